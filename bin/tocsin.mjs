@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// Entered before anything that needs a current runtime, so that an old one is told what to do in one sentence.
+const major = Number(process.versions.node.split('.')[0]);
+if (major < 24) {
+  console.error(
+    `Tocsin runs on Node 24 and this is Node ${process.versions.node}: run it through npm (npm start), or as node_modules/.bin/node bin/tocsin.mjs, after npm ci.`,
+  );
+  process.exit(1);
+}
+const { main } = await import('../src/main.ts');
+process.exitCode = await main(process.argv.slice(2));

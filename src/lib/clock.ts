@@ -1,0 +1,4 @@
+/** Slot time: the injected clock of slots, windows, `_ingested`, memory, suppression and statistics. Leases, back-off and keys use machine time. */
+export type Clock = () => Date;
+
+export const systemClock: Clock = () => new Date();
