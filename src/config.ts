@@ -1,0 +1,83 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+const count = (fallback: number, min: number, max: number) => z.coerce.number().int().min(min).max(max).default(fallback);
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((part) => part.trim()).filter(Boolean));
+
+/** Every setting with its one line of documentation, from which the table of the README is made. */
+export const Settings = z.object({
+  PORT: count(8080, 0, 65_535).describe('Port that the API listens on.'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('Address that the API listens on.'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+    .optional()
+    .describe('PostgreSQL 15 or newer to use; unset: the program runs its own in the data directory.'),
+  TOCSIN_DATA_DIR: z.string().min(1).default('.tocsin').describe('Directory of the embedded database and of the log store.'),
+  TOCSIN_API_KEY: z
+    .string()
+    .min(20, 'must have at least 20 characters')
+    .optional()
+    .describe('Administrator key of the organization `default`; at least 20 characters; a changed value replaces the old one.'),
+  TOCSIN_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('Least level of the log lines.'),
+  TOCSIN_RATE_LIMIT: z.coerce.number().min(0).max(1_000_000).default(0).describe('Requests per second and key, 0 = off; 50 suits a server open to others.'),
+  TOCSIN_CORS_ORIGINS: list.describe('Origins, separated by commas, whose pages may call the API.'),
+  TOCSIN_FETCH_ALLOW: list.describe('Hosts or CIDRs, separated by commas, that outgoing requests may reach although they are private.'),
+  TOCSIN_FILE_SOURCES: list.describe('Directories, separated by commas, below which feed sources of the API may name `file:` addresses.'),
+  TOCSIN_RUNS_AT_ONCE: count(2, 1, 64).describe('Detection runs that one process executes at the same time.'),
+  TOCSIN_SPREAD_SECONDS: count(120, 0, 3_000).describe('Starts of one slot are spread over this time by a hash of the detection.'),
+  TOCSIN_SHUTDOWN_MS: count(15_000, 1_000, 300_000).describe('Longest time that an orderly stop takes, in milliseconds.'),
+});
+
+export type Config = {
+  port: number;
+  host: string;
+  databaseUrl: string | undefined;
+  dataDir: string;
+  apiKey: string | undefined;
+  logLevel: string;
+  rateLimit: number;
+  corsOrigins: string[];
+  fetchAllow: string[];
+  fileSources: string[];
+  runsAtOnce: number;
+  spreadMs: number;
+  shutdownMs: number;
+};
+
+/** Reads and checks the settings, from the environment and an `.env` file beside it. Throws one message that names each wrong setting. */
+export function loadConfig(env: Record<string, string | undefined> = environment()): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = Settings.safeParse(given);
+  if (!parsed.success) {
+    throw new Error(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
+  }
+  const s = parsed.data;
+  return {
+    port: s.PORT,
+    host: s.HOST,
+    databaseUrl: s.DATABASE_URL,
+    dataDir: resolve(s.TOCSIN_DATA_DIR),
+    apiKey: s.TOCSIN_API_KEY,
+    logLevel: s.TOCSIN_LOG_LEVEL,
+    rateLimit: s.TOCSIN_RATE_LIMIT,
+    corsOrigins: s.TOCSIN_CORS_ORIGINS,
+    fetchAllow: s.TOCSIN_FETCH_ALLOW,
+    fileSources: s.TOCSIN_FILE_SOURCES.map((dir) => resolve(dir)),
+    runsAtOnce: s.TOCSIN_RUNS_AT_ONCE,
+    spreadMs: s.TOCSIN_SPREAD_SECONDS * 1000,
+    shutdownMs: s.TOCSIN_SHUTDOWN_MS,
+  };
+}
+
+function environment(): Record<string, string | undefined> {
+  try {
+    process.loadEnvFile();
+  } catch {
+    // No .env file: the environment alone counts.
+  }
+  return process.env;
+}

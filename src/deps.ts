@@ -1,0 +1,13 @@
+import type { Config } from './config.ts';
+import type { Db } from './db/db.ts';
+import type { Clock } from './lib/clock.ts';
+import type { Logger } from './lib/logger.ts';
+
+/** Everything a use case may reach outside itself. Built once at start; tests build their own. */
+export type Deps = {
+  config: Config;
+  db: Db;
+  /** Slot time. */
+  clock: Clock;
+  log: Logger;
+};

@@ -1,0 +1,29 @@
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { appError } from '../lib/errors.ts';
+import type { Caller, Scope } from '../orgs/caller.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** No key is asked for. */
+    open?: boolean;
+    /** The scope a key needs; every route that is not open has one. */
+    scope?: Scope;
+    /** The field of the answer that holds a secret: a replay by Idempotency-Key has null there. */
+    secretField?: string;
+    /** The route takes no body; one that is sent is ignored. */
+    noBody?: boolean;
+  }
+  interface FastifyRequest {
+    caller: Caller | null;
+  }
+}
+
+export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>;
+
+/** The caller that the keyed scope found. A route that is open and asks for one fails closed. */
+export function callerOf(request: FastifyRequest): Caller {
+  if (!request.caller) throw appError('unauthorized', 'This route needs an API key.');
+  return request.caller;
+}

@@ -1,0 +1,20 @@
+import type { OrgId } from '../lib/org-id.ts';
+
+export const scopes = [
+  'feed:admin',
+  'detections:read',
+  'detections:write',
+  'detections:run',
+  'hits:read',
+  'hits:write',
+  'feed:read',
+  'feed:write',
+  'logs:write',
+  'connections:admin',
+  'keys:admin',
+  'audit:read',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Who calls: no use case on tenant data runs without one. `keyId` is null for the command line and the program's own loops. */
+export type Caller = { orgId: OrgId; keyId: string | null; scopes: ReadonlySet<string> };
