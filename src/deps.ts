@@ -1,7 +1,9 @@
 import type { Config } from './config.ts';
 import type { Db } from './db/db.ts';
+import type { Metrics } from './http/metrics.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
+import type { Authenticate } from './orgs/authenticate.ts';
 
 /** Everything a use case may reach outside itself. Built once at start; tests build their own. */
 export type Deps = {
@@ -10,4 +12,8 @@ export type Deps = {
   /** Slot time. */
   clock: Clock;
   log: Logger;
+  auth: Authenticate;
+  metrics: Metrics;
+  /** Why the service works at less than its full duty; empty where all is well. */
+  degraded: () => string[];
 };

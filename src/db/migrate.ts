@@ -25,6 +25,7 @@ export async function migrate(url: string): Promise<string[]> {
     await client.query('select pg_advisory_lock($1)', [lockId]);
     await ensureRoles(client);
     await client.query('create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())');
+    await client.query('grant select on migrations to tocsin_system');
     const { rows } = await client.query<{ name: string }>('select name from migrations');
     const done = new Set(rows.map((row) => row.name));
     const known = listMigrations();

@@ -1,0 +1,47 @@
+import compress from '@fastify/compress';
+import { LogController, fastify } from 'fastify';
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import type { Deps } from './deps.ts';
+import { readJsonBodies } from './http/body.ts';
+import { allowOrigins } from './http/cors.ts';
+import { healthRoutes } from './http/health.ts';
+import { answerOnce } from './http/idempotency.ts';
+import { guardWithKeys } from './http/keyed.ts';
+import { measureRequests } from './http/metrics.ts';
+import { describeApi } from './http/openapi.ts';
+import { sendProblem } from './http/problem.ts';
+import type { App } from './http/route.ts';
+import { answerUnknownRoutes } from './http/unknown-routes.ts';
+import { uuidv7 } from './lib/ids.ts';
+import { orgRoutes } from './orgs/routes.ts';
+
+const bodyMaxBytes = 1024 * 1024;
+
+/** Builds the HTTP side: who may pass, how errors look, and one line per slice. It listens to nothing yet. */
+export async function buildApp(deps: Deps): Promise<App> {
+  const app = fastify({
+    loggerInstance: deps.log,
+    bodyLimit: bodyMaxBytes,
+    genReqId: () => uuidv7(),
+    logController: new LogController({ requestIdLogLabel: 'requestId', disableRequestLogging: deps.config.logLevel !== 'debug' }),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    requestTimeout: 120_000,
+    forceCloseConnections: 'idle',
+    // Bad bytes on the wire never reach a route; they are answered in the same form as everything else.
+    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
+  }) as unknown as App;
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  app.setErrorHandler(sendProblem);
+  readJsonBodies(app);
+  allowOrigins(app, deps.config.corsOrigins);
+  guardWithKeys(app, deps);
+  answerUnknownRoutes(app);
+  answerOnce(app, deps);
+  await app.register(compress, { threshold: 1024, encodings: ['br', 'gzip'] });
+  await describeApi(app);
+  measureRequests(app, deps.metrics);
+  healthRoutes(app, deps);
+  orgRoutes(app, deps);
+  return app;
+}

@@ -1,0 +1,14 @@
+import type { Config } from './config.ts';
+import type { Db } from './db/db.ts';
+import type { Deps } from './deps.ts';
+import { createMetrics } from './http/metrics.ts';
+import { systemClock, type Clock } from './lib/clock.ts';
+import type { Logger } from './lib/logger.ts';
+import { createAuthenticate } from './orgs/authenticate.ts';
+
+/** Builds every part once. `stop` ends what was started on the way (child processes), not the database pool. */
+export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: Clock }): { deps: Deps; stop: () => Promise<void> } {
+  const { config, db, log, clock = systemClock } = given;
+  const deps: Deps = { config, db, clock, log, auth: createAuthenticate(db), metrics: createMetrics(), degraded: () => [] };
+  return { deps, stop: async () => undefined };
+}

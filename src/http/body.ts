@@ -1,0 +1,54 @@
+import type { App } from './route.ts';
+import { appError, fieldError } from '../lib/errors.ts';
+
+/** Reads JSON bodies: strict UTF-8, no prototype keys; an empty one counts as none, and as an error where the route takes one. */
+export function readJsonBodies(app: App): void {
+  app.removeContentTypeParser(['application/json', 'text/plain']);
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      done(null, request.routeOptions.config.noBody && body.length === 0 ? undefined : parseJson(body as Buffer));
+    } catch (error) {
+      done(error as Error, undefined);
+    }
+  });
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.config.noBody) {
+      request.body = undefined;
+      return;
+    }
+    if (request.routeOptions.schema?.body && request.body === undefined) {
+      throw appError('validation_failed', 'A JSON body is needed.', { errors: [{ pointer: '', code: 'required', detail: 'A JSON body is needed.' }] });
+    }
+    if (request.routeOptions.schema?.body) refuseBadText(request.body);
+  });
+}
+
+/** Parses a body. Throws malformed_json for anything that is not one JSON value in UTF-8. */
+export function parseJson(body: Buffer): unknown {
+  if (body.length === 0) return undefined;
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw appError('malformed_json', 'The body is not valid JSON in UTF-8.');
+  }
+}
+
+/** PostgreSQL holds neither U+0000 nor lone surrogates: 400 with the pointer of the first one. Iterative, so depth cannot hurt. */
+function refuseBadText(body: unknown): void {
+  const open: { value: unknown; pointer: string }[] = [{ value: body, pointer: '' }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, pointer } = next;
+    if (typeof value === 'string') {
+      if (isBadText(value)) throw fieldError(pointer, 'invalid_text', 'U+0000 and lone surrogates are not allowed.');
+    } else if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) open.push({ value: item, pointer: `${pointer}/${index}` });
+    } else if (value !== null && typeof value === 'object') {
+      for (const [key, item] of Object.entries(value)) {
+        if (isBadText(key)) throw fieldError(pointer, 'invalid_text', 'U+0000 and lone surrogates are not allowed in names.');
+        open.push({ value: item, pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}` });
+      }
+    }
+  }
+}
+
+const isBadText = (text: string): boolean => text.includes('\u0000') || !text.isWellFormed();

@@ -1,0 +1,39 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import { jsonSchemaTransform } from 'fastify-type-provider-zod';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { App } from './route.ts';
+
+/** OpenAPI 3.1 made from the routes, at `/openapi.json`, and the browsable reference at `/docs`. Register before the routes. */
+export async function describeApi(app: App): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Tocsin',
+        version: packageJson.version,
+        description: 'Detection agents and a threat-intelligence feed. Every operation is scoped to the organization of the calling key.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: tcs_<keyId>_<secret>' } } },
+      security: [{ apiKey: [] }],
+      tags: ['detections', 'agents', 'runs', 'hits', 'feed', 'sources', 'logs', 'keys', 'audit', 'service'].map((name) => ({ name })),
+    },
+    transform: jsonSchemaTransform,
+  });
+  // Routes of the reference are made inside the plugin; only this scope is open.
+  await app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, open: true };
+      route.schema = { ...route.schema, hide: true };
+    });
+    await scope.register(swaggerUi, { routePrefix: '/docs', uiConfig: { docExpansion: 'none', persistAuthorization: false } });
+  });
+  app.route({
+    method: 'GET',
+    url: '/openapi.json',
+    config: { open: true },
+    schema: { hide: true },
+    handler: async (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
+  });
+}

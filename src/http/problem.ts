@@ -1,0 +1,72 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, appError, type FieldError } from '../lib/errors.ts';
+
+type ValidationEntry = { keyword?: string; instancePath?: string; message?: string; params?: { keys?: string[] } };
+
+/** Turns whatever a request threw into one `application/problem+json` answer; nothing internal leaves. */
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = toAppError(error as FastifyError);
+  if (known.status >= 500) request.log.error({ err: error }, 'request failed');
+  const body = {
+    type: `https://tocsin.dev/errors/${known.code}`,
+    title: titleOf(known),
+    status: known.status,
+    detail: known.message,
+    instance: request.url.split('?')[0],
+    code: known.code,
+    requestId: request.id,
+    ...(known.errors ? { errors: known.errors } : {}),
+  };
+  // A serializer of the route would cut the problem to the shape of its success.
+  void reply.code(known.status).headers(known.headers).header('content-type', 'application/problem+json').serializer(String).send(JSON.stringify(body));
+}
+
+function titleOf(error: AppError): string {
+  const words = error.code.replaceAll('_', ' ');
+  return words[0]!.toUpperCase() + words.slice(1);
+}
+
+function toAppError(error: FastifyError & { validation?: ValidationEntry[]; validationContext?: string }): AppError {
+  if (error instanceof AppError) return error;
+  if (error.validation) return invalid(error.validation, error.validationContext ?? 'body');
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return appError('payload_too_large', 'The body is larger than this route takes.');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_TYPE':
+      return appError('unsupported_media_type', 'Send the body as application/json.');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_BAD_URL':
+      return appError('malformed_json', 'The request is malformed.');
+    case '53300':
+    case 'ECONNREFUSED':
+    case 'ECONNRESET':
+    case '57P01':
+    case '57P03':
+      return appError('unavailable', 'The database does not answer; try again.', { headers: { 'retry-after': '2' } });
+  }
+  if (error.statusCode === 400) return appError('malformed_json', 'The request is malformed.');
+  return appError('internal', 'The request failed inside the service.');
+}
+
+function invalid(entries: ValidationEntry[], context: string): AppError {
+  const errors = entries.flatMap((entry) => fieldErrors(entry, context)).slice(0, 100);
+  const first = errors[0];
+  return appError('validation_failed', first ? `${first.pointer}: ${first.detail}` : 'The request is not valid.', { errors });
+}
+
+function fieldErrors(entry: ValidationEntry, context: string): FieldError[] {
+  const path = (entry.instancePath ?? '').split('/').filter(Boolean);
+  if (entry.keyword === 'unrecognized_keys' && entry.params?.keys) {
+    return entry.params.keys.map((key) => ({ pointer: pointerOf(context, [...path, escapePointer(key)]), code: 'unknown_field', detail: `${key} is no field of this request.` }));
+  }
+  return [{ pointer: pointerOf(context, path), code: entry.keyword ?? 'invalid', detail: entry.message ?? 'is not valid' }];
+}
+
+const prefixes: Record<string, string> = { body: '', querystring: 'query', params: 'path', headers: 'header' };
+
+function pointerOf(context: string, path: string[]): string {
+  return [prefixes[context] ?? context, ...path].join('/');
+}
+
+const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
