@@ -17,13 +17,14 @@ create table schedules (
 create index schedules_due on schedules (next_slot_at) where active;
 select tocsin_protect('schedules');
 
--- Slot windows planned and not yet examined.
+-- Slot windows planned and not yet examined. `failure`: the kind of the last failure that kept them from it.
 create table pending_windows (
   organization_id uuid not null,
   detection_id uuid not null,
   window_from timestamptz not null,
   window_to timestamptz not null,
   slot_at timestamptz not null,
+  failure text,
   primary key (organization_id, detection_id, window_from),
   check (window_from < window_to),
   foreign key (organization_id, detection_id) references schedules (organization_id, detection_id)
@@ -106,6 +107,7 @@ select tocsin_protect('runs');
 select tocsin_partition_months('runs', (current_date - interval '1 month')::date, 4);
 
 -- The queue holds only what is queued or running: a claim never looks at the past. `start_at` is slot time, `retry_at` and the lease the database's clock.
+-- `begun`: claimed at least once, so that a newer slot no longer supersedes it. `worker` names the claim and, with `attempt`, fences its writes.
 create table run_queue (
   organization_id uuid not null,
   run_id uuid not null primary key,
@@ -115,6 +117,7 @@ create table run_queue (
   start_at timestamptz not null,
   retry_at timestamptz,
   state text not null default 'queued',
+  begun boolean not null default false,
   attempt int not null default 0,
   lost int not null default 0,
   retries int not null default 0,
@@ -123,9 +126,9 @@ create table run_queue (
   cancel_requested boolean not null default false,
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
-create index run_queue_claim on run_queue (organization_id, kind, due_at, run_id) where state = 'queued';
+create index run_queue_claim on run_queue (organization_id, kind, start_at, run_id) where state = 'queued';
 create unique index one_running_of_each_kind on run_queue (organization_id, detection_id, kind) where state = 'running';
-create unique index one_queued_of_each_kind on run_queue (organization_id, detection_id, kind) where state = 'queued';
+create unique index one_queued_of_each_kind on run_queue (organization_id, detection_id, kind) where state = 'queued' and not begun;
 create index run_queue_leases on run_queue (lease_until) where state = 'running';
 create index on run_queue (organization_id, detection_id);
 select tocsin_protect('run_queue');
@@ -165,6 +168,17 @@ create table memory_windows (
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
 select tocsin_protect('memory_windows');
+
+-- Generations whose memory was filled from the past, before their first window.
+create table memory_fills (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  generation text not null,
+  filled_at timestamptz not null,
+  primary key (organization_id, detection_id, generation),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+select tocsin_protect('memory_fills');
 
 -- What a window made worth judging, written with memory and coverage in one transaction, judged afterwards one by one.
 create table candidates (

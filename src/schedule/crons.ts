@@ -1,0 +1,30 @@
+import { longestDistanceMs, parseCron, type Cron } from './cron.ts';
+
+const kept = new Map<string, { cron: Cron; distanceMs: number | undefined }>();
+const keptMax = 1000;
+const dayMs = 86_400_000;
+
+function entry(text: string): { cron: Cron; distanceMs: number | undefined } {
+  const known = kept.get(text);
+  if (known) return known;
+  if (kept.size >= keptMax) kept.delete(kept.keys().next().value!);
+  const made = { cron: parseCron(text), distanceMs: undefined };
+  kept.set(text, made);
+  return made;
+}
+
+/** A stored cron, parsed once: thousands of schedules share a few expressions. */
+export const cronOf = (text: string): Cron => entry(text).cron;
+
+/** The longest distance between neighbouring slots of a stored cron, in milliseconds. */
+export function slotDistanceMs(text: string): number {
+  const found = entry(text);
+  found.distanceMs ??= longestDistanceMs(found.cron);
+  return found.distanceMs;
+}
+
+/** How long a window may stay unexamined before it becomes a gap: as set, else the larger of 24 h and three times the longest distance. */
+export function lookbackMs(cron: string | null, lookbackMinutes: number | null): number {
+  if (lookbackMinutes !== null) return lookbackMinutes * 60_000;
+  return cron === null ? dayMs : Math.max(dayMs, 3 * slotDistanceMs(cron));
+}

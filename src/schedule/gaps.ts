@@ -1,0 +1,28 @@
+import { sql } from 'kysely';
+import type { Tx } from '../db/db.ts';
+import { uuidv7 } from '../lib/ids.ts';
+import type { NewGap } from './timeline.ts';
+
+export type DetectionGap = NewGap & { organizationId: string; detectionId: string; detail?: string };
+
+/** Stores gaps, each joined to an open one of the same reason that ends where it begins. `now` is slot time. */
+export async function insertGaps(tx: Tx, gaps: DetectionGap[], now: Date): Promise<void> {
+  if (gaps.length === 0) return;
+  await sql`
+    with given as (
+      select * from unnest(${gaps.map((gap) => gap.organizationId)}::uuid[], ${gaps.map((gap) => gap.detectionId)}::uuid[],
+        ${gaps.map(() => uuidv7(now))}::uuid[], ${gaps.map((gap) => gap.from.toISOString())}::timestamptz[],
+        ${gaps.map((gap) => gap.to.toISOString())}::timestamptz[], ${gaps.map((gap) => gap.reason)}::text[],
+        ${gaps.map((gap) => gap.detail ?? null)}::text[])
+        as g (organization_id, detection_id, id, gap_from, gap_to, reason, detail)
+    ), longer as (
+      update gaps old set gap_to = given.gap_to, updated_at = ${now}
+      from given
+      where old.organization_id = given.organization_id and old.detection_id = given.detection_id
+        and old.gap_to = given.gap_from and old.reason = given.reason and old.state = 'open'
+      returning given.id
+    )
+    insert into gaps (organization_id, id, detection_id, gap_from, gap_to, reason, detail, created_at, updated_at)
+    select organization_id, id, detection_id, gap_from, gap_to, reason, detail, ${now}, ${now}
+    from given where id not in (select id from longer)`.execute(tx);
+}
