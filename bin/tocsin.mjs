@@ -9,3 +9,5 @@ if (major < 24) {
 }
 const { main } = await import('../src/main.ts');
 process.exitCode = await main(process.argv.slice(2));
+// Whatever still holds the event loop (a hung connection) must not hold the exit.
+setTimeout(() => process.exit(), 1000).unref();

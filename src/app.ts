@@ -23,7 +23,10 @@ export async function buildApp(deps: Deps): Promise<App> {
     loggerInstance: deps.log,
     bodyLimit: bodyMaxBytes,
     genReqId: () => uuidv7(),
-    logController: new LogController({ requestIdLogLabel: 'requestId', disableRequestLogging: deps.config.logLevel !== 'debug' }),
+    logController: new LogController({
+      requestIdLogLabel: 'requestId',
+      disableRequestLogging: deps.config.logLevel !== 'debug',
+    }),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     requestTimeout: 120_000,
     forceCloseConnections: 'idle',

@@ -7,8 +7,19 @@ import type { Logger } from './lib/logger.ts';
 import { createAuthenticate } from './orgs/authenticate.ts';
 
 /** Builds every part once. `stop` ends what was started on the way (child processes), not the database pool. */
-export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: Clock }): { deps: Deps; stop: () => Promise<void> } {
+export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: Clock }): {
+  deps: Deps;
+  stop: () => Promise<void>;
+} {
   const { config, db, log, clock = systemClock } = given;
-  const deps: Deps = { config, db, clock, log, auth: createAuthenticate(db), metrics: createMetrics(), degraded: () => [] };
+  const deps: Deps = {
+    config,
+    db,
+    clock,
+    log,
+    auth: createAuthenticate(db),
+    metrics: createMetrics(),
+    degraded: () => [],
+  };
   return { deps, stop: async () => undefined };
 }

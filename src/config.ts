@@ -1,11 +1,17 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
-const count = (fallback: number, min: number, max: number) => z.coerce.number().int().min(min).max(max).default(fallback);
+const count = (fallback: number, min: number, max: number) =>
+  z.coerce.number().int().min(min).max(max).default(fallback);
 const list = z
   .string()
   .default('')
-  .transform((text) => text.split(',').map((part) => part.trim()).filter(Boolean));
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+  );
 
 /** Every setting with its one line of documentation, from which the table of the README is made. */
 export const Settings = z.object({
@@ -16,20 +22,42 @@ export const Settings = z.object({
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
     .optional()
     .describe('PostgreSQL 15 or newer to use; unset: the program runs its own in the data directory.'),
-  TOCSIN_DATA_DIR: z.string().min(1).default('.tocsin').describe('Directory of the embedded database and of the log store.'),
+  TOCSIN_DATA_DIR: z
+    .string()
+    .min(1)
+    .default('.tocsin')
+    .describe('Directory of the embedded database and of the log store.'),
   TOCSIN_API_KEY: z
     .string()
     .min(20, 'must have at least 20 characters')
     .optional()
-    .describe('Administrator key of the organization `default`; at least 20 characters; a changed value replaces the old one.'),
-  TOCSIN_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('Least level of the log lines.'),
-  TOCSIN_RATE_LIMIT: z.coerce.number().min(0).max(1_000_000).default(0).describe('Requests per second and key, 0 = off; 50 suits a server open to others.'),
+    .describe(
+      'Administrator key of the organization `default`; at least 20 characters; a changed value replaces the old one.',
+    ),
+  TOCSIN_LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('Least level of the log lines.'),
+  TOCSIN_RATE_LIMIT: z.coerce
+    .number()
+    .min(0)
+    .max(1_000_000)
+    .default(0)
+    .describe('Requests per second and key, 0 = off; 50 suits a server open to others.'),
   TOCSIN_CORS_ORIGINS: list.describe('Origins, separated by commas, whose pages may call the API.'),
-  TOCSIN_FETCH_ALLOW: list.describe('Hosts or CIDRs, separated by commas, that outgoing requests may reach although they are private.'),
-  TOCSIN_FILE_SOURCES: list.describe('Directories, separated by commas, below which feed sources of the API may name `file:` addresses.'),
+  TOCSIN_FETCH_ALLOW: list.describe(
+    'Hosts or CIDRs, separated by commas, that outgoing requests may reach although they are private.',
+  ),
+  TOCSIN_FILE_SOURCES: list.describe(
+    'Directories, separated by commas, below which feed sources of the API may name `file:` addresses.',
+  ),
   TOCSIN_RUNS_AT_ONCE: count(2, 1, 64).describe('Detection runs that one process executes at the same time.'),
-  TOCSIN_SPREAD_SECONDS: count(120, 0, 3_000).describe('Starts of one slot are spread over this time by a hash of the detection.'),
-  TOCSIN_SHUTDOWN_MS: count(15_000, 1_000, 300_000).describe('Longest time that an orderly stop takes, in milliseconds.'),
+  TOCSIN_SPREAD_SECONDS: count(120, 0, 3_000).describe(
+    'Starts of one slot are spread over this time by a hash of the detection.',
+  ),
+  TOCSIN_SHUTDOWN_MS: count(15_000, 1_000, 300_000).describe(
+    'Longest time that an orderly stop takes, in milliseconds.',
+  ),
 });
 
 export type Config = {

@@ -23,7 +23,11 @@ export async function createOrganization({ db, clock }: SetupDeps, name: string)
 async function insertOrganizationAcrossOrgs(tx: Tx, clock: Clock, name: string): Promise<OrgId | undefined> {
   const id = orgId(uuidv7());
   if (!(await insertOrgAcrossOrgs(tx, { id, name }))) return undefined;
-  await insertAudit(tx, { orgId: id, keyId: null }, { action: 'organization.created', resourceType: 'organization', resourceId: id, before: null, after: { id, name } });
+  await insertAudit(
+    tx,
+    { orgId: id, keyId: null },
+    { action: 'organization.created', resourceType: 'organization', resourceId: id, before: null, after: { id, name } },
+  );
   void clock;
   return id;
 }
@@ -32,29 +36,54 @@ async function insertOrganizationAcrossOrgs(tx: Tx, clock: Clock, name: string):
  * Makes the organization `default` on an empty database, with an administrator key where the environment gives none.
  * Answers that key, once; undefined on every later start. Several processes may start at the same time.
  */
-export async function prepareDefault({ db, clock }: SetupDeps, environmentKey: string | undefined): Promise<string | undefined> {
+export async function prepareDefault(
+  { db, clock }: SetupDeps,
+  environmentKey: string | undefined,
+): Promise<string | undefined> {
   return acrossOrgs(db, async (tx) => {
     await sql`select pg_advisory_xact_lock(8423002)`.execute(tx);
     const isEmpty = (await row(tx, sql`select 1 from organizations limit 1`)) === undefined;
-    const id = isEmpty ? await insertOrganizationAcrossOrgs(tx, clock, 'default') : (await findOrgAcrossOrgs(tx, 'default'))?.id;
+    const id = isEmpty
+      ? await insertOrganizationAcrossOrgs(tx, clock, 'default')
+      : (await findOrgAcrossOrgs(tx, 'default'))?.id;
     if (id) await syncEnvironmentKeyAcrossOrgs(tx, id, environmentKey);
     if (!isEmpty || environmentKey !== undefined) return undefined;
     const plain = newPlainKey();
-    await insertKey(tx, id!, { id: plain.id, name: 'administrator', secret_hash: plain.hash, scopes: [...scopes], expires_at: null });
+    await insertKey(tx, id!, {
+      id: plain.id,
+      name: 'administrator',
+      secret_hash: plain.hash,
+      scopes: [...scopes],
+      expires_at: null,
+    });
     return plain.text;
   });
 }
 
 /** The environment's key is one: a changed value replaces the old one, and none in the environment ends it. */
 async function syncEnvironmentKeyAcrossOrgs(tx: Tx, id: OrgId, text: string | undefined): Promise<void> {
-  const old = await row<{ secret_hash: Buffer }>(tx, sql<{ secret_hash: Buffer }>`select secret_hash from api_keys where id = ${environmentKeyId}`);
+  const old = await row<{ secret_hash: Buffer }>(
+    tx,
+    sql<{ secret_hash: Buffer }>`select secret_hash from api_keys where id = ${environmentKeyId}`,
+  );
   const hash = text === undefined ? undefined : hashOf(text);
   if (old && hash && sameHash(old.secret_hash, hash)) return;
   if (!old && !hash) return;
   await sql`delete from api_keys where id = ${environmentKeyId}`.execute(tx);
   if (hash) {
-    await insertKey(tx, id, { id: environmentKeyId, name: 'TOCSIN_API_KEY', secret_hash: hash, scopes: [...scopes], expires_at: null, from_environment: true });
+    await insertKey(tx, id, {
+      id: environmentKeyId,
+      name: 'TOCSIN_API_KEY',
+      secret_hash: hash,
+      scopes: [...scopes],
+      expires_at: null,
+      from_environment: true,
+    });
   }
   const action = hash ? 'key.set_by_environment' : 'key.removed_by_environment';
-  await insertAudit(tx, { orgId: id, keyId: null }, { action, resourceType: 'key', resourceId: environmentKeyId, before: null, after: null });
+  await insertAudit(
+    tx,
+    { orgId: id, keyId: null },
+    { action, resourceType: 'key', resourceId: environmentKeyId, before: null, after: null },
+  );
 }

@@ -19,15 +19,39 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'PATCH';
 // What a test reads of an answer is up to the test; a wrong guess fails its expectation.
 type Json = ReturnType<typeof JSON.parse>;
 export type Answer = { status: number; body: Json; headers: Record<string, string | string[] | number | undefined> };
-export type TestOrg = { id: OrgId; name: string; key: string; call: (method: Method, url: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer> };
-export type TestApp = { app: App; deps: Deps; url: string; dataDir: string; newOrg: (granted?: readonly Scope[]) => Promise<TestOrg>; newKey: (org: TestOrg, granted: readonly Scope[]) => Promise<TestOrg> };
+export type TestOrg = {
+  id: OrgId;
+  name: string;
+  key: string;
+  call: (method: Method, url: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+};
+export type TestApp = {
+  app: App;
+  deps: Deps;
+  url: string;
+  dataDir: string;
+  newOrg: (granted?: readonly Scope[]) => Promise<TestOrg>;
+  newKey: (org: TestOrg, granted: readonly Scope[]) => Promise<TestOrg>;
+};
 
 /** The whole program on a database and data directory of this test file alone; `clock` and any other part may be given. */
-export async function startApp(options: { clock?: Clock; env?: Record<string, string>; deps?: Partial<Deps> } = {}): Promise<TestApp> {
+export async function startApp(
+  options: { clock?: Clock; env?: Record<string, string>; deps?: Partial<Deps> } = {},
+): Promise<TestApp> {
   const { db, url } = await testDatabase();
   const dataDir = newDataDir();
-  const config = loadConfig({ TOCSIN_LOG_LEVEL: 'error', TOCSIN_DATA_DIR: dataDir, TOCSIN_SPREAD_SECONDS: '0', ...options.env });
-  const built = buildDeps({ config, db, log: createLogger(config.logLevel), ...(options.clock ? { clock: options.clock } : {}) });
+  const config = loadConfig({
+    TOCSIN_LOG_LEVEL: 'error',
+    TOCSIN_DATA_DIR: dataDir,
+    TOCSIN_SPREAD_SECONDS: '0',
+    ...options.env,
+  });
+  const built = buildDeps({
+    config,
+    db,
+    log: createLogger(config.logLevel),
+    ...(options.clock ? { clock: options.clock } : {}),
+  });
   const deps: Deps = { ...built.deps, ...options.deps };
   const app = await buildApp(deps);
   await app.ready();
@@ -46,7 +70,8 @@ export async function startApp(options: { clock?: Clock; env?: Record<string, st
     url,
     dataDir,
     newKey,
-    newOrg: async (granted = scopes) => newKey(await createOrganization(deps, `org-${randomBytes(5).toString('hex')}`), granted),
+    newOrg: async (granted = scopes) =>
+      newKey(await createOrganization(deps, `org-${randomBytes(5).toString('hex')}`), granted),
   };
 }
 
@@ -64,10 +89,20 @@ function callWith(app: App, key: string): TestOrg['call'] {
     const response = await app.inject({
       method,
       url,
-      headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-      ...(body === undefined ? {} : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined
+        ? {}
+        : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
     });
     const isJson = String(response.headers['content-type'] ?? '').includes('json');
-    return { status: response.statusCode, body: isJson && response.payload ? response.json() : response.payload, headers: response.headers };
+    return {
+      status: response.statusCode,
+      body: isJson && response.payload ? response.json() : response.payload,
+      headers: response.headers,
+    };
   };
 }

@@ -4,15 +4,33 @@ import { startApp } from './harness.ts';
 const { app, newOrg, newKey } = await startApp();
 
 test('nothing is judged or revealed before the key', async () => {
-  for (const [method, url] of [['GET', '/api/nothing'], ['PATCH', '/api/keys'], ['POST', '/api/keys'], ['GET', '/'], ['OPTIONS', '/api/keys']] as const) {
-    const answer = await app.inject({ method, url, payload: '{broken', headers: { 'content-type': 'application/json' } });
+  for (const [method, url] of [
+    ['GET', '/api/nothing'],
+    ['PATCH', '/api/keys'],
+    ['POST', '/api/keys'],
+    ['GET', '/'],
+    ['OPTIONS', '/api/keys'],
+  ] as const) {
+    const answer = await app.inject({
+      method,
+      url,
+      payload: '{broken',
+      headers: { 'content-type': 'application/json' },
+    });
     expect(answer.statusCode, `${method} ${url}`).toBe(401);
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
     expect(answer.headers['content-type']).toBe('application/problem+json');
   }
 });
 
-test.each(['Basic abc', 'Bearer', 'Bearer  ', 'Bearer tcs_x_y', 'Bearer tcs_000000000000000000_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'x'.repeat(5000)])('a bad key %#', async (authorization) => {
+test.each([
+  'Basic abc',
+  'Bearer',
+  'Bearer  ',
+  'Bearer tcs_x_y',
+  'Bearer tcs_000000000000000000_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',
+  'x'.repeat(5000),
+])('a bad key %#', async (authorization) => {
   expect((await app.inject({ url: '/api/keys', headers: { authorization } })).statusCode).toBe(401);
 });
 
@@ -62,7 +80,9 @@ test.each([
 
 test('another media type is 415', async () => {
   const org = await newOrg();
-  expect((await org.call('POST', '/api/keys', 'name=a', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(415);
+  expect(
+    (await org.call('POST', '/api/keys', 'name=a', { 'content-type': 'application/x-www-form-urlencoded' })).status,
+  ).toBe(415);
 });
 
 test('a missing scope is 403 and named', async () => {
@@ -76,13 +96,17 @@ test('a key grants only what it holds', async () => {
   const org = await newOrg();
   const limited = await newKey(org, ['keys:admin', 'feed:read']);
   expect((await limited.call('POST', '/api/keys', { name: 'more', scopes: ['logs:write'] })).status).toBe(403);
-  expect((await limited.call('POST', '/api/keys', { name: 'same' })).body.scopes.toSorted()).toEqual(['feed:read', 'keys:admin']);
+  expect((await limited.call('POST', '/api/keys', { name: 'same' })).body.scopes.toSorted()).toEqual([
+    'feed:read',
+    'keys:admin',
+  ]);
 });
 
 test('keys: secret once, rotation with overlap, revocation at once', async () => {
   const org = await newOrg();
   const made = (await org.call('POST', '/api/keys', { name: 'robot' })).body;
-  const works = async (key: string) => (await app.inject({ url: '/api/keys', headers: { authorization: `Bearer ${key}` } })).statusCode === 200;
+  const works = async (key: string) =>
+    (await app.inject({ url: '/api/keys', headers: { authorization: `Bearer ${key}` } })).statusCode === 200;
   expect(made.key).toMatch(/^tcs_[0-9a-f]+_.{32}$/);
   expect(JSON.stringify((await org.call('GET', '/api/keys')).body)).not.toContain(made.key);
   const next = (await org.call('POST', `/api/keys/${made.id}/rotate`, { overlapSeconds: 60 })).body;
@@ -103,9 +127,13 @@ test('Idempotency-Key: the same answer, no secret twice, another body refused', 
   const [first, again, other] = [await send('a'), await send('a'), await send('b')];
   expect(again.body).toEqual({ ...first.body, key: null, code: 'secret_already_shown' });
   expect(other.status).toBe(422);
-  const racing = await Promise.all([1, 2, 3].map(() => org.call('POST', '/api/keys', { name: 'r' }, { 'idempotency-key': 'k-2' })));
+  const racing = await Promise.all(
+    [1, 2, 3].map(() => org.call('POST', '/api/keys', { name: 'r' }, { 'idempotency-key': 'k-2' })),
+  );
   expect(racing.filter((answer) => answer.status === 200 && answer.body.key !== null)).toHaveLength(1);
-  expect((await (await newOrg()).call('POST', '/api/keys', { name: 'a' }, { 'idempotency-key': 'k-1' })).body.key).not.toBeNull();
+  expect(
+    (await (await newOrg()).call('POST', '/api/keys', { name: 'a' }, { 'idempotency-key': 'k-1' })).body.key,
+  ).not.toBeNull();
 });
 
 test('lists page by cursor without loss', async () => {
@@ -120,7 +148,13 @@ test('lists page by cursor without loss', async () => {
   }
   expect(names).toHaveLength(6);
   expect(new Set(names).size).toBe(6);
-  for (const [query, pointer] of [['limit=0', 'query/limit'], ['limit=201', 'query/limit'], ['limit=x', 'query/limit'], ['cursor=zz', 'query/cursor'], ['limit=1&limit=2', 'query/limit']] as const) {
+  for (const [query, pointer] of [
+    ['limit=0', 'query/limit'],
+    ['limit=201', 'query/limit'],
+    ['limit=x', 'query/limit'],
+    ['cursor=zz', 'query/cursor'],
+    ['limit=1&limit=2', 'query/limit'],
+  ] as const) {
     expect((await org.call('GET', `/api/keys?${query}`)).body.errors?.[0]?.pointer, query).toBe(pointer);
   }
 });

@@ -59,7 +59,10 @@ async function transact<T>(db: Db, begin: string, work: (tx: Tx) => Promise<T>):
       return result;
     } catch (error) {
       // A connection that is gone has rolled back by itself; the first error is the one to tell.
-      await sql.raw('rollback').execute(tx).catch(() => undefined);
+      await sql
+        .raw('rollback')
+        .execute(tx)
+        .catch(() => undefined);
       throw error;
     }
   });

@@ -24,13 +24,16 @@ export async function migrate(url: string): Promise<string[]> {
   try {
     await client.query('select pg_advisory_lock($1)', [lockId]);
     await ensureRoles(client);
-    await client.query('create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())');
+    await client.query(
+      'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
+    );
     await client.query('grant select on migrations to tocsin_system');
     const { rows } = await client.query<{ name: string }>('select name from migrations');
     const done = new Set(rows.map((row) => row.name));
     const known = listMigrations();
     const foreign = [...done].filter((name) => !known.includes(name));
-    if (foreign.length > 0) throw new Error(`The database was migrated by a newer version (${foreign[0]}); use that version or newer.`);
+    if (foreign.length > 0)
+      throw new Error(`The database was migrated by a newer version (${foreign[0]}); use that version or newer.`);
     const missing = known.filter((name) => !done.has(name));
     for (const name of missing) await apply(client, name);
     return missing;
@@ -47,6 +50,8 @@ async function apply(client: pg.Client, name: string): Promise<void> {
     await client.query('commit');
   } catch (error) {
     await client.query('rollback');
-    throw new Error(`Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }

@@ -17,7 +17,9 @@ export function readJsonBodies(app: App): void {
       return;
     }
     if (request.routeOptions.schema?.body && request.body === undefined) {
-      throw appError('validation_failed', 'A JSON body is needed.', { errors: [{ pointer: '', code: 'required', detail: 'A JSON body is needed.' }] });
+      throw appError('validation_failed', 'A JSON body is needed.', {
+        errors: [{ pointer: '', code: 'required', detail: 'A JSON body is needed.' }],
+      });
     }
     if (request.routeOptions.schema?.body) refuseBadText(request.body);
   });
@@ -44,7 +46,8 @@ function refuseBadText(body: unknown): void {
       for (const [index, item] of value.entries()) open.push({ value: item, pointer: `${pointer}/${index}` });
     } else if (value !== null && typeof value === 'object') {
       for (const [key, item] of Object.entries(value)) {
-        if (isBadText(key)) throw fieldError(pointer, 'invalid_text', 'U+0000 and lone surrogates are not allowed in names.');
+        if (isBadText(key))
+          throw fieldError(pointer, 'invalid_text', 'U+0000 and lone surrogates are not allowed in names.');
         open.push({ value: item, pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}` });
       }
     }

@@ -15,7 +15,11 @@ export function createBuckets(options: { ratePerSecond: number; burst: number; n
       const left = allowed ? tokens - 1 : tokens;
       if (!old && buckets.size >= namesMax) buckets.delete(buckets.keys().next().value!);
       buckets.set(name, { tokens: left, at });
-      return { allowed, remaining: Math.floor(left), retryAfterS: left >= 1 ? 0 : Math.max(1, Math.ceil((1 - left) / ratePerSecond)) };
+      return {
+        allowed,
+        remaining: Math.floor(left),
+        retryAfterS: left >= 1 ? 0 : Math.max(1, Math.ceil((1 - left) / ratePerSecond)),
+      };
     },
   };
 }

@@ -11,7 +11,10 @@ export function allowOrigins(app: App, origins: string[]): void {
     reply.header('access-control-expose-headers', 'ETag, RateLimit, RateLimit-Policy, Retry-After');
     if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return;
     reply.header('access-control-allow-methods', 'GET, HEAD, POST, PUT, DELETE');
-    reply.header('access-control-allow-headers', 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match');
+    reply.header(
+      'access-control-allow-headers',
+      'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
+    );
     reply.header('access-control-max-age', '600');
     await reply.code(204).send();
   });

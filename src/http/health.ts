@@ -21,7 +21,12 @@ export function healthRoutes(app: App, deps: Deps): void {
     method: 'GET',
     url: '/readyz',
     config: { open: true },
-    schema: { tags: ['service'], summary: 'Whether the service can answer: database reachable and migrated', security: [], response: { 200: Health } },
+    schema: {
+      tags: ['service'],
+      summary: 'Whether the service can answer: database reachable and migrated',
+      security: [],
+      response: { 200: Health },
+    },
     handler: async () => {
       await checkDatabase(deps);
       const reasons = deps.degraded();
@@ -33,10 +38,12 @@ export function healthRoutes(app: App, deps: Deps): void {
 async function checkDatabase({ db }: Deps): Promise<void> {
   const headers = { 'retry-after': '2' };
   const newest = listMigrations().at(-1);
-  const applied = await acrossOrgs(db, async (tx) => (await sql<{ n: string }>`select name as n from migrations order by name desc limit 1`.execute(tx)).rows[0]?.n).catch(
-    () => {
-      throw appError('unavailable', 'The database does not answer.', { headers });
-    },
-  );
+  const applied = await acrossOrgs(
+    db,
+    async (tx) =>
+      (await sql<{ n: string }>`select name as n from migrations order by name desc limit 1`.execute(tx)).rows[0]?.n,
+  ).catch(() => {
+    throw appError('unavailable', 'The database does not answer.', { headers });
+  });
   if (applied !== newest) throw appError('unavailable', 'The database is not migrated to this version.', { headers });
 }

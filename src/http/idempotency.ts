@@ -36,16 +36,27 @@ export function answerOnce(app: App, { db }: { db: Db }): void {
       request.idempotency = claim;
       return;
     }
-    if (!stored.body_hash.equals(hash)) throw appError('idempotency_mismatch', 'This Idempotency-Key was used with another body.');
-    if (stored.status === null) throw appError('in_progress', 'The first request with this Idempotency-Key is still in flight.', { headers: { 'retry-after': '1' } });
-    await reply.code(stored.status).header('content-type', 'application/json; charset=utf-8').header('idempotent-replayed', 'true').serializer(String).send(stored.answer);
+    if (!stored.body_hash.equals(hash))
+      throw appError('idempotency_mismatch', 'This Idempotency-Key was used with another body.');
+    if (stored.status === null)
+      throw appError('in_progress', 'The first request with this Idempotency-Key is still in flight.', {
+        headers: { 'retry-after': '1' },
+      });
+    await reply
+      .code(stored.status)
+      .header('content-type', 'application/json; charset=utf-8')
+      .header('idempotent-replayed', 'true')
+      .serializer(String)
+      .send(stored.answer);
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const claim = request.idempotency;
     if (!claim) return payload;
     const keep = reply.statusCode < 300 && typeof payload === 'string';
     const answer = keep ? withoutSecret(payload, request.routeOptions.config.secretField) : null;
-    await inOrg(db, claim.caller.orgId, (tx) => (keep ? storeAnswer(tx, claim, reply.statusCode, answer!) : releaseKey(tx, claim)));
+    await inOrg(db, claim.caller.orgId, (tx) =>
+      keep ? storeAnswer(tx, claim, reply.statusCode, answer!) : releaseKey(tx, claim),
+    );
     return payload;
   });
 }
@@ -64,7 +75,9 @@ async function claimKey(tx: Tx, { caller, route, key }: Claim, hash: Buffer): Pr
   await sql`
     delete from idempotency_keys
     where organization_id = ${caller.orgId} and key_id = ${caller.keyId} and route = ${route} and idempotency_key = ${key}
-      and (created_at < now() - interval '24 hours' or (status is null and created_at < now() - ${inFlightMax}::interval))`.execute(tx);
+      and (created_at < now() - interval '24 hours' or (status is null and created_at < now() - ${inFlightMax}::interval))`.execute(
+    tx,
+  );
   const made = await row<Stored>(
     tx,
     sql<Stored>`
@@ -86,11 +99,15 @@ async function claimKey(tx: Tx, { caller, route, key }: Claim, hash: Buffer): Pr
 async function storeAnswer(tx: Tx, { caller, route, key }: Claim, status: number, answer: string): Promise<void> {
   await sql`
     update idempotency_keys set status = ${status}, answer = ${answer}
-    where organization_id = ${caller.orgId} and key_id = ${caller.keyId} and route = ${route} and idempotency_key = ${key}`.execute(tx);
+    where organization_id = ${caller.orgId} and key_id = ${caller.keyId} and route = ${route} and idempotency_key = ${key}`.execute(
+    tx,
+  );
 }
 
 async function releaseKey(tx: Tx, { caller, route, key }: Claim): Promise<void> {
   await sql`
     delete from idempotency_keys
-    where organization_id = ${caller.orgId} and key_id = ${caller.keyId} and route = ${route} and idempotency_key = ${key} and status is null`.execute(tx);
+    where organization_id = ${caller.orgId} and key_id = ${caller.keyId} and route = ${route} and idempotency_key = ${key} and status is null`.execute(
+    tx,
+  );
 }

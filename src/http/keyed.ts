@@ -14,7 +14,10 @@ const failuresPerSecond = 2;
  */
 export function guardWithKeys(app: App, { auth, config }: Pick<Deps, 'auth' | 'config'>): void {
   const failures = createBuckets({ ratePerSecond: failuresPerSecond, burst: failureBurst });
-  const limit = config.rateLimit > 0 ? createBuckets({ ratePerSecond: config.rateLimit, burst: Math.max(1, Math.ceil(config.rateLimit * 2)) }) : undefined;
+  const limit =
+    config.rateLimit > 0
+      ? createBuckets({ ratePerSecond: config.rateLimit, burst: Math.max(1, Math.ceil(config.rateLimit * 2)) })
+      : undefined;
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request, reply) => {
     const { open, scope } = request.routeOptions.config;
@@ -22,8 +25,13 @@ export function guardWithKeys(app: App, { auth, config }: Pick<Deps, 'auth' | 'c
     const caller = await auth.caller(request.headers.authorization);
     if (!caller) {
       const { allowed, retryAfterS } = failures.take(request.ip);
-      if (!allowed) throw appError('rate_limited', 'Too many failed keys from this address.', { headers: { 'retry-after': String(retryAfterS) } });
-      throw appError('unauthorized', 'Send a valid API key as Authorization: Bearer <key>.', { headers: { 'www-authenticate': 'Bearer realm="tocsin"' } });
+      if (!allowed)
+        throw appError('rate_limited', 'Too many failed keys from this address.', {
+          headers: { 'retry-after': String(retryAfterS) },
+        });
+      throw appError('unauthorized', 'Send a valid API key as Authorization: Bearer <key>.', {
+        headers: { 'www-authenticate': 'Bearer realm="tocsin"' },
+      });
     }
     request.caller = caller;
     if (limit) takeToken(limit, config.rateLimit, caller.keyId ?? '', reply);
@@ -37,7 +45,10 @@ function takeToken(limit: ReturnType<typeof createBuckets>, rate: number, key: s
   const burst = Math.max(1, Math.ceil(rate * 2));
   reply.header('ratelimit-policy', `"key";q=${burst};w=2`);
   reply.header('ratelimit', `"key";r=${remaining};t=${retryAfterS}`);
-  if (!allowed) throw appError('rate_limited', 'This key makes more requests than the installation allows.', { headers: { 'retry-after': String(retryAfterS) } });
+  if (!allowed)
+    throw appError('rate_limited', 'This key makes more requests than the installation allows.', {
+      headers: { 'retry-after': String(retryAfterS) },
+    });
 }
 
 const isPreflight = (request: FastifyRequest, origins: string[]): boolean =>

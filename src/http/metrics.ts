@@ -21,13 +21,17 @@ export function createMetrics(): Metrics {
 export function measureRequests(app: App, metrics: Metrics): void {
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown';
-    metrics.requests.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
+    metrics.requests.observe(
+      { method: request.method, route, status: String(reply.statusCode) },
+      reply.elapsedTime / 1000,
+    );
   });
   app.route({
     method: 'GET',
     url: '/metrics',
     config: { open: true },
     schema: { hide: true },
-    handler: async (_request, reply) => reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
+    handler: async (_request, reply) =>
+      reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
   });
 }

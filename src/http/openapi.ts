@@ -12,12 +12,19 @@ export async function describeApi(app: App): Promise<void> {
       info: {
         title: 'Tocsin',
         version: packageJson.version,
-        description: 'Detection agents and a threat-intelligence feed. Every operation is scoped to the organization of the calling key.',
+        description:
+          'Detection agents and a threat-intelligence feed. Every operation is scoped to the organization of the calling key.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: tcs_<keyId>_<secret>' } } },
+      components: {
+        securitySchemes: {
+          apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: tcs_<keyId>_<secret>' },
+        },
+      },
       security: [{ apiKey: [] }],
-      tags: ['detections', 'agents', 'runs', 'hits', 'feed', 'sources', 'logs', 'keys', 'audit', 'service'].map((name) => ({ name })),
+      tags: ['detections', 'agents', 'runs', 'hits', 'feed', 'sources', 'logs', 'keys', 'audit', 'service'].map(
+        (name) => ({ name }),
+      ),
     },
     transform: jsonSchemaTransform,
   });
@@ -27,13 +34,17 @@ export async function describeApi(app: App): Promise<void> {
       route.config = { ...route.config, open: true };
       route.schema = { ...route.schema, hide: true };
     });
-    await scope.register(swaggerUi, { routePrefix: '/docs', uiConfig: { docExpansion: 'none', persistAuthorization: false } });
+    await scope.register(swaggerUi, {
+      routePrefix: '/docs',
+      uiConfig: { docExpansion: 'none', persistAuthorization: false },
+    });
   });
   app.route({
     method: 'GET',
     url: '/openapi.json',
     config: { open: true },
     schema: { hide: true },
-    handler: async (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
+    handler: async (_request, reply) =>
+      reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
   });
 }

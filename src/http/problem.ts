@@ -18,7 +18,12 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     ...(known.errors ? { errors: known.errors } : {}),
   };
   // A serializer of the route would cut the problem to the shape of its success.
-  void reply.code(known.status).headers(known.headers).header('content-type', 'application/problem+json').serializer(String).send(JSON.stringify(body));
+  void reply
+    .code(known.status)
+    .headers(known.headers)
+    .header('content-type', 'application/problem+json')
+    .serializer(String)
+    .send(JSON.stringify(body));
 }
 
 function titleOf(error: AppError): string {
@@ -52,15 +57,23 @@ function toAppError(error: FastifyError & { validation?: ValidationEntry[]; vali
 function invalid(entries: ValidationEntry[], context: string): AppError {
   const errors = entries.flatMap((entry) => fieldErrors(entry, context)).slice(0, 100);
   const first = errors[0];
-  return appError('validation_failed', first ? `${first.pointer}: ${first.detail}` : 'The request is not valid.', { errors });
+  return appError('validation_failed', first ? `${first.pointer}: ${first.detail}` : 'The request is not valid.', {
+    errors,
+  });
 }
 
 function fieldErrors(entry: ValidationEntry, context: string): FieldError[] {
   const path = (entry.instancePath ?? '').split('/').filter(Boolean);
   if (entry.keyword === 'unrecognized_keys' && entry.params?.keys) {
-    return entry.params.keys.map((key) => ({ pointer: pointerOf(context, [...path, escapePointer(key)]), code: 'unknown_field', detail: `${key} is no field of this request.` }));
+    return entry.params.keys.map((key) => ({
+      pointer: pointerOf(context, [...path, escapePointer(key)]),
+      code: 'unknown_field',
+      detail: `${key} is no field of this request.`,
+    }));
   }
-  return [{ pointer: pointerOf(context, path), code: entry.keyword ?? 'invalid', detail: entry.message ?? 'is not valid' }];
+  return [
+    { pointer: pointerOf(context, path), code: entry.keyword ?? 'invalid', detail: entry.message ?? 'is not valid' },
+  ];
 }
 
 const prefixes: Record<string, string> = { body: '', querystring: 'query', params: 'path', headers: 'header' };

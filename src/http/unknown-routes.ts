@@ -14,7 +14,11 @@ export function answerUnknownRoutes(app: App): void {
   });
   app.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?')[0]!.replace(/(.)\/$/, '$1');
-    const methods = [...new Set([...known.values()].filter((route) => route.matches.test(path)).flatMap((route) => [...route.methods]))].toSorted();
+    const methods = [
+      ...new Set(
+        [...known.values()].filter((route) => route.matches.test(path)).flatMap((route) => [...route.methods]),
+      ),
+    ].toSorted();
     if (methods.length === 0) throw appError('not_found', 'There is nothing at this address.');
     const headers = { allow: methods.join(', ') };
     if (request.method === 'OPTIONS') return reply.code(204).headers(headers).send();
@@ -23,6 +27,9 @@ export function answerUnknownRoutes(app: App): void {
 }
 
 function pathPattern(url: string): RegExp {
-  const escaped = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/\/:[^/]+/g, '/[^/]+').replace(/\*/g, '.*');
+  const escaped = url
+    .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/\/:[^/]+/g, '/[^/]+')
+    .replace(/\*/g, '.*');
   return new RegExp(`^${escaped}$`);
 }

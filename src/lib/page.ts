@@ -3,7 +3,10 @@ import { fieldError } from './errors.ts';
 
 /** The query of every list that interface.md does not fix: `limit` 1-200 and an opaque `cursor`. */
 export const PageQuery = z.object({
-  limit: z.string().regex(/^\d{1,3}$/, 'must be a whole number from 1 to 200').optional(),
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, 'must be a whole number from 1 to 200')
+    .optional(),
   cursor: z.string().max(500).optional(),
 });
 export type PageQuery = z.infer<typeof PageQuery>;
@@ -16,7 +19,8 @@ export type PageRequest = { limit: number; after: Mark | null };
 /** Reads limit and cursor. Throws a 400 that names the one that is wrong. */
 export function pageRequest(query: PageQuery): PageRequest {
   const limit = query.limit === undefined ? 50 : Number(query.limit);
-  if (limit < 1 || limit > 200) throw fieldError('query/limit', 'out_of_range', 'limit must be a whole number from 1 to 200.');
+  if (limit < 1 || limit > 200)
+    throw fieldError('query/limit', 'out_of_range', 'limit must be a whole number from 1 to 200.');
   return { limit, after: query.cursor === undefined ? null : markOf(query.cursor) };
 }
 

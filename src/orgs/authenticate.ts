@@ -42,7 +42,10 @@ export function createAuthenticate(db: Db): Authenticate {
 function isValid(key: KeyRow, hash: Buffer, now: Date): boolean {
   const current = sameHash(key.secret_hash, hash);
   const previous =
-    key.previous_secret_hash !== null && key.previous_until !== null && key.previous_until > now && sameHash(key.previous_secret_hash, hash);
+    key.previous_secret_hash !== null &&
+    key.previous_until !== null &&
+    key.previous_until > now &&
+    sameHash(key.previous_secret_hash, hash);
   return (current || previous) && key.revoked_at === null && (key.expires_at === null || key.expires_at > now);
 }
 

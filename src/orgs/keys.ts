@@ -16,8 +16,20 @@ export async function createKey({ db }: Pick<Deps, 'db'>, caller: Caller, input:
   const plain = newPlainKey();
   const row = await inOrg(db, caller.orgId, async (tx) => {
     const expires_at = input.expiresAt ? new Date(input.expiresAt) : null;
-    const made = await insertKey(tx, caller.orgId, { id: plain.id, name: input.name, secret_hash: plain.hash, scopes: granted, expires_at });
-    await insertAudit(tx, caller, { action: 'key.created', resourceType: 'key', resourceId: made.id, before: null, after: toKey(made) });
+    const made = await insertKey(tx, caller.orgId, {
+      id: plain.id,
+      name: input.name,
+      secret_hash: plain.hash,
+      scopes: granted,
+      expires_at,
+    });
+    await insertAudit(tx, caller, {
+      action: 'key.created',
+      resourceType: 'key',
+      resourceId: made.id,
+      before: null,
+      after: toKey(made),
+    });
     return made;
   });
   return { ...toKey(row), key: plain.text };
@@ -31,13 +43,24 @@ export async function getKeys({ db }: Pick<Deps, 'db'>, caller: Caller, query: P
 }
 
 /** Gives the key a new secret; the old one works for `overlapSeconds` more. */
-export async function renewKey({ db, auth }: Pick<Deps, 'db' | 'auth'>, caller: Caller, keyId: string, input: RotateKey): Promise<KeyWithSecret> {
+export async function renewKey(
+  { db, auth }: Pick<Deps, 'db' | 'auth'>,
+  caller: Caller,
+  keyId: string,
+  input: RotateKey,
+): Promise<KeyWithSecret> {
   const plain = newPlainKey(keyId);
   const row = await inOrg(db, caller.orgId, async (tx) => {
     const key = await changeableKey(await findKey(tx, caller.orgId, keyId), keyId);
     const previousUntil = new Date(Date.now() + (input.overlapSeconds ?? 0) * 1000);
     await rotateKey(tx, caller.orgId, keyId, { hash: plain.hash, previousUntil });
-    await insertAudit(tx, caller, { action: 'key.rotated', resourceType: 'key', resourceId: keyId, before: toKey(key), after: toKey(key) });
+    await insertAudit(tx, caller, {
+      action: 'key.rotated',
+      resourceType: 'key',
+      resourceId: keyId,
+      before: toKey(key),
+      after: toKey(key),
+    });
     return key;
   });
   auth.forget(keyId);
@@ -52,7 +75,13 @@ export async function endKey({ db, auth }: Pick<Deps, 'db' | 'auth'>, caller: Ca
     if (key.revoked_at) return key;
     await revokeKey(tx, caller.orgId, keyId);
     const after = (await findKey(tx, caller.orgId, keyId))!;
-    await insertAudit(tx, caller, { action: 'key.revoked', resourceType: 'key', resourceId: keyId, before: toKey(key), after: toKey(after) });
+    await insertAudit(tx, caller, {
+      action: 'key.revoked',
+      resourceType: 'key',
+      resourceId: keyId,
+      before: toKey(key),
+      after: toKey(after),
+    });
     return after;
   });
   auth.forget(keyId);
@@ -62,7 +91,8 @@ export async function endKey({ db, auth }: Pick<Deps, 'db' | 'auth'>, caller: Ca
 async function changeableKey(key: KeyRow | undefined, keyId: string): Promise<KeyRow> {
   if (!key) throw appError('not_found', `Key ${keyId} not found.`);
   if (key.revoked_at) throw appError('conflict', `Key ${keyId} is revoked.`);
-  if (key.from_environment) throw appError('conflict', 'The key of the environment is changed by the setting TOCSIN_API_KEY.');
+  if (key.from_environment)
+    throw appError('conflict', 'The key of the environment is changed by the setting TOCSIN_API_KEY.');
   return key;
 }
 

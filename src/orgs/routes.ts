@@ -19,14 +19,25 @@ export function orgRoutes(app: App, deps: Deps): void {
     method: 'POST',
     url: '/api/keys',
     config: { scope: 'keys:admin', secretField: 'key' },
-    schema: { tags: ['keys'], summary: 'Create a key; its secret is shown once', body: CreateKey, response: { 200: KeyWithSecret } },
+    schema: {
+      tags: ['keys'],
+      summary: 'Create a key; its secret is shown once',
+      body: CreateKey,
+      response: { 200: KeyWithSecret },
+    },
     handler: (request) => createKey(deps, callerOf(request), request.body),
   });
   app.route({
     method: 'POST',
     url: '/api/keys/:id/rotate',
     config: { scope: 'keys:admin', secretField: 'key' },
-    schema: { tags: ['keys'], summary: 'Give a key a new secret', params: KeyPath, body: RotateKey, response: { 200: KeyWithSecret } },
+    schema: {
+      tags: ['keys'],
+      summary: 'Give a key a new secret',
+      params: KeyPath,
+      body: RotateKey,
+      response: { 200: KeyWithSecret },
+    },
     handler: (request) => renewKey(deps, callerOf(request), request.params.id, request.body),
   });
   app.route({
@@ -40,7 +51,12 @@ export function orgRoutes(app: App, deps: Deps): void {
     method: 'GET',
     url: '/api/audit',
     config: { scope: 'audit:read' },
-    schema: { tags: ['audit'], summary: 'Page over all changes, newest first', querystring: PageQuery, response: { 200: AuditList } },
+    schema: {
+      tags: ['audit'],
+      summary: 'Page over all changes, newest first',
+      querystring: PageQuery,
+      response: { 200: AuditList },
+    },
     handler: (request) => getAudit(deps, callerOf(request), request.query),
   });
 }

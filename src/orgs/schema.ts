@@ -5,13 +5,23 @@ const Name = z.string().min(1).max(255);
 
 export const CreateKey = z.strictObject({
   name: Name,
-  scopes: z.array(z.enum(scopes)).min(1).optional().describe('Default: the scopes of the calling key, without `feed:admin`.'),
+  scopes: z
+    .array(z.enum(scopes))
+    .min(1)
+    .optional()
+    .describe('Default: the scopes of the calling key, without `feed:admin`.'),
   expiresAt: z.iso.datetime({ offset: true }).nullable().optional(),
 });
 export type CreateKey = z.infer<typeof CreateKey>;
 
 export const RotateKey = z.strictObject({
-  overlapSeconds: z.number().int().min(0).max(2_592_000).optional().describe('How long the old secret still works; default 0.'),
+  overlapSeconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(2_592_000)
+    .optional()
+    .describe('How long the old secret still works; default 0.'),
 });
 export type RotateKey = z.infer<typeof RotateKey>;
 

@@ -17,7 +17,9 @@ export type KeyRow = {
   revoked_at: Date | null;
 };
 
-export type NewKey = Pick<KeyRow, 'id' | 'name' | 'secret_hash' | 'scopes' | 'expires_at'> & { from_environment?: boolean };
+export type NewKey = Pick<KeyRow, 'id' | 'name' | 'secret_hash' | 'scopes' | 'expires_at'> & {
+  from_environment?: boolean;
+};
 
 /** The key of an id: asked before the organization is known. */
 export function findKeyAcrossOrgs(db: Db, keyId: string): Promise<KeyRow | undefined> {
@@ -50,10 +52,17 @@ export function findKey(tx: Tx, orgId: OrgId, keyId: string): Promise<KeyRow | u
 }
 
 export async function revokeKey(tx: Tx, orgId: OrgId, keyId: string): Promise<void> {
-  await sql`update api_keys set revoked_at = now() where organization_id = ${orgId} and id = ${keyId} and revoked_at is null`.execute(tx);
+  await sql`update api_keys set revoked_at = now() where organization_id = ${orgId} and id = ${keyId} and revoked_at is null`.execute(
+    tx,
+  );
 }
 
-export async function rotateKey(tx: Tx, orgId: OrgId, keyId: string, change: { hash: Buffer; previousUntil: Date }): Promise<void> {
+export async function rotateKey(
+  tx: Tx,
+  orgId: OrgId,
+  keyId: string,
+  change: { hash: Buffer; previousUntil: Date },
+): Promise<void> {
   await sql`
     update api_keys set previous_secret_hash = secret_hash, previous_until = ${change.previousUntil}, secret_hash = ${change.hash}
     where organization_id = ${orgId} and id = ${keyId}`.execute(tx);
@@ -62,7 +71,10 @@ export async function rotateKey(tx: Tx, orgId: OrgId, keyId: string, change: { h
 export type OrgRow = { id: OrgId; name: string; created_at: Date };
 
 export async function insertOrgAcrossOrgs(tx: Tx, org: { id: OrgId; name: string }): Promise<boolean> {
-  const made = await row(tx, sql`insert into organizations (id, name) values (${org.id}, ${org.name}) on conflict (name) do nothing returning id`);
+  const made = await row(
+    tx,
+    sql`insert into organizations (id, name) values (${org.id}, ${org.name}) on conflict (name) do nothing returning id`,
+  );
   return made !== undefined;
 }
 

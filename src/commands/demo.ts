@@ -1,0 +1,3 @@
+export async function demoCommand(_args: string[]): Promise<number> {
+  return 1;
+}

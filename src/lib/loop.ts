@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from './logger.ts';
+
+export type LoopOptions = { name: string; idleMs: number; signal: AbortSignal; log: Logger };
+
+const errorPauseMaxMs = 30_000;
+
+/**
+ * Calls `step` until the signal ends it: again at once while it answers true (there was work), after `idleMs` when it
+ * answers false, and with a growing pause while it throws. A loop never ends by an error.
+ */
+export async function loop({ name, idleMs, signal, log }: LoopOptions, step: () => Promise<boolean>): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    let pauseMs = 0;
+    try {
+      pauseMs = (await step()) ? 0 : idleMs;
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      pauseMs = Math.min(errorPauseMaxMs, 500 * 2 ** Math.min(failures, 6));
+      log.error({ err: error, loop: name, failures }, 'loop step failed');
+    }
+    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+}
