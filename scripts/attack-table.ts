@@ -1,0 +1,40 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+/**
+ * Writes src/ingest/knowledge/attack.tsv, the compact table of ATT&CK facts, from a JSON file with `attackVersion`, `tactics`
+ * and `techniques`. Usage: node scripts/attack-table.ts FILE
+ */
+type Technique = {
+  id: string;
+  name: string;
+  tactics: string[];
+  platforms: string[];
+  revokedBy?: string;
+  deprecated?: boolean;
+};
+type Attack = {
+  attackVersion: string;
+  tactics: { id: string; shortName: string; name: string }[];
+  techniques: Technique[];
+};
+
+const input = process.argv[2];
+if (!input) throw new Error('Usage: node scripts/attack-table.ts FILE');
+const attack = JSON.parse(readFileSync(input, 'utf8')) as Attack;
+const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
+const lines = [
+  `# MITRE ATT&CK Enterprise ${attack.attackVersion}: ids, names, tactics, platforms and successors; made by scripts/attack-table.ts.`,
+  '# © 2025 The MITRE Corporation. This work is reproduced and distributed with the permission of The MITRE Corporation.',
+  '# ATT&CK® terms of use: https://attack.mitre.org/resources/legal-and-branding/terms-of-use/',
+  ...attack.tactics.toSorted(byId).map(({ id, name, shortName }) => ['tactic', id, name, shortName].join('\t')),
+  ...attack.techniques
+    .filter(({ deprecated, revokedBy }) => !deprecated && !revokedBy)
+    .toSorted(byId)
+    .map(({ id, name, tactics, platforms }) => ['technique', id, name, tactics.join(','), platforms.join(',')].join('\t')),
+  ...attack.techniques
+    .filter(({ revokedBy }) => revokedBy)
+    .toSorted(byId)
+    .map(({ id, revokedBy }) => ['moved', id, revokedBy].join('\t')),
+];
+writeFileSync(resolve(import.meta.dirname, '../src/ingest/knowledge/attack.tsv'), `${lines.join('\n')}\n`);
