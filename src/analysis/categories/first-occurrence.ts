@@ -1,0 +1,78 @@
+import { hash } from 'node:crypto';
+import type { Candidate } from '../candidate.ts';
+import { buildCandidate } from '../build.ts';
+import type { AnalysisInput, CategoryAnalysis } from '../category.ts';
+import { dayMs } from '../definition.ts';
+import type { EntityRow, Group } from '../entities.ts';
+import { isLearning, pairKey, sinceOf, type MemoryPair, type PastMemory } from '../memory.ts';
+import { renderValue } from '../render.ts';
+import { severityRules } from '../severity.ts';
+import { compareText, cutText } from '../text.ts';
+import { valuesKey, valuesOf } from '../values.ts';
+
+const historyDays = 30;
+const newValuesMax = 10;
+
+/** An entity shows a combination of values that it showed in no window of the last 30 days. */
+export const firstOccurrence: CategoryAnalysis = {
+  usesHistory: true,
+  reachMs: () => historyDays * dayMs,
+  remember: ({ groups }) => pairsOf(groups).map((pair) => ({ ...pair, number: null, value: null })),
+  recall: ({ groups, window }) => ({
+    want: 'known',
+    since: sinceOf(window, historyDays * dayMs),
+    pairs: pairsOf(groups),
+  }),
+  candidates: (input) => {
+    if (isLearning(input.past)) return { candidates: [], learning: true };
+    return { candidates: input.groups.flatMap((group) => candidateOf(input, group) ?? []), learning: false };
+  },
+};
+
+function pairsOf(groups: readonly Group[]): MemoryPair[] {
+  return groups.flatMap((group) => [...rowsByKey(group).keys()].map((key) => ({ key, entity: group.entity })));
+}
+
+function rowsByKey(group: Group): Map<string, EntityRow[]> {
+  const byKey = new Map<string, EntityRow[]>();
+  for (const entry of group.rows) {
+    const key = valuesKey(valuesOf(entry.row, entry.field));
+    const same = byKey.get(key);
+    if (same) same.push(entry);
+    else byKey.set(key, [entry]);
+  }
+  return byKey;
+}
+
+function candidateOf(input: AnalysisInput & { past: PastMemory }, group: Group): Candidate | undefined {
+  const { past } = input;
+  const fresh = [...rowsByKey(group)].filter(([key]) => !past.known.has(pairKey({ key, entity: group.entity })));
+  if (fresh.length === 0) return undefined;
+  const keys = fresh.map(([key]) => key).toSorted(compareText);
+  const rows = fresh.flatMap(([, own]) => own);
+  const sight = past.sights.get(group.entity);
+  return buildCandidate(input, group, {
+    kindKey: `first_occurrence:${hash('sha256', keys.join())}`,
+    severity: severityRules.firstOccurrence[sight ? 'entityKnown' : 'entityNew'],
+    rows,
+    facts: {
+      count: rows.length,
+      newValues: fresh
+        .map(([, own]) => describe(own[0]!))
+        .toSorted(compareText)
+        .slice(0, newValuesMax),
+      newCombinations: fresh.length,
+      firstSeen: sight ? new Date(sight.firstSeen).toISOString() : null,
+      entityWindows: sight?.windows ?? 0,
+      otherEntities: Math.min(...keys.map((key) => past.holders.get(key) ?? 0)),
+      historyDays,
+      historyWindows: past.windows.length,
+      enoughPast: sight !== undefined,
+    },
+  });
+}
+
+function describe({ row, field }: EntityRow): string {
+  const values = valuesOf(row, field).map(([name, value]) => `${name}=${renderValue(name, value) ?? ''}`);
+  return cutText(values.join(', '), 300);
+}

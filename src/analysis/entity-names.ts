@@ -1,0 +1,102 @@
+import { plainName } from './fields.ts';
+
+/** The names under which logs usually tell who or what a row is about, the first that has a value wins. */
+export const usualEntityNames: readonly string[] = [
+  'entity',
+  // ECS
+  'user.name',
+  'user.email',
+  'user.id',
+  // OCSF
+  'actor.user.name',
+  'actor.user.uid',
+  // CloudTrail
+  'userIdentity.arn',
+  'userIdentity.userName',
+  'userIdentity.principalId',
+  'userIdentity.invokedBy',
+  // Okta
+  'actor.alternateId',
+  'actor.displayName',
+  // Entra ID, Microsoft 365, Google Cloud
+  'userPrincipalName',
+  'UserPrincipalName',
+  'initiatedBy.user.userPrincipalName',
+  'UserId',
+  'protoPayload.authenticationInfo.principalEmail',
+  // Windows
+  'SubjectUserName',
+  'TargetUserName',
+  'User',
+  // plain names
+  'user',
+  'username',
+  'userName',
+  'user_name',
+  'account',
+  'account_name',
+  'accountName',
+  'principal',
+  'email',
+  'role',
+  'host.name',
+  'host.hostname',
+  'device.hostname',
+  'Computer',
+  'ComputerName',
+  'Hostname',
+  'host',
+  'hostname',
+  'host_name',
+  'computer',
+  'device',
+  'source.ip',
+  'client.ip',
+  'src_endpoint.ip',
+  'sourceIPAddress',
+  'src_ip',
+  'source_ip',
+  'client_ip',
+  'ip',
+  'service',
+];
+
+const typeByName: [RegExp, string][] = [
+  [/^(?:entity|arn|principal|subject)$/, ''],
+  [/accesskey/, 'access_key'],
+  [/(?:^|[a-z])ip(?:address|addr|v4|v6)?$|^addr(?:ess)?$|ipaddress/, 'ip'],
+  [/email|user|alternateid|principalemail|displayname|invokedby|principalid/, 'user'],
+  [/account|tenant|project/, 'account'],
+  [/role/, 'role'],
+  [/host|computer|device|machine|workstation|server|instance/, 'host'],
+  [/process|image|executable/, 'process'],
+  [/file|path/, 'file'],
+  [/domain|fqdn|dns|queryname/, 'domain'],
+  [/url|uri/, 'url'],
+  [/bucket/, 'bucket'],
+  [/service/, 'service'],
+  [/hash|md5|sha1|sha256/, 'hash'],
+];
+
+/** What kind of thing an entity is: by its field's name, else by the look of the value; `entity` if neither tells. */
+export function entityTypeOf(field: string, value: string): string {
+  const name = nameWithParent(field);
+  const byName = typeByName.find(([pattern]) => pattern.test(name))?.[1];
+  return byName || typeByValue(value);
+}
+
+/** In `user.name` and `host.id` the parent says what it is. */
+function nameWithParent(field: string): string {
+  const name = plainName(field);
+  const dot = field.lastIndexOf('.');
+  return dot > 0 && /^(?:name|id|uid|hostname)$/.test(name) ? plainName(field.slice(0, dot)) : name;
+}
+
+function typeByValue(value: string): string {
+  if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(value) || /^[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}$/i.test(value)) return 'ip';
+  if (/^arn:[^:]*:(?:iam|sts)::\d*:user\//.test(value)) return 'user';
+  if (/^arn:[^:]*:(?:iam|sts)::\d*:(?:assumed-)?role\//.test(value)) return 'role';
+  if (/^arn:[^:]*:iam::\d*:root$/.test(value)) return 'account';
+  if (/^[^@\s]{1,64}@[^@\s]+\.[a-z]{2,}$/i.test(value)) return 'user';
+  return value.startsWith('arn:') ? 'resource' : 'entity';
+}
