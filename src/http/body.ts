@@ -16,6 +16,7 @@ export function readJsonBodies(app: App): void {
       request.body = undefined;
       return;
     }
+    if (request.routeOptions.config.bodyOptional) request.body ??= {};
     if (request.routeOptions.schema?.body && request.body === undefined) {
       throw appError('validation_failed', 'A JSON body is needed.', {
         errors: [{ pointer: '', code: 'required', detail: 'A JSON body is needed.' }],

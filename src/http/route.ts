@@ -14,6 +14,8 @@ declare module 'fastify' {
     secretField?: string;
     /** The route takes no body; one that is sent is ignored. */
     noBody?: boolean;
+    /** The route takes a body that may be missing; it then counts as `{}`. */
+    bodyOptional?: boolean;
   }
   interface FastifyRequest {
     caller: Caller | null;
