@@ -51,7 +51,7 @@ export async function openSchedule(tx: Tx, s: ScheduleSettings): Promise<void> {
  * queued run (a running one finishes); becoming active again stores the time away as a gap of `reason`.
  */
 export async function changeSchedule(tx: Tx, s: ScheduleChange): Promise<void> {
-  const found = await lockSchedule(tx, s);
+  const found = await lockSchedule(tx, s.orgId, s.detectionId);
   if (!found) return openSchedule(tx, s);
   const boundaryAt = await planDue(tx, found, s.now);
   if (s.cron === null || !s.active) {
@@ -68,12 +68,12 @@ export async function changeSchedule(tx: Tx, s: ScheduleChange): Promise<void> {
   if (opened.gap) await insertGaps(tx, [{ organizationId: s.orgId, detectionId: s.detectionId, ...opened.gap }], s.now);
 }
 
-function lockSchedule(tx: Tx, s: ScheduleSettings): Promise<ScheduleRow | undefined> {
+function lockSchedule(tx: Tx, orgId: string, detectionId: string): Promise<ScheduleRow | undefined> {
   return row(
     tx,
     sql<ScheduleRow>`
       select organization_id, detection_id, cron, active, next_slot_at, boundary_at, lookback_minutes, delay_ms
-      from schedules where organization_id = ${s.orgId} and detection_id = ${s.detectionId} for update`,
+      from schedules where organization_id = ${orgId} and detection_id = ${detectionId} for update`,
   );
 }
 
@@ -81,15 +81,7 @@ async function planDue(tx: Tx, found: ScheduleRow, now: Date): Promise<Date> {
   const { cron, next_slot_at: nextSlotAt } = found;
   if (!found.active || cron === null || nextSlotAt === null || nextSlotAt > now) return found.boundary_at;
   await planSlots(tx, [{ ...found, cron, next_slot_at: nextSlotAt }], { now, spreadMs: 0, slotsMax });
-  const { organization_id: orgId, detection_id: detectionId } = found;
-  return (await lockSchedule(tx, {
-    orgId: orgId as OrgId,
-    detectionId,
-    cron,
-    active: true,
-    lookbackMinutes: null,
-    now,
-  }))!.boundary_at;
+  return (await lockSchedule(tx, found.organization_id, found.detection_id))!.boundary_at;
 }
 
 async function store(tx: Tx, s: ScheduleChange, at: { boundaryAt: Date; nextSlotAt: Date | null }): Promise<void> {

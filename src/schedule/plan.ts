@@ -33,7 +33,7 @@ export async function planSlots(
   const plans = due.map((schedule) => ({ schedule, plan: planOf(schedule, limits) }));
   const runs = plans.flatMap(({ schedule, plan }) => runsOf(schedule, plan));
   await supersede(tx, due, limits.now);
-  await writePlans(tx, plans, limits.now);
+  await writePlans(tx, plans);
   await writeRuns(tx, runs, limits);
   await expireWindows(
     tx,
@@ -76,7 +76,7 @@ async function supersede(tx: Tx, due: DueSchedule[], now: Date): Promise<void> {
     from old where r.due_at = old.due_at and r.id = old.run_id`.execute(tx);
 }
 
-async function writePlans(tx: Tx, plans: { schedule: DueSchedule; plan: Plan }[], now: Date): Promise<void> {
+async function writePlans(tx: Tx, plans: { schedule: DueSchedule; plan: Plan }[]): Promise<void> {
   const windows = plans.flatMap(({ schedule, plan }) =>
     plan.slots.flatMap(({ window }) => (window ? [{ schedule, window }] : [])),
   );

@@ -1,0 +1,135 @@
+import { sql } from 'kysely';
+import { acrossOrgs, rows, type Db } from '../db/db.ts';
+import { uuidv7 } from '../lib/ids.ts';
+import type { OrgId } from '../lib/org-id.ts';
+
+export const leaseMs = 60_000;
+const lostMax = 3;
+
+/** A run that a worker holds. `worker` names this very claim and, with `attempt`, guards every write for it. */
+export type Claim = {
+  orgId: OrgId;
+  runId: string;
+  detectionId: string;
+  kind: string;
+  dueAt: Date;
+  attempt: number;
+  retries: number;
+  worker: string;
+};
+
+type ClaimRow = {
+  organization_id: OrgId;
+  run_id: string;
+  detection_id: string;
+  kind: string;
+  due_at: Date;
+  attempt: number;
+  retries: number;
+  worker: string;
+};
+
+const columns = sql`q.organization_id, q.run_id, q.detection_id, q.kind, q.due_at, q.attempt, q.retries, q.worker`;
+const lease = sql`clock_timestamp() + ${`${leaseMs} milliseconds`}::interval`;
+
+const toClaim = (row: ClaimRow): Claim => ({
+  orgId: row.organization_id,
+  runId: row.run_id,
+  detectionId: row.detection_id,
+  kind: row.kind,
+  dueAt: row.due_at,
+  attempt: row.attempt,
+  retries: row.retries,
+  worker: row.worker,
+});
+
+/**
+ * Claims up to `limit` runs of one lane: of the lanes with a free place and a run that may start at slot time `now`, the one
+ * served longest ago. Empty: nothing to do. `served_at` stands in the lane's condition so that a claimer who waited for
+ * nobody but read an older state of the lane drops it: the cap holds and a detection never runs twice at once.
+ */
+export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number): Promise<Claim[]> {
+  const claimable = sql`q.state = 'queued' and q.start_at <= ${now} and (q.retry_at is null or q.retry_at <= clock_timestamp())
+    and not exists (select from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
+      and o.kind = q.kind and o.state = 'running')`;
+  const taken = sql<ClaimRow>`
+    with free as materialized (
+      select l.organization_id, l.kind, l.served_at, l.cap - busy.n as places
+      from lanes l cross join lateral (
+        select count(*) as n from run_queue r where r.organization_id = l.organization_id and r.kind = l.kind and r.state = 'running'
+      ) busy
+      where busy.n < l.cap and exists (select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and ${claimable})
+      order by l.served_at limit 4
+    ), lane as materialized (
+      select l.organization_id, l.kind, free.places from lanes l join free using (organization_id, kind)
+      where l.served_at = free.served_at order by free.served_at limit 1 for update of l skip locked
+    ), served as (
+      update lanes l set served_at = clock_timestamp() from lane where l.organization_id = lane.organization_id and l.kind = lane.kind
+    ), oldest as materialized (
+      select q.run_id from run_queue q join lane using (organization_id, kind)
+      where ${claimable} order by q.start_at, q.run_id
+      limit (select least(places, ${limit}) from lane) for update of q skip locked
+    )
+    update run_queue q set state = 'running', begun = true, attempt = q.attempt + 1, retry_at = null, lease_until = ${lease}, worker = ${uuidv7()}
+    from oldest where q.run_id = oldest.run_id
+    returning ${columns}`;
+  try {
+    return (await acrossOrgs(db, (tx) => rows(tx, taken)))
+      .map(toClaim)
+      .toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
+  } catch (error) {
+    // Another claimer put a run of the same detection to work in the same moment; the next turn sees it.
+    if ((error as { code?: string }).code === '23505') return [];
+    throw error;
+  }
+}
+
+/** Extends the leases of these claims; those missing from the answer are lost, or asked to stop (`cancel`). */
+export async function renewLeasesAcrossOrgs(
+  db: Db,
+  claims: Claim[],
+): Promise<{ runId: string; worker: string; cancel: boolean }[]> {
+  return acrossOrgs(db, (tx) =>
+    rows(
+      tx,
+      sql<{ runId: string; worker: string; cancel: boolean }>`
+        update run_queue q set lease_until = ${lease}
+        from unnest(${claims.map((claim) => claim.runId)}::uuid[], ${claims.map((claim) => claim.worker)}::text[]) as c (run_id, worker)
+        where q.run_id = c.run_id and q.worker = c.worker and q.state = 'running'
+        returning q.run_id as "runId", q.worker, q.cancel_requested as cancel`,
+    ),
+  );
+}
+
+export type LostRun = { claim: Claim; cancel: boolean };
+
+/**
+ * Puts runs whose lease has ended back into the queue. Those lost for the third time, and those that were to be cancelled,
+ * are taken over by the caller instead, who has to finish them.
+ */
+export async function reapLostRunsAcrossOrgs(db: Db, limit: number): Promise<{ requeued: number; over: LostRun[] }> {
+  const over = sql`(q.lost + 1 >= ${lostMax} or q.cancel_requested)`;
+  const reaped = await acrossOrgs(db, (tx) =>
+    rows(
+      tx,
+      sql<ClaimRow & { cancel_requested: boolean; over: boolean }>`
+        with dead as (
+          select run_id from run_queue where state = 'running' and lease_until < clock_timestamp()
+          order by lease_until limit ${limit} for update skip locked
+        ), taken as (
+          update run_queue q set lost = q.lost + 1, state = case when ${over} then 'running' else 'queued' end,
+            lease_until = case when ${over} then ${lease} end, worker = case when ${over} then ${uuidv7()} end
+          from dead where q.run_id = dead.run_id
+          returning ${columns}, q.cancel_requested, q.state = 'running' as over
+        ), shown as (
+          update runs r set status = 'queued' from taken where not taken.over and r.due_at = taken.due_at and r.id = taken.run_id
+        )
+        select * from taken`,
+    ),
+  );
+  const finished = reaped.filter((row) => row.over);
+  return {
+    requeued: reaped.length - finished.length,
+    over: finished.map((row) => ({ claim: toClaim(row), cancel: row.cancel_requested })),
+  };
+}
