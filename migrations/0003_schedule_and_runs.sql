@@ -152,7 +152,7 @@ create table memory (
   entity text not null,
   number double precision,
   value text,
-  primary key (organization_id, detection_id, generation, key, window_from),
+  primary key (organization_id, detection_id, generation, key, entity, window_from),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
 create index on memory (organization_id, detection_id, generation, entity, window_from);

@@ -1,4 +1,8 @@
+import type { OrgId } from '../lib/org-id.ts';
 import type { AnalysisWindow } from './definition.ts';
+
+/** Whose memory: one generation of one detection. */
+export type MemoryScope = { orgId: OrgId; detectionId: string; generation: string };
 
 /** One thing remembered of one window. `key` and `entity` are bounded texts, unique together within the window; `value` is JSON. */
 export type MemoryEntry = { key: string; entity: string; number: number | null; value: string | null };
