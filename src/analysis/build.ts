@@ -37,6 +37,7 @@ export function buildCandidate({ window, definition }: AnalysisInput, group: Gro
     severity: given ?? parts.severity,
     facts: {
       ...commonFacts(group, window),
+      candidateRows: parts.rows.length,
       valueKeys: valueKeysOf(parts.rows),
       ...parts.facts,
       ...(techniques.length > 0 ? { techniques } : {}),
@@ -46,8 +47,8 @@ export function buildCandidate({ window, definition }: AnalysisInput, group: Gro
   };
 }
 
-/** What is known of any candidate. `count` is what suppression compares; `entityNamed` what the score asks for. */
-export function commonFacts(group: Group, window: AnalysisWindow): Facts {
+/** What is known of any candidate: `rows` are all of the entity's, `count` is what suppression compares. */
+function commonFacts(group: Group, window: AnalysisWindow): Facts {
   return {
     count: group.rows.length,
     rows: group.rows.length,
@@ -71,7 +72,7 @@ function techniquesOf(rows: readonly EntityRow[]): string[] {
   return [...found].toSorted(compareText).slice(0, 20);
 }
 
-export function rowTechniques(row: Row): string[] {
+function rowTechniques(row: Row): string[] {
   const columns = ['technique', 'techniques'].filter((column) => Object.hasOwn(row, column));
   const texts = columns.flatMap((column) => {
     const list = listIn(row[column]);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/db.ts';
+import type { OrgId } from '../lib/org-id.ts';
 import type { AnalysisWindow } from './definition.ts';
 import {
   emptyPast,
@@ -60,9 +61,9 @@ export async function recallMemory(
 }
 
 /** Forgets windows that begin before `before`, of every generation: no category reaches back more than 26 weeks. Counts of windows stay. Answers how many entries went. */
-export async function forgetMemory(tx: Tx, detectionId: string, before: Date): Promise<number> {
-  const { numAffectedRows } =
-    await sql`delete from memory where detection_id = ${detectionId} and window_from < ${before}`.execute(tx);
+export async function forgetMemory(tx: Tx, orgId: OrgId, detectionId: string, before: Date): Promise<number> {
+  const { numAffectedRows } = await sql`delete from memory
+    where organization_id = ${orgId} and detection_id = ${detectionId} and window_from < ${before}`.execute(tx);
   return Number(numAffectedRows ?? 0);
 }
 
