@@ -18,7 +18,7 @@ WITH identity AS (
   FROM cloudtrail
   WHERE eventName = 'CreateAccessKey' AND (_event->>'$.errorCode') IS NULL
 )
-SELECT "user", step, action, outcome, source_ip, managed_device, _id, _time,
+SELECT "user", step, 4 AS steps, action, outcome, source_ip, managed_device, _id, _time,
        CASE step WHEN 1 THEN 'T1110.003' WHEN 2 THEN 'T1078.004' WHEN 3 THEN 'T1556.006' ELSE 'T1098.001' END AS technique,
        'high' AS severity
 FROM steps

@@ -3,15 +3,16 @@ import { PRINCIPAL } from './cloudtrail-sql.ts';
 import { cloudtrail, userArn } from './samples.ts';
 
 // Breadth, not volume: a person at the console makes many calls of few kinds, a discovery tool one of every kind.
+// Everyone has a row, with what goes beyond an ordinary session as the number, so that an identity's quiet hours are history too.
 const query = `
-SELECT ${PRINCIPAL} AS principal, count(DISTINCT eventName) AS count, count(*) AS calls,
-       count(DISTINCT eventSource) AS services, count(_event->>'$.errorCode') AS refused,
+SELECT ${PRINCIPAL} AS principal, greatest(count(DISTINCT eventName) - 15, 0) AS count,
+       count(DISTINCT eventName) AS kinds, count(*) AS calls, count(DISTINCT eventSource) AS services,
+       count(_event->>'$.errorCode') AS refused,
        string_agg(DISTINCT sourceIPAddress, ', ' ORDER BY sourceIPAddress) AS source_ip,
        min(_time) AS first_call, max(_time) AS last_call, list(_id)[1:20] AS _ids, 'T1580' AS technique
 FROM cloudtrail
 WHERE (_event->>'$.readOnly') = 'true' AND regexp_matches(eventName, '^(List|Describe|Get)') AND ${PRINCIPAL} IS NOT NULL
 GROUP BY principal
-HAVING count(DISTINCT eventName) >= 15
 `;
 
 const reads = (user: string, kinds: number) =>
@@ -21,10 +22,10 @@ export const awsDiscoveryBurst: BuiltinDetection = {
   id: 'aws-discovery-burst',
   name: 'Identity looks around far more than usual',
   description:
-    'The number of different List, Describe and Get calls of an identity stands far above its own history at this time of day.',
+    'An identity makes far more different List, Describe and Get calls than its own history at this time of day explains.',
   category: 'baseline_anomaly',
   systemPrompt: `You judge identities that suddenly read far more kinds of things in AWS than they ever did at this hour. Intruders do so right after they get a key, to learn what the key can do.
-Benign: a new dashboard, an audit, an inventory tool that was just set up. Look at the address, at the number of services and at refused calls.`,
+Benign: a new dashboard, an audit, an inventory tool that was just set up. Look at the address, at the number of services and at refused calls. The number count is what goes beyond fifteen kinds of calls.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

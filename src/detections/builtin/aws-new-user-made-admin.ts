@@ -6,6 +6,7 @@ const query = `
 SELECT (_event->>'$.requestParameters.userName') AS new_user,
        CASE eventName WHEN 'CreateUser' THEN 1 WHEN 'AttachUserPolicy' THEN 2 WHEN 'AddUserToGroup' THEN 2
                       WHEN 'PutUserPolicy' THEN 2 ELSE 3 END AS step,
+       3 AS steps,
        eventName AS action, ${PRINCIPAL} AS principal, sourceIPAddress AS source_ip,
        coalesce(_event->>'$.requestParameters.policyArn', _event->>'$.requestParameters.groupName',
                 _event->>'$.requestParameters.policyName') AS policy,

@@ -3,7 +3,8 @@ export type SampleEvent = { dataset: string; event: Record<string, unknown> };
 
 /**
  * A detection that ships with the project. `query` is DuckDB SQL for the embedded log store; `dataset` is the one it mainly reads.
- * `sample` is its proof: over `match` and `noMatch` together the query names exactly `entities`, over `noMatch` alone it finds nothing.
+ * `sample` is its proof: over `match` and `noMatch` together the query names exactly `entities`, over `noMatch` alone none. Where the
+ * category looks at history, a row alone names nobody: of a baseline those with a count above 0 stand, of a sequence those that completed it.
  */
 export type BuiltinDetection = {
   id: string;

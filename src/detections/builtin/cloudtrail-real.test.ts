@@ -63,7 +63,7 @@ describe.skipIf(data === undefined)('the recorded CloudTrail attack', () => {
   test.each(attack)('%s names %s by its rows', async (id, entity, column, values) => {
     const detection = builtinDetections[id];
     const rows = (await engine.run(detection.query)).filter((row) => row[detection.entityField] === entity);
-    expect([...new Set(rows.map((row) => String(row[column])))].sort()).toEqual(expect.arrayContaining(values));
+    expect([...new Set(rows.map((row) => String(row[column])))]).toEqual(expect.arrayContaining(values));
   });
 
   test('the credentials of an instance are seen outside it', async () => {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import { describe, expect, test } from 'vitest';
 
 import type { BuiltinDetection } from './builtin.ts';
@@ -7,15 +9,19 @@ import { builtinDetections } from './registry.ts';
 
 const all: BuiltinDetection[] = Object.values(builtinDetections);
 
-/** The entities that a query names; for a sequence those that went through all its steps in order. */
+/** The entities that a query names, as `BuiltinDetection` says. */
 function entitiesOf(detection: BuiltinDetection, rows: ProofRow[]): string[] {
-  const names = [...new Set(rows.map((row) => String(row[detection.entityField])))];
-  if (detection.category !== 'sequence_pattern') return names.sort();
-  const last = Math.max(...rows.map((row) => Number(row['step'])));
+  const ofEntity = (name: string) => rows.filter((row) => row[detection.entityField] === name);
+  const names = [...new Set(rows.map((row) => String(row[detection.entityField])))].toSorted();
+  if (detection.category === 'baseline_anomaly')
+    return names.filter((name) => Number(ofEntity(name)[0]?.['count']) > 0);
+  if (detection.category !== 'sequence_pattern') return names;
+  const inOrder = (a: ProofRow, b: ProofRow) =>
+    String(a['_time']).localeCompare(String(b['_time'])) || Number(a['step']) - Number(b['step']);
   return names.filter((name) => {
-    const own = rows.filter((row) => row[detection.entityField] === name);
-    own.sort((a, b) => String(a['_time']).localeCompare(String(b['_time'])) || Number(a['step']) - Number(b['step']));
-    return own.reduce((next, row) => (Number(row['step']) === next ? next + 1 : next), 1) > last;
+    const own = ofEntity(name).toSorted(inOrder);
+    const next = own.reduce((step, row) => (Number(row['step']) === step ? step + 1 : step), 1);
+    return next > Number(own[0]?.['steps']);
   });
 }
 
@@ -31,7 +37,7 @@ describe.each(all)('$id', (detection) => {
 
   test('names exactly the expected entities', async () => {
     const rows = await rowsOf(detection, [...match, ...noMatch]);
-    expect(entitiesOf(detection, rows)).toEqual([...entities].sort());
+    expect(entitiesOf(detection, rows)).toEqual([...entities].toSorted());
     expect(rows.every((row) => row['_id'] !== undefined || Array.isArray(row['_ids']))).toBe(true);
     expect(rows.every((row) => /^T\d{4}(\.\d{3})?$/.test(String(row['technique'])))).toBe(true);
     const tags = rows.map((row) => `attack.${String(row['technique']).toLowerCase()}`);
@@ -40,7 +46,7 @@ describe.each(all)('$id', (detection) => {
 
   test('finds nothing in what must not match', async () => {
     const rows = await rowsOf(detection, noMatch);
-    expect(detection.category === 'sequence_pattern' ? entitiesOf(detection, rows) : rows).toEqual([]);
+    expect(entitiesOf(detection, rows)).toEqual([]);
   });
 });
 
@@ -52,4 +58,14 @@ test('the registry key is the id, every category is served, and texts fit the co
     expect(detection.tags.every((tag) => tag === tag.toLowerCase() && tag.length <= 100)).toBe(true);
   }
   expect(new Set(all.map((detection) => detection.category)).size).toBe(5);
+});
+
+test('the guide has a row for each, with its category and techniques', () => {
+  const guide = readFileSync(new URL('../../../docs/guide/shipped-detections.md', import.meta.url), 'utf8').split('\n');
+  for (const { id, category, tags, sample } of all) {
+    const row = guide.find((line) => line.startsWith(`| \`${id}\` | ${category} |`));
+    expect(row, id).toBeDefined();
+    expect(tags.some((tag) => row!.toLowerCase().includes(tag.replace('attack.', '')))).toBe(true);
+    expect(sample.entities.length).toBeGreaterThan(0);
+  }
 });

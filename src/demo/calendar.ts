@@ -1,0 +1,31 @@
+import type { Person } from './people.ts';
+import type { Random } from './random.ts';
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** One date of the company's calendar: `midnight` is its beginning in UTC (epoch milliseconds), `end` the end of the logs. */
+export type Day = { midnight: number; end: number; seed: number };
+
+/** A person's hours of work on a day, in epoch milliseconds; undefined on a day off. */
+export type Shift = { from: number; to: number };
+
+const weekday = (midnight: number): number => new Date(midnight).getUTCDay();
+
+export const isMonday = (day: Day): boolean => weekday(day.midnight) === 1;
+export const isWeekend = (day: Day): boolean => [0, 6].includes(weekday(day.midnight));
+
+/** Work begins around eight in the person's own time zone; a few work at weekends. */
+export function shiftOf(person: Person, day: Day, random: Random): Shift | undefined {
+  const works = random.chance(isWeekend(day) ? 0.07 : 0.94);
+  const localMidnight = day.midnight - person.site.utcOffset * HOUR;
+  const from = localMidnight + 7.4 * HOUR + random.next() * 2 * HOUR;
+  const joined = person.joinedDaysAgo === undefined || from >= day.end - person.joinedDaysAgo * DAY;
+  return works && joined ? { from, to: from + 7.5 * HOUR + random.next() * 2 * HOUR } : undefined;
+}
+
+/** Moments spread over a shift. */
+export function* momentsIn(shift: Shift, count: number, random: Random): Generator<number> {
+  for (let n = 0; n < count; n += 1) yield shift.from + random.next() * (shift.to - shift.from);
+}

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { BuiltinDetection } from '../detections/builtin/builtin.ts';
+import type { ProofEngine } from '../detections/builtin/proof-engine.ts';
+import { openProofEngine } from '../detections/builtin/proof-engine.ts';
+import { builtinDetections } from '../detections/builtin/registry.ts';
+import { HOUR } from './calendar.ts';
+import { companyLogs } from './company.ts';
+import { alsoExpected, expected } from './expected.ts';
+import { intrusion } from './intrusion.ts';
+import { replay } from './replay.ts';
+
+const detectionOf = (id: keyof typeof builtinDetections): BuiltinDetection => builtinDetections[id];
+
+test('the demo has one detection of each category', () => {
+  const categories = expected.map(({ detection }) => detectionOf(detection).category);
+  expect(new Set(categories).size).toBe(5);
+  expect(expected).toHaveLength(5);
+});
+
+// A quiet Sunday and a Monday after the passwords expired differ most in what is usual.
+describe.each(['2030-03-10T16:40:00.000Z', '2030-03-11T10:17:33.000Z'])('logs that end at %s', (iso) => {
+  const end = new Date(iso);
+  let engine: ProofEngine;
+  beforeAll(async () => {
+    engine = await openProofEngine(companyLogs({ end }));
+  });
+  afterAll(() => engine.close());
+
+  test.each([...expected, ...alsoExpected])('$detection finds $stage of $entity', async (expectation) => {
+    const found = await replay(engine, detectionOf(expectation.detection), end);
+    const beyond = found.filter(({ entity }) => entity !== expectation.entity);
+    expect(found.length - beyond.length).toBeGreaterThanOrEqual(expectation.hitsMin);
+    expect(beyond.length).toBeLessThanOrEqual(expectation.hitsMaxBeyond);
+  });
+
+  test.each([...expected, ...alsoExpected])('$detection shows the events of $stage', async ({ detection, stage }) => {
+    const { eventIds } = intrusion.find((one) => one.stage === stage)!;
+    await engine.setWindow(new Date(end.getTime() - 36 * HOUR), end);
+    const rows = await engine.run(detectionOf(detection).query);
+    const shown = rows.flatMap((row) => [row['_id'], ...((row['_ids'] as string[] | undefined) ?? [])]);
+    expect(eventIds.some((id) => shown.includes(id))).toBe(true);
+  });
+
+  test('a naive rule would drown in the noise that the logs hold', async () => {
+    const naive = (where: string) => engine.run(`SELECT count(*) AS n FROM ${where}`);
+    await engine.setWindow(new Date(end.getTime() - 14 * 24 * HOUR), new Date(end.getTime() - 36 * HOUR));
+    const [failures] = await naive("auth WHERE (_event->>'$.event.outcome') = 'failure'");
+    expect(Number(failures!['n'])).toBeGreaterThan(100);
+    const [shadow] = await naive("process WHERE contains(CommandLine, 'vssadmin')");
+    expect(Number(shadow!['n'])).toBeGreaterThan(100);
+    const [attached] = await naive("cloudtrail WHERE eventName = 'AttachRolePolicy'");
+    expect(Number(attached!['n'])).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,35 @@
+import type { BuiltinId } from '../detections/builtin/registry.ts';
+import { intrusion } from './intrusion.ts';
+
+/** What a detection must find in the company's logs: at least `hitsMin` hits on the entity, at most `hitsMaxBeyond` on all others together. */
+export type Expectation = {
+  detection: BuiltinId;
+  stage: string;
+  entity: string;
+  technique: string;
+  hitsMin: number;
+  hitsMaxBeyond: number;
+};
+
+function expect(detection: BuiltinId, stage: string, hitsMaxBeyond: number): Expectation {
+  const found = intrusion.find((candidate) => candidate.stage === stage);
+  if (found === undefined) throw new Error(`The intrusion has no stage ${stage}`);
+  return { detection, stage, entity: found.entity, technique: found.technique, hitsMin: 1, hitsMaxBeyond };
+}
+
+/** One detection of each category, as the demo makes them. What lies beyond is harmless and stands in `incidents.ts`. */
+export const expected: Expectation[] = [
+  expect('sign-in-new-country', 'sign-in', 2),
+  expect('account-takeover', 'access-key', 0),
+  expect('aws-admin-policy-attached', 'privilege-escalation', 1),
+  expect('aws-discovery-burst', 'discovery', 1),
+  expect('recovery-inhibited', 'recovery-inhibited', 0),
+];
+
+/** What further shipped detections find in the same logs. */
+export const alsoExpected: Expectation[] = [
+  expect('password-spray', 'password-spray', 0),
+  expect('aws-secrets-harvested', 'secrets', 0),
+  expect('upload-to-new-domain', 'exfiltration', 1),
+  expect('aws-cloudtrail-disabled', 'log-tampering', 0),
+];

@@ -1,0 +1,79 @@
+/** A place of work. Offices stand behind one address each (RFC 5737); `utcOffset` in hours, without summer time. */
+export type Site = { city: string; country: string; utcOffset: number; officeIp: string };
+
+export const sites = {
+  oslo: { city: 'Oslo', country: 'NO', utcOffset: 1, officeIp: '192.0.2.10' },
+  lisbon: { city: 'Lisbon', country: 'PT', utcOffset: 0, officeIp: '192.0.2.20' },
+  toronto: { city: 'Toronto', country: 'CA', utcOffset: -5, officeIp: '198.51.100.10' },
+  singapore: { city: 'Singapore', country: 'SG', utcOffset: 8, officeIp: '198.51.100.20' },
+} as const satisfies Record<string, Site>;
+
+export type Team = 'engineering' | 'platform' | 'sales' | 'support' | 'finance' | 'people' | 'production';
+
+export type Person = {
+  user: string;
+  fullName: string;
+  team: Team;
+  site: Site;
+  host: string;
+  /** RFC 3849. */
+  homeIp: string;
+  /** Signs in to the cloud account by an IAM user of the same name. */
+  cloud: boolean;
+  /** Days before the end of the logs on which the person began; undefined for all but the newcomer. */
+  joinedDaysAgo?: number;
+};
+
+const firstNames =
+  'Anna Bjorn Carla Daniel Elif Filip Grete Hugo Ines Jonas Kari Lars Maria Nils Olga Pedro Rita Sven Tiago Ulla Vera Wei Yara Zoe Amir Beatriz Chen Dora Emil Farid'.split(
+    ' ',
+  );
+const lastNames =
+  'Aas Berg Costa Duarte Eide Ferreira Gomes Hansen Ivers Jansen Kroken Lima Moe Nunes Olsen Pinto Quist Ramos Silva Tan'.split(
+    ' ',
+  );
+const teamSizes: [Team, number][] = [
+  ['engineering', 30],
+  ['sales', 20],
+  ['support', 16],
+  ['production', 14],
+  ['finance', 12],
+  ['people', 6],
+  ['platform', 4],
+];
+const siteOrder: Site[] = [sites.oslo, sites.lisbon, sites.oslo, sites.toronto, sites.singapore, sites.oslo];
+
+function person(index: number, fullName: string, team: Team, site: Site): Person {
+  const hex = (index + 16).toString(16);
+  return {
+    user: fullName.toLowerCase().replace(' ', '.'),
+    fullName,
+    team,
+    site,
+    host: `WS-${String(1000 + index)}.halden.example`,
+    homeIp: `2001:db8:${hex}::${hex}`,
+    cloud: team === 'engineering' || team === 'platform',
+  };
+}
+
+/** Those whom the story names; everybody else only lives in it. */
+export const cast = {
+  victim: person(0, 'Tomas Rehn', 'engineering', sites.oslo),
+  admin: person(1, 'Ingrid Solberg', 'platform', sites.oslo),
+  newcomer: { ...person(2, 'Paulo Matos', 'engineering', sites.lisbon), joinedDaysAgo: 6 },
+  traveller: person(3, 'Claire Tan', 'sales', sites.singapore),
+  commuter: person(4, 'Henrik Dahl', 'sales', sites.oslo),
+  uploader: person(5, 'Nadia Roy', 'sales', sites.toronto),
+  newPhone: person(6, 'Marta Vieira', 'finance', sites.lisbon),
+} as const satisfies Record<string, Person>;
+
+function crowd(): Person[] {
+  const teams = teamSizes.flatMap(([team, size]) => Array.from({ length: size }, () => team));
+  return teams.map((team, n) => {
+    const first = firstNames[(n * 7) % firstNames.length]!;
+    const last = lastNames[(n * 3 + Math.floor(n / firstNames.length)) % lastNames.length]!;
+    return person(n + 10, `${first} ${last}`, team, siteOrder[n % siteOrder.length]!);
+  });
+}
+
+export const people: Person[] = [...Object.values(cast), ...crowd()];

@@ -1,0 +1,90 @@
+import type { Person, Site } from './people.ts';
+import type { Random } from './random.ts';
+
+/** One line of a company's logs: `at` is also written in the event, in the field that is usual there. */
+export type LogEvent = { at: Date; dataset: string; event: Record<string, unknown> };
+
+export const ACCOUNT = '111122223333';
+
+/** What every maker of events needs: when it happened (epoch milliseconds) and where its id comes from. */
+export type Stamp = { at: number; id: string };
+
+export const stamp = (random: Random, at: number): Stamp => ({ at: Math.floor(at), id: random.uuid() });
+
+export type SignIn = {
+  person: { user: string; fullName: string };
+  action?: string;
+  outcome?: 'success' | 'failure';
+  reason?: string;
+  ip: string;
+  country: string;
+  managed?: boolean;
+  app?: string;
+};
+
+/** A sign-in event as an identity provider sends it in ECS names. */
+export function authEvent({ at, id }: Stamp, signIn: SignIn): LogEvent {
+  const { person, action = 'user.session.start', outcome = 'success', reason, app } = signIn;
+  const event = {
+    '@timestamp': new Date(at).toISOString(),
+    event: {
+      id,
+      action,
+      category: ['authentication'],
+      outcome,
+      ...(reason === undefined ? {} : { reason }),
+    },
+    user: { name: person.user, full_name: person.fullName },
+    source: { ip: signIn.ip, geo: { country_iso_code: signIn.country } },
+    device: { managed: signIn.managed ?? true },
+    ...(app === undefined ? {} : { service: { name: app } }),
+  };
+  return { at: new Date(at), dataset: 'auth', event };
+}
+
+export type ProcessStart = { host: string; user: string; image: string; commandLine: string; parent: string };
+
+/** A Sysmon process creation (event 1) in the flat form of a Windows log shipper. */
+export function processEvent({ at, id }: Stamp, start: ProcessStart): LogEvent {
+  const time = new Date(at).toISOString();
+  const event = {
+    '@timestamp': time,
+    event: { id },
+    EventID: 1,
+    Channel: 'Microsoft-Windows-Sysmon/Operational',
+    Hostname: start.host,
+    UtcTime: time.replace('T', ' ').replace('Z', ''),
+    User: `HALDEN\\${start.user}`,
+    Image: start.image,
+    CommandLine: start.commandLine,
+    ParentImage: start.parent,
+    ProcessGuid: `{${id}}`,
+    IntegrityLevel: start.user.startsWith('svc') ? 'System' : 'Medium',
+  };
+  return { at: new Date(at), dataset: 'process', event };
+}
+
+export type WebRequest = { user: string; ip: string; domain: string; path?: string; sent?: number; received?: number };
+
+/** A request through the web proxy; `sent` and `received` in bytes. */
+export function proxyEvent({ at, id }: Stamp, request: WebRequest): LogEvent {
+  const sent = request.sent ?? 700;
+  const event = {
+    '@timestamp': new Date(at).toISOString(),
+    event: { id, action: 'allowed' },
+    user: { name: request.user },
+    source: { ip: request.ip },
+    url: { domain: request.domain, path: request.path ?? '/' },
+    http: {
+      request: { method: sent > 10_000 ? 'POST' : 'GET', bytes: sent },
+      response: { status_code: 200, bytes: request.received ?? 20_000 },
+    },
+  };
+  return { at: new Date(at), dataset: 'proxy', event };
+}
+
+/** Where a person is at the moment: in the office or at home. */
+export function placeOf(person: Person, random: Random): { ip: string; country: string } {
+  const site: Site = person.site;
+  return { ip: random.chance(0.65) ? site.officeIp : person.homeIp, country: site.country };
+}
