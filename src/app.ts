@@ -2,6 +2,9 @@ import compress from '@fastify/compress';
 import { LogController, fastify } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Deps } from './deps.ts';
+import { agentRoutes } from './detections/agent-routes.ts';
+import { detectionRoutes } from './detections/routes.ts';
+import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { readJsonBodies } from './http/body.ts';
 import { allowOrigins } from './http/cors.ts';
 import { healthRoutes } from './http/health.ts';
@@ -46,5 +49,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   measureRequests(app, deps.metrics);
   healthRoutes(app, deps);
   orgRoutes(app, deps);
+  detectionRoutes(app, deps);
+  suggestionRoutes(app, deps);
+  agentRoutes(app, deps);
   return app;
 }

@@ -3,6 +3,7 @@ import type { Db } from './db/db.ts';
 import type { Metrics } from './http/metrics.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
+import type { OrgId } from './lib/org-id.ts';
 import type { Authenticate } from './orgs/authenticate.ts';
 
 /** Everything a use case may reach outside itself. Built once at start; tests build their own. */
@@ -16,4 +17,6 @@ export type Deps = {
   metrics: Metrics;
   /** Why the service works at less than its full duty; empty where all is well. */
   degraded: () => string[];
+  /** Asks the organization's log store whether a query would run; throws a SiemError that says why not. */
+  checkQuery?: (orgId: OrgId, query: string) => Promise<void>;
 };

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { acrossOrgs, row, type Db, type Tx } from './db/db.ts';
+import { insertBuiltInAgents } from './detections/built-in-agents.ts';
 import type { Clock } from './lib/clock.ts';
 import { appError } from './lib/errors.ts';
 import { uuidv7 } from './lib/ids.ts';
@@ -28,7 +29,7 @@ async function insertOrganizationAcrossOrgs(tx: Tx, clock: Clock, name: string):
     { orgId: id, keyId: null },
     { action: 'organization.created', resourceType: 'organization', resourceId: id, before: null, after: { id, name } },
   );
-  void clock;
+  await insertBuiltInAgents(tx, id, clock());
   return id;
 }
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { rows, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Mark } from '../lib/page.ts';
@@ -18,13 +18,20 @@ export type AuditRow = {
   after: string | null;
 };
 
-/** Writes who changed what, in the transaction of the change itself. Machine time: an audit is about when it really was. */
-export async function insertAudit(tx: Tx, caller: Pick<Caller, 'orgId' | 'keyId'>, change: Change): Promise<void> {
+type Author = Pick<Caller, 'orgId' | 'keyId'>;
+
+/** Writes who changed what, in the transaction of the change itself. */
+export async function insertAudit(tx: Tx, author: Author, change: Change): Promise<void> {
+  await auditInsert(author, change).execute(tx);
+}
+
+/** The same as the last part of a larger statement. Machine time: an audit is about when it really was. */
+export function auditInsert(author: Author, change: Change): RawBuilder<unknown> {
   const at = new Date();
-  await sql`
+  return sql`
     insert into audit (organization_id, id, at, key_id, action, resource_type, resource_id, before, after)
-    values (${caller.orgId}, ${uuidv7(at)}, ${at}, ${caller.keyId}, ${change.action}, ${change.resourceType}, ${change.resourceId},
-      ${json(change.before)}, ${json(change.after)})`.execute(tx);
+    values (${author.orgId}, ${uuidv7(at)}, ${at}, ${author.keyId}, ${change.action}, ${change.resourceType}, ${change.resourceId},
+      ${json(change.before)}, ${json(change.after)})`;
 }
 
 const json = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value));

@@ -1,0 +1,93 @@
+import { sql, type RawBuilder } from 'kysely';
+import { row, type Tx } from '../db/db.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import { auditInsert, type Change } from '../orgs/audit.ts';
+import type { Caller } from '../orgs/caller.ts';
+import type { ActivePrompt, Agent, AgentWithPrompt } from './agent.ts';
+import { definitionText } from './definition.ts';
+
+type Author = Pick<Caller, 'orgId' | 'keyId'>;
+
+/** Agent, first prompt version, first revision and the audit row, in one statement. */
+export async function insertAgent(tx: Tx, author: Author, agent: AgentWithPrompt, change: Change): Promise<void> {
+  const columns = Object.entries(columnsOf(agent));
+  await sql`
+    with agent as (
+      insert into agents (${sql.join(columns.map(([name]) => sql.ref(name)))}) values (${sql.join(columns.map(([, value]) => value))})
+    ), prompt as (${promptInsert(agent)}), revision as (${revisionInsert(author, agent)})
+    ${auditInsert(author, change)}`.execute(tx);
+}
+
+/** Stores what differs between the two, a new prompt version and a new revision where there is one, and the audit row, in one statement. */
+export async function updateAgent(
+  tx: Tx,
+  author: Author,
+  { before, after }: { before: AgentWithPrompt; after: AgentWithPrompt },
+  change: Change,
+): Promise<void> {
+  const changed = changedColumns(before, after);
+  if (changed.length === 0) return;
+  const set = sql.join(changed.map(([name, value]) => sql`${sql.ref(name)} = ${value}`));
+  const parts = [
+    sql`agent as (update agents set ${set} where organization_id = ${after.organization_id} and id = ${after.id})`,
+    ...(before.active_prompt_id === after.active_prompt_id ? [] : [sql`prompt as (${promptInsert(after)})`]),
+    ...(before.revision === after.revision ? [] : [sql`revision as (${revisionInsert(author, after)})`]),
+  ];
+  await sql`with ${sql.join(parts)} ${auditInsert(author, change)}`.execute(tx);
+}
+
+function promptInsert(agent: AgentWithPrompt): RawBuilder<unknown> {
+  return sql`
+    insert into agent_prompts (organization_id, id, agent_id, version, prompt, description, created_at)
+    values (${agent.organization_id}, ${agent.active_prompt_id}, ${agent.id}, ${agent.prompt_version}, ${agent.prompt},
+      ${agent.prompt_description}, ${agent.prompt_created_at})`;
+}
+
+function revisionInsert(author: Author, agent: AgentWithPrompt): RawBuilder<unknown> {
+  return sql`
+    insert into agent_revisions (organization_id, agent_id, revision, definition, key_id, created_at)
+    values (${agent.organization_id}, ${agent.id}, ${agent.revision}, ${definitionText(agent)}, ${author.keyId}, ${agent.updated_at})`;
+}
+
+// A Record with each key once: a column that the type gains and this list lacks does not compile.
+const joined: Record<keyof ActivePrompt, true> = {
+  prompt: true,
+  prompt_version: true,
+  prompt_description: true,
+  prompt_created_at: true,
+};
+const figures = new Set(['last_run_at', 'runs', 'hits', 'avg_score']);
+
+function columnsOf(agent: AgentWithPrompt): Agent {
+  const own = Object.entries(agent).filter(([name]) => !(name in joined) && !figures.has(name));
+  return Object.fromEntries(own) as Agent;
+}
+
+/** Columns of `agents` that differ, with their new values. */
+export function changedColumns(before: AgentWithPrompt, after: AgentWithPrompt): [string, unknown][] {
+  const old: Record<string, unknown> = columnsOf(before);
+  return Object.entries(columnsOf(after)).filter(([name, value]) => !isSame(old[name], value));
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  if (left instanceof Date && right instanceof Date) return left.getTime() === right.getTime();
+  if (Array.isArray(left) && Array.isArray(right))
+    return left.length === right.length && left.every((value, index) => value === right[index]);
+  return left === right;
+}
+
+/** The newest suggestion of this fingerprint dismissed after `since`. */
+export function findDismissed(
+  tx: Tx,
+  orgId: OrgId,
+  fingerprint: string,
+  since: Date,
+): Promise<{ id: string } | undefined> {
+  return row(
+    tx,
+    sql<{ id: string }>`
+      select id from agents
+      where organization_id = ${orgId} and suggestion_fingerprint = ${fingerprint} and is_suggestion and deleted_at > ${since}
+      order by deleted_at desc limit 1`,
+  );
+}

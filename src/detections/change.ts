@@ -1,0 +1,75 @@
+import type { Tx } from '../db/db.ts';
+import type { Caller } from '../orgs/caller.ts';
+import { changeSchedule } from '../schedule/lifecycle.ts';
+import type { AgentView } from './agent.ts';
+import { changedColumns, updateAgent } from './agent-store.ts';
+import { effectiveCron } from './cadence.ts';
+import { definitionText } from './definition.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { toRecord } from './record.ts';
+import type { Detection } from './schema.ts';
+
+/** One change of a locked agent. `now` is slot time; `reason` names the gap that an absence leaves. */
+export type AgentChange = {
+  caller: Pick<Caller, 'orgId' | 'keyId'>;
+  action: string;
+  now: Date;
+  reason: 'disabled' | 'deleted';
+};
+
+/**
+ * Stores `after` in place of `before`: `updatedAt` strictly forward, a new revision where the definition differs, the audit row,
+ * and what follows for the schedule. Nothing differs: nothing is written. Answers the record.
+ */
+export async function storeChange(
+  tx: Tx,
+  before: AgentView,
+  after: AgentView,
+  change: AgentChange,
+): Promise<Detection> {
+  const { caller, action, now } = change;
+  if (changedColumns(before, after).length === 0) return toRecord(before);
+  const stored: AgentView = {
+    ...after,
+    updated_at: new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1)),
+    revision: definitionText(before) === definitionText(after) ? before.revision : before.revision + 1,
+    ...(after.is_suggestion ? { suggestion_fingerprint: fingerprintOf(after) } : {}),
+  };
+  const record = toRecord(stored);
+  const resourceType = stored.agent_type === 'detection' ? 'detection' : 'agent';
+  const written = {
+    action,
+    resourceType,
+    resourceId: stored.id,
+    before: toRecord(before),
+    after: record,
+  };
+  await updateAgent(tx, caller, { before, after: stored }, written);
+  await followSchedule(tx, before, stored, change);
+  return record;
+}
+
+async function followSchedule(
+  tx: Tx,
+  before: AgentView,
+  after: AgentView,
+  { caller, now, reason }: AgentChange,
+): Promise<void> {
+  const [old, next] = [scheduleOf(before), scheduleOf(after)];
+  const isSame = old.cron === next.cron && old.active === next.active && old.lookbackMinutes === next.lookbackMinutes;
+  // A deletion cancels runs that were asked for by hand, too.
+  const isDeleted = after.deleted_at !== null && before.deleted_at === null && !after.is_suggestion;
+  if (isSame && !isDeleted) return;
+  await changeSchedule(tx, { orgId: caller.orgId, detectionId: after.id, ...next, now, reason });
+}
+
+/** What the scheduler sees: an open suggestion and a built-in agent have no schedule yet, whatever their cron. */
+function scheduleOf(agent: AgentView): { cron: string | null; active: boolean; lookbackMinutes: number | null } {
+  const runs = agent.agent_type === 'detection' && !agent.is_suggestion;
+  const cron = runs ? effectiveCron(agent) : null;
+  return {
+    cron,
+    active: cron !== null && agent.enabled && agent.deleted_at === null,
+    lookbackMinutes: agent.lookback_minutes,
+  };
+}

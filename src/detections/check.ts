@@ -1,0 +1,33 @@
+import type { Deps } from '../deps.ts';
+import { appError, type FieldError } from '../lib/errors.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import { SiemError } from '../siem/connector.ts';
+import type { Agent } from './agent.ts';
+import { siemWarnings, warningsOf } from './warnings.ts';
+
+/** `?validate=true`: 422 check_failed with what would not run. Asks the SIEM that is connected, never a model. */
+export async function checkWouldRun(deps: Pick<Deps, 'checkQuery'>, orgId: OrgId, agent: Agent): Promise<void> {
+  const errors: FieldError[] = warningsOf(agent).map(({ code, field, detail }) => ({
+    pointer: `/${field}`,
+    code,
+    detail,
+  }));
+  if (siemWarnings(agent.siem_type).length === 0)
+    errors.push(...(await queryErrors(deps, orgId, agent.detection_query ?? '')));
+  const [first] = errors;
+  if (first) throw appError('check_failed', first.detail, { errors });
+}
+
+async function queryErrors(
+  { checkQuery }: Pick<Deps, 'checkQuery'>,
+  orgId: OrgId,
+  query: string,
+): Promise<FieldError[]> {
+  try {
+    await checkQuery?.(orgId, query);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SiemError)) throw error;
+    return [{ pointer: '/detectionQuery', code: error.failure.kind, detail: error.failure.message }];
+  }
+}

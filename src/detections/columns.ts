@@ -1,0 +1,63 @@
+import { fieldError } from '../lib/errors.ts';
+import type { Agent } from './agent.ts';
+import { readCustomCron } from './cadence.ts';
+import type { UpdateDetection } from './input.ts';
+import { storedSchema } from './verdict-schema.ts';
+
+/** Aliases that this version knows: `analyst` is the built-in analyst, `default` is it as long as no model is configured. */
+const modelAliases: readonly string[] = ['default', 'analyst'];
+
+/** The columns that a body sets; a field that is absent sets none. 400 for values that only the service can judge. `now` is slot time. */
+export function columnsOf(input: UpdateDetection, now: Date): Partial<Agent> {
+  if (input.modelAlias !== undefined) checkModelAlias(input.modelAlias);
+  if (input.connectionId !== undefined) {
+    throw fieldError('/connectionId', 'unknown_connection', `There is no connection ${input.connectionId}.`);
+  }
+  return withoutAbsent({
+    name: input.name,
+    description: input.description === null ? '' : input.description,
+    detection_category: input.detectionCategory,
+    detection_query: input.detectionQuery,
+    siem_type: input.siemType,
+    tool_names: input.toolNames === null ? [] : input.toolNames,
+    tags: input.tags,
+    model_alias: input.modelAlias,
+    planning_mode: input.planningMode,
+    mode: input.mode,
+    inputs: jsonOf(input.inputs),
+    context_docs: jsonOf(input.contextDocs),
+    structured_output_schema: input.structuredOutputSchema && storedSchema(input.structuredOutputSchema),
+    entity_field: input.entityField,
+    time_field: input.timeField,
+    lookback_minutes: input.lookbackMinutes,
+    suppression_minutes: input.suppressionMinutes,
+    ...scheduleColumns(input, now),
+  });
+}
+
+/** The two schedule columns, as far as a body sets them. */
+export function scheduleColumns(
+  input: Pick<UpdateDetection, 'detectionCadence' | 'customCronSchedule'>,
+  now: Date,
+): Partial<Agent> {
+  const custom = input.customCronSchedule;
+  return withoutAbsent({
+    detection_cadence: input.detectionCadence,
+    custom_cron_schedule: typeof custom === 'string' ? readCustomCron(custom, now) : custom,
+  });
+}
+
+export function checkModelAlias(alias: string): void {
+  if (modelAliases.includes(alias)) return;
+  throw fieldError(
+    '/modelAlias',
+    'unknown_model_alias',
+    `There is no model alias "${alias}"; known: ${modelAliases.join(', ')}.`,
+  );
+}
+
+const jsonOf = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value));
+
+function withoutAbsent(columns: { [K in keyof Agent]?: Agent[K] | undefined }): Partial<Agent> {
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as Partial<Agent>;
+}

@@ -1,0 +1,121 @@
+import { inOrg, type Tx } from '../db/db.ts';
+import type { Deps } from '../deps.ts';
+import { appError } from '../lib/errors.ts';
+import { uuidv7 } from '../lib/ids.ts';
+import type { Caller } from '../orgs/caller.ts';
+import { openSchedule } from '../schedule/lifecycle.ts';
+import { emptyAgent, noFigures, type AgentWithPrompt } from './agent.ts';
+import { findDismissed, insertAgent } from './agent-store.ts';
+import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
+import { checkWouldRun } from './check.ts';
+import { columnsOf } from './columns.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import type { CreateDetection, CreateSuggestion } from './input.ts';
+import { toRecord } from './record.ts';
+import type { Detection } from './schema.ts';
+
+type CreateDeps = Pick<Deps, 'db' | 'clock' | 'checkQuery'>;
+
+const lookAlikeDays = 90;
+const dayMs = 86_400_000;
+
+/** Makes a detection with its first prompt version, revision and schedule. With `validate` it is checked against its SIEM first (422). */
+export async function createDetection(
+  deps: CreateDeps,
+  caller: Caller,
+  input: CreateDetection,
+  validate = false,
+): Promise<Detection> {
+  const agent = newAgent(caller, input, deps.clock());
+  if (validate) await checkWouldRun(deps, caller.orgId, agent);
+  const record = toRecord({ ...agent, ...noFigures });
+  await inOrg(deps.db, caller.orgId, async (tx) => {
+    await insertAgent(tx, caller, agent, {
+      action: 'detection.created',
+      resourceType: 'detection',
+      resourceId: agent.id,
+      before: null,
+      after: record,
+    });
+    await openAgentSchedule(tx, caller, agent);
+  });
+  return record;
+}
+
+/**
+ * Makes an open suggestion; it runs once it is accepted. `bySuggester`: the program's own proposals are refused (409,
+ * suggestion_dismissed) where a look-alike was dismissed within 90 days of slot time; a person may propose anything.
+ */
+export async function createSuggestion(
+  deps: CreateDeps,
+  caller: Caller,
+  input: CreateSuggestion,
+  { validate = false, bySuggester = false }: { validate?: boolean; bySuggester?: boolean } = {},
+): Promise<Detection> {
+  const now = deps.clock();
+  const made = newAgent(caller, input, now);
+  const agent: AgentWithPrompt = {
+    ...made,
+    is_suggestion: true,
+    rationale: input.rationale ?? '',
+    source_item_ids: input.sourceItemIds ?? [],
+    suggestion_fingerprint: fingerprintOf(made),
+  };
+  if (validate) await checkWouldRun(deps, caller.orgId, agent);
+  const record = toRecord({ ...agent, ...noFigures });
+  await inOrg(deps.db, caller.orgId, async (tx) => {
+    if (bySuggester) await refuseLookAlike(tx, caller, agent, now);
+    await insertAgent(tx, caller, agent, {
+      action: 'suggestion.created',
+      resourceType: 'detection',
+      resourceId: agent.id,
+      before: null,
+      after: record,
+    });
+  });
+  return record;
+}
+
+async function refuseLookAlike(tx: Tx, caller: Caller, agent: AgentWithPrompt, now: Date): Promise<void> {
+  const since = new Date(now.getTime() - lookAlikeDays * dayMs);
+  const dismissed = await findDismissed(tx, caller.orgId, agent.suggestion_fingerprint!, since);
+  if (!dismissed) return;
+  const detail = `Suggestion ${dismissed.id} with this query was dismissed within ${lookAlikeDays} days.`;
+  throw appError('conflict', detail, {
+    errors: [{ pointer: '/detectionQuery', code: 'suggestion_dismissed', detail }],
+  });
+}
+
+function newAgent(caller: Caller, input: CreateDetection, now: Date): AgentWithPrompt {
+  const agent: AgentWithPrompt = {
+    ...emptyAgent,
+    organization_id: caller.orgId,
+    id: uuidv7(now),
+    agent_type: 'detection',
+    name: input.name,
+    trigger_id: uuidv7(now),
+    active_prompt_id: uuidv7(now),
+    prompt: input.systemPrompt,
+    prompt_version: 1,
+    prompt_description: '',
+    prompt_created_at: now,
+    created_at: now,
+    updated_at: now,
+    ...columnsOf(input, now),
+  };
+  agent.enabled = enabledAfter({ cron: null, enabled: false }, effectiveCron(agent), input.enabled);
+  checkLookback(agent);
+  return agent;
+}
+
+/** Coverage of a detection begins here, at the last slot before now. */
+export async function openAgentSchedule(tx: Tx, { orgId }: Caller, agent: AgentWithPrompt): Promise<void> {
+  await openSchedule(tx, {
+    orgId,
+    detectionId: agent.id,
+    cron: effectiveCron(agent),
+    active: agent.enabled,
+    lookbackMinutes: agent.lookback_minutes,
+    now: agent.updated_at,
+  });
+}

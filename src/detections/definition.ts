@@ -1,0 +1,58 @@
+import type { AgentWithPrompt } from './agent.ts';
+import { effectiveCron } from './cadence.ts';
+import type { Category, Detection } from './schema.ts';
+import type { OutputSchema } from './fields.ts';
+
+/** Everything that a run needs, as it was at one revision. `structuredOutputSchema` null: the default verdict; `lookbackMinutes` null: from the cron. */
+export type Definition = {
+  name: string;
+  description: string;
+  detectionCategory: Category;
+  detectionQuery: string;
+  siemType: string | null;
+  connectionId: string | null;
+  entityField: string | null;
+  timeField: string | null;
+  cronSchedule: string | null;
+  lookbackMinutes: number | null;
+  suppressionMinutes: number;
+  toolNames: string[];
+  inputs: Detection['inputs'];
+  contextDocs: Detection['contextDocs'];
+  modelAlias: string;
+  planningMode: Detection['planningMode'];
+  mode: Detection['mode'];
+  structuredOutputSchema: OutputSchema | null;
+  promptId: string;
+  promptVersion: number;
+  systemPrompt: string;
+};
+
+export const suppressionDefaultMinutes = 360;
+
+/** The definition as JSON text, as it stands in `agent_revisions`; two texts that differ are two revisions. */
+export function definitionText(agent: AgentWithPrompt): string {
+  return JSON.stringify({
+    name: agent.name,
+    description: agent.description,
+    detectionCategory: agent.detection_category,
+    detectionQuery: agent.detection_query,
+    siemType: agent.siem_type,
+    connectionId: agent.connection_id,
+    entityField: agent.entity_field,
+    timeField: agent.time_field,
+    cronSchedule: effectiveCron(agent),
+    lookbackMinutes: agent.lookback_minutes,
+    suppressionMinutes: agent.suppression_minutes ?? suppressionDefaultMinutes,
+    toolNames: agent.tool_names,
+    inputs: JSON.parse(agent.inputs),
+    contextDocs: JSON.parse(agent.context_docs),
+    modelAlias: agent.model_alias,
+    planningMode: agent.planning_mode,
+    mode: agent.mode,
+    structuredOutputSchema: agent.structured_output_schema === null ? null : JSON.parse(agent.structured_output_schema),
+    promptId: agent.active_prompt_id,
+    promptVersion: agent.prompt_version,
+    systemPrompt: agent.prompt,
+  });
+}

@@ -1,0 +1,83 @@
+import { inOrg } from '../db/db.ts';
+import type { Deps } from '../deps.ts';
+import { appError } from '../lib/errors.ts';
+import { uuidv7 } from '../lib/ids.ts';
+import type { Caller } from '../orgs/caller.ts';
+import type { AgentView } from './agent.ts';
+import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
+import { storeChange } from './change.ts';
+import { checkWouldRun } from './check.ts';
+import { columnsOf } from './columns.ts';
+import { checkIfMatch, etagOf } from './etag.ts';
+import type { UpdateDetection } from './input.ts';
+import { toRecord } from './record.ts';
+import type { Detection } from './schema.ts';
+import { findAgent, lockAgent } from './view-store.ts';
+
+type UpdateOptions = { validate?: boolean; ifMatch?: string | undefined };
+
+/** Changes a detection or an open suggestion; absent fields stay. 404, 409 for a deleted one, 412 where If-Match does not fit. */
+export async function updateDetection(
+  deps: Pick<Deps, 'db' | 'clock' | 'checkQuery'>,
+  caller: Caller,
+  { id, input }: { id: string; input: UpdateDetection },
+  { validate = false, ifMatch }: UpdateOptions = {},
+): Promise<Detection> {
+  const now = deps.clock();
+  const scope = { orgId: caller.orgId, now };
+  if (validate) {
+    // Asked before the row is locked: a SIEM may take its time.
+    const seen = changeable(await inOrg(deps.db, caller.orgId, (tx) => findAgent(tx, scope, id)), id);
+    await checkWouldRun(deps, caller.orgId, merge(seen, input, now));
+  }
+  return inOrg(deps.db, caller.orgId, async (tx) => {
+    const before = changeable(await lockAgent(tx, scope, id), id);
+    checkIfMatch(ifMatch, etagOf(toRecord(before)));
+    return storeChange(tx, before, merge(before, input, now), {
+      caller,
+      action: 'detection.updated',
+      now,
+      reason: 'disabled',
+    });
+  });
+}
+
+/** The detection of this id, deleted or not; 404 for another kind of agent too. */
+export function detectionOr404(agent: AgentView | undefined, id: string): AgentView {
+  if (agent?.agent_type !== 'detection') throw appError('not_found', `Detection ${id} not found.`);
+  return agent;
+}
+
+function changeable(found: AgentView | undefined, id: string): AgentView {
+  const agent = detectionOr404(found, id);
+  if (agent.deleted_at !== null) throw appError('conflict', `Detection ${id} is deleted; restore it first.`);
+  return agent;
+}
+
+/** The agent as the body leaves it. 400 for what does not fit together. */
+export function merge(before: AgentView, input: UpdateDetection, now: Date): AgentView {
+  const custom = input.customCronSchedule;
+  // What stands already was accepted when it came.
+  const fresh =
+    custom !== undefined && custom === before.custom_cron_schedule
+      ? { ...input, customCronSchedule: undefined }
+      : input;
+  const after: AgentView = { ...before, ...columnsOf(fresh, now), ...nextPrompt(before, input.systemPrompt, now) };
+  const cron = effectiveCron(after);
+  after.enabled = enabledAfter({ cron: effectiveCron(before), enabled: before.enabled }, cron, input.enabled);
+  if (after.enabled) after.disabled_reason = null;
+  if (cron !== effectiveCron(before) || after.lookback_minutes !== before.lookback_minutes) checkLookback(after);
+  return after;
+}
+
+/** Prompts are immutable versions: new text makes and activates the next one, the same text none. */
+function nextPrompt(before: AgentView, prompt: string | undefined, now: Date): Partial<AgentView> {
+  if (prompt === undefined || prompt === before.prompt) return {};
+  return {
+    prompt,
+    active_prompt_id: uuidv7(now),
+    prompt_version: before.prompt_version + 1,
+    prompt_description: '',
+    prompt_created_at: now,
+  };
+}
