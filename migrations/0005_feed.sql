@@ -27,6 +27,8 @@ create table feed_sources (
   kind text not null,
   name text not null,
   url text not null,
+  -- Its maker may name files of this machine: the command line, or a directory that the settings open.
+  file_allowed boolean not null default false,
   publisher text,
   tlp text,
   license text,
@@ -73,6 +75,10 @@ create table items (
   duplicate_of uuid,
   version int not null default 1,
   content_hash text not null,
+  -- Of what the source said, so that a change of ours is told from one of the source.
+  record_hash text not null,
+  record_modified_at timestamptz,
+  related uuid[] not null default '{}',
   severity text not null,
   severity_rule text not null,
   status text not null,
@@ -90,7 +96,7 @@ create table items (
   last_updated timestamptz not null,
   unique (source_id, record_id, generation)
 );
-create index on items (pool_id, added_to_feed_at desc, id desc);
+create index on items (pool_id, added_to_feed_at desc, id desc) include (severity, status, publisher, source_name, platforms);
 create index on items (pool_id, canonical_key);
 
 create table item_versions (

@@ -31,7 +31,9 @@ const lines = [
   ...attack.techniques
     .filter(({ deprecated, revokedBy }) => !deprecated && !revokedBy)
     .toSorted(byId)
-    .map(({ id, name, tactics, platforms }) => ['technique', id, name, tactics.join(','), platforms.join(',')].join('\t')),
+    .map(({ id, name, tactics, platforms }) =>
+      ['technique', id, name, tactics.join(','), platforms.join(',')].join('\t'),
+    ),
   ...attack.techniques
     .filter(({ revokedBy }) => revokedBy)
     .toSorted(byId)

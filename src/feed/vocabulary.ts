@@ -1,0 +1,73 @@
+/** Closed word lists of the feed, in the order that ranks them where they have one. Source: interface.md and spec/feed.md "Values". */
+export const severities = ['none', 'low', 'medium', 'high', 'critical'] as const;
+export type Severity = (typeof severities)[number];
+
+export const itemStatuses = ['active', 'corrected', 'retracted'] as const;
+export type ItemStatus = (typeof itemStatuses)[number];
+
+/** TLP 2.0 (FIRST), mildest first. */
+export const tlps = ['CLEAR', 'GREEN', 'AMBER', 'AMBER+STRICT', 'RED'] as const;
+export type Tlp = (typeof tlps)[number];
+
+export const stricterTlp = (a: Tlp, b: Tlp): Tlp => (tlps.indexOf(a) >= tlps.indexOf(b) ? a : b);
+
+/** The stages of the cyber kill chain (Lockheed Martin), in their order. */
+export const killChainStages = [
+  'reconnaissance',
+  'weaponization',
+  'delivery',
+  'exploitation',
+  'installation',
+  'command-and-control',
+  'actions-on-objectives',
+] as const;
+export type KillChainStage = (typeof killChainStages)[number];
+
+export const indicatorStatuses = ['active', 'expired', 'revoked', 'false_positive'] as const;
+
+/** Which list of `iocs` an indicator of a type stands in. */
+export const bucketByType = {
+  ipv4: 'ipv4',
+  ipv6: 'ipv6',
+  domain: 'domains',
+  url: 'urls',
+  md5: 'hashes',
+  sha1: 'hashes',
+  sha256: 'hashes',
+  sha512: 'hashes',
+  ssdeep: 'hashes',
+  imphash: 'hashes',
+  file_name: 'files',
+  file_path: 'files',
+  registry_key: 'registryKeys',
+  process_name: 'processes',
+  command_line: 'processes',
+  cert_sha1: 'certs',
+  cert_sha256: 'certs',
+  cert_serial: 'certs',
+  aws_account: 'cloudIds',
+  aws_arn: 'cloudIds',
+  azure_tenant: 'cloudIds',
+  azure_app: 'cloudIds',
+  gcp_project: 'cloudIds',
+  bucket: 'cloudIds',
+  android_package: 'mobileIds',
+  ios_bundle: 'mobileIds',
+  imei: 'mobileIds',
+} as const;
+export type IndicatorType = keyof typeof bucketByType;
+export type Bucket = (typeof bucketByType)[IndicatorType];
+
+export const buckets = [
+  'ipv4',
+  'ipv6',
+  'domains',
+  'urls',
+  'hashes',
+  'files',
+  'registryKeys',
+  'processes',
+  'certs',
+  'cloudIds',
+  'mobileIds',
+] as const satisfies readonly Bucket[];

@@ -1,0 +1,40 @@
+import { gunzipSync } from 'node:zlib';
+
+export type JsonObject = Record<string, unknown>;
+
+/** What a gzipped part may grow to. */
+const unpackedMaxBytes = 64 * 1024 * 1024;
+
+/** Parses JSON in UTF-8, gzipped or not. Throws an Error that says what is wrong with it. */
+export function parseJsonBytes(bytes: Buffer): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(unpack(bytes));
+  } catch (error) {
+    if (error instanceof TypeError && 'code' in error && error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      throw new Error('the document is not UTF-8', { cause: error });
+    throw new Error('the document cannot be unpacked', { cause: error });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error('the document is not valid JSON', { cause: error });
+  }
+}
+
+function unpack(bytes: Buffer): Buffer {
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  return isGzip ? gunzipSync(bytes, { maxOutputLength: unpackedMaxBytes }) : bytes;
+}
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A text that is not blank, with what PostgreSQL cannot hold taken out, or undefined. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  return value.toWellFormed().replaceAll('\u0000', '\uFFFD');
+}
+
+export const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.map(textOf).filter((text) => text !== undefined) : [];

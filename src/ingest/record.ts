@@ -1,0 +1,77 @@
+import type { AffectedProduct, Classification, Iocs } from '../feed/schema.ts';
+import { buckets, type Severity, type Tlp } from '../feed/vocabulary.ts';
+import type { Span } from './extract/stored-text.ts';
+
+/** One record of a source, read and understood, before it meets the feed. Times are ISO text. */
+export type SourceRecord = {
+  /** The source's own identity of the record: equal over pulls. */
+  recordId: string;
+  canonicalKey: string;
+  externalId?: string | undefined;
+  title: string;
+  publisher?: string | undefined;
+  language?: string | undefined;
+  url?: string | undefined;
+  publishTime?: string | undefined;
+  /** When the source last changed the record: an older one never replaces a newer. */
+  modifiedAt?: string | undefined;
+  /** The record's own marking. */
+  tlp?: Tlp | undefined;
+  /** The source took it back. */
+  withdrawn: boolean;
+  severity: Severity;
+  severityRule: string;
+  eventFirstSeen?: string | undefined;
+  eventLastSeen?: string | undefined;
+  summary?: string | undefined;
+  tldr?: string | undefined;
+  abstract?: string | undefined;
+  attackPath: string[];
+  classification: Classification;
+  affectedProducts: AffectedProduct[];
+  iocs: Iocs;
+  storedText: string;
+  passages: Span[];
+};
+
+export type Skipped = { entry: string; reason: string };
+
+/** One file of a source; a source that is a directory has several. */
+export type Part = { name: string; bytes: Buffer };
+
+export type Parsed = {
+  records: SourceRecord[];
+  skipped: Skipped[];
+  /** Set where the document is a whole catalogue: a row that is absent from it is gone. */
+  catalogue?: { declared: number; rows: number; released: string };
+};
+
+/** What a parser may know of its source: how far it is trusted, 0 to 1. */
+export type ParseContext = { reliability: number };
+
+/** A format of sources. `parse` is pure; it throws an Error whose message says why the document as a whole cannot be used. */
+export type SourceFormat = {
+  label: string;
+  parse: (parts: Part[], context: ParseContext) => Parsed;
+  /** What a source of this kind has where it says nothing. */
+  defaults: {
+    publisher?: string;
+    tlp?: Tlp;
+    license?: string;
+    language?: string;
+    reliability: number;
+    schedule: string;
+  };
+};
+
+/** Two decimals, within 0 and 1. */
+export const confidence = (value: number): number => Math.round(Math.min(1, Math.max(0, value)) * 100) / 100;
+
+export const noIocs = (): Iocs => Object.fromEntries(buckets.map((bucket) => [bucket, []])) as unknown as Iocs;
+
+/** ISO text in UTC of a date that a source wrote, or undefined for what is none. */
+export function instant(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length > 64) return undefined;
+  const time = Date.parse(value);
+  return Number.isNaN(time) || time < -6e13 || time > 8e13 ? undefined : new Date(time).toISOString();
+}

@@ -1,0 +1,172 @@
+import { ttlDays } from '../../feed/expiry.ts';
+import type { Iocs } from '../../feed/schema.ts';
+import { bucketByType } from '../../feed/vocabulary.ts';
+import { isObject, textOf, textsOf, type JsonObject } from '../extract/json.ts';
+import { confidence, instant, noIocs } from '../record.ts';
+import { classifyProperty, type Observable } from './observables.ts';
+import { confidenceOf, isRevoked, type StixObject } from './objects.ts';
+import { valuesOfPattern } from './pattern-values.ts';
+
+export type Mapping = { framework: string; id: string; confidence: number };
+
+type Statement = {
+  revoked: boolean;
+  confidence: number;
+  firstSeen?: string | undefined;
+  lastSeen?: string | undefined;
+  until?: string | undefined;
+  phishing: boolean;
+};
+
+type Given = {
+  reliability: number;
+  publishTime: string | undefined;
+  withdrawn: boolean;
+  lastSightings: Map<string, string>;
+};
+
+const mappingMaxChars = 1_000;
+
+/** Seen without being called bad: an observation alone is worth half of what an indicator is. */
+const observedWorth = 0.5;
+
+/**
+ * The indicators of an item: equality values of its patterns, and what its observations hold. A value stated several times is one
+ * indicator: the best confidence, the widest time, revoked only if no statement stands. What has no class becomes a mapping.
+ */
+export function indicatorsOf(members: StixObject[], given: Given): { iocs: Iocs; mappings: Mapping[] } {
+  const statements = new Map<string, { observable: Observable & { kind: 'indicator' }; made: Statement[] }>();
+  const mappings: Mapping[] = [];
+  const state = (observables: Observable[], statement: Statement): void => {
+    for (const observable of observables) {
+      if (observable.kind === 'other') {
+        mappings.push({
+          framework: observable.framework,
+          id: observable.value.slice(0, mappingMaxChars).toWellFormed(),
+          confidence: statement.confidence,
+        });
+        continue;
+      }
+      const key = `${observable.type} ${observable.normalizedValue}`;
+      const known = statements.get(key);
+      if (known) known.made.push(statement);
+      else statements.set(key, { observable, made: [statement] });
+    }
+  };
+  const partsOfObservations = new Map<string, StixObject>();
+  for (const member of members) {
+    if (member.type === 'observed-data' && Array.isArray(member['object_refs']))
+      for (const ref of member['object_refs']) if (typeof ref === 'string') partsOfObservations.set(ref, member);
+  }
+  for (const member of members) {
+    if (member.type === 'indicator') {
+      const { observables, mapping } = readIndicator(member);
+      const statement = statementOf(member, given);
+      state(observables, statement);
+      if (mapping) mappings.push({ ...mapping, confidence: statement.confidence });
+    } else if (member.type === 'observed-data') {
+      state(embeddedObservables(member), observationOf(member, given));
+    } else if (member['created'] === undefined) {
+      state(propertiesOf(member), observationOf(partsOfObservations.get(member.id) ?? member, given));
+    }
+  }
+  const iocs = noIocs();
+  for (const { observable, made } of statements.values()) {
+    const bucket = bucketByType[observable.type];
+    const [firstSeen] = texts(made, 'firstSeen').toSorted();
+    const lastSeen = texts(made, 'lastSeen').toSorted().at(-1);
+    const standing = made.filter(({ revoked }) => !revoked);
+    // One open end keeps the value alive as long as the default says.
+    const ends = standing.map(({ until }) => until);
+    const until = ends.includes(undefined) ? undefined : (ends as string[]).toSorted().at(-1);
+    const from = lastSeen ?? given.publishTime;
+    iocs[bucket].push({
+      type: observable.type,
+      value: observable.value,
+      normalizedValue: observable.normalizedValue,
+      status: standing.length === 0 ? 'revoked' : 'active',
+      confidence: Math.max(...made.map((statement) => statement.confidence)),
+      ...(firstSeen ? { firstSeen } : {}),
+      ...(lastSeen ? { lastSeen } : {}),
+      ttlDays: ttlDays(bucket, {
+        phishing: made.some(({ phishing }) => phishing),
+        ...(until && from ? { from: Date.parse(from), until: Date.parse(until) } : {}),
+      }),
+    });
+  }
+  return { iocs, mappings };
+}
+
+const texts = (made: Statement[], name: 'firstSeen' | 'lastSeen'): string[] =>
+  made.map((statement) => statement[name]).filter((text) => text !== undefined);
+
+/** What a pattern holds; a pattern that names no value, and one in another language, stays visible as a mapping. */
+function readIndicator(indicator: StixObject): {
+  observables: Observable[];
+  mapping?: { framework: string; id: string };
+} {
+  const pattern = textOf(indicator['pattern']);
+  const language = textOf(indicator['pattern_type'])?.toLowerCase() ?? 'stix';
+  const name = (textOf(indicator['name']) ?? indicator.id).slice(0, mappingMaxChars).toWellFormed();
+  if (language !== 'stix')
+    return { observables: [], mapping: { framework: `observable:${language.slice(0, 40)}`, id: name } };
+  let observables: Observable[] = [];
+  try {
+    observables = pattern ? valuesOfPattern(pattern) : [];
+  } catch {
+    // A pattern that cannot be read is shown as it is; the item stands without it.
+  }
+  if (observables.length > 0) return { observables };
+  return {
+    observables,
+    mapping: { framework: 'observable:stix-pattern', id: (pattern ?? name).slice(0, mappingMaxChars).toWellFormed() },
+  };
+}
+
+function statementOf(indicator: StixObject, given: Given): Statement {
+  const words = [...textsOf(indicator['labels']), ...textsOf(indicator['indicator_types'])];
+  return {
+    revoked: given.withdrawn || isRevoked(indicator),
+    confidence: confidence(confidenceOf(indicator, given.reliability)),
+    firstSeen: instant(indicator['valid_from']),
+    lastSeen: given.lastSightings.get(indicator.id),
+    until: instant(indicator['valid_until']),
+    phishing: words.some((word) => /phish/i.test(word)),
+  };
+}
+
+function observationOf(observed: StixObject, given: Given): Statement {
+  return {
+    revoked: given.withdrawn || isRevoked(observed),
+    confidence: confidence(confidenceOf(observed, given.reliability) * observedWorth),
+    firstSeen: instant(observed['first_observed']),
+    lastSeen: instant(observed['last_observed']),
+    phishing: false,
+  };
+}
+
+/** STIX 2.0 keeps the observed objects inside. */
+function embeddedObservables(observed: StixObject): Observable[] {
+  const objects = isObject(observed['objects']) ? Object.values(observed['objects']).filter(isObject) : [];
+  return objects.flatMap(propertiesOf);
+}
+
+const depthMax = 8;
+
+/** Every scalar property of an observed object, classified by its path. */
+function propertiesOf(object: JsonObject): Observable[] {
+  const type = textOf(object['type']) ?? '';
+  const found: Observable[] = [];
+  const walk = (value: unknown, steps: string[]): void => {
+    if (steps.length > depthMax) return;
+    if (Array.isArray(value)) for (const part of value) walk(part, [...steps, '[*]']);
+    else if (isObject(value)) for (const [name, part] of Object.entries(value)) walk(part, [...steps, name]);
+    else if (steps.length > 0 && (typeof value === 'string' || typeof value === 'number')) {
+      const text = textOf(String(value));
+      const observable = text === undefined ? undefined : classifyProperty(type, steps, text);
+      if (observable) found.push(observable);
+    }
+  };
+  walk(object, []);
+  return found;
+}

@@ -1,0 +1,50 @@
+/** Tokens of the STIX pattern language (STIX 2.1, part 9). */
+export type Token = {
+  kind: 'word' | 'string' | 'number' | 'timestamp' | 'binary' | 'sign' | 'end';
+  /** A string without its quotes and escapes; anything else as written. */
+  text: string;
+  at: number;
+};
+
+const patternMaxChars = 200_000;
+const tokensMax = 50_000;
+
+// Words hold hyphens (`domain-name`, `http-request-ext`); a number may be signed, with fraction and exponent.
+const shapes: [Token['kind'] | 'blank', RegExp][] = [
+  ['blank', /(?:\s+|\/\*[\s\S]*?\*\/|\/\/[^\r\n]*)+/y],
+  ['timestamp', /t'(?:[^'\\]|\\.)*'/y],
+  ['binary', /[bh]'(?:[^'\\]|\\.)*'/y],
+  ['string', /'(?:[^'\\]|\\[\s\S])*'/y],
+  ['number', /[+-]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?(?![\w-])/y],
+  ['word', /[A-Za-z_0-9][\w-]*/y],
+  ['sign', /!=|<>|<=|>=|==|[=<>[\]().,:*]/y],
+];
+
+/** Cuts a pattern into tokens, an `end` last. Throws an Error that names the place of what is no token. */
+export function tokenize(pattern: string): Token[] {
+  if (pattern.length > patternMaxChars) throw new Error(`the pattern is longer than ${patternMaxChars} characters`);
+  const tokens: Token[] = [];
+  for (let at = 0; at < pattern.length;) {
+    const [kind, text] = shapeAt(pattern, at);
+    if (kind !== 'blank') tokens.push({ kind, text: contentOf(kind, text), at });
+    if (tokens.length > tokensMax) throw new Error(`the pattern has more than ${tokensMax} parts`);
+    at += text.length;
+  }
+  tokens.push({ kind: 'end', text: '', at: pattern.length });
+  return tokens;
+}
+
+function shapeAt(pattern: string, at: number): [Token['kind'] | 'blank', string] {
+  for (const [kind, shape] of shapes) {
+    shape.lastIndex = at;
+    const match = shape.exec(pattern);
+    if (match) return [kind, match[0]];
+  }
+  throw new Error(`unexpected ${JSON.stringify(pattern[at])} at ${at}`);
+}
+
+function contentOf(kind: Token['kind'], text: string): string {
+  const unescape = (quoted: string): string => quoted.slice(1, -1).replaceAll(/\\([\s\S])/g, '$1');
+  if (kind === 'string') return unescape(text);
+  return kind === 'timestamp' || kind === 'binary' ? unescape(text.slice(1)) : text;
+}

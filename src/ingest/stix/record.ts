@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { textOf, textsOf } from '../extract/json.ts';
+import { firstSentences } from '../extract/sentences.ts';
+import { judgeSeverity } from '../extract/severity.ts';
+import { createStoredText, type Span, type StoredText } from '../extract/stored-text.ts';
+import { instant, type ParseContext, type SourceRecord } from '../record.ts';
+import { classify, nameOf } from './classification.ts';
+import type { Group } from './grouping.ts';
+import { indicatorsOf } from './indicators.ts';
+import { tlpOf } from './markings.ts';
+import { isRevoked, modifiedAt, referencesOf, textField, type Bundle, type StixObject } from './objects.ts';
+
+/** One item's record out of a head and what belongs to it. */
+export function readGroup(bundle: Bundle, group: Group, context: ParseContext): SourceRecord {
+  const { head } = group;
+  const members = group.members.toSorted(byTypeAndId);
+  const all = head ? [head, ...members] : members;
+  const withdrawn = head !== undefined && isRevoked(head);
+  const { text, names, references } = writeText(all);
+  const description = head && textOf(head['description']);
+  const publishTime = publishTimeOf(group);
+  const { iocs, mappings } = indicatorsOf(members, {
+    reliability: context.reliability,
+    publishTime,
+    withdrawn,
+    lastSightings: bundle.lastSightings,
+  });
+  const standing = all.filter((object) => object === head || !isRevoked(object));
+  const { classification, attackPath } = classify(standing, {
+    reliability: context.reliability,
+    iocs,
+    mappings,
+    prove: (object) => text.prove(names.get(object.id) ?? references.get(object.id)!),
+  });
+  const judged = judgeSeverity({ word: severityWord(head), text: description ?? '', exploited: 'no' });
+  return {
+    recordId: head?.id ?? `bundle:${bundle.name}`,
+    canonicalKey: keyOf(bundle, head),
+    externalId: head?.id ?? bundle.id,
+    title: titleOf(bundle, head),
+    publisher: publisherOf(bundle, head),
+    language: head && textOf(head['lang']),
+    url:
+      head &&
+      referencesOf(head)
+        .map(({ url }) => url)
+        .find((url) => url && /^https?:\/\//i.test(url)),
+    publishTime,
+    modifiedAt: all
+      .map(modifiedAt)
+      .filter((time) => time !== undefined)
+      .toSorted()
+      .at(-1),
+    tlp: tlpOf(all, bundle),
+    withdrawn,
+    severity: judged.severity,
+    severityRule: judged.rule,
+    eventFirstSeen: seen(standing, 'first_seen').at(0),
+    eventLastSeen: seen(standing, 'last_seen').at(-1),
+    abstract: description,
+    summary: description && firstSentences(description, 3, 600),
+    tldr: description && firstSentences(description, 1, 300),
+    attackPath,
+    classification,
+    affectedProducts: [],
+    iocs,
+    storedText: text.text(),
+    passages: text.passages(),
+  };
+}
+
+type Written = { text: StoredText; names: Map<string, Span>; references: Map<string, Span> };
+
+/** Every field of every object, in its own order; objects by type and id, so that a shuffled bundle reads the same. */
+function writeText(objects: StixObject[]): Written {
+  const text = createStoredText();
+  const [names, references] = [new Map<string, Span>(), new Map<string, Span>()];
+  let description: Span | undefined;
+  for (const [index, object] of objects.entries()) {
+    for (const [name, value] of Object.entries(object)) {
+      const span = text.field(name, value);
+      if (!span) continue;
+      if (name === 'name') names.set(object.id, span);
+      if (name === 'id' && !references.has(object.id)) references.set(object.id, span);
+      if (name === 'external_references') references.set(object.id, span);
+      if (index === 0 && name === 'description') description = span;
+    }
+  }
+  const proof = description ?? (objects[0] && (names.get(objects[0].id) ?? references.get(objects[0].id)));
+  if (proof) text.prove(proof);
+  return { text, names, references };
+}
+
+const typeOrder = [
+  'campaign',
+  'intrusion-set',
+  'threat-actor',
+  'malware',
+  'tool',
+  'vulnerability',
+  'attack-pattern',
+  'indicator',
+  'observed-data',
+];
+const rankOf = (type: string): number => (typeOrder.includes(type) ? typeOrder.indexOf(type) : typeOrder.length);
+
+function byTypeAndId(a: StixObject, b: StixObject): number {
+  return rankOf(a.type) - rankOf(b.type) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+}
+
+function keyOf(bundle: Bundle, head: StixObject | undefined): string {
+  const id = head?.id ?? bundle.id;
+  if (id) return `uuid:${id.replace(/^.*--/, '').toLowerCase()}`;
+  return `txt:${createHash('sha256').update(bundle.name).digest('hex')}`;
+}
+
+function titleOf(bundle: Bundle, head: StixObject | undefined): string {
+  if (!head) return `Indicators of ${bundle.name}`;
+  const name = textOf(head['name']) ?? textOf(head['title']);
+  return name
+    ? name.trim().slice(0, 500).toWellFormed()
+    : (firstSentences(textField(head, 'description'), 1, 200) ?? head.id);
+}
+
+function publisherOf(bundle: Bundle, head: StixObject | undefined): string | undefined {
+  const creator = head && bundle.objects.get(textField(head, 'created_by_ref'));
+  return creator?.type === 'identity' && textOf(creator['name']) ? nameOf(creator) : undefined;
+}
+
+/** When the story came out: the report's own date, else that of its newest object. */
+function publishTimeOf({ head, members }: Group): string | undefined {
+  if (head) return instant(head['published']) ?? instant(head['created']);
+  const times = members.map((member) => instant(member['created'])).filter((time) => time !== undefined);
+  return times.toSorted().at(-1);
+}
+
+const storyTypes = new Set(['campaign', 'report', 'grouping', 'incident', 'malware', 'intrusion-set']);
+
+const seen = (objects: StixObject[], name: string): string[] =>
+  objects
+    .filter(({ type }) => storyTypes.has(type))
+    .map((object) => instant(object[name]))
+    .filter((time) => time !== undefined)
+    .toSorted();
+
+/** The source's own word for severity, from a label such as `severity:high` or `misp:threat-level="medium-risk"`. */
+function severityWord(head: StixObject | undefined): string | undefined {
+  const labels = head ? textsOf(head['labels']) : [];
+  const words = labels.map(
+    (label) => /(?:severity|threat-level)\s*[:=]\s*"?(none|low|medium|moderate|high|critical)\b/i.exec(label)?.[1],
+  );
+  return words.find((word) => word !== undefined);
+}
