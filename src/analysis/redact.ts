@@ -19,7 +19,7 @@ export function isSecretField(field: string): boolean {
 }
 
 const word = String.raw`(?:[\w.-]{0,40}(?:password|passwd|passphrase|secret(?:[_-]?access)?[_-]?key|client[_-]?secret|session[_-]?token|security[_-]?token|access[_-]?token|refresh[_-]?token|auth[_-]?token|api[_-]?key|private[_-]?key|account[_-]?key|shared[_-]?access[_-]?key)|pwd|pgpassword|mysql_pwd|secret|token|x-amz-signature|x-amz-security-token|x-amz-credential-secret)`;
-const value = String.raw`(?:\\?"[^"]*"?|'[^']*'?|[^\s&;,"'<>|)\]}]+)`;
+const value = String.raw`(?!["']?\[redacted)(?:\\?"[^"]*"?|'[^']*'?|[^\s&;,"'<>|)\]}]+)`;
 
 type Rule = { pattern: RegExp; with: string };
 const rules: Rule[] = [

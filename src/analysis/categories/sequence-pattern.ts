@@ -16,8 +16,10 @@ const rowsMax = 50;
 export const sequencePattern: CategoryAnalysis = {
   usesHistory: false,
   reachMs,
-  remember: (input) =>
-    input.groups.flatMap((group) => rememberGroup(input, group, lengthOf(input.groups, input.definition))),
+  remember: (input) => {
+    const length = lengthOf(input.groups, input.definition);
+    return input.groups.flatMap((group) => rememberGroup(input, group, length));
+  },
   recall: (input) => ({
     want: 'values',
     since: sinceOf(input.window, reachMs(input.definition)),
