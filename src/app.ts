@@ -5,6 +5,9 @@ import type { Deps } from './deps.ts';
 import { agentRoutes } from './detections/agent-routes.ts';
 import { detectionRoutes } from './detections/routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
+import { agentRoutes } from './detections/agent-routes.ts';
+import { detectionRoutes } from './detections/routes.ts';
+import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { readJsonBodies } from './http/body.ts';
 import { allowOrigins } from './http/cors.ts';
 import { healthRoutes } from './http/health.ts';
@@ -16,6 +19,7 @@ import { sendProblem } from './http/problem.ts';
 import type { App } from './http/route.ts';
 import { answerUnknownRoutes } from './http/unknown-routes.ts';
 import { uuidv7 } from './lib/ids.ts';
+import { logRoutes } from './logs/routes.ts';
 import { orgRoutes } from './orgs/routes.ts';
 
 const bodyMaxBytes = 1024 * 1024;
@@ -49,6 +53,10 @@ export async function buildApp(deps: Deps): Promise<App> {
   measureRequests(app, deps.metrics);
   healthRoutes(app, deps);
   orgRoutes(app, deps);
+  detectionRoutes(app, deps);
+  suggestionRoutes(app, deps);
+  agentRoutes(app, deps);
+  logRoutes(app, deps);
   detectionRoutes(app, deps);
   suggestionRoutes(app, deps);
   agentRoutes(app, deps);

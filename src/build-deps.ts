@@ -3,6 +3,10 @@ import type { Db } from './db/db.ts';
 import type { Deps } from './deps.ts';
 import { createMetrics } from './http/metrics.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
+import { localConnection } from './logs/connection.ts';
+import { createEngine } from './logs/engine/engine.ts';
+import { folderOf } from './logs/log-deps.ts';
+import { checkLogsQuery } from './logs/search.ts';
 import type { Logger } from './lib/logger.ts';
 import { createAuthenticate } from './orgs/authenticate.ts';
 

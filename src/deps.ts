@@ -4,7 +4,9 @@ import type { Metrics } from './http/metrics.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import type { OrgId } from './lib/org-id.ts';
+import type { LogEngine } from './logs/engine/engine.ts';
 import type { Authenticate } from './orgs/authenticate.ts';
+import type { SiemConnection } from './siem/connector.ts';
 
 /** Everything a use case may reach outside itself. Built once at start; tests build their own. */
 export type Deps = {
@@ -19,4 +21,8 @@ export type Deps = {
   degraded: () => string[];
   /** Asks the organization's log store whether a query would run; throws a SiemError that says why not. */
   checkQuery?: (orgId: OrgId, query: string) => Promise<void>;
+  /** The embedded log engine: DuckDB in child processes. */
+  engine: LogEngine;
+  /** The organization's SIEM. */
+  connectionFor: (orgId: OrgId) => SiemConnection;
 };
