@@ -5,9 +5,6 @@ import type { Deps } from './deps.ts';
 import { agentRoutes } from './detections/agent-routes.ts';
 import { detectionRoutes } from './detections/routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
-import { agentRoutes } from './detections/agent-routes.ts';
-import { detectionRoutes } from './detections/routes.ts';
-import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { readJsonBodies } from './http/body.ts';
 import { allowOrigins } from './http/cors.ts';
 import { healthRoutes } from './http/health.ts';
@@ -57,8 +54,5 @@ export async function buildApp(deps: Deps): Promise<App> {
   suggestionRoutes(app, deps);
   agentRoutes(app, deps);
   logRoutes(app, deps);
-  detectionRoutes(app, deps);
-  suggestionRoutes(app, deps);
-  agentRoutes(app, deps);
   return app;
 }

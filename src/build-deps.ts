@@ -16,6 +16,8 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
   stop: () => Promise<void>;
 } {
   const { config, db, log, clock = systemClock } = given;
+  const engine = createEngine({ directoryOf: (orgId) => folderOf(config.dataDir, orgId) });
+  const search = { db, clock, config, engine };
   const deps: Deps = {
     config,
     db,
@@ -24,6 +26,9 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     auth: createAuthenticate(db),
     metrics: createMetrics(),
     degraded: () => [],
+    engine,
+    connectionFor: (orgId) => localConnection(search, orgId),
+    checkQuery: (orgId, query) => checkLogsQuery(search, orgId, query),
   };
-  return { deps, stop: async () => undefined };
+  return { deps, stop: () => engine.close() };
 }

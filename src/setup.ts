@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { acrossOrgs, row, type Db, type Tx } from './db/db.ts';
 import { insertBuiltInAgents } from './detections/built-in-agents.ts';
-import { insertBuiltInAgents } from './detections/built-in-agents.ts';
 import type { Clock } from './lib/clock.ts';
 import { appError } from './lib/errors.ts';
 import { uuidv7 } from './lib/ids.ts';
