@@ -15,7 +15,7 @@ WITH calls AS (
                       'ModifyDBClusterSnapshotAttribute', 'PutBucketPolicy')
 ), shares AS (
   SELECT principal, action, resource, source_ip, error, account, _id, _time,
-         unnest(CASE
+         unnest(list_distinct(CASE
            WHEN action = 'PutBucketPolicy' THEN list_concat(
              regexp_extract_all(policy, 'arn:aws[a-z-]*:iam::([0-9]{12}):', 1),
              regexp_extract_all(policy, '"(?:AWS|Principal)":(?:\\[)?"([0-9]{12}|\\*)"', 1))
@@ -25,10 +25,10 @@ WITH calls AS (
            WHEN action = 'ModifyImageAttribute' THEN list_concat(
              coalesce(_event->>'$.requestParameters.launchPermission.add.items[*].userId', []),
              coalesce(_event->>'$.requestParameters.launchPermission.add.items[*].group', []))
-           ELSE coalesce(_event->>'$.requestParameters.valuesToAdd[*]', []) END) AS shared_with
+           ELSE coalesce(_event->>'$.requestParameters.valuesToAdd[*]', []) END)) AS shared_with
   FROM calls
 )
-SELECT DISTINCT principal, action, resource, shared_with, source_ip, error, _id, _time,
+SELECT principal, action, resource, shared_with, source_ip, error, _id, _time,
        'T1537' AS technique,
        CASE WHEN shared_with IN ('*', 'all') THEN 'critical' WHEN error IS NULL THEN 'high' ELSE 'medium' END AS severity
 FROM shares

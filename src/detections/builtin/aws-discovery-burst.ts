@@ -9,7 +9,7 @@ SELECT ${PRINCIPAL} AS principal, greatest(count(DISTINCT eventName) - 15, 0) AS
        count(DISTINCT eventName) AS kinds, count(*) AS calls, count(DISTINCT eventSource) AS services,
        count(_event->>'$.errorCode') AS refused,
        string_agg(DISTINCT sourceIPAddress, ', ' ORDER BY sourceIPAddress) AS source_ip,
-       min(_time) AS first_call, max(_time) AS last_call, list(_id)[1:20] AS _ids, 'T1580' AS technique
+       min(_time) AS first_call, max(_time) AS last_call, list(_id ORDER BY _time, _id)[1:20] AS _ids, 'T1580' AS technique
 FROM cloudtrail
 WHERE (_event->>'$.readOnly') = 'true' AND regexp_matches(eventName, '^(List|Describe|Get)') AND ${PRINCIPAL} IS NOT NULL
 GROUP BY principal

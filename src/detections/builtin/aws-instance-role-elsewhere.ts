@@ -5,7 +5,7 @@ const query = `
 SELECT (_event->>'$.userIdentity.arn') AS session, count(DISTINCT sourceIPAddress) AS addresses,
        string_agg(DISTINCT sourceIPAddress, ', ' ORDER BY sourceIPAddress) AS source_ip,
        string_agg(DISTINCT left(userAgent, 60), ' | ' ORDER BY left(userAgent, 60)) AS tools,
-       min(_time) AS first_call, max(_time) AS last_call, list(_id)[1:20] AS _ids,
+       min(_time) AS first_call, max(_time) AS last_call, list(_id ORDER BY _time, _id)[1:20] AS _ids,
        'T1552.005' AS technique, 'high' AS severity
 FROM cloudtrail
 WHERE regexp_matches(_event->>'$.userIdentity.arn', ':assumed-role/.*/i-[0-9a-f]+$')

@@ -14,7 +14,7 @@ SELECT principal, action, count(DISTINCT instance) AS count, count(error) AS ref
        string_agg(DISTINCT source_ip, ', ' ORDER BY source_ip) AS source_ip,
        string_agg(DISTINCT error, ', ' ORDER BY error) AS errors,
        min(instance) AS example, min(_time) AS first_read, max(_time) AS last_read,
-       list(DISTINCT _id)[1:20] AS _ids,
+       list(DISTINCT _id ORDER BY _id)[1:20] AS _ids,
        'T1552' AS technique, 'high' AS severity
 FROM reads
 WHERE principal IS NOT NULL AND instance IS NOT NULL

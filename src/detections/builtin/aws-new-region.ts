@@ -5,7 +5,7 @@ import { cloudtrail, userArn } from './samples.ts';
 // Global services report us-east-1 whoever calls them, so they say nothing about the region in use.
 const query = `
 SELECT ${PRINCIPAL} AS principal, awsRegion AS region, count(*) AS calls,
-       min(_time) AS first_call, list(_id)[1:20] AS _ids, 'T1535' AS technique
+       min(_time) AS first_call, list(_id ORDER BY _time, _id)[1:20] AS _ids, 'T1535' AS technique
 FROM cloudtrail
 WHERE (_event->>'$.readOnly') = 'false' AND (_event->>'$.eventType') = 'AwsApiCall' AND ${PRINCIPAL} IS NOT NULL
   AND eventSource NOT IN ('iam.amazonaws.com', 'sts.amazonaws.com', 'organizations.amazonaws.com',

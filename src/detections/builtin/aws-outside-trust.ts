@@ -14,14 +14,14 @@ WITH calls AS (
                       'UpdateSAMLProvider', 'CreateOpenIDConnectProvider')
 ), trusts AS (
   SELECT principal, action, target, source_ip, error, account, _id, _time,
-         unnest(CASE
+         unnest(list_distinct(CASE
            WHEN action IN ('UpdateAssumeRolePolicy', 'CreateRole') THEN list_concat(
              regexp_extract_all(policy, 'arn:aws[a-z-]*:iam::([0-9]{12}):', 1),
              regexp_extract_all(policy, '"(?:AWS|Principal)"\\s*:\\s*(?:\\[\\s*)?"([0-9]{12}|\\*)"', 1))
-           ELSE ['an outside identity provider'] END) AS trusted
+           ELSE ['an outside identity provider'] END)) AS trusted
   FROM calls
 )
-SELECT DISTINCT principal, action, target, trusted, source_ip, error, _id, _time,
+SELECT principal, action, target, trusted, source_ip, error, _id, _time,
        CASE WHEN action IN ('UpdateAssumeRolePolicy', 'CreateRole') THEN 'T1098.003' ELSE 'T1484.002' END AS technique,
        CASE WHEN trusted = '*' THEN 'critical' WHEN error IS NULL THEN 'high' ELSE 'medium' END AS severity
 FROM trusts

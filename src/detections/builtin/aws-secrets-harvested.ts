@@ -18,7 +18,7 @@ SELECT principal, count(DISTINCT secret) AS count, count(*) AS reads,
        string_agg(DISTINCT action, ', ' ORDER BY action) AS actions,
        string_agg(DISTINCT source_ip, ', ' ORDER BY source_ip) AS source_ip,
        min(secret) AS example, min(_time) AS first_read, max(_time) AS last_read,
-       list(DISTINCT _id)[1:20] AS _ids,
+       list(DISTINCT _id ORDER BY _id)[1:20] AS _ids,
        'T1555.006' AS technique,
        CASE WHEN count(DISTINCT secret) >= 15 THEN 'high' ELSE 'medium' END AS severity
 FROM reads

@@ -20,18 +20,20 @@ WITH calls AS (
          (item->>'$.fromPort'), (item->>'$.toPort'),
          concat_ws(' ', item->>'$.ipRanges', item->>'$.ipv6Ranges')
   FROM (SELECT principal, action, security_group, source_ip, error, _id, _time, unnest(items) AS item FROM calls)
-), opened AS (
-  SELECT *, coalesce(try_cast(from_port AS INTEGER), 0) AS low, coalesce(try_cast(to_port AS INTEGER), 65535) AS high,
-         unnest([22, 23, 445, 1433, 3306, 3389, 5432, 5985, 5986, 6379, 9200, 27017]) AS port
+), ranges AS (
+  SELECT *, coalesce(try_cast(from_port AS INTEGER), 0) AS low, coalesce(try_cast(to_port AS INTEGER), 65535) AS high
   FROM rules
   WHERE contains(cidrs, '0.0.0.0/0') OR contains(cidrs, '::/0')
+), opened AS (
+  SELECT *, list_filter([22, 23, 445, 1433, 3306, 3389, 5432, 5985, 5986, 6379, 9200, 27017],
+                        lambda port: port BETWEEN low AND high) AS exposed
+  FROM ranges
 )
-SELECT principal, action, security_group, concat(low, '-', high) AS ports, min(port) AS exposed_port, source_ip, error,
+SELECT principal, action, security_group, concat(low, '-', high) AS ports, exposed[1] AS exposed_port, source_ip, error,
        _id, _time, 'T1562.007' AS technique,
        CASE WHEN error IS NULL THEN 'high' ELSE 'medium' END AS severity
 FROM opened
-WHERE principal IS NOT NULL AND port BETWEEN low AND high
-GROUP BY ALL
+WHERE principal IS NOT NULL AND len(exposed) > 0
 `;
 
 const permission = (port: number, cidr: string) => ({

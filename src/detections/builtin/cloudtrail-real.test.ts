@@ -69,7 +69,7 @@ describe.skipIf(data === undefined)('the recorded CloudTrail attack', () => {
   test('the credentials of an instance are seen outside it', async () => {
     const rows = await engine.run(builtinDetections['aws-instance-role-elsewhere'].query);
     expect(rows).toHaveLength(1);
-    expect(rows[0]).toMatchObject({ addresses: '2', session: expect.stringContaining('/i-0dbc91f429e48eeed') });
+    expect(rows[0]).toMatchObject({ addresses: 2, session: expect.stringContaining('/i-0dbc91f429e48eeed') });
   });
 
   test('what restored the account at the end is not reported', async () => {

@@ -11,9 +11,9 @@ WITH attempts AS (
 SELECT source_ip, min(country) AS country,
        count(DISTINCT CASE WHEN outcome = 'failure' THEN "user" END) AS count,
        count(DISTINCT CASE WHEN outcome = 'success' THEN "user" END) AS users_in,
-       string_agg(DISTINCT CASE WHEN outcome = 'success' THEN "user" END, ', ') AS signed_in,
+       string_agg(DISTINCT "user", ', ' ORDER BY "user") FILTER (outcome = 'success') AS signed_in,
        min(_time) AS first_try, max(_time) AS last_try,
-       list(_id ORDER BY outcome DESC, _time)[1:20] AS _ids, 'T1110.003' AS technique,
+       list(_id ORDER BY outcome DESC, _time, _id)[1:20] AS _ids, 'T1110.003' AS technique,
        CASE WHEN count(CASE WHEN outcome = 'success' THEN 1 END) > 0 THEN 'high' ELSE 'medium' END AS severity
 FROM attempts
 WHERE source_ip IS NOT NULL

@@ -24,6 +24,15 @@ function asLine({ event }: SampleEvent): string {
   return JSON.stringify({ ...event, _id: idOf(event), _time: at, _ingested: at, _event: JSON.stringify(event) });
 }
 
+/** A value as the log store hands it out: numbers as numbers, times as ISO text. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]));
+}
+
 /** Every dataset that a shipped query may name stands here, so that a sample needs events for its own only. */
 const SHAPES: Record<string, SampleEvent['event']> = {
   auth: { '@timestamp': '2000-01-01T00:00:00Z' },
@@ -61,6 +70,6 @@ export async function openProofEngine(events: Iterable<SampleEvent>): Promise<Pr
   };
   await setWindow(new Date('2001-01-01'), new Date('2100-01-01'));
   const run = async (query: string): Promise<ProofRow[]> =>
-    (await db.runAndReadAll(query)).getRowObjectsJson() as ProofRow[];
+    (await db.runAndReadAll(query)).getRowObjectsJS().map((row) => plain(row) as ProofRow);
   return { setWindow, run, close: () => db.closeSync() };
 }

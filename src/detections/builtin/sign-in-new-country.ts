@@ -4,7 +4,7 @@ import { signIn } from './samples.ts';
 // Only the user and the country may stand here as words: every further word would make each address a first occurrence.
 const query = `
 SELECT (_event->>'$.user.name') AS "user", (_event->>'$.source.geo.country_iso_code') AS country,
-       count(*) AS sign_ins, min(_time) AS first_sign_in, list(_id)[1:20] AS _ids, 'T1078.004' AS technique
+       count(*) AS sign_ins, min(_time) AS first_sign_in, list(_id ORDER BY _time, _id)[1:20] AS _ids, 'T1078.004' AS technique
 FROM auth
 WHERE (_event->>'$.event.action') = 'user.session.start' AND (_event->>'$.event.outcome') = 'success'
   AND (_event->>'$.user.name') IS NOT NULL AND (_event->>'$.source.geo.country_iso_code') IS NOT NULL

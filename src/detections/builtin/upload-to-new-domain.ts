@@ -4,7 +4,7 @@ import { webRequest } from './samples.ts';
 const query = `
 SELECT (_event->>'$.user.name') AS "user", (_event->>'$.url.domain') AS domain,
        round(sum(try_cast(_event->>'$.http.request.bytes' AS BIGINT)) / 1e6) AS megabytes, count(*) AS requests,
-       min(_time) AS first_upload, max(_time) AS last_upload, list(_id)[1:20] AS _ids,
+       min(_time) AS first_upload, max(_time) AS last_upload, list(_id ORDER BY _time, _id)[1:20] AS _ids,
        'T1567.002' AS technique, 'high' AS severity
 FROM proxy
 WHERE (_event->>'$.user.name') IS NOT NULL AND (_event->>'$.url.domain') IS NOT NULL
