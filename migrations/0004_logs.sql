@@ -8,16 +8,21 @@ create table datasets (
   events bigint not null default 0,
   first_event_at timestamptz,
   last_event_at timestamptz,
+  catalogue_version int not null default 0,
   primary key (organization_id, name)
 );
 select tocsin_protect('datasets');
 
+-- `keys` are the spellings of a name (the engine does not tell case apart), `nested` what is known of the objects it holds, as JSON text.
 create table dataset_columns (
   organization_id uuid not null,
   dataset text not null,
   name text not null,
   type text not null,
   position int not null,
+  keys text[] not null,
+  nested text,
+  open boolean not null default false,
   primary key (organization_id, dataset, name),
   foreign key (organization_id, dataset) references datasets (organization_id, name)
 );
@@ -51,6 +56,7 @@ create table segments (
   time_to timestamptz not null,
   rows bigint not null,
   bytes bigint not null,
+  columns int not null default 0,
   created_at timestamptz not null,
   replaced_at timestamptz,
   primary key (organization_id, id),

@@ -1,0 +1,85 @@
+import {
+  DuckDBArrayValue,
+  DuckDBDateValue,
+  DuckDBDecimalValue,
+  DuckDBListValue,
+  DuckDBMapValue,
+  DuckDBStructValue,
+  DuckDBTimestampMillisecondsValue,
+  DuckDBTimestampNanosecondsValue,
+  DuckDBTimestampSecondsValue,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  DuckDBUnionValue,
+  DuckDBVariantValue,
+} from '@duckdb/node-api';
+import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
+
+type Json = unknown;
+
+/**
+ * A value of a result as JSON: integers beyond 2^53 as text, times ISO 8601 UTC with milliseconds, JSON as what it holds, lists and
+ * structs as arrays and objects, everything else in the engine's own text.
+ */
+export function toJson(value: DuckDBValue, type?: DuckDBType): Json {
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'string') return type?.alias === 'JSON' ? parseExact(value) : value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (typeof value === 'bigint') return integer(value);
+  return time(value) ?? nested(value) ?? value.toString();
+}
+
+function integer(value: bigint): number | string {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+}
+
+function time(value: object): string | undefined {
+  if (value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue)
+    return iso(value.micros, 1000n, value);
+  if (value instanceof DuckDBTimestampMillisecondsValue) return iso(value.millis, 1n, value);
+  if (value instanceof DuckDBTimestampNanosecondsValue) return iso(value.nanos, 1_000_000n, value);
+  if (value instanceof DuckDBTimestampSecondsValue) return iso(value.seconds * 1000n, 1n, value);
+  if (value instanceof DuckDBDateValue) return value.toString();
+  return undefined;
+}
+
+function iso(units: bigint, perMs: bigint, value: object): string {
+  const ms = Number(units >= 0n ? units / perMs : (units - perMs + 1n) / perMs);
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(value);
+}
+
+function nested(value: object): Json {
+  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue)
+    return value.items.map((item) => toJson(item));
+  if (value instanceof DuckDBStructValue) return fields(Object.entries(value.entries));
+  if (value instanceof DuckDBMapValue)
+    return fields(value.entries.map(({ key, value: held }) => [String(toJson(key)), held]));
+  if (value instanceof DuckDBUnionValue || value instanceof DuckDBVariantValue) return toJson(value.value) ?? null;
+  if (value instanceof DuckDBDecimalValue) return decimal(value);
+  return undefined;
+}
+
+function fields(entries: [string, DuckDBValue][]): Json {
+  // Built from entries, so that a key `__proto__` of an event stays a plain key.
+  return Object.fromEntries(entries.map(([key, held]) => [key, toJson(held)]));
+}
+
+function decimal(value: DuckDBDecimalValue): number | string {
+  const number = value.toDouble();
+  return Math.abs(number) <= Number.MAX_SAFE_INTEGER && value.width <= 18 ? number : value.toString();
+}
+
+/** JSON text as values, but integers that a double cannot hold stay text. */
+export function parseExact(text: string): Json {
+  try {
+    if (!/\d{16}/.test(text)) return JSON.parse(text);
+    return JSON.parse(text, exact);
+  } catch {
+    return text;
+  }
+}
+
+const exact = ((_key: string, value: unknown, context?: { source?: string }) => {
+  if (typeof value !== 'number' || context?.source === undefined) return value;
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? context.source : value;
+}) as (key: string, value: unknown) => unknown;

@@ -1,0 +1,112 @@
+/** The fields that usually hold an event's time, the surest first; dots lead into objects. */
+const usualFields = [
+  '@timestamp', 'eventTime', 'timestamp', 'TimeCreated', 'UtcTime', 'time', 'TimeGenerated', 'EventTime', 'published', 'creationTime',
+  'CreationTime', 'createdDateTime', 'created_at', 'createdAt', 'event_time', 'eventTimestamp', 'datetime', 'date', 'Timestamp', 'Time', 'ts',
+  'time_dt', '_time', 'event.created', 'System.TimeCreated', 'Event.System.TimeCreated', 'EventReceivedTime',
+]; // prettier-ignore
+
+const earliest = Date.UTC(1990, 0, 1);
+const latest = Date.UTC(2100, 0, 1);
+
+/** An event's own time in microseconds since 1970, or undefined where no field holds a usable one. `timeField`: a dotted path that comes first. */
+export function eventTime(event: Record<string, unknown>, timeField?: string): number | undefined {
+  if (timeField !== undefined) {
+    const given = parseTime(valueAt(event, timeField));
+    if (given !== undefined) return given;
+  }
+  for (const field of usualFields) {
+    const found = parseTime(valueAt(event, field));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The value of a key, or of a dotted path; a key that has the dots in it comes first. */
+export function valueAt(event: Record<string, unknown>, path: string): unknown {
+  if (Object.hasOwn(event, path)) return event[path];
+  const [head, ...rest] = path.split('.');
+  const inner = rest.length > 0 && Object.hasOwn(event, head!) ? event[head!] : undefined;
+  if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return undefined;
+  return valueAt(inner as Record<string, unknown>, rest.join('.'));
+}
+
+/**
+ * Reads a time as logs write it: ISO 8601, seconds to nanoseconds since 1970, Windows (FILETIME, `/Date(…)/`, `M/D/YYYY h:mm:ss AM`,
+ * `{SystemTime}`), web server, e-mail and syslog forms with a year. Without a zone it is UTC. Outside 1990-2100 it is no time.
+ */
+export function parseTime(value: unknown): number | undefined {
+  if (typeof value === 'number') return fromNumber(value);
+  if (typeof value === 'string') return value.length <= 64 ? fromText(value.trim()) : undefined;
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
+  const object = value as Record<string, unknown>;
+  const inner = object['SystemTime'] ?? object['@SystemTime'] ?? object['#attributes'] ?? object['$date'];
+  return inner === undefined ? undefined : parseTime(inner);
+}
+
+function within(micros: number): number | undefined {
+  const ms = micros / 1000;
+  return ms >= earliest && ms < latest ? Math.floor(micros) : undefined;
+}
+
+function fromNumber(value: number): number | undefined {
+  if (!Number.isFinite(value) || value <= 0) return undefined;
+  if (value < 1e11) return within(Math.round(value * 1e6));
+  if (value < 1e14) return within(Math.round(value * 1e3));
+  if (value < 1e17) return within(value);
+  // FILETIME: tenths of a microsecond since 1601.
+  if (value < 3e17) return within(value / 10 - 11_644_473_600_000_000);
+  return within(value / 1000);
+}
+
+const iso =
+  /^(\d{4})-?(\d{2})-?(\d{2})(?:[T ]+(\d{2}):?(\d{2})(?::?(\d{2})(?:[.,](\d{1,12}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?$/i;
+const american = /^(\d{1,2})\/(\d{1,2})\/(\d{4}),?\s+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s*([AP]M)?$/i;
+const webServer = /^(\d{1,2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})\s*([+-]\d{4})?$/;
+const microsoft = /^\/Date\((-?\d{1,15})(?:[+-]\d{4})?\)\/$/;
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+function fromText(text: string): number | undefined {
+  if (/^\d{9,20}(?:\.\d{1,9})?$/.test(text)) return fromNumber(Number(text));
+  const found = iso.exec(text);
+  if (found) return fromParts([found[1], found[2], found[3], found[4], found[5], found[6]], found[7], found[8]);
+  const us = american.exec(text);
+  if (us) return fromParts([us[3], us[1], us[2], hour24(us[4]!, us[8]), us[5], us[6]], us[7], undefined);
+  const web = webServer.exec(text);
+  if (web) return fromParts([web[3], monthOf(web[2]!), web[1], web[4], web[5], web[6]], undefined, web[7]);
+  const date = microsoft.exec(text);
+  if (date) return within(Number(date[1]) * 1000);
+  // E-mail and syslog with a year; without a zone the runtime would take its own, so UTC is written in.
+  if (!/^(?:[A-Z][a-z]{2},? )?(?:\d{1,2} [A-Z][a-z]{2}|[A-Z][a-z]{2} +\d{1,2},?) \d{4} \d{1,2}:\d{2}/.test(text))
+    return undefined;
+  const zoned = /(?:Z|UTC|GMT|[+-]\d{4})$/.test(text) ? text : `${text} UTC`;
+  const ms = Date.parse(zoned);
+  return Number.isNaN(ms) ? undefined : within(ms * 1000);
+}
+
+function hour24(hour: string, half: string | undefined): string {
+  if (half === undefined) return hour;
+  return String((Number(hour) % 12) + (half.toUpperCase() === 'PM' ? 12 : 0));
+}
+
+function monthOf(name: string): string {
+  return String(months.indexOf(name.toLowerCase()) + 1);
+}
+
+function fromParts(
+  parts: (string | undefined)[],
+  fraction: string | undefined,
+  zone: string | undefined,
+): number | undefined {
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.map((part) => Number(part ?? 0));
+  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 24 || minute > 59 || second > 60) return undefined;
+  const ms = Date.UTC(year, month - 1, day, hour, minute, second);
+  if (new Date(Date.UTC(year, month - 1, day)).getUTCDate() !== day) return undefined;
+  const micros = fraction === undefined ? 0 : Number(fraction.padEnd(6, '0').slice(0, 6));
+  return within((ms - offsetMs(zone)) * 1000 + micros);
+}
+
+function offsetMs(zone: string | undefined): number {
+  const found = zone === undefined ? null : /^([+-])(\d{2}):?(\d{2})?$/.exec(zone);
+  if (!found) return 0;
+  return (found[1] === '-' ? -1 : 1) * (Number(found[2]) * 60 + Number(found[3] ?? 0)) * 60_000;
+}

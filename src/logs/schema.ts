@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+/** The answer to a body of events: `rejected` lists the first 1,000 of `rejectedTotal`; `undated` events have their time of reception. */
+export const LogReceipt = z.object({
+  batchId: z.string(),
+  accepted: z.number().int(),
+  rejected: z.array(z.object({ line: z.number().int(), reason: z.string() })),
+  rejectedTotal: z.number().int(),
+  undated: z.number().int(),
+  duplicateOf: z.string().nullable(),
+});
+export type LogReceipt = z.infer<typeof LogReceipt>;
+
+export const ReceiveQuery = z.object({
+  timeField: z.string().min(1).max(200).optional(),
+  history: z.enum(['true', 'false']).optional(),
+});
+
+export const DatasetPath = z.object({ dataset: z.string().max(100) });
+
+export const Dataset = z.object({
+  name: z.string(),
+  events: z.number().int(),
+  firstEventAt: z.string().nullable(),
+  lastEventAt: z.string().nullable(),
+  lastIngestedAt: z.string().nullable(),
+  columns: z.array(z.object({ name: z.string(), type: z.string() })),
+});
+export type Dataset = z.infer<typeof Dataset>;
+
+export const DatasetList = z.object({ datasets: z.array(Dataset) });
+export type DatasetList = z.infer<typeof DatasetList>;

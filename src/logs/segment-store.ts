@@ -1,0 +1,71 @@
+import { sql } from 'kysely';
+import { rows, type Tx } from '../db/db.ts';
+import type { OrgId } from '../lib/org-id.ts';
+
+export type SegmentRow = {
+  id: string;
+  dataset: string;
+  path: string;
+  format: 'text' | 'parquet';
+  history: boolean;
+  columns: number;
+  ingestedFrom: Date;
+  rows: number;
+  bytes: number;
+};
+
+/** Which segments a query needs, by what their bounds say. All times are slot time. */
+export type SegmentFilter =
+  | { kind: 'ingested'; from: Date; to: Date }
+  | { kind: 'ingested-before'; before: Date }
+  | { kind: 'event'; from: Date; to: Date; ingestedBefore: Date }
+  | { kind: 'event-before'; before: Date; ingestedBefore: Date };
+
+/** Listed segments of these datasets that may hold a row within the filter, oldest first. */
+export async function listSegments(
+  tx: Tx,
+  orgId: OrgId,
+  datasets: string[],
+  filter: SegmentFilter,
+): Promise<SegmentRow[]> {
+  return rows<SegmentRow>(
+    tx,
+    sql<SegmentRow>`
+      select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
+      where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${boundsOf(filter)}
+      order by dataset, ingested_from, id`,
+  );
+}
+
+function boundsOf(filter: SegmentFilter): ReturnType<typeof sql> {
+  switch (filter.kind) {
+    case 'ingested':
+      return sql`not history and ingested_to >= ${filter.from} and ingested_from < ${filter.to}`;
+    case 'ingested-before':
+      return sql`((not history and ingested_from < ${filter.before}) or (history and time_from < ${filter.before}))`;
+    case 'event':
+      return sql`time_to >= ${filter.from} and time_from < ${filter.to} and ingested_from < ${filter.ingestedBefore}`;
+    case 'event-before':
+      return sql`time_from < ${filter.before} and ingested_from < ${filter.ingestedBefore}`;
+  }
+}
+
+export type StateRow = { name: string; events: number; version: number };
+
+/** What is known of these datasets; those that no one sent are missing or have no events. */
+export async function findDatasets(tx: Tx, orgId: OrgId, names: string[]): Promise<StateRow[]> {
+  return rows<StateRow>(
+    tx,
+    sql<StateRow>`
+      select name, events, catalogue_version as version from datasets where organization_id = ${orgId} and name = any(${names}::text[])`,
+  );
+}
+
+/** Names of datasets that have an event. */
+export async function listDatasetNames(tx: Tx, orgId: OrgId): Promise<string[]> {
+  const found = await rows<{ name: string }>(
+    tx,
+    sql<{ name: string }>`select name from datasets where organization_id = ${orgId} and events > 0 order by name`,
+  );
+  return found.map(({ name }) => name);
+}

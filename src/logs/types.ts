@@ -1,0 +1,49 @@
+/** The types of a column, from the narrowest up: they only ever widen. `NULL` has seen nothing but nulls; lists are of one kind of scalar. */
+const scalars = ['NULL', 'BOOLEAN', 'BIGINT', 'DOUBLE', 'TIMESTAMP', 'VARCHAR'] as const;
+type Scalar = (typeof scalars)[number];
+export type ColumnType = Scalar | `${Scalar}[]` | 'JSON';
+
+const isScalar = (type: ColumnType): type is Scalar => (scalars as readonly string[]).includes(type);
+const elementOf = (list: ColumnType): Scalar => list.slice(0, -2) as Scalar;
+
+/** The narrowest type that holds what both hold: numbers DOUBLE, objects and mixed lists JSON, any other conflict VARCHAR. */
+export function widen(a: ColumnType, b: ColumnType): ColumnType {
+  if (a === b || b === 'NULL') return a;
+  if (a === 'NULL') return b;
+  if (isScalar(a) && isScalar(b))
+    return [a, b].every((type) => type === 'BIGINT' || type === 'DOUBLE') ? 'DOUBLE' : 'VARCHAR';
+  if (isScalar(a) || isScalar(b)) return 'VARCHAR';
+  if (a === 'JSON' || b === 'JSON') return 'JSON';
+  return `${widen(elementOf(a), elementOf(b)) as Scalar}[]`;
+}
+
+// With a zone, since without one it is anybody's guess; with more digits than the engine keeps it stays text.
+const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z$/;
+
+/** The type of one JSON value. Integers that 64 bits cannot surely hold are text, so that no digit is lost. */
+export function typeOf(value: unknown): ColumnType {
+  if (value === null || value === undefined) return 'NULL';
+  if (typeof value === 'boolean') return 'BOOLEAN';
+  if (typeof value === 'number') return typeOfNumber(value);
+  if (typeof value === 'string')
+    return instant.test(value) && !Number.isNaN(Date.parse(value)) ? 'TIMESTAMP' : 'VARCHAR';
+  if (!Array.isArray(value)) return 'JSON';
+  let element: ColumnType = 'NULL';
+  for (const item of value) {
+    const type = typeOf(item);
+    if (!isScalar(type)) return 'JSON';
+    element = widen(element, type);
+  }
+  return `${element as Scalar}[]`;
+}
+
+function typeOfNumber(value: number): ColumnType {
+  if (!Number.isFinite(value)) return 'VARCHAR';
+  if (!Number.isInteger(value)) return 'DOUBLE';
+  return Math.abs(value) < 2 ** 63 ? 'BIGINT' : 'VARCHAR';
+}
+
+/** The engine's name of a type. What has only seen nulls is shown as text. */
+export function engineType(type: ColumnType): string {
+  return type.replace('NULL', 'VARCHAR');
+}

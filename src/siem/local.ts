@@ -1,0 +1,16 @@
+import type { SiemConnection } from './connector.ts';
+
+/** What the embedded log store gives: functions that are bound to one organization. */
+export type LocalSettings = Pick<SiemConnection, 'search' | 'check' | 'fields'>;
+
+/** The embedded default. Its windows are sealed by `_ingested`, so that they need no delay behind their slots. */
+export const local = {
+  label: 'Embedded log store',
+  connect: ({ search, check, fields }: LocalSettings): SiemConnection => ({
+    clock: 'ingest',
+    delayMs: 0,
+    search,
+    check,
+    fields,
+  }),
+};
