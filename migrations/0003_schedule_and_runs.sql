@@ -75,6 +75,7 @@ create table runs (
   windows text not null default '[]',
   attempt int not null default 0,
   custom_instructions text,
+  on_event_time boolean not null default false,
   requested_by text,
   revision int,
   prompt_version int,
@@ -219,6 +220,7 @@ create table suppressions (
   hit_id uuid,
   facts text not null,
   severity text not null,
+  since_at timestamptz not null,
   until_at timestamptz not null,
   primary key (organization_id, detection_id, key),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
@@ -268,6 +270,7 @@ create table hit_occurrences (
   primary key (organization_id, hit_id, run_id, window_from),
   foreign key (organization_id, hit_id) references hits (organization_id, id)
 );
+create index on hit_occurrences (organization_id, run_id);
 select tocsin_protect('hit_occurrences');
 
 -- The roll-up that the 30-day figures are read from; `score_basis` is '' for runs without a score.

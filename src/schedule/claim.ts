@@ -16,6 +16,8 @@ export type Claim = {
   attempt: number;
   retries: number;
   worker: string;
+  /** An earlier claim has begun it. */
+  resumed: boolean;
 };
 
 type ClaimRow = {
@@ -27,6 +29,7 @@ type ClaimRow = {
   attempt: number;
   retries: number;
   worker: string;
+  resumed: boolean;
 };
 
 const columns = sql`q.organization_id, q.run_id, q.detection_id, q.kind, q.due_at, q.attempt, q.retries, q.worker`;
@@ -41,6 +44,7 @@ const toClaim = (row: ClaimRow): Claim => ({
   attempt: row.attempt,
   retries: row.retries,
   worker: row.worker,
+  resumed: row.resumed,
 });
 
 /**
@@ -66,13 +70,13 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number): Pro
     ), served as (
       update lanes l set served_at = clock_timestamp() from lane where l.organization_id = lane.organization_id and l.kind = lane.kind
     ), oldest as materialized (
-      select q.run_id from run_queue q join lane using (organization_id, kind)
+      select q.run_id, q.begun as resumed from run_queue q join lane using (organization_id, kind)
       where ${claimable} order by q.start_at, q.run_id
       limit (select least(places, ${limit}) from lane) for update of q skip locked
     )
     update run_queue q set state = 'running', begun = true, attempt = q.attempt + 1, retry_at = null, lease_until = ${lease}, worker = ${uuidv7()}
     from oldest where q.run_id = oldest.run_id
-    returning ${columns}`;
+    returning ${columns}, oldest.resumed`;
   try {
     return (await acrossOrgs(db, (tx) => rows(tx, taken)))
       .map(toClaim)
@@ -120,7 +124,7 @@ export async function reapLostRunsAcrossOrgs(db: Db, limit: number): Promise<{ r
           update run_queue q set lost = q.lost + 1, state = case when ${over} then 'running' else 'queued' end,
             lease_until = case when ${over} then ${lease} end, worker = case when ${over} then ${uuidv7()} end
           from dead where q.run_id = dead.run_id
-          returning ${columns}, q.cancel_requested, q.state = 'running' as over
+          returning ${columns}, true as resumed, q.cancel_requested, q.state = 'running' as over
         ), shown as (
           update runs r set status = 'queued' from taken where not taken.over and r.due_at = taken.due_at and r.id = taken.run_id
         )

@@ -5,8 +5,11 @@ import type { Claim } from './claim.ts';
 /** Another worker holds the run, or nobody does any more: whatever was to be written must not be. */
 export class RunLost extends Error {}
 
-/** Guards a transaction that writes for a run: no one can take the run over until it ends. Throws `RunLost`. */
-export async function fence(tx: Tx, claim: Claim): Promise<{ cancel: boolean }> {
+/** Someone asked for the run to stop. */
+export class RunCancelled extends Error {}
+
+/** Guards a transaction that ends a run or gives it back: no one can take it over until the transaction ends. Throws `RunLost`. */
+export async function holdRun(tx: Tx, claim: Claim): Promise<{ cancel: boolean }> {
   const held = await row(
     tx,
     sql<{ cancel: boolean }>`
@@ -15,6 +18,12 @@ export async function fence(tx: Tx, claim: Claim): Promise<{ cancel: boolean }> 
   );
   if (!held) throw new RunLost(`Run ${claim.runId} is no longer held by this worker.`);
   return held;
+}
+
+/** Guards a transaction that takes a run one step further. Throws `RunLost`, or `RunCancelled` where it is to stop. */
+export async function fence(tx: Tx, claim: Claim): Promise<void> {
+  const { cancel } = await holdRun(tx, claim);
+  if (cancel) throw new RunCancelled(`Run ${claim.runId} is to be cancelled.`);
 }
 
 /**
@@ -33,9 +42,4 @@ export async function requeue(tx: Tx, claim: Claim, more: { counted: boolean; re
     )
     update runs set status = 'queued', attempt = back.attempt from back
     where organization_id = ${claim.orgId} and due_at = ${claim.dueAt} and id = ${claim.runId}`.execute(tx);
-}
-
-/** Takes a finished run off the queue. Fenced by the caller. */
-export async function leaveQueue(tx: Tx, claim: Claim): Promise<void> {
-  await sql`delete from run_queue where run_id = ${claim.runId}`.execute(tx);
 }

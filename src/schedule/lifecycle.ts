@@ -52,7 +52,11 @@ export async function openSchedule(tx: Tx, s: ScheduleSettings): Promise<void> {
  */
 export async function changeSchedule(tx: Tx, s: ScheduleChange): Promise<void> {
   const found = await lockSchedule(tx, s.orgId, s.detectionId);
-  if (!found) return openSchedule(tx, s);
+  if (!found) {
+    // Runs that were asked for by hand need no schedule.
+    if (!s.active) await cancelQueued(tx, s);
+    return openSchedule(tx, s);
+  }
   const boundaryAt = await planDue(tx, found, s.now);
   if (s.cron === null || !s.active) {
     await store(tx, s, { boundaryAt, nextSlotAt: null });

@@ -1,0 +1,45 @@
+import { sql } from 'kysely';
+import type { Candidate } from '../analysis/candidate.ts';
+import { writeMemory } from '../analysis/memory-store.ts';
+import type { Tx } from '../db/db.ts';
+import { uuidv7 } from '../lib/ids.ts';
+import { coverWindow, leaveGap } from '../schedule/windows.ts';
+import type { Examination } from './examine.ts';
+import type { Run } from './run.ts';
+
+/**
+ * Stores an examined window within a fenced transaction: coverage, or for a cut one a gap and no memory; memory; candidates.
+ * The caller writes the run's progress. Nothing is stored for a window that is no longer pending (it went beyond the look-back meanwhile).
+ * Runs by hand move no coverage and no memory.
+ */
+export async function commitWindow(tx: Tx, run: Run, examination: Examination, now: Date): Promise<void> {
+  const { window, examined, candidates, memory } = examination;
+  if (run.trigger === 'schedule') {
+    const held = examined.truncated
+      ? await leaveGap(tx, run, { ...window, reason: 'truncated', now })
+      : await coverWindow(tx, run, window);
+    if (!held) return;
+    if (memory && !examined.truncated) await writeMemory(tx, run.scope, window, memory);
+  }
+  run.progress.windows.push(examined);
+  await insertCandidates(tx, run, { window, candidates, now });
+}
+
+async function insertCandidates(
+  tx: Tx,
+  run: Run,
+  given: { window: { from: Date; to: Date }; candidates: Candidate[]; now: Date },
+): Promise<void> {
+  const { window, candidates, now } = given;
+  if (candidates.length === 0) return;
+  await sql`
+    insert into candidates (organization_id, id, detection_id, run_id, trigger, window_from, window_to, generation, created_at,
+      entity, entity_type, kind, kind_key, severity, facts, rows)
+    select ${run.orgId}::uuid, id, ${run.detectionId}::uuid, ${run.id}::uuid, ${run.trigger}, ${window.from}::timestamptz,
+      ${window.to}::timestamptz, ${run.scope.generation}, ${now}::timestamptz, entity, entity_type, kind, kind_key, severity, facts, rows
+    from unnest(${candidates.map(() => uuidv7(window.to))}::uuid[], ${candidates.map((one) => one.entity)}::text[],
+      ${candidates.map((one) => one.entityType)}::text[], ${candidates.map((one) => one.kind)}::text[],
+      ${candidates.map((one) => one.kindKey)}::text[], ${candidates.map((one) => one.severity)}::text[],
+      ${candidates.map((one) => JSON.stringify(one.facts))}::text[], ${candidates.map((one) => JSON.stringify(one.rows))}::text[])
+      as c (id, entity, entity_type, kind, kind_key, severity, facts, rows)`.execute(tx);
+}

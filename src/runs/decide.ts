@@ -1,0 +1,104 @@
+import { analystVerdict } from '../agent/analyst.ts';
+import { verifyVerdict, type Verified } from '../agent/verify.ts';
+import { suppressionKey, suppressionOf } from '../analysis/suppression.ts';
+import { hitKey } from '../hits/key.ts';
+import type { StoredCandidate, Suppression } from './candidate-store.ts';
+import type { Run } from './run.ts';
+
+/** What becomes of a candidate. `hitKey` names the hit that it makes or joins, `hitId` one that an earlier run made. */
+export type Decision =
+  | { candidate: StoredCandidate; outcome: 'occurrence'; hitId: string | null; hitKey: string | null }
+  | { candidate: StoredCandidate; outcome: 'negative' }
+  | {
+      candidate: StoredCandidate;
+      outcome: 'judged';
+      verified: Verified;
+      judged: boolean;
+      hitKey: string;
+      suppression: Pending | null;
+    };
+
+/** `hitKey`: of a hit of this batch, whose id is known only once it is stored. */
+export type Pending = Suppression & { hitKey?: string | null };
+
+/** Without a verdict for this long, a candidate becomes a hit from its facts: no event is lost to an outage. */
+export const waitMaxMs = 24 * 3_600_000;
+
+export type Deciding = {
+  run: Run;
+  known: Map<string, Suppression>;
+  now: Date;
+  verdictOf: (candidate: StoredCandidate) => Promise<StoredCandidate['verdict'] & object>;
+};
+
+/** Decides candidates in order; a verdict of this batch counts for the candidates after it. */
+export async function decide(candidates: StoredCandidate[], deciding: Deciding): Promise<Decision[]> {
+  const fresh = new Map<string, Pending>();
+  const decisions: Decision[] = [];
+  for (const candidate of candidates) {
+    const key = keyOf(deciding.run, candidate);
+    const known = key === null ? undefined : standing(candidate, fresh.get(key) ?? deciding.known.get(key));
+    const meaning = suppressionOf(candidate, known);
+    if (meaning === 'negative') decisions.push({ candidate, outcome: 'negative' });
+    else if (meaning === 'occurrence') {
+      decisions.push({ candidate, outcome: 'occurrence', hitId: known?.hitId ?? null, hitKey: known?.hitKey ?? null });
+    } else {
+      const decision = await judgeOne(candidate, deciding, key);
+      if (decision.suppression) fresh.set(decision.suppression.key, decision.suppression);
+      decisions.push(decision);
+    }
+  }
+  return decisions;
+}
+
+/** The suppression key; null where nothing is suppressed: switched off, or a person asked for this run. */
+export function keyOf(run: Run, candidate: StoredCandidate): string | null {
+  if (run.definition.suppressionMinutes === 0 || run.trigger === 'manual') return null;
+  const { definition } = run;
+  return suppressionKey(
+    {
+      detectionId: run.detectionId,
+      promptVersion: definition.promptVersion,
+      model: run.model,
+      tools: definition.toolNames,
+      schema: definition.structuredOutputSchema === null ? null : JSON.stringify(definition.structuredOutputSchema),
+      generation: candidate.generation,
+    },
+    candidate,
+  );
+}
+
+function standing(candidate: StoredCandidate, known: Pending | undefined): Pending | undefined {
+  return known && candidate.windowTo >= known.sinceAt && candidate.windowTo < known.untilAt ? known : undefined;
+}
+
+async function judgeOne(
+  candidate: StoredCandidate,
+  deciding: Deciding,
+  key: string | null,
+): Promise<Decision & { outcome: 'judged' }> {
+  const { run, now } = deciding;
+  const overdue = !candidate.verdict && candidate.createdAt.getTime() < now.getTime() - waitMaxMs;
+  const verdict = overdue ? analystVerdict(candidate) : (candidate.verdict ?? (await deciding.verdictOf(candidate)));
+  const verified = verifyVerdict(verdict, candidate);
+  const own = hitKey(run.detectionId, candidate.entityType, candidate.entity, candidate.kindKey);
+  const suppression = key === null ? null : suppressionFrom(candidate, { run, key, verified, own });
+  return { candidate, outcome: 'judged', verified, judged: !overdue, hitKey: own, suppression };
+}
+
+function suppressionFrom(
+  candidate: StoredCandidate,
+  from: { run: Run; key: string; verified: Verified; own: string },
+): Pending {
+  const { triggered } = from.verified;
+  return {
+    key: from.key,
+    positive: triggered,
+    facts: candidate.facts,
+    severity: candidate.severity,
+    hitId: null,
+    hitKey: triggered ? from.own : null,
+    sinceAt: candidate.windowTo,
+    untilAt: new Date(candidate.windowTo.getTime() + from.run.definition.suppressionMinutes * 60_000),
+  };
+}

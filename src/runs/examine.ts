@@ -1,0 +1,83 @@
+import type { Candidate } from '../analysis/candidate.ts';
+import { analyseWindow, namedShare, prepareWindow, type PreparedWindow } from '../analysis/analyse.ts';
+import { emptyPast, type MemoryEntry, type PastMemory } from '../analysis/memory.ts';
+import { recallMemory } from '../analysis/memory-store.ts';
+import { inOrg } from '../db/db.ts';
+import type { QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../siem/connector.ts';
+import { timed, warn, type ExaminedWindow, type Run, type RunDeps } from './run.ts';
+
+export const searchLimits: SearchLimits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 60_000 };
+
+/** What examining a window gave, nothing of it stored yet. `memory` null: the category keeps none. */
+export type Examination = {
+  window: { from: Date; to: Date };
+  examined: ExaminedWindow;
+  candidates: Candidate[];
+  memory: MemoryEntry[] | null;
+};
+
+/** Asks one window's question, groups, recalls and analyses. Reads only; a failing query throws a SiemError. */
+export async function examineWindow(
+  deps: RunDeps,
+  run: Run,
+  window: { from: Date; to: Date },
+  signal: AbortSignal,
+): Promise<Examination> {
+  const connection = deps.connectionFor(run.orgId);
+  const query: QueryWindow = {
+    ...window,
+    clock: run.clock,
+    ...(run.clock === 'event' ? { ingestedBefore: deps.clock() } : {}),
+  };
+  const result = await timed(run.progress, 'query', () => search(connection, run, query, signal));
+  const [told] = result.warnings ?? [];
+  if (result.noData) warn(run.progress, 'no_data', told ?? 'A dataset that the query names never had an event.');
+  else if (told !== undefined) warn(run.progress, 'query', told);
+  return timed(run.progress, 'analyse', async () => {
+    const prepared = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
+    const found = analyseWindow(prepared, await recall(deps, run, prepared));
+    if (found.learning) warn(run.progress, 'learning', 'Too few earlier windows are known to compare with.');
+    if (result.truncated)
+      warn(run.progress, 'truncated', 'The window held more rows than are read; it was covered in part.');
+    return {
+      window,
+      examined: summaryOf(window, result, { prepared, candidates: found.candidates }),
+      candidates: found.candidates,
+      memory: prepared.query.want === 'nothing' ? null : prepared.memory,
+    };
+  });
+}
+
+/** One query over one window, within the limits of every run. */
+export function search(
+  connection: SiemConnection,
+  run: Run,
+  window: QueryWindow,
+  signal: AbortSignal,
+): Promise<SearchResult> {
+  signal.throwIfAborted();
+  return connection.search(run.definition.detectionQuery, window, searchLimits, signal);
+}
+
+function recall(deps: RunDeps, run: Run, prepared: PreparedWindow): Promise<PastMemory> {
+  if (prepared.query.want === 'nothing') return Promise.resolve(emptyPast());
+  return inOrg(deps.db, run.orgId, (tx) => recallMemory(tx, run.scope, prepared.window, prepared.query));
+}
+
+function summaryOf(
+  window: { from: Date; to: Date },
+  result: SearchResult,
+  { prepared, candidates }: { prepared: PreparedWindow; candidates: Candidate[] },
+): ExaminedWindow {
+  return {
+    from: window.from.toISOString(),
+    to: window.to.toISOString(),
+    rowsTotal: result.total,
+    truncated: result.truncated,
+    candidates: candidates.length,
+    enoughPast: candidates.filter(({ facts }) => facts['enoughPast'] === true).length,
+    candidateRows: candidates.reduce((sum, { facts }) => sum + Number(facts['candidateRows'] ?? 0), 0),
+    entities: prepared.groups.length,
+    namedShare: namedShare(prepared.groups),
+  };
+}

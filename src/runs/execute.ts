@@ -1,0 +1,140 @@
+import { inOrg, type Tx } from '../db/db.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Claim } from '../schedule/claim.ts';
+import { RunCancelled, RunLost, fence, holdRun, requeue } from '../schedule/fence.ts';
+import { beginRun, windowsMax, type Beginning } from './begin.ts';
+import { commitWindow } from './commit-window.ts';
+import { examineWindow } from './examine.ts';
+import { failureOf, retryPauseMs } from './failure.ts';
+import { fillMemory } from './fill-memory.ts';
+import { finishRun, type Outcome } from './finish.ts';
+import { judgeCandidates } from './judge-candidates.ts';
+import { analyst, type Judge } from './judge.ts';
+import { writeFailure, writeNotes, writeProgress } from './progress-store.ts';
+import type { Run, RunDeps } from './run.ts';
+import { scoreOf } from './score.ts';
+
+export type Ended = 'finished' | 'requeued' | 'lost';
+
+/** Why a signal stops a run: the lease is gone, someone cancelled it, or the process stops. */
+export type StopReason = 'lost' | 'cancelled' | 'shutdown';
+
+/**
+ * Executes a claimed run to its end, or gives it back: for a later attempt after a transient failure, for the next claim when
+ * windows are left, uncounted when `signal` says that the process stops. Throws only where the database does; then the
+ * lease runs out and another worker takes the run over.
+ */
+export async function executeRun(
+  deps: RunDeps,
+  claim: Claim,
+  signal: AbortSignal,
+  judge: Judge = analyst,
+): Promise<Ended> {
+  let run: Run | undefined;
+  try {
+    const beginning = await beginRun(deps, claim);
+    run = beginning.run;
+    if (beginning.refusal) return await end(deps, claim, { status: 'cancelled', reason: beginning.refusal });
+    return await work(deps, beginning, { signal, judge });
+  } catch (error) {
+    const log = deps.log.child({ runId: claim.runId });
+    return settle(deps, claim, { error, run, signal, log });
+  }
+}
+
+type Doing = { signal: AbortSignal; judge: Judge };
+
+async function work(deps: RunDeps, beginning: Beginning, { signal, judge }: Doing): Promise<Ended> {
+  const { run, leftovers } = beginning;
+  const judged = new Map<number, number>();
+  const judgeAll = (): Promise<void> => judgeCandidates(deps, run, { judge, signal, judged });
+  if (leftovers) await judgeAll();
+  const windows = windowsOf(beginning);
+  const more = beginning.pending.length > windowsMax;
+  if (run.trigger === 'schedule' && windows[0]) await fillMemory(deps, run, windows[0], signal);
+  for (const [index, window] of windows.entries()) {
+    const examination = await examineWindow(deps, run, window, signal);
+    const isLast = index === windows.length - 1 && !more;
+    const needsJudge = examination.candidates.length > 0;
+    await inOrg(deps.db, run.orgId, async (tx) => {
+      await fence(tx, run.claim);
+      await commitWindow(tx, run, examination, deps.clock());
+      await writeProgress(tx, run);
+      // A run that found nothing to judge ends with its last window, in the same transaction.
+      if (isLast && !needsJudge) await complete(tx, deps, run);
+    });
+    if (isLast && !needsJudge) return 'finished';
+    if (needsJudge) await judgeAll();
+  }
+  return more ? giveBack(deps, run.claim) : finishLate(deps, run);
+}
+
+function windowsOf({ run, pending }: Beginning): { from: Date; to: Date }[] {
+  if (run.trigger === 'schedule') return pending.slice(0, windowsMax);
+  const isExamined = run.progress.windows.length > 0;
+  return isExamined || !run.windowFrom || !run.windowTo ? [] : [{ from: run.windowFrom, to: run.windowTo }];
+}
+
+function complete(tx: Tx, deps: RunDeps, run: Run): Promise<void> {
+  return finishRun(tx, run.claim, { status: 'completed', score: scoreOf(run) }, deps.clock());
+}
+
+async function finishLate(deps: RunDeps, run: Run): Promise<Ended> {
+  await inOrg(deps.db, run.orgId, async (tx) => {
+    await fence(tx, run.claim);
+    await writeProgress(tx, run);
+    await complete(tx, deps, run);
+  });
+  return 'finished';
+}
+
+/** Ends a run without looking at its results. */
+export async function end(deps: RunDeps, claim: Claim, outcome: Outcome, run?: Run): Promise<Ended> {
+  await inOrg(deps.db, claim.orgId, async (tx) => {
+    await holdRun(tx, claim);
+    if (run) await writeNotes(tx, run);
+    await finishRun(tx, claim, outcome, deps.clock());
+  });
+  return 'finished';
+}
+
+async function giveBack(deps: RunDeps, claim: Claim): Promise<Ended> {
+  await inOrg(deps.db, claim.orgId, async (tx) => {
+    await holdRun(tx, claim);
+    await requeue(tx, claim, { counted: false });
+  });
+  return 'requeued';
+}
+
+type Trouble = { error: unknown; run: Run | undefined; signal: AbortSignal; log: Logger };
+
+async function settle(deps: RunDeps, claim: Claim, { error, run, signal, log }: Trouble): Promise<Ended> {
+  const reason = signal.aborted ? (signal.reason as StopReason) : undefined;
+  try {
+    if (error instanceof RunLost || reason === 'lost') {
+      log.warn('run was taken over by another worker');
+      return 'lost';
+    }
+    if (error instanceof RunCancelled || reason === 'cancelled') {
+      return await end(deps, claim, { status: 'cancelled', reason: 'requested' }, run);
+    }
+    if (reason === 'shutdown') return await giveBack(deps, claim);
+    return await fail(deps, claim, { error, run, signal, log });
+  } catch (second) {
+    if (second instanceof RunLost) return 'lost';
+    throw second;
+  }
+}
+
+async function fail(deps: RunDeps, claim: Claim, { error, run, log }: Trouble): Promise<Ended> {
+  const failure = failureOf(error);
+  if (failure.kind === 'internal_error') log.error({ err: error }, 'run failed unexpectedly');
+  const retryMs = retryPauseMs(failure, claim.retries);
+  if (retryMs === undefined) return end(deps, claim, { status: 'failed', failure }, run);
+  await inOrg(deps.db, claim.orgId, async (tx) => {
+    await holdRun(tx, claim);
+    await writeFailure(tx, claim, failure);
+    await requeue(tx, claim, { counted: true, retryMs });
+  });
+  return 'requeued';
+}

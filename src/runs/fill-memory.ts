@@ -1,0 +1,121 @@
+import { sql } from 'kysely';
+import { prepareWindow } from '../analysis/analyse.ts';
+import { categories } from '../analysis/categories.ts';
+import type { MemoryEntry } from '../analysis/memory.ts';
+import { writeMemory } from '../analysis/memory-store.ts';
+import { listEarlierWindows } from '../analysis/memory-windows.ts';
+import { inOrg, row, type Tx } from '../db/db.ts';
+import { lastSlot } from '../schedule/cron.ts';
+import { cronOf } from '../schedule/crons.ts';
+import { fence } from '../schedule/fence.ts';
+import { search } from './examine.ts';
+import { timed, type Run, type RunDeps } from './run.ts';
+
+const windowsMax = 200;
+const fillMsMax = 60_000;
+const atOnce = 2;
+const perCommit = 20;
+
+type Window = { from: Date; to: Date };
+type Filled = { window: Window; memory: MemoryEntry[] };
+
+/**
+ * Before the first window of a generation: the same query over the slot windows before it, on event time, of events
+ * ingested before it, the newest first, at most 200 windows or 60 s. Only memory comes of it. A later attempt goes on.
+ */
+export async function fillMemory(deps: RunDeps, run: Run, first: Window, signal: AbortSignal): Promise<void> {
+  const reachMs = categories[run.analysis.category].reachMs(run.analysis);
+  if (reachMs === 0 || run.definition.cronSchedule === null || (await isFilled(deps, run))) return;
+  await timed(run.progress, 'fill', async () => {
+    const { firstEventAt } = deps.connectionFor(run.orgId);
+    const oldest = firstEventAt ? await firstEventAt(run.definition.detectionQuery, signal) : new Date(0);
+    const since = new Date(first.from.getTime() - reachMs);
+    const past = oldest === null ? [] : await missingWindows(deps, run, { first, since, oldest });
+    await fillWindows(deps, run, { past, before: first.from }, signal);
+  });
+}
+
+async function fillWindows(
+  deps: RunDeps,
+  run: Run,
+  { past, before }: { past: Window[]; before: Date },
+  signal: AbortSignal,
+): Promise<void> {
+  const begun = performance.now();
+  let filled: Filled[] = [];
+  for (let i = 0; i < past.length && performance.now() - begun < fillMsMax; i += atOnce) {
+    const found = await Promise.all(
+      past.slice(i, i + atOnce).map((window) => fillWindow(deps, run, { window, before }, signal)),
+    );
+    filled.push(...found.flat());
+    if (filled.length < perCommit) continue;
+    await store(deps, run, filled, false);
+    filled = [];
+  }
+  await store(deps, run, filled, true);
+}
+
+function isFilled(deps: RunDeps, run: Run): Promise<boolean> {
+  const { detectionId, generation } = run.scope;
+  return inOrg(deps.db, run.orgId, async (tx) => {
+    const found = await row(
+      tx,
+      sql`select 1 from memory_fills where organization_id = ${run.orgId} and detection_id = ${detectionId} and generation = ${generation}`,
+    );
+    return found !== undefined;
+  });
+}
+
+/** The slot windows before the first, newest first, that hold events and that memory does not have yet. */
+async function missingWindows(
+  deps: RunDeps,
+  run: Run,
+  { first, since, oldest }: { first: Window; since: Date; oldest: Date },
+): Promise<Window[]> {
+  const known = await inOrg(deps.db, run.orgId, (tx) => listEarlierWindows(tx, run.scope, first.from, since));
+  const starts = new Set(known.map((window) => window.from.getTime()));
+  return slotWindowsBefore(run, first.from, deps.connectionFor(run.orgId).delayMs).filter(
+    ({ from, to }) => from >= since && to > oldest && !starts.has(from.getTime()),
+  );
+}
+
+function slotWindowsBefore(run: Run, before: Date, delayMs: number): Window[] {
+  const cron = cronOf(run.definition.cronSchedule!);
+  const windows: Window[] = [];
+  let slot = lastSlot(cron, new Date(before.getTime() + delayMs));
+  while (slot && windows.length < windowsMax) {
+    const previous = lastSlot(cron, new Date(slot.getTime() - 1));
+    if (!previous) break;
+    windows.push({ from: new Date(previous.getTime() - delayMs), to: new Date(slot.getTime() - delayMs) });
+    slot = previous;
+  }
+  return windows;
+}
+
+async function fillWindow(
+  deps: RunDeps,
+  run: Run,
+  { window, before }: { window: Window; before: Date },
+  signal: AbortSignal,
+): Promise<Filled[]> {
+  const query = { ...window, clock: 'event' as const, ingestedBefore: before };
+  const result = await search(deps.connectionFor(run.orgId), run, query, signal);
+  // Knowing half of a window is worse than not knowing it.
+  if (result.truncated) return [];
+  const { memory } = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
+  return [{ window, memory }];
+}
+
+async function store(deps: RunDeps, run: Run, filled: Filled[], done: boolean): Promise<void> {
+  await inOrg(deps.db, run.orgId, async (tx) => {
+    await fence(tx, run.claim);
+    for (const { window, memory } of filled) await writeMemory(tx, run.scope, window, memory);
+    if (done) await markFilled(tx, run, deps.clock());
+  });
+}
+
+async function markFilled(tx: Tx, run: Run, now: Date): Promise<void> {
+  const { detectionId, generation } = run.scope;
+  await sql`insert into memory_fills (organization_id, detection_id, generation, filled_at)
+    values (${run.orgId}, ${detectionId}, ${generation}, ${now}) on conflict do nothing`.execute(tx);
+}

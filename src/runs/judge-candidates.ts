@@ -1,0 +1,161 @@
+import { inOrg, type Tx } from '../db/db.ts';
+import { insertHits, insertOccurrences, type NewHit } from '../hits/store.ts';
+import { fence } from '../schedule/fence.ts';
+import {
+  findSuppressions,
+  listWaitingCandidates,
+  lockWaiting,
+  markJudged,
+  storeVerdict,
+  upsertSuppressions,
+  type StoredCandidate,
+} from './candidate-store.ts';
+import { decide, keyOf, waitMaxMs, type Decision } from './decide.ts';
+import type { Judge } from './judge.ts';
+import { writeProgress } from './progress-store.ts';
+import { timed, warn, type Run, type RunDeps } from './run.ts';
+
+const batchMax = 50;
+/** Candidates of one window that one run judges; the rest waits for the next run. */
+const perWindowMax = 100;
+const entitiesMax = 500;
+
+/** `judged` counts the candidates of each window that this run has judged. */
+export type Judging = { judge: Judge; signal: AbortSignal; judged: Map<number, number> };
+
+/** Judges what waits for this detection, oldest first, batch by batch, each stored in a fenced transaction. */
+export async function judgeCandidates(deps: RunDeps, run: Run, judging: Judging): Promise<void> {
+  await timed(run.progress, 'judge', async () => {
+    while (await judgeBatch(deps, run, judging));
+  });
+}
+
+async function judgeBatch(deps: RunDeps, run: Run, judging: Judging): Promise<boolean> {
+  judging.signal.throwIfAborted();
+  const now = deps.clock();
+  const { listed, batch, known } = await inOrg(deps.db, run.orgId, (tx) => readBatch(tx, run, judging, now));
+  if (batch.length === 0) return listed === batchMax;
+  const decisions = await decide(batch, {
+    run,
+    known,
+    now,
+    verdictOf: (candidate) => verdictOf(deps, run, judging, candidate),
+  });
+  await inOrg(deps.db, run.orgId, async (tx) => {
+    await fence(tx, run.claim);
+    await storeDecisions(tx, run, decisions, now);
+  });
+  return listed === batchMax;
+}
+
+async function readBatch(tx: Tx, run: Run, { judged }: Judging, now: Date) {
+  const exhausted = [...judged].filter(([, n]) => n >= perWindowMax).map(([at]) => new Date(at));
+  const waiting = { orgId: run.orgId, detectionId: run.detectionId, runId: run.id, ownOnly: run.trigger === 'manual' };
+  const overdue = new Date(now.getTime() - waitMaxMs);
+  const listed = await listWaitingCandidates(tx, waiting, { exhausted, overdue, limit: batchMax });
+  const batch = listed.filter((candidate) => {
+    // What waited too long is settled by its facts, however much of it there is.
+    if (candidate.createdAt < overdue) return true;
+    const at = candidate.windowFrom.getTime();
+    const n = (judged.get(at) ?? 0) + 1;
+    judged.set(at, n);
+    return n <= perWindowMax;
+  });
+  const keys = batch.flatMap((candidate) => keyOf(run, candidate) ?? []);
+  return {
+    listed: listed.length,
+    batch,
+    known: keys.length > 0 ? await findSuppressions(tx, run, keys) : new Map<string, never>(),
+  };
+}
+
+async function verdictOf(deps: RunDeps, run: Run, { judge, signal }: Judging, candidate: StoredCandidate) {
+  signal.throwIfAborted();
+  const verdict = await judge.judge(candidate, signal);
+  if (judge.instant) return verdict;
+  await inOrg(deps.db, run.orgId, async (tx) => {
+    await fence(tx, run.claim);
+    await storeVerdict(tx, run.orgId, candidate.id, verdict);
+  });
+  return verdict;
+}
+
+/** Hits, their occurrences, suppressions, the candidates' ends and the run's progress, in one fenced transaction. */
+async function storeDecisions(tx: Tx, run: Run, decisions: Decision[], now: Date): Promise<void> {
+  const waiting = await lockWaiting(
+    tx,
+    run.orgId,
+    decisions.map((decision) => decision.candidate.id),
+  );
+  const mine = decisions.filter((decision) => waiting.has(decision.candidate.id));
+  if (mine.length === 0) return;
+  // Of several arrivals at one hit the first makes it.
+  const hits = new Map(
+    mine
+      .flatMap((decision) => newHit(run, decision))
+      .toReversed()
+      .map((hit) => [hit.key, hit]),
+  );
+  const ids = await insertHits(tx, run.orgId, [...hits.values()], now);
+  const idOf = (decision: Decision): string | null => {
+    if (decision.outcome === 'negative') return null;
+    const byKey = decision.hitKey === null ? undefined : ids.get(decision.hitKey);
+    return decision.outcome === 'occurrence' ? (decision.hitId ?? byKey ?? null) : (byKey ?? null);
+  };
+  const occurrences = mine.flatMap((decision) => {
+    const hitId = idOf(decision);
+    const { windowFrom, windowTo } = decision.candidate;
+    return hitId === null ? [] : [{ hitId, runId: run.id, windowFrom, seenAt: windowTo }];
+  });
+  await insertOccurrences(tx, run.orgId, occurrences, now);
+  const suppressions = new Map(
+    mine.flatMap((one) =>
+      one.outcome === 'judged' && one.suppression
+        ? [[one.suppression.key, { ...one.suppression, hitId: idOf(one) }] as const]
+        : [],
+    ),
+  );
+  await upsertSuppressions(tx, run, [...suppressions.values()]);
+  await markJudged(
+    tx,
+    { orgId: run.orgId, runId: run.id, now },
+    mine.map((decision) => ({
+      id: decision.candidate.id,
+      state: decision.outcome === 'judged' ? 'judged' : 'suppressed',
+      verdict: decision.outcome === 'judged' ? decision.verified.verdict : null,
+      hitId: idOf(decision),
+    })),
+  );
+  noteVerdicts(run, mine);
+  await writeProgress(tx, run);
+}
+
+function newHit(run: Run, decision: Decision): NewHit[] {
+  if (decision.outcome !== 'judged' || !decision.verified.triggered) return [];
+  const { candidate, verified } = decision;
+  const { triggered: _, ...verdict } = verified.verdict;
+  return [
+    {
+      ...verdict,
+      key: decision.hitKey,
+      detectionId: run.detectionId,
+      kind: candidate.kind,
+      rows: candidate.rows,
+      facts: candidate.facts,
+      judged: decision.judged,
+      modelDisagrees: verified.modelDisagrees,
+      windowFrom: candidate.windowFrom,
+      windowTo: candidate.windowTo,
+    },
+  ];
+}
+
+function noteVerdicts(run: Run, decisions: Decision[]): void {
+  for (const decision of decisions) {
+    if (decision.outcome !== 'judged') continue;
+    if (run.progress.entities.length < entitiesMax) run.progress.entities.push(decision.verified.verdict);
+    if (decision.verified.struck.length > 0) {
+      warn(run.progress, 'claims_struck', 'Parts of a verdict that the rows do not bear out were struck.');
+    }
+  }
+}

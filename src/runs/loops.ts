@@ -1,0 +1,72 @@
+import type { Deps } from '../deps.ts';
+import { loop } from '../lib/loop.ts';
+import { claimRunsAcrossOrgs, type Claim } from '../schedule/claim.ts';
+import type { ClockGuard } from '../schedule/clock-guard.ts';
+import { enqueueDueRunsAcrossOrgs } from '../schedule/enqueue.ts';
+import { executeRun } from './execute.ts';
+import { keepLeases, type Leases } from './leases.ts';
+import { reapRuns } from './reap.ts';
+import type { RunDeps } from './run.ts';
+
+type LoopDeps = RunDeps & Pick<Deps, 'config'>;
+
+const enqueueMax = 500;
+
+/** Turns due slots into runs until the signal ends it; holds still while slot time is not to be trusted. */
+export function scheduleLoop(deps: LoopDeps, guard: ClockGuard, signal: AbortSignal): Promise<void> {
+  return loop({ name: 'schedule', idleMs: 1000, signal, log: deps.log }, async () => {
+    if (!guard.check()) return false;
+    const { spreadMs } = deps.config;
+    const { more } = await enqueueDueRunsAcrossOrgs(deps.db, { now: deps.clock(), spreadMs, limit: enqueueMax });
+    return more;
+  });
+}
+
+/**
+ * Claims and executes runs, as many at once as configured, until the signal ends it. Runs under way then stop at their next
+ * step and go back to the queue; the promise ends when they have.
+ */
+export async function executeLoop(deps: LoopDeps, signal: AbortSignal): Promise<void> {
+  const leases = keepLeases(deps);
+  const running = new Set<Promise<void>>();
+  const stop = (): void => leases.stopAll('shutdown');
+  signal.addEventListener('abort', stop, { once: true });
+  await loop({ name: 'execute', idleMs: 500, signal, log: deps.log }, async () => {
+    const places = deps.config.runsAtOnce - running.size;
+    if (places <= 0) {
+      await Promise.race(running);
+      return true;
+    }
+    const claims = await claimRunsAcrossOrgs(deps.db, deps.clock(), places);
+    for (const claim of claims) {
+      const done: Promise<void> = executeHeld(deps, leases, claim).finally(() => running.delete(done));
+      running.add(done);
+    }
+    if (signal.aborted) stop();
+    if (claims.length === 0 && running.size > 0) await Promise.race([...running, idle(500)]);
+    return claims.length > 0 || running.size > 0;
+  });
+  await Promise.all(running);
+  leases.end();
+}
+
+async function executeHeld(deps: RunDeps, leases: Leases, claim: Claim): Promise<void> {
+  const { signal, release } = leases.hold(claim);
+  try {
+    await executeRun(deps, claim, signal);
+  } catch (error) {
+    deps.log.error({ err: error, runId: claim.runId }, 'run left to the reaper');
+  } finally {
+    release();
+  }
+}
+
+const idle = (ms: number): Promise<void> =>
+  new Promise((done) => {
+    setTimeout(done, ms).unref();
+  });
+
+/** Takes over what lost workers left, until the signal ends it. */
+export function reapLoop(deps: LoopDeps, signal: AbortSignal): Promise<void> {
+  return loop({ name: 'reap', idleMs: 5000, signal, log: deps.log }, () => reapRuns(deps));
+}

@@ -1,0 +1,30 @@
+import { sql } from 'kysely';
+import type { Tx } from '../db/db.ts';
+import type { Claim } from '../schedule/claim.ts';
+import { totalsOf, type Run, type RunFailure } from './run.ts';
+
+/** Writes what the run has done so far, within a fenced transaction. */
+export async function writeProgress(tx: Tx, run: Run): Promise<void> {
+  const { windows, entities, warnings, phases } = run.progress;
+  const { rowsTotal, truncated, from, to } = totalsOf(run.progress);
+  await sql`
+    update runs set windows = ${JSON.stringify(windows)}, entities = ${JSON.stringify(entities)}, warnings = ${JSON.stringify(warnings)},
+      phases = ${JSON.stringify(phases)}, rows_total = ${rowsTotal}, truncated = ${truncated},
+      window_from = coalesce(${from}, window_from), window_to = coalesce(${to}, window_to)
+    where organization_id = ${run.orgId} and due_at = ${run.claim.dueAt} and id = ${run.id}`.execute(tx);
+}
+
+/** Writes warnings and times of a run that a failure ended: what of its windows was stored stays as it is. */
+export async function writeNotes(tx: Tx, run: Run): Promise<void> {
+  const { warnings, phases } = run.progress;
+  await sql`
+    update runs set warnings = ${JSON.stringify(warnings)}, phases = ${JSON.stringify(phases)}
+    where organization_id = ${run.orgId} and due_at = ${run.claim.dueAt} and id = ${run.id}`.execute(tx);
+}
+
+/** Shows why a run waits for its next attempt. */
+export async function writeFailure(tx: Tx, claim: Claim, failure: RunFailure): Promise<void> {
+  await sql`
+    update runs set failure = ${JSON.stringify(failure)}
+    where organization_id = ${claim.orgId} and due_at = ${claim.dueAt} and id = ${claim.runId}`.execute(tx);
+}

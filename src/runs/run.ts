@@ -1,0 +1,101 @@
+import type { Verdict } from '../agent/verdict.ts';
+import type { AnalysisDefinition } from '../analysis/definition.ts';
+import type { MemoryScope } from '../analysis/memory.ts';
+import type { Db } from '../db/db.ts';
+import type { Definition } from '../detections/definition.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import type { Claim } from '../schedule/claim.ts';
+import type { SiemConnection, SiemFailure } from '../siem/connector.ts';
+
+/** What executing runs reaches outside itself. `clock` is slot time. */
+export type RunDeps = {
+  db: Db;
+  clock: Clock;
+  log: Logger;
+  connectionFor: (orgId: OrgId) => SiemConnection;
+};
+
+export type RunTrigger = 'schedule' | 'manual' | 'backfill';
+export type RunStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+export type RunFailure = SiemFailure;
+export type RunWarning = { code: string; detail: string };
+
+/** An examined window, and what the score asks of it. `enoughPast`: how many candidates had a firm past; `candidateRows`: rows behind them. */
+export type ExaminedWindow = {
+  from: string;
+  to: string;
+  rowsTotal: number;
+  truncated: boolean;
+  candidates: number;
+  enoughPast: number;
+  candidateRows: number;
+  entities: number;
+  namedShare: number;
+};
+
+/** What a run has done so far, over all its attempts; stored with each step. `phases` in milliseconds. */
+export type Progress = {
+  windows: ExaminedWindow[];
+  entities: Verdict[];
+  warnings: RunWarning[];
+  phases: { name: string; ms: number }[];
+};
+
+/** A run that this worker holds, with the definition that it pinned at its first claim. */
+export type Run = {
+  claim: Claim;
+  orgId: OrgId;
+  id: string;
+  detectionId: string;
+  trigger: RunTrigger;
+  slotAt: Date | null;
+  startedAt: Date;
+  windowFrom: Date | null;
+  windowTo: Date | null;
+  clock: 'ingest' | 'event';
+  definition: Definition;
+  analysis: AnalysisDefinition;
+  scope: MemoryScope;
+  model: string;
+  progress: Progress;
+};
+
+const warningsMax = 20;
+
+/** Notes a warning once. */
+export function warn(progress: Progress, code: string, detail: string): void {
+  if (progress.warnings.length >= warningsMax || progress.warnings.some((warning) => warning.code === code)) return;
+  progress.warnings.push({ code, detail });
+}
+
+/** Runs a step and adds its time to the run's phase of that name. */
+export async function timed<T>(progress: Progress, name: string, step: () => Promise<T>): Promise<T> {
+  const begun = performance.now();
+  try {
+    return await step();
+  } finally {
+    const ms = Math.round((performance.now() - begun) * 10) / 10;
+    const phase = progress.phases.find((one) => one.name === name);
+    if (phase) phase.ms = Math.round((phase.ms + ms) * 10) / 10;
+    else progress.phases.push({ name, ms });
+  }
+}
+
+/** Rows of all windows, and whether any was cut. */
+export function totalsOf({ windows }: Progress): {
+  rowsTotal: number;
+  truncated: boolean;
+  from: Date | null;
+  to: Date | null;
+} {
+  const froms = windows.map((window) => Date.parse(window.from));
+  const tos = windows.map((window) => Date.parse(window.to));
+  return {
+    rowsTotal: windows.reduce((sum, window) => sum + window.rowsTotal, 0),
+    truncated: windows.some((window) => window.truncated),
+    from: windows.length > 0 ? new Date(Math.min(...froms)) : null,
+    to: windows.length > 0 ? new Date(Math.max(...tos)) : null,
+  };
+}

@@ -1,0 +1,31 @@
+import { analystScore, type Score } from '../agent/score.ts';
+import { categories } from '../analysis/categories.ts';
+import { totalsOf, type Run } from './run.ts';
+
+// What these say is counted by a criterion of its own.
+const countedElsewhere = new Set(['learning', 'truncated']);
+
+/** The score of a run that the analyst judged; null without rows. */
+export function scoreOf(run: Run): Score | null {
+  const { windows, warnings } = run.progress;
+  const { rowsTotal, truncated } = totalsOf(run.progress);
+  if (rowsTotal === 0) return null;
+  const entities = windows.reduce((sum, window) => sum + window.entities, 0);
+  const named = windows.reduce((sum, window) => sum + window.entities * window.namedShare, 0);
+  return analystScore({
+    rowsTotal,
+    truncated,
+    namedShare: entities === 0 ? 1 : named / entities,
+    warnings: warnings.filter((warning) => !countedElsewhere.has(warning.code)).length,
+    usesHistory: categories[run.analysis.category].usesHistory,
+    learning: warnings.some((warning) => warning.code === 'learning'),
+    candidates: windows.flatMap(candidatesOf),
+    reviewed: { total: 0, right: 0 },
+  });
+}
+
+function candidatesOf({ candidates, enoughPast, candidateRows }: Run['progress']['windows'][number]) {
+  return Array.from({ length: candidates }, (_, index) => ({
+    facts: { enoughPast: index < enoughPast, candidateRows: index === 0 ? candidateRows : 0 },
+  }));
+}
