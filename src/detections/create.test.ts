@@ -1,0 +1,449 @@
+import { describe, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { inOrg, rows } from '../db/db.ts';
+import { SiemError } from '../siem/connector.ts';
+import { startApp } from '../../test/harness.ts';
+import { createSuggestion } from './create.ts';
+import { asked, input, made } from './examples.ts';
+import { Detection } from './schema.ts';
+import { verdictSchema } from './verdict-schema.ts';
+
+let now = new Date('2026-03-04T10:20:30.400Z');
+const asks: string[] = [];
+const { newOrg, deps } = await startApp({
+  clock: () => now,
+  deps: {
+    checkQuery: async (_orgId, query) => {
+      asks.push(query);
+      if (!query.startsWith('broken')) return;
+      throw new SiemError({
+        kind: 'query_not_allowed',
+        blame: 'author',
+        retryable: false,
+        message: 'This is no SELECT.',
+      });
+    },
+  },
+});
+const org = await newOrg();
+
+async function refused(body: unknown): Promise<{ pointer: string; code: string }[]> {
+  const { status, body: problem } = await org.call('POST', '/api/detections', body);
+  expect(status).toBe(400);
+  expect(problem).toMatchObject({ status: 400, code: 'validation_failed' });
+  return problem.errors;
+}
+
+describe('the record', () => {
+  test('has every field with its default', async () => {
+    const record = await made(org);
+    const { id, triggerSummary, activeSystemPrompt, ...rest } = record;
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(activeSystemPrompt).toEqual({
+      id: expect.any(String),
+      prompt: 'Judge whether the sign-in is the user.',
+      description: '',
+      version: 1,
+      createdAt: '2026-03-04T10:20:30.400Z',
+    });
+    expect(triggerSummary).toEqual([]);
+    expect(rest).toEqual({
+      organizationId: org.id,
+      name: 'Console sign-ins from new countries',
+      description: '',
+      createdAt: '2026-03-04T10:20:30.400Z',
+      updatedAt: '2026-03-04T10:20:30.400Z',
+      deletedAt: null,
+      toolNames: [],
+      inputs: [],
+      modelAlias: 'default',
+      planningMode: 'auto',
+      mode: 'standard',
+      agentType: 'detection',
+      isBuiltIn: false,
+      builtInAgentType: 'threat-research',
+      cronSchedule: null,
+      enabled: false,
+      contextDocs: [],
+      workflowStoryImportId: null,
+      structuredOutputSchema: verdictSchema,
+      tags: [],
+      detectionCategory: 'first_occurrence',
+      detectionQuery: 'select user, country from auth',
+      siemType: null,
+      isSuggestion: false,
+      lastDetectionRunAt: null,
+      runs30d: 0,
+      hits30d: 0,
+      avgEvalScore30d: null,
+      detectionCadence: null,
+      customCronSchedule: null,
+      revision: 1,
+    });
+    expect(() => Detection.strict().parse(record)).not.toThrow();
+    expect(await asked(org, 'GET', `/api/detections/${id}`)).toEqual(record);
+  });
+
+  test('takes everything else that can be set', async () => {
+    const given = {
+      description: 'Finds what was not there before.',
+      siemType: 'Splunk Cloud',
+      toolNames: ['get_rows', 'get_rows', 'made_up'],
+      detectionCadence: 'daily',
+      customCronSchedule: ' 15  6\t* * MON-fri ',
+      tags: ['Identity', 'ATTACK.T1078', 'identity', ' padded '],
+      enabled: false,
+      modelAlias: 'analyst',
+      planningMode: 'always',
+      mode: 'sandbox',
+      inputs: [
+        { type: 'text', name: 'ticket', description: 'Ticket number', required: true },
+        { type: 'text', name: 'note' },
+      ],
+      contextDocs: [{ provider: 'google_drive', id: 'd1', name: 'Runbook', mimeType: 'text/plain' }],
+      structuredOutputSchema: {
+        type: 'object',
+        properties: { 'x-mine': { type: 'string' } },
+        'x-service': { preset: 'card' },
+      },
+      entityField: 'user',
+      timeField: 'at',
+      lookbackMinutes: 11_520,
+      suppressionMinutes: 0,
+    };
+    const record = await made(org, given);
+    expect(record).toMatchObject({
+      ...given,
+      customCronSchedule: '15 6 * * MON-fri',
+      cronSchedule: '15 6 * * MON-fri',
+      tags: ['identity', 'attack.t1078', ' padded '],
+      inputs: [given.inputs[0], { type: 'text', name: 'note', description: '', required: false }],
+      triggerSummary: [{ id: expect.any(String), source: 'cron', name: 'Schedule', enabled: false }],
+      warnings: [
+        { code: 'unknown_tool', field: 'toolNames', detail: 'There is no tool named "made_up".' },
+        {
+          code: 'no_connection',
+          field: 'siemType',
+          detail: 'There is no connection to a SIEM of type "Splunk Cloud".',
+        },
+      ],
+    });
+    expect(await asked(org, 'GET', `/api/detections/${record.id}`)).toEqual(record);
+  });
+
+  test('takes null where the interface has it', async () => {
+    const nulls = {
+      description: null,
+      siemType: null,
+      toolNames: null,
+      detectionCadence: null,
+      customCronSchedule: null,
+    };
+    expect(await made(org, nulls)).toMatchObject({
+      description: '',
+      siemType: null,
+      toolNames: [],
+      cronSchedule: null,
+      enabled: false,
+    });
+  });
+
+  test.each([
+    ['hourly', '0 * * * *'],
+    ['daily', '0 0 * * *'],
+    ['weekly', '0 0 * * 1'],
+  ])('cadence %s is %s, and switched on', async (detectionCadence, cronSchedule) => {
+    const record = await made(org, { detectionCadence });
+    expect(record).toMatchObject({ cronSchedule, enabled: true, triggerSummary: [{ source: 'cron', enabled: true }] });
+  });
+
+  test('names that only the service sets are ignored when sent', async () => {
+    const sent = {
+      id: 'x',
+      organizationId: 1,
+      createdAt: 'x',
+      cronSchedule: '* * * * *',
+      runs30d: 7,
+      isSuggestion: true,
+      isBuiltIn: true,
+      deletedAt: 'x',
+      agentType: 'response',
+      revision: 9,
+    };
+    expect(await made(org, sent)).toMatchObject({
+      cronSchedule: null,
+      runs30d: 0,
+      isSuggestion: false,
+      isBuiltIn: false,
+      deletedAt: null,
+      agentType: 'detection',
+      revision: 1,
+    });
+  });
+
+  test('lengths count code points and nothing is trimmed', async () => {
+    const name = ` ${'😀'.repeat(253)} `;
+    const description = '😀'.repeat(1000);
+    const tag = '😀'.repeat(100);
+    expect(await made(org, { name, description, tags: [tag], systemPrompt: ' ', detectionQuery: '\n' })).toMatchObject({
+      name,
+      description,
+      tags: [tag],
+      detectionQuery: '\n',
+    });
+  });
+});
+
+describe('refused with 400 and a pointer', () => {
+  test.each([
+    [{ name: '' }, '/name', 'too_small'],
+    [{ name: 'x'.repeat(256) }, '/name', 'too_big'],
+    [{ name: '😀'.repeat(256) }, '/name', 'too_big'],
+    [{ name: null }, '/name', 'invalid_type'],
+    [{ name: 5 }, '/name', 'invalid_type'],
+    [{ name: undefined }, '/name', 'invalid_type'],
+    [{ name: 'a\u0000' }, '/name', 'invalid_text'],
+    [{ description: 'x'.repeat(1001) }, '/description', 'too_big'],
+    [{ detectionCategory: 'other' }, '/detectionCategory', 'invalid_value'],
+    [{ detectionCategory: null }, '/detectionCategory', 'invalid_value'],
+    [{ detectionCategory: undefined }, '/detectionCategory', 'invalid_value'],
+    [{ systemPrompt: '' }, '/systemPrompt', 'too_small'],
+    [{ systemPrompt: undefined }, '/systemPrompt', 'invalid_type'],
+    [{ detectionQuery: '' }, '/detectionQuery', 'too_small'],
+    [{ detectionQuery: null }, '/detectionQuery', 'invalid_type'],
+    [{ siemType: 1 }, '/siemType', 'invalid_type'],
+    [{ toolNames: 'get_rows' }, '/toolNames', 'invalid_type'],
+    [{ toolNames: ['a', 1] }, '/toolNames/1', 'invalid_type'],
+    [{ detectionCadence: 'monthly' }, '/detectionCadence', 'invalid_value'],
+    [{ customCronSchedule: 5 }, '/customCronSchedule', 'invalid_type'],
+    [{ customCronSchedule: '' }, '/customCronSchedule', 'invalid_cron'],
+    [{ customCronSchedule: '*/30 * * * *' }, '/customCronSchedule', 'invalid_cron'],
+    [{ customCronSchedule: '0,30 * * * *' }, '/customCronSchedule', 'invalid_cron'],
+    [{ customCronSchedule: '@daily' }, '/customCronSchedule', 'invalid_cron'],
+    [{ customCronSchedule: '0 0 0 * * *' }, '/customCronSchedule', 'invalid_cron'],
+    [{ customCronSchedule: '0 0 30 2 *' }, '/customCronSchedule', 'invalid_cron'],
+    [{ customCronSchedule: '0 0 29 2 */7' }, '/customCronSchedule', 'invalid_cron'],
+    [{ tags: null }, '/tags', 'invalid_type'],
+    [{ tags: ['ok', ''] }, '/tags/1', 'too_small'],
+    [{ tags: ['x'.repeat(101)] }, '/tags/0', 'too_big'],
+    [{ tags: ['İ'.repeat(100)] }, '/tags/0', 'custom'],
+    [{ enabled: true }, '/enabled', 'no_schedule'],
+    [{ enabled: null }, '/enabled', 'invalid_type'],
+    [{ modelAlias: 'gpt' }, '/modelAlias', 'unknown_model_alias'],
+    [{ planningMode: 'sometimes' }, '/planningMode', 'invalid_value'],
+    [{ mode: 'fast' }, '/mode', 'invalid_value'],
+    [{ inputs: [{ type: 'text' }] }, '/inputs/0/name', 'invalid_type'],
+    [{ inputs: [{ type: 'other', name: 'a' }] }, '/inputs/0/type', 'invalid_value'],
+    [{ inputs: [{ type: 'text', name: 'a', secret: 1 }] }, '/inputs/0/secret', 'unknown_field'],
+    [{ contextDocs: [{ provider: 'x', id: '1', name: 'n' }] }, '/contextDocs/0/mimeType', 'invalid_type'],
+    [{ structuredOutputSchema: null }, '/structuredOutputSchema', 'invalid_type'],
+    [{ structuredOutputSchema: { required: 'a' } }, '/structuredOutputSchema/required', 'invalid_type'],
+    [
+      { structuredOutputSchema: { additionalProperties: 1 } },
+      '/structuredOutputSchema/additionalProperties',
+      'invalid_type',
+    ],
+    [{ connectionId: 'nine' }, '/connectionId', 'invalid_format'],
+    [{ connectionId: '0197a0c0-0000-7000-8000-000000000000' }, '/connectionId', 'unknown_connection'],
+    [{ entityField: '' }, '/entityField', 'too_small'],
+    [{ lookbackMinutes: 1.5, detectionCadence: 'hourly' }, '/lookbackMinutes', 'invalid_type'],
+    [{ lookbackMinutes: 119, detectionCadence: 'hourly' }, '/lookbackMinutes', 'too_short'],
+    [{ lookbackMinutes: 20_159, detectionCadence: 'weekly' }, '/lookbackMinutes', 'too_short'],
+    [{ suppressionMinutes: -1 }, '/suppressionMinutes', 'too_small'],
+    [{ detectionCadance: 'hourly' }, '/detectionCadance', 'unknown_field'],
+    [{ 'a/b~c': 1 }, '/a~1b~0c', 'unknown_field'],
+    [{ constructor: 1 }, '/constructor', 'unknown_field'],
+    [{ rationale: 'x' }, '/rationale', undefined],
+  ])('%j: %s %s', async (more, pointer, code) => {
+    // A name of the record that this body does not set is ignored, so it alone is no error.
+    if (code === undefined) return expect((await org.call('POST', '/api/detections', input(more))).status).toBe(200);
+    expect(await refused(input(more))).toContainEqual(expect.objectContaining({ pointer, code }));
+  });
+
+  test('every wrong field at once', async () => {
+    const errors = await refused({ name: '', toolNames: [1], unknown: 1 });
+    expect(errors.map(({ pointer }) => pointer).toSorted()).toEqual([
+      '/detectionCategory',
+      '/detectionQuery',
+      '/name',
+      '/systemPrompt',
+      '/toolNames/0',
+      '/unknown',
+    ]);
+  });
+
+  test.each([
+    ['{', 'malformed_json'],
+    ['', 'validation_failed'],
+    ['[]', 'validation_failed'],
+    ['null', 'validation_failed'],
+    ['"x"', 'validation_failed'],
+  ])('the body %j', async (body, code) => {
+    const answer = await org.call('POST', '/api/detections', Buffer.from(body));
+    expect([answer.status, answer.body.code]).toEqual([400, code]);
+  });
+
+  test('a name that would reach a prototype', async () => {
+    const body = JSON.stringify(input()).replace('{', '{"__proto__":{"enabled":true},');
+    expect(await refused(body)).toContainEqual(
+      expect.objectContaining({ pointer: '/__proto__', code: 'unknown_field' }),
+    );
+  });
+
+  test('an output schema nested too deep', async () => {
+    const schema = `{"items":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    const body = JSON.stringify(input()).replace('{', `{"structuredOutputSchema":${schema},`);
+    expect(await refused(body)).toContainEqual(
+      expect.objectContaining({ pointer: '/structuredOutputSchema', code: 'custom' }),
+    );
+  });
+});
+
+test('a cron that comes back within five years of slot time only then is taken', async () => {
+  const before = now;
+  now = new Date('2028-01-01T00:00:00Z');
+  expect(await made(org, { customCronSchedule: '0 0 29 2 */7' })).toMatchObject({ cronSchedule: '0 0 29 2 */7' });
+  now = before;
+});
+
+test('a look-back of twice the longest distance is taken, and any without a schedule', async () => {
+  expect(await made(org, { lookbackMinutes: 120, detectionCadence: 'hourly' })).toMatchObject({ lookbackMinutes: 120 });
+  expect(await made(org, { lookbackMinutes: 1 })).toMatchObject({ lookbackMinutes: 1 });
+});
+
+describe('?validate=true', () => {
+  test('asks for the query and takes what would run', async () => {
+    asks.length = 0;
+    expect((await org.call('POST', '/api/detections?validate=true', input())).status).toBe(200);
+    expect((await org.call('POST', '/api/detections?validate=false', input())).status).toBe(200);
+    expect(asks).toEqual(['select user, country from auth']);
+  });
+
+  test('422 for what would not, and nothing is made', async () => {
+    const before = (await asked(org, 'GET', '/api/detections')).detections.length;
+    const answer = await org.call(
+      'POST',
+      '/api/detections?validate=true',
+      input({ detectionQuery: 'broken', toolNames: ['nope'] }),
+    );
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({
+      code: 'check_failed',
+      errors: [
+        { pointer: '/toolNames', code: 'unknown_tool' },
+        { pointer: '/detectionQuery', code: 'query_not_allowed', detail: 'This is no SELECT.' },
+      ],
+    });
+    expect((await asked(org, 'GET', '/api/detections')).detections.length).toBe(before);
+  });
+
+  test('a SIEM without a connection is not asked', async () => {
+    asks.length = 0;
+    const answer = await org.call('POST', '/api/detections?validate=true', input({ siemType: 'splunk' }));
+    expect([answer.status, answer.body.errors[0].pointer, asks.length]).toEqual([422, '/siemType', 0]);
+  });
+
+  test('another value is refused', async () => {
+    const answer = await org.call('POST', '/api/detections?validate=yes', input());
+    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, 'query/validate']);
+  });
+});
+
+test('prompt, first revision, schedule and audit row stand beside the agent', async () => {
+  const record = await made(org, { detectionCadence: 'hourly', lookbackMinutes: 600 });
+  const found = await inOrg(deps.db, org.id, async (tx) => ({
+    revision: await rows(
+      tx,
+      sql<{ definition: string }>`select definition from agent_revisions where agent_id = ${record.id}`,
+    ),
+    schedule: await rows(
+      tx,
+      sql`select cron, active, lookback_minutes, coverage_from, next_slot_at from schedules where detection_id = ${record.id}`,
+    ),
+    audit: await rows(
+      tx,
+      sql<{ after: string }>`select action, resource_type, before, after from audit where resource_id = ${record.id}`,
+    ),
+  }));
+  expect(JSON.parse(found.revision[0]!.definition)).toMatchObject({
+    detectionQuery: 'select user, country from auth',
+    systemPrompt: record.activeSystemPrompt.prompt,
+    promptVersion: 1,
+    cronSchedule: '0 * * * *',
+    lookbackMinutes: 600,
+    suppressionMinutes: 360,
+  });
+  expect(found.schedule).toEqual([
+    {
+      cron: '0 * * * *',
+      active: true,
+      lookback_minutes: 600,
+      coverage_from: new Date('2026-03-04T10:00:00Z'),
+      next_slot_at: new Date('2026-03-04T11:00:00Z'),
+    },
+  ]);
+  expect(found.audit).toMatchObject([{ action: 'detection.created', resource_type: 'detection', before: null }]);
+  expect(JSON.parse(found.audit[0]!.after)).toEqual(record);
+});
+
+describe('suggestions', () => {
+  const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
+  const suggestion = {
+    name: 's',
+    detectionCategory: 'custom',
+    systemPrompt: 'p',
+    detectionQuery: 'SELECT  a FROM x',
+  } as const;
+
+  test('carry rationale, sources and an estimate, and have no schedule before they are accepted', async () => {
+    const record = await asked(
+      org,
+      'POST',
+      '/api/detections/suggestions',
+      input({ rationale: 'Seen in the feed.', sourceItemIds: ['i1'], detectionCadence: 'hourly' }),
+    );
+    expect(record).toMatchObject({
+      isSuggestion: true,
+      rationale: 'Seen in the feed.',
+      sourceItemIds: ['i1'],
+      estimate: null,
+      enabled: true,
+      cronSchedule: '0 * * * *',
+    });
+    expect(
+      await inOrg(deps.db, org.id, (tx) => rows(tx, sql`select 1 from schedules where detection_id = ${record.id}`)),
+    ).toEqual([]);
+  });
+
+  test.each([
+    [{ rationale: 5 }, '/rationale'],
+    [{ rationale: 'x'.repeat(10_001) }, '/rationale'],
+    [{ sourceItemIds: [''] }, '/sourceItemIds/0'],
+    [{ sourceItemIds: null }, '/sourceItemIds'],
+    [{ reason: 'x' }, '/reason'],
+  ])('%j is refused at %s', async (more, pointer) => {
+    const answer = await org.call('POST', '/api/detections/suggestions', input(more));
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer }));
+  });
+
+  test('the suggester does not bring back a look-alike of one dismissed within 90 days; a person may', async () => {
+    const first = await createSuggestion(deps, caller, suggestion, { bySuggester: true });
+    const dismissedAt = now;
+    await asked(org, 'POST', `/api/detections/${first.id}/dismiss`, { reason: 'noisy' });
+    const again = { ...suggestion, name: 'other words', detectionQuery: ' select a\nfrom X ' };
+    await expect(createSuggestion(deps, caller, again, { bySuggester: true })).rejects.toMatchObject({
+      code: 'conflict',
+      errors: [{ code: 'suggestion_dismissed' }],
+    });
+    await expect(
+      createSuggestion(deps, caller, { ...again, detectionCategory: 'first_occurrence' }, { bySuggester: true }),
+    ).resolves.toBeDefined();
+    expect((await org.call('POST', '/api/detections/suggestions', again)).status).toBe(200);
+    now = new Date(dismissedAt.getTime() + 90 * 86_400_000);
+    await expect(createSuggestion(deps, caller, again, { bySuggester: true })).resolves.toMatchObject({
+      isSuggestion: true,
+    });
+    now = dismissedAt;
+  });
+});
