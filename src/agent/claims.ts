@@ -9,6 +9,7 @@ const numberWords =
   );
 const bigWords: Record<string, number> = {
   dozen: 12,
+  dozens: 12,
   thirty: 30,
   forty: 40,
   fifty: 50,

@@ -58,8 +58,12 @@ export function actionsOf({ rows }: Candidate): string[] {
 }
 
 function rankFields(row: RenderedRow, candidate: Candidate): Evidence[] {
-  return Object.entries(row.fields)
-    .filter(([field, value]) => !isTime(field, value) && !isRecordId(field, value))
+  const telling = Object.entries(row.fields).filter(
+    ([field, value]) => !isTime(field, value) && !isRecordId(field, value),
+  );
+  const logged = telling.filter(([field]) => !authorFields.test(field));
+  // What the author adds to a row is evidence only where the log gave nothing.
+  return (logged.length > 0 ? logged : telling)
     .map(([field, value], place) => ({ field, value, place, rank: rankOf(field, value, candidate) }))
     .toSorted((a, b) => a.rank - b.rank || a.place - b.place)
     .map(({ field, value, rank }) => ({ rowId: row.rowId, field, value, why: whyOf(rank, candidate) }));
@@ -82,5 +86,5 @@ function whyOf(rank: number, { kind }: Candidate): string {
   if (rank > entityRank) return 'given by the detection';
   if (rank === entityRank) return 'the entity itself';
   const role = kinds[rank]?.why ?? 'part of what happened';
-  return kind === 'first_occurrence' ? `${role}, new for this entity` : role;
+  return kind === 'first_occurrence' ? `${role}, in a combination new for this entity` : role;
 }

@@ -5,13 +5,15 @@ import { isRecordId, isTime } from '../analysis/times.ts';
 import { unprovenClaims } from './claims.ts';
 import { tellingEvidence } from './evidence.ts';
 import { knownOf, type Known } from './known.ts';
+import { maskValues } from './mask.ts';
+import { cutWords } from './quote.ts';
 import { sentencesOf } from './sentences.ts';
 import type { Evidence, Verdict } from './verdict.ts';
 import { wordingOf } from './wording.ts';
 
 const evidenceMax = 20;
 const quotedMin = 8;
-const lengths = { headline: 200, summary: 2_000, nextStep: 1_000, why: 300 };
+const lengths = { headline: 300, summary: 2_000, nextStep: 1_000, why: 300 };
 
 /** What did not check out: `where` is a field of the verdict. */
 export type Struck = { where: string; text: string; reason: string };
@@ -95,18 +97,20 @@ type Texts = Pick<Verdict, 'headline' | 'summary' | 'nextStep'>;
 
 function checkTexts(given: Verdict, candidate: Candidate, known: Known, struck: Struck[]): Texts {
   const check = (where: keyof Texts): string => {
-    const kept = sentencesOf(visibleLines(given[where]).slice(0, 2 * lengths[where])).filter((sentence) => {
-      const unproven = unprovenClaims(sentence, known);
-      if (unproven.length > 0) struck.push({ where, text: cutText(sentence, 300), reason: notInRows(unproven) });
+    const { masked, unmask } = maskValues(visibleLines(given[where].slice(0, 2 * lengths[where])), candidate);
+    const kept = sentencesOf(masked).filter((sentence) => {
+      const unproven = unprovenClaims(sentence, known).map(unmask);
+      if (unproven.length > 0)
+        struck.push({ where, text: cutText(unmask(sentence), 300), reason: notInRows(unproven) });
       return unproven.length === 0;
     });
-    return cutText(kept.join(' '), lengths[where]);
+    return cutWords(unmask(kept.join(' ')), lengths[where]);
   };
   const texts = { headline: check('headline'), summary: check('summary'), nextStep: check('nextStep') };
   // A hit needs words: where none of the judge's are left, those that code makes of the facts stand in.
   const own = wordingOf(candidate);
   return {
-    headline: texts.headline || cutText(own.headline, lengths.headline),
+    headline: texts.headline || own.headline,
     summary: texts.summary || own.summary,
     nextStep: texts.nextStep || own.nextStep,
   };
