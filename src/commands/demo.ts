@@ -1,3 +1,110 @@
-export async function demoCommand(_args: string[]): Promise<number> {
-  return 1;
+import { buildApp } from '../app.ts';
+import { buildDeps } from '../build-deps.ts';
+import { loadConfig } from '../config.ts';
+import { openDatabase } from '../database.ts';
+import type { Deps } from '../deps.ts';
+import { builtinDetections } from '../detections/builtin/registry.ts';
+import type { BuiltinDetection } from '../detections/builtin/builtin.ts';
+import { clientOf } from '../demo/client.ts';
+import { stepClock } from '../demo/clock.ts';
+import { companyLogs } from '../demo/company.ts';
+import { newDemoDir, removeDemoDir } from '../demo/directory.ts';
+import { expected } from '../demo/expected.ts';
+import { recordedLogs } from '../demo/recorded.ts';
+import { playFeed, playLogs, scheduleStart, shippedFor, type Scene } from '../demo/run-demo.ts';
+import { feedLines, missed, outcomeLines, readStats } from '../demo/summary.ts';
+import { createLogger } from '../lib/logger.ts';
+import { prepareDefault } from '../setup.ts';
+import { runWorker } from '../worker.ts';
+import { aborted, withinMs } from './start.ts';
+import { readArgs, UsageError } from './usage.ts';
+
+const usage = 'tocsin demo [--once] [--logs DIR]';
+const portsTried = 50;
+
+/** The main job for a newcomer: no setting, no network, a data directory of its own. `--once` ends after the summary. */
+export async function demoCommand(args: string[]): Promise<number> {
+  const { values, words } = readArgs(args, { once: { type: 'boolean' }, logs: { type: 'string' } }, usage);
+  if (words.length > 0) throw new UsageError(`Usage: ${usage}`);
+  const began = performance.now();
+  const end = new Date();
+  const stopped = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort());
+  const dataDir = await newDemoDir();
+  const { databaseUrl: _given, apiKey: _key, ...settings } = loadConfig();
+  const config = {
+    ...settings,
+    databaseUrl: undefined,
+    apiKey: undefined,
+    dataDir,
+    fileSources: [dataDir],
+    spreadMs: 0,
+    logLevel: 'warn',
+  };
+  const say = (line: string): void => console.log(line);
+  say('Starting PostgreSQL and the service …');
+  const database = await openDatabase(config, { exclusive: true, log: () => undefined });
+  const time = stepClock(scheduleStart(end));
+  const built = buildDeps({ config, db: database.db, log: createLogger(config.logLevel), clock: time.clock });
+  let exitCode = 1;
+  try {
+    const key = await prepareDefault({ db: database.db, clock: time.clock }, undefined);
+    const { close, address } = await listenOnFreePort(built.deps, config.port);
+    const scene: Scene = { deps: built.deps, call: clientOf(address, key!), time, dataDir, say };
+    exitCode = await play(scene, end, values.logs);
+    say(`\nDone in ${((performance.now() - began) / 1000).toFixed(0)} s.`);
+    if (!values.once && !stopped.signal.aborted) {
+      time.release();
+      say(`\nThe API stays up at ${address} (reference: ${address}/docs) until Ctrl-C. Its key:\n${key}`);
+      say(`Try: curl -s ${address}/api/hits -H 'Authorization: Bearer ${key}'`);
+      const work = runWorker(built.deps, stopped.signal);
+      await aborted(stopped.signal);
+      await withinMs(config.shutdownMs, work);
+    }
+    await close();
+  } finally {
+    await built.stop();
+    await database.stop();
+    removeDemoDir(dataDir, database.location);
+  }
+  return exitCode;
+}
+
+async function play(scene: Scene, end: Date, logs: string | undefined): Promise<number> {
+  const events = logs === undefined ? [...companyLogs({ end })] : recordedLogs(logs, end);
+  const own = expected.map(({ detection }): BuiltinDetection => builtinDetections[detection]);
+  const detections = logs === undefined ? own : shippedFor(new Set(events.map(({ dataset }) => dataset)));
+  scene.say(`${events.length} events from ${events[0]!.at.toISOString()} on.`);
+  if (detections.length === 0)
+    scene.say('No shipped detection reads these datasets; the events are loaded all the same.');
+  const outcomes = await playLogs(scene, events, { end, detections });
+  await playFeed(scene, end);
+  for (const line of outcomes.flatMap(outcomeLines)) scene.say(line);
+  for (const line of feedLines(await readStats(scene.call))) scene.say(line);
+  const wrong =
+    logs === undefined
+      ? missed(expected, outcomes)
+      : outcomes
+          .filter(({ runs }) => runs.some(({ status }) => status === 'failed'))
+          .map(({ detected }) => `${detected.name}: a run failed.`);
+  scene.say(
+    wrong.length === 0
+      ? logs === undefined
+        ? '\nEvery stage of the intrusion that these detections watch for was found.'
+        : '\nEvery run completed.'
+      : `\nNot as expected:\n${wrong.map((line) => `  ${line}`).join('\n')}`,
+  );
+  return wrong.length === 0 ? 0 : 1;
+}
+
+async function listenOnFreePort(deps: Deps, first: number): Promise<{ close: () => Promise<void>; address: string }> {
+  for (let port = first; ; port += 1) {
+    const app = await buildApp(deps);
+    try {
+      return { address: await app.listen({ port, host: deps.config.host }), close: () => app.close() };
+    } catch (error) {
+      await app.close();
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || port >= first + portsTried) throw error;
+    }
+  }
 }

@@ -25,3 +25,14 @@ export async function enqueueDueRunsAcrossOrgs(
     return { queued: planned.queued, more: planned.more || due.length === at.limit };
   });
 }
+
+/** The next slot that any detection waits for, or undefined where none has a schedule. */
+export async function nextDueAcrossOrgs(db: Db): Promise<Date | undefined> {
+  return acrossOrgs(db, async (tx) => {
+    const [found] = await rows(
+      tx,
+      sql<{ at: Date | null }>`select min(next_slot_at) as at from schedules where active`,
+    );
+    return found?.at ?? undefined;
+  });
+}

@@ -1,0 +1,29 @@
+/** The demo uses the service as anyone would: over HTTP, with a key. */
+export type Client = <T>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Promise<T>;
+
+export function clientOf(address: string, key: string): Client {
+  return async (method, path, body) => {
+    const isText = typeof body === 'string';
+    const answer = await fetch(address + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': isText ? 'application/x-ndjson' : 'application/json' },
+      ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as never;
+  };
+}
+
+/** Every page of a list that goes by cursor. */
+export async function all<T>(call: Client, path: string, field: string): Promise<T[]> {
+  const found: T[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page: Record<string, T[]> & { nextCursor?: string | null } = await call(
+      'GET',
+      `${path}${path.includes('?') ? '&' : '?'}limit=200${cursor ? `&cursor=${cursor}` : ''}`,
+    );
+    found.push(...(page[field] ?? []));
+    cursor = page.nextCursor ?? null;
+  }
+  return found;
+}

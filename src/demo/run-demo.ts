@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Deps } from '../deps.ts';
+import { builtinDetections } from '../detections/builtin/registry.ts';
+import type { BuiltinDetection } from '../detections/builtin/builtin.ts';
+import { runDue } from '../runs/run-due.ts';
+import { nextDueAcrossOrgs } from '../schedule/enqueue.ts';
+import type { Client } from './client.ts';
+import type { StepClock } from './clock.ts';
+import { demoFeed } from './feed.ts';
+import { byDay, sendEvents } from './load.ts';
+import type { LogEvent } from './shapes.ts';
+import { outcomeOf, type Detected, type Outcome } from './summary.ts';
+
+const hourMs = 3_600_000;
+/** Hours at the end that scheduled windows examine; what lies before is history. */
+const liveHours = 36;
+
+export type Scene = { deps: Deps; call: Client; time: StepClock; dataDir: string; say: (line: string) => void };
+
+/** When the schedule of the demo begins, for data that ends at `end`. */
+export function scheduleStart(end: Date): Date {
+  return new Date(Math.floor(end.getTime() / hourMs) * hourMs - liveHours * hourMs);
+}
+
+/** Loads the past, makes the detections and steps slot time from due slot to due slot up to `end`, through the real scheduler. */
+export async function playLogs(
+  scene: Scene,
+  events: LogEvent[],
+  given: { end: Date; detections: BuiltinDetection[] },
+): Promise<Outcome[]> {
+  const { deps, call, time, say } = scene;
+  const start = scheduleStart(given.end);
+  const past = events.filter(({ at }) => at < start);
+  for (const day of byDay(past)) await sendEvents(call, day, true);
+  say(`Loaded ${past.length} events of the past.`);
+  const detected: Detected[] = [];
+  for (const shipped of given.detections) detected.push(await create(call, shipped));
+  say(`Made ${detected.length} detections; running them slot by slot over the last ${liveHours} hours.`);
+  let live = events.slice(past.length);
+  for (
+    let slot = await nextDueAcrossOrgs(deps.db);
+    slot && slot <= given.end;
+    slot = await nextDueAcrossOrgs(deps.db)
+  ) {
+    // Events of an hour arrive within it: what is published at the slot itself belongs to the next window.
+    time.set(new Date(slot.getTime() - 1));
+    const due = live.findIndex(({ at }) => at >= slot!);
+    await sendEvents(call, live.splice(0, due === -1 ? live.length : due), false);
+    time.set(slot);
+    await runDue(deps, slot, { places: deps.config.runsAtOnce });
+    const hoursDone = Math.round((slot.getTime() - start.getTime()) / hourMs);
+    if (hoursDone % 6 === 0) say(`  ${slot.toISOString().slice(0, 16)}Z  ${hoursDone} of ${liveHours} hours`);
+  }
+  time.set(given.end);
+  await sendEvents(call, live, false);
+  live = [];
+  const outcomes: Outcome[] = [];
+  for (const one of detected) outcomes.push(await outcomeOf(call, one));
+  return outcomes;
+}
+
+async function create(call: Client, shipped: BuiltinDetection): Promise<Detected> {
+  const { id } = await call<{ id: string }>('POST', '/api/detections', {
+    name: shipped.name,
+    description: shipped.description,
+    detectionCategory: shipped.category,
+    systemPrompt: shipped.systemPrompt,
+    detectionQuery: shipped.query,
+    detectionCadence: shipped.cadence,
+    entityField: shipped.entityField,
+    tags: shipped.tags,
+    ...(shipped.timeField ? { timeField: shipped.timeField } : {}),
+    ...(shipped.suppressionMinutes === undefined ? {} : { suppressionMinutes: shipped.suppressionMinutes }),
+    ...(shipped.lookbackMinutes === undefined ? {} : { lookbackMinutes: shipped.lookbackMinutes }),
+  });
+  return { id, shippedId: shipped.id, name: shipped.name, category: shipped.category };
+}
+
+/** Writes the demo's feed files and fills the feed from them. */
+export async function playFeed({ call, dataDir, say }: Scene, end: Date): Promise<void> {
+  for (const { kind, name, publisher, fileName, text } of demoFeed(end)) {
+    const path = join(dataDir, fileName);
+    writeFileSync(path, text);
+    const source = await call<{ id: string }>('POST', '/api/feed/sources', {
+      kind,
+      name,
+      publisher,
+      url: `file://${path}`,
+      tlp: 'CLEAR',
+    });
+    const { added } = await call<{ added: number }>('POST', `/api/feed/sources/${source.id}/pull`);
+    say(`Feed source "${name}": ${added} items.`);
+  }
+}
+
+/** The shipped detections that read one of these datasets. */
+export function shippedFor(datasets: Set<string>): BuiltinDetection[] {
+  return Object.values(builtinDetections).filter((shipped: BuiltinDetection) =>
+    [shipped.dataset, ...(shipped.alsoReads ?? [])].every((name) => datasets.has(name)),
+  );
+}
