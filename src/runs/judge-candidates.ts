@@ -18,7 +18,7 @@ import { timed, warn, type Run, type RunDeps } from './run.ts';
 const batchMax = 50;
 /** Candidates of one window that one run judges; the rest waits for the next run. */
 const perWindowMax = 100;
-const entitiesMax = 500;
+const entitiesMax = 200;
 
 /** `judged` counts the candidates of each window that this run has judged. */
 export type Judging = { judge: Judge; signal: AbortSignal; judged: Map<number, number> };

@@ -17,8 +17,8 @@ export type RunDeps = {
   connectionFor: (orgId: OrgId) => SiemConnection;
 };
 
-export type RunTrigger = 'schedule' | 'manual' | 'backfill';
-export type RunStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+export const runTriggers = ['schedule', 'manual', 'backfill'] as const;
+export type RunTrigger = (typeof runTriggers)[number];
 export type RunFailure = SiemFailure;
 export type RunWarning = { code: string; detail: string };
 
