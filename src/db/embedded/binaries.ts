@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, lstatSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { giveTree } from './files.ts';
@@ -17,11 +27,13 @@ const copyPrefix = 'pg-bin-';
  */
 export function findBinaries(home: string, user: ServerUser | undefined): Binaries {
   const source = findPackage();
-  if (makeSymlinks(source.native) && !whyNotRunning(source.native, user)) return binariesIn(source.native, source.version);
+  if (makeSymlinks(source.native) && !whyNotRunning(source.native, user))
+    return binariesIn(source.native, source.version);
   const copy = join(home, `${copyPrefix}${source.version}`);
   if (!existsSync(copy)) copyBinaries(source.native, copy, user);
   const problem = whyNotRunning(copy, user);
-  if (problem) throw new Error(`The PostgreSQL in ${copy} does not run here (${problem}): set DATABASE_URL to use another.`);
+  if (problem)
+    throw new Error(`The PostgreSQL in ${copy} does not run here (${problem}): set DATABASE_URL to use another.`);
   return binariesIn(copy, source.version);
 }
 
@@ -33,9 +45,12 @@ function findPackage(): Package {
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
     return { native: join(folder, 'native'), version };
   } catch (error) {
-    throw new Error(`The package ${name} is not installed (npm ci brings it where it exists): set DATABASE_URL to use another PostgreSQL.`, {
-      cause: error,
-    });
+    throw new Error(
+      `The package ${name} is not installed (npm ci brings it where it exists): set DATABASE_URL to use another PostgreSQL.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -46,7 +61,10 @@ function binariesIn(native: string, version: string): Binaries {
 
 /** npm packages hold no symlinks: the package makes them in an install script, which many installations do not run. */
 export function makeSymlinks(native: string): boolean {
-  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
   for (const { source, target } of links) {
     const path = join(native, '..', target);
     if (lstatSync(path, { throwIfNoEntry: false })) continue;

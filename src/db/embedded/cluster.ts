@@ -31,9 +31,14 @@ function findCluster(dataDir: string): Cluster | undefined {
   const { uid, gid } = statSync(location);
   const own = process.getuid?.() ?? uid;
   if (own !== uid && own !== 0) {
-    throw new Error(`The database in ${location} belongs to ${findAccount(uid, gid).name}: start as that user or as root.`);
+    throw new Error(
+      `The database in ${location} belongs to ${findAccount(uid, gid).name}: start as that user or as root.`,
+    );
   }
-  if (uid === 0) throw new Error(`The database in ${location} belongs to root, as whom PostgreSQL does not run: give it to nobody (chown -R).`);
+  if (uid === 0)
+    throw new Error(
+      `The database in ${location} belongs to root, as whom PostgreSQL does not run: give it to nobody (chown -R).`,
+    );
   return { dataDir, location, name: nameOf(location), user: own === 0 ? findAccount(uid, gid) : undefined };
 }
 
@@ -61,7 +66,11 @@ async function createFiles({ dataDir, location, user }: Cluster): Promise<void> 
   const binaries = findBinaries(home, user);
   // The built-in locale sorts by code point on every system, so that an upgrade of its libc cannot break an index.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  await run(binaries.initdb, ['-D', folder, '-U', 'tocsin', '--auth=trust', '--no-sync', '--no-instructions', ...locale], { user });
+  await run(
+    binaries.initdb,
+    ['-D', folder, '-U', 'tocsin', '--auth=trust', '--no-sync', '--no-instructions', ...locale],
+    { user },
+  );
   writeFileSync(join(folder, 'pg_hba.conf'), hostRules);
   const password = findPassword(dataDir) ?? newPassword();
   await runAlone(binaries, ['CREATE DATABASE tocsin', setPassword(password)], { folder, user, options: ['-F'] });
@@ -105,6 +114,16 @@ type Alone = { folder: string; user: ServerUser | undefined; options: string[] }
 
 /** Single-user mode reads one statement a line and, unless told so, goes on after an error. */
 function runAlone(binaries: Binaries, sql: string[], { folder, user, options }: Alone): Promise<void> {
-  const args = ['--single', ...options, '-D', folder, '-c', 'exit_on_error=on', '-c', 'log_min_messages=fatal', 'template1'];
+  const args = [
+    '--single',
+    ...options,
+    '-D',
+    folder,
+    '-c',
+    'exit_on_error=on',
+    '-c',
+    'log_min_messages=fatal',
+    'template1',
+  ];
   return run(binaries.postgres, args, { user, input: sql.map((each) => `${each};\n`).join('') });
 }

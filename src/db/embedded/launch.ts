@@ -29,10 +29,17 @@ export async function launchPostmaster(cluster: Cluster, binaries: Binaries, lau
 
 type Attempt = Omit<Launch, 'port'> & { port: number };
 
-async function tryLaunch(cluster: Cluster, binaries: Binaries, attempt: Attempt): Promise<{ pid: number; problem?: string }> {
+async function tryLaunch(
+  cluster: Cluster,
+  binaries: Binaries,
+  attempt: Attempt,
+): Promise<{ pid: number; problem?: string }> {
   const logFile = `${cluster.location}.log`;
   const before = rotate(logFile);
-  const child = spawnServer(binaries.postgres, serverArguments(cluster, attempt.port, attempt.settings), { cluster, logFile });
+  const child = spawnServer(binaries.postgres, serverArguments(cluster, attempt.port, attempt.settings), {
+    cluster,
+    logFile,
+  });
   const failure = new Promise<string>((resolve) => child.once('error', (error) => resolve(error.message)));
   if (!child.pid) return { pid: 0, problem: await failure };
   if (await waitForReady(cluster, child.pid, attempt.log)) return { pid: child.pid };
@@ -40,7 +47,11 @@ async function tryLaunch(cluster: Cluster, binaries: Binaries, attempt: Attempt)
 }
 
 /** A group of its own keeps the terminal's Ctrl-C from it until we have finished; a file for its log outlives us, a pipe would not. */
-function spawnServer(postgres: string, args: string[], { cluster, logFile }: { cluster: Cluster; logFile: string }): ChildProcess {
+function spawnServer(
+  postgres: string,
+  args: string[],
+  { cluster, logFile }: { cluster: Cluster; logFile: string },
+): ChildProcess {
   const fd = openSync(logFile, 'a', 0o600);
   try {
     const options = { ...credentials(cluster.user), cwd: '/', env: serverEnv, detached: true } as const;

@@ -5,7 +5,7 @@ import { readText } from './files.ts';
 import { commandOf, isRunning, sendSignal, waitUntil } from './processes.ts';
 
 export type Postmaster = { pid: number; port: number };
-type PidFile = Postmaster & { status: string };
+export type PidFile = Postmaster & { status: string };
 
 const recoveryMaxMs = 300_000;
 const fastMaxMs = 8_000;
@@ -50,8 +50,10 @@ export async function waitForReady(cluster: Cluster, pid: number, log: (line: st
     const file = readPidFile(cluster);
     if (file?.pid === pid && file.status === 'ready') return true;
     const waited = performance.now() - start;
-    if (waited > recoveryMaxMs) throw new Error(`PostgreSQL in ${cluster.location} was not ready after ${recoveryMaxMs / 1000} s.`);
-    if (waited > (told + 1) * 10_000) log(`still starting after ${++told * 10} s (it recovers what was written before a crash)`);
+    if (waited > recoveryMaxMs)
+      throw new Error(`PostgreSQL in ${cluster.location} was not ready after ${recoveryMaxMs / 1000} s.`);
+    if (waited > (told + 1) * 10_000)
+      log(`still starting after ${++told * 10} s (it recovers what was written before a crash)`);
   }
   return false;
 }
