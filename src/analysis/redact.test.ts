@@ -78,5 +78,5 @@ test('hostile text costs no more than its length', () => {
   ];
   const start = performance.now();
   for (const text of texts) redactText(text);
-  expect(performance.now() - start).toBeLessThan(500);
+  expect(performance.now() - start).toBeLessThan(2_000);
 });
