@@ -48,7 +48,8 @@ export function newSplitter(): { push: (chunk: Buffer) => Piece[]; end: () => Pi
       openElements(Buffer.byteLength(records[0], 'latin1'), ']}');
       return true;
     }
-    if (!final && rest.length - first < headMax && !rest.subarray(first).includes(newline)) return false;
+    // While it may still become the head of a CloudTrail file, it is too early to say.
+    if (!final && rest.length - first < headMax && '{"Records":['.startsWith(head.replace(/\s+/g, ''))) return false;
     mode = 'lines';
     return true;
   }

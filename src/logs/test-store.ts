@@ -27,8 +27,13 @@ export type TestStore = {
   /** Slot time, to be set. */
   at: (iso: string) => void;
   newOrg: () => Promise<OrgId>;
-  send: (org: OrgId, dataset: string, events: unknown[] | string | Buffer, more?: { history?: boolean; timeField?: string }) => Promise<LogReceipt>;
-  /** Over the ingest window `[from, to)`; default all of 2024. */
+  send: (
+    org: OrgId,
+    dataset: string,
+    events: unknown[] | string | Buffer,
+    more?: { history?: boolean; timeField?: string },
+  ) => Promise<LogReceipt>;
+  /** Over a window; default all events of any time. */
   search: (org: OrgId, query: string, window?: Partial<QueryWindow>) => Promise<SearchResult>;
 };
 
@@ -52,7 +57,12 @@ export async function startStore(): Promise<TestStore> {
       return receiveLogs(deps, org, { dataset, body: Buffer.from(body as string), ...more });
     },
     search: (org, query, window = {}) => {
-      const full: QueryWindow = { from: new Date('2024-01-01T00:00:00Z'), to: new Date('2025-01-01T00:00:00Z'), clock: 'ingest', ...window };
+      const full: QueryWindow = {
+        from: new Date('1990-01-01T00:00:00Z'),
+        to: new Date('2100-01-01T00:00:00Z'),
+        clock: 'event',
+        ...window,
+      };
       return searchLogs(deps, org, { query, window: full, limits });
     },
   };
