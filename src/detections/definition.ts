@@ -28,7 +28,7 @@ export type Definition = {
   systemPrompt: string;
 };
 
-export const suppressionDefaultMinutes = 360;
+const suppressionDefaultMinutes = 360;
 
 /** The definition as JSON text, as it stands in `agent_revisions`; two texts that differ are two revisions. */
 export function definitionText(agent: AgentWithPrompt): string {

@@ -14,18 +14,18 @@ export type Cadence = (typeof cadences)[number];
 export const planningModes = ['auto', 'never', 'always'] as const;
 export const modes = ['standard', 'sandbox'] as const;
 export const dismissReasons = ['duplicate', 'noisy', 'no_data', 'not_relevant', 'other'] as const;
-export const builtInAgentTypes = ['threat-relevancy', 'threat-research'] as const;
+const builtInAgentTypes = ['threat-relevancy', 'threat-research'] as const;
 
 const Time = z.string().meta({ format: 'date-time' });
 
-export const TriggerSummary = z.object({
+const TriggerSummary = z.object({
   id: z.string(),
   source: z.enum(['cron']),
   name: z.string(),
   enabled: z.boolean(),
 });
 
-export const SystemPrompt = z.object({
+const SystemPrompt = z.object({
   id: z.string(),
   prompt: z.string(),
   description: z.string(),
