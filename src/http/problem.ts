@@ -46,13 +46,25 @@ function toAppError(error: FastifyError & { validation?: ValidationEntry[]; vali
     case '53300':
     case 'ECONNREFUSED':
     case 'ECONNRESET':
+    case 'EPIPE':
     case '57P01':
+    case '57P02':
     case '57P03':
-      return appError('unavailable', 'The database does not answer; try again.', { headers: { 'retry-after': '2' } });
+      return databaseGone();
   }
+  // The driver gives these no code.
+  if (
+    /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/.test(
+      error.message,
+    )
+  )
+    return databaseGone();
   if (error.statusCode === 400) return appError('malformed_json', 'The request is malformed.');
   return appError('internal', 'The request failed inside the service.');
 }
+
+const databaseGone = (): AppError =>
+  appError('unavailable', 'The database does not answer; try again.', { headers: { 'retry-after': '2' } });
 
 function invalid(entries: ValidationEntry[], context: string): AppError {
   const errors = entries.flatMap((entry) => fieldErrors(entry, context)).slice(0, 100);
