@@ -5,6 +5,10 @@ import type { Deps } from './deps.ts';
 import { agentRoutes } from './detections/agent-routes.ts';
 import { detectionRoutes } from './detections/routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
+import { feedRoutes } from './feed/routes.ts';
+import { hitRoutes } from './hits/routes.ts';
+import { sourceRoutes } from './ingest/routes.ts';
+import { runRoutes } from './runs/routes.ts';
 import { readJsonBodies } from './http/body.ts';
 import { allowOrigins } from './http/cors.ts';
 import { healthRoutes } from './http/health.ts';
@@ -53,6 +57,10 @@ export async function buildApp(deps: Deps): Promise<App> {
   detectionRoutes(app, deps);
   suggestionRoutes(app, deps);
   agentRoutes(app, deps);
+  runRoutes(app, deps);
+  hitRoutes(app, deps);
   logRoutes(app, deps);
+  feedRoutes(app, deps);
+  sourceRoutes(app, deps);
   return app;
 }

@@ -32,8 +32,11 @@ export async function playLogs(
   const { deps, call, time, say } = scene;
   const start = scheduleStart(given.end);
   const past = events.filter(({ at }) => at < start);
+  // The memory of a first run reads what was there before its window.
+  time.set(new Date(start.getTime() - hourMs));
   for (const day of byDay(past)) await sendEvents(call, day, true);
   say(`Loaded ${past.length} events of the past.`);
+  time.set(start);
   const detected: Detected[] = [];
   for (const shipped of given.detections) detected.push(await create(call, shipped));
   say(`Made ${detected.length} detections; running them slot by slot over the last ${liveHours} hours.`);
