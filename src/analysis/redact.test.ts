@@ -44,6 +44,7 @@ describe('what names something stays', () => {
     'net user bob /domain',
     'C:\\Windows\\System32\\Tokens\\secret.txt',
     '/usr/share/Local1/Applications/Some2Thing',
+    'Virtual Account:\t\tNo\r\n\tElevated Token:\t\tYes',
     'passwordReset for bob was requested',
     'https://example.com/path?x=1',
   ])('%s', (text) => {
