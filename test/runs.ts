@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import type { sql } from 'kysely';
 import { pino } from 'pino';
 import { inOrg, rows, type Db } from '../src/db/db.ts';
 import { createDetection } from '../src/detections/create.ts';
@@ -9,7 +9,7 @@ import type { Judge } from '../src/runs/judge.ts';
 import type { RunDeps } from '../src/runs/run.ts';
 import { runDue } from '../src/runs/run-due.ts';
 import type { QueryWindow, Row, SearchResult, SiemConnection } from '../src/siem/connector.ts';
-import { newOrgId, testDatabase } from './database.ts';
+import { newOrgId } from './database.ts';
 
 export type Asked = { query: string; window: QueryWindow };
 export type Answer = (
@@ -97,5 +97,3 @@ export const newDetectionInput: CreateDetection = {
   detectionCadence: 'hourly',
   entityField: 'user',
 };
-
-export { testDatabase };

@@ -59,9 +59,9 @@ async function work(deps: RunDeps, beginning: Beginning, { signal, judge }: Doin
     await inOrg(deps.db, run.orgId, async (tx) => {
       await fence(tx, run.claim);
       await commitWindow(tx, run, examination, deps.clock());
-      await writeProgress(tx, run);
       // A run that found nothing to judge ends with its last window, in the same transaction.
       if (isLast && !needsJudge) await complete(tx, deps, run);
+      else await writeProgress(tx, run);
     });
     if (isLast && !needsJudge) return 'finished';
     if (needsJudge) await judgeAll();
@@ -76,13 +76,12 @@ function windowsOf({ run, pending }: Beginning): { from: Date; to: Date }[] {
 }
 
 function complete(tx: Tx, deps: RunDeps, run: Run): Promise<void> {
-  return finishRun(tx, run.claim, { status: 'completed', score: scoreOf(run) }, deps.clock());
+  return finishRun(tx, run.claim, { status: 'completed', score: scoreOf(run), run }, deps.clock());
 }
 
 async function finishLate(deps: RunDeps, run: Run): Promise<Ended> {
   await inOrg(deps.db, run.orgId, async (tx) => {
     await fence(tx, run.claim);
-    await writeProgress(tx, run);
     await complete(tx, deps, run);
   });
   return 'finished';

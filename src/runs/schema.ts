@@ -52,7 +52,15 @@ export const Run = z.object({
   windowFrom: time.nullable(),
   windowTo: time.nullable(),
   clock: z.enum(['ingest', 'event']).describe('What the bounds of its windows are on.'),
-  windows: z.array(z.object({ from: time, to: time, rowsTotal: z.number().int(), truncated: z.boolean() })),
+  windows: z.array(
+    z.object({
+      from: time,
+      to: time,
+      rowsTotal: z.number().int(),
+      truncated: z.boolean(),
+      candidates: z.number().int(),
+    }),
+  ),
   attempt: z.number().int(),
   startedAt: time.nullable(),
   finishedAt: time.nullable(),

@@ -51,6 +51,7 @@ const toClaim = (row: ClaimRow): Claim => ({
  * Claims up to `limit` runs of one lane: of the lanes with a free place and a run that may start at slot time `now`, the one
  * served longest ago. Empty: nothing to do. `served_at` stands in the lane's condition so that a claimer who waited for
  * nobody but read an older state of the lane drops it: the cap holds and a detection never runs twice at once.
+ * The commit does not wait for the disk: a claim that a crash of the server undoes is refused at its first fenced write.
  */
 export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number): Promise<Claim[]> {
   const claimable = sql`q.state = 'queued' and q.start_at <= ${now} and (q.retry_at is null or q.retry_at <= clock_timestamp())
@@ -58,7 +59,7 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number): Pro
       and o.kind = q.kind and o.state = 'running')`;
   const taken = sql<ClaimRow>`
     with free as materialized (
-      select l.organization_id, l.kind, l.served_at, l.cap - busy.n as places
+      select l.organization_id, l.kind, l.served_at, l.cap - busy.n as places, set_config('synchronous_commit', 'off', true)
       from lanes l cross join lateral (
         select count(*) as n from run_queue r where r.organization_id = l.organization_id and r.kind = l.kind and r.state = 'running'
       ) busy
