@@ -11,8 +11,8 @@ import { companyLogs } from '../demo/company.ts';
 import { newDemoDir, removeDemoDir } from '../demo/directory.ts';
 import { expected } from '../demo/expected.ts';
 import { recordedLogs } from '../demo/recorded.ts';
-import { playFeed, playLogs, scheduleStart, shippedFor, type Scene } from '../demo/run-demo.ts';
-import { feedLines, missed, outcomeLines, readStats } from '../demo/summary.ts';
+import { lastFullHour, playFeed, playLogs, scheduleStart, shippedFor, type Scene } from '../demo/run-demo.ts';
+import { feedLines, missed, outcomeLines, quietLines, readStats } from '../demo/summary.ts';
 import { createLogger } from '../lib/logger.ts';
 import { prepareDefault } from '../setup.ts';
 import { runWorker } from '../worker.ts';
@@ -71,7 +71,7 @@ export async function demoCommand(args: string[]): Promise<number> {
 }
 
 async function play(scene: Scene, end: Date, logs: string | undefined): Promise<number> {
-  const events = logs === undefined ? [...companyLogs({ end })] : recordedLogs(logs, end);
+  const events = logs === undefined ? [...companyLogs({ end })] : recordedLogs(logs, lastFullHour(end));
   const own = expected.map(({ detection }): BuiltinDetection => builtinDetections[detection]);
   const detections = logs === undefined ? own : shippedFor(new Set(events.map(({ dataset }) => dataset)));
   scene.say(`${events.length} events from ${events[0]!.at.toISOString()} on.`);
@@ -79,7 +79,7 @@ async function play(scene: Scene, end: Date, logs: string | undefined): Promise<
     scene.say('No shipped detection reads these datasets; the events are loaded all the same.');
   const outcomes = await playLogs(scene, events, { end, detections });
   await playFeed(scene, end);
-  for (const line of outcomes.flatMap(outcomeLines)) scene.say(line);
+  for (const line of [...outcomes.flatMap(outcomeLines), ...quietLines(outcomes)]) scene.say(line);
   for (const line of feedLines(await readStats(scene.call))) scene.say(line);
   const wrong =
     logs === undefined

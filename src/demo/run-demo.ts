@@ -20,7 +20,11 @@ export type Scene = { deps: Deps; call: Client; time: StepClock; dataDir: string
 
 /** When the schedule of the demo begins, for data that ends at `end`. */
 export function scheduleStart(end: Date): Date {
-  return new Date(Math.floor(end.getTime() / hourMs) * hourMs - liveHours * hourMs);
+  return new Date(lastFullHour(end).getTime() - liveHours * hourMs);
+}
+
+export function lastFullHour(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / hourMs) * hourMs);
 }
 
 /** Loads the past, makes the detections and steps slot time from due slot to due slot up to `end`, through the real scheduler. */
