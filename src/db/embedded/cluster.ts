@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chownSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Binaries, findBinaries } from './binaries.ts';
-import { readText, renameDurably, writeDurably } from './files.ts';
+import { readText, removeTree, renameDurably, writeDurably } from './files.ts';
 import { chooseLocation, findLocation, recordLocation } from './location.ts';
 import { run } from './run.ts';
 import { type ServerUser, findAccount, findServerUser } from './server-user.ts';
@@ -60,7 +60,7 @@ export function binariesFor(cluster: Cluster): Binaries {
 async function createFiles({ dataDir, location, user }: Cluster): Promise<void> {
   const home = dirname(location);
   const prefix = `${basename(location)}.new-`;
-  for (const name of readdirSync(home)) if (name.startsWith(prefix)) rmSync(join(home, name), { recursive: true });
+  for (const name of readdirSync(home)) if (name.startsWith(prefix)) removeTree(join(home, name));
   const folder = mkdtempSync(join(home, prefix));
   if (user) chownSync(folder, user.uid, user.gid);
   const binaries = findBinaries(home, user);

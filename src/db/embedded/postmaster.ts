@@ -58,14 +58,18 @@ export async function waitForReady(cluster: Cluster, pid: number, log: (line: st
   return false;
 }
 
-/** Stops the server: fast shutdown (SIGINT), after a bound immediate (SIGQUIT), after another SIGKILL. Done when it is gone. */
-export async function haltPostmaster(pid: number): Promise<void> {
-  const steps = [
-    { signal: 'SIGINT', maxMs: fastMaxMs },
-    { signal: 'SIGQUIT', maxMs: immediateMaxMs },
-    { signal: 'SIGKILL', maxMs: immediateMaxMs },
-  ] as const;
-  for (const { signal, maxMs } of steps) {
+const steps = [
+  { signal: 'SIGINT', maxMs: fastMaxMs },
+  { signal: 'SIGQUIT', maxMs: immediateMaxMs },
+  { signal: 'SIGKILL', maxMs: immediateMaxMs },
+] as const;
+
+/**
+ * Stops the server: fast shutdown (SIGINT), after a bound immediate (SIGQUIT), after another SIGKILL. Done when it is gone.
+ * One that `hangs` is spared the first: its next start recovers.
+ */
+export async function haltPostmaster(pid: number, hangs = false): Promise<void> {
+  for (const { signal, maxMs } of hangs ? steps.slice(1) : steps) {
     sendSignal(pid, signal);
     if (await waitUntil(() => !isRunning(pid), maxMs)) return;
   }

@@ -1,4 +1,4 @@
-import { type Answer, askServer } from './answers.ts';
+import { type Problem, askServer } from './answers.ts';
 import { type Cluster, binariesFor, ensurePassword, findPassword, openCluster } from './cluster.ts';
 import { launchPostmaster } from './launch.ts';
 import {
@@ -28,31 +28,40 @@ export type Wanted = {
  */
 export async function ensureServer(wanted: Wanted): Promise<Server> {
   const cluster = await openCluster(wanted.dataDir, wanted.log);
-  return (await findServer(cluster, wanted)) ?? startServer(cluster, wanted);
+  const found = await findServer(cluster, wanted);
+  if (found) return found;
+  try {
+    return await startServer(cluster, wanted);
+  } catch (error) {
+    // A server may come up late: its starter was killed before the server had written its pid.
+    const late = await findServer(cluster, wanted);
+    if (late) return late;
+    throw error;
+  }
 }
 
 async function findServer(cluster: Cluster, wanted: Wanted): Promise<Server | undefined> {
   const running = findPostmaster(cluster);
   if (!running) return undefined;
   const found = await examine(cluster, running, wanted.log);
-  if (typeof found !== 'string') return found;
+  if (!found || 'pid' in found) return found;
   if (wanted.isUsed && running.status !== 'stopping') {
-    throw new Error(`PostgreSQL (pid ${running.pid}) in ${cluster.location} cannot be joined: ${found}.`);
+    throw new Error(`PostgreSQL (pid ${running.pid}) in ${cluster.location} cannot be joined: ${found.reason}.`);
   }
-  wanted.log(`ending the server that is there (pid ${running.pid}): ${found}`);
-  await haltPostmaster(running.pid);
+  wanted.log(`ending the server that is there (pid ${running.pid}): ${found.reason}`);
+  await haltPostmaster(running.pid, found.kind === 'silent');
   return undefined;
 }
 
 /** The living server if it can be used, why not if it cannot, undefined if it ended meanwhile. */
-async function examine(cluster: Cluster, running: PidFile, log: Wanted['log']): Promise<Server | string | undefined> {
-  if (!findPassword(cluster.dataDir)) return 'the file with its password is missing';
-  if (running.status === 'stopping') return 'it is already stopping';
+async function examine(cluster: Cluster, running: PidFile, log: Wanted['log']): Promise<Server | Problem | undefined> {
+  if (!findPassword(cluster.dataDir)) return { kind: 'refuses', reason: 'the file with its password is missing' };
+  if (running.status === 'stopping') return { kind: 'refuses', reason: 'it is already stopping' };
   if (!(await waitForReady(cluster, running.pid, log))) return undefined;
   const port = findPostmaster(cluster)?.port;
   if (!port) return undefined;
   const server = serverOf(cluster, { pid: running.pid, port }, false);
-  return reasonOf(await askServer(server.url)) ?? server;
+  return (await askServer(server.url)) ?? server;
 }
 
 async function startServer(cluster: Cluster, { port, settings, log }: Wanted): Promise<Server> {
@@ -67,10 +76,10 @@ async function startServer(cluster: Cluster, { port, settings, log }: Wanted): P
     log,
   });
   const server = serverOf(cluster, postmaster, true);
-  const problem = reasonOf(await askServer(server.url));
+  const problem = await askServer(server.url);
   if (!problem) return server;
   await haltPostmaster(server.pid);
-  throw new Error(`PostgreSQL in ${cluster.location} runs but does not let us in: ${problem}`);
+  throw new Error(`PostgreSQL in ${cluster.location} runs but does not let us in: ${problem.reason}`);
 }
 
 function serverOf(cluster: Cluster, { pid, port }: Postmaster, isNew: boolean): Server {
@@ -79,8 +88,4 @@ function serverOf(cluster: Cluster, { pid, port }: Postmaster, isNew: boolean): 
 
 function urlOf(cluster: Cluster, port: number): string {
   return `postgres://tocsin:${findPassword(cluster.dataDir)}@127.0.0.1:${port}/tocsin`;
-}
-
-function reasonOf(answer: Answer): string | undefined {
-  return answer.kind === 'ok' ? undefined : answer.reason;
 }
