@@ -37,7 +37,10 @@ export function newSplitter(): { push: (chunk: Buffer) => Piece[]; end: () => Pi
 
   function begin(final: boolean): boolean {
     const first = rest.findIndex((byte) => !isSpace(byte));
-    if (first < 0) return false;
+    if (first < 0) {
+      drop(rest.length);
+      return false;
+    }
     const head = rest.subarray(0, first + headMax).toString('latin1');
     const records = recordsHead.exec(head);
     if (rest[first] === 91) {
