@@ -39,7 +39,7 @@ test.skipIf(!isOpen)('missing symlinks are made in the package', () => {
   expect(versionOf(binaries.postgres)).toMatch(/^postgres \(PostgreSQL\) 18/);
 });
 
-test.skipIf(!user)(
+test.skipIf(!user || !isOpen)(
   'programs that the user of the server cannot reach are copied beside the data, older copies removed',
   () => {
     const native = newPackage();
