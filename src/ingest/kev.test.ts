@@ -206,15 +206,23 @@ describe('the recorded catalogue', () => {
   /** Which lines differ between the two last versions of the items changed last: by CVE, the field names. */
   async function changedFields(orgId: Parameters<typeof inOrg>[1], count: number): Promise<Map<string, string[]>> {
     if (count === 0) return new Map();
-    const found = await inOrg(app.deps.db, orgId, (tx) =>
-      rows(
+    const found = await inOrg(app.deps.db, orgId, async (tx) => {
+      const items = await rows(
         tx,
-        sql<{ record_id: string; now: string; old: string }>`
-          select i.record_id, v.stored_text as now, o.stored_text as old from items i
-          join item_versions v on v.item_id = i.id and v.version = i.version join item_versions o on o.item_id = i.id and o.version = i.version - 1
-          where i.last_updated = (select max(last_updated) from items where version > 1)`,
-      ),
-    );
+        sql<{ id: string; record_id: string; version: number }>`
+          select id, record_id, version from items where last_updated = (select max(last_updated) from items where version > 1)`,
+      );
+      const texts = await rows(
+        tx,
+        sql<{ item_id: string; version: number; stored_text: string }>`
+          select item_id, version, stored_text from item_versions where item_id = any(${items.map(({ id }) => id)}::uuid[])`,
+      );
+      const textOf = (id: string, version: number): string =>
+        texts.find((text) => text.item_id === id && text.version === version)!.stored_text;
+      return items
+        .filter(({ version }) => version > 1)
+        .map(({ id, record_id, version }) => ({ record_id, now: textOf(id, version), old: textOf(id, version - 1) }));
+    });
     const lines = (text: string): Map<string, string> =>
       new Map(text.split(/\n(?=[a-zA-Z]+: )/).map((line) => [line.split(':')[0]!, line]));
     return new Map(
