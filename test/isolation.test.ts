@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
 import { acrossOrgs, inOrg, rows } from '../src/db/db.ts';
 import { uuidv7 } from '../src/lib/ids.ts';
 import { uuidPattern } from '../src/lib/org-id.ts';
-import { fillOrg } from './fill.ts';
+import { fillOrg, type Filled } from './fill.ts';
 import { startApp, type TestOrg } from './harness.ts';
 import { isOpen, registeredRoutes } from './routes.ts';
 
@@ -40,27 +41,56 @@ test.each(keyed)('$method $path needs a scope', async ({ method, path }) => {
   expect(statuses).toContain(403);
 });
 
-test.each(keyed.filter(({ path }) => path.includes('{id}')))(
-  '$method $path does not know a row of another organization',
-  async ({ method, path }) => {
-    for (const id of filled.ids) {
-      const body = method === 'GET' || method === 'DELETE' ? undefined : {};
-      const answer = await stranger.call(method, path.replace('{id}', id), body);
-      // A key's id is no UUID: elsewhere that is a 400, before anything is looked for.
-      const expected = uuidPattern.test(id) ? [404] : [404, 400];
-      expect(expected, `${id}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
-    }
-  },
+const tenantTables = await acrossOrgs(deps.db, (tx) =>
+  rows(
+    tx,
+    sql<{ name: string }>`
+      select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and a.attname = 'organization_id' order by 1`,
+  ),
 );
 
-test.each(keyed.filter(({ method, path }) => method === 'GET' && !path.includes('{')))(
-  'GET $path shows nothing of another organization',
-  async ({ path }) => {
-    const { status, body } = await stranger.call('GET', path);
-    expect(status).toBe(200);
-    for (const text of [...filled.ids, owner.id, filled.mark]) expect(JSON.stringify(body)).not.toContain(text);
-  },
-);
+const walls = {
+  'with both walls': { owner, filled, stranger },
+  "by the code's own filters, with row-level security taken away": await withoutRowLevelSecurity(),
+};
+
+async function withoutRowLevelSecurity(): Promise<{ owner: TestOrg; filled: Filled; stranger: TestOrg }> {
+  const other = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+  const [one, two] = [await other.newOrg(), await other.newOrg()];
+  const rowsOfOne = await fillOrg(other.deps, one);
+  const client = new pg.Client({ connectionString: other.url });
+  await client.connect();
+  for (const { name } of tenantTables)
+    await client.query(`alter table ${name} no force row level security, disable row level security`);
+  await client.end();
+  return { owner: one, filled: rowsOfOne, stranger: two };
+}
+
+describe.each(Object.entries(walls))('%s', (_name, on) => {
+  test.each(keyed.filter(({ path }) => path.includes('{id}')))(
+    '$method $path does not know a row of another organization',
+    async ({ method, path }) => {
+      for (const id of on.filled.ids) {
+        const body = method === 'GET' || method === 'DELETE' ? undefined : {};
+        const answer = await on.stranger.call(method, path.replace('{id}', id), body);
+        // A key's id is no UUID: elsewhere that is a 400, before anything is looked for.
+        const expected = uuidPattern.test(id) ? [404] : [404, 400];
+        expect(expected, `${id}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
+      }
+    },
+  );
+
+  test.each(keyed.filter(({ method, path }) => method === 'GET' && !path.includes('{')))(
+    'GET $path shows nothing of another organization',
+    async ({ path }) => {
+      const { status, body } = await on.stranger.call('GET', path);
+      expect(status).toBe(200);
+      for (const text of [...on.filled.ids, on.owner.id, on.filled.mark])
+        expect(JSON.stringify(body)).not.toContain(text);
+    },
+  );
+});
 
 test('the owner does see what was filled in', async () => {
   const see = async (org: TestOrg) =>
@@ -71,15 +101,6 @@ test('the owner does see what was filled in', async () => {
     );
   expect(await see(owner)).toContain(filled.mark);
 });
-
-const tenantTables = await acrossOrgs(deps.db, (tx) =>
-  rows(
-    tx,
-    sql<{ name: string }>`
-      select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
-      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and a.attname = 'organization_id' order by 1`,
-  ),
-);
 
 test.each(tenantTables)('row-level security alone hides $name', async ({ name }) => {
   const count = async (id: TestOrg['id']) =>
