@@ -33,7 +33,7 @@ export type LogEngine = {
 
 /** Longest query text, in characters. */
 export const queryCharsMax = 100_000;
-const inspectionsMax = 500;
+const inspectionsMax = 2000;
 /** An engine serves at least this long before it makes room for another organization's. */
 const turnMs = 500;
 
