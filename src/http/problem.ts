@@ -8,7 +8,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   const known = toAppError(error as FastifyError);
   if (known.status >= 500) request.log.error({ err: error }, 'request failed');
   const body = {
-    type: `https://tocsin.dev/errors/${known.code}`,
+    type: `urn:tocsin:problem:${known.code}`,
     title: titleOf(known),
     status: known.status,
     detail: known.message,
@@ -82,6 +82,9 @@ function fieldErrors(entry: ValidationEntry, context: string): FieldError[] {
       code: 'unknown_field',
       detail: `${key} is no field of this request.`,
     }));
+  }
+  if (context === 'querystring' && entry.message?.endsWith('received array')) {
+    return [{ pointer: pointerOf(context, path), code: 'repeated', detail: 'is given more than once' }];
   }
   return [
     { pointer: pointerOf(context, path), code: entry.keyword ?? 'invalid', detail: entry.message ?? 'is not valid' },
