@@ -89,13 +89,9 @@ async function storeDecisions(tx: Tx, run: Run, decisions: Decision[], now: Date
   );
   const mine = decisions.filter((decision) => waiting.has(decision.candidate.id));
   if (mine.length === 0) return;
+  const hits = new Map<string, NewHit>();
   // Of several arrivals at one hit the first makes it.
-  const hits = new Map(
-    mine
-      .flatMap((decision) => newHit(run, decision))
-      .toReversed()
-      .map((hit) => [hit.key, hit]),
-  );
+  for (const hit of mine.flatMap((decision) => newHit(run, decision))) if (!hits.has(hit.key)) hits.set(hit.key, hit);
   const ids = await insertHits(tx, run.orgId, [...hits.values()], now);
   const idOf = (decision: Decision): string | null => {
     if (decision.outcome === 'negative') return null;
