@@ -54,7 +54,7 @@ export async function pullClaimed(
       await finishPull(
         tx,
         worker,
-        goodEnd(deps, claimed, { input, parsed, cursor, result: plan.result, scheduled: options.scheduled }),
+        goodEnd(deps, claimed, { input, parsed, cursor, plan, scheduled: options.scheduled }),
       );
       return plan.result;
     });
@@ -85,7 +85,7 @@ async function asBadPull<T>(work: () => Promise<T>): Promise<T> {
 
 async function planOf(tx: Tx, source: SourceRow, parsed: Parsed | undefined, cursor: Cursor): Promise<Plan> {
   const held = await listHeldItems(tx, source.id);
-  if (!parsed) return planRepeat(held);
+  if (!parsed) return planRepeat(held, cursor.records ?? 0);
   const { kept, left, present } = splitByWords(parsed.records, source);
   checkCatalogue(parsed, held, { present, newest: cursor.newest });
   const ownPool = await privatePool(tx, source.organization_id, uuidv7());
@@ -131,19 +131,21 @@ function checkCatalogue(
   if (lacksTooMany(held, present)) throw new BadPull('the catalogue lacks 5 % or more of the known rows');
 }
 
-type Good = { input: Input; parsed: Parsed | undefined; cursor: Cursor; result: PullResult; scheduled: boolean };
+type Good = { input: Input; parsed: Parsed | undefined; cursor: Cursor; plan: Plan; scheduled: boolean };
 
 function goodEnd(
   deps: Deps,
   source: SourceRow,
-  { input, parsed, cursor, result, scheduled }: Good,
+  { input, parsed, cursor, plan, scheduled }: Good,
 ): Parameters<typeof finishPull>[2] {
   const now = deps.clock();
+  const { result } = plan;
   const isNew = result.added + result.corrected + result.retracted > 0;
   const read = input.kind === 'read' ? input : undefined;
   const newest = parsed?.catalogue?.released ?? cursor.newest;
   const next: Cursor = {
-    ...(parsed && read ? { bytes: bytesHash(read.parts) } : cursor.bytes ? { bytes: cursor.bytes } : {}),
+    ...cursor,
+    ...(parsed && read ? { bytes: bytesHash(read.parts), records: plan.records } : {}),
     ...(newest ? { newest } : {}),
     reading,
   };

@@ -284,7 +284,7 @@ describe('the recorded bundles', () => {
       for (const [, value] of pattern!.matchAll(
         /(?:url:value|process:name|file:path|directory:path|(?<![\w.])file:name)\s*=\s*'([^']+)'/g,
       ))
-        stated.add(value!);
+        stated.add(value!.replaceAll(/\\(.)/g, '$1'));
     }
     const found = new Set(
       records
