@@ -6,7 +6,7 @@ import type { Field } from './catalogue.ts';
 import { growCatalogue } from './catalogue-store.ts';
 import type { WrittenFile } from './segment-file.ts';
 
-export const datasetsMax = 1000;
+const datasetsMax = 1000;
 
 export type NewBatch = {
   id: string;

@@ -18,7 +18,7 @@ export const ReceiveQuery = z.object({
 
 export const DatasetPath = z.object({ dataset: z.string().max(100) });
 
-export const Dataset = z.object({
+const Dataset = z.object({
   name: z.string(),
   events: z.number().int(),
   firstEventAt: z.string().nullable(),
@@ -26,7 +26,6 @@ export const Dataset = z.object({
   lastIngestedAt: z.string().nullable(),
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
 });
-export type Dataset = z.infer<typeof Dataset>;
 
 export const DatasetList = z.object({ datasets: z.array(Dataset) });
 export type DatasetList = z.infer<typeof DatasetList>;
