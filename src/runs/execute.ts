@@ -35,7 +35,9 @@ export async function executeRun(
     const beginning = await beginRun(deps, claim);
     run = beginning.run;
     if (beginning.refusal) return await end(deps, claim, { status: 'cancelled', reason: beginning.refusal });
-    return await work(deps, beginning, { signal, judge });
+    const ended = await work(deps, beginning, { signal, judge });
+    if (ended === 'finished') deps.observe?.(run);
+    return ended;
   } catch (error) {
     const log = deps.log.child({ runId: claim.runId });
     return settle(deps, claim, { error, run, signal, log });
