@@ -92,7 +92,5 @@ export async function sealDatasets(tx: Tx, orgId: OrgId, datasets: string[], unt
     insert into datasets (organization_id, name, created_at, sealed_until)
     select ${orgId}, name, ${until}, ${until} from unnest(${datasets.toSorted()}::text[]) as name order by name
     on conflict (organization_id, name) do update set sealed_until = excluded.sealed_until
-      where datasets.sealed_until is null or datasets.sealed_until < excluded.sealed_until`.execute(
-    tx,
-  );
+      where datasets.sealed_until is null or datasets.sealed_until < excluded.sealed_until`.execute(tx);
 }
