@@ -24,6 +24,7 @@ const start = new Date('2026-03-02T00:30:00Z');
 const hour = (n: number): Date => new Date(Date.UTC(2026, 2, 2, n));
 
 const { db, url } = await testDatabase();
+const dataDir = newDataDir();
 const orgs = await Promise.all(['one', 'two'].map(newOrg));
 
 async function newOrg(
@@ -126,7 +127,7 @@ test(
     await hastenLeases();
     const env = {
       DATABASE_URL: url,
-      TOCSIN_DATA_DIR: newDataDir(),
+      TOCSIN_DATA_DIR: dataDir,
       TOCSIN_SPREAD_SECONDS: '0',
       TOCSIN_RUNS_AT_ONCE: '4',
       TOCSIN_LOG_LEVEL: 'error',
