@@ -1,8 +1,33 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import { jsonSchemaTransform } from 'fastify-type-provider-zod';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import packageJson from '../../package.json' with { type: 'json' };
+import { Problem } from './problem.ts';
 import type { App } from './route.ts';
+
+type Document = { components: { schemas: Record<string, unknown> } };
+type Described = Parameters<typeof jsonSchemaTransform>[0];
+
+const problems = {
+  description: 'Everything else: what is wrong, with a stable code',
+  content: { 'application/problem+json': { schema: Problem } },
+};
+
+/** Every operation answers its failures in the same form; said here, since routes only name their success. */
+function withProblems(route: Described): Described {
+  if (!route.schema?.response) return route;
+  const response = { ...(route.schema.response as object), default: problems };
+  return { ...route, schema: { ...route.schema, response } };
+}
+
+/** Schemas that only answers use stand in the registry as input too; nothing points at those. */
+function withoutUnused(document: Document): Document {
+  const text = JSON.stringify(document);
+  const used = Object.entries(document.components.schemas).filter(([name]) =>
+    text.includes(`"#/components/schemas/${name}"`),
+  );
+  return { ...document, components: { ...document.components, schemas: Object.fromEntries(used) } };
+}
 
 /** OpenAPI 3.1 made from the routes, at `/openapi.json`, and the browsable reference at `/docs`. Register before the routes. */
 export async function describeApi(app: App): Promise<void> {
@@ -26,7 +51,8 @@ export async function describeApi(app: App): Promise<void> {
         (name) => ({ name }),
       ),
     },
-    transform: jsonSchemaTransform,
+    transform: (route) => jsonSchemaTransform(withProblems(route)),
+    transformObject: (document) => withoutUnused(jsonSchemaTransformObject(document) as Document),
   });
   // Routes of the reference are made inside the plugin; only this scope is open.
   await app.register(async (scope) => {

@@ -1,5 +1,23 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { AppError, appError, type FieldError } from '../lib/errors.ts';
+
+/** The one form of every answer that is not a success (RFC 9457). */
+export const Problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string(),
+    code: z.string().describe('Stable; branch on it.'),
+    requestId: z.string(),
+    errors: z
+      .array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() }))
+      .optional()
+      .describe('Of a failed validation: JSON pointers into the body, or `query/…`, `path/…`.'),
+  })
+  .meta({ id: 'Problem' });
 
 type ValidationEntry = { keyword?: string; instancePath?: string; message?: string; params?: { keys?: string[] } };
 

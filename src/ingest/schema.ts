@@ -40,42 +40,46 @@ export const CreateSource = z.strictObject({
 });
 export type CreateSource = z.infer<typeof CreateSource>;
 
-export const PullOutcome = z.object({
-  added: z.int(),
-  corrected: z.int(),
-  retracted: z.int(),
-  unchanged: z.int(),
-  skipped: z.array(z.object({ entry: z.string(), reason: z.string() })),
-  error: z.string().optional().describe('Why the pull was not good; it then changed no item.'),
-});
+export const PullOutcome = z
+  .object({
+    added: z.int(),
+    corrected: z.int(),
+    retracted: z.int(),
+    unchanged: z.int(),
+    skipped: z.array(z.object({ entry: z.string(), reason: z.string() })),
+    error: z.string().optional().describe('Why the pull was not good; it then changed no item.'),
+  })
+  .meta({ id: 'PullOutcome' });
 
-export const Source = z.object({
-  id: z.string(),
-  kind: z.enum(sourceKinds),
-  name: z.string(),
-  url: z.string(),
-  publisher: z.string().nullable(),
-  tlp: z.enum(tlps).nullable(),
-  license: z.string().nullable(),
-  reliability: z.number(),
-  schedule: z.string(),
-  enabled: z.boolean(),
-  include: z.array(z.string()),
-  exclude: z.array(z.string()),
-  visibility: z.enum(['private', 'shared']),
-  assignedTo: z.array(z.string()).nullable().optional().describe('Only for its owner.'),
-  own: z.boolean(),
-  nextPullAt: z.string().nullable(),
-  lastPullAt: z.string().nullable(),
-  lastSuccessAt: z.string().nullable(),
-  lastNewAt: z.string().nullable(),
-  lagSeconds: z.int().nullable().describe('Time since the last good pull.'),
-  lastError: z.string().nullable(),
-  failures: z.int(),
-  lastResult: PullOutcome.nullable(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-});
+export const Source = z
+  .object({
+    id: z.string(),
+    kind: z.enum(sourceKinds),
+    name: z.string(),
+    url: z.string(),
+    publisher: z.string().nullable(),
+    tlp: z.enum(tlps).nullable(),
+    license: z.string().nullable(),
+    reliability: z.number(),
+    schedule: z.string(),
+    enabled: z.boolean(),
+    include: z.array(z.string()),
+    exclude: z.array(z.string()),
+    visibility: z.enum(['private', 'shared']),
+    assignedTo: z.array(z.string()).nullable().optional().describe('Only for its owner.'),
+    own: z.boolean(),
+    nextPullAt: z.string().nullable(),
+    lastPullAt: z.string().nullable(),
+    lastSuccessAt: z.string().nullable(),
+    lastNewAt: z.string().nullable(),
+    lagSeconds: z.int().nullable().describe('Time since the last good pull.'),
+    lastError: z.string().nullable(),
+    failures: z.int(),
+    lastResult: PullOutcome.nullable(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Source' });
 export type Source = z.infer<typeof Source>;
 
 const readOnly = [

@@ -18,14 +18,16 @@ export const ReceiveQuery = z.object({
 
 export const DatasetPath = z.object({ dataset: z.string().max(100) });
 
-const Dataset = z.object({
-  name: z.string(),
-  events: z.number().int(),
-  firstEventAt: z.string().nullable(),
-  lastEventAt: z.string().nullable(),
-  lastIngestedAt: z.string().nullable(),
-  columns: z.array(z.object({ name: z.string(), type: z.string() })),
-});
+const Dataset = z
+  .object({
+    name: z.string(),
+    events: z.number().int(),
+    firstEventAt: z.string().nullable(),
+    lastEventAt: z.string().nullable(),
+    lastIngestedAt: z.string().nullable(),
+    columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  })
+  .meta({ id: 'Dataset' });
 
 export const DatasetList = z.object({ datasets: z.array(Dataset) });
 export type DatasetList = z.infer<typeof DatasetList>;
