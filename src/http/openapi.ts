@@ -5,7 +5,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { Problem } from './problem.ts';
 import type { App } from './route.ts';
 
-type Document = { components: { schemas: Record<string, unknown> } };
+type Document = ReturnType<typeof jsonSchemaTransformObject> & { components?: { schemas?: object } };
 type Described = Parameters<typeof jsonSchemaTransform>[0];
 
 const problems = {
@@ -23,7 +23,7 @@ function withProblems(route: Described): Described {
 /** Schemas that only answers use stand in the registry as input too; nothing points at those. */
 function withoutUnused(document: Document): Document {
   const text = JSON.stringify(document);
-  const used = Object.entries(document.components.schemas).filter(([name]) =>
+  const used = Object.entries(document.components?.schemas ?? {}).filter(([name]) =>
     text.includes(`"#/components/schemas/${name}"`),
   );
   return { ...document, components: { ...document.components, schemas: Object.fromEntries(used) } };
@@ -52,7 +52,7 @@ export async function describeApi(app: App): Promise<void> {
       ),
     },
     transform: (route) => jsonSchemaTransform(withProblems(route)),
-    transformObject: (document) => withoutUnused(jsonSchemaTransformObject(document) as Document),
+    transformObject: (document) => withoutUnused(jsonSchemaTransformObject(document)),
   });
   // Routes of the reference are made inside the plugin; only this scope is open.
   await app.register(async (scope) => {
