@@ -112,6 +112,16 @@ describe('the record', () => {
     expect(body.errors[0].pointer).toBe(pointer);
   });
 
+  test('If-Match lets a change through only where it knows the version', async () => {
+    const made = await org.call('POST', '/api/feed/sources', input());
+    const url = `/api/feed/sources/${made.body.id}`;
+    const etag = String((await org.call('GET', url)).headers['etag']);
+    expect(etag).toBe(made.headers['etag']);
+    expect((await org.call('PUT', url, { name: 'A' }, { 'if-match': etag })).status).toBe(200);
+    expect((await org.call('PUT', url, { name: 'B' }, { 'if-match': etag })).status).toBe(412);
+    expect((await org.call('GET', url)).body.name).toBe('A');
+  });
+
   test('kind and visibility cannot change', async () => {
     const { body } = await org.call('POST', '/api/feed/sources', input());
     for (const [name, value] of [
