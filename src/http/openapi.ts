@@ -5,7 +5,6 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { Problem } from './problem.ts';
 import type { App } from './route.ts';
 
-type Document = ReturnType<typeof jsonSchemaTransformObject> & { components?: { schemas?: object } };
 type Described = Parameters<typeof jsonSchemaTransform>[0];
 
 const problems = {
@@ -21,11 +20,10 @@ function withProblems(route: Described): Described {
 }
 
 /** Schemas that only answers use stand in the registry as input too; nothing points at those. */
-function withoutUnused(document: Document): Document {
+function withoutUnused<Document extends { components?: { schemas?: object } }>(document: Document): Document {
   const text = JSON.stringify(document);
-  const used = Object.entries(document.components?.schemas ?? {}).filter(([name]) =>
-    text.includes(`"#/components/schemas/${name}"`),
-  );
+  const schemas = Object.entries(document.components?.schemas ?? {});
+  const used = schemas.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
   return { ...document, components: { ...document.components, schemas: Object.fromEntries(used) } };
 }
 
