@@ -49,7 +49,7 @@ export async function describeApi(app: App): Promise<void> {
     transform: (route) => jsonSchemaTransform(withProblems(route)),
     transformObject: (document) => {
       const described = jsonSchemaTransformObject(document);
-      dropUnused(described.components?.schemas ?? {}, JSON.stringify(described));
+      if ('components' in described) dropUnused(described.components?.schemas ?? {}, JSON.stringify(described));
       return described;
     },
   });
