@@ -12,6 +12,19 @@ import { apiKey, withDir, withProgram, type Running } from './place.ts';
 const path = '/items?perPage=100';
 const [itemsMade, rounds, seconds] = [5000, 5, 3];
 
+/** Entries whose words differ as those of real ones do, so that packing them is real work. */
+function variedCatalogue(): string {
+  const random = createRandom(1);
+  const word = (): string => Array.from({ length: 3 + random.int(7) }, () => 'etaoinshrdlucm'[random.int(14)]).join('');
+  const words = Array.from({ length: 800 }, word);
+  const text = (length: number): string => Array.from({ length }, () => words[random.int(words.length)]).join(' ');
+  const made = JSON.parse(catalogue('Northmere', itemsMade)) as { vulnerabilities: Record<string, unknown>[] };
+  for (const entry of made.vulnerabilities) {
+    Object.assign(entry, { vendorProject: text(1), product: text(2), vulnerabilityName: text(7), shortDescription: text(40) });
+  }
+  return JSON.stringify(made);
+}
+
 type Coding = 'identity' | 'gzip';
 const headersFor = (coding: Coding): Record<string, string> => ({
   authorization: `Bearer ${apiKey}`,
@@ -88,7 +101,7 @@ export const items: Figure = {
   run: (say) =>
     withProgram({ TOCSIN_FETCH_ALLOW: '127.0.0.1' }, async (running) => {
       say(`filling the feed with ${itemsMade} items`);
-      await whileServing(catalogue('Northmere', itemsMade), async (url) => {
+      await whileServing(variedCatalogue(), async (url) => {
         const source = (await running.call('POST', '/api/feed/sources', { kind: 'kev', name: 'bench', url })) as {
           id: string;
         };
