@@ -5,6 +5,17 @@ import { rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { uuidv7 } from '../lib/ids.ts';
 
+const refreshed = ['severity', 'confidence', 'headline', 'summary', 'next_step', 'evidence', 'rows', 'facts', 'judged', 'model_disagrees',
+  'window_from', 'window_to', 'updated_at']; // prettier-ignore
+const anew = sql`status = case when hits.superseded and hits.status = 'outdated' then 'open' else hits.status end,
+  superseded = false, revision = hits.revision + hits.superseded::int,
+  ${sql.join(
+    refreshed.map(
+      (name) =>
+        sql`${sql.ref(name)} = case when hits.superseded then excluded.${sql.ref(name)} else hits.${sql.ref(name)} end`,
+    ),
+  )}`;
+
 /** A hit as a verdict makes it. `judged` false: no judge came to it in time, it stands by its facts. */
 export type NewHit = {
   key: string;
@@ -26,7 +37,7 @@ export type NewHit = {
   windowTo: Date;
 };
 
-/** Stores hits, or finds those that are there already and leaves them as they are. Answers their ids by key. `now` is slot time. */
+/** Stores hits, or finds those that are there already and leaves them as they are, but for one that a changed past had outdated: it is made anew. Answers their ids by key. `now` is slot time. */
 export async function insertHits(tx: Tx, orgId: OrgId, hits: NewHit[], now: Date): Promise<Map<string, string>> {
   if (hits.length === 0) return new Map();
   const text = (pick: (hit: NewHit) => string | null) => sql`${hits.map(pick)}::text[]`;
@@ -46,7 +57,7 @@ export async function insertHits(tx: Tx, orgId: OrgId, hits: NewHit[], now: Date
         ${hits.map((hit) => hit.windowFrom.toISOString())}::timestamptz[], ${hits.map((hit) => hit.windowTo.toISOString())}::timestamptz[])
         as h (id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows,
           facts, judged, model_disagrees, window_from, window_to)
-      on conflict (organization_id, detection_id, key) do update set key = excluded.key
+      on conflict (organization_id, detection_id, key) do update set ${anew}
       returning id, key`,
   );
   return new Map(found.map((hit) => [hit.key, hit.id]));

@@ -1,13 +1,16 @@
 import { sql } from 'kysely';
-import { generationOf, type AnalysisDefinition } from '../analysis/definition.ts';
+import { generationOf } from '../analysis/definition.ts';
 import { inOrg, row, type Tx } from '../db/db.ts';
 import type { Definition } from '../detections/definition.ts';
 import type { Claim } from '../schedule/claim.ts';
-import { lookbackMs, slotDistanceMs } from '../schedule/crons.ts';
+import { lookbackMs } from '../schedule/crons.ts';
 import { heldBy, holdRun } from '../schedule/fence.ts';
 import { expireWindows } from '../schedule/pending.ts';
 import { reachesBackTo, type SlotWindow } from '../schedule/timeline.ts';
 import { listPendingWindows, pendingWindows } from '../schedule/windows.ts';
+import { analysisOf } from './analysis-of.ts';
+import type { WindowTask } from './examine.ts';
+import { listLateWindows } from './late-windows.ts';
 import type { ExaminedWindow, Progress, Run, RunDeps, RunTrigger } from './run.ts';
 
 /** Windows that one claim examines at most; the rest follows at the next. */
@@ -39,7 +42,7 @@ type Begun = {
 /** Why there is nothing to execute: the run is to be cancelled for this reason. */
 export type Refusal = 'requested' | 'deleted' | 'disabled' | 'superseded';
 
-export type Beginning = { run: Run; pending: SlotWindow[]; leftovers: boolean; refusal: Refusal | null };
+export type Beginning = { run: Run; pending: WindowTask[]; leftovers: boolean; refusal: Refusal | null };
 
 /**
  * First step of an attempt, in one fenced transaction: the run shows as running, its first attempt pins the definition's
@@ -56,7 +59,7 @@ export async function beginRun(deps: RunDeps, claim: Claim): Promise<Beginning> 
     const hasResults = run.progress.windows.length > 0;
     if (cancel || (gone && !hasResults))
       return { run, pending: [], leftovers: false, refusal: cancel ? 'requested' : gone };
-    const pending = begun.trigger === 'schedule' && !gone ? await reachableWindows(tx, run, begun, now) : [];
+    const pending = gone ? [] : await windowsFor(tx, deps, run, { begun, now });
     const idle = pending.length === 0 && !begun.leftovers && !hasResults;
     const superseded = begun.trigger === 'schedule' && claim.resumed && idle;
     return { run, pending, leftovers: begun.leftovers, refusal: superseded ? 'superseded' : null };
@@ -104,6 +107,12 @@ async function markRunning(tx: Tx, claim: Claim, now: Date): Promise<Begun> {
 
 const upTo = (claim: Claim) => ({ slotAt: claim.dueAt, limit: windowsMax + 1 });
 
+function windowsFor(tx: Tx, deps: RunDeps, run: Run, at: { begun: Begun; now: Date }): Promise<WindowTask[]> {
+  if (run.trigger === 'schedule') return reachableWindows(tx, run, at.begun, at.now);
+  if (run.trigger === 'backfill') return listLateWindows(tx, deps, run, windowsMax + 1);
+  return Promise.resolve([]);
+}
+
 async function reachableWindows(tx: Tx, run: Run, begun: Begun, now: Date): Promise<SlotWindow[]> {
   const pending = begun.pending.map(({ from, to, slotAt }) => ({
     from: new Date(from),
@@ -136,19 +145,6 @@ function toRun(deps: RunDeps, claim: Claim, begun: Begun): Run {
     scope: { orgId, detectionId, generation: generationOf(analysis) },
     model,
     progress: progressOf(begun),
-  };
-}
-
-function analysisOf(definition: Definition): AnalysisDefinition {
-  const cadence = definition.cronSchedule;
-  return {
-    category: definition.detectionCategory,
-    query: definition.detectionQuery,
-    entityField: definition.entityField,
-    timeField: definition.timeField,
-    connectionId: definition.connectionId,
-    cadence,
-    slotMs: cadence === null ? 0 : slotDistanceMs(cadence),
   };
 }
 

@@ -128,7 +128,6 @@ export async function upsertSuppressions(
       ${given.map((one) => JSON.stringify(one.facts))}::text[], ${given.map((one) => one.severity)}::text[],
       ${given.map((one) => one.sinceAt.toISOString())}::timestamptz[], ${given.map((one) => one.untilAt.toISOString())}::timestamptz[])
     on conflict (organization_id, detection_id, key) do update set positive = excluded.positive, hit_id = excluded.hit_id,
-      facts = excluded.facts, severity = excluded.severity, since_at = excluded.since_at, until_at = excluded.until_at`.execute(
-    tx,
-  );
+      facts = excluded.facts, severity = excluded.severity, since_at = excluded.since_at, until_at = excluded.until_at
+    where suppressions.since_at <= excluded.since_at`.execute(tx);
 }

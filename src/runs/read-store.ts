@@ -69,6 +69,21 @@ export function listRuns(tx: Tx, orgId: OrgId, detectionId: string, { limit, aft
   );
 }
 
+/** What judging one candidate of a detection cost on average since then, in US dollars. */
+export async function findJudgingCost(
+  tx: Tx,
+  ref: { orgId: OrgId; detectionId: string },
+  since: Date,
+): Promise<number> {
+  const found = await row(
+    tx,
+    sql<{ cost: number }>`
+      select coalesce(sum(cost_usd) / nullif(sum(json_array_length(entities::json)), 0), 0) as cost from runs
+      where organization_id = ${ref.orgId} and detection_id = ${ref.detectionId} and due_at >= ${since} and status = 'completed'`,
+  );
+  return found?.cost ?? 0;
+}
+
 export type KnownDetection = { id: string; deleted: boolean; suggestion: boolean };
 
 /** The detection of this id, deleted or not; `lock`: it can neither be deleted nor changed until the transaction ends. */
