@@ -1,6 +1,6 @@
-import type { sql } from 'kysely';
+import { sql } from 'kysely';
 import { pino } from 'pino';
-import { inOrg, rows, type Db } from '../src/db/db.ts';
+import { acrossOrgs, inOrg, rows, type Db } from '../src/db/db.ts';
 import { createDetection } from '../src/detections/create.ts';
 import type { CreateDetection } from '../src/detections/input.ts';
 import type { OrgId } from '../src/lib/org-id.ts';
@@ -56,17 +56,21 @@ export type RunsTest = {
   siem: ReturnType<typeof scriptedSiem>;
   newDetection: (input?: Partial<CreateDetection>) => Promise<string>;
   /** Sets slot time and executes all that is due. */
-  runAt: (at: string | Date, judge?: Judge) => Promise<number>;
+  runAt: (at: string | Date, judge?: Judge, places?: number) => Promise<number>;
   select: <T>(statement: ReturnType<typeof sql<T>>) => Promise<T[]>;
 };
 
-/** An organization with a scripted SIEM on a database that tests of one file share. */
+/** An organization with a scripted SIEM on a database that tests of one file share; what the one before left due is dropped. */
 export async function startRuns(
   on: { db: Db; url: string },
   answer: Answer,
   start = '2026-03-02T00:30:00Z',
 ): Promise<RunsTest> {
   const { db, url } = on;
+  await acrossOrgs(db, async (tx) => {
+    await sql`delete from run_queue`.execute(tx);
+    await sql`update schedules set active = false`.execute(tx);
+  });
   const orgId = await newOrgId(db);
   const caller: Caller = { orgId, keyId: null, scopes: new Set(scopes) };
   const time = { now: new Date(start) };
@@ -81,9 +85,9 @@ export async function startRuns(
     deps,
     siem,
     newDetection: async (input = {}) => (await createDetection(deps, caller, { ...newDetectionInput, ...input })).id,
-    runAt: (at, judge) => {
+    runAt: (at, judge, places = 2) => {
       time.now = new Date(at);
-      return runDue(deps, time.now, judge ? { judge } : {});
+      return runDue(deps, time.now, judge ? { judge, places } : { places });
     },
     select: (statement) => inOrg(db, orgId, (tx) => rows(tx, statement)),
   };

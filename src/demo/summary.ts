@@ -102,9 +102,16 @@ export function missed(expected: Expectation[], outcomes: Outcome[]): string[] {
       ...(beyond > wanted.hitsMaxBeyond
         ? [`${wanted.detection}: ${beyond} hits beyond the intrusion, at most ${wanted.hitsMaxBeyond} are allowed.`]
         : []),
-      ...outcome.runs
-        .filter(({ status }) => status === 'failed')
-        .map((run) => `${wanted.detection}: a run failed: ${run.failure?.message ?? ''}`),
+      ...failures([outcome]),
     ];
   });
+}
+
+/** Detections of which a run failed, in words. */
+export function failures(outcomes: Outcome[]): string[] {
+  return outcomes.flatMap(({ detected, runs }) =>
+    runs
+      .filter(({ status }) => status === 'failed')
+      .map((run) => `${detected.name}: a run failed: ${run.failure?.message ?? ''}`),
+  );
 }

@@ -1,6 +1,7 @@
 import { forgetViews } from '../feed/view.ts';
 import type { Deps } from '../deps.ts';
 import { acrossOrgs, inOrg, type Tx } from '../db/db.ts';
+import { checkIfMatch, etagOf } from '../http/etag.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { pageOf, pageRequest, type PageQuery } from '../lib/page.ts';
@@ -107,12 +108,18 @@ export async function getSource(deps: Deps, caller: Caller, id: string): Promise
   return toSource(await visibleSource(deps, caller, id), caller, deps.clock());
 }
 
-/** Changes what is given; null takes a value back to the default of the kind. */
-export async function updateSource(deps: Deps, caller: Caller, id: string, input: UpdateSource): Promise<Source> {
+/** Changes what is given; null takes a value back to the default of the kind. 412 where `ifMatch` (RFC 9110) names another version. */
+export async function updateSource(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { change: input, ifMatch }: { change: UpdateSource; ifMatch?: string | undefined },
+): Promise<Source> {
   const url = input.url;
   const fileAllowed = url === undefined ? undefined : await urlOf(deps, caller, id, url);
   return writable(deps, caller, id, async (tx, before) => {
     const now = deps.clock();
+    checkIfMatch(ifMatch, etagOf({ updatedAt: before.updated_at.toISOString() }));
     checkFixed(before, input);
     const after = changed(before, input, { fileAllowed, now });
     if (JSON.stringify(after) === JSON.stringify(before)) return toSource(before, caller, now);

@@ -9,7 +9,7 @@ import { startStore } from './test-store.ts';
 
 const store = await startStore();
 const { send, search } = store;
-const limits = { filesMin: 2, filesMax: 50, bytesMax: 10_000_000 };
+const limits = { filesMin: 2, filesMax: 50, bytesMax: 10_000_000, rowsMax: 1_000_000 };
 const compactAll = async (): Promise<void> => {
   for (let runs = 0; runs < 50 && (await compactSegments(store.deps, limits)); runs++);
 };
@@ -39,7 +39,7 @@ test('a query sees the same whether its segments were compacted or not', { timeo
           await send(
             org,
             'd',
-            batch.map((held, index) => ({ ...held, mark: `${hour}.${index}` })),
+            batch.map((held, index) => ({ a: null, b: null, c: null, ...held, mark: `${hour}.${index}` })),
             { history: hour === 0 },
           );
         }

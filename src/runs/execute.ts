@@ -2,13 +2,14 @@ import { inOrg, type Tx } from '../db/db.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Claim } from '../schedule/claim.ts';
 import { RunCancelled, RunLost, fence, holdRun, requeue } from '../schedule/fence.ts';
-import { beginRun, windowsMax, type Beginning } from './begin.ts';
+import { windowsMax } from './begin-store.ts';
+import { beginRun, type Beginning } from './begin.ts';
 import { commitWindow, PastChanged } from './commit-window.ts';
-import { hasLateWindows } from './late-windows.ts';
 import { examineWindow, type WindowTask } from './examine.ts';
 import { failureOf, retryPauseMs } from './failure.ts';
 import { fillMemory } from './fill-memory.ts';
 import { finishRun, type Outcome } from './finish.ts';
+import { hasLateWindows } from './late-windows.ts';
 import { judgeCandidates } from './judge-candidates.ts';
 import { analyst, type Judge } from './judge.ts';
 import { writeFailure, writeNotes, writeProgress } from './progress-store.ts';
@@ -36,7 +37,9 @@ export async function executeRun(
     const beginning = await beginRun(deps, claim);
     run = beginning.run;
     if (beginning.refusal) return await end(deps, claim, { status: 'cancelled', reason: beginning.refusal });
-    return await work(deps, beginning, { signal, judge });
+    const ended = await work(deps, beginning, { signal, judge });
+    if (ended === 'finished') deps.observe?.(run);
+    return ended;
   } catch (error) {
     const log = deps.log.child({ runId: claim.runId });
     return settle(deps, claim, { error, run, signal, log });

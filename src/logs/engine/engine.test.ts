@@ -162,14 +162,14 @@ test('engines are few, serve everyone in turn and end when they are idle', async
 
 test('an organization that never stops asking does not keep another from its turn', async () => {
   const engine = start({ childrenMax: 1 });
-  let asking = true;
+  const state = { asking: true };
   const busy = Promise.all(
     [1, 2, 3].map(async () => {
-      while (asking) await engine.query('busy', job('SELECT count(*) FROM t x, t y, t z'), { timeoutMs: 30_000 });
+      while (state.asking) await engine.query('busy', job('SELECT count(*) FROM t x, t y, t z'), { timeoutMs: 30_000 });
     }),
   );
   await engine.query('other', job('SELECT 1'), { timeoutMs: 30_000 });
-  asking = false;
+  state.asking = false;
   await busy;
 });
 
