@@ -2,7 +2,7 @@ import { generationOf, type AnalysisDefinition } from '../analysis/definition.ts
 import type { Definition } from '../detections/definition.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { slotDistanceMs } from '../schedule/crons.ts';
-import type { Run } from './run.ts';
+import { noneSuppressed, type Run } from './run.ts';
 
 /** What the analysis needs of a definition. */
 export function analysisOf(definition: Definition): AnalysisDefinition {
@@ -38,6 +38,6 @@ export function rehearsedRun(
     analysis,
     scope: { orgId: of.orgId, detectionId: of.detectionId, generation: generationOf(analysis) },
     model: by.model,
-    progress: { windows: [], entities: [], warnings: [], phases: [] },
+    progress: { windows: [], entities: [], warnings: [], phases: [], suppressed: { ...noneSuppressed } },
   };
 }

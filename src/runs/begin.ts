@@ -10,7 +10,7 @@ import { analysisOf } from './analysis-of.ts';
 import { markRunning, model, upTo, windowsMax, type Begun } from './begin-store.ts';
 import type { WindowTask } from './examine.ts';
 import { listLateWindows } from './late-windows.ts';
-import type { ExaminedWindow, Progress, Run, RunDeps } from './run.ts';
+import { noneSuppressed, type Suppressed, type ExaminedWindow, type Progress, type Run, type RunDeps } from './run.ts';
 
 /** Why there is nothing to execute: the run is to be cancelled for this reason. */
 export type Refusal = 'requested' | 'deleted' | 'disabled' | 'superseded';
@@ -91,5 +91,6 @@ function progressOf(begun: Begun): Progress {
     entities: JSON.parse(begun.entities) as Progress['entities'],
     warnings: JSON.parse(begun.warnings) as Progress['warnings'],
     phases: JSON.parse(begun.phases) as Progress['phases'],
+    suppressed: { ...noneSuppressed, ...(JSON.parse(begun.suppressed) as Partial<Suppressed>) },
   };
 }

@@ -1,4 +1,5 @@
 import { inOrg, type Tx } from '../db/db.ts';
+import { findReviewed } from '../hits/status-store.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Claim } from '../schedule/claim.ts';
 import { RunCancelled, RunLost, fence, holdRun, requeue } from '../schedule/fence.ts';
@@ -98,8 +99,11 @@ function windowsOf({ run, pending }: Beginning): WindowTask[] {
   return isExamined || !run.windowFrom || !run.windowTo ? [] : [{ from: run.windowFrom, to: run.windowTo }];
 }
 
-function complete(tx: Tx, deps: RunDeps, run: Run): Promise<void> {
-  return finishRun(tx, run.claim, { status: 'completed', score: scoreOf(run), run }, deps.clock());
+async function complete(tx: Tx, deps: RunDeps, run: Run): Promise<void> {
+  // Most runs have no rows, and then no score.
+  const hasRows = run.progress.windows.some(({ rowsTotal }) => rowsTotal > 0);
+  const score = hasRows ? scoreOf(run, await findReviewed(tx, run)) : null;
+  return finishRun(tx, run.claim, { status: 'completed', score, run }, deps.clock());
 }
 
 async function finishLate(deps: RunDeps, run: Run): Promise<Ended> {

@@ -80,6 +80,9 @@ export const Run = z
     promptVersion: z.number().int().nullable(),
     modelAlias: z.string().nullable(),
     model: z.string().nullable(),
+    suppressed: z
+      .object({ known: z.number().int(), exceptions: z.number().int(), snoozed: z.number().int() })
+      .describe('Candidates that nobody was asked about, by why: judged a short while ago, an exception, a snooze.'),
     tokens: z.number().int(),
     costUsd: z.number(),
     warnings: z.array(z.object({ code: z.string(), detail: z.string() })),
