@@ -7,7 +7,7 @@ test('while sources write, every answer is of one moment: total, list and order 
   const app = await startApp();
   const org = await app.newOrg();
   const sources = await Promise.all([1, 2, 3].map(() => fileSource(app, org, { kind: 'kev' })));
-  let writing = true;
+  const state = { writing: true };
   const writers = sources.map(async (source, lane) => {
     for (let day = 1; day <= 12; day += 1) {
       const rows = Array.from({ length: 3 + day }, (_, index) =>
@@ -19,7 +19,7 @@ test('while sources write, every answer is of one moment: total, list and order 
   const byTag = new Map<string, string>();
   const reader = async (): Promise<void> => {
     const totals: number[] = [];
-    while (writing) {
+    while (state.writing) {
       const [{ body, headers }, stats] = await Promise.all([
         org.call('GET', '/items?perPage=100'),
         org.call('GET', '/stats'),
@@ -42,7 +42,7 @@ test('while sources write, every answer is of one moment: total, list and order 
   };
   const readers = [reader(), reader()];
   await Promise.all(writers);
-  writing = false;
+  state.writing = false;
   await Promise.all(readers);
   expect((await org.call('GET', '/items')).body.total).toBe(45);
   expect(byTag.size).toBeGreaterThan(3);
