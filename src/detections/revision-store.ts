@@ -14,3 +14,16 @@ export async function findDefinition(tx: Tx, orgId: OrgId, detectionId: string):
   );
   return found && (JSON.parse(found.definition) as Definition);
 }
+
+/** One version of a detection's prompt. */
+export function findPrompt(
+  tx: Tx,
+  { orgId, detectionId, version }: { orgId: OrgId; detectionId: string; version: number },
+): Promise<Pick<Definition, 'promptId' | 'systemPrompt'> | undefined> {
+  return row(
+    tx,
+    sql<Pick<Definition, 'promptId' | 'systemPrompt'>>`
+      select id as "promptId", prompt as "systemPrompt" from agent_prompts
+      where organization_id = ${orgId} and agent_id = ${detectionId} and version = ${version}`,
+  );
+}

@@ -71,3 +71,19 @@ export async function findReviewed(
   );
   return found ?? { total: 0, right: 0 };
 }
+
+export type ReviewedHit = { key: string; status: HitStatus };
+
+/** A detection's hits of a stretch of time that people judged. */
+export function listReviewedHits(
+  tx: Tx,
+  ref: { orgId: OrgId; detectionId: string },
+  { from, to }: { from: Date; to: Date },
+): Promise<ReviewedHit[]> {
+  return rows(
+    tx,
+    sql<ReviewedHit>`
+      select key, status from hits where organization_id = ${ref.orgId} and detection_id = ${ref.detectionId}
+        and status in ('true_positive', 'benign', 'false_positive') and window_from < ${to} and window_to > ${from}`,
+  );
+}

@@ -122,6 +122,16 @@ export async function firstEventAt(
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
+/** The names of the datasets that a query reads. Throws query_not_allowed. */
+export async function datasetsRead(
+  deps: SearchDeps,
+  orgId: OrgId,
+  query: string,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  return datasetsOf(sourcesOf(await inspectQuery(deps, orgId, query, signal)));
+}
+
 /** The datasets with their columns, as a connection tells them. */
 export async function logFields(
   deps: SearchDeps,
