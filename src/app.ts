@@ -4,6 +4,7 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import type { Deps } from './deps.ts';
 import { agentRoutes } from './detections/agent-routes.ts';
 import { detectionRoutes } from './detections/routes.ts';
+import { bulkRoutes } from './detections/bulk-routes.ts';
 import { exceptionRoutes } from './detections/exception-routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { feedRoutes } from './feed/routes.ts';
@@ -60,6 +61,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   suggestionRoutes(app, deps);
   agentRoutes(app, deps);
   exceptionRoutes(app, deps);
+  bulkRoutes(app, deps);
   proofRoutes(app, deps);
   runRoutes(app, deps);
   hitRoutes(app, deps);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { row, type Tx } from '../db/db.ts';
+import { row, rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { TestSet } from './test-schema.ts';
 
@@ -23,4 +23,16 @@ export async function storeTests(tx: Tx, ref: Ref, { tests, localQuery = null }:
     values (${ref.orgId}, ${ref.detectionId}, ${localQuery}, ${JSON.stringify(tests)}, ${now})
     on conflict (organization_id, detection_id) do update set local_query = excluded.local_query, cases = excluded.cases,
       updated_at = excluded.updated_at`.execute(tx);
+}
+
+/** The tests of all detections that have some. */
+export async function listAllTests(tx: Tx, orgId: OrgId): Promise<Map<string, Required<TestSet>>> {
+  const found = await rows(
+    tx,
+    sql<{ id: string; cases: string; localQuery: string | null }>`
+      select detection_id as id, cases, local_query as "localQuery" from detection_tests where organization_id = ${orgId}`,
+  );
+  return new Map(
+    found.map(({ id, cases, localQuery }) => [id, { tests: JSON.parse(cases) as TestSet['tests'], localQuery }]),
+  );
 }
