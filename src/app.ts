@@ -10,6 +10,7 @@ import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { feedRoutes } from './feed/routes.ts';
 import { hitRoutes } from './hits/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
+import { keepingRoutes } from './keeping/routes.ts';
 import { proofRoutes } from './proof/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { readJsonBodies } from './http/body.ts';
@@ -63,6 +64,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   exceptionRoutes(app, deps);
   bulkRoutes(app, deps);
   proofRoutes(app, deps);
+  keepingRoutes(app, deps);
   runRoutes(app, deps);
   hitRoutes(app, deps);
   logRoutes(app, deps);

@@ -107,12 +107,30 @@ async function checkDetection(tx: Tx, { orgId }: Caller, id: string, now: Date):
   detectionOr404(await findAgent(tx, { orgId, now }, id), id);
 }
 
+/** Whom it is about can be erased, an audit can not: it names the exception alone. */
+function auditable(exception: DetectionException | null): unknown {
+  return (
+    exception && { id: exception.id, kind: exception.kind, field: exception.field, expiresAt: exception.expiresAt }
+  );
+}
+
 function audit(
   tx: Tx,
   caller: Caller,
-  { detectionId, ...change }: { action: string; detectionId: string; before: unknown; after: unknown },
+  {
+    detectionId,
+    ...change
+  }: { action: string; detectionId: string; before: DetectionException | null; after: DetectionException | null },
 ): Promise<void> {
-  return insertAudit(tx, caller, { ...change, resourceType: 'detection', resourceId: detectionId });
+  const before = auditable(change.before);
+  const after = auditable(change.after);
+  return insertAudit(tx, caller, {
+    action: change.action,
+    resourceType: 'detection',
+    resourceId: detectionId,
+    before,
+    after,
+  });
 }
 
 function toException(row: ExceptionRow, now: Date): DetectionException {

@@ -11,8 +11,13 @@ export async function getEntities({ db }: Pick<Deps, 'db'>, caller: Caller, filt
   const { detection, status } = filter;
   const found = await inOrg(db, caller.orgId, (tx) => listEntities(tx, caller.orgId, { detection, status }, request));
   const { page, nextCursor } = pageOf(found, request.limit, (one) => ({ at: one.lastSeenAt, id: one.mark }));
-  const entities = page.map(({ mark: _, ...one }) => ({
-    ...one,
+  const entities = page.map((one) => ({
+    entity: one.entity,
+    entityType: one.entityType,
+    hits: one.hits,
+    open: one.open,
+    severity: one.severity,
+    detectionIds: one.detectionIds,
     firstSeenAt: one.firstSeenAt.toISOString(),
     lastSeenAt: one.lastSeenAt.toISOString(),
   }));

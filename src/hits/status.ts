@@ -26,7 +26,8 @@ export async function setHitStatus(
       resourceType: 'hit',
       resourceId: id,
       before: { status: hit.status },
-      after: { status, reason },
+      // The reason stands in the hit's history, from which it can be erased.
+      after: { status },
     });
   });
   return getHit(deps, caller, id);
