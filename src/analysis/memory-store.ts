@@ -80,8 +80,8 @@ async function fillSamples(
 ): Promise<void> {
   for (const batch of batches(entities)) {
     const { rows } = await sql<{ entity: string; at: number[]; numbers: number[] }>`
-      select entity, array_agg((extract(epoch from window_from) * 1000)::float8 order by window_from) as at,
-        array_agg(number order by window_from) as numbers
+      select entity, array_agg((extract(epoch from window_from) * 1000)::float8 order by window_from, key collate "C") as at,
+        array_agg(number order by window_from, key collate "C") as numbers
       from memory where entity = any(${batch}::text[]) and number is not null and ${inScope(scope, reach)}
       group by entity`.execute(tx);
     for (const { entity, at, numbers } of rows)
