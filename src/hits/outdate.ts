@@ -19,7 +19,7 @@ export async function outdateHits(
     and o.window_from = ${windowFrom} and not exists (${standing} and c.window_from = o.window_from)`.execute(tx);
   await sql`
     update hits h set occurrences = seen.n, first_seen_at = coalesce(seen.first_at, h.first_seen_at),
-      last_seen_at = coalesce(seen.last_at, h.last_seen_at), superseded = h.superseded or not seen.stands or h.key = any(${makers}::text[]),
+      last_seen_at = coalesce(seen.last_at, h.last_seen_at), superseded = h.superseded or not seen.stands or (h.key = any(${makers}::text[]) and h.window_from = ${windowFrom}),
       status = case when h.status = 'open' and not seen.stands then 'outdated' else h.status end,
       revision = h.revision + 1, updated_at = ${now}
     from (

@@ -81,6 +81,7 @@ async function judgeAll(
       ...candidate,
       id: uuidv7(now),
       runId: run.id,
+      late: false,
       windowFrom: window.from,
       windowTo: window.to,
       generation,
