@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { randomOf } from '../src/demo/random.ts';
 import { catalogue, whileServing } from '../test/fill.ts';
 import { alternate, median, type Figure, type Line } from './figure.ts';
 import { load } from './load.ts';
@@ -14,13 +15,19 @@ const [itemsMade, rounds, seconds] = [5000, 5, 3];
 
 /** Entries whose words differ as those of real ones do, so that packing them is real work. */
 function variedCatalogue(): string {
-  const random = createRandom(1);
-  const word = (): string => Array.from({ length: 3 + random.int(7) }, () => 'etaoinshrdlucm'[random.int(14)]).join('');
+  const random = randomOf('items');
+  const letters = [...'etaoinshrdlucm'];
+  const word = (): string => Array.from({ length: random.int(3, 9) }, () => random.pick(letters)).join('');
   const words = Array.from({ length: 800 }, word);
-  const text = (length: number): string => Array.from({ length }, () => words[random.int(words.length)]).join(' ');
+  const text = (length: number): string => Array.from({ length }, () => random.pick(words)).join(' ');
   const made = JSON.parse(catalogue('Northmere', itemsMade)) as { vulnerabilities: Record<string, unknown>[] };
   for (const entry of made.vulnerabilities) {
-    Object.assign(entry, { vendorProject: text(1), product: text(2), vulnerabilityName: text(7), shortDescription: text(40) });
+    Object.assign(entry, {
+      vendorProject: text(1),
+      product: text(2),
+      vulnerabilityName: text(7),
+      shortDescription: text(40),
+    });
   }
   return JSON.stringify(made);
 }
