@@ -4,10 +4,14 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import type { Deps } from './deps.ts';
 import { agentRoutes } from './detections/agent-routes.ts';
 import { detectionRoutes } from './detections/routes.ts';
+import { bulkRoutes } from './detections/bulk-routes.ts';
+import { exceptionRoutes } from './detections/exception-routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { feedRoutes } from './feed/routes.ts';
 import { hitRoutes } from './hits/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
+import { keepingRoutes } from './keeping/routes.ts';
+import { proofRoutes } from './proof/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { readJsonBodies } from './http/body.ts';
 import { allowOrigins } from './http/cors.ts';
@@ -59,6 +63,10 @@ export async function buildApp(deps: Deps): Promise<App> {
   detectionRoutes(app, deps);
   suggestionRoutes(app, deps);
   agentRoutes(app, deps);
+  exceptionRoutes(app, deps);
+  bulkRoutes(app, deps);
+  proofRoutes(app, deps);
+  keepingRoutes(app, deps);
   runRoutes(app, deps);
   hitRoutes(app, deps);
   logRoutes(app, deps);

@@ -8,6 +8,7 @@ import { createEngine } from './logs/engine/engine.ts';
 import { folderOf } from './logs/log-deps.ts';
 import { checkLogsQuery } from './logs/search.ts';
 import { createClockGuard } from './schedule/clock-guard.ts';
+import { testErrors } from './proof/run-tests.ts';
 import type { Logger } from './lib/logger.ts';
 import { createAuthenticate } from './orgs/authenticate.ts';
 
@@ -29,6 +30,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     clockGuard: createClockGuard(clock),
     engine,
     connectionFor: (orgId) => localConnection(search, orgId),
+    checkTests: (orgId, detectionId, definition) => testErrors(deps, { orgId, detectionId, definition }),
     checkQuery: (orgId, query) => checkLogsQuery(search, orgId, query),
   };
   return { deps, stop: () => engine.close() };

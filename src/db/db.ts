@@ -6,7 +6,7 @@ import type { OrgId } from '../lib/org-id.ts';
 type Tables = Record<never, never>;
 
 /** The pool. No statement runs on it directly: `inOrg` and `acrossOrgs` open the transaction with its role. */
-export type Db = Kysely<Tables> & { readonly isPool: true };
+export type Db = Kysely<Tables> & { readonly isPool: true; readonly isRehearsal?: boolean };
 
 /** A transaction whose role and organization are set. Store functions take one. */
 export type Tx = Kysely<Tables> & { readonly isPool?: never };
@@ -76,13 +76,18 @@ export function acrossOrgs<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> 
   return transact(db, 'begin; set local role tocsin_system', work);
 }
 
+/** The same pool, but every transaction is undone where it would be committed: for dry runs, which then do all that the real thing does. */
+export function rehearse(db: Db): Db {
+  return Object.assign(db.withoutPlugins(), { isPool: true as const, isRehearsal: true });
+}
+
 async function transact<T>(db: Db, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   return db.connection().execute(async (connection) => {
     const tx = connection as Tx;
     await sql.raw(begin).execute(tx);
     try {
       const result = await work(tx);
-      await sql.raw('commit').execute(tx);
+      await sql.raw(db.isRehearsal ? 'rollback' : 'commit').execute(tx);
       return result;
     } catch (error) {
       // A connection that is gone has rolled back by itself; the first error is the one to tell.
