@@ -8,6 +8,7 @@ import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { feedRoutes } from './feed/routes.ts';
 import { hitRoutes } from './hits/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
+import { outputRoutes } from './outputs/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { readJsonBodies } from './http/body.ts';
 import { allowOrigins } from './http/cors.ts';
@@ -59,6 +60,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   agentRoutes(app, deps);
   runRoutes(app, deps);
   hitRoutes(app, deps);
+  outputRoutes(app, deps);
   logRoutes(app, deps);
   feedRoutes(app, deps);
   sourceRoutes(app, deps);

@@ -34,6 +34,13 @@ export const Settings = z.object({
     .describe(
       'Administrator key of the organization `default`; at least 20 characters; a changed value replaces the old one.',
     ),
+  TOCSIN_SECRET_KEY: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .optional()
+    .describe(
+      'Encrypts stored credentials, at least 32 characters; unset: a key in the data directory, unless `DATABASE_URL` is set.',
+    ),
   TOCSIN_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -66,6 +73,7 @@ export type Config = {
   databaseUrl: string | undefined;
   dataDir: string;
   apiKey: string | undefined;
+  secretKey: string | undefined;
   logLevel: string;
   rateLimit: number;
   corsOrigins: string[];
@@ -90,6 +98,7 @@ export function loadConfig(env: Record<string, string | undefined> = environment
     databaseUrl: s.DATABASE_URL,
     dataDir: resolve(s.TOCSIN_DATA_DIR),
     apiKey: s.TOCSIN_API_KEY,
+    secretKey: s.TOCSIN_SECRET_KEY,
     logLevel: s.TOCSIN_LOG_LEVEL,
     rateLimit: s.TOCSIN_RATE_LIMIT,
     corsOrigins: s.TOCSIN_CORS_ORIGINS,

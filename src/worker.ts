@@ -2,6 +2,7 @@ import { maintainLoop } from './db/maintain.ts';
 import type { Deps } from './deps.ts';
 import { ingestLoop } from './ingest/loop.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
+import { cleanOutboxLoop, deliverLoop } from './outputs/loops.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
 
 /** Runs every loop until the signal ends them; answers when the last has ended. */
@@ -11,8 +12,10 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     executeLoop(deps, signal),
     reapLoop(deps, signal),
     ingestLoop(deps, signal),
+    deliverLoop(deps, signal),
     compactLoop(deps, signal),
     cleanLoop(deps, signal),
+    cleanOutboxLoop(deps, signal),
     maintainLoop(deps, signal),
   ]);
 }

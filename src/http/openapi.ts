@@ -45,7 +45,7 @@ export async function describeApi(app: App): Promise<void> {
         },
       },
       security: [{ apiKey: [] }],
-      tags: ['detections', 'agents', 'runs', 'hits', 'feed', 'sources', 'logs', 'keys', 'audit', 'service'].map(
+      tags: ['detections', 'agents', 'runs', 'hits', 'outputs', 'feed', 'sources', 'logs', 'keys', 'audit', 'service'].map(
         (name) => ({ name }),
       ),
     },
