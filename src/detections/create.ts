@@ -9,6 +9,7 @@ import { findDismissed, insertAgent } from './agent-store.ts';
 import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
 import { checkWouldRun } from './check.ts';
 import { columnsOf } from './columns.ts';
+import { emitDetection } from './events.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { CreateDetection, CreateSuggestion } from './input.ts';
 import { toRecord } from './record.ts';
@@ -38,6 +39,7 @@ export async function createDetection(
       after: record,
     });
     await openAgentSchedule(tx, caller, agent);
+    await emitDetection(tx, 'detection.created', record);
   });
   return record;
 }
@@ -72,6 +74,7 @@ export async function createSuggestion(
       before: null,
       after: record,
     });
+    await emitDetection(tx, 'suggestion.created', record);
   });
   return record;
 }

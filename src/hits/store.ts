@@ -4,6 +4,7 @@ import type { Facts, RenderedRow, Severity } from '../analysis/candidate.ts';
 import { rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { uuidv7 } from '../lib/ids.ts';
+import { emitHits } from './events.ts';
 
 /** A hit as a verdict makes it. `judged` false: no judge came to it in time, it stands by its facts. */
 export type NewHit = {
@@ -27,8 +28,10 @@ export type NewHit = {
 };
 
 /** Stores hits, or finds those that are there already and leaves them as they are. Answers their ids by key. `now` is slot time. */
-export async function insertHits(tx: Tx, orgId: OrgId, hits: NewHit[], now: Date): Promise<Map<string, string>> {
-  if (hits.length === 0) return new Map();
+export async function insertHits(tx: Tx, orgId: OrgId, given: NewHit[], now: Date): Promise<Map<string, string>> {
+  if (given.length === 0) return new Map();
+  // Ids in the order given; rows locked in the order of their keys, since another run may store the same hits.
+  const hits = given.map((hit) => ({ ...hit, id: uuidv7(now) })).toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const text = (pick: (hit: NewHit) => string | null) => sql`${hits.map(pick)}::text[]`;
   const found = await rows(
     tx,
@@ -38,7 +41,7 @@ export async function insertHits(tx: Tx, orgId: OrgId, hits: NewHit[], now: Date
         created_at, updated_at)
       select ${orgId}::uuid, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step,
         evidence, rows, facts, judged, model_disagrees, 0, window_from, window_to, window_to, window_to, ${now}::timestamptz, ${now}::timestamptz
-      from unnest(${hits.map(() => uuidv7(now))}::uuid[], ${hits.map((hit) => hit.detectionId)}::uuid[], ${text((hit) => hit.key)},
+      from unnest(${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.detectionId)}::uuid[], ${text((hit) => hit.key)},
         ${text((hit) => hit.entity)}, ${text((hit) => hit.entityType)}, ${text((hit) => hit.kind)}, ${text((hit) => hit.severity)},
         ${hits.map((hit) => hit.confidence)}::int[], ${text((hit) => hit.headline)}, ${text((hit) => hit.summary)},
         ${text((hit) => hit.nextStep)}, ${text((hit) => JSON.stringify(hit.evidence))}, ${text((hit) => JSON.stringify(hit.rows))},
@@ -57,7 +60,9 @@ export type Occurrence = { hitId: string; runId: string; windowFrom: Date; seenA
 /** Joins runs to hits. A window that the hit was not seen in before counts as one more occurrence; the same window again does not. */
 export async function insertOccurrences(tx: Tx, orgId: OrgId, occurrences: Occurrence[], now: Date): Promise<void> {
   if (occurrences.length === 0) return;
-  await sql`
+  const changed = await rows(
+    tx,
+    sql<{ id: string }>`
     with given as (
       select distinct * from unnest(${occurrences.map((one) => one.hitId)}::uuid[], ${occurrences.map((one) => one.runId)}::uuid[],
         ${occurrences.map((one) => one.windowFrom.toISOString())}::timestamptz[],
@@ -74,5 +79,11 @@ export async function insertOccurrences(tx: Tx, orgId: OrgId, occurrences: Occur
     update hits h set occurrences = h.occurrences + fresh.n, first_seen_at = least(h.first_seen_at, fresh.first_at),
       last_seen_at = greatest(h.last_seen_at, fresh.last_at), updated_at = ${now},
       revision = h.revision + case when h.occurrences > 0 then 1 else 0 end
-    from fresh where h.organization_id = ${orgId} and h.id = fresh.hit_id`.execute(tx);
+    from fresh where h.organization_id = ${orgId} and h.id = fresh.hit_id returning h.id`,
+  );
+  await emitHits(
+    tx,
+    orgId,
+    changed.map(({ id }) => id),
+  );
 }

@@ -20,11 +20,8 @@ function withProblems(route: Described): Described {
 }
 
 /** Schemas that only answers use stand in the registry as input too; nothing points at those. */
-function withoutUnused<Document extends { components?: { schemas?: object } }>(document: Document): Document {
-  const text = JSON.stringify(document);
-  const schemas = Object.entries(document.components?.schemas ?? {});
-  const used = schemas.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
-  return { ...document, components: { ...document.components, schemas: Object.fromEntries(used) } };
+function dropUnused(schemas: Record<string, unknown>, text: string): void {
+  for (const name of Object.keys(schemas)) if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name];
 }
 
 /** OpenAPI 3.1 made from the routes, at `/openapi.json`, and the browsable reference at `/docs`. Register before the routes. */
@@ -45,12 +42,26 @@ export async function describeApi(app: App): Promise<void> {
         },
       },
       security: [{ apiKey: [] }],
-      tags: ['detections', 'agents', 'runs', 'hits', 'outputs', 'feed', 'sources', 'logs', 'keys', 'audit', 'service'].map(
-        (name) => ({ name }),
-      ),
+      tags: [
+        'detections',
+        'agents',
+        'runs',
+        'hits',
+        'outputs',
+        'feed',
+        'sources',
+        'logs',
+        'keys',
+        'audit',
+        'service',
+      ].map((name) => ({ name })),
     },
     transform: (route) => jsonSchemaTransform(withProblems(route)),
-    transformObject: (document) => withoutUnused(jsonSchemaTransformObject(document)),
+    transformObject: (document) => {
+      const described = jsonSchemaTransformObject(document);
+      if ('components' in described) dropUnused(described.components?.schemas ?? {}, JSON.stringify(described));
+      return described;
+    },
   });
   // Routes of the reference are made inside the plugin; only this scope is open.
   await app.register(async (scope) => {

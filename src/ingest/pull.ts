@@ -40,7 +40,7 @@ export async function pullClaimed(
     const repeats = !mustRead && (input.kind === 'not-modified' || bytesHash(input.parts) === cursor.bytes);
     const parsed = input.kind === 'read' && !repeats ? await asBadPull(async () => parse(source, input)) : undefined;
     const result = await inSourceAcrossOrgs(deps.db, source, async (tx): Promise<PullResult | undefined> => {
-      const claimed = await lockClaim(tx, source.id, worker);
+      const claimed = await lockClaim(tx, source, worker);
       if (!claimed) return undefined;
       const plan = await planOf(tx, claimed, parsed, cursor);
       await applyPlan(tx, claimed, plan, deps.clock());
@@ -56,7 +56,7 @@ export async function pullClaimed(
     return result;
   } catch (error) {
     if (options.signal?.aborted) {
-      await inSourceAcrossOrgs(deps.db, source, (tx) => releaseSource(tx, source.id, worker));
+      await inSourceAcrossOrgs(deps.db, source, (tx) => releaseSource(tx, source, worker));
       throw error;
     }
     return failPull(deps, source, { error, scheduled: options.scheduled });
@@ -78,7 +78,7 @@ async function asBadPull<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function planOf(tx: Tx, source: SourceRow, parsed: Parsed | undefined, cursor: Cursor): Promise<Plan> {
-  const held = await listHeldItems(tx, source.id);
+  const held = await listHeldItems(tx, source);
   if (!parsed) return planRepeat(held, cursor.records ?? 0);
   const { kept, left, present } = splitByWords(parsed.records, source);
   checkCatalogue(parsed, held, { present, newest: cursor.newest });
@@ -135,6 +135,7 @@ function goodEnd(
   };
   return {
     id: source.id,
+    organization_id: source.organization_id,
     cursor: JSON.stringify(next),
     etag: read ? (read.etag ?? null) : source.etag,
     last_modified: read ? (read.lastModified ?? null) : source.last_modified,
@@ -166,7 +167,7 @@ async function failPull(
   ingestMetrics(deps.metrics.registry)(source.kind, result);
   deps.log.warn({ sourceId: source.id, err: error }, 'feed pull failed');
   return inSourceAcrossOrgs(deps.db, source, async (tx) => {
-    const claimed = await lockClaim(tx, source.id, source.worker!);
+    const claimed = await lockClaim(tx, source, source.worker!);
     if (!claimed) return undefined;
     const failures = claimed.failures + 1;
     const next_pull_at = nextPull(claimed, now, { scheduled, failures });

@@ -6,7 +6,8 @@ import { sourceKinds } from './sources/registry.ts';
 const codePoints = (min: number, max: number) =>
   z
     .string()
-    .refine((text) => [...text].length >= min && [...text].length <= max, `must have ${min} to ${max} characters`);
+    .refine((text) => [...text].length >= min && [...text].length <= max, `must have ${min} to ${max} characters`)
+    .meta({ minLength: min, maxLength: max });
 
 const Words = z.array(codePoints(1, 200)).max(100);
 const Tlp = z.enum([...tlps, 'WHITE', 'AMBER_STRICT']);

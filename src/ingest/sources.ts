@@ -22,6 +22,7 @@ import {
   listSourceRows,
   lockSource,
   markSourceDeleted,
+  readSource,
   updateSourceRow,
   type NewSource,
 } from './source-store.ts';
@@ -75,7 +76,7 @@ export async function createSource(deps: Deps, caller: Caller, input: CreateSour
     if ((await countSources(tx, caller.orgId)) >= sourcesMax)
       throw appError('conflict', `An organization has at most ${sourcesMax} sources.`);
     await insertSource(tx, { ...fresh, pool_id: await poolOf(tx, fresh) });
-    const made = toSource((await findSource(tx, fresh.id))!, caller, now);
+    const made = toSource(await readSource(tx, fresh), caller, now);
     await insertAudit(tx, caller, {
       action: 'source.created',
       resourceType: 'source',
@@ -126,7 +127,7 @@ export async function updateSource(
     after.updated_at = new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1));
     await updateSourceRow(tx, after);
     if (after.assigned_to !== null) await updateAssignedPool(tx, after.pool_id, after.assigned_to);
-    const [old, made] = [toSource(before, caller, now), toSource((await findSource(tx, id))!, caller, now)];
+    const [old, made] = [toSource(before, caller, now), toSource(await readSource(tx, before), caller, now)];
     await insertAudit(tx, caller, {
       action: 'source.updated',
       resourceType: 'source',
@@ -198,7 +199,7 @@ function changed(
 export async function deleteSource(deps: Deps, caller: Caller, id: string): Promise<Source> {
   return writable(deps, caller, id, async (tx, before) => {
     const old = toSource(before, caller, deps.clock());
-    await markSourceDeleted(tx, id, deps.clock());
+    await markSourceDeleted(tx, before, deps.clock());
     await insertAudit(tx, caller, {
       action: 'source.deleted',
       resourceType: 'source',
@@ -213,7 +214,7 @@ export async function deleteSource(deps: Deps, caller: Caller, id: string): Prom
 /** Pulls a source at once, a disabled one too; answers when it is done. 409 while another pull of it runs. */
 export async function pullSource(deps: Deps, caller: Caller, id: string): Promise<PullResult> {
   const worker = uuidv7();
-  const claimed = await writable(deps, caller, id, (tx) => claimSource(tx, id, worker));
+  const claimed = await writable(deps, caller, id, (tx, source) => claimSource(tx, source, worker));
   const result = claimed && (await pullClaimed(deps, claimed, { scheduled: false }));
   if (!result) throw appError('in_progress', 'This source is being pulled.');
   return result;
@@ -235,7 +236,7 @@ async function writable<T>(
   const visible = await visibleSource(deps, caller, id);
   if (visible.visibility === 'shared') requireAdmin(caller);
   const locked = async (tx: Tx): Promise<T> => {
-    const source = await lockSource(tx, id);
+    const source = await lockSource(tx, visible);
     if (!source) throw appError('not_found', `Source ${id} not found`);
     return work(tx, source);
   };

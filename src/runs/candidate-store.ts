@@ -120,9 +120,10 @@ export async function findSuppressions(
 export async function upsertSuppressions(
   tx: Tx,
   ref: { orgId: OrgId; detectionId: string },
-  given: Suppression[],
+  suppressions: Suppression[],
 ): Promise<void> {
-  if (given.length === 0) return;
+  if (suppressions.length === 0) return;
+  const given = suppressions.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   await sql`
     insert into suppressions (organization_id, detection_id, key, positive, hit_id, facts, severity, since_at, until_at)
     select ${ref.orgId}::uuid, ${ref.detectionId}::uuid, * from unnest(${given.map((one) => one.key)}::text[],

@@ -5,6 +5,7 @@ import { startRuns, type RunsTest } from '../../test/runs.ts';
 import { analystVerdict } from '../agent/analyst.ts';
 import type { Row } from '../siem/connector.ts';
 import type { Judge } from './judge.ts';
+import { requestRun } from './request.ts';
 
 const on = await testDatabase();
 const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
@@ -169,4 +170,22 @@ test('a negative verdict keeps the same out until the facts are stronger', async
   expect(asked).toEqual([3, 7]);
   expect(await hitsOf(t)).toEqual([]);
   expect(await t.select(sql`select distinct triggered from runs`)).toEqual([{ triggered: false }]);
+});
+
+test('a run leaves alone what another run, which still goes on, has to judge', async () => {
+  const t = await startRuns(on, ({ window }) => users(2, window.clock));
+  const id = await t.newDetection({ suppressionMinutes: 0 });
+  t.time.now = new Date(hour(0));
+  const { runId } = await requestRun(t.deps, t.caller, id, { from: hour(-3), to: hour(-2) });
+  await t.runAt(hour(0), slowJudge(0));
+  expect(await candidatesOf(t)).toEqual([{ state: 'pending', n: 2 }]);
+  await t.runAt(hour(1), slowJudge());
+  expect(await candidatesOf(t)).toEqual([
+    { state: 'judged', n: 2 },
+    { state: 'pending', n: 2 },
+  ]);
+  await t.select(sql`update run_queue set retry_at = null`);
+  await t.runAt(hour(1), slowJudge());
+  const [run] = await t.select(sql<{ hit_count: number }>`select hit_count from runs where id = ${runId}`);
+  expect(run?.hit_count).toBe(2);
 });

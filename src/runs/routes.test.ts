@@ -95,7 +95,9 @@ test('events that arrive become a hit through the real engine, with the rows as 
   ]);
   const hit = (await org.call('GET', `/api/hits/${hits[0].id}`)).body;
   expect(hit.runs).toEqual([runs[0].id]);
-  expect(hit.rows).toMatchObject([{ rowId: 'signin-2026-03-02-e1', fields: { userName: 'root', action: 'ConsoleLogin' } }]);
+  expect(hit.rows).toMatchObject([
+    { rowId: 'signin-2026-03-02-e1', fields: { userName: 'root', action: 'ConsoleLogin' } },
+  ]);
   for (const { rowId, field, value } of hit.evidence)
     expect(hit.rows.find((row: { rowId: string }) => row.rowId === rowId).fields[field]).toContain(value);
   expect((await org.call('GET', `/api/detections/${id}`)).body).toMatchObject({
