@@ -4,6 +4,7 @@ import { ingestLoop } from './ingest/loop.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
 import { cleanOutboxLoop, deliverLoop } from './outputs/loops.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
+import { researchLoop } from './suggest/research.ts';
 
 /** Runs every loop until the signal ends them; answers when the last has ended. */
 export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> {
@@ -13,6 +14,7 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     reapLoop(deps, signal),
     ingestLoop(deps, signal),
     deliverLoop(deps, signal),
+    researchLoop(deps, signal),
     compactLoop(deps, signal),
     cleanLoop(deps, signal),
     cleanOutboxLoop(deps, signal),
