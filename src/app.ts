@@ -11,6 +11,7 @@ import { feedRoutes } from './feed/routes.ts';
 import { hitRoutes } from './hits/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
 import { keepingRoutes } from './keeping/routes.ts';
+import { outputRoutes } from './outputs/routes.ts';
 import { proofRoutes } from './proof/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { readJsonBodies } from './http/body.ts';
@@ -69,6 +70,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   keepingRoutes(app, deps);
   runRoutes(app, deps);
   hitRoutes(app, deps);
+  outputRoutes(app, deps);
   logRoutes(app, deps);
   feedRoutes(app, deps);
   sourceRoutes(app, deps);

@@ -3,6 +3,7 @@ import type { Db } from './db/db.ts';
 import type { Deps } from './deps.ts';
 import { createMetrics } from './http/metrics.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
+import { createSecretbox } from './lib/secretbox.ts';
 import { localConnection } from './logs/connection.ts';
 import { createEngine } from './logs/engine/engine.ts';
 import { folderOf } from './logs/log-deps.ts';
@@ -27,6 +28,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     log,
     auth: createAuthenticate(db),
     metrics: createMetrics(),
+    secrets: createSecretbox(config),
     clockGuard: createClockGuard(clock),
     engine,
     connectionFor: (orgId) => localConnection(search, orgId),
