@@ -56,7 +56,7 @@ export type RunsTest = {
   siem: ReturnType<typeof scriptedSiem>;
   newDetection: (input?: Partial<CreateDetection>) => Promise<string>;
   /** Sets slot time and executes all that is due. */
-  runAt: (at: string | Date, judge?: Judge) => Promise<number>;
+  runAt: (at: string | Date, judge?: Judge, places?: number) => Promise<number>;
   select: <T>(statement: ReturnType<typeof sql<T>>) => Promise<T[]>;
 };
 
@@ -85,9 +85,9 @@ export async function startRuns(
     deps,
     siem,
     newDetection: async (input = {}) => (await createDetection(deps, caller, { ...newDetectionInput, ...input })).id,
-    runAt: (at, judge) => {
+    runAt: (at, judge, places = 2) => {
       time.now = new Date(at);
-      return runDue(deps, time.now, judge ? { judge } : {});
+      return runDue(deps, time.now, judge ? { judge, places } : { places });
     },
     select: (statement) => inOrg(db, orgId, (tx) => rows(tx, statement)),
   };

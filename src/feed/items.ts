@@ -19,7 +19,7 @@ export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): 
       const found = await readItemsPage(tx, {
         // An unknown platform is on no item, so there is nothing to look through.
         poolIds: request.platform === null ? [] : view.poolIds,
-        filters: await filtersOf(tx, request),
+        filters: await filtersOf(tx, request, view.poolIds),
         limit: request.perPage,
         offset: Math.min(offset, Number.MAX_SAFE_INTEGER - 1_000),
       });
@@ -31,20 +31,28 @@ export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): 
   );
 }
 
-async function filtersOf(tx: Tx, { severity, status, platform, source }: ItemsRequest): Promise<ItemFilters> {
+async function filtersOf(
+  tx: Tx,
+  { severity, status, platform, source }: ItemsRequest,
+  poolIds: string[],
+): Promise<ItemFilters> {
   return {
     ...(severity ? { severity } : {}),
     ...(status ? { status } : {}),
     ...(platform ? { platform } : {}),
-    ...(source === undefined ? {} : { sources: await matchSources(tx, source) }),
+    ...(source === undefined ? {} : { sources: await matchSources(tx, source, poolIds) }),
   };
 }
 
 /** Case is compared here and not by the database, whose rules depend on the locale that it was made with. */
-async function matchSources(tx: Tx, source: string): Promise<{ publishers: string[]; names: string[] }> {
+async function matchSources(
+  tx: Tx,
+  source: string,
+  poolIds: string[],
+): Promise<{ publishers: string[]; names: string[] }> {
   const fold = (text: string): string => text.normalize('NFC').toLowerCase();
   const wanted = fold(source);
-  const found = await listSourceNames(tx);
+  const found = await listSourceNames(tx, poolIds);
   const distinct = (texts: string[]): string[] => [...new Set(texts.filter((text) => fold(text) === wanted))];
   return {
     publishers: distinct(found.map(({ publisher }) => publisher)),

@@ -3,17 +3,20 @@ import { fieldError } from '../lib/errors.ts';
 import { findPlatform, type Platform } from './platforms.ts';
 import { itemStatuses, severities, type ItemStatus, type Severity } from './vocabulary.ts';
 
-const digits = (max: string) =>
+/** Decimal digits and nothing else; described as the integer that they are. */
+const digits = (fallback: number, max: number | undefined) =>
   z
     .string()
-    .regex(/^\d+$/, 'must be written in decimal digits')
-    .refine((text) => Number(text) >= 1, 'must be at least 1')
-    .refine((text) => max === '' || Number(text) <= Number(max), `must be at most ${max}`);
+    .refine((text) => /^\d+$/.test(text), 'must be written in decimal digits')
+    .refine((text) => !/^0*$/.test(text), 'must be at least 1')
+    .refine((text) => max === undefined || Number(text) <= max, `must be at most ${max}`)
+    .optional()
+    .meta({ type: 'integer', minimum: 1, ...(max === undefined ? {} : { maximum: max }), default: fallback });
 
 /** The query of GET /items as it arrives. Names that are not known stay, so that the answer can name them. */
 export const ItemsQuery = z.looseObject({
-  page: digits('').optional().meta({ description: 'Whole number from 1; default 1.' }),
-  perPage: digits('100').optional().meta({ description: 'Whole number from 1 to 100; default 20.' }),
+  page: digits(1, undefined),
+  perPage: digits(20, 100),
   severity: z.enum(severities).optional(),
   platform: z.string().max(200).optional().describe('Any case; aliases such as `win` or `m365` are known.'),
   status: z.enum(itemStatuses).optional(),

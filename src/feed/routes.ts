@@ -12,11 +12,13 @@ import { getStats } from './stats.ts';
 
 const ItemPath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
 
+/** Pages are kept packed, so the general compression is told to stand aside. */
 export function feedRoutes(app: App, deps: Deps): void {
   app.route({
     method: 'GET',
     url: '/items',
     config: { scope: 'feed:read' },
+    compress: false,
     schema: { tags: ['feed'], summary: 'List feed items', querystring: ItemsQuery, response: { 200: FeedList } },
     handler: async (request, reply) =>
       sendPage(request, reply, await listItems(deps, callerOf(request), request.query)),
@@ -37,6 +39,7 @@ export function feedRoutes(app: App, deps: Deps): void {
     method: 'GET',
     url: '/stats',
     config: { scope: 'feed:read' },
+    compress: false,
     schema: { tags: ['feed'], summary: 'Statistics of the feed', response: { 200: FeedStats } },
     handler: async (request, reply) => sendPage(request, reply, await getStats(deps, callerOf(request))),
   });

@@ -3,8 +3,9 @@ import { row, rows, type Tx } from '../db/db.ts';
 
 export type PoolVersion = [id: string, seq: number];
 
-/** Row-level security leaves the pools that the organization sees. */
-const visiblePools = sql`(select coalesce(json_agg(json_build_array(id, seq) order by id), '[]') from feed_pools)`;
+/** Which pools the transaction's organization sees; row-level security says the same once more. */
+const isVisible = sql`(kind = 'public' or organization_id = tocsin_org() or (kind = 'assigned' and tocsin_org() = any(assigned_to)))`;
+const visiblePools = sql`(select coalesce(json_agg(json_build_array(id, seq) order by id), '[]') from feed_pools where ${isVisible})`;
 
 export async function readPools(tx: Tx): Promise<PoolVersion[]> {
   const found = await row(tx, sql<{ pools: PoolVersion[] }>`select ${visiblePools} as pools`);
@@ -69,10 +70,13 @@ function conditions(filters: ItemFilters, platform: ReturnType<typeof sql>): Ret
 }
 
 /** Every publisher and source name that the organization's items have. */
-export function listSourceNames(tx: Tx): Promise<{ publisher: string; source_name: string }[]> {
+export function listSourceNames(tx: Tx, poolIds: string[]): Promise<{ publisher: string; source_name: string }[]> {
   return rows(
     tx,
-    sql<{ publisher: string; source_name: string }>`select distinct publisher, source_name from feed_counts`,
+    sql<{
+      publisher: string;
+      source_name: string;
+    }>`select distinct publisher, source_name from feed_counts where pool_id = any(${poolIds}::uuid[])`,
   );
 }
 
@@ -121,9 +125,9 @@ export function findItem(
     tx,
     sql<{ doc: string; next_expiry_at: Date | null; related: string[] }>`
       select doc, next_expiry_at,
-        related || array(select later.id from items later where later.pool_id in (select id from feed_pools) and items.id = any(later.related)
+        related || array(select later.id from items later where later.pool_id in (select id from feed_pools where ${isVisible}) and items.id = any(later.related)
           and later.source_id = items.source_id) as related
-      from items where id = ${id}`,
+      from items where id = ${id} and pool_id in (select id from feed_pools where ${isVisible})`,
   );
 }
 
@@ -134,6 +138,7 @@ export function listVersions(
   return rows(
     tx,
     sql<{ version: number; cause: string; changed: string[]; at: Date }>`
-      select version, cause, changed, at from item_versions where item_id = ${id} order by version desc limit 1000`,
+      select version, cause, changed, at from item_versions
+      where item_id = ${id} and pool_id in (select id from feed_pools where ${isVisible}) order by version desc limit 1000`,
   );
 }

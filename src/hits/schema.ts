@@ -18,33 +18,35 @@ export const HitFilter = PageQuery.extend({
 });
 export type HitFilter = z.infer<typeof HitFilter>;
 
-export const Hit = z.object({
-  id: z.string(),
-  detectionId: z.string(),
-  entity: z.string(),
-  entityType: z.string(),
-  kind: z.enum(detectionCategories),
-  severity: z.enum(severities),
-  confidence: z.number().int(),
-  headline: z.string(),
-  summary: z.string(),
-  nextStep: z.string(),
-  evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
-  judged: z.boolean().describe('false: no judge came to it within a day; it stands by its facts.'),
-  modelDisagrees: z
-    .string()
-    .nullable()
-    .describe('Why the judge saw no hit where the facts alone are of high severity.'),
-  status: z.enum(hitStatuses),
-  revision: z.number().int(),
-  occurrenceCount: z.number().int().describe('Windows that it was seen in.'),
-  windowFrom: time,
-  windowTo: time,
-  firstSeenAt: time,
-  lastSeenAt: time,
-  createdAt: time,
-  updatedAt: time,
-});
+export const Hit = z
+  .object({
+    id: z.string(),
+    detectionId: z.string(),
+    entity: z.string(),
+    entityType: z.string(),
+    kind: z.enum(detectionCategories),
+    severity: z.enum(severities),
+    confidence: z.number().int(),
+    headline: z.string(),
+    summary: z.string(),
+    nextStep: z.string(),
+    evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
+    judged: z.boolean().describe('false: no judge came to it within a day; it stands by its facts.'),
+    modelDisagrees: z
+      .string()
+      .nullable()
+      .describe('Why the judge saw no hit where the facts alone are of high severity.'),
+    status: z.enum(hitStatuses),
+    revision: z.number().int(),
+    occurrenceCount: z.number().int().describe('Windows that it was seen in.'),
+    windowFrom: time,
+    windowTo: time,
+    firstSeenAt: time,
+    lastSeenAt: time,
+    createdAt: time,
+    updatedAt: time,
+  })
+  .meta({ id: 'Hit' });
 export type Hit = z.infer<typeof Hit>;
 
 export const HitList = z.object({ hits: z.array(Hit), nextCursor: z.string().nullable() });

@@ -26,7 +26,7 @@ export async function applyPlan(tx: Tx, source: SourceRow, plan: Plan, now: Date
     source,
     at,
     seqByPool: new Map(pools.map(({ id, seq }) => [id, seq + 1])),
-    current: await currentItems(tx, plan.actions),
+    current: await currentItems(tx, source, plan.actions),
   };
   const steps = inPublishOrder(plan.actions, at).flatMap((action) => stepsOf(commit, action));
   const emptied = plan.actions.flatMap((action) => (action.kind === 'move' ? [action.held.id] : []));
@@ -50,9 +50,9 @@ function poolsOf(action: Action): string[] {
   return 'held' in action ? [action.held.pool_id, action.candidate.poolId] : [action.candidate.poolId];
 }
 
-async function currentItems(tx: Tx, actions: Action[]): Promise<Current> {
+async function currentItems(tx: Tx, source: SourceRow, actions: Action[]): Promise<Current> {
   const ids = actions.flatMap((action) => ('held' in action ? [action.held.id] : []));
-  const found = ids.length === 0 ? [] : await listCurrentTexts(tx, ids);
+  const found = ids.length === 0 ? [] : await listCurrentTexts(tx, source, ids);
   return new Map(
     found.map(({ id, doc, stored_text }) => [id, { item: JSON.parse(doc) as FeedItem, storedText: stored_text }]),
   );

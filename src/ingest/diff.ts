@@ -37,6 +37,8 @@ export type Plan = {
   /** Ids of items whose record is back, and of those absent for the first time. */
   back: string[];
   absent: string[];
+  /** How many records the pull held. */
+  records: number;
   result: PullResult;
 };
 
@@ -77,15 +79,21 @@ export function planPull(given: {
     actions,
     back: back.map(({ id }) => id),
     absent,
+    records: candidates.length,
     result: countResult(actions, candidates.length, given.skipped),
   };
 }
 
 /** What a repeated good pull changes: what lacked last time lacks again. */
-export function planRepeat(held: HeldItem[]): Plan {
+export function planRepeat(held: HeldItem[], records: number): Plan {
   const { vanished, absent } = ageMissing(held.filter((item) => isLive(item) && item.missing_pulls > 0));
-  const present = held.filter((item) => isLive(item) && item.missing_pulls === 0).length;
-  return { actions: vanished, back: [], absent, result: { ...countResult(vanished, 0, []), unchanged: present } };
+  return {
+    actions: vanished,
+    back: [],
+    absent,
+    records,
+    result: { ...countResult(vanished, 0, []), unchanged: records },
+  };
 }
 
 /** Whether a catalogue lacks so many known rows that it is not to be believed. */

@@ -4,18 +4,11 @@ import type { Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { nextSlot, parseCron } from '../schedule/cron.ts';
 import { applyPlan } from './apply.ts';
-import {
-  lacksTooMany,
-  planPull,
-  planRepeat,
-  type Candidate,
-  type HeldItem,
-  type Plan,
-  type PullResult,
-} from './diff.ts';
-import { tlpOfRecord, toItem } from './document.ts';
+import { lacksTooMany, planPull, planRepeat, type HeldItem, type Plan, type PullResult } from './diff.ts';
+import { toCandidates } from './candidates.ts';
 import { splitByWords } from './filters.ts';
-import { bytesHash, contentHash, recordHash } from './hashes.ts';
+import { bytesHash } from './hashes.ts';
+import { ingestMetrics } from './metrics.ts';
 import { readInput, type Input } from './read-input.ts';
 import type { Parsed } from './record.ts';
 import type { Cursor, SourceRow } from './source-row.ts';
@@ -46,23 +39,24 @@ export async function pullClaimed(
     const input = await asBadPull(() => readInput(known, deps.config, options.signal));
     const repeats = !mustRead && (input.kind === 'not-modified' || bytesHash(input.parts) === cursor.bytes);
     const parsed = input.kind === 'read' && !repeats ? await asBadPull(async () => parse(source, input)) : undefined;
-    const result = await inSourceAcrossOrgs(deps.db, source, async (tx) => {
-      const claimed = await lockClaim(tx, source.id, worker);
+    const result = await inSourceAcrossOrgs(deps.db, source, async (tx): Promise<PullResult | undefined> => {
+      const claimed = await lockClaim(tx, source, worker);
       if (!claimed) return undefined;
       const plan = await planOf(tx, claimed, parsed, cursor);
       await applyPlan(tx, claimed, plan, deps.clock());
       await finishPull(
         tx,
         worker,
-        goodEnd(deps, claimed, { input, parsed, cursor, result: plan.result, scheduled: options.scheduled }),
+        goodEnd(deps, claimed, { input, parsed, cursor, plan, scheduled: options.scheduled, before: source }),
       );
       return plan.result;
     });
     forgetViews(deps.db);
+    if (result) ingestMetrics(deps.metrics.registry)(source.kind, result);
     return result;
   } catch (error) {
     if (options.signal?.aborted) {
-      await inSourceAcrossOrgs(deps.db, source, (tx) => releaseSource(tx, source.id, worker));
+      await inSourceAcrossOrgs(deps.db, source, (tx) => releaseSource(tx, source, worker));
       throw error;
     }
     return failPull(deps, source, { error, scheduled: options.scheduled });
@@ -84,37 +78,18 @@ async function asBadPull<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function planOf(tx: Tx, source: SourceRow, parsed: Parsed | undefined, cursor: Cursor): Promise<Plan> {
-  const held = await listHeldItems(tx, source.id);
-  if (!parsed) return planRepeat(held);
+  const held = await listHeldItems(tx, source);
+  if (!parsed) return planRepeat(held, cursor.records ?? 0);
   const { kept, left, present } = splitByWords(parsed.records, source);
   checkCatalogue(parsed, held, { present, newest: cursor.newest });
   const ownPool = await privatePool(tx, source.organization_id, uuidv7());
-  const candidates = kept.map((record): Candidate => {
-    const epoch = new Date(0);
-    const status = record.withdrawn ? 'retracted' : 'active';
-    // Stamps are no part of the hash.
-    const item = toItem(record, source, {
-      id: '',
-      version: 0,
-      status,
-      createdAt: epoch,
-      addedToFeedAt: epoch,
-      lastUpdated: epoch,
-    });
-    const isOwn = source.visibility === 'private' || tlpOfRecord(record, source) === 'RED';
-    return {
-      record,
-      recordHash: recordHash(record),
-      contentHash: contentHash(item, record.storedText),
-      poolId: isOwn ? ownPool : source.pool_id,
-    };
-  });
+  const { candidates, tooLarge } = toCandidates(kept, source, ownPool);
   return planPull({
     held,
     candidates,
     present,
     catalogue: parsed.catalogue !== undefined,
-    skipped: [...parsed.skipped, ...left],
+    skipped: [...parsed.skipped, ...left, ...tooLarge],
   });
 }
 
@@ -131,24 +106,36 @@ function checkCatalogue(
   if (lacksTooMany(held, present)) throw new BadPull('the catalogue lacks 5 % or more of the known rows');
 }
 
-type Good = { input: Input; parsed: Parsed | undefined; cursor: Cursor; result: PullResult; scheduled: boolean };
+type Good = {
+  input: Input;
+  parsed: Parsed | undefined;
+  cursor: Cursor;
+  plan: Plan;
+  scheduled: boolean;
+  before: SourceRow;
+};
 
 function goodEnd(
   deps: Deps,
   source: SourceRow,
-  { input, parsed, cursor, result, scheduled }: Good,
+  { input, parsed, cursor, plan, scheduled, before }: Good,
 ): Parameters<typeof finishPull>[2] {
   const now = deps.clock();
+  const { result } = plan;
   const isNew = result.added + result.corrected + result.retracted > 0;
   const read = input.kind === 'read' ? input : undefined;
   const newest = parsed?.catalogue?.released ?? cursor.newest;
+  // Settings that changed while the pull ran have not shaped what it read: the next one reads again.
+  const isCurrent = source.updated_at.getTime() === before.updated_at.getTime();
   const next: Cursor = {
-    ...(parsed && read ? { bytes: bytesHash(read.parts) } : cursor.bytes ? { bytes: cursor.bytes } : {}),
+    ...cursor,
+    ...(parsed && read ? { bytes: bytesHash(read.parts), records: plan.records } : {}),
     ...(newest ? { newest } : {}),
-    reading,
+    reading: isCurrent ? reading : '',
   };
   return {
     id: source.id,
+    organization_id: source.organization_id,
     cursor: JSON.stringify(next),
     etag: read ? (read.etag ?? null) : source.etag,
     last_modified: read ? (read.lastModified ?? null) : source.last_modified,
@@ -177,9 +164,10 @@ async function failPull(
     skipped: [{ entry: source.name, reason }],
     error: reason,
   };
+  ingestMetrics(deps.metrics.registry)(source.kind, result);
   deps.log.warn({ sourceId: source.id, err: error }, 'feed pull failed');
   return inSourceAcrossOrgs(deps.db, source, async (tx) => {
-    const claimed = await lockClaim(tx, source.id, source.worker!);
+    const claimed = await lockClaim(tx, source, source.worker!);
     if (!claimed) return undefined;
     const failures = claimed.failures + 1;
     const next_pull_at = nextPull(claimed, now, { scheduled, failures });

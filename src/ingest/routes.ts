@@ -1,5 +1,7 @@
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
+import { etagOf } from '../http/etag.ts';
 import { callerOf, type App } from '../http/route.ts';
 import { uuidPattern } from '../lib/org-id.ts';
 import { PageQuery } from '../lib/page.ts';
@@ -22,14 +24,15 @@ export function sourceRoutes(app: App, deps: Deps): void {
     url: '/api/feed/sources',
     config: { scope: 'feed:write' },
     schema: { tags, summary: 'Create a feed source', body: CreateSource, response: { 200: Source } },
-    handler: (request) => createSource(deps, callerOf(request), request.body),
+    handler: async (request, reply) => withEtag(reply, await createSource(deps, callerOf(request), request.body)),
   });
   app.route({
     method: 'GET',
     url: '/api/feed/sources/:id',
     config: { scope: 'feed:read' },
     schema: { tags, summary: 'One feed source', params: SourcePath, response: { 200: Source } },
-    handler: (request) => getSource(deps, callerOf(request), request.params.id.toLowerCase()),
+    handler: async (request, reply) =>
+      withEtag(reply, await getSource(deps, callerOf(request), request.params.id.toLowerCase())),
   });
   app.route({
     method: 'PUT',
@@ -42,7 +45,10 @@ export function sourceRoutes(app: App, deps: Deps): void {
       body: UpdateSource,
       response: { 200: Source },
     },
-    handler: (request) => updateSource(deps, callerOf(request), request.params.id.toLowerCase(), request.body),
+    handler: async (request, reply) => {
+      const input = { change: request.body, ifMatch: request.headers['if-match'] };
+      return withEtag(reply, await updateSource(deps, callerOf(request), request.params.id.toLowerCase(), input));
+    },
   });
   app.route({
     method: 'DELETE',
@@ -58,4 +64,9 @@ export function sourceRoutes(app: App, deps: Deps): void {
     schema: { tags, summary: 'Pull a feed source now', params: SourcePath, response: { 200: PullOutcome } },
     handler: (request) => pullSource(deps, callerOf(request), request.params.id.toLowerCase()),
   });
+}
+
+function withEtag(reply: FastifyReply, source: Source): Source {
+  void reply.header('etag', etagOf(source));
+  return source;
 }

@@ -6,7 +6,8 @@ import { sourceKinds } from './sources/registry.ts';
 const codePoints = (min: number, max: number) =>
   z
     .string()
-    .refine((text) => [...text].length >= min && [...text].length <= max, `must have ${min} to ${max} characters`);
+    .refine((text) => [...text].length >= min && [...text].length <= max, `must have ${min} to ${max} characters`)
+    .meta({ minLength: min, maxLength: max });
 
 const Words = z.array(codePoints(1, 200)).max(100);
 const Tlp = z.enum([...tlps, 'WHITE', 'AMBER_STRICT']);
@@ -40,42 +41,46 @@ export const CreateSource = z.strictObject({
 });
 export type CreateSource = z.infer<typeof CreateSource>;
 
-export const PullOutcome = z.object({
-  added: z.int(),
-  corrected: z.int(),
-  retracted: z.int(),
-  unchanged: z.int(),
-  skipped: z.array(z.object({ entry: z.string(), reason: z.string() })),
-  error: z.string().optional().describe('Why the pull was not good; it then changed no item.'),
-});
+export const PullOutcome = z
+  .object({
+    added: z.int(),
+    corrected: z.int(),
+    retracted: z.int(),
+    unchanged: z.int(),
+    skipped: z.array(z.object({ entry: z.string(), reason: z.string() })),
+    error: z.string().optional().describe('Why the pull was not good; it then changed no item.'),
+  })
+  .meta({ id: 'PullOutcome' });
 
-export const Source = z.object({
-  id: z.string(),
-  kind: z.enum(sourceKinds),
-  name: z.string(),
-  url: z.string(),
-  publisher: z.string().nullable(),
-  tlp: z.enum(tlps).nullable(),
-  license: z.string().nullable(),
-  reliability: z.number(),
-  schedule: z.string(),
-  enabled: z.boolean(),
-  include: z.array(z.string()),
-  exclude: z.array(z.string()),
-  visibility: z.enum(['private', 'shared']),
-  assignedTo: z.array(z.string()).nullable().optional().describe('Only for its owner.'),
-  own: z.boolean(),
-  nextPullAt: z.string().nullable(),
-  lastPullAt: z.string().nullable(),
-  lastSuccessAt: z.string().nullable(),
-  lastNewAt: z.string().nullable(),
-  lagSeconds: z.int().nullable().describe('Time since the last good pull.'),
-  lastError: z.string().nullable(),
-  failures: z.int(),
-  lastResult: PullOutcome.nullable(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-});
+export const Source = z
+  .object({
+    id: z.string(),
+    kind: z.enum(sourceKinds),
+    name: z.string(),
+    url: z.string(),
+    publisher: z.string().nullable(),
+    tlp: z.enum(tlps).nullable(),
+    license: z.string().nullable(),
+    reliability: z.number(),
+    schedule: z.string(),
+    enabled: z.boolean(),
+    include: z.array(z.string()),
+    exclude: z.array(z.string()),
+    visibility: z.enum(['private', 'shared']),
+    assignedTo: z.array(z.string()).nullable().optional().describe('Only for its owner.'),
+    own: z.boolean(),
+    nextPullAt: z.string().nullable(),
+    lastPullAt: z.string().nullable(),
+    lastSuccessAt: z.string().nullable(),
+    lastNewAt: z.string().nullable(),
+    lagSeconds: z.int().nullable().describe('Time since the last good pull.'),
+    lastError: z.string().nullable(),
+    failures: z.int(),
+    lastResult: PullOutcome.nullable(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Source' });
 export type Source = z.infer<typeof Source>;
 
 const readOnly = [

@@ -38,8 +38,9 @@ export type SourceRow = {
 
 /** What is remembered of a source's last good pull. */
 export type Cursor = {
-  /** Hash of its bytes. */
+  /** Hash of its bytes, and how many records they held. */
   bytes?: string;
+  records?: number;
   /** The newest release date that a catalogue had. */
   newest?: string;
   /** How it was read; a newer way reads the same bytes again. */

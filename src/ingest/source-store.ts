@@ -10,26 +10,42 @@ const columns =
   reliability, schedule, enabled, include, exclude, etag, last_modified, cursor, next_pull_at, worker, failures, last_pull_at, last_success_at,
   last_new_at, last_error, last_result, created_at, updated_at`);
 
+type SourceId = Pick<SourceRow, 'id' | 'organization_id'>;
+
+/** Row-level security says the same once more. */
+const isSeen = sql`(organization_id = tocsin_org() or (visibility = 'shared' and (assigned_to is null or tocsin_org() = any(assigned_to))))`;
+
 /** Sources that the organization sees: its own and the shared ones. Newest first, one more than `limit`. */
 export function listSourceRows(tx: Tx, limit: number, after: Mark | null): Promise<SourceRow[]> {
   return rows(
     tx,
     sql<SourceRow>`
       select ${columns} from feed_sources
-      where deleted_at is null ${after ? sql`and (created_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
+      where deleted_at is null and ${isSeen} ${after ? sql`and (created_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by created_at desc, id desc limit ${limit + 1}`,
   );
 }
 
+/** A source that the transaction's organization sees. */
 export function findSource(tx: Tx, id: string): Promise<SourceRow | undefined> {
-  return row(tx, sql<SourceRow>`select ${columns} from feed_sources where id = ${id} and deleted_at is null`);
-}
-
-/** Holds the row until the transaction ends. */
-export function lockSource(tx: Tx, id: string): Promise<SourceRow | undefined> {
   return row(
     tx,
-    sql<SourceRow>`select ${columns} from feed_sources where id = ${id} and deleted_at is null for update`,
+    sql<SourceRow>`select ${columns} from feed_sources where id = ${id} and deleted_at is null and ${isSeen}`,
+  );
+}
+
+/** A source of its owner, whoever asks. */
+export async function readSource(tx: Tx, source: SourceId): Promise<SourceRow> {
+  return (await row(tx, sql<SourceRow>`select ${columns} from feed_sources where ${isIt(source)}`))!;
+}
+
+const isIt = ({ organization_id, id }: SourceId) => sql`organization_id = ${organization_id} and id = ${id}`;
+
+/** Holds the row until the transaction ends. */
+export function lockSource(tx: Tx, source: SourceId): Promise<SourceRow | undefined> {
+  return row(
+    tx,
+    sql<SourceRow>`select ${columns} from feed_sources where ${isIt(source)} and deleted_at is null for update`,
   );
 }
 
@@ -84,11 +100,11 @@ export async function updateSourceRow(tx: Tx, source: SourceRow): Promise<void> 
       schedule = ${source.schedule}, enabled = ${source.enabled}, include = ${source.include}, exclude = ${source.exclude},
       assigned_to = ${source.assigned_to}::uuid[], cursor = ${source.cursor}, next_pull_at = ${source.next_pull_at}, etag = null,
       last_modified = null, updated_at = ${source.updated_at}
-    where id = ${source.id}`.execute(tx);
+    where ${isIt(source)}`.execute(tx);
 }
 
-export async function markSourceDeleted(tx: Tx, id: string, now: Date): Promise<void> {
-  await sql`update feed_sources set deleted_at = ${now}, enabled = false, next_pull_at = null where id = ${id}`.execute(
+export async function markSourceDeleted(tx: Tx, source: SourceId, now: Date): Promise<void> {
+  await sql`update feed_sources set deleted_at = ${now}, enabled = false, next_pull_at = null where ${isIt(source)}`.execute(
     tx,
   );
 }
@@ -108,28 +124,29 @@ export function claimDueSourceAcrossOrgs(db: Db, now: Date, worker: string): Pro
 }
 
 /** Takes one source for a pull at once, unless it is being pulled. */
-export function claimSource(tx: Tx, id: string, worker: string): Promise<SourceRow | undefined> {
+export function claimSource(tx: Tx, source: SourceId, worker: string): Promise<SourceRow | undefined> {
   return row(
     tx,
     sql<SourceRow>`
       update feed_sources set worker = ${worker}, lease_until = clock_timestamp() + ${sql.raw(lease)}
-      where id = ${id} and deleted_at is null and (lease_until is null or lease_until < clock_timestamp()) returning ${columns}`,
+      where ${isIt(source)} and deleted_at is null and (lease_until is null or lease_until < clock_timestamp()) returning ${columns}`,
   );
 }
 
 /** The source while this worker still has it, locked; undefined after the lease went to another. */
-export function lockClaim(tx: Tx, id: string, worker: string): Promise<SourceRow | undefined> {
+export function lockClaim(tx: Tx, source: SourceId, worker: string): Promise<SourceRow | undefined> {
   return row(
     tx,
     sql<SourceRow>`
       select ${columns} from feed_sources
-      where id = ${id} and worker = ${worker} and lease_until > clock_timestamp() and deleted_at is null for update`,
+      where ${isIt(source)} and worker = ${worker} and lease_until > clock_timestamp() and deleted_at is null for update`,
   );
 }
 
 export type PullEnd = Pick<
   SourceRow,
   | 'id'
+  | 'organization_id'
   | 'cursor'
   | 'etag'
   | 'last_modified'
@@ -148,12 +165,12 @@ export async function finishPull(tx: Tx, worker: string, end: PullEnd): Promise<
     update feed_sources set worker = null, lease_until = null, cursor = ${end.cursor}, etag = ${end.etag}, last_modified = ${end.last_modified},
       next_pull_at = ${end.next_pull_at}, failures = ${end.failures}, last_pull_at = ${end.last_pull_at},
       last_success_at = ${end.last_success_at}, last_new_at = ${end.last_new_at}, last_error = ${end.last_error}, last_result = ${end.last_result}
-    where id = ${end.id} and worker = ${worker}`.execute(tx);
+    where ${isIt(end)} and worker = ${worker}`.execute(tx);
 }
 
 /** Gives a source back as it was, when a pull was interrupted and not when it failed. */
-export async function releaseSource(tx: Tx, id: string, worker: string): Promise<void> {
-  await sql`update feed_sources set worker = null, lease_until = null where id = ${id} and worker = ${worker}`.execute(
+export async function releaseSource(tx: Tx, source: SourceId, worker: string): Promise<void> {
+  await sql`update feed_sources set worker = null, lease_until = null where ${isIt(source)} and worker = ${worker}`.execute(
     tx,
   );
 }

@@ -1,6 +1,7 @@
 import { forgetViews } from '../feed/view.ts';
 import type { Deps } from '../deps.ts';
 import { acrossOrgs, inOrg, type Tx } from '../db/db.ts';
+import { checkIfMatch, etagOf } from '../http/etag.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { pageOf, pageRequest, type PageQuery } from '../lib/page.ts';
@@ -21,6 +22,7 @@ import {
   listSourceRows,
   lockSource,
   markSourceDeleted,
+  readSource,
   updateSourceRow,
   type NewSource,
 } from './source-store.ts';
@@ -74,7 +76,7 @@ export async function createSource(deps: Deps, caller: Caller, input: CreateSour
     if ((await countSources(tx, caller.orgId)) >= sourcesMax)
       throw appError('conflict', `An organization has at most ${sourcesMax} sources.`);
     await insertSource(tx, { ...fresh, pool_id: await poolOf(tx, fresh) });
-    const made = toSource((await findSource(tx, fresh.id))!, caller, now);
+    const made = toSource(await readSource(tx, fresh), caller, now);
     await insertAudit(tx, caller, {
       action: 'source.created',
       resourceType: 'source',
@@ -107,19 +109,25 @@ export async function getSource(deps: Deps, caller: Caller, id: string): Promise
   return toSource(await visibleSource(deps, caller, id), caller, deps.clock());
 }
 
-/** Changes what is given; null takes a value back to the default of the kind. */
-export async function updateSource(deps: Deps, caller: Caller, id: string, input: UpdateSource): Promise<Source> {
+/** Changes what is given; null takes a value back to the default of the kind. 412 where `ifMatch` (RFC 9110) names another version. */
+export async function updateSource(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { change: input, ifMatch }: { change: UpdateSource; ifMatch?: string | undefined },
+): Promise<Source> {
   const url = input.url;
   const fileAllowed = url === undefined ? undefined : await urlOf(deps, caller, id, url);
   return writable(deps, caller, id, async (tx, before) => {
     const now = deps.clock();
+    checkIfMatch(ifMatch, etagOf({ updatedAt: before.updated_at.toISOString() }));
     checkFixed(before, input);
     const after = changed(before, input, { fileAllowed, now });
     if (JSON.stringify(after) === JSON.stringify(before)) return toSource(before, caller, now);
     after.updated_at = new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1));
     await updateSourceRow(tx, after);
     if (after.assigned_to !== null) await updateAssignedPool(tx, after.pool_id, after.assigned_to);
-    const [old, made] = [toSource(before, caller, now), toSource((await findSource(tx, id))!, caller, now)];
+    const [old, made] = [toSource(before, caller, now), toSource(await readSource(tx, before), caller, now)];
     await insertAudit(tx, caller, {
       action: 'source.updated',
       resourceType: 'source',
@@ -191,7 +199,7 @@ function changed(
 export async function deleteSource(deps: Deps, caller: Caller, id: string): Promise<Source> {
   return writable(deps, caller, id, async (tx, before) => {
     const old = toSource(before, caller, deps.clock());
-    await markSourceDeleted(tx, id, deps.clock());
+    await markSourceDeleted(tx, before, deps.clock());
     await insertAudit(tx, caller, {
       action: 'source.deleted',
       resourceType: 'source',
@@ -206,7 +214,7 @@ export async function deleteSource(deps: Deps, caller: Caller, id: string): Prom
 /** Pulls a source at once, a disabled one too; answers when it is done. 409 while another pull of it runs. */
 export async function pullSource(deps: Deps, caller: Caller, id: string): Promise<PullResult> {
   const worker = uuidv7();
-  const claimed = await writable(deps, caller, id, (tx) => claimSource(tx, id, worker));
+  const claimed = await writable(deps, caller, id, (tx, source) => claimSource(tx, source, worker));
   const result = claimed && (await pullClaimed(deps, claimed, { scheduled: false }));
   if (!result) throw appError('in_progress', 'This source is being pulled.');
   return result;
@@ -228,7 +236,7 @@ async function writable<T>(
   const visible = await visibleSource(deps, caller, id);
   if (visible.visibility === 'shared') requireAdmin(caller);
   const locked = async (tx: Tx): Promise<T> => {
-    const source = await lockSource(tx, id);
+    const source = await lockSource(tx, visible);
     if (!source) throw appError('not_found', `Source ${id} not found`);
     return work(tx, source);
   };

@@ -4,6 +4,8 @@ import type { OrgId } from '../lib/org-id.ts';
 import type { HeldItem } from './diff.ts';
 import type { SourceRow } from './source-row.ts';
 
+type SourceId = Pick<SourceRow, 'id' | 'organization_id'>;
+
 /**
  * A transaction that may write a source's items: a private source's as its organization, so that row-level security holds by itself;
  * a shared one's pools belong to all or to several.
@@ -17,23 +19,27 @@ export function inSourceAcrossOrgs<T>(
 }
 
 /** The latest generation of every record that the feed holds of a source. */
-export function listHeldItems(tx: Tx, sourceId: string): Promise<HeldItem[]> {
+export function listHeldItems(tx: Tx, source: SourceId): Promise<HeldItem[]> {
   return rows(
     tx,
     sql<HeldItem>`
       select distinct on (record_id) id, record_id, generation, status, version, content_hash, record_hash, record_modified_at,
         missing_pulls, pool_id, severity, publisher, source_name, platforms, created_at, added_to_feed_at
-      from items where source_id = ${sourceId} order by record_id, generation desc`,
+      from items where organization_id = ${source.organization_id} and source_id = ${source.id} order by record_id, generation desc`,
   );
 }
 
 /** Documents and texts of the current versions. */
-export function listCurrentTexts(tx: Tx, ids: string[]): Promise<{ id: string; doc: string; stored_text: string }[]> {
+export function listCurrentTexts(
+  tx: Tx,
+  source: SourceId,
+  ids: string[],
+): Promise<{ id: string; doc: string; stored_text: string }[]> {
   return rows(
     tx,
     sql<{ id: string; doc: string; stored_text: string }>`
       select i.id, i.doc, v.stored_text from items i join item_versions v on v.item_id = i.id and v.version = i.version
-      where i.id = any(${ids}::uuid[])`,
+      where i.organization_id = ${source.organization_id} and i.id = any(${ids}::uuid[])`,
   );
 }
 

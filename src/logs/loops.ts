@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts';
 import { loop } from '../lib/loop.ts';
-import { removeOrphans, removeReplaced } from './clean.ts';
+import { tidySegments } from './clean.ts';
 import { compactSegments } from './compact.ts';
 
 /** Makes few large segments of many small ones, until the signal ends it. */
@@ -10,9 +10,5 @@ export function compactLoop(deps: Deps, signal: AbortSignal): Promise<void> {
 
 /** Removes files that compaction replaced and files that were written but never listed, each after a time of grace. */
 export function cleanLoop(deps: Deps, signal: AbortSignal): Promise<void> {
-  return loop({ name: 'clean', idleMs: 10 * 60_000, signal, log: deps.log }, async () => {
-    await removeReplaced(deps);
-    await removeOrphans(deps);
-    return false;
-  });
+  return loop({ name: 'clean', idleMs: 10 * 60_000, signal, log: deps.log }, () => tidySegments(deps));
 }

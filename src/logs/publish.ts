@@ -6,7 +6,7 @@ import type { Field } from './catalogue.ts';
 import { growCatalogue } from './catalogue-store.ts';
 import type { WrittenFile } from './segment-file.ts';
 
-export const datasetsMax = 1000;
+const datasetsMax = 1000;
 
 export type NewBatch = {
   id: string;
@@ -91,7 +91,6 @@ export async function sealDatasets(tx: Tx, orgId: OrgId, datasets: string[], unt
   await sql`
     insert into datasets (organization_id, name, created_at, sealed_until)
     select ${orgId}, name, ${until}, ${until} from unnest(${datasets.toSorted()}::text[]) as name order by name
-    on conflict (organization_id, name) do update set sealed_until = greatest(datasets.sealed_until, excluded.sealed_until)`.execute(
-    tx,
-  );
+    on conflict (organization_id, name) do update set sealed_until = excluded.sealed_until
+      where datasets.sealed_until is null or datasets.sealed_until < excluded.sealed_until`.execute(tx);
 }

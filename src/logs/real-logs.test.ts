@@ -33,7 +33,7 @@ test.skipIf(!data)('every event of the real CloudTrail files is accepted and can
   expect(Object.keys(keys.rows[0]!)).toEqual(['_id', '_time', 'userName', 'target', 'sourceIPAddress']);
   const same = await store.search(
     org,
-    `SELECT _id FROM cloudtrail WHERE eventName = 'CreateAccessKey' AND _event->>'$.userIdentity.userName' = '${keys.rows[0]!['userName']}'`,
+    `SELECT _id FROM cloudtrail WHERE eventName = 'CreateAccessKey' AND (_event->>'$.userIdentity.userName') = '${keys.rows[0]!['userName']}'`,
   );
   expect(same.total).toBeGreaterThan(0);
 });

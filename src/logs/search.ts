@@ -106,6 +106,19 @@ export async function checkLogsQuery(
   }
 }
 
+/** The time of the oldest event of the datasets that a query reads; null where they have none. Throws as `searchLogs`. */
+export async function firstEventAt(
+  deps: SearchDeps,
+  orgId: OrgId,
+  query: string,
+  signal?: AbortSignal,
+): Promise<Date | null> {
+  const datasets = datasetsOf(sourcesOf(await inspectQuery(deps, orgId, query, signal)));
+  const states = await inOrg(deps.db, orgId, (tx) => findDatasets(tx, orgId, datasets));
+  const times = states.flatMap((state) => (state.firstEventAt === null ? [] : [state.firstEventAt.getTime()]));
+  return times.length === 0 ? null : new Date(Math.min(...times));
+}
+
 /** The datasets with their columns, as a connection tells them. */
 export async function logFields(
   deps: SearchDeps,

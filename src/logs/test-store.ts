@@ -10,7 +10,7 @@ import { receiveLogs } from './receive.ts';
 import type { LogReceipt } from './schema.ts';
 import { searchLogs } from './search.ts';
 
-export const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 30_000 };
+const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 30_000 };
 
 /** An empty folder of this test file, removed afterwards. */
 export function newFolder(): string {
@@ -22,6 +22,8 @@ export function newFolder(): string {
 }
 
 export type TestStore = {
+  /** Of the database. */
+  url: string;
   deps: SearchDeps;
   engine: LogEngine;
   /** Slot time, to be set. */
@@ -39,13 +41,14 @@ export type TestStore = {
 
 /** A log store on a database, a folder and an engine of this test file alone. */
 export async function startStore(): Promise<TestStore> {
-  const { db } = await testDatabase();
+  const { db, url } = await testDatabase();
   const dataDir = newFolder();
   const engine = createEngine({ directoryOf: (org) => folderOf(dataDir, org) });
   afterAll(() => engine.close());
   let now = new Date('2024-06-01T00:00:00Z');
   const deps: SearchDeps = { db, clock: () => now, config: { dataDir }, engine };
   return {
+    url,
     deps,
     engine,
     at: (iso) => {

@@ -2,7 +2,8 @@ import { inOrg, type Tx } from '../db/db.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Claim } from '../schedule/claim.ts';
 import { RunCancelled, RunLost, fence, holdRun, requeue } from '../schedule/fence.ts';
-import { beginRun, windowsMax, type Beginning } from './begin.ts';
+import { windowsMax } from './begin-store.ts';
+import { beginRun, type Beginning } from './begin.ts';
 import { commitWindow } from './commit-window.ts';
 import { examineWindow } from './examine.ts';
 import { failureOf, retryPauseMs } from './failure.ts';
@@ -35,7 +36,9 @@ export async function executeRun(
     const beginning = await beginRun(deps, claim);
     run = beginning.run;
     if (beginning.refusal) return await end(deps, claim, { status: 'cancelled', reason: beginning.refusal });
-    return await work(deps, beginning, { signal, judge });
+    const ended = await work(deps, beginning, { signal, judge });
+    if (ended === 'finished') deps.observe?.(run);
+    return ended;
   } catch (error) {
     const log = deps.log.child({ runId: claim.runId });
     return settle(deps, claim, { error, run, signal, log });

@@ -15,6 +15,8 @@ export type RunDeps = {
   clock: Clock;
   log: Logger;
   connectionFor: (orgId: OrgId) => SiemConnection;
+  /** Told of each run that ends. */
+  observe?: (run: Run) => void;
 };
 
 export const runTriggers = ['schedule', 'manual', 'backfill'] as const;

@@ -161,3 +161,37 @@ test('the third loss, and a loss of a run that was to be cancelled, are for the 
 
 const sqlCancel = (claim: Claim) =>
   acrossOrgs(db, (tx) => sql`update run_queue set cancel_requested = true where run_id = ${claim.runId}`.execute(tx));
+
+test('a lane of one place never holds two, however its claimers interleave', async () => {
+  const { orgId, due } = await dueOrg(150);
+  await enqueue(due);
+  await inOrg(db, orgId, (tx) => sql`update lanes set cap = 1`.execute(tx));
+  let left = 150;
+  let most = 0;
+  const work = async (): Promise<void> => {
+    while (left > 0) {
+      const [claim] = await claimRunsAcrossOrgs(db, due, 1);
+      if (!claim) continue;
+      const running = (await queueOf(orgId)).filter(({ state }) => state === 'running').length;
+      most = Math.max(most, running);
+      await inOrg(db, orgId, (tx) => sql`delete from run_queue where run_id = ${claim.runId}`.execute(tx));
+      left -= 1;
+    }
+  };
+  await Promise.all(Array.from({ length: 12 }, work));
+  expect(most).toBe(1);
+  await empty();
+});
+
+test('nobody takes a run over while a transaction writes for it', async () => {
+  const { orgId, due } = await dueOrg(1);
+  await enqueue(due);
+  const claim = await first(due);
+  await expire(claim);
+  await inOrg(db, orgId, async (tx) => {
+    await fence(tx, claim);
+    expect(await reapLostRunsAcrossOrgs(db, 10)).toEqual({ requeued: 0, over: [] });
+  });
+  expect(await reapLostRunsAcrossOrgs(db, 10)).toEqual({ requeued: 1, over: [] });
+  await empty();
+});

@@ -32,7 +32,9 @@ export function fillTemplate(
     if (value === undefined) throw new Error(`values.${name} is missing`);
     const isKnown = value === entity || rows.some(({ fields }) => Object.values(fields).includes(value));
     if (!isKnown) throw new Error(`values.${name} is neither the entity nor a whole value of its rows`);
-    return encodeURIComponent(value).replaceAll('.', '%2E').replaceAll(/^(?:%2E){1,2}$/g, '-');
+    // A value of dots alone would walk up the path.
+    if (/^\.{1,2}$/.test(value)) throw new Error(`values.${name} cannot stand in an address`);
+    return encodeURIComponent(value);
   });
 }
 

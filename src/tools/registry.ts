@@ -17,7 +17,7 @@ const tools: Record<string, Tool> = {
   lookup_indicator: lookupIndicator,
   lookup_technique: lookupTechnique,
   http_get: httpGet,
-} satisfies Record<string, Tool>;
+};
 
 export const toolNames: readonly string[] = Object.keys(tools);
 
@@ -31,5 +31,5 @@ export function listTools(): { name: string; description: string; effect: Effect
 /** A tool bound to an entity; undefined for a name that is none of ours. */
 export function bindTool(name: string, sources: ToolSources): ReadyTool | undefined {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
-  return tool && readyTool(name, tool as Tool<unknown>, sources);
+  return tool && readyTool(name, tool, sources);
 }

@@ -4,12 +4,13 @@ import type { ToolSources } from './sources.ts';
 /** `send`: bytes that the model had a say in leave this machine; an administrator has to allow it, and a sandbox only pretends. */
 export type Effect = 'read' | 'send';
 
-/** One tool: what a model is told, what it takes, what it does with the functions that it is given. `settings`: of an administrator's grant. */
-export type Tool<Input = never> = {
+/** One tool: what a model is told, what it takes, what it does with the functions that it is given. */
+export type Tool<Input = unknown> = {
   description: string;
   input: z.ZodType<Input>;
   effect: Effect;
-  run: (input: Input, sources: ToolSources, signal: AbortSignal) => Promise<unknown>;
+  // As a method, so that a tool of any input stands in the registry.
+  run(input: Input, sources: ToolSources, signal: AbortSignal): Promise<unknown>;
 };
 
 /** A tool that is bound to one entity and may be called. */

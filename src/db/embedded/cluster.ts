@@ -3,7 +3,7 @@ import { chownSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'no
 import { basename, dirname, join } from 'node:path';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { readText, removeTree, renameDurably, writeDurably } from './files.ts';
-import { chooseLocation, findLocation, recordLocation } from './location.ts';
+import { chooseLocation, findLocation, recordLocation, removeHome } from './location.ts';
 import { run } from './run.ts';
 import { type ServerUser, findAccount, findServerUser } from './server-user.ts';
 
@@ -20,8 +20,14 @@ export async function openCluster(dataDir: string, log: (line: string) => void):
   const location = chooseLocation(dataDir, user);
   log(`making a new database in ${location}`);
   const cluster = { dataDir, location, name: nameOf(location), user };
-  await createFiles(cluster);
-  recordLocation(dataDir, location);
+  try {
+    await createFiles(cluster);
+    recordLocation(dataDir, location);
+  } catch (error) {
+    // Each further start would leave another.
+    removeHome(location);
+    throw error;
+  }
   return cluster;
 }
 

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -5,6 +6,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { startEmbedded } from './embedded.ts';
 import { readText } from './files.ts';
 import { listProcesses, waitUntil } from './processes.ts';
+import { credentials, findServerUser } from './server-user.ts';
 import { endAll, killHard, mustHold, newDataDir, query, removeDataDirs, serversOf } from './test-holder.ts';
 
 const options = { exclusive: true, log: (): void => {} };
@@ -76,11 +78,13 @@ test('after both were killed, and the pid went to another process, every acknowl
   await killHard(serversOf(dataDir)[0]!.pid);
   await writing;
   const pidFile = join(owner.location, 'postmaster.pid');
-  writeFileSync(pidFile, readText(pidFile)!.replace(/^\d+/, String(process.pid)));
+  const stranger = spawn('sleep', ['60'], credentials(findServerUser()));
+  writeFileSync(pidFile, readText(pidFile)!.replace(/^\d+/, String(stranger.pid)));
   const next = await startEmbedded({ dataDir, ...options });
   expect(next.how).toBe('started');
   const [row] = (await query(next.url, 'select count(*)::int as n from t')) as { n: number }[];
   expect(row!.n).toBeGreaterThanOrEqual(acknowledged);
+  expect(stranger.kill()).toBe(true);
   await next.stop();
 });
 

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { startEmbedded } from './embedded.ts';
@@ -61,6 +61,16 @@ test.skipIf(!nobody)('under a closed folder the database goes to a home of its o
 
   removeTree(third.location);
   await expect(startEmbedded({ dataDir, exclusive: true, log })).rejects.toThrow(/where none is: put it back/);
+});
+
+test.skipIf(!nobody)('a database that cannot be made leaves no home behind', async () => {
+  const dataDir = newClosedDataDir();
+  mkdirSync(join(dataDir, 'pg.password'));
+  const lines: string[] = [];
+  const start = startEmbedded({ dataDir, exclusive: true, log: (line) => lines.push(line) });
+  await expect(start).rejects.toThrow(/EISDIR/);
+  const [, home] = /(\/var\/lib\/tocsin\/[0-9a-f]+)\/pg$/m.exec(lines.join('\n'))!;
+  expect(existsSync(home!)).toBe(false);
 });
 
 test.skipIf(!isOpen)('a plain user runs the server as himself, and root on his directory as him', async () => {

@@ -9,8 +9,11 @@ import {
   readPidFile,
   waitForReady,
 } from './postmaster.ts';
-import { clearRemains } from './remains.ts';
+import { isRunning, waitUntil } from './processes.ts';
 import type { Settings } from './settings.ts';
+
+const attemptsMax = 3;
+const dyingMaxMs = 300;
 
 export type Server = Postmaster & { cluster: Cluster; url: string; location: string; isNew: boolean };
 /** `isUsed`: other processes use the server, so that it may not be stopped under them. `port`: the only one that will do. */
@@ -61,25 +64,29 @@ async function examine(cluster: Cluster, running: PidFile, log: Wanted['log']): 
   const port = findPostmaster(cluster)?.port;
   if (!port) return undefined;
   const server = serverOf(cluster, { pid: running.pid, port }, false);
-  return (await askServer(server.url)) ?? server;
+  const problem = await askServer(server.url);
+  if (!problem) return server;
+  return (await isDying(running.pid)) ? undefined : problem;
 }
 
 async function startServer(cluster: Cluster, { port, settings, log }: Wanted): Promise<Server> {
   const binaries = binariesFor(cluster);
-  const lastPort = readPidFile(cluster)?.port || undefined;
-  await clearRemains(cluster);
   await ensurePassword(cluster, binaries);
-  const postmaster = await launchPostmaster(cluster, binaries, {
-    port: port ?? lastPort,
-    portFixed: port !== undefined,
-    settings,
-    log,
-  });
-  const server = serverOf(cluster, postmaster, true);
-  const problem = await askServer(server.url);
-  if (!problem) return server;
-  await haltPostmaster(server.pid);
-  throw new Error(`PostgreSQL in ${cluster.location} runs but does not let us in: ${problem.reason}`);
+  const lastPort = readPidFile(cluster)?.port || undefined;
+  const launch = { port: port ?? lastPort, portFixed: port !== undefined, settings, log };
+  for (let attempt = 1; ; attempt++) {
+    const server = serverOf(cluster, await launchPostmaster(cluster, binaries, launch), true);
+    const problem = await askServer(server.url);
+    if (!problem) return server;
+    if (attempt < attemptsMax && (await isDying(server.pid))) continue;
+    await haltPostmaster(server.pid, problem.kind === 'silent');
+    throw new Error(`PostgreSQL in ${cluster.location} runs but does not let us in: ${problem.reason}`);
+  }
+}
+
+/** A server that was killed a moment ago still has connections to break. */
+function isDying(pid: number): Promise<boolean> {
+  return waitUntil(() => !isRunning(pid), dyingMaxMs);
 }
 
 function serverOf(cluster: Cluster, { pid, port }: Postmaster, isNew: boolean): Server {

@@ -15,9 +15,9 @@ export type EngineOptions = {
   residentMb?: number;
 };
 
-export type RunOptions = { timeoutMs: number; signal?: AbortSignal };
+type RunOptions = { timeoutMs: number; signal?: AbortSignal };
 
-export type QueryResult = { rows: Record<string, unknown>[]; total: number; truncated: boolean };
+type QueryResult = { rows: Record<string, unknown>[]; total: number; truncated: boolean };
 
 /** The embedded engine: DuckDB in one child process per organization, never in this one. All calls throw a SiemError. */
 export type LogEngine = {

@@ -17,6 +17,8 @@ const failureOf = async (sql: string): Promise<{ kind: string; blame: string; me
   throw new Error(`was allowed: ${sql}`);
 };
 
+const tables = async (sql: string): Promise<string[]> => (await engine.inspect('org', sql)).tables;
+
 const hostile = [
   "SELECT * FROM read_csv('/etc/passwd')",
   "SELECT * FROM read_text('/etc/passwd')",
@@ -172,7 +174,20 @@ describe('statements that are refused', () => {
   );
 });
 
-const tables = async (sql: string): Promise<string[]> => (await engine.inspect('org', sql)).tables;
+test.each([
+  "SELECT 1 FROM auth WHERE a = 1 AND _event->>'$.a' = 'x'",
+  "SELECT 1 FROM auth WHERE NOT _event->>'$.a' = 'x'",
+  "SELECT 1 FROM auth WHERE a = 1 AND _event->'$.a' IS NULL",
+])('%s is told that its arrow binds elsewhere', async (sql) => {
+  expect(await failureOf(sql)).toMatchObject({ kind: 'query_error', message: expect.stringContaining('parentheses') });
+});
+
+test.each([
+  "SELECT 1 FROM auth WHERE _event->>'$.a' = 'x'",
+  "SELECT 1 FROM auth WHERE a = 1 AND (_event->>'$.a') = 'x' AND NOT (_event->'$.b') IS NULL",
+])('%s is fine', async (sql) => {
+  expect(await tables(sql)).toEqual(['auth']);
+});
 
 describe('what a statement reads', () => {
   test.each<[string, string[]]>([
