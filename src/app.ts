@@ -4,10 +4,12 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import type { Deps } from './deps.ts';
 import { agentRoutes } from './detections/agent-routes.ts';
 import { detectionRoutes } from './detections/routes.ts';
+import { toolRoutes } from './detections/tool-routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { feedRoutes } from './feed/routes.ts';
 import { hitRoutes } from './hits/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
+import { runAgentRoutes } from './runs/agent-routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { readJsonBodies } from './http/body.ts';
 import { allowOrigins } from './http/cors.ts';
@@ -58,6 +60,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   suggestionRoutes(app, deps);
   agentRoutes(app, deps);
   runRoutes(app, deps);
+  runAgentRoutes(app, deps);
+  toolRoutes(app, deps);
   hitRoutes(app, deps);
   logRoutes(app, deps);
   feedRoutes(app, deps);

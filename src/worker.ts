@@ -2,6 +2,7 @@ import { maintainLoop } from './db/maintain.ts';
 import type { Deps } from './deps.ts';
 import { ingestLoop } from './ingest/loop.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
+import { modelCheckLoop } from './runs/pauses.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
 
 /** Runs every loop until the signal ends them; answers when the last has ended. */
@@ -10,6 +11,7 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     scheduleLoop(deps, deps.clockGuard, signal),
     executeLoop(deps, signal),
     reapLoop(deps, signal),
+    modelCheckLoop(deps, signal),
     ingestLoop(deps, signal),
     compactLoop(deps, signal),
     cleanLoop(deps, signal),

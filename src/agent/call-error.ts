@@ -14,9 +14,14 @@ export function modelErrorOf(error: unknown, name: string, isLate: boolean): Mod
   const said = wordsOf(error);
   const status = APICallError.isInstance(error) ? (error.statusCode ?? 0) : 0;
   if (status === 401 || status === 403)
-    return upstreamError('model_refused_key', `${name} refused the key, or its right to the model (${status})${said}`, pause);
+    return upstreamError(
+      'model_refused_key',
+      `${name} refused the key, or its right to the model (${status})${said}`,
+      pause,
+    );
   if (status === 404) return upstreamError('model_unknown', `${name} is not known to its provider (404)${said}`, pause);
-  if (status === 429) return upstreamError('model_rate_limited', `${name} is limited or out of credit (429)${said}`, retry);
+  if (status === 429)
+    return upstreamError('model_rate_limited', `${name} is limited or out of credit (429)${said}`, retry);
   if (status >= 400 && status < 500 && status !== 408)
     return upstreamError('model_bad_request', `${name} did not take the request (${status})${said}`, neither);
   const what = status >= 400 ? `failed (${status})` : 'cannot be reached or broke off';

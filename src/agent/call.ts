@@ -65,8 +65,12 @@ async function read(entry: ModelEntry, model: LanguageModel, request: ModelReque
   const answer = { text: '', toolCalls: [] as ModelAnswer['toolCalls'], isRefused: false };
   let tokens: ModelAnswer['tokens'] | undefined;
   let ended = false;
+  let disobeyed = false;
   for await (const part of result.fullStream) {
-    if (part.type === 'error') throw part.error;
+    if (part.type === 'error') {
+      if (!isDisobedience(part.error)) throw part.error;
+      disobeyed = true;
+    }
     if (part.type === 'abort') throw new Error('the call was ended');
     if (part.type === 'text-delta') answer.text += part.text;
     if (part.type === 'tool-call')
@@ -74,14 +78,32 @@ async function read(entry: ModelEntry, model: LanguageModel, request: ModelReque
     if (part.type === 'finish') {
       ended = true;
       answer.isRefused = part.finishReason === 'content-filter';
-      if (part.finishReason === 'error') throw new Error('the provider broke off with an error');
+      if (part.finishReason === 'error' && !disobeyed) throw new Error('the provider broke off with an error');
       const { inputTokens, outputTokens } = part.totalUsage;
-      if (inputTokens !== undefined && outputTokens !== undefined) tokens = { input: inputTokens, output: outputTokens };
+      if (inputTokens !== undefined && outputTokens !== undefined)
+        tokens = { input: inputTokens, output: outputTokens };
     }
   }
-  if (!ended) throw new Error('the answer ended too early');
-  const own = (await result.responseMessages).filter(({ role }) => role === 'assistant').map(readable);
-  return { ...answer, messages: own, tokens: tokens ?? estimated(request, answer) };
+  if (!ended && !disobeyed) throw new Error('the answer ended too early');
+  const own = disobeyed
+    ? [plainMessage(answer)]
+    : (await result.responseMessages).filter(({ role }) => role === 'assistant');
+  return { ...answer, messages: own.map(readable), tokens: tokens ?? estimated(request, answer) };
+}
+
+/** Not every server knows how to force a tool. What it said instead may still hold a verdict. */
+function isDisobedience(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AI_ToolChoiceViolationError';
+}
+
+function plainMessage({ text, toolCalls }: Pick<ModelAnswer, 'text' | 'toolCalls'>): ModelMessage {
+  const calls = toolCalls.map(({ id, name, input }) => ({
+    type: 'tool-call' as const,
+    toolCallId: id,
+    toolName: name,
+    input: input ?? {},
+  }));
+  return { role: 'assistant', content: [...(text ? [{ type: 'text' as const, text }] : []), ...calls] };
 }
 
 function toolSet(tools: readonly ToolOffer[]): ToolSet {

@@ -21,7 +21,8 @@ export function findInstructions(rows: readonly RenderedRow[]): Instruction[] {
   for (const { rowId, fields } of rows) {
     for (const [field, value] of Object.entries(fields)) {
       if (found.length === foundMax) return found;
-      if (value.length >= 12 && value.includes(' ') && signs.some((sign) => sign.test(value))) found.push({ rowId, field });
+      if (value.length >= 12 && value.includes(' ') && signs.some((sign) => sign.test(value)))
+        found.push({ rowId, field });
     }
   }
   return found;

@@ -72,7 +72,10 @@ async function plan(talk: Talk): Promise<void> {
   talk.messages.push({ role: 'user', content: `Now carry it out, and end with ${submitTool}.` });
 }
 
-async function ask(talk: Talk, { kind, forced }: { kind: Step['kind']; forced: string | undefined }): Promise<ModelAnswer> {
+async function ask(
+  talk: Talk,
+  { kind, forced }: { kind: Step['kind']; forced: string | undefined },
+): Promise<ModelAnswer> {
   const { task, system, messages, toolbox } = talk;
   await task.admit();
   task.signal.throwIfAborted();
@@ -85,7 +88,14 @@ async function ask(talk: Talk, { kind, forced }: { kind: Step['kind']; forced: s
     messages.push(...answer.messages);
     talk.kept = messages.length;
     const { tokens, text, toolCalls, ms } = answer;
-    await task.record({ ...step, ms, tokens, costUsd: costOf(task.model, tokens), text, toolCalls: redacted(toolCalls) });
+    await task.record({
+      ...step,
+      ms,
+      tokens,
+      costUsd: costOf(task.model, tokens),
+      text,
+      toolCalls: redacted(toolCalls),
+    });
     return answer;
   } catch (error) {
     if (!task.signal.aborted) {

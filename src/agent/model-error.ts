@@ -24,10 +24,14 @@ export const modelRefused = (name: string): ModelError =>
   upstreamError('model_refused', `${name} refused to answer.`, { retryable: false, pauses: false });
 
 export const invalidVerdict = (name: string, problem: string): ModelError =>
-  upstreamError('invalid_verdict', `${name} gave no valid verdict, asked twice: ${cutText(visibleText(problem), 500)}`, {
-    retryable: false,
-    pauses: false,
-  });
+  upstreamError(
+    'invalid_verdict',
+    `${name} gave no valid verdict, asked twice: ${cutText(visibleText(problem), 500)}`,
+    {
+      retryable: false,
+      pauses: false,
+    },
+  );
 
 /** What a detection's author has to change before its model can judge anything. */
 export const authorError = (kind: string, message: string): ModelError =>

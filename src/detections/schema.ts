@@ -83,6 +83,10 @@ export const Detection = z
     suppressionMinutes: z.int().optional(),
     revision: z.int().optional().describe('Of the whole definition; runs name the one they used.'),
     disabledReason: z.string().optional().describe('Why the service switched the detection off.'),
+    seesOtherEntities: z
+      .literal(true)
+      .optional()
+      .describe('It has search_siem: its model may see rows of other entities than the one it judges.'),
     warnings: z.array(Warning).optional(),
     rationale: z.string().optional(),
     sourceItemIds: z.array(z.string()).optional(),

@@ -1,4 +1,5 @@
 import { inOrg, type Tx } from '../db/db.ts';
+import { ModelError } from '../agent/model-error.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Claim } from '../schedule/claim.ts';
 import { RunCancelled, RunLost, fence, holdRun, requeue } from '../schedule/fence.ts';
@@ -10,7 +11,9 @@ import { failureOf, retryPauseMs } from './failure.ts';
 import { fillMemory } from './fill-memory.ts';
 import { finishRun, type Outcome } from './finish.ts';
 import { judgeCandidates } from './judge-candidates.ts';
-import { analyst, type Judge } from './judge.ts';
+import type { Judge } from './judge.ts';
+import { judgeFor } from './model-judge.ts';
+import { pauseModel } from './pauses.ts';
 import { writeFailure, writeNotes, writeProgress } from './progress-store.ts';
 import type { Run, RunDeps } from './run.ts';
 import { scoreOf } from './score.ts';
@@ -22,21 +25,16 @@ export type StopReason = 'lost' | 'cancelled' | 'shutdown';
 
 /**
  * Executes a claimed run to its end, or gives it back: for a later attempt after a transient failure, for the next claim when
- * windows are left, uncounted when `signal` says that the process stops. Throws only where the database does; then the
- * lease runs out and another worker takes the run over.
+ * windows are left, uncounted when `signal` says that the process stops. `judge` goes before the detection's own. Throws only
+ * where the database does; then the lease runs out and another worker takes the run over.
  */
-export async function executeRun(
-  deps: RunDeps,
-  claim: Claim,
-  signal: AbortSignal,
-  judge: Judge = analyst,
-): Promise<Ended> {
+export async function executeRun(deps: RunDeps, claim: Claim, signal: AbortSignal, judge?: Judge): Promise<Ended> {
   let run: Run | undefined;
   try {
     const beginning = await beginRun(deps, claim);
     run = beginning.run;
     if (beginning.refusal) return await end(deps, claim, { status: 'cancelled', reason: beginning.refusal });
-    const ended = await work(deps, beginning, { signal, judge });
+    const ended = await work(deps, beginning, { signal, judge: judge ?? judgeFor(deps, run) });
     if (ended === 'finished') deps.observe?.(run);
     return ended;
   } catch (error) {
@@ -132,7 +130,12 @@ async function fail(deps: RunDeps, claim: Claim, { error, run, log }: Trouble): 
   const failure = failureOf(error);
   if (failure.kind === 'internal_error') log.error({ err: error }, 'run failed unexpectedly');
   const retryMs = retryPauseMs(failure, claim.retries);
-  if (retryMs === undefined) return end(deps, claim, { status: 'failed', failure }, run);
+  if (retryMs === undefined) {
+    const ended = await end(deps, claim, { status: 'failed', failure }, run);
+    if (run && error instanceof ModelError && error.pauses)
+      await pauseModel(deps, claim.orgId, run.definition.modelAlias, error);
+    return ended;
+  }
   await inOrg(deps.db, claim.orgId, async (tx) => {
     await holdRun(tx, claim);
     await writeFailure(tx, claim, failure);

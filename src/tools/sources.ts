@@ -6,7 +6,11 @@ export type ToolSources = {
   entity: string;
   rows: readonly RowView[];
   history: (limit: number) => Promise<unknown>;
-  searchSiem: (query: string, hours: number, signal: AbortSignal) => Promise<{ rows: RowView[]; total: number; truncated: boolean }>;
+  searchSiem: (
+    query: string,
+    hours: number,
+    signal: AbortSignal,
+  ) => Promise<{ rows: RowView[]; total: number; truncated: boolean }>;
   searchFeed: (text: string, limit: number) => Promise<unknown>;
   lookupIndicator: (value: string) => Promise<unknown>;
   lookupTechnique: (id: string) => unknown;
