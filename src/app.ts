@@ -19,6 +19,7 @@ import { guardWithKeys } from './http/keyed.ts';
 import { measureRequests } from './http/metrics.ts';
 import { describeApi } from './http/openapi.ts';
 import { sendProblem } from './http/problem.ts';
+import { requestLog } from './http/request-log.ts';
 import type { App } from './http/route.ts';
 import { answerUnknownRoutes } from './http/unknown-routes.ts';
 import { uuidv7 } from './lib/ids.ts';
@@ -31,6 +32,7 @@ const bodyMaxBytes = 1024 * 1024;
 export async function buildApp(deps: Deps): Promise<App> {
   const app = fastify({
     loggerInstance: deps.log,
+    childLoggerFactory: requestLog,
     bodyLimit: bodyMaxBytes,
     genReqId: () => uuidv7(),
     logController: new LogController({

@@ -61,10 +61,9 @@ test('a database of a newer version is refused and left as it is', async () => {
   expect(await query(url, `select 1 from migrations where name = '${listMigrations().at(-1)}'`)).toEqual([]);
 });
 
-test('migrations are numbered without a hole', () => {
-  expect(listMigrations().map((name) => Number(name.slice(0, 4)))).toEqual(
-    listMigrations().map((_name, index) => index + 1),
-  );
+test('no two migrations have one number', () => {
+  const numbers = listMigrations().map((name) => Number(name.slice(0, 4)));
+  expect([...new Set(numbers)].toSorted((a, b) => a - b)).toEqual(numbers);
 });
 
 type Wall = { name: string; enabled: boolean; forced: boolean; roles: string[] };

@@ -3,26 +3,31 @@ import { inOrg, type Tx } from '../db/db.ts';
 import { appError } from '../lib/errors.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { fullHour, settleDocument } from './expiry.ts';
+import { marksOf } from './marks.ts';
 import { getPage } from './pages.ts';
 import type { Page } from './page-cache.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './query.ts';
 import type { FeedItem, FeedItemDetail, FeedList } from './schema.ts';
 import { findItem, listSourceNames, listVersions, readItemsPage, type ItemFilters } from './store.ts';
+import { toView } from './view.ts';
 
 /** A page of the feed as the bytes of its answer. The documents go from the database into it unparsed. */
 export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): Promise<Page> {
   const request = readItemsQuery(query);
-  const name = `items ${JSON.stringify(request)}`;
-  return getPage(deps, caller, name, (view, hour) =>
+  const offset = Math.min((request.page - 1) * request.perPage, Number.MAX_SAFE_INTEGER - 1_000);
+  const filtersKey = JSON.stringify([request.severity, request.status, request.platform, request.source]);
+  const marks = marksOf(deps.db);
+  return getPage(deps, caller, `items ${JSON.stringify(request)}`, (view, hour) =>
     inOrg(deps.db, caller.orgId, async (tx) => {
-      const offset = (request.page - 1) * request.perPage;
       const found = await readItemsPage(tx, {
         // An unknown platform is on no item, so there is nothing to look through.
         poolIds: request.platform === null ? [] : view.poolIds,
         filters: await filtersOf(tx, request, view.poolIds),
         limit: request.perPage,
-        offset: Math.min(offset, Number.MAX_SAFE_INTEGER - 1_000),
+        offset,
+        after: marks.get(`${view.tag} ${filtersKey} ${offset}`),
       });
+      if (found.end) marks.put(`${toView(found.pools).tag} ${filtersKey} ${offset + found.docs.length}`, found.end);
       const docs = found.docs.map(({ doc, nextExpiryAt }) =>
         nextExpiryAt && nextExpiryAt.getTime() <= hour ? settleDocument(doc, hour) : doc,
       );

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { row, rows, type Tx } from '../db/db.ts';
+import type { Mark } from './marks.ts';
 
 export type PoolVersion = [id: string, seq: number];
 
@@ -20,19 +21,34 @@ export type ItemFilters = {
   sources?: { publishers: string[]; names: string[] };
 };
 
-export type PageRows = { pools: PoolVersion[]; total: number; docs: { doc: string; nextExpiryAt: Date | null }[] };
+/** `end` is the last row of the page. */
+export type PageRows = {
+  pools: PoolVersion[];
+  total: number;
+  docs: { doc: string; nextExpiryAt: Date | null }[];
+  end: Mark | undefined;
+};
 
-type PageRow = { pools: PoolVersion[]; total: number; doc: string | null; next_expiry_at: Date | null };
+type PageRow = {
+  pools: PoolVersion[];
+  total: number;
+  id: string | null;
+  added_to_feed_at: Date;
+  doc: string;
+  next_expiry_at: Date | null;
+};
 
 /**
  * One page with its total and the view that both belong to, all of one snapshot. The total comes from the kept counts; the page from one index
- * scan per pool that reads no document before the page is known. Past the end nothing is scanned.
+ * scan per pool that reads no document before the page is known. Past the end nothing is scanned. `after` is the row that stands at `offset`,
+ * where it is known: the scan then begins there.
  */
 export async function readItemsPage(
   tx: Tx,
-  given: { poolIds: string[]; filters: ItemFilters; limit: number; offset: number },
+  given: { poolIds: string[]; filters: ItemFilters; limit: number; offset: number; after?: Mark | undefined },
 ): Promise<PageRows> {
-  const { poolIds, filters, limit, offset } = given;
+  const { poolIds, filters, limit, offset, after } = given;
+  const passed = after ? 0 : offset;
   const found = await rows(
     tx,
     sql<PageRow>`
@@ -43,21 +59,26 @@ export async function readItemsPage(
         select found.id, found.added_to_feed_at from unnest(${poolIds}::uuid[]) as pool (id) cross join lateral (
           select i.id, i.added_to_feed_at from items i
           where i.pool_id = pool.id ${conditions(filters, sql`${filters.platform ?? ''} = any(i.platforms)`)}
+            ${after ? sql`and (i.added_to_feed_at, i.id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``}
           order by i.added_to_feed_at desc, i.id desc
-          limit (select case when n > ${offset} then ${offset + limit}::bigint else 0 end from total)
+          limit (select case when n > ${offset} then ${passed + limit}::bigint else 0 end from total)
         ) found
-        order by found.added_to_feed_at desc, found.id desc limit ${limit} offset ${offset}
+        order by found.added_to_feed_at desc, found.id desc limit ${limit} offset ${passed}
       )
-      select ${visiblePools} as pools, total.n as total, item.doc, item.next_expiry_at
+      select ${visiblePools} as pools, total.n as total, item.*
       from total left join (
         select page.id, page.added_to_feed_at, i.doc, i.next_expiry_at from page join items i on i.id = page.id
       ) item on true
       order by item.added_to_feed_at desc, item.id desc`,
   );
-  const docs = found.flatMap(({ doc, next_expiry_at }) =>
-    doc === null ? [] : [{ doc, nextExpiryAt: next_expiry_at }],
-  );
-  return { pools: found[0]?.pools ?? [], total: found[0]?.total ?? 0, docs };
+  const page = found.filter(({ id }) => id !== null);
+  const last = page.at(-1);
+  return {
+    pools: found[0]?.pools ?? [],
+    total: found[0]?.total ?? 0,
+    docs: page.map(({ doc, next_expiry_at }) => ({ doc, nextExpiryAt: next_expiry_at })),
+    end: last && { at: last.added_to_feed_at, id: last.id! },
+  };
 }
 
 function conditions(filters: ItemFilters, platform: ReturnType<typeof sql>): ReturnType<typeof sql> {

@@ -4,7 +4,7 @@ import { generationOf, type AnalysisDefinition } from '../analysis/definition.ts
 import { inOrg, type Tx } from '../db/db.ts';
 import type { Definition } from '../detections/definition.ts';
 import type { Claim } from '../schedule/claim.ts';
-import { lookbackMs, slotDistanceMs } from '../schedule/crons.ts';
+import { lookbackLeastMs, lookbackMs, slotDistanceMs } from '../schedule/crons.ts';
 import { expireWindows } from '../schedule/pending.ts';
 import { reachesBackTo, type SlotWindow } from '../schedule/timeline.ts';
 import { listPendingWindows } from '../schedule/windows.ts';
@@ -49,8 +49,8 @@ async function reachableWindows(tx: Tx, run: Run, begun: Begun, now: Date): Prom
     to: new Date(to),
     slotAt: new Date(slotAt),
   }));
+  if (!pending[0] || pending[0].slotAt >= reachesBackTo(now, lookbackLeastMs(begun.lookback_minutes))) return pending;
   const before = reachesBackTo(now, lookbackMs(run.definition.cronSchedule, begun.lookback_minutes));
-  if (!pending[0] || pending[0].slotAt >= before) return pending;
   await expireWindows(tx, [{ organizationId: run.orgId, detectionId: run.detectionId, before }], now);
   return listPendingWindows(tx, run, upTo(run.claim));
 }

@@ -19,9 +19,10 @@ const textMax = 16_000;
 export async function connectMcp(name: string, server: McpServer): Promise<McpConnection> {
   const client = new Client({ name: 'tocsin', version: '1' });
   let closed = false;
-  client.onclose = () => {
+  const left = (): void => {
     closed = true;
   };
+  Object.assign(client, { onclose: left });
   const transport = transportTo(server);
   await client.connect(transport, { timeout: connectMs }).catch(async (error: unknown) => {
     await transport.close().catch(() => undefined);

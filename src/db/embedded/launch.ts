@@ -48,11 +48,16 @@ async function tryLaunch(cluster: Cluster, binaries: Binaries, attempt: Attempt)
   const child = spawnServer(binaries.postgres, args, { cluster, logFile });
   const end = new Promise<End>((resolve) => {
     child.once('error', (error) => resolve({ signal: null, words: error.message }));
-    child.once('exit', (_, signal) => resolve({ signal, words: readFileSync(logFile).subarray(before).toString() }));
+    child.once('exit', (_, signal) => resolve({ signal, words: wordsSince(logFile, before) }));
   });
   if (!child.pid || !(await waitForReady(cluster, child.pid, attempt.log))) return end;
   child.unref();
   return { pid: child.pid };
+}
+
+/** Empty where the log is gone: a server that ends long after its start may outlive its folder. */
+function wordsSince(logFile: string, before: number): string {
+  return existsSync(logFile) ? readFileSync(logFile).subarray(before).toString() : '';
 }
 
 /** A group of its own keeps the terminal's Ctrl-C from it until we have finished; a file for its log outlives us, a pipe would not. */
