@@ -56,3 +56,16 @@ create table run_reviews (
 );
 create index on run_reviews (retry_at);
 select tocsin_protect('run_reviews');
+
+-- What the judge model thinks of each verdict, to be held against what people say of the hits.
+create table judge_opinions (
+  organization_id uuid not null,
+  run_id uuid not null,
+  detection_id uuid not null,
+  entity text not null,
+  upheld boolean not null,
+  primary key (organization_id, run_id, entity),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+create index on judge_opinions (organization_id, detection_id);
+select tocsin_protect('judge_opinions');

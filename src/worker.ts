@@ -3,6 +3,7 @@ import type { Deps } from './deps.ts';
 import { ingestLoop } from './ingest/loop.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
 import { modelCheckLoop } from './runs/pauses.ts';
+import { reviewLoop } from './runs/review.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
 
 /** Runs every loop until the signal ends them; answers when the last has ended. */
@@ -12,6 +13,7 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     executeLoop(deps, signal),
     reapLoop(deps, signal),
     modelCheckLoop(deps, signal),
+    reviewLoop(deps, signal),
     ingestLoop(deps, signal),
     compactLoop(deps, signal),
     cleanLoop(deps, signal),

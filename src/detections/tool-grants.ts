@@ -41,9 +41,9 @@ export async function allowTool(
   { id, tool }: Pair,
   input: AllowTool,
 ): Promise<ToolGrant> {
-  const grant: Grant = { tool, settings: settingsOf(tool, input), keyId: caller.keyId, createdAt: deps.clock() };
-  await inOrg(deps.db, caller.orgId, async (tx) => {
+  return inOrg(deps.db, caller.orgId, async (tx) => {
     await mustExist(tx, deps, caller, id);
+    const grant: Grant = { tool, settings: settingsOf(tool, input), keyId: caller.keyId, createdAt: deps.clock() };
     await upsertGrant(tx, { orgId: caller.orgId, detectionId: id }, grant);
     await insertAudit(tx, caller, {
       action: 'tool.allowed',
@@ -52,8 +52,8 @@ export async function allowTool(
       before: null,
       after: toRecord(grant),
     });
+    return toRecord(grant);
   });
-  return toRecord(grant);
 }
 
 /** Takes a tool back; what is not allowed stays so. */

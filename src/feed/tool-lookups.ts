@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { inOrg, rows, type Db } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
+import { isVisible } from './store.ts';
 
 export type FoundItem = {
   id: string;
@@ -34,7 +35,7 @@ function lookup(db: Db, orgId: OrgId, condition: ReturnType<typeof sql>, limit: 
     await sql`select set_config('statement_timeout', ${String(lookupMs)}, true)`.execute(tx);
     return rows(
       tx,
-      sql<FoundItem>`select ${columns} from items where ${condition} order by added_to_feed_at desc, id desc limit ${limit}`,
+      sql<FoundItem>`select ${columns} from items where pool_id in (select id from feed_pools where ${isVisible}) and (${condition}) order by added_to_feed_at desc, id desc limit ${limit}`,
     );
   });
 }

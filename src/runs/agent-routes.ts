@@ -2,7 +2,8 @@ import type { Deps } from '../deps.ts';
 import { IdPath } from '../detections/input.ts';
 import { callerOf, type App } from '../http/route.ts';
 import { PageQuery } from '../lib/page.ts';
-import { ModelList, Replay, ReplayRequest, StepList } from './agent-schema.ts';
+import { Agreement, ModelList, Replay, ReplayRequest, StepList } from './agent-schema.ts';
+import { getAgreement } from './agreement.ts';
 import { getModels } from './model-list.ts';
 import { replayRun } from './replay.ts';
 import { getSteps } from './steps.ts';
@@ -35,6 +36,18 @@ export function runAgentRoutes(app: App, deps: Deps): void {
       response: { 200: Replay },
     },
     handler: (request) => replayRun(deps, callerOf(request), request.params.id, request.body),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/detections/:id/agreement',
+    config: read,
+    schema: {
+      tags: ['runs'],
+      summary: 'How often the judge model agrees with what people say of hits',
+      params: IdPath,
+      response: { 200: Agreement },
+    },
+    handler: (request) => getAgreement(deps, callerOf(request), request.params.id),
   });
   app.route({
     method: 'GET',

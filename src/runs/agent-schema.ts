@@ -39,6 +39,13 @@ export const ModelList = z.object({
 });
 export type ModelList = z.infer<typeof ModelList>;
 
+export const Agreement = z.object({
+  reviewed: z.number().int().describe('Hits that people judged and the judge model too.'),
+  agreed: z.number().int(),
+  agreement: z.number().nullable().describe('Per cent.'),
+});
+export type Agreement = z.infer<typeof Agreement>;
+
 export const ReplayRequest = z.strictObject({
   promptVersion: z.int().min(1).optional().describe('Default: the one that the run used.'),
   modelAlias: z.string().max(64).optional().describe('Default: the one that the run used.'),

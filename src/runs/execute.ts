@@ -15,6 +15,7 @@ import type { Judge } from './judge.ts';
 import { judgeFor } from './model-judge.ts';
 import { pauseModel } from './pauses.ts';
 import { writeFailure, writeNotes, writeProgress } from './progress-store.ts';
+import { insertReview } from './review-store.ts';
 import type { Run, RunDeps } from './run.ts';
 import { scoreOf } from './score.ts';
 
@@ -76,8 +77,12 @@ function windowsOf({ run, pending }: Beginning): { from: Date; to: Date }[] {
   return isExamined || !run.windowFrom || !run.windowTo ? [] : [{ from: run.windowFrom, to: run.windowTo }];
 }
 
-function complete(tx: Tx, deps: RunDeps, run: Run): Promise<void> {
-  return finishRun(tx, run.claim, { status: 'completed', score: scoreOf(run), run }, deps.clock());
+/** A run that a model judged is graded after it is delivered, where there is a judge model; until then it has no score. */
+async function complete(tx: Tx, deps: RunDeps, run: Run): Promise<void> {
+  const now = deps.clock();
+  const isGraded = run.progress.judging.verdicts > 0 && deps.models?.find('judge') !== undefined;
+  await finishRun(tx, run.claim, { status: 'completed', score: isGraded ? null : scoreOf(run), run }, now);
+  if (isGraded) await insertReview(tx, run.claim, now);
 }
 
 async function finishLate(deps: RunDeps, run: Run): Promise<Ended> {

@@ -6,7 +6,9 @@ import { blocksOf, modelsAt } from '../../test/models.ts';
 import { startRuns, type Answer, type RunsTest } from '../../test/runs.ts';
 import type { CreateDetection } from '../detections/input.ts';
 import { checkPausedModels, findPause } from './pauses.ts';
+import { getAgreement } from './agreement.ts';
 import { replayRun } from './replay.ts';
+import { reviewNext } from './review.ts';
 import { getSteps } from './steps.ts';
 import { cancelRun } from './cancel.ts';
 
@@ -207,4 +209,53 @@ test('a replay shows both verdicts under another prompt, another model or the an
   await expect(replayRun(t.deps, t.caller, run!.id, { promptVersion: 9, limit: 1 })).rejects.toMatchObject({
     status: 400,
   });
+});
+
+const gradeOf = (points: unknown) => ({
+  calls: [
+    {
+      name: 'grade',
+      input: {
+        reasoning: 'The rows were enough.',
+        verdicts: [
+          { entity: 'bob', upheld: true },
+          { entity: 'root', upheld: false },
+          { entity: 'nobody', upheld: true },
+        ],
+        points,
+      },
+    },
+  ],
+});
+
+test('a judge model grades the run after it is delivered; its outage is no zero, and agreement with people is shown', async () => {
+  let isOut = true;
+  const judge: Brain = () => (isOut ? { status: 503 } : gradeOf(15));
+  const { t, id, judgeStand } = await start((asked) => verdictOn(asked), { judge });
+  await t.runAt(hour(1));
+  expect((await runsOf(t))[0]).toMatchObject({ status: 'completed', hit_count: 2, score: null, score_basis: null });
+  await reviewNext(t.deps, signal);
+  expect((await runsOf(t))[0]).toMatchObject({ score: null });
+  expect(await t.select(sql`select score_basis, runs, scores from run_days`)).toEqual([
+    { score_basis: '', runs: 1, scores: 0 },
+  ]);
+  expect(await reviewNext(t.deps, signal)).toBe(false);
+  isOut = false;
+  await t.select(sql`update run_reviews set retry_at = now()`);
+  expect(await reviewNext(t.deps, signal)).toBe(true);
+  // Evidence 40 of 40, coverage 20 of 20, tools 15 of 20, format 10 of 10.
+  expect((await runsOf(t))[0]).toMatchObject({ score: 94.4, score_basis: 'judge' });
+  expect(
+    await t.select(sql`select score_basis, runs, triggered, scores, score_sum from run_days where runs > 0`),
+  ).toEqual([{ score_basis: 'judge', runs: 1, triggered: 1, scores: 1, score_sum: 94.4 }]);
+  expect(await t.select(sql`select 1 from run_reviews`)).toEqual([]);
+  expect(judgeStand!.asked[0]!.forced).toBe('grade');
+  const fields = Object.keys(
+    (judgeStand!.asked[0]!.body as { tools: { input_schema: { properties: object } }[] }).tools[0]!.input_schema
+      .properties,
+  );
+  expect(fields.indexOf('reasoning')).toBeLessThan(fields.indexOf('points'));
+  expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 0, agreed: 0, agreement: null });
+  await t.select(sql`update hits set status = 'true_positive'`);
+  expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 2, agreed: 1, agreement: 50 });
 });
