@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { randomOf } from '../src/demo/random.ts';
 import { catalogue, whileServing } from '../test/fill.ts';
 import { alternate, median, type Figure, type Line } from './figure.ts';
 import { load } from './load.ts';
@@ -11,6 +12,25 @@ import { apiKey, withDir, withProgram, type Running } from './place.ts';
 
 const path = '/items?perPage=100';
 const [itemsMade, rounds, seconds] = [5000, 5, 3];
+
+/** Entries whose words differ as those of real ones do, so that packing them is real work. */
+function variedCatalogue(): string {
+  const random = randomOf('items');
+  const letters = [...'etaoinshrdlucm'];
+  const word = (): string => Array.from({ length: random.int(3, 9) }, () => random.pick(letters)).join('');
+  const words = Array.from({ length: 800 }, word);
+  const text = (length: number): string => Array.from({ length }, () => random.pick(words)).join(' ');
+  const made = JSON.parse(catalogue('Northmere', itemsMade)) as { vulnerabilities: Record<string, unknown>[] };
+  for (const entry of made.vulnerabilities) {
+    Object.assign(entry, {
+      vendorProject: text(1),
+      product: text(2),
+      vulnerabilityName: text(7),
+      shortDescription: text(40),
+    });
+  }
+  return JSON.stringify(made);
+}
 
 type Coding = 'identity' | 'gzip';
 const headersFor = (coding: Coding): Record<string, string> => ({
@@ -88,7 +108,7 @@ export const items: Figure = {
   run: (say) =>
     withProgram({ TOCSIN_FETCH_ALLOW: '127.0.0.1' }, async (running) => {
       say(`filling the feed with ${itemsMade} items`);
-      await whileServing(catalogue('Northmere', itemsMade), async (url) => {
+      await whileServing(variedCatalogue(), async (url) => {
         const source = (await running.call('POST', '/api/feed/sources', { kind: 'kev', name: 'bench', url })) as {
           id: string;
         };

@@ -205,6 +205,9 @@ async function check(orgId: (typeof orgs)[number]['id'], detections: string[], a
   expect(runs.map(({ detection_id }) => detection_id).toSorted()).toEqual(detections.toSorted());
   for (const run of runs) expect([run.odd, run.slots.map((at) => at.toISOString())]).toEqual([0, expectedSlots]);
 
+  const [taken] = await select(sql<{ n: number }>`select count(*)::int as n from runs where attempt > 1`);
+  expect(taken?.n, 'no run was taken over: nothing was killed at work').toBeGreaterThan(0);
+
   expect(await select(sql`select detection_id from gaps`)).toEqual([]);
   const covered = await select(
     sql<{ covered_from: Date; covered_to: Date }>`select covered_from, covered_to from coverage`,

@@ -1,14 +1,7 @@
 import { z } from 'zod';
+import { detectionCategories } from '../analysis/candidate.ts';
 import { ContextDoc, Input, OutputSchema } from './fields.ts';
 
-export const categories = [
-  'baseline_anomaly',
-  'first_occurrence',
-  'sequence_pattern',
-  'privilege_escalation',
-  'custom',
-] as const;
-export type Category = (typeof categories)[number];
 export const cadences = ['hourly', 'daily', 'weekly'] as const;
 export type Cadence = (typeof cadences)[number];
 export const planningModes = ['auto', 'never', 'always'] as const;
@@ -65,7 +58,7 @@ export const Detection = z
     triggerSummary: z.array(TriggerSummary),
     structuredOutputSchema: OutputSchema.describe('Schema of the verdict that the agent emits.'),
     tags: z.array(z.string()),
-    detectionCategory: z.enum(categories).nullable(),
+    detectionCategory: z.enum(detectionCategories).nullable(),
     detectionQuery: z.string().nullable(),
     siemType: z.string().nullable(),
     isSuggestion: z.boolean(),
