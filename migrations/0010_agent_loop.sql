@@ -1,6 +1,7 @@
 -- What models did and used up. `judging` of a run: figures that its score is made of.
 alter table runs add column judging text not null default '{}';
 
+-- A preview spends on a detection that is none yet, so nothing is referred to.
 -- Tokens and cost by detection, alias and day of slot time: what the budgets of a day and of a month are held against.
 create table model_usage (
   organization_id uuid not null,
@@ -9,8 +10,7 @@ create table model_usage (
   day date not null,
   tokens bigint not null default 0,
   cost_usd numeric(16, 8) not null default 0,
-  primary key (organization_id, detection_id, alias, day),
-  foreign key (organization_id, detection_id) references agents (organization_id, id)
+  primary key (organization_id, detection_id, alias, day)
 );
 create index on model_usage (organization_id, alias, day);
 select tocsin_protect('model_usage');

@@ -11,6 +11,7 @@ import { createEngine } from './logs/engine/engine.ts';
 import { folderOf } from './logs/log-deps.ts';
 import { checkLogsQuery } from './logs/search.ts';
 import { createClockGuard } from './schedule/clock-guard.ts';
+import { testErrors } from './proof/run-tests.ts';
 import type { Logger } from './lib/logger.ts';
 import { createAuthenticate } from './orgs/authenticate.ts';
 
@@ -37,6 +38,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     feedTools: feedToolsOf(db),
     mcp,
     fetchAllow: config.fetchAllow,
+    checkTests: (orgId, detectionId, definition) => testErrors(deps, { orgId, detectionId, definition }),
     checkQuery: (orgId, query) => checkLogsQuery(search, orgId, query),
   };
   return {

@@ -1,6 +1,8 @@
 import type { Models } from './agent/models.ts';
 import type { Config } from './config.ts';
 import type { Db } from './db/db.ts';
+import type { Definition } from './detections/definition.ts';
+import type { FieldError } from './lib/errors.ts';
 import type { Metrics } from './http/metrics.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
@@ -25,6 +27,8 @@ export type Deps = {
   clockGuard: ClockGuard;
   /** Asks the organization's log store whether a query would run; throws a SiemError that says why not. */
   checkQuery?: (orgId: OrgId, query: string) => Promise<void>;
+  /** Runs a detection's tests against a definition of it; answers what is wrong, nothing where all pass. */
+  checkTests?: (orgId: OrgId, detectionId: string, definition: Definition) => Promise<FieldError[]>;
   /** The embedded log engine: DuckDB in child processes. */
   engine: LogEngine;
   /** The organization's SIEM. */

@@ -1,6 +1,7 @@
 import { maintainLoop } from './db/maintain.ts';
 import type { Deps } from './deps.ts';
 import { ingestLoop } from './ingest/loop.ts';
+import { keepingLoop } from './keeping/retention.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
 import { modelCheckLoop } from './runs/pauses.ts';
 import { reviewLoop } from './runs/review.ts';
@@ -18,5 +19,6 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     compactLoop(deps, signal),
     cleanLoop(deps, signal),
     maintainLoop(deps, signal),
+    keepingLoop(deps, signal),
   ]);
 }

@@ -1,6 +1,7 @@
 import type { Deps } from '../src/deps.ts';
 import { catalogue, done, fillOrg, whileServing } from './fill.ts';
 import type { TestOrg } from './harness.ts';
+import { useProof } from './proof.ts';
 
 export type Call = { method: string; url: string; status: number; body: unknown };
 
@@ -26,6 +27,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> 
   await useAgents({ get, put });
   await useRuns({ get, post });
   await useTools({ get, put, remove });
+  await useProof({ get, post, put, remove }, mark);
   await useFeed({ get, post, put, remove }, mark);
   return calls;
 }

@@ -31,6 +31,7 @@ export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
     ...(await fillKeys(org)),
     ...(await fillDetections(org, mark)),
     ...(await fillRuns(deps, org, mark)),
+    ...(await fillProof(org, mark)),
     ...(await fillFeed(org, mark)),
     ...(await fillAgentLoop(deps, org, mark)),
   ];
@@ -124,6 +125,16 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[
   for (const [what, list] of Object.entries({ runs, gaps, hits }))
     if (list.length === 0) throw new Error(`nothing of ${what}`);
   return [batchId, runId, ...[...runs, ...gaps, ...hits].map(({ id }: { id: string }) => id)];
+}
+
+/** What people say of hits, what a detection is not to raise, and its tests. */
+async function fillProof(org: TestOrg, mark: string): Promise<string[]> {
+  const { hits } = await done(org.call('GET', '/api/hits'));
+  const url = `/api/detections/${hits[0].detectionId}`;
+  await done(org.call('POST', `/api/hits/${hits[0].id}/status`, { status: 'false_positive', reason: mark }));
+  const { id } = await done(org.call('POST', `${url}/exceptions`, { entity: mark, reason: mark }));
+  await done(org.call('PUT', `${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] }));
+  return [id];
 }
 
 /** A catalogue of known exploited vulnerabilities with made-up entries, as its publisher would serve it. */

@@ -13,6 +13,8 @@ export type StoredCandidate = Candidate & {
   windowTo: Date;
   generation: string;
   createdAt: Date;
+  /** A backfill found it. */
+  late: boolean;
   verdict: Verdict | null;
 };
 
@@ -23,13 +25,14 @@ type CandidateRow = Omit<Candidate, 'facts' | 'rows'> & {
   windowTo: Date;
   generation: string;
   createdAt: Date;
+  late: boolean;
   facts: string;
   rows: string;
   verdict: string | null;
 };
 
 const columns = sql`c.id, c.run_id as "runId", c.window_from as "windowFrom", c.window_to as "windowTo", c.generation,
-  c.created_at as "createdAt", c.entity, c.entity_type as "entityType", c.kind, c.kind_key as "kindKey", c.severity, c.facts, c.rows, c.verdict`;
+  c.created_at as "createdAt", c.trigger = 'backfill' as late, c.entity, c.entity_type as "entityType", c.kind, c.kind_key as "kindKey", c.severity, c.facts, c.rows, c.verdict`;
 
 /** Whose candidates: all that wait for a detection but those of other runs that still go on, or, with `ownOnly`, this run's. `runId` null: no run's. */
 export type Waiting = { orgId: OrgId; detectionId: string; runId: string | null; ownOnly: boolean };
@@ -152,7 +155,6 @@ export async function upsertSuppressions(
       ${given.map((one) => JSON.stringify(one.facts))}::text[], ${given.map((one) => one.severity)}::text[],
       ${given.map((one) => one.sinceAt.toISOString())}::timestamptz[], ${given.map((one) => one.untilAt.toISOString())}::timestamptz[])
     on conflict (organization_id, detection_id, key) do update set positive = excluded.positive, hit_id = excluded.hit_id,
-      facts = excluded.facts, severity = excluded.severity, since_at = excluded.since_at, until_at = excluded.until_at`.execute(
-    tx,
-  );
+      facts = excluded.facts, severity = excluded.severity, since_at = excluded.since_at, until_at = excluded.until_at
+    where suppressions.since_at <= excluded.since_at`.execute(tx);
 }

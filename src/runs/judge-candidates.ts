@@ -1,6 +1,7 @@
 import { inOrg, type Tx } from '../db/db.ts';
 import { newHit } from './new-hit.ts';
 import { insertHits, insertOccurrences, type NewHit } from '../hits/store.ts';
+import { listStanding } from '../detections/exception-store.ts';
 import { fence } from '../schedule/fence.ts';
 import {
   findSuppressions,
@@ -37,12 +38,15 @@ export async function judgeCandidates(deps: RunDeps, run: Run, judging: Judging)
 async function judgeBatch(deps: RunDeps, run: Run, judging: Judging): Promise<boolean> {
   judging.signal.throwIfAborted();
   const now = deps.clock();
-  const { listed, batch, known } = await inOrg(deps.db, run.orgId, (tx) => readBatch(tx, run, judging, now));
+  const { listed, batch, known, exceptions } = await inOrg(deps.db, run.orgId, (tx) =>
+    readBatch(tx, run, judging, now),
+  );
   const isFull = listed === sizeOf(judging.judge);
   if (batch.length === 0) return isFull;
   const decisions = await decide(batch, {
     run,
     known,
+    exceptions,
     now,
     verdictOf: (candidate) => verdictOf(deps, run, judging, candidate),
   });
@@ -70,6 +74,7 @@ async function readBatch(tx: Tx, run: Run, { judge, judged }: Judging, now: Date
   return {
     listed: listed.length,
     batch,
+    exceptions: await listStanding(tx, run, now),
     known: keys.length > 0 ? await findSuppressions(tx, run, keys) : new Map<string, never>(),
   };
 }
@@ -99,7 +104,7 @@ async function storeDecisions(tx: Tx, run: Run, decisions: Decision[], now: Date
   for (const hit of mine.flatMap((decision) => hitsOf(run, decision))) if (!hits.has(hit.key)) hits.set(hit.key, hit);
   const ids = await insertHits(tx, run.orgId, [...hits.values()], now);
   const idOf = (decision: Decision): string | null => {
-    if (decision.outcome === 'negative') return null;
+    if (decision.outcome === 'negative' || decision.outcome === 'excepted') return null;
     const byKey = decision.hitKey === null ? undefined : ids.get(decision.hitKey);
     return decision.outcome === 'occurrence' ? (decision.hitId ?? byKey ?? null) : (byKey ?? null);
   };
@@ -138,6 +143,7 @@ function hitsOf(run: Run, decision: Decision): NewHit[] {
 
 function noteVerdicts(run: Run, decisions: Decision[]): void {
   for (const decision of decisions) {
+    countSuppressed(run, decision);
     if (decision.outcome !== 'judged') continue;
     noteJudging(run.progress.judging, decision);
     if (run.progress.entities.length < entitiesMax) run.progress.entities.push(decision.verified.verdict);
@@ -145,4 +151,9 @@ function noteVerdicts(run: Run, decisions: Decision[]): void {
       warn(run.progress, 'claims_struck', 'Parts of a verdict that the rows do not bear out were struck.');
     }
   }
+}
+
+function countSuppressed({ progress: { suppressed } }: Run, decision: Decision): void {
+  if (decision.outcome === 'excepted') suppressed[decision.by === 'snooze' ? 'snoozed' : 'exceptions'] += 1;
+  else if (decision.outcome !== 'judged') suppressed.known += 1;
 }

@@ -14,9 +14,14 @@ import { bindTools } from './tool-sources.ts';
 
 /** The judge that a detection's alias stands for. What keeps a model from judging is thrown at the first candidate, not before. */
 export function judgeFor(deps: RunDeps, run: Run): Judge {
+  return judgeBy(deps, run, (model) => openPurse(deps, run, model));
+}
+
+/** The same with a purse of the caller's. */
+export function judgeBy(deps: RunDeps, run: Run, purseOf: (model: ModelRef) => Purse): Judge {
   const alias = run.definition.modelAlias;
   const model = deps.models?.find(alias);
-  if (model) return modelJudge(deps, run, { model, purse: openPurse(deps, run, model) });
+  if (model) return modelJudge(deps, run, { model, purse: purseOf(model) });
   if (builtInAliases.includes(alias)) return analyst;
   const missing = upstreamError('unknown_model_alias', `There is no model alias "${alias}" in the settings.`, {
     retryable: false,
@@ -26,7 +31,7 @@ export function judgeFor(deps: RunDeps, run: Run): Judge {
 }
 
 /** A judge that lets a model look at one entity at a time. `purse` says what it may spend, and keeps its steps. */
-export function modelJudge(deps: RunDeps, run: Run, by: { model: ModelRef; purse: Purse }): Judge {
+function modelJudge(deps: RunDeps, run: Run, by: { model: ModelRef; purse: Purse }): Judge {
   const { model, purse } = by;
   return {
     model: model.name,

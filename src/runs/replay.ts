@@ -1,26 +1,19 @@
 import { sql } from 'kysely';
-import { analystVerdict } from '../agent/analyst.ts';
-import { ModelError, budgetExceeded } from '../agent/model-error.ts';
-import { exhausted } from '../agent/budgets.ts';
-import type { ModelRef } from '../agent/models.ts';
+import { ModelError } from '../agent/model-error.ts';
 import type { Verdict } from '../agent/verdict.ts';
 import { verifyVerdict } from '../agent/verify.ts';
-import { noJudging } from '../agent/model-score.ts';
-import { generationOf } from '../analysis/definition.ts';
 import { inOrg, row, type Tx } from '../db/db.ts';
 import { checkModelAlias } from '../detections/columns.ts';
 import type { Definition } from '../detections/definition.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import type { Caller } from '../orgs/caller.ts';
 import type { Replay, ReplayRequest } from './agent-schema.ts';
-import { analysisOf } from './begin.ts';
+import { rehearsedRun } from './analysis-of.ts';
 import { listRunCandidates, type StoredCandidate } from './candidate-store.ts';
 import type { Judge } from './judge.ts';
-import { modelJudge } from './model-judge.ts';
-import type { Purse } from './purse.ts';
+import { rehearsalJudge } from './rehearsal-judge.ts';
 import { findRun } from './read-store.ts';
-import type { Run, RunDeps } from './run.ts';
-import { countUsage, readUsage } from './usage-store.ts';
+import type { RunDeps } from './run.ts';
 
 const replayMs = 110_000;
 
@@ -31,11 +24,7 @@ const replayMs = 110_000;
 export async function replayRun(deps: RunDeps, caller: Caller, id: string, input: ReplayRequest): Promise<Replay> {
   checkModelAlias(deps.models, input.modelAlias);
   const { run, candidates, total } = await inOrg(deps.db, caller.orgId, (tx) => readRun(tx, caller, id, input));
-  const model = deps.models?.find(run.definition.modelAlias);
-  if (model) run.model = model.name;
-  const judge: Judge['judge'] = model
-    ? modelJudge(deps, run, { model, purse: countingPurse(deps, run, model) }).judge
-    : (candidate) => Promise.resolve(analystVerdict(candidate));
+  const { judge } = rehearsalJudge(deps, run);
   const signal = AbortSignal.timeout(replayMs);
   const compared: Replay['compared'] = [];
   for (const candidate of candidates) {
@@ -94,36 +83,8 @@ async function readRun(tx: Tx, { orgId }: Caller, id: string, input: ReplayReque
     ...prompt,
     ...(input.modelAlias === undefined ? {} : { modelAlias: input.modelAlias }),
   };
-  const analysis = analysisOf(definition);
-  const run: Run = {
-    claim: {
-      orgId,
-      runId: id,
-      detectionId: found.detection_id,
-      kind: 'replay',
-      dueAt: found.due_at,
-      attempt: 0,
-      retries: 0,
-      worker: '',
-      resumed: false,
-    },
-    orgId,
-    id,
-    detectionId: found.detection_id,
-    trigger: found.trigger,
-    slotAt: found.slot_at,
-    startedAt: found.started_at ?? found.due_at,
-    windowFrom: found.window_from,
-    windowTo: found.window_to,
-    clock: found.on_event_time ? 'event' : 'ingest',
-    definition,
-    analysis,
-    scope: { orgId, detectionId: found.detection_id, generation: generationOf(analysis) },
-    model: 'analyst',
-    customInstructions: null,
-    spent: { tokens: 0, costUsd: 0 },
-    progress: { windows: [], entities: [], warnings: [], phases: [], judging: { ...noJudging } },
-  };
+  const of = { orgId, detectionId: found.detection_id, definition };
+  const run = rehearsedRun(of, { clock: found.on_event_time ? 'event' : 'ingest', model: 'analyst', at: found.due_at });
   return { run, candidates, total };
 }
 
@@ -148,25 +109,4 @@ async function readPrompt(tx: Tx, at: { orgId: Caller['orgId']; detectionId: str
   );
   if (!found) throw fieldError('/promptVersion', 'unknown_version', `There is no prompt version ${at.version}.`);
   return found;
-}
-
-/** A purse that keeps no steps: budgets hold for a replay as for a run. */
-function countingPurse(deps: RunDeps, run: Run, model: ModelRef): Purse {
-  const begun = performance.now();
-  return {
-    admit: async () => {
-      const stored = await inOrg(deps.db, run.orgId, (tx) => readUsage(tx, run, model.alias, deps.clock()));
-      const over = exhausted(model.entry.budgets, { run: run.spent, runMs: performance.now() - begun, ...stored });
-      if (over) throw budgetExceeded(over);
-    },
-    record: async ({ tokens: { input, output }, costUsd }) => {
-      const tokens = input + output;
-      if (tokens === 0) return;
-      await inOrg(deps.db, run.orgId, (tx) =>
-        countUsage(tx, run, { alias: model.alias, tokens, costUsd }, deps.clock()),
-      );
-      run.spent.tokens += tokens;
-      run.spent.costUsd += costUsd;
-    },
-  };
 }
