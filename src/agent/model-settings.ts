@@ -35,6 +35,8 @@ const Entry = z.discriminatedUnion('provider', [
     ...secret,
     resourceName: name.optional(),
     apiVersion: name.optional(),
+    /** Addresses of the older form, with the deployment in the path and the version behind it. */
+    deploymentUrls: z.boolean().optional(),
     api: z.enum(['responses', 'chat']).default('chat'),
   }),
   z.strictObject({

@@ -22,8 +22,8 @@ const providers: { [P in Provider]: (entry: EntryOf<P>) => Promise<LanguageModel
   },
   azure: async (entry) => {
     const { createAzure } = await import('@ai-sdk/azure');
-    const { resourceName, apiVersion } = entry;
-    const azure = createAzure({ ...basics(entry), ...only({ resourceName, apiVersion }) });
+    const { resourceName, apiVersion, deploymentUrls: useDeploymentBasedUrls } = entry;
+    const azure = createAzure({ ...basics(entry), ...only({ resourceName, apiVersion, useDeploymentBasedUrls }) });
     return entry.api === 'chat' ? azure.chat(entry.model) : azure.responses(entry.model);
   },
   bedrock: async (entry) => {

@@ -30,20 +30,20 @@ export async function bindTools(deps: RunDeps, run: Run, candidate: Candidate): 
   );
   const sources = sourcesOf(deps, run, { candidate, grants });
   const ready: ReadyTool[] = [];
+  const forbidden: string[] = [];
+  const missing: string[] = [];
   for (const name of names) {
     const isMcp = isMcpName(name);
-    const tool = isMcp ? await deps.mcp?.find(run.orgId, name) : bindTool(name, sources);
-    const isAllowed = grants.has(name) || (!isMcp && tool?.effect === 'read');
-    if (!isAllowed)
-      warn(run.progress, `tool_not_allowed:${name}`, `No administrator allowed this detection the tool "${name}".`);
-    else if (!tool)
-      warn(
-        run.progress,
-        `tool_unavailable:${name}`,
-        `The tool "${name}" is not there: no MCP server that answers has it.`,
-      );
+    // A server is not even asked for a tool that nobody allowed.
+    const tool = isMcp ? grants.has(name) && (await deps.mcp?.find(run.orgId, name)) : bindTool(name, sources);
+    if (!grants.has(name) && (isMcp || (tool && tool.effect === 'send'))) forbidden.push(name);
+    else if (!tool) missing.push(name);
     else ready.push(tool);
   }
+  const list = (of: string[]): string => of.slice(0, 10).join(', ');
+  if (forbidden.length > 0)
+    warn(run.progress, 'tool_not_allowed', `No administrator allowed this detection: ${list(forbidden)}.`);
+  if (missing.length > 0) warn(run.progress, 'tool_unavailable', `No server that answers has: ${list(missing)}.`);
   return ready;
 }
 
