@@ -4,12 +4,14 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import type { Deps } from './deps.ts';
 import { agentRoutes } from './detections/agent-routes.ts';
 import { detectionRoutes } from './detections/routes.ts';
+import { toolRoutes } from './detections/tool-routes.ts';
 import { bulkRoutes } from './detections/bulk-routes.ts';
 import { exceptionRoutes } from './detections/exception-routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { feedRoutes } from './feed/routes.ts';
 import { hitRoutes } from './hits/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
+import { runAgentRoutes } from './runs/agent-routes.ts';
 import { keepingRoutes } from './keeping/routes.ts';
 import { outputRoutes } from './outputs/routes.ts';
 import { proofRoutes } from './proof/routes.ts';
@@ -69,6 +71,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   proofRoutes(app, deps);
   keepingRoutes(app, deps);
   runRoutes(app, deps);
+  runAgentRoutes(app, deps);
+  toolRoutes(app, deps);
   hitRoutes(app, deps);
   outputRoutes(app, deps);
   logRoutes(app, deps);

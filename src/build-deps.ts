@@ -1,6 +1,9 @@
+import { createModels } from './agent/models.ts';
 import type { Config } from './config.ts';
 import type { Db } from './db/db.ts';
 import type { Deps } from './deps.ts';
+import { feedToolsOf } from './feed-tools.ts';
+import { createMcpTools } from './tools/mcp.ts';
 import { createMetrics } from './http/metrics.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
 import { createSecretbox } from './lib/secretbox.ts';
@@ -21,6 +24,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
   const { config, db, log, clock = systemClock } = given;
   const engine = createEngine({ directoryOf: (orgId) => folderOf(config.dataDir, orgId) });
   const search = { db, clock, config, engine };
+  const mcp = createMcpTools(config.mcpServers);
   const deps: Deps = {
     config,
     db,
@@ -32,8 +36,18 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     clockGuard: createClockGuard(clock),
     engine,
     connectionFor: (orgId) => localConnection(search, orgId),
+    models: createModels(config.models),
+    feedTools: feedToolsOf(db),
+    mcp,
+    fetchAllow: config.fetchAllow,
     checkTests: (orgId, detectionId, definition) => testErrors(deps, { orgId, detectionId, definition }),
     checkQuery: (orgId, query) => checkLogsQuery(search, orgId, query),
   };
-  return { deps, stop: () => engine.close() };
+  return {
+    deps,
+    stop: async () => {
+      await mcp.close();
+      await engine.close();
+    },
+  };
 }

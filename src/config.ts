@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { readMcpSettings, type McpSettings } from './tools/mcp-settings.ts';
+import { readModelSettings, type ModelSettings } from './agent/model-settings.ts';
 
 const count = (fallback: number, min: number, max: number) =>
   z.coerce.number().int().min(min).max(max).default(fallback);
@@ -49,6 +51,18 @@ export const Settings = z.object({
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
     .describe('Least level of the log lines.'),
+  TOCSIN_MODELS: z
+    .string()
+    .optional()
+    .describe(
+      'Language models: JSON, or the path of a file that holds it, from alias to provider and model; unset: the built-in analyst judges.',
+    ),
+  TOCSIN_MCP_SERVERS: z
+    .string()
+    .optional()
+    .describe(
+      'MCP servers whose tools detections may be allowed: JSON, or the path of a file that holds it, from name to command or url.',
+    ),
   TOCSIN_RATE_LIMIT: z.coerce
     .number()
     .min(0)
@@ -85,6 +99,8 @@ export type Config = {
   url: string;
   secretKey: string | undefined;
   logLevel: string;
+  models: ModelSettings;
+  mcpServers: McpSettings;
   rateLimit: number;
   corsOrigins: string[];
   fetchAllow: string[];
@@ -113,6 +129,8 @@ export function loadConfig(env: Record<string, string | undefined> = environment
     url: s.TOCSIN_URL,
     secretKey: s.TOCSIN_SECRET_KEY,
     logLevel: s.TOCSIN_LOG_LEVEL,
+    models: readModelSettings(s.TOCSIN_MODELS, env),
+    mcpServers: readMcpSettings(s.TOCSIN_MCP_SERVERS),
     rateLimit: s.TOCSIN_RATE_LIMIT,
     corsOrigins: s.TOCSIN_CORS_ORIGINS,
     fetchAllow: s.TOCSIN_FETCH_ALLOW,

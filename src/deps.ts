@@ -1,3 +1,4 @@
+import type { Models } from './agent/models.ts';
 import type { Config } from './config.ts';
 import type { Db } from './db/db.ts';
 import type { Definition } from './detections/definition.ts';
@@ -11,6 +12,8 @@ import type { LogEngine } from './logs/engine/engine.ts';
 import type { Authenticate } from './orgs/authenticate.ts';
 import type { ClockGuard } from './schedule/clock-guard.ts';
 import type { SiemConnection } from './siem/connector.ts';
+import type { McpTools } from './tools/mcp.ts';
+import type { FeedTools } from './tools/sources.ts';
 
 /** Everything a use case may reach outside itself. Built once at start; tests build their own. */
 export type Deps = {
@@ -33,4 +36,9 @@ export type Deps = {
   engine: LogEngine;
   /** The organization's SIEM. */
   connectionFor: (orgId: OrgId) => SiemConnection;
+  /** Language models by alias; without, the built-in analyst judges everything. */
+  models?: Models;
+  feedTools?: (orgId: OrgId) => FeedTools;
+  mcp?: McpTools;
+  fetchAllow?: readonly string[];
 };

@@ -4,6 +4,8 @@ import { ingestLoop } from './ingest/loop.ts';
 import { keepingLoop } from './keeping/retention.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
 import { cleanOutboxLoop, deliverLoop } from './outputs/loops.ts';
+import { modelCheckLoop } from './runs/pauses.ts';
+import { reviewLoop } from './runs/review.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
 import { researchLoop } from './suggest/research.ts';
 
@@ -13,6 +15,8 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     scheduleLoop(deps, deps.clockGuard, signal),
     executeLoop(deps, signal),
     reapLoop(deps, signal),
+    modelCheckLoop(deps, signal),
+    reviewLoop(deps, signal),
     ingestLoop(deps, signal),
     deliverLoop(deps, signal),
     researchLoop(deps, signal),

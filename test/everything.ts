@@ -26,6 +26,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> 
   await useDetections({ get, post, put, remove });
   await useAgents({ get, put });
   await useRuns({ get, post });
+  await useTools({ get, put, remove });
   await useProof({ get, post, put, remove }, mark);
   await useOutputs({ get, post, put, remove });
   await useFeed({ get, post, put, remove }, mark);
@@ -86,6 +87,8 @@ async function useRuns({ get, post }: { get: Get; post: Send }): Promise<void> {
   await get(`/api/runs/${hit.runs[0]}`);
   await get(`/api/detections/${hit.detectionId}/runs?limit=2`);
   await get(`/api/detections/${hit.detectionId}/gaps`);
+  await get(`/api/runs/${hit.runs[0]}/steps`);
+  await post(`/api/runs/${hit.runs[0]}/replay`, { modelAlias: 'analyst' });
   const { runId } = await post(`/api/detections/${hit.detectionId}/run`, { customInstructions: 'Look twice.' });
   await post(`/api/runs/${runId}/cancel`);
 }
@@ -101,6 +104,17 @@ async function useOutputs({ get, post, put, remove }: { get: Get; post: Send; pu
     await remove(`/api/outputs/${id}`);
   });
   await get('/api/outputs?limit=1');
+}
+
+async function useTools({ get, put, remove }: { get: Get; put: Send; remove: Get }): Promise<void> {
+  await get('/api/models');
+  await get('/api/tools');
+  const { detections } = await get('/api/detections?limit=1');
+  await get(`/api/detections/${detections[0].id}/agreement`);
+  const tools = `/api/detections/${detections[0].id}/tools`;
+  await put(`${tools}/http_get`, { url: 'https://intel.example/{entity}' });
+  await get(tools);
+  await remove(`${tools}/http_get`);
 }
 
 async function useFeed(

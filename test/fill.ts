@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ModelError } from '../src/agent/model-error.ts';
+import { inOrg } from '../src/db/db.ts';
 import type { Deps } from '../src/deps.ts';
 import { eventTypes } from '../src/outputs/event.ts';
+import { uuidv7 } from '../src/lib/ids.ts';
+import { pauseModel } from '../src/runs/pauses.ts';
+import { insertReview, writeGrade } from '../src/runs/review-store.ts';
 import { runDue } from '../src/runs/run-due.ts';
+import { countUsage } from '../src/runs/usage-store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../src/schedule/enqueue.ts';
 import type { Answer, TestOrg } from './harness.ts';
 
@@ -29,6 +35,7 @@ export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
     ...(await fillRuns(deps, org, mark)),
     ...(await fillProof(org, mark)),
     ...(await fillFeed(org, mark)),
+    ...(await fillAgentLoop(deps, org, mark)),
   ];
   return { ids: [...new Set(ids)], mark };
 }
@@ -77,6 +84,26 @@ async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
   );
   await done(org.call('POST', `/api/detections/${dismissed.id}/dismiss`, { reason: 'noisy' }));
   return [...ids, gone.id, open.id, dismissed.id];
+}
+
+/** What models leave behind, which here no model is there to make. */
+async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+  const { detections } = await done(org.call('GET', '/api/detections?limit=1'));
+  const detectionId: string = detections[0].id;
+  await done(
+    org.call('PUT', `/api/detections/${detectionId}/tools/http_get`, { url: 'https://intel.example/{entity}' }),
+  );
+  const failure = { kind: mark, blame: 'upstream', retryable: false, message: mark } as const;
+  await pauseModel(deps, org.id, 'm', new ModelError(failure, true));
+  const now = deps.clock();
+  const review = { orgId: org.id, runId: uuidv7(now), detectionId, dueAt: now, day: '2026-01-01', failures: 0 };
+  await inOrg(deps.db, org.id, async (tx) => {
+    await countUsage(tx, review, { alias: 'm', tokens: 1, costUsd: 0 }, now);
+    await insertReview(tx, review, now);
+    const score = { score: null, basis: 'judge', criteria: [] } as const;
+    await writeGrade(tx, review, { score: { ...score, criteria: [] }, opinions: [{ entity: mark, upheld: true }] });
+  });
+  return [];
 }
 
 async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {

@@ -17,8 +17,8 @@ export type ScoreInput = {
 };
 
 /** `points` of `max`, with the reason in words. */
-type Criterion = { name: 'input' | 'history' | 'selectivity'; points: number; max: number; reason: string };
-export type Score = { score: number | null; basis: 'analyst'; criteria: Criterion[] };
+export type Criterion = { name: string; points: number; max: number; reason: string };
+export type Score = { score: number | null; basis: 'analyst' | 'checked' | 'judge'; criteria: Criterion[] };
 
 const applicableMin = 40;
 const reviewedMin = 10;

@@ -44,6 +44,7 @@ export function verifyVerdict(given: Verdict, candidate: Candidate): Verified {
     severity: severityOf(given.severity, candidate, isFloor),
     ...texts,
     evidence: own,
+    ...(given.output === undefined ? {} : { output: given.output }),
   };
   return {
     verdict,

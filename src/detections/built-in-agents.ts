@@ -76,7 +76,7 @@ export async function getAgent(
 
 /** Changes schedule, `enabled` and model alias of a built-in agent. 409 for a detection: that has an address of its own. */
 export async function updateBuiltInAgent(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  { db, clock, models }: Pick<Deps, 'db' | 'clock' | 'models'>,
   caller: Caller,
   { id, input }: { id: string; input: UpdateAgent },
   ifMatch: string | undefined,
@@ -86,6 +86,7 @@ export async function updateBuiltInAgent(
     const before = agentOr404(await lockAgent(tx, { orgId: caller.orgId, now }, id), id);
     if (!before.is_built_in) throw appError('conflict', `${id} is a detection; change it at /api/detections/${id}.`);
     checkIfMatch(ifMatch, etagOf(toRecord(before)));
+    checkModelAlias(models, input.modelAlias);
     return storeChange(tx, before, merge(before, input, now), {
       caller,
       action: 'agent.updated',
@@ -107,7 +108,6 @@ export async function refuseDeletion(deps: Pick<Deps, 'db' | 'clock'>, caller: C
 }
 
 function merge(before: AgentView, input: UpdateAgent, now: Date): AgentView {
-  if (input.modelAlias !== undefined) checkModelAlias(input.modelAlias);
   const after = { ...before, ...scheduleColumns(input, now), model_alias: input.modelAlias ?? before.model_alias };
   const old = { cron: effectiveCron(before), enabled: before.enabled };
   return { ...after, enabled: enabledAfter(old, effectiveCron(after), input.enabled) };

@@ -1,15 +1,12 @@
+import type { Deps } from '../deps.ts';
 import { fieldError } from '../lib/errors.ts';
 import type { Agent } from './agent.ts';
 import { readCustomCron } from './cadence.ts';
 import type { UpdateDetection } from './input.ts';
 import { storedSchema } from './verdict-schema.ts';
 
-/** Aliases that this version knows: `analyst` is the built-in analyst, `default` is it as long as no model is configured. */
-const modelAliases: readonly string[] = ['default', 'analyst'];
-
 /** The columns that a body sets; a field that is absent sets none. 400 for values that only the service can judge. `now` is slot time. */
 export function columnsOf(input: UpdateDetection, now: Date): Partial<Agent> {
-  if (input.modelAlias !== undefined) checkModelAlias(input.modelAlias);
   if (input.connectionId !== undefined) {
     throw fieldError('/connectionId', 'unknown_connection', `There is no connection ${input.connectionId}.`);
   }
@@ -47,12 +44,17 @@ export function scheduleColumns(
   });
 }
 
-export function checkModelAlias(alias: string): void {
-  if (modelAliases.includes(alias)) return;
+/** What stands for itself without any setting: `analyst` is the built-in analyst, `default` is it as long as no model is configured. */
+const builtInAliases: readonly string[] = ['default', 'analyst'];
+
+/** 400 for an alias that the settings do not have. */
+export function checkModelAlias(models: Deps['models'], alias: string | undefined): void {
+  const known = models?.aliases ?? builtInAliases;
+  if (alias === undefined || known.includes(alias)) return;
   throw fieldError(
     '/modelAlias',
     'unknown_model_alias',
-    `There is no model alias "${alias}"; known: ${modelAliases.join(', ')}.`,
+    `There is no model alias "${alias}"; known: ${known.join(', ')}.`,
   );
 }
 

@@ -8,7 +8,7 @@ import { emptyAgent, noFigures, type AgentWithPrompt } from './agent.ts';
 import { findDismissed, insertAgent } from './agent-store.ts';
 import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
 import { checkWouldRun } from './check.ts';
-import { columnsOf } from './columns.ts';
+import { checkModelAlias, columnsOf } from './columns.ts';
 import { definitionText, type Definition } from './definition.ts';
 import { emitDetection } from './events.ts';
 import { fingerprintOf } from './fingerprint.ts';
@@ -16,7 +16,7 @@ import type { CreateDetection, CreateSuggestion } from './input.ts';
 import { toRecord } from './record.ts';
 import type { Detection } from './schema.ts';
 
-type CreateDeps = Pick<Deps, 'db' | 'clock' | 'checkQuery'>;
+type CreateDeps = Pick<Deps, 'db' | 'clock' | 'checkQuery' | 'models'>;
 
 const lookAlikeDays = 90;
 const dayMs = 86_400_000;
@@ -28,6 +28,7 @@ export async function createDetection(
   input: CreateDetection,
   validate = false,
 ): Promise<Detection> {
+  checkModelAlias(deps.models, input.modelAlias);
   const agent = newAgent(caller, input, deps.clock());
   if (validate) await checkWouldRun(deps, caller.orgId, agent);
   const record = toRecord({ ...agent, ...noFigures });
@@ -55,6 +56,7 @@ export async function createSuggestion(
   input: CreateSuggestion,
   { validate = false, bySuggester = false }: { validate?: boolean; bySuggester?: boolean } = {},
 ): Promise<Detection> {
+  checkModelAlias(deps.models, input.modelAlias);
   const now = deps.clock();
   const made = newAgent(caller, input, now);
   const agent: AgentWithPrompt = {

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts';
 import { appError } from '../lib/errors.ts';
 import type { Caller } from '../orgs/caller.ts';
 import type { AgentView } from './agent.ts';
+import { checkModelAlias } from './columns.ts';
 import { storeChange } from './change.ts';
 import type { DismissSuggestion, UpdateDetection } from './input.ts';
 import { toRecord } from './record.ts';
@@ -57,7 +58,7 @@ export function dismissSuggestion(
 
 /** Makes an open suggestion a detection, with the overrides given. 409 for one that is deleted or dismissed. */
 export function acceptSuggestion(
-  deps: CycleDeps,
+  deps: CycleDeps & Pick<Deps, 'models'>,
   caller: Caller,
   id: string,
   overrides: UpdateDetection,
@@ -67,6 +68,7 @@ export function acceptSuggestion(
     if (agent.deleted_at)
       throw appError('conflict', `${id} is ${agent.is_suggestion ? 'dismissed' : 'deleted'}; restore it first.`);
     if (!agent.is_suggestion) return null;
+    checkModelAlias(deps.models, overrides.modelAlias);
     return { action: 'suggestion.accepted', after: { ...merge(agent, overrides, now), is_suggestion: false } };
   });
 }

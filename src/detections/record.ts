@@ -66,6 +66,7 @@ function setOnly(agent: AgentView): Partial<Detection> {
     ...(agent.lookback_minutes === null ? {} : { lookbackMinutes: agent.lookback_minutes }),
     ...(agent.suppression_minutes === null ? {} : { suppressionMinutes: agent.suppression_minutes }),
     ...(agent.disabled_reason === null ? {} : { disabledReason: agent.disabled_reason }),
+    ...(agent.tool_names.includes('search_siem') ? { seesOtherEntities: true as const } : {}),
     ...(warnings.length === 0 ? {} : { warnings }),
   };
 }

@@ -80,6 +80,10 @@ export const Detection = z
       .optional()
       .describe('What people said of its hits; precision is the share of true positives.'),
     disabledReason: z.string().optional().describe('Why the service switched the detection off.'),
+    seesOtherEntities: z
+      .literal(true)
+      .optional()
+      .describe('It has search_siem: its model may see rows of other entities than the one it judges.'),
     warnings: z.array(Warning).optional(),
     rationale: z.string().optional(),
     sourceItemIds: z.array(z.string()).optional(),

@@ -7,7 +7,7 @@ import type { AgentView } from './agent.ts';
 import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
 import { storeChange } from './change.ts';
 import { checkTestsPass, checkWouldRun } from './check.ts';
-import { columnsOf } from './columns.ts';
+import { checkModelAlias, columnsOf } from './columns.ts';
 import { checkIfMatch, etagOf } from '../http/etag.ts';
 import type { UpdateDetection } from './input.ts';
 import { toRecord } from './record.ts';
@@ -18,7 +18,7 @@ type UpdateOptions = { validate?: boolean; requireTests?: boolean; ifMatch?: str
 
 /** Changes a detection or an open suggestion; absent fields stay. 404, 409 for a deleted one, 412 where If-Match does not fit. */
 export async function updateDetection(
-  deps: Pick<Deps, 'db' | 'clock' | 'checkQuery' | 'checkTests'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'checkQuery' | 'checkTests' | 'models'>,
   caller: Caller,
   { id, input }: { id: string; input: UpdateDetection },
   { validate = false, requireTests = false, ifMatch }: UpdateOptions = {},
@@ -35,6 +35,7 @@ export async function updateDetection(
   return inOrg(deps.db, caller.orgId, async (tx) => {
     const before = changeable(await lockAgent(tx, scope, id), id);
     checkIfMatch(ifMatch, etagOf(toRecord(before)));
+    checkModelAlias(deps.models, input.modelAlias);
     return storeChange(tx, before, merge(before, input, now), {
       caller,
       action: 'detection.updated',

@@ -1,16 +1,6 @@
 import type { Agent } from './agent.ts';
+import { isMcpName, toolNames } from '../tools/registry.ts';
 import type { Warning } from './schema.ts';
-
-/** Names of the tools that an agent can be given. */
-const toolNames: readonly string[] = [
-  'get_rows',
-  'entity_history',
-  'search_siem',
-  'search_feed',
-  'lookup_indicator',
-  'lookup_technique',
-  'http_get',
-];
 
 /** SIEMs that this version reaches; a detection that names none runs on the embedded log store, `local`. */
 const siemTypes: readonly string[] = ['local'];
@@ -18,7 +8,7 @@ const siemTypes: readonly string[] = ['local'];
 /** What would not run, in the words with which the run would fail. Looks nothing up outside. */
 export function warningsOf(agent: Pick<Agent, 'tool_names' | 'siem_type'>): Warning[] {
   const tools = agent.tool_names
-    .filter((name) => !toolNames.includes(name))
+    .filter((name) => !toolNames.includes(name) && !isMcpName(name))
     .map((name) => ({ code: 'unknown_tool', field: 'toolNames', detail: `There is no tool named "${name}".` }));
   return [...tools, ...siemWarnings(agent.siem_type)];
 }

@@ -5,7 +5,8 @@ import type { Mark } from './marks.ts';
 export type PoolVersion = [id: string, seq: number];
 
 /** Which pools the transaction's organization sees; row-level security says the same once more. */
-const isVisible = sql`(kind = 'public' or organization_id = tocsin_org() or (kind = 'assigned' and tocsin_org() = any(assigned_to)))`;
+/** The pools whose items the organization of the transaction sees. */
+export const isVisible = sql`(kind = 'public' or organization_id = tocsin_org() or (kind = 'assigned' and tocsin_org() = any(assigned_to)))`;
 const visiblePools = sql`(select coalesce(json_agg(json_build_array(id, seq) order by id), '[]') from feed_pools where ${isVisible})`;
 
 export async function readPools(tx: Tx): Promise<PoolVersion[]> {

@@ -46,6 +46,8 @@ export async function describeApi(app: App): Promise<void> {
         'detections',
         'agents',
         'runs',
+        'models',
+        'tools',
         'hits',
         'outputs',
         'feed',

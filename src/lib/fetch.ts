@@ -16,13 +16,13 @@ export type FetchRequest = {
   signal?: AbortSignal | undefined;
   bytesMax?: number;
   timeoutMs?: number;
+  redirectsMax?: number;
 };
 
 export type Fetched =
   | { kind: 'fetched'; bytes: Buffer; etag: string | undefined; lastModified: string | undefined }
   | { kind: 'not-modified' };
 
-const redirectsMax = 5;
 const unpackFactor = 4;
 
 /**
@@ -42,6 +42,7 @@ export async function fetchBytes(given: FetchRequest): Promise<Fetched> {
 
 async function follow(given: FetchRequest, signal: AbortSignal): Promise<Fetched> {
   const bytesMax = given.bytesMax ?? 32 * 1024 * 1024;
+  const redirectsMax = given.redirectsMax ?? 5;
   let url = new URL(given.url);
   for (let hop = 0; hop <= redirectsMax; hop += 1) {
     const response = await send(url, given, signal);

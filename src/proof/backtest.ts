@@ -3,9 +3,9 @@ import type { Definition } from '../detections/definition.ts';
 import { checkModelAlias } from '../detections/columns.ts';
 import { findDefinition, findPrompt } from '../detections/revision-store.ts';
 import { appError, fieldError } from '../lib/errors.ts';
-import type { OrgId } from '../lib/org-id.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { rehearsedRun } from '../runs/analysis-of.ts';
+import type { Run } from '../runs/run.ts';
 import { listReviewedHits, type ReviewedHit } from '../hits/status-store.ts';
 import { hitKeysOf, simulateStretch, stretchOf, type ProofDeps } from './preview.ts';
 import type { Backtest, BacktestRequest } from './schema.ts';
@@ -19,6 +19,7 @@ export async function backtestDetection(
   input: BacktestRequest,
 ): Promise<Backtest> {
   const stretch = stretchOf(input.from, input.to);
+  checkModelAlias(deps.models, input.modelAlias);
   const at = deps.clock();
   const ref = { orgId: caller.orgId, detectionId };
   const { definitions, reviewed } = await inOrg(deps.db, caller.orgId, async (tx) => {
@@ -33,9 +34,10 @@ export async function backtestDetection(
   const versions: Backtest['versions'] = [];
   let first: Simulated | undefined;
   for (const definition of definitions) {
-    const simulated = await simulateOne(deps, { ...ref, definition }, { stretch, at });
+    const run = rehearsedRun({ ...ref, definition }, { clock: 'event', model: 'analyst', at });
+    const simulated = await simulateStretch(deps, run, stretch, at);
     first ??= simulated;
-    versions.push(versionOf(definition, simulated, reviewed));
+    versions.push(versionOf(run, simulated, reviewed));
   }
   const windows = first?.windows ?? [];
   return {
@@ -53,22 +55,13 @@ function versionsOf(
   { promptVersion, modelAlias }: BacktestRequest,
   prompt: Pick<Definition, 'promptId' | 'systemPrompt'> | undefined,
 ): Definition[] {
-  if (modelAlias !== undefined) checkModelAlias(modelAlias);
   if (promptVersion === undefined && modelAlias === undefined) return [active];
   const other = { ...active, ...prompt, promptVersion: promptVersion ?? active.promptVersion };
   return [active, { ...other, modelAlias: modelAlias ?? active.modelAlias }];
 }
 
-function simulateOne(
-  deps: ProofDeps,
-  of: { orgId: OrgId; detectionId: string; definition: Definition },
-  { stretch, at }: { stretch: { from: Date; to: Date }; at: Date },
-): Promise<Simulated> {
-  return simulateStretch(deps, rehearsedRun(of, { clock: 'event', model: 'analyst', at }), stretch, at);
-}
-
 function versionOf(
-  definition: Definition,
+  { definition, model, spent }: Run,
   { windows }: Simulated,
   reviewed: ReviewedHit[],
 ): Backtest['versions'][number] {
@@ -80,12 +73,12 @@ function versionOf(
   return {
     promptVersion: definition.promptVersion,
     modelAlias: definition.modelAlias,
-    model: 'analyst',
+    model,
     hits: keys.size,
     occurrences: decisions.filter(({ outcome }) => outcome === 'occurrence').length,
     hitsPerDay: perDay(windows),
     candidates: decisions.length,
-    costUsd: 0,
+    costUsd: spent.costUsd,
     reviewed: seen.length,
     precision: share(rightSeen, seen.length),
     recall: share(rightSeen, right.length),

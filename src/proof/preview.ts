@@ -1,3 +1,4 @@
+import { checkModelAlias } from '../detections/columns.ts';
 import { definitionOf } from '../detections/create.ts';
 import type { Deps } from '../deps.ts';
 import { fieldError } from '../lib/errors.ts';
@@ -6,6 +7,7 @@ import type { Caller } from '../orgs/caller.ts';
 import { rehearsedRun } from '../runs/analysis-of.ts';
 import { categories } from '../analysis/categories.ts';
 import type { Decision } from '../runs/decide.ts';
+import { rehearsalJudge } from '../runs/rehearsal-judge.ts';
 import type { Run } from '../runs/run.ts';
 import { failureAsError } from './failure.ts';
 import type { Preview, PreviewDetection } from './schema.ts';
@@ -16,7 +18,10 @@ export const windowsMax = 200;
 const candidatesMax = 100;
 const timeMsMax = 60_000;
 
-export type ProofDeps = Pick<Deps, 'db' | 'clock' | 'connectionFor' | 'config' | 'engine'>;
+export type ProofDeps = Pick<
+  Deps,
+  'db' | 'clock' | 'connectionFor' | 'config' | 'engine' | 'log' | 'models' | 'feedTools' | 'mcp' | 'fetchAllow'
+>;
 
 /** Runs a detection that does not exist yet over a window of the past, on event time. Stores nothing. 422 for a query that fails. */
 export async function previewDetection(
@@ -25,6 +30,7 @@ export async function previewDetection(
   { from, to, ...input }: PreviewDetection,
 ): Promise<Preview> {
   const at = deps.clock();
+  checkModelAlias(deps.models, input.modelAlias);
   const definition = definitionOf(caller, input, at);
   const of = { orgId: caller.orgId, detectionId: uuidv7(at), definition };
   const run = rehearsedRun(of, { clock: 'event', model: 'analyst', at });
@@ -55,7 +61,15 @@ export async function simulateStretch(deps: ProofDeps, run: Run, stretch: Window
     const reach = new Date(stretch.from.getTime() - reachMs);
     const since = oldest && oldest > reach ? oldest : reach;
     const past = oldest === null ? [] : windowsBefore(windows[0]!.from, since, cron, windowsMax);
-    return await simulate({ run, search: connection.search, past, windows, now, signal });
+    return await simulate({
+      run,
+      search: connection.search,
+      past,
+      windows,
+      now,
+      signal,
+      judge: rehearsalJudge(deps, run),
+    });
   } catch (error) {
     throw failureAsError(error);
   }
@@ -79,7 +93,7 @@ function previewOf(run: Run, { windows, complete }: Simulated): Preview {
     noData: windows.some(({ noData }) => noData),
     complete,
     model: run.model,
-    costUsd: 0,
+    costUsd: run.spent.costUsd,
   };
 }
 

@@ -1,3 +1,4 @@
+import { noJudging } from '../agent/model-score.ts';
 import { generationOf, type AnalysisDefinition } from '../analysis/definition.ts';
 import type { Definition } from '../detections/definition.ts';
 import type { OrgId } from '../lib/org-id.ts';
@@ -38,6 +39,15 @@ export function rehearsedRun(
     analysis,
     scope: { orgId: of.orgId, detectionId: of.detectionId, generation: generationOf(analysis) },
     model: by.model,
-    progress: { windows: [], entities: [], warnings: [], phases: [], suppressed: { ...noneSuppressed } },
+    customInstructions: null,
+    spent: { tokens: 0, costUsd: 0 },
+    progress: {
+      windows: [],
+      entities: [],
+      warnings: [],
+      phases: [],
+      suppressed: { ...noneSuppressed },
+      judging: { ...noJudging },
+    },
   };
 }

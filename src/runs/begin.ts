@@ -1,3 +1,5 @@
+import { noJudging } from '../agent/model-score.ts';
+import { builtInAliases } from '../agent/models.ts';
 import { generationOf } from '../analysis/definition.ts';
 import { inOrg, type Tx } from '../db/db.ts';
 import type { Definition } from '../detections/definition.ts';
@@ -7,10 +9,18 @@ import { expireWindows } from '../schedule/pending.ts';
 import { reachesBackTo, type SlotWindow } from '../schedule/timeline.ts';
 import { listPendingWindows } from '../schedule/windows.ts';
 import { analysisOf } from './analysis-of.ts';
-import { markRunning, model, upTo, windowsMax, type Begun } from './begin-store.ts';
+import { markRunning, upTo, windowsMax, type Begun } from './begin-store.ts';
 import type { WindowTask } from './examine.ts';
 import { listLateWindows } from './late-windows.ts';
-import { noneSuppressed, type Suppressed, type ExaminedWindow, type Progress, type Run, type RunDeps } from './run.ts';
+import {
+  noneSuppressed,
+  warn,
+  type Suppressed,
+  type ExaminedWindow,
+  type Progress,
+  type Run,
+  type RunDeps,
+} from './run.ts';
 
 /** Why there is nothing to execute: the run is to be cancelled for this reason. */
 export type Refusal = 'requested' | 'deleted' | 'disabled' | 'superseded';
@@ -24,7 +34,7 @@ export type Beginning = { run: Run; pending: WindowTask[]; leftovers: boolean; r
 export async function beginRun(deps: RunDeps, claim: Claim): Promise<Beginning> {
   const now = deps.clock();
   return inOrg(deps.db, claim.orgId, async (tx) => {
-    const begun = await markRunning(tx, claim, now);
+    const begun = await markRunning(tx, claim, { now, names: deps.models?.names ?? {} });
     const { cancel } = begun;
     const run = toRun(deps, claim, begun);
     const gone = goneOf(begun);
@@ -66,6 +76,11 @@ function toRun(deps: RunDeps, claim: Claim, begun: Begun): Run {
   const definition = JSON.parse(begun.definition) as Definition;
   const analysis = analysisOf(definition);
   const { orgId, detectionId } = claim;
+  const alias = definition.modelAlias;
+  const model = deps.models?.names[alias] ?? (builtInAliases.includes(alias) ? 'analyst' : alias);
+  const progress = progressOf(begun);
+  if (model === 'analyst' && begun.custom_instructions !== null)
+    warn(progress, 'instructions_unused', 'The built-in analyst reads no instructions.');
   return {
     claim,
     orgId,
@@ -81,7 +96,9 @@ function toRun(deps: RunDeps, claim: Claim, begun: Begun): Run {
     analysis,
     scope: { orgId, detectionId, generation: generationOf(analysis) },
     model,
-    progress: progressOf(begun),
+    customInstructions: begun.custom_instructions,
+    spent: { tokens: begun.tokens, costUsd: begun.cost_usd },
+    progress,
   };
 }
 
@@ -91,6 +108,7 @@ function progressOf(begun: Begun): Progress {
     entities: JSON.parse(begun.entities) as Progress['entities'],
     warnings: JSON.parse(begun.warnings) as Progress['warnings'],
     phases: JSON.parse(begun.phases) as Progress['phases'],
+    judging: { ...noJudging, ...(JSON.parse(begun.judging) as Partial<Progress['judging']>) },
     suppressed: { ...noneSuppressed, ...(JSON.parse(begun.suppressed) as Partial<Suppressed>) },
   };
 }

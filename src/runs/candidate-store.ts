@@ -31,6 +31,9 @@ type CandidateRow = Omit<Candidate, 'facts' | 'rows'> & {
   verdict: string | null;
 };
 
+const columns = sql`c.id, c.run_id as "runId", c.window_from as "windowFrom", c.window_to as "windowTo", c.generation,
+  c.created_at as "createdAt", c.trigger = 'backfill' as late, c.entity, c.entity_type as "entityType", c.kind, c.kind_key as "kindKey", c.severity, c.facts, c.rows, c.verdict`;
+
 /** Whose candidates: all that wait for a detection but those of other runs that still go on, or, with `ownOnly`, this run's. `runId` null: no run's. */
 export type Waiting = { orgId: OrgId; detectionId: string; runId: string | null; ownOnly: boolean };
 
@@ -46,20 +49,37 @@ export async function listWaitingCandidates(
   const found = await rows(
     tx,
     sql<CandidateRow>`
-      select c.id, c.run_id as "runId", c.window_from as "windowFrom", c.window_to as "windowTo", c.generation, c.created_at as "createdAt",
-        c.trigger = 'backfill' as late, c.entity,
-        c.entity_type as "entityType", c.kind, c.kind_key as "kindKey", c.severity, c.facts, c.rows, c.verdict
-      from candidates c
+      select ${columns} from candidates c
       where c.organization_id = ${waiting.orgId} and c.detection_id = ${waiting.detectionId} and c.state = 'pending' ${others}
         and (c.created_at < ${page.overdue} or not c.window_from = any(${page.exhausted.map((at) => at.toISOString())}::timestamptz[]))
       order by c.window_from, c.id limit ${page.limit}`,
   );
-  return found.map((row) => ({
+  return found.map(toStored);
+}
+
+/** The first candidates of a run, whatever became of them, and how many there are. */
+export async function listRunCandidates(
+  tx: Tx,
+  orgId: OrgId,
+  runId: string,
+  limit: number,
+): Promise<{ candidates: StoredCandidate[]; total: number }> {
+  const found = await rows(
+    tx,
+    sql<CandidateRow & { total: number }>`
+      select ${columns}, count(*) over () as total from candidates c
+      where c.organization_id = ${orgId} and c.run_id = ${runId} order by c.window_from, c.id limit ${limit}`,
+  );
+  return { candidates: found.map(toStored), total: found[0]?.total ?? 0 };
+}
+
+function toStored(row: CandidateRow): StoredCandidate {
+  return {
     ...row,
     facts: JSON.parse(row.facts) as Facts,
     rows: JSON.parse(row.rows) as RenderedRow[],
     verdict: row.verdict === null ? null : (JSON.parse(row.verdict) as Verdict),
-  }));
+  };
 }
 
 /** Those of the candidates that still wait, locked until the transaction ends. */

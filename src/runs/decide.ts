@@ -1,4 +1,5 @@
 import { analystVerdict } from '../agent/analyst.ts';
+import type { Verdict } from '../agent/verdict.ts';
 import { verifyVerdict, type Verified } from '../agent/verify.ts';
 import { exceptionFor, type Exception } from '../analysis/exceptions.ts';
 import { suppressionKey, suppressionOf } from '../analysis/suppression.ts';
@@ -15,6 +16,7 @@ export type Decision =
       candidate: StoredCandidate;
       outcome: 'judged';
       verified: Verified;
+      given: Verdict;
       judged: boolean;
       hitKey: string;
       suppression: Pending | null;
@@ -92,7 +94,7 @@ async function judgeOne(
   const verified = verifyVerdict(verdict, candidate);
   const own = hitKey(run.detectionId, candidate.entityType, candidate.entity, candidate.kindKey);
   const suppression = key === null ? null : suppressionFrom(candidate, { run, key, verified, own });
-  return { candidate, outcome: 'judged', verified, judged: !overdue, hitKey: own, suppression };
+  return { candidate, outcome: 'judged', verified, given: verdict, judged: !overdue, hitKey: own, suppression };
 }
 
 function suppressionFrom(

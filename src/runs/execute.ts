@@ -1,4 +1,5 @@
 import { inOrg, type Tx } from '../db/db.ts';
+import { ModelError } from '../agent/model-error.ts';
 import { findReviewed } from '../hits/status-store.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Claim } from '../schedule/claim.ts';
@@ -12,8 +13,11 @@ import { fillMemory } from './fill-memory.ts';
 import { finishRun, type Outcome } from './finish.ts';
 import { hasLateWindows } from './late-windows.ts';
 import { judgeCandidates } from './judge-candidates.ts';
-import { analyst, type Judge } from './judge.ts';
+import type { Judge } from './judge.ts';
+import { judgeFor } from './model-judge.ts';
+import { pauseModel } from './pauses.ts';
 import { writeFailure, writeNotes, writeProgress } from './progress-store.ts';
+import { insertReview } from './review-store.ts';
 import type { Run, RunDeps } from './run.ts';
 import { scoreOf } from './score.ts';
 
@@ -24,21 +28,16 @@ export type StopReason = 'lost' | 'cancelled' | 'shutdown';
 
 /**
  * Executes a claimed run to its end, or gives it back: for a later attempt after a transient failure, for the next claim when
- * windows are left, uncounted when `signal` says that the process stops. Throws only where the database does; then the
- * lease runs out and another worker takes the run over.
+ * windows are left, uncounted when `signal` says that the process stops. `judge` goes before the detection's own. Throws only
+ * where the database does; then the lease runs out and another worker takes the run over.
  */
-export async function executeRun(
-  deps: RunDeps,
-  claim: Claim,
-  signal: AbortSignal,
-  judge: Judge = analyst,
-): Promise<Ended> {
+export async function executeRun(deps: RunDeps, claim: Claim, signal: AbortSignal, judge?: Judge): Promise<Ended> {
   let run: Run | undefined;
   try {
     const beginning = await beginRun(deps, claim);
     run = beginning.run;
     if (beginning.refusal) return await end(deps, claim, { status: 'cancelled', reason: beginning.refusal });
-    const ended = await work(deps, beginning, { signal, judge });
+    const ended = await work(deps, beginning, { signal, judge: judge ?? judgeFor(deps, run) });
     if (ended === 'finished') deps.observe?.(run);
     return ended;
   } catch (error) {
@@ -99,11 +98,15 @@ function windowsOf({ run, pending }: Beginning): WindowTask[] {
   return isExamined || !run.windowFrom || !run.windowTo ? [] : [{ from: run.windowFrom, to: run.windowTo }];
 }
 
+/** A run that a model judged is graded after it is delivered, where there is a judge model; until then it has no score. */
 async function complete(tx: Tx, deps: RunDeps, run: Run): Promise<void> {
+  const now = deps.clock();
   // Most runs have no rows, and then no score.
   const hasRows = run.progress.windows.some(({ rowsTotal }) => rowsTotal > 0);
-  const score = hasRows ? scoreOf(run, await findReviewed(tx, run)) : null;
-  return finishRun(tx, run.claim, { status: 'completed', score, run }, deps.clock());
+  const isGraded = run.progress.judging.verdicts > 0 && deps.models?.find('judge') !== undefined;
+  const score = hasRows && !isGraded ? scoreOf(run, await findReviewed(tx, run)) : null;
+  await finishRun(tx, run.claim, { status: 'completed', score, run }, now);
+  if (isGraded) await insertReview(tx, run.claim, now);
 }
 
 async function finishLate(deps: RunDeps, run: Run): Promise<Ended> {
@@ -156,7 +159,12 @@ async function fail(deps: RunDeps, claim: Claim, { error, run, log }: Trouble): 
   const failure = failureOf(error);
   if (failure.kind === 'internal_error') log.error({ err: error }, 'run failed unexpectedly');
   const retryMs = retryPauseMs(failure, claim.retries);
-  if (retryMs === undefined) return end(deps, claim, { status: 'failed', failure }, run);
+  if (retryMs === undefined) {
+    const ended = await end(deps, claim, { status: 'failed', failure }, run);
+    if (run && error instanceof ModelError && error.pauses)
+      await pauseModel(deps, claim.orgId, run.definition.modelAlias, error);
+    return ended;
+  }
   await inOrg(deps.db, claim.orgId, async (tx) => {
     await holdRun(tx, claim);
     await writeFailure(tx, claim, failure);

@@ -1,3 +1,4 @@
+import { ModelError } from '../agent/model-error.ts';
 import { SiemError } from '../siem/connector.ts';
 import type { RunFailure } from './run.ts';
 
@@ -5,9 +6,9 @@ import type { RunFailure } from './run.ts';
 const retryPausesMs = [5_000, 15_000, 45_000, 135_000, 300_000];
 const messageMax = 2000;
 
-/** What a run says of an error: a connection's own account, or, for anything unexpected, that it is ours. */
+/** What a run says of an error: a connection's or a model's own account, or, for anything unexpected, that it is ours. */
 export function failureOf(error: unknown): RunFailure {
-  if (error instanceof SiemError) {
+  if (error instanceof SiemError || error instanceof ModelError) {
     const { kind, blame, retryable, message } = error.failure;
     return { kind, blame, retryable, message: message.slice(0, messageMax) };
   }

@@ -12,12 +12,15 @@ import {
   upsertSuppressions,
   type StoredCandidate,
 } from './candidate-store.ts';
+import { noteJudging } from './judging.ts';
 import { decide, keyOf, waitMaxMs, type Decision } from './decide.ts';
 import type { Judge } from './judge.ts';
 import { writeProgress } from './progress-store.ts';
 import { timed, warn, type Run, type RunDeps } from './run.ts';
 
 const batchMax = 50;
+/** A verdict that costs something becomes a hit at once, whatever becomes of the next one. */
+const sizeOf = (judge: Judge): number => (judge.instant ? batchMax : 1);
 /** Candidates of one window that one run judges; the rest waits for the next run. */
 const perWindowMax = 100;
 const entitiesMax = 200;
@@ -38,7 +41,8 @@ async function judgeBatch(deps: RunDeps, run: Run, judging: Judging): Promise<bo
   const { listed, batch, known, exceptions } = await inOrg(deps.db, run.orgId, (tx) =>
     readBatch(tx, run, judging, now),
   );
-  if (batch.length === 0) return listed === batchMax;
+  const isFull = listed === sizeOf(judging.judge);
+  if (batch.length === 0) return isFull;
   const decisions = await decide(batch, {
     run,
     known,
@@ -50,14 +54,14 @@ async function judgeBatch(deps: RunDeps, run: Run, judging: Judging): Promise<bo
     await fence(tx, run.claim);
     await storeDecisions(tx, run, decisions, now);
   });
-  return listed === batchMax;
+  return isFull;
 }
 
-async function readBatch(tx: Tx, run: Run, { judged }: Judging, now: Date) {
+async function readBatch(tx: Tx, run: Run, { judge, judged }: Judging, now: Date) {
   const exhausted = [...judged].filter(([, n]) => n >= perWindowMax).map(([at]) => new Date(at));
   const waiting = { orgId: run.orgId, detectionId: run.detectionId, runId: run.id, ownOnly: run.trigger === 'manual' };
   const overdue = new Date(now.getTime() - waitMaxMs);
-  const listed = await listWaitingCandidates(tx, waiting, { exhausted, overdue, limit: batchMax });
+  const listed = await listWaitingCandidates(tx, waiting, { exhausted, overdue, limit: sizeOf(judge) });
   const batch = listed.filter((candidate) => {
     // What waited too long is settled by its facts, however much of it there is.
     if (candidate.createdAt < overdue) return true;
@@ -141,6 +145,7 @@ function noteVerdicts(run: Run, decisions: Decision[]): void {
   for (const decision of decisions) {
     countSuppressed(run, decision);
     if (decision.outcome !== 'judged') continue;
+    noteJudging(run.progress.judging, decision);
     if (run.progress.entities.length < entitiesMax) run.progress.entities.push(decision.verified.verdict);
     if (decision.verified.struck.length > 0) {
       warn(run.progress, 'claims_struck', 'Parts of a verdict that the rows do not bear out were struck.');

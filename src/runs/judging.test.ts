@@ -44,7 +44,10 @@ test('verdicts that an earlier attempt got are used, not asked for again', async
   await t.newDetection();
   const dying = slowJudge(3);
   await t.runAt(hour(1), dying);
-  expect(await candidatesOf(t)).toEqual([{ state: 'pending', n: 5 }]);
+  expect(await candidatesOf(t)).toEqual([
+    { state: 'judged', n: 3 },
+    { state: 'pending', n: 2 },
+  ]);
   expect(await t.select(sql`select count(*) as n from candidates where verdict is not null`)).toEqual([{ n: 3 }]);
   await t.select(sql`update run_queue set retry_at = null`);
   const second = slowJudge();

@@ -22,6 +22,7 @@ export type RunRow = {
   finished_at: Date | null;
   lag_ms: number | null;
   phases: string;
+  judging: string;
   query: string | null;
   rows_total: number;
   truncated: boolean;
@@ -43,7 +44,7 @@ export type RunRow = {
 };
 
 const columns = sql`id, detection_id, due_at, trigger, status, status_reason, slot_at, window_from, window_to, on_event_time, windows, attempt,
-  started_at, finished_at, lag_ms, phases, query, rows_total, truncated, entities, triggered, hit_count, score, score_basis, score_criteria,
+  started_at, finished_at, lag_ms, phases, judging, query, rows_total, truncated, entities, triggered, hit_count, score, score_basis, score_criteria,
   revision, prompt_version, model_alias, model, suppressed, tokens, cost_usd, warnings, failure`;
 
 // No run is due so far from now; PostgreSQL would take a year of five digits only in another spelling.

@@ -82,8 +82,6 @@ type NewRun = {
   onEventTime: boolean;
 };
 
-const unused = [{ code: 'instructions_unused', detail: 'The built-in analyst reads no instructions.' }];
-
 async function insertRun(tx: Tx, { orgId, keyId }: Caller, run: NewRun): Promise<boolean> {
   const { detectionId, runId, now, window, input } = run;
   const instructions = input.customInstructions ?? null;
@@ -100,10 +98,9 @@ async function insertRun(tx: Tx, { orgId, keyId }: Caller, run: NewRun): Promise
         returning run_id
       )
       insert into runs (organization_id, id, detection_id, due_at, trigger, status, window_from, window_to, on_event_time,
-        custom_instructions, requested_by, warnings)
+        custom_instructions, requested_by)
       select ${orgId}::uuid, run_id, ${detectionId}::uuid, ${now}::timestamptz, 'manual', 'queued', ${window.from}::timestamptz,
-        ${window.to}::timestamptz, ${run.onEventTime}::boolean, ${instructions}::text, ${keyId}::text,
-        ${JSON.stringify(instructions === null ? [] : unused)}
+        ${window.to}::timestamptz, ${run.onEventTime}::boolean, ${instructions}::text, ${keyId}::text
       from queued returning id`,
   );
   return made !== undefined;

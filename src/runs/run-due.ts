@@ -1,7 +1,7 @@
 import { claimRunsAcrossOrgs } from '../schedule/claim.ts';
 import { enqueueDueRunsAcrossOrgs } from '../schedule/enqueue.ts';
 import { executeRun } from './execute.ts';
-import { analyst, type Judge } from './judge.ts';
+import type { Judge } from './judge.ts';
 import { keepLeases } from './leases.ts';
 import type { RunDeps } from './run.ts';
 
@@ -14,7 +14,7 @@ const enqueueMax = 500;
 export async function runDue(
   deps: RunDeps,
   now: Date,
-  { places = 2, judge = analyst }: { places?: number; judge?: Judge } = {},
+  { places = 2, judge }: { places?: number; judge?: Judge } = {},
 ): Promise<number> {
   const at: RunDeps = { ...deps, clock: () => now };
   while ((await enqueueDueRunsAcrossOrgs(deps.db, { now, spreadMs: 0, limit: enqueueMax })).more);

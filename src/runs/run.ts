@@ -1,3 +1,6 @@
+import type { Spent } from '../agent/budgets.ts';
+import type { JudgingFigures } from '../agent/model-score.ts';
+import type { Models } from '../agent/models.ts';
 import type { Verdict } from '../agent/verdict.ts';
 import type { AnalysisDefinition } from '../analysis/definition.ts';
 import type { MemoryScope } from '../analysis/memory.ts';
@@ -8,6 +11,8 @@ import type { Logger } from '../lib/logger.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { Claim } from '../schedule/claim.ts';
 import type { SiemConnection, SiemFailure } from '../siem/connector.ts';
+import type { McpTools } from '../tools/mcp.ts';
+import type { FeedTools } from '../tools/sources.ts';
 
 /** What executing runs reaches outside itself. `clock` is slot time. */
 export type RunDeps = {
@@ -15,6 +20,12 @@ export type RunDeps = {
   clock: Clock;
   log: Logger;
   connectionFor: (orgId: OrgId) => SiemConnection;
+  /** Without: the built-in analyst judges everything. */
+  models?: Models;
+  feedTools?: (orgId: OrgId) => FeedTools;
+  mcp?: McpTools;
+  /** Private hosts that http_get may reach. */
+  fetchAllow?: readonly string[];
   /** Told of each run that ends. */
   observe?: (run: Run) => void;
 };
@@ -43,6 +54,7 @@ export type Progress = {
   entities: Verdict[];
   warnings: RunWarning[];
   phases: { name: string; ms: number }[];
+  judging: JudgingFigures;
   suppressed: Suppressed;
 };
 
@@ -67,6 +79,10 @@ export type Run = {
   analysis: AnalysisDefinition;
   scope: MemoryScope;
   model: string;
+  /** Of whoever asked for this run. */
+  customInstructions: string | null;
+  /** On its model, over all its attempts. */
+  spent: Spent;
   progress: Progress;
 };
 

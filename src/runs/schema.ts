@@ -23,7 +23,7 @@ export type RunRequest = z.infer<typeof RunRequest>;
 export const RunStarted = z.object({ runId: z.string() });
 export type RunStarted = z.infer<typeof RunStarted>;
 
-const RunVerdict = z.object({
+export const RunVerdict = z.object({
   entity: z.string(),
   entityType: z.string(),
   triggered: z.boolean(),
@@ -33,6 +33,7 @@ const RunVerdict = z.object({
   summary: z.string(),
   evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
   nextStep: z.string(),
+  output: z.unknown().optional().describe("What the detection's own schema asks for; not held against the rows."),
 });
 
 const Failure = z.object({

@@ -1,3 +1,4 @@
+import { modelScore } from '../agent/model-score.ts';
 import { analystScore, type Score } from '../agent/score.ts';
 import { categories } from '../analysis/categories.ts';
 import { totalsOf, type Run } from './run.ts';
@@ -5,11 +6,15 @@ import { totalsOf, type Run } from './run.ts';
 // What these say is counted by a criterion of its own, or says nothing about the result.
 const countedElsewhere = new Set(['learning', 'truncated', 'instructions_unused']);
 
-/** The score of a run that the analyst judged; null without rows. `reviewed`: what people said of the detection's hits. */
+/** The score of a run by what judged it; null without rows. `reviewed`: what people said of the detection's hits. */
 export function scoreOf(run: Run, reviewed: { total: number; right: number }): Score | null {
   const { windows, warnings } = run.progress;
   const { rowsTotal, truncated } = totalsOf(run.progress);
   if (rowsTotal === 0) return null;
+  if (run.model !== 'analyst') {
+    const candidates = windows.reduce((sum, window) => sum + window.candidates, 0);
+    return modelScore(run.progress.judging, candidates);
+  }
   const entities = windows.reduce((sum, window) => sum + window.entities, 0);
   const named = windows.reduce((sum, window) => sum + window.entities * window.namedShare, 0);
   return analystScore({

@@ -1,0 +1,153 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { exhausted, Budgets } from './budgets.ts';
+import { readModelSettings } from './model-settings.ts';
+import { costOf, createModels } from './models.ts';
+
+type Seen = { path: string; headers: IncomingHttpHeaders };
+const seen: Seen[] = [];
+const server = createServer((request, response) => {
+  seen.push({ path: request.url ?? '', headers: request.headers });
+  response.writeHead(418).end('{}');
+});
+await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+afterAll(() => server.close());
+const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+const aws = { region: 'eu-north-1', accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'aws-secret' };
+const kinds: [string, Record<string, unknown>, string, (headers: IncomingHttpHeaders) => unknown, unknown][] = [
+  [
+    'openai, responses',
+    { provider: 'openai', apiKey: 'k1', baseUrl: `${base}/v1` },
+    '/v1/responses',
+    (h) => h.authorization,
+    'Bearer k1',
+  ],
+  [
+    'openai, chat',
+    { provider: 'openai', api: 'chat', apiKey: 'k1', organization: 'o', baseUrl: `${base}/v1` },
+    '/v1/chat/completions',
+    (h) => h['openai-organization'],
+    'o',
+  ],
+  [
+    'anthropic',
+    { provider: 'anthropic', apiKeyEnv: 'A_KEY', baseUrl: `${base}/v1` },
+    '/v1/messages',
+    (h) => h['x-api-key'],
+    'from the environment',
+  ],
+  [
+    'google',
+    { provider: 'google', apiKey: 'k3', baseUrl: `${base}/v1beta` },
+    '/v1beta/models/a-model:streamGenerateContent?alt=sse',
+    (h) => h['x-goog-api-key'],
+    'k3',
+  ],
+  [
+    'azure',
+    { provider: 'azure', apiKey: 'k4', baseUrl: `${base}/openai`, deploymentUrls: true, apiVersion: '2026-01-01' },
+    '/openai/deployments/a-model/chat/completions?api-version=2026-01-01',
+    (h) => h['api-key'],
+    'k4',
+  ],
+  [
+    'bedrock',
+    { provider: 'bedrock', ...aws, baseUrl: base },
+    '/model/a-model/converse-stream',
+    (h) => /Credential=AKIAEXAMPLE\/\d+\/eu-north-1\/bedrock/.test(h.authorization ?? ''),
+    true,
+  ],
+  [
+    'bedrock, by key',
+    { provider: 'bedrock', region: 'eu-north-1', apiKey: 'k5', baseUrl: base },
+    '/model/a-model/converse-stream',
+    (h) => h.authorization,
+    'Bearer k5',
+  ],
+  [
+    'openai-compatible',
+    { provider: 'openai-compatible', baseUrl: `${base}/v1`, headers: { 'x-team': 'soc' } },
+    '/v1/chat/completions',
+    (h) => h['x-team'],
+    'soc',
+  ],
+];
+
+test.each(kinds)('%s by settings alone', async (_name, entry, path, read, expected) => {
+  const settings = readModelSettings(JSON.stringify({ m: { model: 'a-model', ...entry } }), {
+    A_KEY: 'from the environment',
+  });
+  const model = createModels(settings).find('m')!;
+  expect(model.name).toBe(`${String(entry['provider'])}/a-model`);
+  const call = model.call({
+    system: 's',
+    messages: [{ role: 'user', content: 'hello' }],
+    tools: [],
+    signal: new AbortController().signal,
+  });
+  await expect(call).rejects.toMatchObject({ failure: { kind: 'model_bad_request' } });
+  const { path: asked, headers } = seen.at(-1)!;
+  expect(asked).toBe(path);
+  expect(read(headers)).toEqual(expected);
+});
+
+const openai = { provider: 'openai', model: 'x', apiKey: 'sk-very-secret' };
+
+test('settings come from a file as well, and aliases stand beside default and analyst', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'tocsin-models-'));
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const file = join(dir, 'models.json');
+  writeFileSync(file, JSON.stringify({ fast: openai, default: openai }));
+  const models = createModels(readModelSettings(file, {}));
+  expect(models.aliases).toEqual(['default', 'analyst', 'fast']);
+  expect(models.names).toEqual({ fast: 'openai/x', default: 'openai/x' });
+  expect(models.find('analyst')).toBeUndefined();
+  expect(createModels({}).find('default')).toBeUndefined();
+});
+
+test.each([
+  ['not JSON', '{"m": {"apiKey": "sk-very-secret"', 'it is not JSON'],
+  ['a missing file', '/no/such/models.json', 'there is no file'],
+  ['an unknown provider', { m: { ...openai, provider: 'oracle' } }, 'm.provider'],
+  ['a mistyped field', { m: { ...openai, baseURL: 'https://x.example' } }, 'baseURL'],
+  ['a reserved alias', { analyst: openai }, 'the built-in analyst'],
+  ['no key', { m: { provider: 'anthropic', model: 'x' } }, 'm: anthropic needs apiKey'],
+  [
+    'a variable that is not set',
+    { m: { provider: 'anthropic', model: 'x', apiKeyEnv: 'NO_SUCH' } },
+    'NO_SUCH is not set',
+  ],
+  ['azure without a place', { m: { ...openai, provider: 'azure' } }, 'resourceName or baseUrl'],
+  ['bedrock without credentials', { m: { provider: 'bedrock', model: 'x', region: 'r' } }, 'bedrock needs'],
+  ['an alias with blanks', { 'my model': openai }, 'my model'],
+])('refused at start: %s', (_name, settings, words) => {
+  const text = typeof settings === 'string' ? settings : JSON.stringify(settings);
+  let message = '';
+  try {
+    readModelSettings(text, {});
+  } catch (error) {
+    message = (error as Error).message;
+  }
+  expect(message).toContain('TOCSIN_MODELS');
+  expect(message).toContain(words);
+  expect(message).not.toContain('sk-very-secret');
+});
+
+test('cost is by the price of the settings, and a budget of nothing lets pass what costs nothing', () => {
+  const { m } = readModelSettings(
+    JSON.stringify({ m: { ...openai, price: { inputPerMillion: 3, outputPerMillion: 15 } } }),
+    {},
+  );
+  expect(costOf({ entry: m! }, { input: 1_000_000, output: 100_000 })).toBeCloseTo(4.5);
+  const none = { tokens: 0, costUsd: 0 };
+  const budgets = Budgets.parse({ usdPerRun: 0 });
+  const spent = { run: none, runMs: 0, detectionDay: none, organizationMonth: none };
+  expect(exhausted(budgets, spent)).toBeUndefined();
+  expect(exhausted(budgets, { ...spent, run: { tokens: 1, costUsd: 0.01 } })).toContain('US dollars of a run');
+  expect(exhausted(budgets, { ...spent, runMs: 901_000 })).toContain('seconds of a run');
+});

@@ -1,0 +1,59 @@
+import type { Deps } from '../deps.ts';
+import { IdPath } from '../detections/input.ts';
+import { callerOf, type App } from '../http/route.ts';
+import { PageQuery } from '../lib/page.ts';
+import { Agreement, ModelList, Replay, ReplayRequest, StepList } from './agent-schema.ts';
+import { getAgreement } from './agreement.ts';
+import { getModels } from './model-list.ts';
+import { replayRun } from './replay.ts';
+import { getSteps } from './steps.ts';
+
+const read = { scope: 'detections:read' } as const;
+
+export function runAgentRoutes(app: App, deps: Deps): void {
+  app.route({
+    method: 'GET',
+    url: '/api/runs/:id/steps',
+    config: read,
+    schema: {
+      tags: ['runs'],
+      summary: 'What model and tools did in a run, in order',
+      params: IdPath,
+      querystring: PageQuery,
+      response: { 200: StepList },
+    },
+    handler: (request) => getSteps(deps, callerOf(request), request.params.id, request.query),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/runs/:id/replay',
+    config: { scope: 'detections:run', bodyOptional: true },
+    schema: {
+      tags: ['runs'],
+      summary: "Judge a run's candidates again under another prompt version or model",
+      params: IdPath,
+      body: ReplayRequest,
+      response: { 200: Replay },
+    },
+    handler: (request) => replayRun(deps, callerOf(request), request.params.id, request.body),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/detections/:id/agreement',
+    config: read,
+    schema: {
+      tags: ['runs'],
+      summary: 'How often the judge model agrees with what people say of hits',
+      params: IdPath,
+      response: { 200: Agreement },
+    },
+    handler: (request) => getAgreement(deps, callerOf(request), request.params.id),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/models',
+    config: read,
+    schema: { tags: ['models'], summary: 'List model aliases', response: { 200: ModelList } },
+    handler: (request) => getModels(deps, callerOf(request)),
+  });
+}

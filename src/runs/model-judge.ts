@@ -1,0 +1,76 @@
+import { judgeEntity } from '../agent/loop.ts';
+import { authorError, upstreamError } from '../agent/model-error.ts';
+import { builtInAliases, type ModelRef } from '../agent/models.ts';
+import type { Verdict } from '../agent/verdict.ts';
+import { verdictOutput } from '../agent/verdict-output.ts';
+import type { Candidate } from '../analysis/candidate.ts';
+import { verdictSchema } from '../detections/verdict-schema.ts';
+import { warningsOf } from '../detections/warnings.ts';
+import { analyst, type Judge } from './judge.ts';
+import { findPause } from './pauses.ts';
+import { openPurse, type Purse } from './purse.ts';
+import { warn, type Run, type RunDeps } from './run.ts';
+import { bindTools } from './tool-sources.ts';
+
+/** The judge that a detection's alias stands for. What keeps a model from judging is thrown at the first candidate, not before. */
+export function judgeFor(deps: RunDeps, run: Run): Judge {
+  return judgeBy(deps, run, (model) => openPurse(deps, run, model));
+}
+
+/** The same with a purse of the caller's. */
+export function judgeBy(deps: RunDeps, run: Run, purseOf: (model: ModelRef) => Purse): Judge {
+  const alias = run.definition.modelAlias;
+  const model = deps.models?.find(alias);
+  if (model) return modelJudge(deps, run, { model, purse: purseOf(model) });
+  if (builtInAliases.includes(alias)) return analyst;
+  const missing = upstreamError('unknown_model_alias', `There is no model alias "${alias}" in the settings.`, {
+    retryable: false,
+    pauses: false,
+  });
+  return { model: alias, instant: false, judge: () => Promise.reject(missing) };
+}
+
+/** A judge that lets a model look at one entity at a time. `purse` says what it may spend, and keeps its steps. */
+function modelJudge(deps: RunDeps, run: Run, by: { model: ModelRef; purse: Purse }): Judge {
+  const { model, purse } = by;
+  return {
+    model: model.name,
+    instant: false,
+    judge: async (candidate, signal) => {
+      await refusePaused(deps, run, model);
+      const [unknown] = warningsOf({ tool_names: run.definition.toolNames, siem_type: null });
+      if (unknown) throw authorError(unknown.code, unknown.detail);
+      const verdict = await judgeEntity({
+        model,
+        definition: { ...run.definition, customInstructions: run.customInstructions },
+        candidate,
+        output: verdictOutput(verdictSchema, run.definition.structuredOutputSchema),
+        tools: await bindTools(deps, run, candidate),
+        stepsMax: model.entry.budgets.stepsPerEntity,
+        ...purse,
+        signal,
+      });
+      return withFinding(run, candidate, verdict);
+    },
+  };
+}
+
+async function refusePaused(deps: RunDeps, run: Run, { alias }: ModelRef): Promise<void> {
+  const pause = await findPause(deps, run.orgId, alias);
+  if (!pause) return;
+  const message = `The model alias "${alias}" is paused since ${pause.since_at.toISOString()}: ${pause.message}`;
+  throw upstreamError('model_paused', message, { retryable: false, pauses: false });
+}
+
+const finding = 'Its rows hold text that reads like instructions to a model.';
+
+/** Told by code, whatever the model says: an entity whose rows try to steer a model is worth knowing of. */
+function withFinding(run: Run, { entity }: Candidate, verdict: Verdict): Verdict {
+  if (!verdict.trace || verdict.trace.instructions === 0) return verdict;
+  warn(
+    run.progress,
+    'instructions_in_rows',
+    `Rows of ${entity.slice(0, 200)} hold text that reads like instructions to a model.`,
+  );
+  return { ...verdict, summary: `${verdict.summary.trim()} ${finding}`.trim() };
+}

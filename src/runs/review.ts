@@ -1,0 +1,82 @@
+import { exhausted } from '../agent/budgets.ts';
+import { gradeRun, type GradeResult } from '../agent/grade.ts';
+import { budgetExceeded } from '../agent/model-error.ts';
+import { modelScore, noJudging, type JudgingFigures } from '../agent/model-score.ts';
+import type { ModelRef } from '../agent/models.ts';
+import type { Verdict } from '../agent/verdict.ts';
+import { inOrg } from '../db/db.ts';
+import { loop } from '../lib/loop.ts';
+import { findRun } from './read-store.ts';
+import { claimReviewAcrossOrgs, dropReview, postponeReview, writeGrade, type Review } from './review-store.ts';
+import type { RunDeps, ExaminedWindow } from './run.ts';
+import { listSteps } from './step-store.ts';
+import { countUsage, readUsage } from './usage-store.ts';
+
+const stepsMax = 200;
+const failuresMax = 12;
+const firstPauseMs = 30_000;
+const longestPauseMs = 3_600_000;
+
+type ReviewDeps = Pick<RunDeps, 'db' | 'clock' | 'log' | 'models'>;
+
+/** Lets the judge model (alias `judge`) grade runs that have ended, one after the other, until the signal ends it. */
+export function reviewLoop(deps: ReviewDeps, signal: AbortSignal): Promise<void> {
+  return loop({ name: 'review', idleMs: 5_000, signal, log: deps.log }, () => reviewNext(deps, signal));
+}
+
+/** Grades the run that waits longest; answers whether there was one. A judge that fails is asked again later, and after a dozen times the run stays without a score. */
+export async function reviewNext(deps: ReviewDeps, signal: AbortSignal): Promise<boolean> {
+  const model = deps.models?.find('judge');
+  const review = model && (await claimReviewAcrossOrgs(deps.db));
+  if (!model || !review) return false;
+  try {
+    await reviewOne(deps, review, { model, signal });
+  } catch (error) {
+    if (signal.aborted) return false;
+    deps.log.warn({ runId: review.runId, err: error }, 'the judge gave no grade');
+    await giveWay(deps, review);
+  }
+  return true;
+}
+
+async function reviewOne(
+  deps: ReviewDeps,
+  review: Review,
+  by: { model: ModelRef; signal: AbortSignal },
+): Promise<void> {
+  const read = await readRecord(deps, review, by.model);
+  const result = await gradeRun({ ...by, steps: read.steps, verdicts: read.verdicts });
+  const score = modelScore(read.figures, read.candidates, result.grade);
+  await inOrg(deps.db, review.orgId, async (tx) => {
+    await countUsage(tx, review, usageOf(by.model, result), deps.clock());
+    // Whoever took the run over meanwhile has graded it.
+    if (await dropReview(tx, review)) await writeGrade(tx, review, { score, opinions: result.opinions });
+  });
+}
+
+const usageOf = ({ alias }: ModelRef, { tokens, costUsd }: GradeResult) => ({ alias, tokens, costUsd });
+
+async function readRecord(deps: ReviewDeps, review: Review, { alias, entry }: ModelRef) {
+  return inOrg(deps.db, review.orgId, async (tx) => {
+    const stored = await readUsage(tx, review, alias, deps.clock());
+    const over = exhausted(entry.budgets, { run: { tokens: 0, costUsd: 0 }, runMs: 0, ...stored });
+    if (over) throw budgetExceeded(over);
+    const run = await findRun(tx, review.orgId, review.runId);
+    if (!run) throw new Error('the run is gone');
+    const steps = await listSteps(tx, review.orgId, review.runId, { after: null, limit: stepsMax });
+    return {
+      steps: steps.slice(0, stepsMax).map(({ body }) => JSON.parse(body) as unknown),
+      verdicts: JSON.parse(run.entities) as Verdict[],
+      figures: { ...noJudging, ...(JSON.parse(run.judging) as Partial<JudgingFigures>) },
+      candidates: (JSON.parse(run.windows) as ExaminedWindow[]).reduce((sum, window) => sum + window.candidates, 0),
+    };
+  });
+}
+
+async function giveWay({ db }: ReviewDeps, review: Review): Promise<void> {
+  const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** review.failures);
+  await inOrg(db, review.orgId, async (tx) => {
+    if (review.failures + 1 >= failuresMax) await dropReview(tx, review);
+    else await postponeReview(tx, review, pauseMs);
+  });
+}

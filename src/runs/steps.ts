@@ -1,0 +1,40 @@
+import { inOrg } from '../db/db.ts';
+import type { Deps } from '../deps.ts';
+import { appError, fieldError } from '../lib/errors.ts';
+import { pageRequest, type PageQuery } from '../lib/page.ts';
+import type { Caller } from '../orgs/caller.ts';
+import type { RunStep, StepList } from './agent-schema.ts';
+import { findRun } from './read-store.ts';
+import { listSteps } from './step-store.ts';
+
+/** What models and tools did in a run, in order. A run that the analyst judged has none. */
+export async function getSteps(
+  { db }: Pick<Deps, 'db'>,
+  caller: Caller,
+  id: string,
+  query: PageQuery,
+): Promise<StepList> {
+  const after = query.cursor === undefined ? null : markOf(query.cursor);
+  const { limit } = pageRequest(query.limit === undefined ? {} : { limit: query.limit });
+  const found = await inOrg(db, caller.orgId, async (tx) => {
+    if (!(await findRun(tx, caller.orgId, id))) throw appError('not_found', `Run ${id} not found.`);
+    return listSteps(tx, caller.orgId, id, { after, limit });
+  });
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  return {
+    steps: page.map(({ attempt, n, body }) => ({
+      attempt,
+      n,
+      ...(JSON.parse(body) as Omit<RunStep, 'attempt' | 'n'>),
+    })),
+    nextCursor: last ? Buffer.from(`${last.attempt}.${last.n}`).toString('base64url') : null,
+  };
+}
+
+function markOf(cursor: string): { attempt: number; n: number } {
+  const match = /^(\d{1,6})\.(\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString());
+  if (!match)
+    throw fieldError('query/cursor', 'invalid_cursor', 'cursor must be a nextCursor that an earlier page gave.');
+  return { attempt: Number(match[1]), n: Number(match[2]) };
+}

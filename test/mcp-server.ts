@@ -1,0 +1,23 @@
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { z } from 'zod';
+
+/** An MCP server with two tools, as anyone might write one. */
+export function exampleServer(): McpServer {
+  const server = new McpServer({ name: 'example', version: '1' });
+  server.registerTool('whois', { description: 'Who owns a name.', inputSchema: { name: z.string() } }, ({ name }) => ({
+    content: [
+      {
+        type: 'text',
+        text: `${name} belongs to nobody; ${Object.keys(process.env).includes('TOCSIN_TEST_SECRET') ? 'leaked' : 'clean'}`,
+      },
+    ],
+  }));
+  server.registerTool('fail', { description: 'Fails.', inputSchema: {} }, () => ({
+    isError: true,
+    content: [{ type: 'text', text: 'no such luck' }],
+  }));
+  return server;
+}
+
+if (import.meta.main) await exampleServer().connect(new StdioServerTransport());
