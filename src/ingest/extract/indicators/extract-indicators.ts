@@ -1,0 +1,173 @@
+import type { IndicatorType } from '../../../feed/vocabulary.ts';
+import { refangText, type Refanged } from '../refang-map.ts';
+import type { Span } from '../stored-text.ts';
+import { hostOf, isPathHosting, shippedBenign, type Benign } from './benign.ts';
+import type { Candidate } from './candidate.ts';
+import { canonical } from './canonical.ts';
+import { readContexts, type Context } from './context.ts';
+import { judge, type Judgement } from './judge.ts';
+import { retype, widen } from './refine.ts';
+import { scan } from './scan.ts';
+
+/** An indicator of a text with every place where it stands. */
+export type Found = Judgement & {
+  type: IndicatorType;
+  /** As printed where it speaks most for itself. */
+  value: string;
+  normalizedValue: string;
+  /** Spans of the original text (UTF-16 units, end exclusive), the most telling first, at most `spansMax`. */
+  spans: Span[];
+};
+/** What no bucket holds: `observable:<type>`, cve, cwe, capec, attack. */
+export type Other = { framework: string; id: string; confidence: number; spans: Span[] };
+export type Indicators = { indicators: Found[]; others: Other[] };
+
+export type ExtractOptions = {
+  /** The publisher's or the source's own hosts: links to them are references. */
+  publisherHosts?: string[];
+  benign?: Benign;
+};
+
+const spansMax = 20;
+const hashes = new Set(['md5', 'sha1', 'sha256', 'sha512']);
+
+/**
+ * Indicators of all classes in a plain text (spec/feed.md, "Extraction"): refanged with an offset map, read in one linear pass, checked by
+ * type, weighed by context. A value that is harmless stays, with status `false_positive` and the reason first in `reasons`.
+ */
+export function extractIndicators(text: string, options: ExtractOptions = {}): Indicators {
+  const refanged = refangText(text);
+  const { clear } = refanged;
+  const state: State = {
+    refanged,
+    text,
+    options,
+    contextOf: readContexts(clear),
+    defangedInText: 0,
+    found: new Map(),
+    others: new Map(),
+  };
+  const candidates = scan(clear);
+  for (const { start, end } of candidates) if (refanged.isDefanged(start, end)) state.defangedInText += 1;
+  let hostTaken = -1;
+  for (const candidate of candidates) {
+    // The same word may be a file or a host: it is a file only where it is no host.
+    if (candidate.type === 'file_name' && candidate.start === hostTaken) continue;
+    const later = candidate.type === 'file_name' && isHostToo(candidates, candidate, state);
+    if (!later && take(candidate, state) && candidate.type === 'domain') hostTaken = candidate.start;
+  }
+  return { indicators: [...state.found.values()], others: [...state.others.values()] };
+}
+
+type State = {
+  refanged: Refanged;
+  text: string;
+  options: ExtractOptions;
+  contextOf: (start: number, end: number) => Context;
+  defangedInText: number;
+  found: Map<string, Found>;
+  others: Map<string, Other>;
+};
+
+const twins = new WeakMap<Candidate[], Map<number, Candidate>>();
+
+/** Whether a host that begins at the same place passes the judge. */
+function isHostToo(candidates: Candidate[], file: Candidate, state: State): boolean {
+  let hosts = twins.get(candidates);
+  if (!hosts) {
+    hosts = new Map(candidates.filter(({ type }) => type === 'domain').map((host) => [host.start, host]));
+    twins.set(candidates, hosts);
+  }
+  const host = hosts.get(file.start);
+  return host !== undefined && weigh(host, host.type as IndicatorType, host.value ?? '', state) !== undefined;
+}
+
+function take(candidate: Candidate, state: State): boolean {
+  const { refanged } = state;
+  const context = state.contextOf(candidate.start, candidate.end);
+  const wide = candidate.type === 'file_name' ? widen(refanged.clear, candidate, context) : candidate;
+  const clear = wide.value ?? refanged.clear.slice(wide.start, wide.end);
+  const span = refanged.origin(wide.start, wide.end);
+  if (isOther(wide)) return takeOther(wide, clear, span, state);
+  const type =
+    hashes.has(wide.type) || wide.type === 'file_name' || wide.type === 'android_package'
+      ? retype(refanged.clear, wide, context)
+      : (wide.type as IndicatorType);
+  if (!type) return false;
+  const normalizedValue = canonical(type, clear);
+  if (normalizedValue === undefined) return false;
+  const judgement = weigh(wide, type, normalizedValue, state);
+  if (!judgement) return false;
+  keep(
+    { ...judgement, type, value: state.text.slice(span.start, span.end), normalizedValue, spans: [span] },
+    state.found,
+  );
+  if (type === 'url') takeHost(normalizedValue, wide, state);
+  return true;
+}
+
+function weigh(candidate: Candidate, type: IndicatorType, value: string, state: State): Judgement | undefined {
+  const { options, refanged } = state;
+  const context = state.contextOf(candidate.start, candidate.end);
+  const host = type === 'url' ? hostOf(value) : type === 'domain' ? value : '';
+  return judge(
+    { ...candidate, type },
+    {
+      context,
+      defanged: refanged.isDefanged(candidate.start, candidate.end),
+      defangedInText: state.defangedInText,
+      ofPublisher:
+        host !== '' && (options.publisherHosts ?? []).some((own) => host === own || host.endsWith(`.${own}`)),
+      benign: shippedBenign(type, value) ?? options.benign?.(type, value),
+    },
+  );
+}
+
+/** The host of an address is an indicator of its own unless many share it. */
+function takeHost(url: string, candidate: Candidate, state: State): void {
+  const host = hostOf(url);
+  if (host === '' || isPathHosting(host)) return;
+  const { clear } = state.refanged;
+  const printed = clear.slice(candidate.start, candidate.end);
+  const at = printed.toLowerCase().indexOf(host.replace(/^\[|\]$/g, ''));
+  if (at < 0) return;
+  const start = candidate.start + at;
+  const end = start + host.replace(/^\[|\]$/g, '').length;
+  const type: IndicatorType = host.startsWith('[') ? 'ipv6' : /^[\d.]+$/.test(host) ? 'ipv4' : 'domain';
+  const value = canonical(type, clear.slice(start, end));
+  if (value === undefined) return;
+  // Weighed as the address that it stands in, so that a link stays a link.
+  const judgement = weigh({ ...candidate, type }, type, value, state);
+  if (!judgement) return;
+  const span = state.refanged.origin(start, end);
+  keep(
+    { ...judgement, type, value: state.text.slice(span.start, span.end), normalizedValue: value, spans: [span] },
+    state.found,
+  );
+}
+
+const isOther = ({ type }: Candidate): boolean => type.includes(':') || /^(?:cve|cwe|capec|attack)$/.test(type);
+
+function takeOther(candidate: Candidate, clear: string, span: Span, { others }: State): boolean {
+  if (candidate.doubt >= 2) return false;
+  const known = others.get(`${candidate.type} ${clear}`);
+  if (known) {
+    if (known.spans.length < spansMax) known.spans.push(span);
+  } else {
+    others.set(`${candidate.type} ${clear}`, { framework: candidate.type, id: clear, confidence: 0.7, spans: [span] });
+  }
+  return true;
+}
+
+/** One entry for each value; the place that speaks most for it decides. A benign value stays benign wherever it stands. */
+function keep(made: Found, found: Map<string, Found>): void {
+  const key = `${made.type} ${made.normalizedValue}`;
+  const known = found.get(key);
+  if (!known) {
+    found.set(key, made);
+    return;
+  }
+  const isBetter = made.confidence > known.confidence;
+  const [best, other] = isBetter ? [made, known] : [known, made];
+  found.set(key, { ...best, spans: [...best.spans, ...other.spans].slice(0, spansMax) });
+}
