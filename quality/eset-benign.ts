@@ -17,7 +17,9 @@ export function benignOf({ text, gold }: Campaign): Set<string> {
     add(match[0].replace(/[.,]+$/, ''));
     add(match[1]!);
   }
-  for (const match of text.matchAll(/\b(?:Win32|Win64|MSIL|WinGo|JS|VBS|VBA|Python|Linux|OSX|Android|Java|PHP|HTML|SWF|PowerShell|BAT)\/[\w.-]+/g)) {
+  for (const match of text.matchAll(
+    /\b(?:Win32|Win64|MSIL|WinGo|JS|VBS|VBA|Python|Linux|OSX|Android|Java|PHP|HTML|SWF|PowerShell|BAT)\/[\w.-]+/g,
+  )) {
     add(match[0]);
     add(match[0].slice(match[0].indexOf('/') + 1));
   }

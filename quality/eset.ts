@@ -24,5 +24,7 @@ export const goldGroups: Record<string, string[]> = {
 
 export function goldOf({ gold }: Campaign, group: string): string[] {
   const wanted = goldGroups[group]!.filter((type) => type !== 'uri' && type !== 'link');
-  return [...new Set(wanted.flatMap((type) => (gold[type] ?? []).filter(({ inText }) => inText).map(({ value }) => value)))];
+  return [
+    ...new Set(wanted.flatMap((type) => (gold[type] ?? []).filter(({ inText }) => inText).map(({ value }) => value))),
+  ];
 }

@@ -4,6 +4,14 @@ export const percent = (part: number, all: number): string => (all === 0 ? '–'
 
 /** A Markdown table of figures. */
 export function tableOf(figures: Figure[]): string {
-  const rows = figures.map(({ what, ours, target, met, peer }) => [what, ours, target, met === undefined ? '' : met ? 'yes' : 'NO', peer]);
-  return [['what', 'measured', 'target', 'met', 'peer'], ['---', '---', '---', '---', '---'], ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const rows = figures.map(({ what, ours, target, met, peer }) => [
+    what,
+    ours,
+    target,
+    met === undefined ? '' : met ? 'yes' : 'NO',
+    peer,
+  ]);
+  return [['what', 'measured', 'target', 'met', 'peer'], ['---', '---', '---', '---', '---'], ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
 }

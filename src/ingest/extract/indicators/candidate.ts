@@ -29,7 +29,8 @@ for (let code = 0; code < 128; code += 1) {
 /** 0 outside words; else bit 1, with bit 2 for a hex digit and bit 4 for a digit. Letters beyond ASCII belong to words. */
 export function wordClass(code: number): number {
   if (code < 128) return wordBits[code]!;
-  if (code < 0xc0 || code === 0xd7 || code === 0xf7) return 0;
+  // Past the end of a text the code is NaN.
+  if (!(code >= 0xc0) || code === 0xd7 || code === 0xf7) return 0;
   if (code >= 0x2000 && code <= 0x303f) return 0;
   return code >= 0xfe00 && code <= 0xff0f ? 0 : 1;
 }

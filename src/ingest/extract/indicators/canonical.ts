@@ -17,8 +17,17 @@ export function canonical(type: IndicatorType, clear: string): string | undefine
       return /^[a-z0-9.-]+$/i.test(clear) && clear.length <= 253 ? clear.toLowerCase() : normalizeValue(type, clear);
     case 'url':
       // `host:80:/path` is how some print a port.
-      return normalizeValue(type, clear.replace(/(:\d{1,5}):(?=\/|$)/, '$1'));
+      return canonicalUrl(clear.replace(/(:\d{1,5}):(?=\/|$)/, '$1'));
     default:
       return normalizeValue(type, clear);
   }
+}
+
+/** As the general way does it for an address that is clear already. */
+function canonicalUrl(clear: string): string | undefined {
+  const absolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(clear) ? clear : `http://${clear}`;
+  const url = clear.length <= 8_192 ? URL.parse(absolute) : null;
+  if (!url || url.hostname === '') return undefined;
+  url.hash = '';
+  return url.href;
 }

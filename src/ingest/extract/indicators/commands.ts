@@ -17,7 +17,7 @@ const proseWord =
  * (an option, a path, an address), not like a sentence. Answers `end`, so that what stands inside is read too.
  */
 export function readCommand(text: string, start: number, end: number, emit: Emit): number {
-  if (end - start > 12 || !mayBegin(text.charCodeAt(start - 1))) return end;
+  if (end - start > 12 || !mayBegin(text, start)) return end;
   const word = text.slice(start, end);
   if (!interpreters.has(word.toLowerCase())) return end;
   const before = text[start - 1] ?? '\n';
@@ -39,9 +39,21 @@ export function readCommand(text: string, start: number, end: number, emit: Emit
   return end;
 }
 
-/** A blank may follow a bullet or a prompt; a letter, a comma or a bracket never stands before a command. */
-const mayBegin = (code: number): boolean =>
-  Number.isNaN(code) || code < 0x25 || code === 0x60 || code === 0x201c || code === 0x3e || code === 0x7c;
+/** Before a command stands a line's start, a quote, a prompt or a bullet; a blank only behind one of these. */
+function mayBegin(text: string, start: number): boolean {
+  const before = text.charCodeAt(start - 1);
+  return opens(before === 0x20 ? text.charCodeAt(start - 2) : before);
+}
+
+const opens = (code: number): boolean =>
+  Number.isNaN(code) ||
+  code < 0x25 ||
+  code === 0x2a ||
+  code === 0x2d ||
+  code === 0x3e ||
+  code === 0x60 ||
+  code === 0x7c ||
+  code === 0x201c;
 
 function closingQuote(rest: string): number {
   const at = rest.lastIndexOf('"');

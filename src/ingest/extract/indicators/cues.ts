@@ -37,17 +37,17 @@ const cues: Cue[] = [
   },
   { words: ['blob.core.windows.net'], pattern: /\b([a-z0-9]{3,24})\.blob\.core\.windows\.net/g, type: 'bucket' },
   {
-    words: ['erial'],
+    words: ['Serial', 'serial number', 'SERIAL'],
     pattern: /\bserial(?: number| no\.?)?["'`:=\s|]{1,8}((?:[0-9a-f]{2}[: ]){7,19}[0-9a-f]{2}|[0-9a-f]{16,40})\b/gi,
     type: 'cert_serial',
   },
   {
-    words: ['utex'],
+    words: ['Mutex', 'mutex', 'MUTEX'],
     pattern: /\bmutex(?:es)?(?: name[sd]?)?["'`:=\s|]{1,8}((?:Global|Local)\\[\w{}.-]{3,80})/gi,
     type: 'observable:mutex',
   },
   {
-    words: ['ser-Agent', 'ser agent', 'ser-agent'],
+    words: ['Mozilla/'],
     pattern: /\buser[- ]agent["'`:=\s|]{1,6}(Mozilla\/\d[^\n"`|\u201D]{10,240})/gi,
     type: 'observable:user-agent',
   },

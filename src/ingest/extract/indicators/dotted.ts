@@ -49,7 +49,7 @@ export function readDotted(text: string, start: number, emit: Emit): number {
     emit('domain', start, end, { doubt });
     return end;
   }
-  if (isFileEnding(last) && isFileName(labels)) {
+  if ((isFileEnding(last) && isFileName(labels)) || /\.so(?:\.\d{1,4}){1,4}$/.test(token)) {
     emit('file_name', start, end);
     return end;
   }
@@ -83,7 +83,7 @@ function doubtOfHost(
   const upper = token === token.toUpperCase() && /[A-Z]/.test(token);
   if (last !== last.toLowerCase()) doubt += upper ? 1 : 3;
   if (isSuspiciousTopLevel(last)) doubt += isFileEnding(last) ? 3 : 1.25;
-  if (/[a-z][A-Z]/.test(token)) doubt += 1;
+  if (/[a-z][A-Z]/.test(token)) doubt += last.length === 2 ? 2 : 1;
   if (labels.length === 2 && /^[A-Z][a-z]+$/.test(labels[0]!)) doubt += 0.5;
   if (isCodeRoot(labels[0]!)) doubt += labels.length > 2 ? 1 : 0.5;
   if (labels[0] === 'com' || labels[0] === 'org') doubt += 2;

@@ -79,7 +79,11 @@ function isHostToo(candidates: Candidate[], file: Candidate, state: State): bool
     twins.set(candidates, hosts);
   }
   const host = hosts.get(file.start);
-  return host !== undefined && weigh(host, host.type as IndicatorType, host.value ?? '', state) !== undefined;
+  return (
+    host !== undefined &&
+    weigh({ candidate: host, context: state.contextOf(host.start, host.end), type: 'domain', value: '' }, state) !==
+      undefined
+  );
 }
 
 function take(candidate: Candidate, state: State): boolean {
@@ -96,19 +100,20 @@ function take(candidate: Candidate, state: State): boolean {
   if (!type) return false;
   const normalizedValue = canonical(type, clear);
   if (normalizedValue === undefined) return false;
-  const judgement = weigh(wide, type, normalizedValue, state);
+  const judgement = weigh({ candidate: wide, context, type, value: normalizedValue }, state);
   if (!judgement) return false;
   keep(
     { ...judgement, type, value: state.text.slice(span.start, span.end), normalizedValue, spans: [span] },
     state.found,
   );
-  if (type === 'url') takeHost(normalizedValue, wide, state);
+  if (type === 'url') takeHost(normalizedValue, wide, context, state);
   return true;
 }
 
-function weigh(candidate: Candidate, type: IndicatorType, value: string, state: State): Judgement | undefined {
+type Weighed = { candidate: Candidate; context: Context; type: IndicatorType; value: string };
+
+function weigh({ candidate, context, type, value }: Weighed, state: State): Judgement | undefined {
   const { options, refanged } = state;
-  const context = state.contextOf(candidate.start, candidate.end);
   const host = type === 'url' ? hostOf(value) : type === 'domain' ? value : '';
   return judge(
     { ...candidate, type },
@@ -116,15 +121,25 @@ function weigh(candidate: Candidate, type: IndicatorType, value: string, state: 
       context,
       defanged: refanged.isDefanged(candidate.start, candidate.end),
       defangedInText: state.defangedInText,
-      ofPublisher:
-        host !== '' && (options.publisherHosts ?? []).some((own) => host === own || host.endsWith(`.${own}`)),
+      ofPublisher: host !== '' && (options.publisherHosts ?? []).some((own) => isOwn(own, host, value)),
+      isCode: type === 'url' && isCodePage(value),
       benign: shippedBenign(type, value) ?? options.benign?.(type, value),
     },
   );
 }
 
+const isCodePage = (url: string): boolean =>
+  /^https?:\/\/(?:www\.)?(?:github|gitlab|bitbucket)\.\w+\//.test(url) &&
+  !/\/raw\/|\/releases\/download\/|\.(?:exe|dll|zip|rar|7z|ps1|bat|apk|elf|bin)$/.test(url);
+
+/** A host of the publisher, or its own folder on a shared one (`github.com/publisher/…`). */
+const isOwn = (own: string, host: string, value: string): boolean =>
+  host === own ||
+  host.endsWith(`.${own}`) ||
+  (isPathHosting(host) && value.toLowerCase().includes(`${host}/${own.split('.').at(-2) ?? own}/`));
+
 /** The host of an address is an indicator of its own unless many share it. */
-function takeHost(url: string, candidate: Candidate, state: State): void {
+function takeHost(url: string, candidate: Candidate, context: Context, state: State): void {
   const host = hostOf(url);
   if (host === '' || isPathHosting(host)) return;
   const { clear } = state.refanged;
@@ -137,7 +152,7 @@ function takeHost(url: string, candidate: Candidate, state: State): void {
   const value = canonical(type, clear.slice(start, end));
   if (value === undefined) return;
   // Weighed as the address that it stands in, so that a link stays a link.
-  const judgement = weigh({ ...candidate, type }, type, value, state);
+  const judgement = weigh({ candidate, context, type, value }, state);
   if (!judgement) return;
   const span = state.refanged.origin(start, end);
   keep(
@@ -167,7 +182,8 @@ function keep(made: Found, found: Map<string, Found>): void {
     found.set(key, made);
     return;
   }
-  const isBetter = made.confidence > known.confidence;
-  const [best, other] = isBetter ? [made, known] : [known, made];
-  found.set(key, { ...best, spans: [...best.spans, ...other.spans].slice(0, spansMax) });
+  if (known.spans.length < spansMax) known.spans.push(...made.spans);
+  if (made.confidence <= known.confidence) return;
+  const spans = [...made.spans, ...known.spans.slice(0, -made.spans.length)];
+  found.set(key, { ...made, spans });
 }

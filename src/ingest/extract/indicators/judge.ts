@@ -10,6 +10,8 @@ export type Evidence = {
   /** The host belongs to whoever published the text. */
   ofPublisher: boolean;
   benign: string | undefined;
+  /** The page of a repository: what reports link to when they show rules and tools. */
+  isCode: boolean;
 };
 
 export type Judgement = { status: 'active' | 'false_positive'; confidence: number; reasons: string[] };
@@ -53,7 +55,7 @@ export function judge(candidate: Candidate, evidence: Evidence): Judgement | und
 
 function harmlessReason(
   { type }: Candidate,
-  { context, defanged, ofPublisher, benign }: Evidence,
+  { context, defanged, ofPublisher, benign, isCode }: Evidence,
   score: number,
 ): string | undefined {
   if (ofPublisher && !defanged) return 'link of the publisher';
@@ -61,6 +63,7 @@ function harmlessReason(
   const isMeant = type === 'url' && defanged && benign === 'well-known host';
   if (benign && !isMeant) return benign;
   if (!network.has(type)) return undefined;
+  if (type === 'url' && !defanged && isCode) return 'source code on shared hosting';
   if (context.linked && !defanged) return 'target of a link';
   return score < 0.25 ? 'too little speaks for it' : undefined;
 }

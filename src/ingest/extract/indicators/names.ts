@@ -51,6 +51,9 @@ for (const usual of ['com', 'org', 'info', 'xyz', 'io', 'top', 'site', 'space', 
   suspicious.delete(usual);
 
 export const isFileEnding = (label: string): boolean => extensions.has(label.toLowerCase());
+// What is both an ending of files and a top-level domain is in doubt, but for the usual ones.
+for (const label of extensions) if (isTopLevel(label) && !['com', 'info', 'in'].includes(label)) suspicious.add(label);
+
 export const isSuspiciousTopLevel = (label: string): boolean => suspicious.has(label.toLowerCase());
 
 /** First labels of identifiers in code and of products that look like names of hosts. */

@@ -3,7 +3,7 @@ import { isFileEnding } from './names.ts';
 
 // A drive, an environment variable, a known folder token or a share; then segments, which may hold blanks.
 const windowsPath =
-  /(?:[a-z]:(?=\\)|%[\w() ]{2,32}%|\\\\[\w.$-]{1,64}(?=\\)|<[A-Z_]{3,24}>|\{[A-Z_]{3,24}\}|\$env:\w{2,32}|\[[A-Z_]{3,24}\])(?:\\{1,2}[^\\/:*?"<>|\r\n\t`;\u2018-\u201F]{1,120}){1,24}\\?/iy;
+  /(?:[a-z]:(?=\\)|%[\w() ]{2,32}%|\\\\[\w.$-]{1,64}(?=\\)|<[A-Z_]{3,24}>|\{[A-Z_]{3,24}\}|\$env:\w{2,32}|\[[A-Z_]{3,24}\])(?:\\{1,2}[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{1,120}(?:\+(?!\+)[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{0,60}){0,3}){1,24}\\?/iy;
 
 /** A Windows path from its root. The end is cut where prose begins. */
 export function readWindowsPath(text: string, start: number, emit: Emit): number {
@@ -36,13 +36,13 @@ function endOfPath(path: string, next: string | undefined): number {
 function endOfFolder(segment: string, next: string | undefined): number {
   const whole = segment.replace(/[\s.,)\]'}]+$/, '');
   // A quote, a cell's edge or the end of the line shows that the blanks belong to the name.
-  const isClosed = next === undefined || /["`|<\r\n\u2018-\u201F]/.test(next);
+  const isClosed = next === undefined || /["`|<+\r\n\u2018-\u201F]/.test(next);
   if (isClosed && whole.split(' ').length <= 4) return whole.length;
   return whole.split(/[\s,]/)[0]!.replace(/[.,)\]'}]+$/, '').length;
 }
 
 const registry =
-  /(?:\(HKLM\|HKCU\)|HK(?:LM|CU|CR|U|CC)(?::(?=\\))?|HKEY_(?:LOCAL_MACHINE|CURRENT_USER|CLASSES_ROOT|USERS|CURRENT_CONFIG))(?:\\{1,2}[^\\\r\n\t`"<>|\u2018-\u201F]{1,160}){1,24}\\?/iy;
+  /(?:\(HKLM\|HKCU\)|HK(?:LM|CU|CR|U|CC)(?::(?=\\))?|HKEY_(?:LOCAL_MACHINE|CURRENT_USER|CLASSES_ROOT|USERS|CURRENT_CONFIG))(?:\\{1,2}[^\\\r\n\t`"<>|+\u2018-\u201F]{1,160}){1,24}\\?/iy;
 
 /** A registry key, from its hive on. */
 export function readRegistryKey(text: string, start: number, emit: Emit): number {
@@ -52,7 +52,7 @@ export function readRegistryKey(text: string, start: number, emit: Emit): number
   const at = printed.lastIndexOf('\\', printed.length - 2);
   const last = printed.slice(at + 1);
   const next = text[start + printed.length];
-  const isClosed = next === undefined || /["`|<\r\n\u2018-\u201F]/.test(next);
+  const isClosed = next === undefined || /["`|<+\r\n\u2018-\u201F]/.test(next);
   // The value's name and data may follow the key.
   const cut = last.search(
     /(?:;|\s=|=|\s+(?:and|or|to|with|is|was|in|for|key|value|registry|has|which|where|then|as|on)\b|[,(:])/i,

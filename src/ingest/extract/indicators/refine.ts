@@ -44,7 +44,7 @@ export function widen(text: string, candidate: Candidate, context: Context): Can
   const start = candidate.start - inside.trimStart().length;
   const closer = text[candidate.end] ?? '\n';
   const closed = /[`|\t\n\r]/.test(closer) || /^ +\|/.test(text.slice(candidate.end, candidate.end + 80));
-  if (edge < 0 || !closed || start === candidate.start || !/^[\w .,()'&+-]+$/.test(inside)) return candidate;
+  if (edge < 0 || !closed || !/^[\w .,()'&+-]*\w[\w .,()'&+-]* $/.test(`${inside.trim()} `)) return candidate;
   const words = inside.trim().split(/\s+/).length;
   const isName =
     opener === '`'

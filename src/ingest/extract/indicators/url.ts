@@ -39,7 +39,7 @@ function trimEnd(text: string, start: number, from: number): number {
     const last = text[end - 1]!;
     // A bracket that was opened inside belongs to the address.
     if (last === ')' && open < 0) open += 1;
-    else if (!/[.,;:!?'*_~\]}>”’…]/.test(last)) break;
+    else if (!/[.,;:!?'*_~\]}>”’…+]/.test(last)) break;
     end -= 1;
   }
   return end;
@@ -62,7 +62,7 @@ export function readUrl(text: string, start: number, emit: Emit): number {
   const host = matchAt(authority, text, afterScheme);
   if (!host) return afterScheme;
   let hostEnd = afterScheme + host[0].length;
-  const trimmed = host[0].replace(/[.*'!~_-]+$/, '');
+  const trimmed = host[0].replace(/[.*'!~_+-]+$/, '');
   if (trimmed.length < host[0].length) hostEnd = afterScheme + trimmed.length;
   const name = trimmed.slice(trimmed.indexOf('@') + 1);
   if (!isHost(name)) return hostEnd;
