@@ -1,9 +1,11 @@
 import { measureIndicators } from './indicators.ts';
+import { measureTechniques } from './techniques.ts';
 import { tableOf } from './table.ts';
 
 /** `npm run quality [-- NAME …] [--list]`: measures the extraction on the recorded inputs and prints a table for each subject. */
 const subjects = {
   indicators: measureIndicators,
+  techniques: measureTechniques,
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof tableOf>[0]>>;
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));

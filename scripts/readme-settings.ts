@@ -6,11 +6,17 @@ import { Settings } from '../src/config.ts';
 export function withSettings(readme: string): string {
   const lines = Object.entries(Settings.shape).map(([name, schema]) => {
     const fallback = schema.safeParse(undefined);
-    const value = fallback.success && fallback.data !== undefined && String(fallback.data) !== '' ? `\`${String(fallback.data)}\`` : '';
+    const value =
+      fallback.success && fallback.data !== undefined && String(fallback.data) !== ''
+        ? `\`${String(fallback.data)}\``
+        : '';
     return `| \`${name}\` | ${value} | ${schema.description ?? ''} |`;
   });
   const table = ['| setting | default | meaning |', '|---|---|---|', ...lines].join('\n');
-  return readme.replace(/(<!-- settings -->\n)[\s\S]*?(<!-- \/settings -->)/, (_all, open: string, close: string) => `${open}${table}\n${close}`);
+  return readme.replace(
+    /(<!-- settings -->\n)[\s\S]*?(<!-- \/settings -->)/,
+    (_all, open: string, close: string) => `${open}${table}\n${close}`,
+  );
 }
 
 if (import.meta.main) {
