@@ -1,10 +1,12 @@
 import { measureIndicators } from './indicators.ts';
+import { measureNames } from './names.ts';
 import { measureTechniques } from './techniques.ts';
 import { tableOf } from './table.ts';
 
 /** `npm run quality [-- NAME …] [--list]`: measures the extraction on the recorded inputs and prints a table for each subject. */
 const subjects = {
   indicators: measureIndicators,
+  names: measureNames,
   techniques: measureTechniques,
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof tableOf>[0]>>;
 

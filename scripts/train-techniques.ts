@@ -18,7 +18,7 @@ const examples = [...reports.flatMap((report) => report.examples), ...procedures
 const labels = [...new Set(examples.flatMap((example) => example.labels))].toSorted();
 const model = trainModel(examples, labels, {
   examplesMin: 12,
-  threshold: (label) => (inReports.has(label) ? -0.35 : 0),
+  threshold: (label) => (inReports.has(label) ? -0.45 : 0),
 });
 const packed = packModel(model, 420_000);
 writeFileSync(resolve(import.meta.dirname, '../src/ingest/knowledge/techniques.bin'), packed);
