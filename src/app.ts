@@ -5,6 +5,10 @@ import type { Deps } from './deps.ts';
 import { agentRoutes } from './detections/agent-routes.ts';
 import { detectionRoutes } from './detections/routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
+import { feedRoutes } from './feed/routes.ts';
+import { hitRoutes } from './hits/routes.ts';
+import { sourceRoutes } from './ingest/routes.ts';
+import { runRoutes } from './runs/routes.ts';
 import { readJsonBodies } from './http/body.ts';
 import { allowOrigins } from './http/cors.ts';
 import { healthRoutes } from './http/health.ts';
@@ -13,6 +17,7 @@ import { guardWithKeys } from './http/keyed.ts';
 import { measureRequests } from './http/metrics.ts';
 import { describeApi } from './http/openapi.ts';
 import { sendProblem } from './http/problem.ts';
+import { requestLog } from './http/request-log.ts';
 import type { App } from './http/route.ts';
 import { answerUnknownRoutes } from './http/unknown-routes.ts';
 import { uuidv7 } from './lib/ids.ts';
@@ -25,6 +30,7 @@ const bodyMaxBytes = 1024 * 1024;
 export async function buildApp(deps: Deps): Promise<App> {
   const app = fastify({
     loggerInstance: deps.log,
+    childLoggerFactory: requestLog,
     bodyLimit: bodyMaxBytes,
     genReqId: () => uuidv7(),
     logController: new LogController({
@@ -53,6 +59,10 @@ export async function buildApp(deps: Deps): Promise<App> {
   detectionRoutes(app, deps);
   suggestionRoutes(app, deps);
   agentRoutes(app, deps);
+  runRoutes(app, deps);
+  hitRoutes(app, deps);
   logRoutes(app, deps);
+  feedRoutes(app, deps);
+  sourceRoutes(app, deps);
   return app;
 }

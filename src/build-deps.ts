@@ -7,6 +7,7 @@ import { localConnection } from './logs/connection.ts';
 import { createEngine } from './logs/engine/engine.ts';
 import { folderOf } from './logs/log-deps.ts';
 import { checkLogsQuery } from './logs/search.ts';
+import { createClockGuard } from './schedule/clock-guard.ts';
 import type { Logger } from './lib/logger.ts';
 import { createAuthenticate } from './orgs/authenticate.ts';
 
@@ -25,7 +26,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     log,
     auth: createAuthenticate(db),
     metrics: createMetrics(),
-    degraded: () => [],
+    clockGuard: createClockGuard(clock),
     engine,
     connectionFor: (orgId) => localConnection(search, orgId),
     checkQuery: (orgId, query) => checkLogsQuery(search, orgId, query),

@@ -6,6 +6,7 @@ import type { Logger } from './lib/logger.ts';
 import type { OrgId } from './lib/org-id.ts';
 import type { LogEngine } from './logs/engine/engine.ts';
 import type { Authenticate } from './orgs/authenticate.ts';
+import type { ClockGuard } from './schedule/clock-guard.ts';
 import type { SiemConnection } from './siem/connector.ts';
 
 /** Everything a use case may reach outside itself. Built once at start; tests build their own. */
@@ -17,8 +18,8 @@ export type Deps = {
   log: Logger;
   auth: Authenticate;
   metrics: Metrics;
-  /** Why the service works at less than its full duty; empty where all is well. */
-  degraded: () => string[];
+  /** Holds scheduling while slot time jumps. */
+  clockGuard: ClockGuard;
   /** Asks the organization's log store whether a query would run; throws a SiemError that says why not. */
   checkQuery?: (orgId: OrgId, query: string) => Promise<void>;
   /** The embedded log engine: DuckDB in child processes. */

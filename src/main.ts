@@ -4,6 +4,7 @@ import { openapiCommand } from './commands/openapi.ts';
 import { orgCommand } from './commands/org.ts';
 import { startCommand } from './commands/start.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { sourceCommand } from './commands/source.ts';
 import { UsageError } from './commands/usage.ts';
 import { AppError } from './lib/errors.ts';
 
@@ -22,6 +23,10 @@ const commands: Record<string, Command> = {
   migrate: { line: 'migrate                  bring the database to this version', run: migrateCommand },
   org: { line: 'org create NAME | list   organizations', run: orgCommand },
   key: { line: 'key create | list | revoke   API keys', run: keyCommand },
+  source: {
+    line: 'source create | list | pull   feed sources, shared by all organizations unless --private',
+    run: sourceCommand,
+  },
   demo: { line: 'demo [--once] [--logs DIR]   watch detections find an intrusion', run: demoCommand },
   openapi: { line: 'openapi                  write openapi.json from the routes', run: openapiCommand },
 };

@@ -34,7 +34,7 @@ async function insertOrganizationAcrossOrgs(tx: Tx, clock: Clock, name: string):
 }
 
 /**
- * Makes the organization `default` on an empty database, with an administrator key where the environment gives none.
+ * Makes the organization `default` where it is missing, with an administrator key where the environment gives none.
  * Answers that key, once; undefined on every later start. Several processes may start at the same time.
  */
 export async function prepareDefault(
@@ -43,14 +43,12 @@ export async function prepareDefault(
 ): Promise<string | undefined> {
   return acrossOrgs(db, async (tx) => {
     await sql`select pg_advisory_xact_lock(8423002)`.execute(tx);
-    const isEmpty = (await row(tx, sql`select 1 from organizations limit 1`)) === undefined;
-    const id = isEmpty
-      ? await insertOrganizationAcrossOrgs(tx, clock, 'default')
-      : (await findOrgAcrossOrgs(tx, 'default'))?.id;
-    if (id) await syncEnvironmentKeyAcrossOrgs(tx, id, environmentKey);
-    if (!isEmpty || environmentKey !== undefined) return undefined;
+    const found = (await findOrgAcrossOrgs(tx, 'default'))?.id;
+    const id = found ?? (await insertOrganizationAcrossOrgs(tx, clock, 'default'))!;
+    await syncEnvironmentKeyAcrossOrgs(tx, id, environmentKey);
+    if (found || environmentKey !== undefined) return undefined;
     const plain = newPlainKey();
-    await insertKey(tx, id!, {
+    await insertKey(tx, id, {
       id: plain.id,
       name: 'administrator',
       secret_hash: plain.hash,

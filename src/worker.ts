@@ -1,8 +1,18 @@
+import { maintainLoop } from './db/maintain.ts';
 import type { Deps } from './deps.ts';
+import { ingestLoop } from './ingest/loop.ts';
+import { cleanLoop, compactLoop } from './logs/loops.ts';
+import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
 
 /** Runs every loop until the signal ends them; answers when the last has ended. */
 export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> {
-  await Promise.all([]);
-  void deps;
-  void signal;
+  await Promise.all([
+    scheduleLoop(deps, deps.clockGuard, signal),
+    executeLoop(deps, signal),
+    reapLoop(deps, signal),
+    ingestLoop(deps, signal),
+    compactLoop(deps, signal),
+    cleanLoop(deps, signal),
+    maintainLoop(deps, signal),
+  ]);
 }

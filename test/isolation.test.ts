@@ -1,51 +1,44 @@
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
 import { acrossOrgs, inOrg, rows } from '../src/db/db.ts';
 import { uuidv7 } from '../src/lib/ids.ts';
+import { uuidPattern } from '../src/lib/org-id.ts';
+import { fillOrg, type Filled } from './fill.ts';
 import { startApp, type TestOrg } from './harness.ts';
-import { fillOrg } from './fill.ts';
+import { isOpen, registeredRoutes } from './routes.ts';
 
-const { app, deps, newOrg } = await startApp();
+const { app, deps, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const owner = await newOrg();
 const filled = await fillOrg(deps, owner);
 const stranger = await newOrg();
+type Method = Parameters<TestOrg['call']>[0];
 
-type Operation = { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; open: boolean };
+const routes = registeredRoutes(app).map(({ method, path }) => ({
+  method: method as Method,
+  path,
+  open: isOpen(path),
+}));
+const keyed = routes.filter(({ open }) => !open);
 
-const operations: Operation[] = Object.entries(app.swagger().paths ?? {}).flatMap(([path, item]) =>
-  Object.entries(item as Record<string, { security?: unknown[] }>).map(([method, { security }]) => ({
-    method: method.toUpperCase() as Operation['method'],
-    path,
-    open: security?.length === 0,
-  })),
-);
-
-test('there are operations to walk', () => {
-  expect(operations.length).toBeGreaterThan(30);
+test('there are routes to walk, and the open ones are those that are meant to be', () => {
+  expect(keyed.length).toBeGreaterThan(30);
+  expect(routes.filter(({ open }) => open).every(({ method }) => method === 'GET')).toBe(true);
 });
 
-test.each(operations.filter(({ open }) => !open))('$method $path needs a key', async ({ method, path }) => {
+test.each(keyed)('$method $path needs a key', async ({ method, path }) => {
   const url = path.replaceAll(/\{[^}]+\}/g, uuidv7());
-  const answer = await app.inject({ method, url });
-  expect(answer.statusCode).toBe(401);
-});
-
-test.each(operations.filter(({ path }) => path.includes('{id}')))('$method $path does not know a row of another organization', async ({ method, path }) => {
-  for (const id of filled.ids) {
-    const answer = await stranger.call(method, path.replace('{id}', id), method === 'GET' || method === 'DELETE' ? undefined : {});
-    expect([404, 400], `${id}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
-    if (answer.status === 400) expect(answer.body.code).toBe('validation_failed');
+  for (const each of method === 'GET' ? (['GET', 'HEAD'] as const) : [method]) {
+    expect((await app.inject({ method: each, url })).statusCode).toBe(401);
   }
 });
 
-test.each(operations.filter(({ method, path, open }) => method === 'GET' && !path.includes('{') && !open))('GET $path shows nothing of another organization', async ({ path }) => {
-  const own = JSON.stringify((await stranger.call('GET', path)).body);
-  for (const id of [...filled.ids, owner.id, filled.mark]) expect(own).not.toContain(id);
-});
-
-test('the owner does see what was filled in', async () => {
-  const see = async (org: TestOrg) => JSON.stringify(await Promise.all(['/api/detections', '/items', '/api/logs'].map(async (path) => (await org.call('GET', path)).body)));
-  expect(await see(owner)).toContain(filled.mark);
+// A route has one scope, so of two keys with one other scope each at least one is refused, and a route without a scope refuses none.
+const poor = [await newOrg(['connections:admin']), await newOrg(['hits:write'])];
+test.each(keyed)('$method $path needs a scope', async ({ method, path }) => {
+  const url = path.replaceAll(/\{[^}]+\}/g, uuidv7());
+  const statuses = await Promise.all(poor.map(async (org) => (await org.call(method, url)).status));
+  expect(statuses).toContain(403);
 });
 
 const tenantTables = await acrossOrgs(deps.db, (tx) =>
@@ -57,15 +50,100 @@ const tenantTables = await acrossOrgs(deps.db, (tx) =>
   ),
 );
 
+const walls = {
+  'with both walls': { owner, filled, stranger },
+  "by the code's own filters, with row-level security taken away": await withoutRowLevelSecurity(),
+};
+
+async function withoutRowLevelSecurity(): Promise<{ owner: TestOrg; filled: Filled; stranger: TestOrg }> {
+  const other = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+  const [one, two] = [await other.newOrg(), await other.newOrg()];
+  const rowsOfOne = await fillOrg(other.deps, one);
+  const client = new pg.Client({ connectionString: other.url });
+  await client.connect();
+  for (const { name } of tenantTables)
+    await client.query(`alter table ${name} no force row level security, disable row level security`);
+  await client.end();
+  return { owner: one, filled: rowsOfOne, stranger: two };
+}
+
+describe.each(Object.entries(walls))('%s', (_name, on) => {
+  test.each(keyed.filter(({ path }) => path.includes('{id}')))(
+    '$method $path does not know a row of another organization',
+    async ({ method, path }) => {
+      for (const id of on.filled.ids) {
+        const body = method === 'GET' || method === 'DELETE' ? undefined : {};
+        const answer = await on.stranger.call(method, path.replace('{id}', id), body);
+        // A key's id is no UUID: elsewhere that is a 400, before anything is looked for.
+        const expected = uuidPattern.test(id) ? [404] : [404, 400];
+        expect(expected, `${id}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
+      }
+    },
+  );
+
+  test.each(keyed.filter(({ method, path }) => method === 'GET' && !path.includes('{')))(
+    'GET $path shows nothing of another organization',
+    async ({ path }) => {
+      const { status, body } = await on.stranger.call('GET', path);
+      expect(status).toBe(200);
+      for (const text of [...on.filled.ids, on.owner.id, on.filled.mark])
+        expect(JSON.stringify(body)).not.toContain(text);
+    },
+  );
+});
+
+test('the owner does see what was filled in', async () => {
+  const see = async (org: TestOrg) =>
+    JSON.stringify(
+      await Promise.all(
+        ['/api/detections', '/items', '/api/logs'].map(async (path) => (await org.call('GET', path)).body),
+      ),
+    );
+  expect(await see(owner)).toContain(filled.mark);
+});
+
 test.each(tenantTables)('row-level security alone hides $name', async ({ name }) => {
   const count = async (id: TestOrg['id']) =>
-    (await inOrg(deps.db, id, (tx) => rows(tx, sql<{ n: number }>`select count(*)::int as n from ${sql.table(name)} where organization_id = ${owner.id}`)))[0]!.n;
+    (
+      await inOrg(deps.db, id, (tx) =>
+        rows(
+          tx,
+          sql<{ n: number }>`select count(*)::int as n from ${sql.table(name)} where organization_id = ${owner.id}`,
+        ),
+      )
+    )[0]!.n;
   expect(await count(stranger.id)).toBe(0);
-  const write = inOrg(deps.db, stranger.id, (tx) => sql`update ${sql.table(name)} set organization_id = organization_id where organization_id = ${owner.id} returning 1`.execute(tx));
+  const write = inOrg(deps.db, stranger.id, (tx) =>
+    sql`update ${sql.table(name)} set organization_id = organization_id where organization_id = ${owner.id} returning 1`.execute(
+      tx,
+    ),
+  );
   expect((await write).rows).toHaveLength(0);
-  const total = (await acrossOrgs(deps.db, (tx) => rows(tx, sql<{ n: number }>`select count(*)::int as n from ${sql.table(name)} where organization_id = ${owner.id}`)))[0]!.n;
+  const total = (
+    await acrossOrgs(deps.db, (tx) =>
+      rows(
+        tx,
+        sql<{ n: number }>`select count(*)::int as n from ${sql.table(name)} where organization_id = ${owner.id}`,
+      ),
+    )
+  )[0]!.n;
   expect(await count(owner.id)).toBe(total);
+  // Nothing writes these two yet; every other table must have had rows to hide.
+  if (!['outbox', 'run_steps'].includes(name)) expect(total).toBeGreaterThan(0);
 });
+
+// A row of the feed belongs to whom its pool belongs; its policies look at that.
+test.each(tenantTables.filter(({ name }) => !['items', 'item_versions', 'outbox', 'run_steps'].includes(name)))(
+  'row-level security alone lets no row of $name be given away',
+  async ({ name }) => {
+    const give = inOrg(deps.db, owner.id, (tx) =>
+      sql`update ${sql.table(name)} set organization_id = ${stranger.id} where organization_id = ${owner.id}`.execute(
+        tx,
+      ),
+    );
+    await expect(give).rejects.toThrow('row-level security');
+  },
+);
 
 test('without an organization or a role nothing is seen', async () => {
   const seen = await deps.db.connection().execute(async (connection) => {

@@ -1,13 +1,15 @@
 import type { Candidate, RenderedRow } from '../analysis/candidate.ts';
+import { plainName } from '../analysis/fields.ts';
 import { isRecordId, isTime } from '../analysis/times.ts';
 import type { Evidence } from './verdict.ts';
 
 const evidenceMax = 5;
 
 type Kind = { pattern: RegExp; why: string };
+// Patterns read the last part of a name in plain letters (`event.action` → `action`), or, where they hold a dot, all of it.
 const actions: Kind = {
   pattern:
-    /(?:eventname|action|operation|activity|command|commandline|scriptblock|query|image|process|eventtype|method|verb|api)[a-z]*$/i,
+    /^(?:eventname|action|eventaction|operation|operationname|activity|activityname|commandline|processcommandline|command|scriptblocktext|query|queryname|newprocessname|methodname|method|verb)$/,
   why: 'what was done',
 };
 // In the order in which they tell most; what matches none comes after them.
@@ -15,14 +17,16 @@ const kinds: Kind[] = [
   actions,
   {
     pattern:
-      /policy|role|target|resource|requestparameters|grant|privilege|group|bucket|object|file|path|registry|domain|url|dest|recipient|device|member|secret|key/i,
+      /^requestparameters\.|policy|role(?:name|arn)?$|^target|targetuser|resource|privilege|group|bucket|object|filename|filepath|^path$|registry|domain|^url|dest|recipient(?!account)|member|secretid|grantee/,
     why: 'what it was done to',
   },
+  { pattern: /image$|process(?:name|path)$|executable|application|useragent|^app$/, why: 'what did it' },
   {
-    pattern: /ip$|ipaddress|address|country|city|geo|region|asn|agent|location|source|host/i,
+    pattern:
+      /ip$|ipaddress|sourceaddress|country|city|geo|region|asn|location|^source|^src|hostname$|^host$|^computer$/,
     why: 'where it came from',
   },
-  { pattern: /error|result|status|outcome|reason|response/i, why: 'how it ended' },
+  { pattern: /error|result|status|outcome|reason|responseelements/, why: 'how it ended' },
 ];
 const authorFields = /^(?:severity|techniques?|steps?)$/i;
 
@@ -50,7 +54,7 @@ export function tellingEvidence(candidate: Candidate): Evidence[] {
 export function actionsOf({ rows }: Candidate): string[] {
   const counts = new Map<string, number>();
   for (const { fields } of rows) {
-    const action = Object.entries(fields).find(([field]) => actions.pattern.test(field))?.[1];
+    const action = Object.entries(fields).find(([field]) => matches(actions, field))?.[1];
     if (action !== undefined) counts.set(action, (counts.get(action) ?? 0) + 1);
   }
   const byCount = [...counts].toSorted(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
@@ -61,7 +65,7 @@ function rankFields(row: RenderedRow, candidate: Candidate): Evidence[] {
   const telling = Object.entries(row.fields).filter(
     ([field, value]) => !isTime(field, value) && !isRecordId(field, value),
   );
-  const logged = telling.filter(([field]) => !authorFields.test(field));
+  const logged = telling.filter(([field, value]) => value !== '-' && !authorFields.test(field));
   // What the author adds to a row is evidence only where the log gave nothing.
   return (logged.length > 0 ? logged : telling)
     .map(([field, value], place) => ({ field, value, place, rank: rankOf(field, value, candidate) }))
@@ -77,8 +81,12 @@ function rankOf(field: string, value: string, { entity, facts }: Candidate): num
   if (field.toLowerCase() === facts['unit']) return numberRank;
   if (authorFields.test(field)) return entityRank + 1;
   if (value === entity) return entityRank;
-  const found = kinds.findIndex(({ pattern }) => pattern.test(field));
+  const found = kinds.findIndex((kind) => matches(kind, field));
   return found === -1 ? otherRank : found;
+}
+
+function matches({ pattern }: Kind, field: string): boolean {
+  return pattern.test(plainName(field)) || pattern.test(field.toLowerCase());
 }
 
 function whyOf(rank: number, { kind }: Candidate): string {

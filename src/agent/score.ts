@@ -17,7 +17,7 @@ export type ScoreInput = {
 };
 
 /** `points` of `max`, with the reason in words. */
-export type Criterion = { name: 'input' | 'history' | 'selectivity'; points: number; max: number; reason: string };
+type Criterion = { name: 'input' | 'history' | 'selectivity'; points: number; max: number; reason: string };
 export type Score = { score: number | null; basis: 'analyst'; criteria: Criterion[] };
 
 const applicableMin = 40;

@@ -16,7 +16,7 @@ const quotedMin = 8;
 const lengths = { headline: 300, summary: 2_000, nextStep: 1_000, why: 300 };
 
 /** What did not check out: `where` is a field of the verdict. */
-export type Struck = { where: string; text: string; reason: string };
+type Struck = { where: string; text: string; reason: string };
 
 /** `verdict` holds only what stands in the rows and facts; `modelDisagrees` is the judge's reason where the facts overruled it. */
 export type Verified = { verdict: Verdict; triggered: boolean; struck: Struck[]; modelDisagrees: string | null };

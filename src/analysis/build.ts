@@ -12,7 +12,7 @@ import { timeOf } from './times.ts';
 import { valuesKey, valuesOf } from './values.ts';
 
 const rowsMax = 50;
-const valueKeysMax = 100;
+const valueKeysMax = 30;
 
 type Parts = {
   kindKey: string;

@@ -197,6 +197,14 @@ describe('sequence_pattern', () => {
     ]);
   });
 
+  test('what a window completed by itself is not kept, however many rows came after it', () => {
+    const flood = Array.from({ length: 150 }, (_, n) => step(2, 0.5 + n / 1_000));
+    const first = [step(1, 0.1), step(1, 0.2), step(2, 0.3), step(3, 0.4), ...flood];
+    expect(analyseInTurn([first, [step(3, 1.5)]], definition).candidates.map(({ kindKey }) => kindKey)).toEqual([
+      'sequence_pattern:s1-0.1/1',
+    ]);
+  });
+
   test('a step that is logged late completes what it belongs to', () => {
     const { candidates } = analyseInTurn([[step(1, 0.1)], [step(3, 1.9)], [step(2, 1.1)]], definition);
     expect(candidates).toHaveLength(1);
@@ -334,7 +342,7 @@ test.each(detectionCategories)(
     const definition = definitionOf(category, { query: 'SELECT 3 AS step' });
     const start = performance.now();
     const { candidates } = analyseInTurn([...times<Row[]>(7, []), rows], definition);
-    expect(performance.now() - start).toBeLessThan(15_000);
+    expect(performance.now() - start).toBeLessThan(30_000);
     expect(candidates.length).toBeGreaterThanOrEqual(category === 'baseline_anomaly' ? 0 : 1_000);
   },
 );

@@ -57,3 +57,14 @@ function findEntity(row: Row, names: readonly string[]): Found {
 function entityText(text: string): string {
   return boundedText(visibleText(redactText(text)));
 }
+
+/** Computes something of a group once, however often a category asks: a group belongs to one analysis of one window. */
+export function oncePerGroup<T, Args extends unknown[]>(
+  compute: (group: Group, ...args: Args) => T,
+): (group: Group, ...args: Args) => T {
+  const known = new WeakMap<Group, T>();
+  return (group, ...args) => {
+    if (!known.has(group)) known.set(group, compute(group, ...args));
+    return known.get(group) as T;
+  };
+}

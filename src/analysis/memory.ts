@@ -19,9 +19,9 @@ export type MemoryQuery =
 export type PastWindow = { from: Date; to: Date };
 
 /** `at` is a window's start in epoch milliseconds. */
-export type PastSample = { at: number; number: number };
+type PastSample = { at: number; number: number };
 export type PastValue = { at: number; key: string; value: string };
-export type PastSight = { firstSeen: number; windows: number };
+type PastSight = { firstSeen: number; windows: number };
 
 /**
  * The answer to a MemoryQuery. `windows`: those within reach, in order; `windowsEver`: how many of the generation lie before,

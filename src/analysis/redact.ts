@@ -32,7 +32,10 @@ const rules: Rule[] = [
     with: `$1 ${redacted}`,
   },
   { pattern: /\b([a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"']{0,200}):[^\s/@"']{1,200}@/gi, with: `$1:${redacted}@` },
-  { pattern: new RegExp(String.raw`(?<![\w.:-])(${word}["']?\s*(?:=|:)\s*)${value}`, 'gi'), with: `$1${redacted}` },
+  {
+    pattern: new RegExp(String.raw`(?<![\w.:-])(${word}["']? {0,2}(?:=|:) {0,2})${value}`, 'gi'),
+    with: `$1${redacted}`,
+  },
   { pattern: new RegExp(String.raw`((?:^|\s)(?:--?|/)${word}(?:\s+|:))${value}`, 'gi'), with: `$1${redacted}` },
   { pattern: /\b(net1?(?:\.exe)?\s+user\s+(?!\/)\S+\s+)(?!\/|\*)\S+/gi, with: `$1${redacted}` },
   { pattern: /(\s\/user:\S+\s+)(?!\/)\S+/gi, with: `$1${redacted}` },

@@ -2,7 +2,7 @@
 export type Baseline = { median: number; scale: number; samples: number };
 
 /** The middle value, the mean of the two middle ones for an even count. `sorted` ascending and not empty. */
-export function medianOfSorted(sorted: ArrayLike<number>): number {
+function medianOfSorted(sorted: ArrayLike<number>): number {
   const half = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[half]! : sorted[half - 1]! / 2 + sorted[half]! / 2;
 }

@@ -1,9 +1,9 @@
 import type { RenderedRow } from './candidate.ts';
 import type { AnalysisDefinition, AnalysisWindow } from './definition.ts';
-import type { EntityRow, Group } from './entities.ts';
+import { oncePerGroup, type EntityRow, type Group } from './entities.ts';
 import { lookup, numberIn } from './fields.ts';
 import type { MemoryEntry, PastValue } from './memory.ts';
-import { compareRows, renderRow, rowIdOf } from './render.ts';
+import { renderRow, rowIdOf } from './render.ts';
 import { declaredSteps, stepsMax } from './sequence-length.ts';
 import { compareSteps, type Step } from './sequences.ts';
 import { timeOf } from './times.ts';
@@ -15,7 +15,7 @@ const keptRowMax = 2_000;
 export type StepRow = Step & { source: EntityRow | RenderedRow };
 
 /** The step rows of a group: those whose `step` is a whole number from 1 to 10. The same id twice counts once; without a time a row stands at the window's start. */
-export function stepRowsOf(group: Group, window: AnalysisWindow, definition: AnalysisDefinition): StepRow[] {
+export const stepRowsOf = oncePerGroup((group, window: AnalysisWindow, definition: AnalysisDefinition): StepRow[] => {
   const byId = new Map<string, StepRow>();
   for (const source of group.rows) {
     const step = numberIn(lookup(source.row, 'step'));
@@ -28,7 +28,7 @@ export function stepRowsOf(group: Group, window: AnalysisWindow, definition: Ana
     if (!same || compareSteps(row, same) < 0) byId.set(id, row);
   }
   return [...byId.values()];
-}
+});
 
 /** How many steps make the sequence, as far as this window and the query tell: a `steps` column, else the query's own constants. */
 export function lengthOf(groups: readonly Group[], definition: AnalysisDefinition): number | undefined {
@@ -68,14 +68,6 @@ export function fromMemory({ key, value }: PastValue): StepRow {
 /** The row as shown, whichever window it came from. */
 export function renderStep({ source }: StepRow, window: AnalysisWindow, definition: AnalysisDefinition): RenderedRow {
   return 'fields' in source ? source : renderRow(source.row, window, definition);
-}
-
-export function renderSteps(
-  rows: readonly StepRow[],
-  window: AnalysisWindow,
-  definition: AnalysisDefinition,
-): RenderedRow[] {
-  return rows.map((row) => renderStep(row, window, definition)).toSorted(compareRows);
 }
 
 /** What is kept for a day must stay small. */

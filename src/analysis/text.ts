@@ -31,9 +31,9 @@ function dateText(date: Date): string {
   return Number.isNaN(date.getTime()) ? 'invalid date' : date.toISOString();
 }
 
-// Controls, bidirectional and zero-width marks, line separators and lone surrogates: what could hide or reorder text.
+// Controls, bidirectional and zero-width marks, line separators, private characters and lone surrogates: what could hide or reorder text.
 const hidden =
-  /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+  /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ue000-\uf8ff\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const shortNames: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** The same text with every character that could not be seen, or not be stored, written out (`\u0000`). */

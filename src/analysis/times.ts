@@ -20,14 +20,16 @@ export function isTime(field: string, value: unknown): boolean {
 const recordIds = new Set(
   (
     'id eventid requestid sharedeventid recordid eventrecordid eventuid uid uuid guid traceid spanid correlationid transactionid messageid ' +
-    'activityid relatedactivityid processguid parentprocessguid logonguid sequencenumber xamzid2 ids'
+    'activityid relatedactivityid processguid parentprocessguid logonguid logonid processid parentprocessid executionprocessid newprocessid pid ppid threadid handleid recordnumber sequencenumber xamzid2 ids'
   ).split(' '),
 );
-const opaque = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{24,}|\d{15,})$/i;
+const opaque = /^(?:\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?|[0-9a-f]{24,}|\d{15,})$/i;
 
 /** Says whether a field names the record and not what happened: `eventID`, `requestID` …, or a name that ends in id with an opaque value. An account or an access key is none. */
 export function isRecordId(field: string, value: string): boolean {
   const name = recordName(field);
+  // On Windows an event id is a short number and names the kind of event.
+  if (name === 'eventid' && /^\d{1,5}$/.test(value)) return false;
   return (
     recordIds.has(name) ||
     (/(?:id|guid)$/.test(name) && !/(?:account|key|user|client|app)id$/.test(name) && opaque.test(value))

@@ -11,8 +11,9 @@ import { companyLogs } from '../demo/company.ts';
 import { newDemoDir, removeDemoDir } from '../demo/directory.ts';
 import { expected } from '../demo/expected.ts';
 import { recordedLogs } from '../demo/recorded.ts';
-import { playFeed, playLogs, scheduleStart, shippedFor, type Scene } from '../demo/run-demo.ts';
-import { feedLines, missed, outcomeLines, readStats } from '../demo/summary.ts';
+import { lastFullHour, playFeed, playLogs, scheduleStart, shippedFor, type Scene } from '../demo/run-demo.ts';
+import { failures, feedLines, missed, outcomeLines, quietLines, readStats } from '../demo/summary.ts';
+import type { LogEvent } from '../demo/shapes.ts';
 import { createLogger } from '../lib/logger.ts';
 import { prepareDefault } from '../setup.ts';
 import { runWorker } from '../worker.ts';
@@ -30,6 +31,8 @@ export async function demoCommand(args: string[]): Promise<number> {
   const end = new Date();
   const stopped = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort());
+  // Read before anything is started: a wrong folder is told at once.
+  const events = values.logs === undefined ? [...companyLogs({ end })] : recordedLogs(values.logs, lastFullHour(end));
   const dataDir = await newDemoDir();
   const { databaseUrl: _given, apiKey: _key, ...settings } = loadConfig();
   const config = {
@@ -51,7 +54,7 @@ export async function demoCommand(args: string[]): Promise<number> {
     const key = await prepareDefault({ db: database.db, clock: time.clock }, undefined);
     const { close, address } = await listenOnFreePort(built.deps, config.port);
     const scene: Scene = { deps: built.deps, call: clientOf(address, key!), time, dataDir, say };
-    exitCode = await play(scene, end, values.logs);
+    exitCode = await play(scene, end, { events, recorded: values.logs !== undefined });
     say(`\nDone in ${((performance.now() - began) / 1000).toFixed(0)} s.`);
     if (!values.once && !stopped.signal.aborted) {
       time.release();
@@ -70,30 +73,25 @@ export async function demoCommand(args: string[]): Promise<number> {
   return exitCode;
 }
 
-async function play(scene: Scene, end: Date, logs: string | undefined): Promise<number> {
-  const events = logs === undefined ? [...companyLogs({ end })] : recordedLogs(logs, end);
+async function play(
+  scene: Scene,
+  end: Date,
+  { events, recorded }: { events: LogEvent[]; recorded: boolean },
+): Promise<number> {
   const own = expected.map(({ detection }): BuiltinDetection => builtinDetections[detection]);
-  const detections = logs === undefined ? own : shippedFor(new Set(events.map(({ dataset }) => dataset)));
+  const detections = recorded ? shippedFor(new Set(events.map(({ dataset }) => dataset))) : own;
   scene.say(`${events.length} events from ${events[0]!.at.toISOString()} on.`);
   if (detections.length === 0)
     scene.say('No shipped detection reads these datasets; the events are loaded all the same.');
   const outcomes = await playLogs(scene, events, { end, detections });
   await playFeed(scene, end);
-  for (const line of outcomes.flatMap(outcomeLines)) scene.say(line);
+  for (const line of [...outcomes.flatMap(outcomeLines), ...quietLines(outcomes)]) scene.say(line);
   for (const line of feedLines(await readStats(scene.call))) scene.say(line);
-  const wrong =
-    logs === undefined
-      ? missed(expected, outcomes)
-      : outcomes
-          .filter(({ runs }) => runs.some(({ status }) => status === 'failed'))
-          .map(({ detected }) => `${detected.name}: a run failed.`);
-  scene.say(
-    wrong.length === 0
-      ? logs === undefined
-        ? '\nEvery stage of the intrusion that these detections watch for was found.'
-        : '\nEvery run completed.'
-      : `\nNot as expected:\n${wrong.map((line) => `  ${line}`).join('\n')}`,
-  );
+  const wrong = recorded ? failures(outcomes) : missed(expected, outcomes);
+  const praise = recorded
+    ? 'Every run completed.'
+    : 'Every stage of the intrusion that these detections watch for was found.';
+  scene.say(wrong.length === 0 ? `\n${praise}` : `\nNot as expected:\n${wrong.map((line) => `  ${line}`).join('\n')}`);
   return wrong.length === 0 ? 0 : 1;
 }
 

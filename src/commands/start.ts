@@ -2,6 +2,7 @@ import { buildApp } from '../app.ts';
 import { buildDeps } from '../build-deps.ts';
 import { loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../database.ts';
+import { databaseClock } from '../db/clock.ts';
 import type { Deps } from '../deps.ts';
 import type { App } from '../http/route.ts';
 import { createLogger } from '../lib/logger.ts';
@@ -22,7 +23,9 @@ export async function startCommand(role: Role, args: string[]): Promise<number> 
   try {
     console.log(`Data: ${config.dataDir}; database: ${database.location}`);
     await announceKey(database.db, config);
-    const { deps, stop } = buildDeps({ config, db: database.db, log: createLogger(config.logLevel) });
+    const log = createLogger(config.logLevel);
+    const clock = await databaseClock(database.db, log, stopped.signal);
+    const { deps, stop } = buildDeps({ config, db: database.db, log, clock });
     try {
       await runRole(role, deps, stopped.signal);
     } finally {

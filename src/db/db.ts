@@ -35,6 +35,8 @@ export function openDb(url: string, poolMax = 10): Db {
   });
   // A server that goes away ends idle connections; the pool makes new ones, so the event itself asks for nothing.
   pool.on('error', () => undefined);
+  // One that is in use and between two statements tells its loss the same way; its next statement fails and says so.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) as Db;
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { startEmbedded } from '../db/embedded/embedded.ts';
+import { removeHome } from '../db/embedded/location.ts';
 
 const parent = '.tocsin-demo';
 const ownerFile = 'demo.pid';
@@ -25,7 +26,7 @@ async function removeIfEnded(dir: string): Promise<void> {
 
 /** Removes a demo's data: its directory, and the database where that had to lie elsewhere. */
 export function removeDemoDir(dir: string, location: string | undefined): void {
-  if (location) rmSync(location, { recursive: true, force: true });
+  if (location) removeHome(location);
   rmSync(dir, { recursive: true, force: true });
 }
 

@@ -20,7 +20,11 @@ export type Scene = { deps: Deps; call: Client; time: StepClock; dataDir: string
 
 /** When the schedule of the demo begins, for data that ends at `end`. */
 export function scheduleStart(end: Date): Date {
-  return new Date(Math.floor(end.getTime() / hourMs) * hourMs - liveHours * hourMs);
+  return new Date(lastFullHour(end).getTime() - liveHours * hourMs);
+}
+
+export function lastFullHour(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / hourMs) * hourMs);
 }
 
 /** Loads the past, makes the detections and steps slot time from due slot to due slot up to `end`, through the real scheduler. */
@@ -32,8 +36,11 @@ export async function playLogs(
   const { deps, call, time, say } = scene;
   const start = scheduleStart(given.end);
   const past = events.filter(({ at }) => at < start);
+  // The memory of a first run reads what was there before its window.
+  time.set(new Date(start.getTime() - hourMs));
   for (const day of byDay(past)) await sendEvents(call, day, true);
   say(`Loaded ${past.length} events of the past.`);
+  time.set(start);
   const detected: Detected[] = [];
   for (const shipped of given.detections) detected.push(await create(call, shipped));
   say(`Made ${detected.length} detections; running them slot by slot over the last ${liveHours} hours.`);

@@ -5,7 +5,7 @@ type RunFacts = {
   status: string;
   rowsTotal: number;
   score: number | null;
-  windows: { candidates?: number }[];
+  windows: { candidates: number }[];
   failure: { message: string } | null;
 };
 type HitFacts = {
@@ -33,14 +33,25 @@ export async function outcomeOf(call: Client, detected: Detected): Promise<Outco
 
 const sum = (numbers: number[]): number => numbers.reduce((total, n) => total + n, 0);
 
-/** A block of lines for one detection. */
-export function outcomeLines({ detected, runs, hits, avgScore }: Outcome): string[] {
+const isQuiet = ({ runs, hits }: Outcome): boolean =>
+  hits.length === 0 && runs.every(({ status }) => status === 'completed');
+
+/** One line for all detections that ran and found nothing. */
+export function quietLines(outcomes: Outcome[]): string[] {
+  const names = outcomes.filter(isQuiet).map(({ detected }) => detected.name);
+  return names.length === 0 ? [] : ['', `Found nothing (${names.length}): ${names.join(' · ')}`];
+}
+
+/** A block of lines for one detection; none where it ran and found nothing. */
+export function outcomeLines(outcome: Outcome): string[] {
+  if (isQuiet(outcome)) return [];
+  const { detected, runs, hits, avgScore } = outcome;
   const windows = runs.flatMap((run) => run.windows);
   const failed = runs.filter(({ status }) => status === 'failed');
   const figures = [
     `${windows.length} windows`,
     `${sum(runs.map((run) => run.rowsTotal))} rows`,
-    `${sum(windows.map((window) => window.candidates ?? 0))} candidates`,
+    `${sum(windows.map((window) => window.candidates))} candidates`,
     `${hits.length} ${hits.length === 1 ? 'hit' : 'hits'}`,
     `score ${avgScore ?? '–'}`,
   ];
@@ -91,9 +102,16 @@ export function missed(expected: Expectation[], outcomes: Outcome[]): string[] {
       ...(beyond > wanted.hitsMaxBeyond
         ? [`${wanted.detection}: ${beyond} hits beyond the intrusion, at most ${wanted.hitsMaxBeyond} are allowed.`]
         : []),
-      ...outcome.runs
-        .filter(({ status }) => status === 'failed')
-        .map((run) => `${wanted.detection}: a run failed: ${run.failure?.message ?? ''}`),
+      ...failures([outcome]),
     ];
   });
+}
+
+/** Detections of which a run failed, in words. */
+export function failures(outcomes: Outcome[]): string[] {
+  return outcomes.flatMap(({ detected, runs }) =>
+    runs
+      .filter(({ status }) => status === 'failed')
+      .map((run) => `${detected.name}: a run failed: ${run.failure?.message ?? ''}`),
+  );
 }

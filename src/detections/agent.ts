@@ -1,4 +1,5 @@
-import type { Cadence, Category, Detection } from './schema.ts';
+import type { DetectionCategory } from '../analysis/candidate.ts';
+import type { Cadence, Detection } from './schema.ts';
 
 /** A row of `agents`. Columns whose JSON is only handed through are text. */
 export type Agent = {
@@ -18,7 +19,7 @@ export type Agent = {
   structured_output_schema: string | null;
   tags: string[];
   workflow_story_import_id: string | null;
-  detection_category: Category | null;
+  detection_category: DetectionCategory | null;
   detection_query: string | null;
   siem_type: string | null;
   connection_id: string | null;

@@ -9,7 +9,7 @@ import { insertAgent } from './agent-store.ts';
 import { effectiveCron, enabledAfter } from './cadence.ts';
 import { storeChange } from './change.ts';
 import { checkModelAlias, scheduleColumns } from './columns.ts';
-import { checkIfMatch, etagOf } from './etag.ts';
+import { checkIfMatch, etagOf } from '../http/etag.ts';
 import type { UpdateAgent } from './input.ts';
 import { toRecord } from './record.ts';
 import type { Detection } from './schema.ts';

@@ -109,7 +109,7 @@ function newAgent(caller: Caller, input: CreateDetection, now: Date): AgentWithP
 }
 
 /** Coverage of a detection begins here, at the last slot before now. */
-export async function openAgentSchedule(tx: Tx, { orgId }: Caller, agent: AgentWithPrompt): Promise<void> {
+async function openAgentSchedule(tx: Tx, { orgId }: Caller, agent: AgentWithPrompt): Promise<void> {
   await openSchedule(tx, {
     orgId,
     detectionId: agent.id,

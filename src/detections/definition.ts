@@ -1,13 +1,14 @@
+import type { DetectionCategory } from '../analysis/candidate.ts';
 import type { AgentWithPrompt } from './agent.ts';
 import { effectiveCron } from './cadence.ts';
-import type { Category, Detection } from './schema.ts';
+import type { Detection } from './schema.ts';
 import type { OutputSchema } from './fields.ts';
 
 /** Everything that a run needs, as it was at one revision. `structuredOutputSchema` null: the default verdict; `lookbackMinutes` null: from the cron. */
 export type Definition = {
   name: string;
   description: string;
-  detectionCategory: Category;
+  detectionCategory: DetectionCategory;
   detectionQuery: string;
   siemType: string | null;
   connectionId: string | null;
@@ -28,7 +29,7 @@ export type Definition = {
   systemPrompt: string;
 };
 
-export const suppressionDefaultMinutes = 360;
+const suppressionDefaultMinutes = 360;
 
 /** The definition as JSON text, as it stands in `agent_revisions`; two texts that differ are two revisions. */
 export function definitionText(agent: AgentWithPrompt): string {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { detectionCategories } from '../analysis/candidate.ts';
 import { PageQuery } from '../lib/page.ts';
 import { ContextDoc, Input, OutputSchemaInput, Tags, text } from './fields.ts';
-import { cadences, categories, Detection, dismissReasons, modes, planningModes } from './schema.ts';
+import { cadences, Detection, dismissReasons, modes, planningModes } from './schema.ts';
 
 const name = text({ min: 1, max: 255 });
 const description = text({ max: 1000 }).nullable().optional();
-const category = z.enum(categories);
+const category = z.enum(detectionCategories);
 const required = text({ min: 1 });
 const cron = z.string().describe('Five fields in UTC, not more often than hourly; wins over detectionCadence.');
 const minutesOfTenYears = 5_256_000;
@@ -96,7 +97,7 @@ export const ValidateQuery = z.object({
 });
 
 export const DetectionFilter = PageQuery.extend({
-  category: z.enum(categories).optional(),
+  category: z.enum(detectionCategories).optional(),
   tag: z.string().max(200).optional(),
   enabled: z.enum(['true', 'false']).optional(),
   siemType: z.string().max(1000).optional(),

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { callerOf, type App } from '../http/route.ts';
 import { createDetection } from './create.ts';
-import { etagOf } from './etag.ts';
+import { etagOf } from '../http/etag.ts';
 import { CreateDetection, DetectionFilter, IdPath, UpdateDetection, ValidateQuery } from './input.ts';
 import { deleteDetection, restoreDetection } from './life-cycle.ts';
 import { getDetection, getDetections } from './read.ts';

@@ -1,31 +1,24 @@
 import { z } from 'zod';
+import { detectionCategories } from '../analysis/candidate.ts';
 import { ContextDoc, Input, OutputSchema } from './fields.ts';
 
-export const categories = [
-  'baseline_anomaly',
-  'first_occurrence',
-  'sequence_pattern',
-  'privilege_escalation',
-  'custom',
-] as const;
-export type Category = (typeof categories)[number];
 export const cadences = ['hourly', 'daily', 'weekly'] as const;
 export type Cadence = (typeof cadences)[number];
 export const planningModes = ['auto', 'never', 'always'] as const;
 export const modes = ['standard', 'sandbox'] as const;
 export const dismissReasons = ['duplicate', 'noisy', 'no_data', 'not_relevant', 'other'] as const;
-export const builtInAgentTypes = ['threat-relevancy', 'threat-research'] as const;
+const builtInAgentTypes = ['threat-relevancy', 'threat-research'] as const;
 
 const Time = z.string().meta({ format: 'date-time' });
 
-export const TriggerSummary = z.object({
+const TriggerSummary = z.object({
   id: z.string(),
   source: z.enum(['cron']),
   name: z.string(),
   enabled: z.boolean(),
 });
 
-export const SystemPrompt = z.object({
+const SystemPrompt = z.object({
   id: z.string(),
   prompt: z.string(),
   description: z.string(),
@@ -38,54 +31,59 @@ export const Warning = z.object({ code: z.string(), field: z.string(), detail: z
 export type Warning = z.infer<typeof Warning>;
 
 /** An agent record. Fields after `avgEvalScore30d` are this service's own and optional. */
-export const Detection = z.object({
-  id: z.string(),
-  organizationId: z.string(),
-  name: z.string(),
-  description: z.string(),
-  createdAt: Time,
-  updatedAt: Time,
-  deletedAt: Time.nullable(),
-  toolNames: z.array(z.string()),
-  inputs: z.array(Input),
-  modelAlias: z.string().describe('Alias of the model; `analyst` is the built-in analyst, which needs none.'),
-  planningMode: z.enum(planningModes),
-  mode: z.enum(modes),
-  agentType: z.enum(['response', 'detection']),
-  isBuiltIn: z.boolean(),
-  builtInAgentType: z.enum(builtInAgentTypes).describe('Means something only where `isBuiltIn` is true.'),
-  cronSchedule: z.string().nullable().describe('The effective cron in UTC: the custom one, else that of the cadence.'),
-  enabled: z.boolean(),
-  contextDocs: z.array(ContextDoc),
-  workflowStoryImportId: z.string().nullable(),
-  triggerSummary: z.array(TriggerSummary),
-  structuredOutputSchema: OutputSchema.describe('Schema of the verdict that the agent emits.'),
-  tags: z.array(z.string()),
-  detectionCategory: z.enum(categories).nullable(),
-  detectionQuery: z.string().nullable(),
-  siemType: z.string().nullable(),
-  isSuggestion: z.boolean(),
-  lastDetectionRunAt: Time.nullable(),
-  activeSystemPrompt: SystemPrompt,
-  runs30d: z.int(),
-  hits30d: z.int(),
-  avgEvalScore30d: z.number().min(0).max(100).nullable(),
-  detectionCadence: z.enum(cadences).nullable().optional(),
-  customCronSchedule: z.string().nullable().optional(),
-  connectionId: z.string().optional(),
-  entityField: z.string().optional(),
-  timeField: z.string().optional(),
-  lookbackMinutes: z.int().optional(),
-  suppressionMinutes: z.int().optional(),
-  revision: z.int().optional().describe('Of the whole definition; runs name the one they used.'),
-  disabledReason: z.string().optional().describe('Why the service switched the detection off.'),
-  warnings: z.array(Warning).optional(),
-  rationale: z.string().optional(),
-  sourceItemIds: z.array(z.string()).optional(),
-  estimate: z.null().optional().describe('Of a suggestion; null as long as none was made.'),
-  dismissReason: z.enum(dismissReasons).optional(),
-  dismissNote: z.string().optional(),
-});
+export const Detection = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    name: z.string(),
+    description: z.string(),
+    createdAt: Time,
+    updatedAt: Time,
+    deletedAt: Time.nullable(),
+    toolNames: z.array(z.string()),
+    inputs: z.array(Input),
+    modelAlias: z.string().describe('Alias of the model; `analyst` is the built-in analyst, which needs none.'),
+    planningMode: z.enum(planningModes),
+    mode: z.enum(modes),
+    agentType: z.enum(['response', 'detection']),
+    isBuiltIn: z.boolean(),
+    builtInAgentType: z.enum(builtInAgentTypes).describe('Means something only where `isBuiltIn` is true.'),
+    cronSchedule: z
+      .string()
+      .nullable()
+      .describe('The effective cron in UTC: the custom one, else that of the cadence.'),
+    enabled: z.boolean(),
+    contextDocs: z.array(ContextDoc),
+    workflowStoryImportId: z.string().nullable(),
+    triggerSummary: z.array(TriggerSummary),
+    structuredOutputSchema: OutputSchema.describe('Schema of the verdict that the agent emits.'),
+    tags: z.array(z.string()),
+    detectionCategory: z.enum(detectionCategories).nullable(),
+    detectionQuery: z.string().nullable(),
+    siemType: z.string().nullable(),
+    isSuggestion: z.boolean(),
+    lastDetectionRunAt: Time.nullable(),
+    activeSystemPrompt: SystemPrompt,
+    runs30d: z.int(),
+    hits30d: z.int(),
+    avgEvalScore30d: z.number().min(0).max(100).nullable(),
+    detectionCadence: z.enum(cadences).nullable().optional(),
+    customCronSchedule: z.string().nullable().optional(),
+    connectionId: z.string().optional(),
+    entityField: z.string().optional(),
+    timeField: z.string().optional(),
+    lookbackMinutes: z.int().optional(),
+    suppressionMinutes: z.int().optional(),
+    revision: z.int().optional().describe('Of the whole definition; runs name the one they used.'),
+    disabledReason: z.string().optional().describe('Why the service switched the detection off.'),
+    warnings: z.array(Warning).optional(),
+    rationale: z.string().optional(),
+    sourceItemIds: z.array(z.string()).optional(),
+    estimate: z.null().optional().describe('Of a suggestion; null as long as none was made.'),
+    dismissReason: z.enum(dismissReasons).optional(),
+    dismissNote: z.string().optional(),
+  })
+  .meta({ id: 'Detection' });
 export type Detection = z.infer<typeof Detection>;
 
 export const DetectionList = z.object({

@@ -8,7 +8,7 @@ import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
 import { storeChange } from './change.ts';
 import { checkWouldRun } from './check.ts';
 import { columnsOf } from './columns.ts';
-import { checkIfMatch, etagOf } from './etag.ts';
+import { checkIfMatch, etagOf } from '../http/etag.ts';
 import type { UpdateDetection } from './input.ts';
 import { toRecord } from './record.ts';
 import type { Detection } from './schema.ts';

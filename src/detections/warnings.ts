@@ -2,7 +2,7 @@ import type { Agent } from './agent.ts';
 import type { Warning } from './schema.ts';
 
 /** Names of the tools that an agent can be given. */
-export const toolNames: readonly string[] = [
+const toolNames: readonly string[] = [
   'get_rows',
   'entity_history',
   'search_siem',

@@ -5,16 +5,18 @@ import { indicatorStatuses, itemStatuses, killChainStages, severities, tlps } fr
 const Confidence = z.number().min(0).max(1).describe('0 to 1, two decimals.');
 const Instant = z.string().describe('RFC 3339, UTC.');
 
-export const Indicator = z.object({
-  type: z.string(),
-  value: z.string().describe('As printed by the source.'),
-  normalizedValue: z.string().describe('Refanged and canonical.'),
-  status: z.enum(indicatorStatuses),
-  confidence: Confidence,
-  firstSeen: Instant.optional(),
-  lastSeen: Instant.optional(),
-  ttlDays: z.int(),
-});
+export const Indicator = z
+  .object({
+    type: z.string(),
+    value: z.string().describe('As printed by the source.'),
+    normalizedValue: z.string().describe('Refanged and canonical.'),
+    status: z.enum(indicatorStatuses),
+    confidence: Confidence,
+    firstSeen: Instant.optional(),
+    lastSeen: Instant.optional(),
+    ttlDays: z.int(),
+  })
+  .meta({ id: 'Indicator' });
 export type Indicator = z.infer<typeof Indicator>;
 
 const Indicators = z.array(Indicator);
@@ -68,42 +70,44 @@ export const Passage = z.object({
 });
 
 /** A feed item as it leaves. A field without a value is left out; lists are always there. */
-export const FeedItem = z.object({
-  id: z.string(),
-  source: z.object({
-    url: z.string().optional(),
-    publisher: z.string(),
-    publishTime: Instant.optional(),
-    language: z.string().optional(),
-    name: z.string(),
-    tlp: z.enum(tlps),
-    license: z.string().optional(),
-  }),
-  event: z.object({
-    title: z.string(),
-    severity: z.enum(severities),
-    confidence: Confidence,
-    status: z.enum(itemStatuses),
-    eventFirstSeen: Instant.optional(),
-    eventLastSeen: Instant.optional(),
-  }),
-  summary: z.string().optional(),
-  tldr: z.string().optional(),
-  attackPath: z.array(z.string()),
-  classification: Classification,
-  affectedProducts: z.array(AffectedProduct),
-  iocs: Iocs,
-  provenance: z.object({ supportingPassages: z.array(Passage) }),
-  version: z.int(),
-  externalId: z.string().optional(),
-  abstract: z.string().optional(),
-  lastUpdated: Instant,
-  createdAt: Instant,
-  addedToFeedAt: Instant,
-  canonicalKey: z.string(),
-  duplicateOf: z.string().optional(),
-  tenantOverrides: z.null(),
-});
+export const FeedItem = z
+  .object({
+    id: z.string(),
+    source: z.object({
+      url: z.string().optional(),
+      publisher: z.string(),
+      publishTime: Instant.optional(),
+      language: z.string().optional(),
+      name: z.string(),
+      tlp: z.enum(tlps),
+      license: z.string().optional(),
+    }),
+    event: z.object({
+      title: z.string(),
+      severity: z.enum(severities),
+      confidence: Confidence,
+      status: z.enum(itemStatuses),
+      eventFirstSeen: Instant.optional(),
+      eventLastSeen: Instant.optional(),
+    }),
+    summary: z.string().optional(),
+    tldr: z.string().optional(),
+    attackPath: z.array(z.string()),
+    classification: Classification,
+    affectedProducts: z.array(AffectedProduct),
+    iocs: Iocs,
+    provenance: z.object({ supportingPassages: z.array(Passage) }),
+    version: z.int(),
+    externalId: z.string().optional(),
+    abstract: z.string().optional(),
+    lastUpdated: Instant,
+    createdAt: Instant,
+    addedToFeedAt: Instant,
+    canonicalKey: z.string(),
+    duplicateOf: z.string().optional(),
+    tenantOverrides: z.null(),
+  })
+  .meta({ id: 'FeedItem' });
 export type FeedItem = z.infer<typeof FeedItem>;
 
 export const FeedList = z.object({

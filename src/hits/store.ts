@@ -27,8 +27,10 @@ export type NewHit = {
 };
 
 /** Stores hits, or finds those that are there already and leaves them as they are. Answers their ids by key. `now` is slot time. */
-export async function insertHits(tx: Tx, orgId: OrgId, hits: NewHit[], now: Date): Promise<Map<string, string>> {
-  if (hits.length === 0) return new Map();
+export async function insertHits(tx: Tx, orgId: OrgId, given: NewHit[], now: Date): Promise<Map<string, string>> {
+  if (given.length === 0) return new Map();
+  // Ids in the order given; rows locked in the order of their keys, since another run may store the same hits.
+  const hits = given.map((hit) => ({ ...hit, id: uuidv7(now) })).toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const text = (pick: (hit: NewHit) => string | null) => sql`${hits.map(pick)}::text[]`;
   const found = await rows(
     tx,
@@ -38,7 +40,7 @@ export async function insertHits(tx: Tx, orgId: OrgId, hits: NewHit[], now: Date
         created_at, updated_at)
       select ${orgId}::uuid, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step,
         evidence, rows, facts, judged, model_disagrees, 0, window_from, window_to, window_to, window_to, ${now}::timestamptz, ${now}::timestamptz
-      from unnest(${hits.map(() => uuidv7(now))}::uuid[], ${hits.map((hit) => hit.detectionId)}::uuid[], ${text((hit) => hit.key)},
+      from unnest(${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.detectionId)}::uuid[], ${text((hit) => hit.key)},
         ${text((hit) => hit.entity)}, ${text((hit) => hit.entityType)}, ${text((hit) => hit.kind)}, ${text((hit) => hit.severity)},
         ${hits.map((hit) => hit.confidence)}::int[], ${text((hit) => hit.headline)}, ${text((hit) => hit.summary)},
         ${text((hit) => hit.nextStep)}, ${text((hit) => JSON.stringify(hit.evidence))}, ${text((hit) => JSON.stringify(hit.rows))},

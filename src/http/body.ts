@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { App } from './route.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 
@@ -11,19 +12,20 @@ export function readJsonBodies(app: App): void {
       done(error as Error, undefined);
     }
   });
-  app.addHook('preValidation', async (request) => {
-    if (request.routeOptions.config.noBody) {
-      request.body = undefined;
-      return;
-    }
-    if (request.routeOptions.config.bodyOptional) request.body ??= {};
-    if (request.routeOptions.schema?.body && request.body === undefined) {
-      throw appError('validation_failed', 'A JSON body is needed.', {
-        errors: [{ pointer: '', code: 'required', detail: 'A JSON body is needed.' }],
-      });
-    }
-    if (request.routeOptions.schema?.body) refuseBadText(request.body);
+  app.addHook('onRoute', (route) => {
+    const { noBody, bodyOptional } = route.config ?? {};
+    if (!noBody && !bodyOptional && !route.schema?.body) return;
+    route.preValidation = [...[route.preValidation ?? []].flat(), settleBody];
   });
+}
+
+async function settleBody(request: FastifyRequest): Promise<void> {
+  const { noBody, bodyOptional } = request.routeOptions.config;
+  if (noBody) request.body = undefined;
+  if (bodyOptional) request.body ??= {};
+  if (!request.routeOptions.schema?.body) return;
+  if (request.body === undefined) throw fieldError('', 'required', 'A JSON body is needed.');
+  refuseBadText(request.body);
 }
 
 /** Parses a body. Throws malformed_json for anything that is not one JSON value in UTF-8. */

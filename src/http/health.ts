@@ -29,8 +29,8 @@ export function healthRoutes(app: App, deps: Deps): void {
     },
     handler: async () => {
       await checkDatabase(deps);
-      const reasons = deps.degraded();
-      return reasons.length > 0 ? { status: 'degraded' as const, reasons } : { status: 'ok' as const };
+      const reason = deps.clockGuard.reason();
+      return reason ? { status: 'degraded' as const, reasons: [reason] } : { status: 'ok' as const };
     },
   });
 }

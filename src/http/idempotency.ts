@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { inOrg, row, type Db, type Tx } from '../db/db.ts';
 import { appError, fieldError } from '../lib/errors.ts';
@@ -23,9 +24,15 @@ declare module 'fastify' {
  */
 export function answerOnce(app: App, { db }: { db: Db }): void {
   app.decorateRequest('idempotency', null);
-  app.addHook('preHandler', async (request, reply) => {
+  // Only on the routes that need them: a hook costs every request that passes it.
+  app.addHook('onRoute', (route) => {
+    if (![route.method].flat().includes('POST')) return;
+    route.preHandler = [...[route.preHandler ?? []].flat(), replay];
+    route.onSend = [...[route.onSend ?? []].flat(), keepAnswer];
+  });
+  async function replay(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const key = request.headers['idempotency-key'];
-    if (request.method !== 'POST' || key === undefined || !request.caller) return;
+    if (key === undefined || !request.caller) return;
     if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
       throw fieldError('header/idempotency-key', 'invalid', 'Idempotency-Key is 1 to 255 visible ASCII characters.');
     }
@@ -48,8 +55,8 @@ export function answerOnce(app: App, { db }: { db: Db }): void {
       .header('idempotent-replayed', 'true')
       .serializer(String)
       .send(stored.answer);
-  });
-  app.addHook('onSend', async (request, reply, payload) => {
+  }
+  async function keepAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
     const claim = request.idempotency;
     if (!claim) return payload;
     const keep = reply.statusCode < 300 && typeof payload === 'string';
@@ -58,7 +65,7 @@ export function answerOnce(app: App, { db }: { db: Db }): void {
       keep ? storeAnswer(tx, claim, reply.statusCode, answer!) : releaseKey(tx, claim),
     );
     return payload;
-  });
+  }
 }
 
 function hashOfRequest(body: unknown, query: unknown): Buffer {

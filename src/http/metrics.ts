@@ -19,12 +19,17 @@ export function createMetrics(): Metrics {
 
 /** Counts every answer, and serves `GET /metrics` in Prometheus text. */
 export function measureRequests(app: App, metrics: Metrics): void {
-  app.addHook('onResponse', async (request, reply) => {
+  const observers = new Map<string, (seconds: number) => void>();
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
-    metrics.requests.observe(
-      { method: request.method, route, status: String(reply.statusCode) },
-      reply.elapsedTime / 1000,
-    );
+    const key = `${request.method} ${reply.statusCode} ${route}`;
+    let observe = observers.get(key);
+    if (!observe) {
+      const child = metrics.requests.labels({ method: request.method, route, status: String(reply.statusCode) });
+      observers.set(key, (observe = (seconds) => child.observe(seconds)));
+    }
+    observe(reply.elapsedTime / 1000);
+    done();
   });
   app.route({
     method: 'GET',

@@ -1,8 +1,28 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import { jsonSchemaTransform } from 'fastify-type-provider-zod';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import packageJson from '../../package.json' with { type: 'json' };
+import { Problem } from './problem.ts';
 import type { App } from './route.ts';
+
+type Described = Parameters<typeof jsonSchemaTransform>[0];
+
+const problems = {
+  description: 'Everything else: what is wrong, with a stable code',
+  content: { 'application/problem+json': { schema: Problem } },
+};
+
+/** Every operation answers its failures in the same form; said here, since routes only name their success. */
+function withProblems(route: Described): Described {
+  if (!route.schema?.response) return route;
+  const response = { ...(route.schema.response as object), default: problems };
+  return { ...route, schema: { ...route.schema, response } };
+}
+
+/** Schemas that only answers use stand in the registry as input too; nothing points at those. */
+function dropUnused(schemas: Record<string, unknown>, text: string): void {
+  for (const name of Object.keys(schemas)) if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name];
+}
 
 /** OpenAPI 3.1 made from the routes, at `/openapi.json`, and the browsable reference at `/docs`. Register before the routes. */
 export async function describeApi(app: App): Promise<void> {
@@ -26,7 +46,12 @@ export async function describeApi(app: App): Promise<void> {
         (name) => ({ name }),
       ),
     },
-    transform: jsonSchemaTransform,
+    transform: (route) => jsonSchemaTransform(withProblems(route)),
+    transformObject: (document) => {
+      const described = jsonSchemaTransformObject(document);
+      if ('components' in described) dropUnused(described.components?.schemas ?? {}, JSON.stringify(described));
+      return described;
+    },
   });
   // Routes of the reference are made inside the plugin; only this scope is open.
   await app.register(async (scope) => {

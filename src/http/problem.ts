@@ -1,5 +1,23 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { AppError, appError, type FieldError } from '../lib/errors.ts';
+
+/** The one form of every answer that is not a success (RFC 9457). */
+export const Problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string(),
+    code: z.string().describe('Stable; branch on it.'),
+    requestId: z.string(),
+    errors: z
+      .array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() }))
+      .optional()
+      .describe('Of a failed validation: JSON pointers into the body, or `query/…`, `path/…`.'),
+  })
+  .meta({ id: 'Problem' });
 
 type ValidationEntry = { keyword?: string; instancePath?: string; message?: string; params?: { keys?: string[] } };
 
@@ -8,7 +26,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   const known = toAppError(error as FastifyError);
   if (known.status >= 500) request.log.error({ err: error }, 'request failed');
   const body = {
-    type: `https://tocsin.dev/errors/${known.code}`,
+    type: `urn:tocsin:problem:${known.code}`,
     title: titleOf(known),
     status: known.status,
     detail: known.message,
@@ -46,13 +64,25 @@ function toAppError(error: FastifyError & { validation?: ValidationEntry[]; vali
     case '53300':
     case 'ECONNREFUSED':
     case 'ECONNRESET':
+    case 'EPIPE':
     case '57P01':
+    case '57P02':
     case '57P03':
-      return appError('unavailable', 'The database does not answer; try again.', { headers: { 'retry-after': '2' } });
+      return databaseGone();
   }
+  // The driver gives these no code.
+  if (
+    /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/.test(
+      error.message,
+    )
+  )
+    return databaseGone();
   if (error.statusCode === 400) return appError('malformed_json', 'The request is malformed.');
   return appError('internal', 'The request failed inside the service.');
 }
+
+const databaseGone = (): AppError =>
+  appError('unavailable', 'The database does not answer; try again.', { headers: { 'retry-after': '2' } });
 
 function invalid(entries: ValidationEntry[], context: string): AppError {
   const errors = entries.flatMap((entry) => fieldErrors(entry, context)).slice(0, 100);
@@ -70,6 +100,9 @@ function fieldErrors(entry: ValidationEntry, context: string): FieldError[] {
       code: 'unknown_field',
       detail: `${key} is no field of this request.`,
     }));
+  }
+  if (context === 'querystring' && entry.message?.endsWith('received array')) {
+    return [{ pointer: pointerOf(context, path), code: 'repeated', detail: 'is given more than once' }];
   }
   return [
     { pointer: pointerOf(context, path), code: entry.keyword ?? 'invalid', detail: entry.message ?? 'is not valid' },

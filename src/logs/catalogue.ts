@@ -6,7 +6,7 @@ import { typeOf, widen, type ColumnType } from './types.ts';
  */
 export type Field = { name: string; keys: string[]; type: ColumnType; nested: Field[]; open: boolean };
 
-export const columnsMax = 1000;
+const columnsMax = 1000;
 const nestedMax = 100;
 const depthMax = 5;
 const keyCharsMax = 200;

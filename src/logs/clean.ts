@@ -8,6 +8,13 @@ import { folderOf, type LogDeps } from './log-deps.ts';
 /** Longer than any query or upload takes. */
 const defaultGraceMs = 15 * 60_000;
 
+/** One step of the loop that keeps the folders tidy. Never finds more to do at once. */
+export async function tidySegments(deps: LogDeps): Promise<boolean> {
+  await removeReplaced(deps);
+  await removeOrphans(deps);
+  return false;
+}
+
 /** Removes files that compaction replaced, once no query can still be reading them. Answers how many. */
 export async function removeReplaced(deps: LogDeps, graceMs = defaultGraceMs): Promise<number> {
   const replaced = await acrossOrgs(deps.db, (tx) => listReplacedAcrossOrgs(tx, graceMs));

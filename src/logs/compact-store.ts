@@ -3,7 +3,8 @@ import { row, rows, type Tx } from '../db/db.ts';
 import { orgId, type OrgId } from '../lib/org-id.ts';
 import type { SegmentRow } from './segment-store.ts';
 
-export type CompactLimits = { filesMin: number; filesMax: number; bytesMax: number };
+/** Bounds of the file that is made; a segment of half of that is small no more. */
+export type CompactLimits = { filesMin: number; filesMax: number; bytesMax: number; rowsMax: number };
 
 /** A dataset whose small segments are many enough to be worth one file. */
 export async function findCrowdedAcrossOrgs(
@@ -13,7 +14,8 @@ export async function findCrowdedAcrossOrgs(
   const found = await row<{ organization_id: string; dataset: string; history: boolean }>(
     tx,
     sql<{ organization_id: string; dataset: string; history: boolean }>`
-      select organization_id, dataset, history from segments where replaced_at is null and bytes < ${limits.bytesMax}
+      select organization_id, dataset, history from segments
+      where replaced_at is null and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
       group by organization_id, dataset, history having count(*) >= ${limits.filesMin} order by count(*) desc limit 1`,
   );
   return found && { orgId: orgId(found.organization_id), dataset: found.dataset, history: found.history };
@@ -30,11 +32,14 @@ export async function listSmallSegments(
     tx,
     sql<SegmentRow>`
       select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
-      where organization_id = ${orgId} and dataset = ${dataset} and history = ${history} and replaced_at is null and bytes < ${limits.bytesMax}
+      where organization_id = ${orgId} and dataset = ${dataset} and history = ${history} and replaced_at is null
+        and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
       order by ingested_from, id limit ${limits.filesMax}`,
   );
-  let bytes = 0;
-  return found.filter((segment) => (bytes += segment.bytes) <= limits.bytesMax || segment === found[0]);
+  let [bytes, count] = [0, 0];
+  return found.filter(
+    (segment) => (bytes += segment.bytes) <= limits.bytesMax && (count += segment.rows) <= limits.rowsMax,
+  );
 }
 
 export type Replacement = { id: string; path: string; bytes: number; columns: number; ids: string[] };

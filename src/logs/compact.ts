@@ -12,7 +12,7 @@ import { folderOf, type SearchDeps } from './log-deps.ts';
 import { syncFile } from './segment-file.ts';
 import type { SegmentRow } from './segment-store.ts';
 
-const defaults: CompactLimits = { filesMin: 16, filesMax: 200, bytesMax: 64 * 1024 * 1024 };
+const defaults: CompactLimits = { filesMin: 16, filesMax: 200, bytesMax: 64 * 1024 * 1024, rowsMax: 300_000 };
 const timeoutMs = 120_000;
 
 /**

@@ -2,7 +2,7 @@ import type { OrgId } from '../lib/org-id.ts';
 import { siemConnectors } from '../siem/registry.ts';
 import type { SiemConnection } from '../siem/connector.ts';
 import type { SearchDeps } from './log-deps.ts';
-import { checkLogsQuery, logFields, searchLogs } from './search.ts';
+import { checkLogsQuery, firstEventAt, logFields, searchLogs } from './search.ts';
 
 /** The organization's `local` connection: the embedded log store behind the same face as any other SIEM. */
 export function localConnection(deps: SearchDeps, orgId: OrgId): SiemConnection {
@@ -10,5 +10,6 @@ export function localConnection(deps: SearchDeps, orgId: OrgId): SiemConnection 
     search: (query, window, limits, signal) => searchLogs(deps, orgId, { query, window, limits }, signal),
     check: (query, signal) => checkLogsQuery(deps, orgId, query, signal),
     fields: () => logFields(deps, orgId),
+    firstEventAt: (query, signal) => firstEventAt(deps, orgId, query, signal),
   });
 }

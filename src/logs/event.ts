@@ -30,7 +30,7 @@ export function parseEvent(bytes: Uint8Array, timeField: string | undefined): Pa
     return 'not valid JSON';
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return 'not a JSON object';
-  if (nestingOf(text) > depthMax) return `nested deeper than ${depthMax}`;
+  if (isDeeper(value, depthMax)) return `nested deeper than ${depthMax}`;
   const event = value as Record<string, unknown>;
   return { text: oneLine(wellFormed(text)), value: event, id: eventId(event), timeMicros: eventTime(event, timeField) };
 }
@@ -49,18 +49,11 @@ function wellFormed(text: string): string {
   );
 }
 
-function nestingOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inText = false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (inText) {
-      if (code === 92) at++;
-      else if (code === 34) inText = false;
-    } else if (code === 34) inText = true;
-    else if (code === 123 || code === 91) deepest = Math.max(deepest, ++depth);
-    else if (code === 125 || code === 93) depth--;
+/** Whether a value holds more levels than that, itself counted. */
+function isDeeper(value: object, levels: number): boolean {
+  if (levels === 0) return true;
+  for (const held of Object.values(value) as unknown[]) {
+    if (held !== null && typeof held === 'object' && isDeeper(held, levels - 1)) return true;
   }
-  return deepest;
+  return false;
 }

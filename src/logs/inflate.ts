@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { appError } from '../lib/errors.ts';
 
 export const receivedBytesMax = 32 * 1024 * 1024;
-export const inflatedBytesMax = 256 * 1024 * 1024;
+const inflatedBytesMax = 256 * 1024 * 1024;
 const sliceBytes = 64 * 1024;
 
 /** What a body is made of, in slices; gzip is told by its first bytes, whatever the headers say. `hash` is of the plain bytes, at the end. */

@@ -6,7 +6,7 @@ import type { Field } from './catalogue.ts';
 import { growCatalogue } from './catalogue-store.ts';
 import type { WrittenFile } from './segment-file.ts';
 
-export const datasetsMax = 1000;
+const datasetsMax = 1000;
 
 export type NewBatch = {
   id: string;
@@ -85,13 +85,15 @@ async function listBatch(tx: Tx, orgId: OrgId, batch: NewBatch, ingestedAt: Date
 
 /**
  * Closes datasets below `until`: whatever is published from now on lies at or above it. Waits for publishers in flight. Call it, commit, and
- * then list what a window has. A dataset that no one sent yet is made, so that it is closed as well.
+ * then list what a window has. A dataset that no one sent yet is made, so that it is closed as well; one that is closed that far is not touched,
+ * since whoever closed it has waited.
  */
 export async function sealDatasets(tx: Tx, orgId: OrgId, datasets: string[], until: Date): Promise<void> {
   await sql`
     insert into datasets (organization_id, name, created_at, sealed_until)
-    select ${orgId}, name, ${until}, ${until} from unnest(${datasets.toSorted()}::text[]) as name order by name
-    on conflict (organization_id, name) do update set sealed_until = greatest(datasets.sealed_until, excluded.sealed_until)`.execute(
-    tx,
-  );
+    select ${orgId}, given.name, ${until}, ${until} from unnest(${datasets.toSorted()}::text[]) as given (name)
+    where not exists (select from datasets d where d.organization_id = ${orgId} and d.name = given.name and d.sealed_until >= ${until})
+    order by given.name
+    on conflict (organization_id, name) do update set sealed_until = excluded.sealed_until
+      where datasets.sealed_until is null or datasets.sealed_until < excluded.sealed_until`.execute(tx);
 }

@@ -19,7 +19,10 @@ test.skipIf(!data)('every event of the real CloudTrail files is accepted and can
     accepted += receipt.accepted;
   }
   expect(accepted).toBe(2900);
-  const { rows } = await store.search(org, 'SELECT count(*) AS n, count(DISTINCT eventName) AS names, count(DISTINCT _id) AS ids, min(_time) AS first FROM cloudtrail');
+  const { rows } = await store.search(
+    org,
+    'SELECT count(*) AS n, count(DISTINCT eventName) AS names, count(DISTINCT _id) AS ids, min(_time) AS first FROM cloudtrail',
+  );
   expect(rows).toEqual([{ n: 2900, names: 260, ids: 2900, first: '2023-07-10T11:42:18.000Z' }]);
   const keys = await store.search(
     org,
@@ -28,7 +31,10 @@ test.skipIf(!data)('every event of the real CloudTrail files is accepted and can
   );
   expect(keys.total).toBeGreaterThan(0);
   expect(Object.keys(keys.rows[0]!)).toEqual(['_id', '_time', 'userName', 'target', 'sourceIPAddress']);
-  const same = await store.search(org, `SELECT _id FROM cloudtrail WHERE eventName = 'CreateAccessKey' AND _event->>'$.userIdentity.userName' = '${keys.rows[0]!['userName']}'`);
+  const same = await store.search(
+    org,
+    `SELECT _id FROM cloudtrail WHERE eventName = 'CreateAccessKey' AND (_event->>'$.userIdentity.userName') = '${keys.rows[0]!['userName']}'`,
+  );
   expect(same.total).toBeGreaterThan(0);
 });
 
@@ -43,9 +49,14 @@ test.skipIf(!data)('real Windows logs of every recording are accepted whole, eac
     accepted += receipt.accepted;
   }
   expect(accepted).toBe(25_168);
-  const { rows } = await store.search(org, 'SELECT EventID, count(*) AS n FROM windows GROUP BY ALL ORDER BY n DESC LIMIT 3');
+  const { rows } = await store.search(
+    org,
+    'SELECT EventID, count(*) AS n FROM windows GROUP BY ALL ORDER BY n DESC LIMIT 3',
+  );
   expect(rows).toHaveLength(3);
-  const exact = await store.search(org, "SELECT DISTINCT Keywords FROM windows WHERE Keywords = '-9214364837600034816'");
+  const exact = await store.search(
+    org,
+    "SELECT DISTINCT Keywords FROM windows WHERE Keywords = '-9214364837600034816'",
+  );
   expect(exact.rows).toEqual([{ Keywords: '-9214364837600034816' }]);
-});
 });

@@ -17,7 +17,7 @@ import { newSplitter, type Piece } from './split.ts';
 export type ReceiveInput = { dataset: string; body: Buffer; history?: boolean; timeField?: string | undefined };
 
 export const rejectedListed = 1000;
-export const eventsMax = 500_000;
+const eventsMax = 500_000;
 
 type Batch = {
   id: string;

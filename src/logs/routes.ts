@@ -27,6 +27,8 @@ export function logRoutes(app: App, deps: Deps): void {
       method: 'POST',
       url: '/api/logs/:dataset',
       bodyLimit: receivedBytesMax,
+      // The bound is on what was sent; unpacking has a bound of its own.
+      decompress: false,
       config: { scope: 'logs:write' },
       schema: {
         tags: ['logs'],

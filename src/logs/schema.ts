@@ -18,15 +18,16 @@ export const ReceiveQuery = z.object({
 
 export const DatasetPath = z.object({ dataset: z.string().max(100) });
 
-export const Dataset = z.object({
-  name: z.string(),
-  events: z.number().int(),
-  firstEventAt: z.string().nullable(),
-  lastEventAt: z.string().nullable(),
-  lastIngestedAt: z.string().nullable(),
-  columns: z.array(z.object({ name: z.string(), type: z.string() })),
-});
-export type Dataset = z.infer<typeof Dataset>;
+const Dataset = z
+  .object({
+    name: z.string(),
+    events: z.number().int(),
+    firstEventAt: z.string().nullable(),
+    lastEventAt: z.string().nullable(),
+    lastIngestedAt: z.string().nullable(),
+    columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  })
+  .meta({ id: 'Dataset' });
 
 export const DatasetList = z.object({ datasets: z.array(Dataset) });
 export type DatasetList = z.infer<typeof DatasetList>;

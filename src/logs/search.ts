@@ -37,24 +37,16 @@ export async function searchLogs(
 ): Promise<SearchResult> {
   const { query, window, limits } = input;
   const began = performance.now();
-  const inspection = await inspectQuery(deps, orgId, query, signal);
-  const sources = sourcesOf(inspection);
-  if (window.clock === 'ingest') {
-    await inOrg(deps.db, orgId, (tx) => sealDatasets(tx, orgId, datasetsOf(sources), window.to));
-  }
-  const folder = folderOf(deps.config.dataDir, orgId);
-  const held = await inOrg(deps.db, orgId, (tx) => hold(tx, orgId, { sources, window, folder }));
-  const empty = datasetsOf(sources).filter((dataset) => !held.fields.has(dataset));
+  const { inspection, held, empty, job } = await planSearch(deps, orgId, { query, window }, signal);
   const warnings = empty.map(
     (dataset) => `The dataset ${dataset} never had an event${didYouMean(dataset, held.others)}`,
   );
   const nothing = (): SearchResult => ({ ...emptyResult(inspection), ms: performance.now() - began, warnings });
   if (empty.length > 0 && held.fields.size === 0) return nothing();
-  const rowsMax = inspection.aggregate ? limits.groupsMax : limits.rowsMax;
   try {
-    const job = jobOf(query, inspection, { sources, held, window });
+    const rowsMax = inspection.aggregate ? limits.groupsMax : limits.rowsMax;
     const run = { timeoutMs: limits.timeoutMs, ...(signal ? { signal } : {}) };
-    const result = await deps.engine.query(orgId, { ...job, rowsMax, bytesMax }, run);
+    const result = await deps.engine.query(orgId, { ...job(), rowsMax }, run);
     return {
       ...result,
       aggregate: isAggregate(inspection, result.rows),
@@ -67,6 +59,29 @@ export async function searchLogs(
     if (empty.length > 0 && isAboutColumns(known)) return nothing();
     throw known;
   }
+}
+
+type Plan = { inspection: Inspection; held: Held; empty: string[]; job: () => QueryJob };
+
+/**
+ * What a search does before the engine runs it: the query is inspected, its window sealed, its segments listed. `empty` are its datasets
+ * that never had an event; `job` is what the engine is asked (throws `unknown_column` for a dotted name that no event has).
+ */
+export async function planSearch(
+  deps: SearchDeps,
+  orgId: OrgId,
+  { query, window }: { query: string; window: QueryWindow },
+  signal?: AbortSignal,
+): Promise<Plan> {
+  const inspection = await inspectQuery(deps, orgId, query, signal);
+  const sources = sourcesOf(inspection);
+  if (window.clock === 'ingest') {
+    await inOrg(deps.db, orgId, (tx) => sealDatasets(tx, orgId, datasetsOf(sources), window.to));
+  }
+  const folder = folderOf(deps.config.dataDir, orgId);
+  const held = await inOrg(deps.db, orgId, (tx) => hold(tx, orgId, { sources, window, folder }));
+  const empty = datasetsOf(sources).filter((dataset) => !held.fields.has(dataset));
+  return { inspection, held, empty, job: () => jobOf(query, inspection, { sources, held, window }) };
 }
 
 /** Checks a query without its rows: it is parsed, held against the allow-lists and bound to the datasets' columns. Throws as `searchLogs`. */
@@ -89,6 +104,19 @@ export async function checkLogsQuery(
   } catch (error) {
     throw named(error, held);
   }
+}
+
+/** The time of the oldest event of the datasets that a query reads; null where they have none. Throws as `searchLogs`. */
+export async function firstEventAt(
+  deps: SearchDeps,
+  orgId: OrgId,
+  query: string,
+  signal?: AbortSignal,
+): Promise<Date | null> {
+  const datasets = datasetsOf(sourcesOf(await inspectQuery(deps, orgId, query, signal)));
+  const states = await inOrg(deps.db, orgId, (tx) => findDatasets(tx, orgId, datasets));
+  const times = states.flatMap((state) => (state.firstEventAt === null ? [] : [state.firstEventAt.getTime()]));
+  return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
 /** The datasets with their columns, as a connection tells them. */

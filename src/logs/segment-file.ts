@@ -66,7 +66,7 @@ async function create(path: string): Promise<FileHandle> {
 }
 
 /** Makes the entries of a folder durable. */
-export async function syncFolder(path: string): Promise<void> {
+async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   await folder.sync().finally(() => folder.close());
 }

@@ -50,14 +50,15 @@ function boundsOf(filter: SegmentFilter): ReturnType<typeof sql> {
   }
 }
 
-export type StateRow = { name: string; events: number; version: number };
+export type StateRow = { name: string; events: number; version: number; firstEventAt: Date | null };
 
 /** What is known of these datasets; those that no one sent are missing or have no events. */
 export async function findDatasets(tx: Tx, orgId: OrgId, names: string[]): Promise<StateRow[]> {
   return rows<StateRow>(
     tx,
     sql<StateRow>`
-      select name, events, catalogue_version as version from datasets where organization_id = ${orgId} and name = any(${names}::text[])`,
+      select name, events, catalogue_version as version, first_event_at as "firstEventAt"
+      from datasets where organization_id = ${orgId} and name = any(${names}::text[])`,
   );
 }
 

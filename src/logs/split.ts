@@ -37,7 +37,10 @@ export function newSplitter(): { push: (chunk: Buffer) => Piece[]; end: () => Pi
 
   function begin(final: boolean): boolean {
     const first = rest.findIndex((byte) => !isSpace(byte));
-    if (first < 0) return false;
+    if (first < 0) {
+      drop(rest.length);
+      return false;
+    }
     const head = rest.subarray(0, first + headMax).toString('latin1');
     const records = recordsHead.exec(head);
     if (rest[first] === 91) {
@@ -48,7 +51,8 @@ export function newSplitter(): { push: (chunk: Buffer) => Piece[]; end: () => Pi
       openElements(Buffer.byteLength(records[0], 'latin1'), ']}');
       return true;
     }
-    if (!final && rest.length - first < headMax && !rest.subarray(first).includes(newline)) return false;
+    // While it may still become the head of a CloudTrail file, it is too early to say.
+    if (!final && rest.length - first < headMax && '{"Records":['.startsWith(head.replace(/\s+/g, ''))) return false;
     mode = 'lines';
     return true;
   }

@@ -10,7 +10,7 @@ import { receiveLogs } from './receive.ts';
 import type { LogReceipt } from './schema.ts';
 import { searchLogs } from './search.ts';
 
-export const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 30_000 };
+const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 30_000 };
 
 /** An empty folder of this test file, removed afterwards. */
 export function newFolder(): string {
@@ -22,25 +22,33 @@ export function newFolder(): string {
 }
 
 export type TestStore = {
+  /** Of the database. */
+  url: string;
   deps: SearchDeps;
   engine: LogEngine;
   /** Slot time, to be set. */
   at: (iso: string) => void;
   newOrg: () => Promise<OrgId>;
-  send: (org: OrgId, dataset: string, events: unknown[] | string | Buffer, more?: { history?: boolean; timeField?: string }) => Promise<LogReceipt>;
-  /** Over the ingest window `[from, to)`; default all of 2024. */
+  send: (
+    org: OrgId,
+    dataset: string,
+    events: unknown[] | string | Buffer,
+    more?: { history?: boolean; timeField?: string },
+  ) => Promise<LogReceipt>;
+  /** Over a window; default all events of any time. */
   search: (org: OrgId, query: string, window?: Partial<QueryWindow>) => Promise<SearchResult>;
 };
 
 /** A log store on a database, a folder and an engine of this test file alone. */
 export async function startStore(): Promise<TestStore> {
-  const { db } = await testDatabase();
+  const { db, url } = await testDatabase();
   const dataDir = newFolder();
   const engine = createEngine({ directoryOf: (org) => folderOf(dataDir, org) });
   afterAll(() => engine.close());
   let now = new Date('2024-06-01T00:00:00Z');
   const deps: SearchDeps = { db, clock: () => now, config: { dataDir }, engine };
   return {
+    url,
     deps,
     engine,
     at: (iso) => {
@@ -52,7 +60,12 @@ export async function startStore(): Promise<TestStore> {
       return receiveLogs(deps, org, { dataset, body: Buffer.from(body as string), ...more });
     },
     search: (org, query, window = {}) => {
-      const full: QueryWindow = { from: new Date('2024-01-01T00:00:00Z'), to: new Date('2025-01-01T00:00:00Z'), clock: 'ingest', ...window };
+      const full: QueryWindow = {
+        from: new Date('1990-01-01T00:00:00Z'),
+        to: new Date('2100-01-01T00:00:00Z'),
+        clock: 'event',
+        ...window,
+      };
       return searchLogs(deps, org, { query, window: full, limits });
     },
   };

@@ -25,15 +25,17 @@ export const RotateKey = z.strictObject({
 });
 export type RotateKey = z.infer<typeof RotateKey>;
 
-export const Key = z.object({
-  id: z.string(),
-  name: z.string(),
-  scopes: z.array(z.string()),
-  createdAt: z.string(),
-  expiresAt: z.string().nullable(),
-  revokedAt: z.string().nullable(),
-  fromEnvironment: z.boolean(),
-});
+export const Key = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.string()),
+    createdAt: z.string(),
+    expiresAt: z.string().nullable(),
+    revokedAt: z.string().nullable(),
+    fromEnvironment: z.boolean(),
+  })
+  .meta({ id: 'Key' });
 export type Key = z.infer<typeof Key>;
 
 export const KeyWithSecret = Key.extend({
@@ -45,15 +47,17 @@ export type KeyWithSecret = z.infer<typeof KeyWithSecret>;
 export const KeyList = z.object({ keys: z.array(Key), nextCursor: z.string().nullable() });
 export type KeyList = z.infer<typeof KeyList>;
 
-export const AuditEntry = z.object({
-  id: z.string(),
-  at: z.string(),
-  keyId: z.string().nullable(),
-  action: z.string(),
-  resourceType: z.string(),
-  resourceId: z.string(),
-  before: z.unknown(),
-  after: z.unknown(),
-});
+export const AuditEntry = z
+  .object({
+    id: z.string(),
+    at: z.string(),
+    keyId: z.string().nullable(),
+    action: z.string(),
+    resourceType: z.string(),
+    resourceId: z.string(),
+    before: z.unknown(),
+    after: z.unknown(),
+  })
+  .meta({ id: 'AuditEntry' });
 export const AuditList = z.object({ entries: z.array(AuditEntry), nextCursor: z.string().nullable() });
 export type AuditList = z.infer<typeof AuditList>;

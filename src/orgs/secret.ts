@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** A key as its holder sees it: `tcs_<keyId>_<secret>`. */
 export type PlainKey = { id: string; text: string; hash: Buffer };
@@ -18,7 +18,7 @@ export function keyIdOf(text: string): string {
 
 /** Keys are long and random, so a plain hash keeps them; no slow one is needed. */
 export function hashOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
 
 export function sameHash(a: Buffer, b: Buffer): boolean {

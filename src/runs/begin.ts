@@ -1,38 +1,13 @@
-import { sql } from 'kysely';
 import { generationOf, type AnalysisDefinition } from '../analysis/definition.ts';
-import { inOrg, row, type Tx } from '../db/db.ts';
+import { inOrg, type Tx } from '../db/db.ts';
 import type { Definition } from '../detections/definition.ts';
 import type { Claim } from '../schedule/claim.ts';
-import { lookbackMs, slotDistanceMs } from '../schedule/crons.ts';
-import { holdRun } from '../schedule/fence.ts';
+import { lookbackLeastMs, lookbackMs, slotDistanceMs } from '../schedule/crons.ts';
 import { expireWindows } from '../schedule/pending.ts';
 import { reachesBackTo, type SlotWindow } from '../schedule/timeline.ts';
 import { listPendingWindows } from '../schedule/windows.ts';
-import type { ExaminedWindow, Progress, Run, RunDeps, RunTrigger } from './run.ts';
-
-/** Windows that one claim examines at most; the rest follows at the next. */
-export const windowsMax = 24;
-
-// No language model is configured in this version: every alias means the built-in analyst.
-const model = 'analyst';
-
-type Begun = {
-  trigger: RunTrigger;
-  slot_at: Date | null;
-  started_at: Date;
-  window_from: Date | null;
-  window_to: Date | null;
-  on_event_time: boolean;
-  definition: string;
-  windows: string;
-  entities: string;
-  warnings: string;
-  phases: string;
-  deleted: boolean;
-  active: boolean;
-  lookback_minutes: number | null;
-  leftovers: boolean;
-};
+import { markRunning, model, upTo, type Begun } from './begin-store.ts';
+import type { ExaminedWindow, Progress, Run, RunDeps } from './run.ts';
 
 /** Why there is nothing to execute: the run is to be cancelled for this reason. */
 export type Refusal = 'requested' | 'deleted' | 'disabled' | 'superseded';
@@ -46,8 +21,8 @@ export type Beginning = { run: Run; pending: SlotWindow[]; leftovers: boolean; r
 export async function beginRun(deps: RunDeps, claim: Claim): Promise<Beginning> {
   const now = deps.clock();
   return inOrg(deps.db, claim.orgId, async (tx) => {
-    const { cancel } = await holdRun(tx, claim);
     const begun = await markRunning(tx, claim, now);
+    const { cancel } = begun;
     const run = toRun(deps, claim, begun);
     const gone = goneOf(begun);
     // A run that had begun to examine before its detection went off ends in good order with what it has.
@@ -66,38 +41,16 @@ function goneOf(begun: Begun): Refusal | null {
   return begun.trigger === 'schedule' && !begun.active ? 'disabled' : null;
 }
 
-async function markRunning(tx: Tx, claim: Claim, now: Date): Promise<Begun> {
-  const begun = await row(
-    tx,
-    sql<Begun>`
-      with facts as (
-        insert into run_facts (organization_id, detection_id, last_run_at) values (${claim.orgId}, ${claim.detectionId}, ${now})
-        on conflict (organization_id, detection_id) do update set last_run_at = greatest(run_facts.last_run_at, excluded.last_run_at)
-      )
-      update runs r set status = 'running', attempt = ${claim.attempt}, failure = null, started_at = coalesce(r.started_at, ${now}),
-        lag_ms = coalesce(r.lag_ms, (extract(epoch from (${now}::timestamptz - r.due_at)) * 1000)::bigint), revision = v.revision,
-        prompt_version = (v.definition::json->>'promptVersion')::int, model_alias = v.definition::json->>'modelAlias',
-        query = v.definition::json->>'detectionQuery', model = ${model}
-      from agents a join agent_revisions v on v.organization_id = a.organization_id and v.agent_id = a.id
-        left join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id
-      where r.organization_id = ${claim.orgId} and r.due_at = ${claim.dueAt} and r.id = ${claim.runId}
-        and a.organization_id = r.organization_id and a.id = r.detection_id and v.revision = coalesce(r.revision, a.revision)
-      returning r.trigger, r.slot_at, r.started_at, r.window_from, r.window_to, r.on_event_time, v.definition, r.windows, r.entities,
-        r.warnings, r.phases, a.deleted_at is not null as deleted, coalesce(s.active, false) as active,
-        s.lookback_minutes, exists (select from candidates c where c.organization_id = r.organization_id
-          and c.detection_id = r.detection_id and c.state = 'pending') as leftovers`,
-  );
-  if (!begun) throw new Error(`Run ${claim.runId} has no definition.`);
-  return begun;
-}
-
 async function reachableWindows(tx: Tx, run: Run, begun: Begun, now: Date): Promise<SlotWindow[]> {
-  const upTo = { slotAt: run.claim.dueAt, limit: windowsMax + 1 };
+  const pending = begun.pending.map(({ from, to, slotAt }) => ({
+    from: new Date(from),
+    to: new Date(to),
+    slotAt: new Date(slotAt),
+  }));
+  if (!pending[0] || pending[0].slotAt >= reachesBackTo(now, lookbackLeastMs(begun.lookback_minutes))) return pending;
   const before = reachesBackTo(now, lookbackMs(run.definition.cronSchedule, begun.lookback_minutes));
-  const pending = await listPendingWindows(tx, run, upTo);
-  if (!pending[0] || pending[0].slotAt >= before) return pending;
   await expireWindows(tx, [{ organizationId: run.orgId, detectionId: run.detectionId, before }], now);
-  return listPendingWindows(tx, run, upTo);
+  return listPendingWindows(tx, run, upTo(run.claim));
 }
 
 function toRun(deps: RunDeps, claim: Claim, begun: Begun): Run {

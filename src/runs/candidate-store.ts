@@ -8,6 +8,7 @@ import type { OrgId } from '../lib/org-id.ts';
 /** A candidate that waits for its verdict; `verdict` is one that an earlier attempt got. */
 export type StoredCandidate = Candidate & {
   id: string;
+  runId: string;
   windowFrom: Date;
   windowTo: Date;
   generation: string;
@@ -17,6 +18,7 @@ export type StoredCandidate = Candidate & {
 
 type CandidateRow = Omit<Candidate, 'facts' | 'rows'> & {
   id: string;
+  runId: string;
   windowFrom: Date;
   windowTo: Date;
   generation: string;
@@ -26,8 +28,8 @@ type CandidateRow = Omit<Candidate, 'facts' | 'rows'> & {
   verdict: string | null;
 };
 
-/** Whose candidates: all that wait for a detection but those of other runs that still go on, or, with `ownOnly`, this run's. */
-export type Waiting = { orgId: OrgId; detectionId: string; runId: string; ownOnly: boolean };
+/** Whose candidates: all that wait for a detection but those of other runs that still go on, or, with `ownOnly`, this run's. `runId` null: no run's. */
+export type Waiting = { orgId: OrgId; detectionId: string; runId: string | null; ownOnly: boolean };
 
 /** The oldest candidates without verdict; of windows in `exhausted` only those made before `overdue`. */
 export async function listWaitingCandidates(
@@ -37,11 +39,11 @@ export async function listWaitingCandidates(
 ): Promise<StoredCandidate[]> {
   const others = waiting.ownOnly
     ? sql`and c.run_id = ${waiting.runId}`
-    : sql`and (c.run_id = ${waiting.runId} or not exists (select from run_queue q where q.run_id = c.run_id))`;
+    : sql`and (c.run_id = ${waiting.runId}::uuid or not exists (select from run_queue q where q.run_id = c.run_id))`;
   const found = await rows(
     tx,
     sql<CandidateRow>`
-      select c.id, c.window_from as "windowFrom", c.window_to as "windowTo", c.generation, c.created_at as "createdAt", c.entity,
+      select c.id, c.run_id as "runId", c.window_from as "windowFrom", c.window_to as "windowTo", c.generation, c.created_at as "createdAt", c.entity,
         c.entity_type as "entityType", c.kind, c.kind_key as "kindKey", c.severity, c.facts, c.rows, c.verdict
       from candidates c
       where c.organization_id = ${waiting.orgId} and c.detection_id = ${waiting.detectionId} and c.state = 'pending' ${others}
@@ -118,9 +120,10 @@ export async function findSuppressions(
 export async function upsertSuppressions(
   tx: Tx,
   ref: { orgId: OrgId; detectionId: string },
-  given: Suppression[],
+  suppressions: Suppression[],
 ): Promise<void> {
-  if (given.length === 0) return;
+  if (suppressions.length === 0) return;
+  const given = suppressions.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   await sql`
     insert into suppressions (organization_id, detection_id, key, positive, hit_id, facts, severity, since_at, until_at)
     select ${ref.orgId}::uuid, ${ref.detectionId}::uuid, * from unnest(${given.map((one) => one.key)}::text[],

@@ -2,7 +2,8 @@ import { inOrg, type Tx } from '../db/db.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Claim } from '../schedule/claim.ts';
 import { RunCancelled, RunLost, fence, holdRun, requeue } from '../schedule/fence.ts';
-import { beginRun, windowsMax, type Beginning } from './begin.ts';
+import { windowsMax } from './begin-store.ts';
+import { beginRun, type Beginning } from './begin.ts';
 import { commitWindow } from './commit-window.ts';
 import { examineWindow } from './examine.ts';
 import { failureOf, retryPauseMs } from './failure.ts';
@@ -35,7 +36,9 @@ export async function executeRun(
     const beginning = await beginRun(deps, claim);
     run = beginning.run;
     if (beginning.refusal) return await end(deps, claim, { status: 'cancelled', reason: beginning.refusal });
-    return await work(deps, beginning, { signal, judge });
+    const ended = await work(deps, beginning, { signal, judge });
+    if (ended === 'finished') deps.observe?.(run);
+    return ended;
   } catch (error) {
     const log = deps.log.child({ runId: claim.runId });
     return settle(deps, claim, { error, run, signal, log });
@@ -59,9 +62,9 @@ async function work(deps: RunDeps, beginning: Beginning, { signal, judge }: Doin
     await inOrg(deps.db, run.orgId, async (tx) => {
       await fence(tx, run.claim);
       await commitWindow(tx, run, examination, deps.clock());
-      await writeProgress(tx, run);
       // A run that found nothing to judge ends with its last window, in the same transaction.
       if (isLast && !needsJudge) await complete(tx, deps, run);
+      else await writeProgress(tx, run);
     });
     if (isLast && !needsJudge) return 'finished';
     if (needsJudge) await judgeAll();
@@ -76,13 +79,12 @@ function windowsOf({ run, pending }: Beginning): { from: Date; to: Date }[] {
 }
 
 function complete(tx: Tx, deps: RunDeps, run: Run): Promise<void> {
-  return finishRun(tx, run.claim, { status: 'completed', score: scoreOf(run) }, deps.clock());
+  return finishRun(tx, run.claim, { status: 'completed', score: scoreOf(run), run }, deps.clock());
 }
 
 async function finishLate(deps: RunDeps, run: Run): Promise<Ended> {
   await inOrg(deps.db, run.orgId, async (tx) => {
     await fence(tx, run.claim);
-    await writeProgress(tx, run);
     await complete(tx, deps, run);
   });
   return 'finished';

@@ -4,11 +4,12 @@ import { disableDetection } from '../detections/disable.ts';
 import type { Score } from '../agent/score.ts';
 import type { Claim } from '../schedule/claim.ts';
 import { markFailed } from '../schedule/windows.ts';
-import type { RunFailure } from './run.ts';
+import { progressColumns } from './progress-store.ts';
+import type { Run, RunFailure } from './run.ts';
 
-/** How a run ends. `reason` says why it was cancelled. */
+/** How a run ends. `run`: with what it did; `reason` says why it was cancelled. */
 export type Outcome =
-  | { status: 'completed'; score: Score | null }
+  | { status: 'completed'; score: Score | null; run: Run }
   | { status: 'failed'; failure: RunFailure }
   | { status: 'cancelled'; reason: string };
 
@@ -30,6 +31,7 @@ export async function finishRun(tx: Tx, claim: Claim, outcome: Outcome, now: Dat
       update runs r set status = ${outcome.status}, status_reason = ${outcome.status === 'cancelled' ? outcome.reason : null},
         finished_at = ${now}, failure = ${failure && JSON.stringify(failure)}, hit_count = hit.n, triggered = hit.n > 0,
         score = ${score?.score ?? null}, score_basis = ${score?.basis ?? null}, score_criteria = ${JSON.stringify(score?.criteria ?? [])}
+        ${outcome.status === 'completed' ? sql`, ${progressColumns(outcome.run)}` : sql``}
       from hit where r.organization_id = ${claim.orgId} and r.due_at = ${claim.dueAt} and r.id = ${claim.runId}
       returning r.triggered, r.started_at
     ), basis as (

@@ -1,4 +1,5 @@
 import { inOrg, type Tx } from '../db/db.ts';
+import { newHit } from './new-hit.ts';
 import { insertHits, insertOccurrences, type NewHit } from '../hits/store.ts';
 import { fence } from '../schedule/fence.ts';
 import {
@@ -18,7 +19,7 @@ import { timed, warn, type Run, type RunDeps } from './run.ts';
 const batchMax = 50;
 /** Candidates of one window that one run judges; the rest waits for the next run. */
 const perWindowMax = 100;
-const entitiesMax = 500;
+const entitiesMax = 200;
 
 /** `judged` counts the candidates of each window that this run has judged. */
 export type Judging = { judge: Judge; signal: AbortSignal; judged: Map<number, number> };
@@ -89,13 +90,9 @@ async function storeDecisions(tx: Tx, run: Run, decisions: Decision[], now: Date
   );
   const mine = decisions.filter((decision) => waiting.has(decision.candidate.id));
   if (mine.length === 0) return;
+  const hits = new Map<string, NewHit>();
   // Of several arrivals at one hit the first makes it.
-  const hits = new Map(
-    mine
-      .flatMap((decision) => newHit(run, decision))
-      .toReversed()
-      .map((hit) => [hit.key, hit]),
-  );
+  for (const hit of mine.flatMap((decision) => hitsOf(run, decision))) if (!hits.has(hit.key)) hits.set(hit.key, hit);
   const ids = await insertHits(tx, run.orgId, [...hits.values()], now);
   const idOf = (decision: Decision): string | null => {
     if (decision.outcome === 'negative') return null;
@@ -130,24 +127,9 @@ async function storeDecisions(tx: Tx, run: Run, decisions: Decision[], now: Date
   await writeProgress(tx, run);
 }
 
-function newHit(run: Run, decision: Decision): NewHit[] {
+function hitsOf(run: Run, decision: Decision): NewHit[] {
   if (decision.outcome !== 'judged' || !decision.verified.triggered) return [];
-  const { candidate, verified } = decision;
-  const { triggered: _, ...verdict } = verified.verdict;
-  return [
-    {
-      ...verdict,
-      key: decision.hitKey,
-      detectionId: run.detectionId,
-      kind: candidate.kind,
-      rows: candidate.rows,
-      facts: candidate.facts,
-      judged: decision.judged,
-      modelDisagrees: verified.modelDisagrees,
-      windowFrom: candidate.windowFrom,
-      windowTo: candidate.windowTo,
-    },
-  ];
+  return [newHit(run.detectionId, decision.candidate, decision)];
 }
 
 function noteVerdicts(run: Run, decisions: Decision[]): void {

@@ -5,10 +5,14 @@ import type { ClockGuard } from '../schedule/clock-guard.ts';
 import { enqueueDueRunsAcrossOrgs } from '../schedule/enqueue.ts';
 import { executeRun } from './execute.ts';
 import { keepLeases, type Leases } from './leases.ts';
+import { createRunMetrics } from './metrics.ts';
+import { settleOverdueAcrossOrgs } from './overdue.ts';
 import { reapRuns } from './reap.ts';
 import type { RunDeps } from './run.ts';
 
 type LoopDeps = RunDeps & Pick<Deps, 'config'>;
+
+type ExecuteDeps = LoopDeps & { metrics?: Pick<Deps['metrics'], 'registry'> };
 
 const enqueueMax = 500;
 
@@ -26,7 +30,9 @@ export function scheduleLoop(deps: LoopDeps, guard: ClockGuard, signal: AbortSig
  * Claims and executes runs, as many at once as configured, until the signal ends it. Runs under way then stop at their next
  * step and go back to the queue; the promise ends when they have.
  */
-export async function executeLoop(deps: LoopDeps, signal: AbortSignal): Promise<void> {
+export async function executeLoop(given: ExecuteDeps, signal: AbortSignal): Promise<void> {
+  const { metrics } = given;
+  const deps: LoopDeps = metrics ? { ...given, observe: createRunMetrics(metrics.registry, given.db) } : given;
   const leases = keepLeases(deps);
   const running = new Set<Promise<void>>();
   const stop = (): void => leases.stopAll('shutdown');
@@ -66,7 +72,10 @@ const idle = (ms: number): Promise<void> =>
     setTimeout(done, ms).unref();
   });
 
-/** Takes over what lost workers left, until the signal ends it. */
+/** Takes over what lost workers left, and what waited too long for a verdict, until the signal ends it. */
 export function reapLoop(deps: LoopDeps, signal: AbortSignal): Promise<void> {
-  return loop({ name: 'reap', idleMs: 5000, signal, log: deps.log }, () => reapRuns(deps));
+  return loop({ name: 'reap', idleMs: 5000, signal, log: deps.log }, async () => {
+    const reaped = await reapRuns(deps);
+    return (await settleOverdueAcrossOrgs(deps)) || reaped;
+  });
 }

@@ -1,16 +1,20 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Tx } from '../db/db.ts';
 import type { Claim } from '../schedule/claim.ts';
 import { totalsOf, type Run, type RunFailure } from './run.ts';
 
+/** The columns of `runs` that hold what the run has done so far. */
+export function progressColumns({ progress }: Run): RawBuilder<unknown> {
+  const { windows, entities, warnings, phases } = progress;
+  const { rowsTotal, truncated, from, to } = totalsOf(progress);
+  return sql`windows = ${JSON.stringify(windows)}, entities = ${JSON.stringify(entities)}, warnings = ${JSON.stringify(warnings)},
+    phases = ${JSON.stringify(phases)}, rows_total = ${rowsTotal}, truncated = ${truncated},
+    window_from = coalesce(${from}, window_from), window_to = coalesce(${to}, window_to)`;
+}
+
 /** Writes what the run has done so far, within a fenced transaction. */
 export async function writeProgress(tx: Tx, run: Run): Promise<void> {
-  const { windows, entities, warnings, phases } = run.progress;
-  const { rowsTotal, truncated, from, to } = totalsOf(run.progress);
-  await sql`
-    update runs set windows = ${JSON.stringify(windows)}, entities = ${JSON.stringify(entities)}, warnings = ${JSON.stringify(warnings)},
-      phases = ${JSON.stringify(phases)}, rows_total = ${rowsTotal}, truncated = ${truncated},
-      window_from = coalesce(${from}, window_from), window_to = coalesce(${to}, window_to)
+  await sql`update runs set ${progressColumns(run)}
     where organization_id = ${run.orgId} and due_at = ${run.claim.dueAt} and id = ${run.id}`.execute(tx);
 }
 

@@ -15,10 +15,12 @@ export type RunDeps = {
   clock: Clock;
   log: Logger;
   connectionFor: (orgId: OrgId) => SiemConnection;
+  /** Told of each run that ends. */
+  observe?: (run: Run) => void;
 };
 
-export type RunTrigger = 'schedule' | 'manual' | 'backfill';
-export type RunStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+export const runTriggers = ['schedule', 'manual', 'backfill'] as const;
+export type RunTrigger = (typeof runTriggers)[number];
 export type RunFailure = SiemFailure;
 export type RunWarning = { code: string; detail: string };
 

@@ -2,8 +2,8 @@ import { analystScore, type Score } from '../agent/score.ts';
 import { categories } from '../analysis/categories.ts';
 import { totalsOf, type Run } from './run.ts';
 
-// What these say is counted by a criterion of its own.
-const countedElsewhere = new Set(['learning', 'truncated']);
+// What these say is counted by a criterion of its own, or says nothing about the result.
+const countedElsewhere = new Set(['learning', 'truncated', 'instructions_unused']);
 
 /** The score of a run that the analyst judged; null without rows. */
 export function scoreOf(run: Run): Score | null {

@@ -51,28 +51,32 @@ const toClaim = (row: ClaimRow): Claim => ({
  * Claims up to `limit` runs of one lane: of the lanes with a free place and a run that may start at slot time `now`, the one
  * served longest ago. Empty: nothing to do. `served_at` stands in the lane's condition so that a claimer who waited for
  * nobody but read an older state of the lane drops it: the cap holds and a detection never runs twice at once.
+ * The commit does not wait for the disk: a claim that a crash of the server undoes is refused at its first fenced write.
  */
 export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number): Promise<Claim[]> {
+  // Subqueries with a limit and laterals: whatever the statistics say, a lane's runs are read by its index, no further than needed.
   const claimable = sql`q.state = 'queued' and q.start_at <= ${now} and (q.retry_at is null or q.retry_at <= clock_timestamp())
-    and not exists (select from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
-      and o.kind = q.kind and o.state = 'running')`;
+    and (select true from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
+      and o.kind = q.kind and o.state = 'running' limit 1) is null`;
   const taken = sql<ClaimRow>`
     with free as materialized (
-      select l.organization_id, l.kind, l.served_at, l.cap - busy.n as places
+      select l.organization_id, l.kind, l.served_at, l.cap - busy.n as places, set_config('synchronous_commit', 'off', true)
       from lanes l cross join lateral (
         select count(*) as n from run_queue r where r.organization_id = l.organization_id and r.kind = l.kind and r.state = 'running'
-      ) busy
-      where busy.n < l.cap and exists (select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and ${claimable})
-      order by l.served_at limit 4
+      ) busy cross join lateral (
+        select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and ${claimable} limit 1
+      ) waiting
+      where busy.n < l.cap order by l.served_at limit 4
     ), lane as materialized (
-      select l.organization_id, l.kind, free.places from lanes l join free using (organization_id, kind)
+      select l.organization_id, l.kind, free.places from free join lanes l using (organization_id, kind)
       where l.served_at = free.served_at order by free.served_at limit 1 for update of l skip locked
     ), served as (
       update lanes l set served_at = clock_timestamp() from lane where l.organization_id = lane.organization_id and l.kind = lane.kind
     ), oldest as materialized (
-      select q.run_id, q.begun as resumed from run_queue q join lane using (organization_id, kind)
-      where ${claimable} order by q.start_at, q.run_id
-      limit (select least(places, ${limit}) from lane) for update of q skip locked
+      select run.run_id, run.resumed from lane cross join lateral (
+        select q.run_id, q.begun as resumed from run_queue q where q.organization_id = lane.organization_id and q.kind = lane.kind
+          and ${claimable} order by q.start_at, q.run_id limit least(lane.places, ${limit}) for update skip locked
+      ) run
     )
     update run_queue q set state = 'running', begun = true, attempt = q.attempt + 1, retry_at = null, lease_until = ${lease}, worker = ${uuidv7()}
     from oldest where q.run_id = oldest.run_id

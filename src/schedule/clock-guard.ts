@@ -16,12 +16,12 @@ export type ClockGuard = {
  * both have agreed for five minutes. `monotonic` in milliseconds.
  */
 export function createClockGuard(clock: Clock, monotonic: () => number = () => performance.now()): ClockGuard {
-  let last = { slot: clock().getTime(), machine: monotonic() };
+  let last: { slot: number; machine: number } | undefined;
   let heldUntil = -Infinity;
   let jumpMs = 0;
   const check = (): boolean => {
     const now = { slot: clock().getTime(), machine: monotonic() };
-    const drift = now.slot - last.slot - (now.machine - last.machine);
+    const drift = last === undefined ? 0 : now.slot - last.slot - (now.machine - last.machine);
     last = now;
     if (drift < -backMaxMs || drift > forwardMaxMs) {
       heldUntil = now.machine + stableMs;

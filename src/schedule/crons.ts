@@ -1,7 +1,7 @@
 import { longestDistanceMs, parseCron, type Cron } from './cron.ts';
 
 const kept = new Map<string, { cron: Cron; distanceMs: number | undefined }>();
-const keptMax = 1000;
+const keptMax = 10_000;
 const dayMs = 86_400_000;
 
 function entry(text: string): { cron: Cron; distanceMs: number | undefined } {
@@ -21,6 +21,11 @@ export function slotDistanceMs(text: string): number {
   const found = entry(text);
   found.distanceMs ??= longestDistanceMs(found.cron);
   return found.distanceMs;
+}
+
+/** A bound that costs nothing: no look-back is shorter. To know the distance of slots takes a walk through the calendar. */
+export function lookbackLeastMs(lookbackMinutes: number | null): number {
+  return lookbackMinutes === null ? dayMs : lookbackMinutes * 60_000;
 }
 
 /** How long a window may stay unexamined before it becomes a gap: as set, else the larger of 24 h and three times the longest distance. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { row, type Tx } from '../db/db.ts';
 import type { Claim } from './claim.ts';
 
@@ -8,13 +8,15 @@ export class RunLost extends Error {}
 /** Someone asked for the run to stop. */
 export class RunCancelled extends Error {}
 
+/** The condition on `run_queue` that a claim still holds its run. */
+export const heldBy = (claim: Claim): RawBuilder<unknown> =>
+  sql`run_id = ${claim.runId} and attempt = ${claim.attempt} and worker = ${claim.worker} and state = 'running'`;
+
 /** Guards a transaction that ends a run or gives it back: no one can take it over until the transaction ends. Throws `RunLost`. */
 export async function holdRun(tx: Tx, claim: Claim): Promise<{ cancel: boolean }> {
   const held = await row(
     tx,
-    sql<{ cancel: boolean }>`
-      select cancel_requested as cancel from run_queue
-      where run_id = ${claim.runId} and attempt = ${claim.attempt} and worker = ${claim.worker} and state = 'running' for update`,
+    sql<{ cancel: boolean }>`select cancel_requested as cancel from run_queue where ${heldBy(claim)} for update`,
   );
   if (!held) throw new RunLost(`Run ${claim.runId} is no longer held by this worker.`);
   return held;

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
-import type { Tx } from '../db/db.ts';
+import { rows, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import type { PageRequest } from '../lib/page.ts';
 import type { NewGap } from './timeline.ts';
 
 export type DetectionGap = NewGap & { organizationId: string; detectionId: string; detail?: string };
@@ -25,4 +27,30 @@ export async function insertGaps(tx: Tx, gaps: DetectionGap[], now: Date): Promi
     insert into gaps (organization_id, id, detection_id, gap_from, gap_to, reason, detail, created_at, updated_at)
     select organization_id, id, detection_id, gap_from, gap_to, reason, detail, ${now}, ${now}
     from given where id not in (select id from longer)`.execute(tx);
+}
+
+export type StoredGap = {
+  id: string;
+  from: Date;
+  to: Date;
+  reason: string;
+  state: 'open' | 'filling' | 'filled' | 'expired';
+  detail: string | null;
+  createdAt: Date;
+};
+
+/** A detection's gaps, latest first, `limit` + 1 of them. */
+export function listGaps(
+  tx: Tx,
+  ref: { orgId: OrgId; detectionId: string },
+  { limit, after }: PageRequest,
+): Promise<StoredGap[]> {
+  return rows(
+    tx,
+    sql<StoredGap>`
+      select id, gap_from as "from", gap_to as "to", reason, state, detail, created_at as "createdAt" from gaps
+      where organization_id = ${ref.orgId} and detection_id = ${ref.detectionId}
+        ${after ? sql`and (gap_from, id) < (${after.at}, ${after.id}::uuid)` : sql``}
+      order by gap_from desc, id desc limit ${limit + 1}`,
+  );
 }

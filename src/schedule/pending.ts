@@ -22,6 +22,19 @@ export async function expireWindows(tx: Tx, reaches: Reach[], now: Date): Promis
   await insertDropped(tx, dropped, now);
 }
 
+/** Those of the detections that have a window with a slot before `before`. */
+export async function listBehind(tx: Tx, reaches: Reach[]): Promise<Set<string>> {
+  const found = await rows(
+    tx,
+    sql<{ id: string }>`
+      select distinct p.detection_id as id from pending_windows p
+      join unnest(${reaches.map((reach) => reach.organizationId)}::uuid[], ${reaches.map((reach) => reach.detectionId)}::uuid[],
+        ${reaches.map((reach) => reach.before.toISOString())}::timestamptz[]) as r (organization_id, detection_id, before)
+        on p.organization_id = r.organization_id and p.detection_id = r.detection_id and p.slot_at < r.before`,
+  );
+  return new Set(found.map((row) => row.id));
+}
+
 async function insertDropped(tx: Tx, dropped: Dropped[], now: Date): Promise<void> {
   const perDetection = Map.groupBy(dropped, (window) => `${window.organization_id}/${window.detection_id}`);
   const gaps = [...perDetection.values()].flatMap((windows) => {

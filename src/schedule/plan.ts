@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { lookbackMs } from './crons.ts';
-import { expireWindows } from './pending.ts';
+import { lookbackLeastMs, lookbackMs } from './crons.ts';
+import { expireWindows, listBehind } from './pending.ts';
 import { planDueSlots, reachesBackTo, type Plan, type SlotWindow } from './timeline.ts';
 
 /** A row of `schedules` that is locked by the caller and due. */
@@ -35,16 +35,24 @@ export async function planSlots(
   await supersede(tx, due, limits.now);
   await writePlans(tx, plans);
   await writeRuns(tx, runs, limits);
-  await expireWindows(
-    tx,
-    due.map((schedule) => ({
-      organizationId: schedule.organization_id,
-      detectionId: schedule.detection_id,
-      before: reachesBackTo(limits.now, lookbackMs(schedule.cron, schedule.lookback_minutes)),
-    })),
-    limits.now,
-  );
+  await expireBehind(tx, due, limits.now);
   return { queued: runs.filter((run) => run.queued).length, more: plans.some(({ plan }) => plan.more) };
+}
+
+async function expireBehind(tx: Tx, due: DueSchedule[], now: Date): Promise<void> {
+  const reachOf = (schedule: DueSchedule, lookback: number) => ({
+    organizationId: schedule.organization_id,
+    detectionId: schedule.detection_id,
+    before: reachesBackTo(now, lookback),
+  });
+  const behind = await listBehind(
+    tx,
+    due.map((schedule) => reachOf(schedule, lookbackLeastMs(schedule.lookback_minutes))),
+  );
+  const late = due.filter((schedule) => behind.has(schedule.detection_id));
+  if (late.length === 0) return;
+  const reaches = late.map((schedule) => reachOf(schedule, lookbackMs(schedule.cron, schedule.lookback_minutes)));
+  await expireWindows(tx, reaches, now);
 }
 
 function planOf(schedule: DueSchedule, limits: PlanLimits): Plan {

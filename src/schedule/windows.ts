@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { row, rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { insertGaps } from './gaps.ts';
@@ -6,19 +6,20 @@ import type { SlotWindow } from './timeline.ts';
 
 export type DetectionRef = { orgId: OrgId; detectionId: string };
 
-/** The oldest windows not yet examined, of slots up to `slotAt`; `limit` + 1 of them say that more are left. */
+/** Selects the oldest windows not yet examined, of slots up to `slotAt`. */
+export function pendingWindows(ref: DetectionRef, upTo: { slotAt: Date; limit: number }): RawBuilder<SlotWindow> {
+  return sql<SlotWindow>`
+    select window_from as "from", window_to as "to", slot_at as "slotAt" from pending_windows
+    where organization_id = ${ref.orgId} and detection_id = ${ref.detectionId} and slot_at <= ${upTo.slotAt}
+    order by window_from limit ${upTo.limit}`;
+}
+
 export function listPendingWindows(
   tx: Tx,
   ref: DetectionRef,
   upTo: { slotAt: Date; limit: number },
 ): Promise<SlotWindow[]> {
-  return rows(
-    tx,
-    sql<SlotWindow>`
-      select window_from as "from", window_to as "to", slot_at as "slotAt" from pending_windows
-      where organization_id = ${ref.orgId} and detection_id = ${ref.detectionId} and slot_at <= ${upTo.slotAt}
-      order by window_from limit ${upTo.limit}`,
-  );
+  return rows(tx, pendingWindows(ref, upTo));
 }
 
 /** Turns a pending window into covered time, joined with its neighbours. False: it was no longer pending, and nothing may be written for it. */

@@ -3,4 +3,3 @@ import { local } from './local.ts';
 
 /** Every SIEM that a connection may be to; the API's names are the keys. */
 export const siemConnectors = { local } satisfies Record<string, SiemConnector<never>>;
-export type SiemName = keyof typeof siemConnectors;

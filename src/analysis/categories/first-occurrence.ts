@@ -3,7 +3,7 @@ import type { Candidate } from '../candidate.ts';
 import { buildCandidate } from '../build.ts';
 import type { AnalysisInput, CategoryAnalysis } from '../category.ts';
 import { dayMs } from '../definition.ts';
-import type { EntityRow, Group } from '../entities.ts';
+import { oncePerGroup, type EntityRow, type Group } from '../entities.ts';
 import { isLearning, pairKey, sinceOf, type MemoryPair, type PastMemory } from '../memory.ts';
 import { renderValue } from '../render.ts';
 import { severityRules } from '../severity.ts';
@@ -33,16 +33,9 @@ function pairsOf(groups: readonly Group[]): MemoryPair[] {
   return groups.flatMap((group) => [...rowsByKey(group).keys()].map((key) => ({ key, entity: group.entity })));
 }
 
-function rowsByKey(group: Group): Map<string, EntityRow[]> {
-  const byKey = new Map<string, EntityRow[]>();
-  for (const entry of group.rows) {
-    const key = valuesKey(valuesOf(entry.row, entry.field));
-    const same = byKey.get(key);
-    if (same) same.push(entry);
-    else byKey.set(key, [entry]);
-  }
-  return byKey;
-}
+const rowsByKey = oncePerGroup((group) =>
+  Map.groupBy(group.rows, ({ row, field }: EntityRow) => valuesKey(valuesOf(row, field))),
+);
 
 function candidateOf(input: AnalysisInput & { past: PastMemory }, group: Group): Candidate | undefined {
   const { past } = input;

@@ -68,9 +68,8 @@ function newSequences(own: readonly StepRow[], kept: readonly PastValue[], lengt
   for (const [, values] of [...byWindow].toSorted(([a], [b]) => a - b)) {
     pool = latestOfEachStep(completeSequences(merge(pool, values.map(fromMemory)), length).rest);
   }
-  const fresh = new Set<StepRow>(own);
-  const { chains } = completeSequences(merge(pool, own), length);
-  return chains.filter((chain) => chain.some((row) => fresh.has(row)));
+  // The pool completes nothing by itself any more: each of these has a row of this window.
+  return completeSequences(merge(pool, own), length).chains;
 }
 
 /** A row that came again takes the place of the one kept. */

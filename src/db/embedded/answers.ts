@@ -2,12 +2,12 @@ import { Socket } from 'node:net';
 import { Client } from 'pg';
 
 /** `refuses`: it lives and says why it does not let us in. `silent`: nothing of a PostgreSQL came within the bound. */
-export type Answer = { kind: 'ok' } | { kind: 'refuses' | 'silent'; reason: string };
+export type Problem = { kind: 'refuses' | 'silent'; reason: string };
 
 const answerMaxMs = 5_000;
 
-/** Whether the server answers a query. Being full of connections is an answer too. */
-export async function askServer(url: string): Promise<Answer> {
+/** What keeps the server from answering a query, undefined where it answers. Being full of connections is no problem of it. */
+export async function askServer(url: string): Promise<Problem | undefined> {
   const socket = new Socket();
   const client = new Client({
     connectionString: url,
@@ -21,10 +21,10 @@ export async function askServer(url: string): Promise<Answer> {
     await client.connect();
     await client.query('SELECT 1');
     await client.end();
-    return { kind: 'ok' };
+    return undefined;
   } catch (error) {
     const { code, message } = error as Error & { code?: string };
-    if (code === '53300') return { kind: 'ok' };
+    if (code === '53300') return undefined;
     return { kind: /^[0-9][0-9A-Z]{4}$/.test(code ?? '') ? 'refuses' : 'silent', reason: message };
   } finally {
     socket.destroy();

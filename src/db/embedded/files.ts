@@ -1,5 +1,15 @@
-import { chownSync, closeSync, fsyncSync, lchownSync, openSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { readFileSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  fsyncSync,
+  lchownSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ServerUser } from './server-user.ts';
 
@@ -43,4 +53,9 @@ export function giveTree(root: string, user: ServerUser): void {
   for (const entry of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(root, entry), user.uid, user.gid);
   }
+}
+
+/** Removes a tree into which the orphan of a killed start may still be writing. */
+export function removeTree(root: string): void {
+  rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import type { Binaries } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
 import { type Postmaster, waitForReady } from './postmaster.ts';
+import { clearRemains } from './remains.ts';
 import { lastLines, serverEnv } from './run.ts';
 import { credentials } from './server-user.ts';
 import { type Settings, serverArguments } from './settings.ts';
@@ -11,42 +12,64 @@ import { type Settings, serverArguments } from './settings.ts';
 /** `port`: tried first. `portFixed`: no other will do, since a pool already holds it. */
 export type Launch = { port: number | undefined; portFixed: boolean; settings: Settings; log: (line: string) => void };
 
-const portAttemptsMax = 4;
+const attemptsMax = 4;
 const logMaxBytes = 1 << 20;
 
-/** Starts the server and waits until it takes connections. Throws with the end of its log where it ends instead. */
+/**
+ * Starts the server and waits until it takes connections. Another port, where that is free to choose, or a signal from
+ * outside is reason for another attempt; for any other end it throws with the last words of the server's log.
+ */
 export async function launchPostmaster(cluster: Cluster, binaries: Binaries, launch: Launch): Promise<Postmaster> {
+  let wanted = launch.port;
   for (let attempt = 1; ; attempt++) {
-    const port = (attempt === 1 || launch.portFixed ? launch.port : undefined) ?? (await findFreePort());
-    const { pid, problem } = await tryLaunch(cluster, binaries, { ...launch, port });
-    if (!problem) return { pid, port };
-    const portTaken = /Address already in use|could not create any TCP\/IP sockets/.test(problem);
-    if (!portTaken || launch.portFixed || attempt === portAttemptsMax) {
-      throw new Error(`PostgreSQL in ${cluster.location} did not start: ${lastLines(problem)}`);
-    }
+    await clearRemains(cluster);
+    const port = wanted ?? (await findFreePort());
+    const end = await tryLaunch(cluster, binaries, { ...launch, port });
+    if ('pid' in end) return { pid: end.pid, port };
+    const isPortTaken = /Address already in use|could not create any TCP\/IP sockets/.test(end.words);
+    if (isPortTaken && !launch.portFixed) wanted = undefined;
+    else if (!end.signal) throw failure(cluster, end);
+    if (attempt === attemptsMax) throw failure(cluster, end);
   }
 }
 
 type Attempt = Omit<Launch, 'port'> & { port: number };
+type End = { signal: NodeJS.Signals | null; words: string };
 
-async function tryLaunch(cluster: Cluster, binaries: Binaries, attempt: Attempt): Promise<{ pid: number; problem?: string }> {
+function failure(cluster: Cluster, { signal, words }: End): Error {
+  const how = signal ? `was ended by ${signal} as it started` : 'did not start';
+  return new Error(`PostgreSQL in ${cluster.location} ${how}: ${lastLines(words)}`);
+}
+
+async function tryLaunch(cluster: Cluster, binaries: Binaries, attempt: Attempt): Promise<{ pid: number } | End> {
   const logFile = `${cluster.location}.log`;
   const before = rotate(logFile);
-  const child = spawnServer(binaries.postgres, serverArguments(cluster, attempt.port, attempt.settings), { cluster, logFile });
-  const failure = new Promise<string>((resolve) => child.once('error', (error) => resolve(error.message)));
-  if (!child.pid) return { pid: 0, problem: await failure };
-  if (await waitForReady(cluster, child.pid, attempt.log)) return { pid: child.pid };
-  return { pid: child.pid, problem: readFileSync(logFile).subarray(before).toString() || 'it said nothing' };
+  const args = serverArguments(cluster, attempt.port, attempt.settings);
+  const child = spawnServer(binaries.postgres, args, { cluster, logFile });
+  const end = new Promise<End>((resolve) => {
+    child.once('error', (error) => resolve({ signal: null, words: error.message }));
+    child.once('exit', (_, signal) => resolve({ signal, words: wordsSince(logFile, before) }));
+  });
+  if (!child.pid || !(await waitForReady(cluster, child.pid, attempt.log))) return end;
+  child.unref();
+  return { pid: child.pid };
+}
+
+/** Empty where the log is gone: a server that ends long after its start may outlive its folder. */
+function wordsSince(logFile: string, before: number): string {
+  return existsSync(logFile) ? readFileSync(logFile).subarray(before).toString() : '';
 }
 
 /** A group of its own keeps the terminal's Ctrl-C from it until we have finished; a file for its log outlives us, a pipe would not. */
-function spawnServer(postgres: string, args: string[], { cluster, logFile }: { cluster: Cluster; logFile: string }): ChildProcess {
+function spawnServer(
+  postgres: string,
+  args: string[],
+  { cluster, logFile }: { cluster: Cluster; logFile: string },
+): ChildProcess {
   const fd = openSync(logFile, 'a', 0o600);
   try {
     const options = { ...credentials(cluster.user), cwd: '/', env: serverEnv, detached: true } as const;
-    const child = spawn(postgres, args, { ...options, stdio: ['ignore', fd, fd] });
-    child.unref();
-    return child;
+    return spawn(postgres, args, { ...options, stdio: ['ignore', fd, fd] });
   } finally {
     closeSync(fd);
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readText, writeDurably } from './files.ts';
+import { readText, removeTree, writeDurably } from './files.ts';
 import { type ServerUser, canEnter } from './server-user.ts';
 
 const homesOfRoot = '/var/lib/tocsin';
@@ -58,6 +58,11 @@ export function recordLocation(dataDir: string, location: string): void {
   if (location === join(dataDir, 'pg')) return;
   writeDurably(join(dirname(location), 'data-dir'), dataDir, 0o644);
   writeDurably(join(dataDir, 'location'), location, 0o644);
+}
+
+/** Removes what lies outside the data directory of a database that is not wanted any more; inside it nothing is touched. */
+export function removeHome(location: string): void {
+  if (dirname(dirname(location)) === homesOfRoot) removeTree(dirname(location));
 }
 
 /** Lets the server's user pass through a directory that only root's own group shares; no other one is opened to anybody. */

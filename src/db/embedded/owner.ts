@@ -5,6 +5,9 @@ import { type FileLock, tryLock } from './file-lock.ts';
 import { writeDurably } from './files.ts';
 import { isRunning } from './processes.ts';
 
+const attemptsMax = 80;
+const stepMs = 25;
+
 type Owner = { pid: number; startedAt: string };
 
 /**
@@ -12,9 +15,9 @@ type Owner = { pid: number; startedAt: string };
  * Throws a sentence naming the directory and the other process where there is one.
  */
 export async function takeOwnership(dataDir: string, lockDir: string): Promise<FileLock> {
-  const lock = tryLock(join(lockDir, 'owner'), 'one');
   const file = join(dataDir, 'owner.json');
-  if (!lock) throw new Error(refusal(dataDir, await findOwner(file)));
+  const lock = await winLock(join(lockDir, 'owner'), () => livingOwner(file) !== undefined);
+  if (!lock) throw new Error(refusal(dataDir, livingOwner(file)));
   writeDurably(file, JSON.stringify({ pid: process.pid, startedAt: new Date().toISOString() } satisfies Owner), 0o644);
   return {
     release: () => {
@@ -24,19 +27,24 @@ export async function takeOwnership(dataDir: string, lockDir: string): Promise<F
   };
 }
 
+/** A holder without a living name has not written it yet, or is dying and about to drop the lock: that is waited for. */
+async function winLock(file: string, isOwned: () => boolean): Promise<FileLock | undefined> {
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const lock = tryLock(file, 'one');
+    if (lock || isOwned()) return lock;
+    await sleep(stepMs);
+  }
+  return undefined;
+}
+
 function refusal(dataDir: string, owner: Owner | undefined): string {
   const who = owner ? `the process ${owner.pid}, started ${owner.startedAt}` : 'another process';
   return `The data directory ${dataDir} is in use by ${who}: stop it first, or set TOCSIN_DATA_DIR to another directory.`;
 }
 
-/** The winner of a race may not have written its name yet, so a missing or dead one is looked for again. */
-async function findOwner(file: string): Promise<Owner | undefined> {
-  for (let attempt = 0; attempt < 20; attempt++) {
-    const owner = readOwner(file);
-    if (owner && isRunning(owner.pid)) return owner;
-    await sleep(25);
-  }
-  return undefined;
+function livingOwner(file: string): Owner | undefined {
+  const owner = readOwner(file);
+  return owner && isRunning(owner.pid) ? owner : undefined;
 }
 
 function readOwner(file: string): Owner | undefined {

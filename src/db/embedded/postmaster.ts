@@ -5,7 +5,7 @@ import { readText } from './files.ts';
 import { commandOf, isRunning, sendSignal, waitUntil } from './processes.ts';
 
 export type Postmaster = { pid: number; port: number };
-type PidFile = Postmaster & { status: string };
+export type PidFile = Postmaster & { status: string };
 
 const recoveryMaxMs = 300_000;
 const fastMaxMs = 8_000;
@@ -50,20 +50,26 @@ export async function waitForReady(cluster: Cluster, pid: number, log: (line: st
     const file = readPidFile(cluster);
     if (file?.pid === pid && file.status === 'ready') return true;
     const waited = performance.now() - start;
-    if (waited > recoveryMaxMs) throw new Error(`PostgreSQL in ${cluster.location} was not ready after ${recoveryMaxMs / 1000} s.`);
-    if (waited > (told + 1) * 10_000) log(`still starting after ${++told * 10} s (it recovers what was written before a crash)`);
+    if (waited > recoveryMaxMs)
+      throw new Error(`PostgreSQL in ${cluster.location} was not ready after ${recoveryMaxMs / 1000} s.`);
+    if (waited > (told + 1) * 10_000)
+      log(`still starting after ${++told * 10} s (it recovers what was written before a crash)`);
   }
   return false;
 }
 
-/** Stops the server: fast shutdown (SIGINT), after a bound immediate (SIGQUIT), after another SIGKILL. Done when it is gone. */
-export async function haltPostmaster(pid: number): Promise<void> {
-  const steps = [
-    { signal: 'SIGINT', maxMs: fastMaxMs },
-    { signal: 'SIGQUIT', maxMs: immediateMaxMs },
-    { signal: 'SIGKILL', maxMs: immediateMaxMs },
-  ] as const;
-  for (const { signal, maxMs } of steps) {
+const steps = [
+  { signal: 'SIGINT', maxMs: fastMaxMs },
+  { signal: 'SIGQUIT', maxMs: immediateMaxMs },
+  { signal: 'SIGKILL', maxMs: immediateMaxMs },
+] as const;
+
+/**
+ * Stops the server: fast shutdown (SIGINT), after a bound immediate (SIGQUIT), after another SIGKILL. Done when it is gone.
+ * One that `hangs` is spared the first: its next start recovers.
+ */
+export async function haltPostmaster(pid: number, hangs = false): Promise<void> {
+  for (const { signal, maxMs } of hangs ? steps.slice(1) : steps) {
     sendSignal(pid, signal);
     if (await waitUntil(() => !isRunning(pid), maxMs)) return;
   }

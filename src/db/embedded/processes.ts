@@ -19,7 +19,9 @@ export function isRunning(pid: number): boolean {
 function isZombie(pid: number): boolean {
   // The name in parentheses may itself hold parentheses and blanks, so the state is looked for after the last one.
   const stat = readOr(`/proc/${pid}/stat`, '');
-  return stat === '' || /^\) [ZX]/.test(stat.slice(stat.lastIndexOf(')')));
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  // The first thread may be dead while others still hold the files and locks of the process.
+  return stat === '' || (/[ZX]/.test(fields[0]!) && Number(fields[17]) <= 1);
 }
 
 /** The command line of a process with blanks between the arguments, '' where it is gone. */

@@ -15,7 +15,9 @@ export async function clearRemains(cluster: Cluster): Promise<void> {
   const children = listProcesses().filter(({ command }) => isChildOf(cluster, command));
   for (const { pid } of children) sendSignal(pid, 'SIGKILL');
   if (!(await waitUntil(() => children.every(({ pid }) => !isRunning(pid)), childrenMaxMs))) {
-    throw new Error(`Processes of a dead PostgreSQL in ${cluster.location} do not end: ${children.map(({ pid }) => pid).join(', ')}.`);
+    throw new Error(
+      `Processes of a dead PostgreSQL in ${cluster.location} do not end: ${children.map(({ pid }) => pid).join(', ')}.`,
+    );
   }
   // Of a PostgreSQL that is not ours the file is left to stand, for the new server to be refused by it.
   if (!isForeignPostgres(commandOf(stale.pid))) rmSync(pidFileOf(cluster), { force: true });

@@ -8,7 +8,11 @@ const outputMaxChars = 100_000;
 export const serverEnv = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
 /** Runs a program to its end as the server's user, with `input` on its standard input. Rejects with the end of what it wrote. */
-export function run(file: string, args: string[], options: { user: ServerUser | undefined; input?: string }): Promise<void> {
+export function run(
+  file: string,
+  args: string[],
+  options: { user: ServerUser | undefined; input?: string },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { ...credentials(options.user), cwd: '/', env: serverEnv, timeout: runMaxMs });
     let output = '';

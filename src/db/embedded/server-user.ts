@@ -39,6 +39,10 @@ export function credentials(user: ServerUser | undefined): { uid?: number; gid?:
 
 /** Asks the system itself, as that user: mode bits alone would miss ACLs and security modules. */
 export function canEnter(folder: string, user: ServerUser): boolean {
-  const result = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...credentials(user), cwd: '/', stdio: 'ignore' });
+  const result = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], {
+    ...credentials(user),
+    cwd: '/',
+    stdio: 'ignore',
+  });
   return result.status === 0;
 }

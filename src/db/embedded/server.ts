@@ -1,13 +1,29 @@
-import { type Answer, askServer } from './answers.ts';
+import { type Problem, askServer } from './answers.ts';
 import { type Cluster, binariesFor, ensurePassword, findPassword, openCluster } from './cluster.ts';
 import { launchPostmaster } from './launch.ts';
-import { type Postmaster, findPostmaster, haltPostmaster, readPidFile, waitForReady } from './postmaster.ts';
-import { clearRemains } from './remains.ts';
+import {
+  type PidFile,
+  type Postmaster,
+  findPostmaster,
+  haltPostmaster,
+  readPidFile,
+  waitForReady,
+} from './postmaster.ts';
+import { isRunning, waitUntil } from './processes.ts';
 import type { Settings } from './settings.ts';
 
-export type Server = Postmaster & { url: string; location: string; isNew: boolean };
+const attemptsMax = 3;
+const dyingMaxMs = 300;
+
+export type Server = Postmaster & { cluster: Cluster; url: string; location: string; isNew: boolean };
 /** `isUsed`: other processes use the server, so that it may not be stopped under them. `port`: the only one that will do. */
-export type Wanted = { dataDir: string; isUsed: boolean; port?: number; settings: Settings; log: (line: string) => void };
+export type Wanted = {
+  dataDir: string;
+  isUsed: boolean;
+  port?: number;
+  settings: Settings;
+  log: (line: string) => void;
+};
 
 /**
  * The running server of a data directory: the one that is there where it answers, else a new one. Call it only in a turn.
@@ -15,53 +31,68 @@ export type Wanted = { dataDir: string; isUsed: boolean; port?: number; settings
  */
 export async function ensureServer(wanted: Wanted): Promise<Server> {
   const cluster = await openCluster(wanted.dataDir, wanted.log);
-  return (await findServer(cluster, wanted)) ?? startServer(cluster, wanted);
+  const found = await findServer(cluster, wanted);
+  if (found) return found;
+  try {
+    return await startServer(cluster, wanted);
+  } catch (error) {
+    // A server may come up late: its starter was killed before the server had written its pid.
+    const late = await findServer(cluster, wanted);
+    if (late) return late;
+    throw error;
+  }
 }
 
 async function findServer(cluster: Cluster, wanted: Wanted): Promise<Server | undefined> {
   const running = findPostmaster(cluster);
   if (!running) return undefined;
-  const problem = await findProblem(cluster, running, wanted);
-  const port = findPostmaster(cluster)?.port;
-  if (!problem && port) return serverOf(cluster, { pid: running.pid, port }, false);
-  if (!port) return undefined;
-  if (wanted.isUsed) throw new Error(`PostgreSQL (pid ${running.pid}) in ${cluster.location} does not answer: ${problem}`);
-  wanted.log(`stopping a server that was left behind (pid ${running.pid}) and does not answer: ${problem}`);
-  await haltPostmaster(running.pid);
+  const found = await examine(cluster, running, wanted.log);
+  if (!found || 'pid' in found) return found;
+  if (wanted.isUsed && running.status !== 'stopping') {
+    throw new Error(`PostgreSQL (pid ${running.pid}) in ${cluster.location} cannot be joined: ${found.reason}.`);
+  }
+  wanted.log(`ending the server that is there (pid ${running.pid}): ${found.reason}`);
+  await haltPostmaster(running.pid, found.kind === 'silent');
   return undefined;
 }
 
-/** What keeps a living server from being used; undefined also where it ended meanwhile. */
-async function findProblem(cluster: Cluster, { pid, status }: { pid: number; status: string }, wanted: Wanted): Promise<string | undefined> {
-  if (!findPassword(cluster.dataDir)) return 'the file with its password is missing';
-  if (status === 'stopping' && wanted.isUsed) return 'it is being stopped';
-  if (status === 'stopping') return 'it was told to stop';
-  if (!(await waitForReady(cluster, pid, wanted.log))) return undefined;
-  const running = findPostmaster(cluster);
-  return running ? reasonOf(await askServer(urlOf(cluster, running.port))) : undefined;
+/** The living server if it can be used, why not if it cannot, undefined if it ended meanwhile. */
+async function examine(cluster: Cluster, running: PidFile, log: Wanted['log']): Promise<Server | Problem | undefined> {
+  if (!findPassword(cluster.dataDir)) return { kind: 'refuses', reason: 'the file with its password is missing' };
+  if (running.status === 'stopping') return { kind: 'refuses', reason: 'it is already stopping' };
+  if (!(await waitForReady(cluster, running.pid, log))) return undefined;
+  const port = findPostmaster(cluster)?.port;
+  if (!port) return undefined;
+  const server = serverOf(cluster, { pid: running.pid, port }, false);
+  const problem = await askServer(server.url);
+  if (!problem) return server;
+  return (await isDying(running.pid)) ? undefined : problem;
 }
 
 async function startServer(cluster: Cluster, { port, settings, log }: Wanted): Promise<Server> {
   const binaries = binariesFor(cluster);
-  const lastPort = readPidFile(cluster)?.port;
-  await clearRemains(cluster);
   await ensurePassword(cluster, binaries);
-  const postmaster = await launchPostmaster(cluster, binaries, { port: port ?? lastPort, portFixed: port !== undefined, settings, log });
-  const server = serverOf(cluster, postmaster, true);
-  const problem = reasonOf(await askServer(server.url));
-  if (!problem) return server;
-  await haltPostmaster(server.pid);
-  throw new Error(`PostgreSQL in ${cluster.location} runs but does not let us in: ${problem}`);
+  const lastPort = readPidFile(cluster)?.port || undefined;
+  const launch = { port: port ?? lastPort, portFixed: port !== undefined, settings, log };
+  for (let attempt = 1; ; attempt++) {
+    const server = serverOf(cluster, await launchPostmaster(cluster, binaries, launch), true);
+    const problem = await askServer(server.url);
+    if (!problem) return server;
+    if (attempt < attemptsMax && (await isDying(server.pid))) continue;
+    await haltPostmaster(server.pid, problem.kind === 'silent');
+    throw new Error(`PostgreSQL in ${cluster.location} runs but does not let us in: ${problem.reason}`);
+  }
+}
+
+/** A server that was killed a moment ago still has connections to break. */
+function isDying(pid: number): Promise<boolean> {
+  return waitUntil(() => !isRunning(pid), dyingMaxMs);
 }
 
 function serverOf(cluster: Cluster, { pid, port }: Postmaster, isNew: boolean): Server {
-  return { pid, port, url: urlOf(cluster, port), location: cluster.location, isNew };
+  return { pid, port, cluster, url: urlOf(cluster, port), location: cluster.location, isNew };
 }
 
 function urlOf(cluster: Cluster, port: number): string {
   return `postgres://tocsin:${findPassword(cluster.dataDir)}@127.0.0.1:${port}/tocsin`;
-}
-
-function reasonOf(answer: Answer): string | undefined {
-  return answer.kind === 'ok' ? undefined : answer.reason;
 }

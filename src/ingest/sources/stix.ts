@@ -3,7 +3,7 @@ import { groupObjects } from '../stix/grouping.ts';
 import { readBundle } from '../stix/objects.ts';
 import { readGroup } from '../stix/record.ts';
 
-const textMaxChars = 8_000_000;
+const textMaxChars = 4_000_000;
 
 /** STIX 2.0 and 2.1: a bundle, a TAXII envelope, a list of objects, or a directory of them. */
 export const stix: SourceFormat = {

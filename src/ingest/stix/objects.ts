@@ -48,7 +48,7 @@ function sightingsOf(objects: Iterable<StixObject>): Map<string, string> {
 function asStixObject(entry: unknown): StixObject | undefined {
   if (!isObject(entry)) return undefined;
   const { type, id } = entry;
-  if (typeof type !== 'string' || typeof id !== 'string' || id.length > 300) return undefined;
+  if (typeof type !== 'string' || typeof id !== 'string' || !/^[\x21-\x7e]{1,300}$/.test(id)) return undefined;
   return /^[a-z0-9-]{2,250}$/.test(type) && id.startsWith(`${type}--`) ? (entry as StixObject) : undefined;
 }
 

@@ -76,7 +76,7 @@ export function classifyProperty(object: string, steps: string[], value: string)
   if (other) return { kind: 'other', framework: `observable:${other}`, value };
   if (isCertificate && before === 'hashes') return { kind: 'other', framework: 'observable:certificate-hash', value };
   if (last === 'User-Agent') return { kind: 'other', framework: 'observable:user-agent', value };
-  if (/^arn:aws/.test(value)) return indicator('aws_arn', value);
+  if (value.startsWith('arn:aws')) return indicator('aws_arn', value);
   return undefined;
 }
 

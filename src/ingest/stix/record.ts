@@ -124,7 +124,9 @@ function titleOf(bundle: Bundle, head: StixObject | undefined): string {
 
 function publisherOf(bundle: Bundle, head: StixObject | undefined): string | undefined {
   const creator = head && bundle.objects.get(textField(head, 'created_by_ref'));
-  return creator?.type === 'identity' && textOf(creator['name']) ? nameOf(creator) : undefined;
+  return creator?.type === 'identity' && textOf(creator['name'])
+    ? nameOf(creator).slice(0, 200).toWellFormed()
+    : undefined;
 }
 
 /** When the story came out: the report's own date, else that of its newest object. */

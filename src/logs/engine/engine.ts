@@ -15,9 +15,9 @@ export type EngineOptions = {
   residentMb?: number;
 };
 
-export type RunOptions = { timeoutMs: number; signal?: AbortSignal };
+type RunOptions = { timeoutMs: number; signal?: AbortSignal };
 
-export type QueryResult = { rows: Record<string, unknown>[]; total: number; truncated: boolean };
+type QueryResult = { rows: Record<string, unknown>[]; total: number; truncated: boolean };
 
 /** The embedded engine: DuckDB in one child process per organization, never in this one. All calls throw a SiemError. */
 export type LogEngine = {
@@ -33,7 +33,7 @@ export type LogEngine = {
 
 /** Longest query text, in characters. */
 export const queryCharsMax = 100_000;
-const inspectionsMax = 500;
+const inspectionsMax = 2000;
 /** An engine serves at least this long before it makes room for another organization's. */
 const turnMs = 500;
 

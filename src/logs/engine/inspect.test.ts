@@ -17,6 +17,8 @@ const failureOf = async (sql: string): Promise<{ kind: string; blame: string; me
   throw new Error(`was allowed: ${sql}`);
 };
 
+const tables = async (sql: string): Promise<string[]> => (await engine.inspect('org', sql)).tables;
+
 const hostile = [
   "SELECT * FROM read_csv('/etc/passwd')",
   "SELECT * FROM read_text('/etc/passwd')",
@@ -39,7 +41,7 @@ const hostile = [
   'SELECT * FROM duckdb_settings()',
   'SELECT * FROM duckdb_secrets()',
   'SELECT * FROM duckdb_logs()',
-  'SELECT * FROM pragma_table_info(\'auth\')',
+  "SELECT * FROM pragma_table_info('auth')",
   'SELECT * FROM checkpoint()',
   "SELECT * FROM which_secret('x', 'y')",
   "SELECT * FROM sql_auto_complete('SEL')",
@@ -52,7 +54,7 @@ const hostile = [
   'FROM system.main.duckdb_tables',
   'FROM information_schema.tables',
   'FROM pg_catalog.pg_tables',
-  'FROM auth AT (TIMESTAMP => TIMESTAMP \'2024-01-01\')',
+  "FROM auth AT (TIMESTAMP => TIMESTAMP '2024-01-01')",
   "SELECT getenv('HOME')",
   "SELECT current_setting('threads')",
   "SELECT getvariable('x')",
@@ -79,10 +81,10 @@ const hostile = [
   "SELECT json_serialize_sql('SELECT 1')",
   "SELECT json_deserialize_sql('{}')",
   "SELECT json_serialize_plan('SELECT 1')",
-  'SELECT system.main.getenv(\'HOME\')',
-  "SELECT x.upper() FROM auth",
+  "SELECT system.main.getenv('HOME')",
+  'SELECT x.upper() FROM auth',
   'SELECT "getenv"(\'HOME\')',
-  'SELECT GETENV(\'HOME\')',
+  "SELECT GETENV('HOME')",
   "SELECT list_transform([1], x -> getenv('HOME'))",
   "SELECT (SELECT getenv('HOME'))",
   "SELECT * FROM auth WHERE EXISTS (SELECT 1 FROM read_text('/etc/passwd'))",
@@ -121,8 +123,8 @@ const hostile = [
   "ATTACH 'x.db'",
   'PRAGMA database_list',
   'PRAGMA threads=4',
-  "SET threads = 4",
-  "SET VARIABLE x = 1",
+  'SET threads = 4',
+  'SET VARIABLE x = 1',
   'RESET threads',
   'INSTALL httpfs',
   'LOAD httpfs',
@@ -164,18 +166,37 @@ describe('statements that are refused', () => {
     expect((await failureOf(sql)).message).toContain(name);
   });
 
-  test.each(['SELEC 1', 'SELECT FROM WHERE', 'SELECT (1', 'SELECT 1) UNION (SELECT 2', "SELECT 'x", 'SELECT /* 1'])('%s is a mistake of the author', async (sql) => {
-    expect(await failureOf(sql)).toMatchObject({ kind: 'query_error', blame: 'author' });
-  });
+  test.each(['SELEC 1', 'SELECT FROM WHERE', 'SELECT (1', 'SELECT 1) UNION (SELECT 2', "SELECT 'x", 'SELECT /* 1'])(
+    '%s is a mistake of the author',
+    async (sql) => {
+      expect(await failureOf(sql)).toMatchObject({ kind: 'query_error', blame: 'author' });
+    },
+  );
 });
 
-const tables = async (sql: string): Promise<string[]> => (await engine.inspect('org', sql)).tables;
+test.each([
+  "SELECT 1 FROM auth WHERE a = 1 AND _event->>'$.a' = 'x'",
+  "SELECT 1 FROM auth WHERE NOT _event->>'$.a' = 'x'",
+  "SELECT 1 FROM auth WHERE a = 1 AND _event->'$.a' IS NULL",
+])('%s is told that its arrow binds elsewhere', async (sql) => {
+  expect(await failureOf(sql)).toMatchObject({ kind: 'query_error', message: expect.stringContaining('parentheses') });
+});
+
+test.each([
+  "SELECT 1 FROM auth WHERE _event->>'$.a' = 'x'",
+  "SELECT 1 FROM auth WHERE a = 1 AND (_event->>'$.a') = 'x' AND NOT (_event->'$.b') IS NULL",
+])('%s is fine', async (sql) => {
+  expect(await tables(sql)).toEqual(['auth']);
+});
 
 describe('what a statement reads', () => {
   test.each<[string, string[]]>([
     ['SELECT 1', []],
     ['FROM Auth', ['auth']],
-    ['SELECT * FROM auth a JOIN vpn v USING (user) WHERE a.x IN (SELECT x FROM dns_history)', ['auth', 'vpn', 'dns_history']],
+    [
+      'SELECT * FROM auth a JOIN vpn v USING (user) WHERE a.x IN (SELECT x FROM dns_history)',
+      ['auth', 'vpn', 'dns_history'],
+    ],
     ['WITH c AS (SELECT * FROM auth) SELECT * FROM c', ['auth']],
     ['WITH auth AS (SELECT * FROM auth) SELECT * FROM auth', ['auth']],
     ['WITH auth AS (SELECT 1 AS x) SELECT * FROM auth', []],
@@ -229,7 +250,7 @@ describe('what a statement reads', () => {
     ["SELECT json_extract_string(_event, '$.a') FROM auth", true],
     ['SELECT _event FROM auth', false],
     ["SELECT _event->>'$.a', typeof(_event) FROM auth", false],
-    ["SELECT _event->>CAST(_event AS VARCHAR) FROM auth", false],
+    ['SELECT _event->>CAST(_event AS VARCHAR) FROM auth', false],
   ])('%s reads _event as text only: %s', async (sql, expected) => {
     expect((await engine.inspect('org', sql)).eventAsText).toBe(expected);
   });

@@ -166,8 +166,19 @@ function visitCall(node: Node, kind: string, scope: Scope, found: Inspection): v
   else visitChildren(node, scope, found);
 }
 
+// The engine reads `a = 1 AND x->>'$.b'` as `(a = 1 AND x)->>'$.b'`, which fails only once a row comes that far.
+function refuseWeakArrow(first: Node | undefined): void {
+  const kind = String(first?.['class']);
+  if (!['CONJUNCTION', 'COMPARISON', 'BETWEEN'].includes(kind) && first?.['type'] !== 'OPERATOR_NOT') return;
+  throw authorError(
+    'query_error',
+    "The arrows -> and ->> bind weaker than AND, NOT and =: put them in parentheses, as in (_event->>'$.a') = 'x'.",
+  );
+}
+
 function visitJsonReader(node: Node, children: unknown[], scope: Scope, found: Inspection): void {
   const first = children[0] as Node | undefined;
+  refuseWeakArrow(first);
   const direct = first?.['class'] === 'COLUMN_REF' && lastName(first) === '_event';
   const before = found.eventAsText;
   visitChildren(node, scope, found);

@@ -1,5 +1,5 @@
 /** Edit distance (insert, delete, replace, swap of neighbours), or `limit` + 1 when it is larger than `limit`. */
-export function editDistance(a: string, b: string, limit: number): number {
+function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

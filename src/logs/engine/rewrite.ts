@@ -55,7 +55,7 @@ function expressionOf(qualifier: string | undefined, path: string[], fields: Fie
 }
 
 /** The paths below a field, dotted, those that lead to objects included. */
-export function pathsOf(fields: Field[], prefix: string): string[] {
+function pathsOf(fields: Field[], prefix: string): string[] {
   return fields.flatMap((field) => [`${prefix}.${field.name}`, ...pathsOf(field.nested, `${prefix}.${field.name}`)]);
 }
 

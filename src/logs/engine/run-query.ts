@@ -57,11 +57,12 @@ type Read = { rows: Row[]; columns: string[]; cut: boolean };
 
 async function read(result: DuckDBResult, job: QueryJob): Promise<Read> {
   const columns = result.deduplicatedColumnNames();
+  const types = result.columnTypes();
   const rows: Row[] = [];
   let bytes = 0;
   for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-    for (const values of chunk.convertRows<unknown>((value, type) => toJson(value, type))) {
-      const row = Object.fromEntries(columns.map((name, index) => [name, values[index] ?? null]));
+    for (const values of chunk.getRows()) {
+      const row = Object.fromEntries(columns.map((name, index) => [name, toJson(values[index] ?? null, types[index])]));
       bytes += sizeOf(row);
       if (rows.length >= job.rowsMax || bytes > job.bytesMax) return { rows, columns, cut: true };
       rows.push(row);

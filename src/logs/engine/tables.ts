@@ -135,7 +135,7 @@ export function textFiles(files: SegmentFile[]): string {
 
 function ingestedSql(files: SegmentFile[]): string {
   if (files.length === 1) return timestamp(files[0]!.ingestedMs * 1000);
-  return `make_timestamp(list_extract([${files.map((file) => `${file.ingestedMs * 1000}::BIGINT`).join(', ')}], f + 1))`;
+  return `make_timestamp(list_extract([${files.map((file) => `${file.ingestedMs * 1000}::BIGINT`).join(', ')}], CAST(f AS BIGINT) + 1))`;
 }
 
 const coalesced = (texts: string[]): string => (texts.length === 1 ? texts[0]! : `coalesce(${texts.join(', ')})`);

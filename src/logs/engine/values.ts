@@ -1,5 +1,9 @@
 import {
+  DuckDBArrayType,
   DuckDBArrayValue,
+  DuckDBListType,
+  DuckDBMapType,
+  DuckDBStructType,
   DuckDBDateValue,
   DuckDBDecimalValue,
   DuckDBListValue,
@@ -26,7 +30,7 @@ export function toJson(value: DuckDBValue, type?: DuckDBType): Json {
   if (typeof value === 'string') return type?.alias === 'JSON' ? parseExact(value) : value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (typeof value === 'bigint') return integer(value);
-  return time(value) ?? nested(value) ?? value.toString();
+  return time(value) ?? nested(value, type) ?? value.toString();
 }
 
 function integer(value: bigint): number | string {
@@ -48,20 +52,30 @@ function iso(units: bigint, perMs: bigint, value: object): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(value);
 }
 
-function nested(value: object): Json {
-  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue)
-    return value.items.map((item) => toJson(item));
-  if (value instanceof DuckDBStructValue) return fields(Object.entries(value.entries));
-  if (value instanceof DuckDBMapValue)
-    return fields(value.entries.map(({ key, value: held }) => [String(toJson(key)), held]));
+function nested(value: object, type: DuckDBType | undefined): Json {
+  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue) {
+    const inner = type instanceof DuckDBListType || type instanceof DuckDBArrayType ? type.valueType : undefined;
+    return value.items.map((item) => toJson(item, inner));
+  }
+  if (value instanceof DuckDBStructValue) {
+    const inner = type instanceof DuckDBStructType ? type : undefined;
+    return fields(Object.entries(value.entries), (index) => inner?.entryTypes[index]);
+  }
+  if (value instanceof DuckDBMapValue) {
+    const inner = type instanceof DuckDBMapType ? type.valueType : undefined;
+    return fields(
+      value.entries.map(({ key, value: held }) => [String(toJson(key)), held]),
+      () => inner,
+    );
+  }
   if (value instanceof DuckDBUnionValue || value instanceof DuckDBVariantValue) return toJson(value.value) ?? null;
   if (value instanceof DuckDBDecimalValue) return decimal(value);
   return undefined;
 }
 
-function fields(entries: [string, DuckDBValue][]): Json {
+function fields(entries: [string, DuckDBValue][], typeAt: (index: number) => DuckDBType | undefined): Json {
   // Built from entries, so that a key `__proto__` of an event stays a plain key.
-  return Object.fromEntries(entries.map(([key, held]) => [key, toJson(held)]));
+  return Object.fromEntries(entries.map(([key, held], index) => [key, toJson(held, typeAt(index))]));
 }
 
 function decimal(value: DuckDBDecimalValue): number | string {

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { acrossOrgs } from '../src/db/db.ts';
+import { claimRunsAcrossOrgs } from '../src/schedule/claim.ts';
+import { enqueueDueRunsAcrossOrgs } from '../src/schedule/enqueue.ts';
+import { alternate, timed, type Figure } from './figure.ts';
+import { withDeps, type Inside } from './place.ts';
+
+const [orgs, perOrg, rounds, claimers, perClaim] = [50, 1000, 5, 4, 8];
+const claimsPerRound = 4000;
+const slot = new Date(Date.UTC(2026, 2, 2, 1));
+
+/** Organizations with hourly detections, all due at one slot. */
+async function fill({ url }: Inside): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`
+    insert into organizations (id, name) select gen_random_uuid(), 'bench ' || n from generate_series(1, ${orgs}) n;
+    insert into agents (organization_id, id, agent_type, name, trigger_id, detection_category, detection_query, created_at, updated_at)
+      select o.id, gen_random_uuid(), 'detection', 'd', gen_random_uuid(), 'custom', 'select 1', now(), now()
+      from organizations o, generate_series(1, ${perOrg}) where o.name like 'bench %';
+    insert into schedules (organization_id, detection_id, cron, active, next_slot_at, coverage_from, boundary_at)
+      select organization_id, id, '0 * * * *', true, '${slot.toISOString()}', '2026-03-02T00:00:00Z', '2026-03-02T00:00:00Z' from agents where agent_type = 'detection' and detection_query = 'select 1';
+    analyze`);
+  await client.end();
+}
+
+async function enqueueAll({ db }: Inside): Promise<number> {
+  let queued = 0;
+  const ms = await timed(async () => {
+    for (let more = true; more;) {
+      const pass = await enqueueDueRunsAcrossOrgs(db, { now: slot, spreadMs: 0, limit: 500 });
+      queued += pass.queued;
+      more = pass.more;
+    }
+  });
+  return queued / (ms / 1000);
+}
+
+/** Claims as workers do, several at a time; what is claimed leaves the queue at once, since lanes have room for few. */
+async function claimMany({ db }: Inside): Promise<number> {
+  let claimed = 0;
+  const ms = await timed(() =>
+    Promise.all(
+      Array.from({ length: claimers }, async () => {
+        while (claimed < claimsPerRound) {
+          const claims = await claimRunsAcrossOrgs(db, slot, perClaim);
+          claimed += claims.length;
+          await acrossOrgs(db, (tx) =>
+            sql`delete from run_queue where run_id = any(${claims.map(({ runId }) => runId)}::uuid[])`.execute(tx),
+          );
+        }
+      }),
+    ),
+  );
+  return claimed / (ms / 1000);
+}
+
+/** The least that a queue can be: one table, claims by skip locked, the same number at a time, and the same removal. */
+async function claimBare({ url }: Inside): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    'create unlogged table if not exists bare_queue (id uuid primary key, state text not null, start_at timestamptz not null, lease_until timestamptz, worker uuid)',
+  );
+  await client.query('alter table bare_queue set logged');
+  await client.query(`truncate bare_queue; insert into bare_queue select gen_random_uuid(), 'queued', now() from generate_series(1, ${orgs * perOrg});
+    create index if not exists bare_claim on bare_queue (start_at, id) where state = 'queued'; analyze bare_queue`);
+  await client.end();
+  let claimed = 0;
+  const pool = new pg.Pool({ connectionString: url, max: claimers });
+  const ms = await timed(() =>
+    Promise.all(
+      Array.from({ length: claimers }, async () => {
+        while (claimed < claimsPerRound) {
+          const { rows } = await pool.query<{ id: string }>(
+            `update bare_queue set state = 'running', lease_until = clock_timestamp() + interval '1 minute', worker = $1
+             where id in (select id from bare_queue where state = 'queued' order by start_at, id limit ${perClaim} for update skip locked) returning id`,
+            [randomUUID()],
+          );
+          claimed += rows.length;
+          await pool.query('delete from bare_queue where id = any($1)', [rows.map(({ id }) => id)]);
+        }
+      }),
+    ),
+  );
+  await pool.end();
+  return claimed / (ms / 1000);
+}
+
+export const claims: Figure = {
+  title: `Due agents: ${orgs * perOrg} due at one slot in ${orgs} organizations`,
+  run: (say) =>
+    withDeps(async (inside) => {
+      say('filling');
+      await fill(inside);
+      say('queueing');
+      const queued = await enqueueAll(inside);
+      say('claiming');
+      const found = await alternate(rounds, {
+        ours: () => claimMany(inside),
+        bare: () => claimBare(inside),
+        better: 'more',
+      });
+      return [
+        { what: 'slots turned into queued runs', unit: 'runs/s', ours: queued },
+        {
+          what: `claimed, ${claimers} workers, ${perClaim} at a time; bare: a plain table with skip locked`,
+          unit: 'runs/s',
+          ...found,
+        },
+      ];
+    }),
+};

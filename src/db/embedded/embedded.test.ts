@@ -1,0 +1,65 @@
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { type EmbeddedOptions, startEmbedded } from './embedded.ts';
+import { endAll, newDataDir, query, removeDataDirs, serversOf } from './test-holder.ts';
+
+const quiet = { exclusive: false, log: () => {} };
+
+const dataDir = newDataDir();
+
+afterEach(endAll);
+afterAll(removeDataDirs);
+
+test('a new database keeps its rows over a stop, which leaves no process', async () => {
+  const lines: string[] = [];
+  const options: EmbeddedOptions = { dataDir, exclusive: true, log: (line) => lines.push(line) };
+  const first = await startEmbedded(options);
+  expect(first.how).toBe('started');
+  expect(lines.join('\n')).toContain(first.location);
+  expect(lines.join('\n')).not.toContain(new URL(first.url).password);
+  await query(first.url, 'create table t (n int)', 'insert into t values (1)');
+  await Promise.all([first.stop(), first.stop()]);
+  await first.stop();
+  expect(serversOf(dataDir)).toEqual([]);
+
+  const second = await startEmbedded(options);
+  expect(second).toMatchObject({ how: 'started', location: first.location });
+  expect(await query(second.url, 'select n from t')).toEqual([{ n: 1 }]);
+  await second.stop();
+});
+
+test('it listens on loopback only, asks for a password, and is durable', async () => {
+  const server = await startEmbedded({ dataDir, ...quiet });
+  const settings = await query(
+    server.url,
+    `select name, setting from pg_settings where name in ('listen_addresses', 'fsync', 'full_page_writes', 'synchronous_commit', 'unix_socket_directories') order by 1`,
+  );
+  expect(Object.fromEntries(settings.map((each) => Object.values(each as object)))).toEqual({
+    fsync: 'on',
+    full_page_writes: 'on',
+    listen_addresses: '127.0.0.1',
+    synchronous_commit: 'on',
+    unix_socket_directories: '',
+  });
+  const wrong = new URL(server.url);
+  wrong.password = 'wrong';
+  await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
+  await server.stop();
+});
+
+test('settings of the caller win', async () => {
+  const server = await startEmbedded({
+    dataDir,
+    ...quiet,
+    settings: { fsync: 'off', max_connections: '17' },
+  });
+  expect(await query(server.url, 'show fsync')).toEqual([{ fsync: 'off' }]);
+  expect(await query(server.url, 'show max_connections')).toEqual([{ max_connections: '17' }]);
+  await server.stop();
+});
+
+test('a setting that PostgreSQL refuses ends the start with its words', async () => {
+  const start = startEmbedded({ dataDir, ...quiet, settings: { max_connections: 'many' } });
+  await expect(start).rejects.toThrow(/did not start: .*max_connections/);
+  expect(serversOf(dataDir)).toEqual([]);
+  await (await startEmbedded({ dataDir, ...quiet })).stop();
+});

@@ -1,0 +1,117 @@
+import type { Deps } from '../deps.ts';
+import { inOrg, type Tx } from '../db/db.ts';
+import { appError } from '../lib/errors.ts';
+import type { Caller } from '../orgs/caller.ts';
+import { fullHour, settleDocument } from './expiry.ts';
+import { marksOf } from './marks.ts';
+import { getPage } from './pages.ts';
+import type { Page } from './page-cache.ts';
+import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './query.ts';
+import type { FeedItem, FeedItemDetail, FeedList } from './schema.ts';
+import { findItem, listSourceNames, listVersions, readItemsPage, type ItemFilters } from './store.ts';
+import { toView } from './view.ts';
+
+/** A page of the feed as the bytes of its answer. The documents go from the database into it unparsed. */
+export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): Promise<Page> {
+  const request = readItemsQuery(query);
+  const offset = Math.min((request.page - 1) * request.perPage, Number.MAX_SAFE_INTEGER - 1_000);
+  const filtersKey = JSON.stringify([request.severity, request.status, request.platform, request.source]);
+  const marks = marksOf(deps.db);
+  return getPage(deps, caller, `items ${JSON.stringify(request)}`, (view, hour) =>
+    inOrg(deps.db, caller.orgId, async (tx) => {
+      const found = await readItemsPage(tx, {
+        // An unknown platform is on no item, so there is nothing to look through.
+        poolIds: request.platform === null ? [] : view.poolIds,
+        filters: await filtersOf(tx, request, view.poolIds),
+        limit: request.perPage,
+        offset,
+        after: marks.get(`${view.tag} ${filtersKey} ${offset}`),
+      });
+      if (found.end) marks.put(`${toView(found.pools).tag} ${filtersKey} ${offset + found.docs.length}`, found.end);
+      const docs = found.docs.map(({ doc, nextExpiryAt }) =>
+        nextExpiryAt && nextExpiryAt.getTime() <= hour ? settleDocument(doc, hour) : doc,
+      );
+      return { body: Buffer.from(`{"items":[${docs.join(',')}],${restOf(request, found.total)}`), pools: found.pools };
+    }),
+  );
+}
+
+async function filtersOf(
+  tx: Tx,
+  { severity, status, platform, source }: ItemsRequest,
+  poolIds: string[],
+): Promise<ItemFilters> {
+  return {
+    ...(severity ? { severity } : {}),
+    ...(status ? { status } : {}),
+    ...(platform ? { platform } : {}),
+    ...(source === undefined ? {} : { sources: await matchSources(tx, source, poolIds) }),
+  };
+}
+
+/** Case is compared here and not by the database, whose rules depend on the locale that it was made with. */
+async function matchSources(
+  tx: Tx,
+  source: string,
+  poolIds: string[],
+): Promise<{ publishers: string[]; names: string[] }> {
+  const fold = (text: string): string => text.normalize('NFC').toLowerCase();
+  const wanted = fold(source);
+  const found = await listSourceNames(tx, poolIds);
+  const distinct = (texts: string[]): string[] => [...new Set(texts.filter((text) => fold(text) === wanted))];
+  return {
+    publishers: distinct(found.map(({ publisher }) => publisher)),
+    names: distinct(found.map(({ source_name }) => source_name)),
+  };
+}
+
+/** The fields of the answer that follow its items, up to the closing brace. */
+function restOf(request: ItemsRequest, total: number): string {
+  const rest: Omit<FeedList, 'items'> = {
+    total,
+    page: request.page,
+    perPage: request.perPage,
+    hasNext: request.page * request.perPage < total,
+    validations: {
+      filters: { applied: request.applied, unknown: request.unknown },
+      warnings: warningsOf(request),
+      profile: 'none',
+    },
+    outputs: { sort: '-addedToFeedAt,-id' },
+  };
+  return JSON.stringify(rest).slice(1);
+}
+
+function warningsOf(request: ItemsRequest): NonNullable<FeedList['validations']>['warnings'] {
+  return [
+    ...(request.platform === null
+      ? [
+          {
+            code: 'unknown_platform',
+            message: `${request.applied['platform']} is no platform that items name.`,
+            param: 'platform',
+          },
+        ]
+      : []),
+    ...(request.relevancyMode === 'relevant'
+      ? [{ code: 'no_profile', message: 'No profile is set: relevant lists what all does.', param: 'relevancyMode' }]
+      : []),
+  ];
+}
+
+/** One item with its history. Throws not_found for an id that is not there or that the organization does not see. */
+export async function getItem(deps: Deps, caller: Caller, id: string): Promise<FeedItemDetail> {
+  return inOrg(deps.db, caller.orgId, async (tx) => {
+    const found = await findItem(tx, id);
+    if (!found) throw appError('not_found', `Item ${id} not found`);
+    const hour = fullHour(deps.clock());
+    const expires = found.next_expiry_at !== null && found.next_expiry_at.getTime() <= hour;
+    const item = JSON.parse(expires ? settleDocument(found.doc, hour) : found.doc) as FeedItem;
+    const versions = await listVersions(tx, id);
+    return {
+      ...item,
+      related: found.related,
+      versions: versions.map((version) => ({ ...version, at: version.at.toISOString() })),
+    };
+  });
+}

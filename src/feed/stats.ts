@@ -1,0 +1,36 @@
+import type { Deps } from '../deps.ts';
+import { inOrg } from '../db/db.ts';
+import type { Caller } from '../orgs/caller.ts';
+import { getPage } from './pages.ts';
+import type { Page } from './page-cache.ts';
+import { platforms } from './platforms.ts';
+import type { FeedStats } from './schema.ts';
+import { listCounts, readRecent, type CountRow, type RecentRow } from './store.ts';
+import { severities } from './vocabulary.ts';
+
+const recentMax = 10;
+
+/** The statistics of what GET /items without parameters lists, as the bytes of the answer. */
+export function getStats(deps: Deps, caller: Caller): Promise<Page> {
+  return getPage(deps, caller, 'stats', (view) =>
+    inOrg(deps.db, caller.orgId, async (tx) => {
+      const counts = await listCounts(tx, view.poolIds);
+      const { pools, recent } = await readRecent(tx, view.poolIds, recentMax);
+      return { body: Buffer.from(JSON.stringify(toStats(counts, recent))), pools };
+    }),
+  );
+}
+
+function toStats(counts: CountRow[], recent: RecentRow[]): FeedStats {
+  const sum = (fits: (row: CountRow) => boolean): number =>
+    counts.reduce((total, row) => total + (fits(row) ? row.n : 0), 0);
+  const entries = <K extends string>(keys: readonly K[], fits: (row: CountRow, key: K) => boolean): Record<K, number> =>
+    Object.fromEntries(keys.map((key) => [key, sum((row) => fits(row, key))])) as Record<K, number>;
+  return {
+    totalItems: sum(() => true),
+    severityBreakdown: entries(severities.toReversed(), (row, severity) => row.severity === severity),
+    platformBreakdown: entries(platforms, (row, platform) => row.platforms.split(',').includes(platform)),
+    sourcePublishers: [...new Set(counts.map(({ publisher }) => publisher))].toSorted(),
+    recentItems: recent.map(({ id, title, severity, at }) => ({ id, title, severity, publishTime: at.toISOString() })),
+  };
+}

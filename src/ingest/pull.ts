@@ -1,0 +1,202 @@
+import { forgetViews } from '../feed/view.ts';
+import type { Deps } from '../deps.ts';
+import type { Tx } from '../db/db.ts';
+import { uuidv7 } from '../lib/ids.ts';
+import { nextSlot, parseCron } from '../schedule/cron.ts';
+import { applyPlan } from './apply.ts';
+import { lacksTooMany, planPull, planRepeat, type HeldItem, type Plan, type PullResult } from './diff.ts';
+import { toCandidates } from './candidates.ts';
+import { splitByWords } from './filters.ts';
+import { bytesHash } from './hashes.ts';
+import { ingestMetrics } from './metrics.ts';
+import { readInput, type Input } from './read-input.ts';
+import type { Parsed } from './record.ts';
+import type { Cursor, SourceRow } from './source-row.ts';
+import { finishPull, lockClaim, releaseSource } from './source-store.ts';
+import { sourceFormats } from './sources/registry.ts';
+import { inSourceAcrossOrgs, listHeldItems, privatePool } from './store.ts';
+
+/** Moves when this program reads the same bytes differently: they are then read again. */
+const reading = '1';
+const backOffMs = 5 * 60_000;
+const backOffMaxMs = 24 * 3_600_000;
+const storedSkippedMax = 100;
+
+/**
+ * Pulls a source that this worker has claimed: read, parse, compare, and one transaction for items, totals and cursor. A pull that is not good
+ * (spec/feed.md, "status") changes no item; its reason is in `error`. Answers undefined when the lease was lost on the way.
+ */
+export async function pullClaimed(
+  deps: Deps,
+  source: SourceRow,
+  options: { scheduled: boolean; signal?: AbortSignal },
+): Promise<PullResult | undefined> {
+  const worker = source.worker!;
+  const cursor = JSON.parse(source.cursor) as Cursor;
+  const mustRead = cursor.reading !== reading;
+  try {
+    const known = mustRead ? { ...source, etag: null, last_modified: null } : source;
+    const input = await asBadPull(() => readInput(known, deps.config, options.signal));
+    const repeats = !mustRead && (input.kind === 'not-modified' || bytesHash(input.parts) === cursor.bytes);
+    const parsed = input.kind === 'read' && !repeats ? await asBadPull(async () => parse(source, input)) : undefined;
+    const result = await inSourceAcrossOrgs(deps.db, source, async (tx): Promise<PullResult | undefined> => {
+      const claimed = await lockClaim(tx, source, worker);
+      if (!claimed) return undefined;
+      const plan = await planOf(tx, claimed, parsed, cursor);
+      await applyPlan(tx, claimed, plan, deps.clock());
+      await finishPull(
+        tx,
+        worker,
+        goodEnd(deps, claimed, { input, parsed, cursor, plan, scheduled: options.scheduled, before: source }),
+      );
+      return plan.result;
+    });
+    forgetViews(deps.db);
+    if (result) ingestMetrics(deps.metrics.registry)(source.kind, result);
+    return result;
+  } catch (error) {
+    if (options.signal?.aborted) {
+      await inSourceAcrossOrgs(deps.db, source, (tx) => releaseSource(tx, source, worker));
+      throw error;
+    }
+    return failPull(deps, source, { error, scheduled: options.scheduled });
+  }
+}
+
+/** Why a pull is not good; the message may be shown. Anything else that is thrown is a fault of this program. */
+class BadPull extends Error {}
+
+const parse = (source: SourceRow, { parts }: Input & { kind: 'read' }): Parsed =>
+  sourceFormats[source.kind].parse(parts, { reliability: source.reliability });
+
+async function asBadPull<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new BadPull(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+async function planOf(tx: Tx, source: SourceRow, parsed: Parsed | undefined, cursor: Cursor): Promise<Plan> {
+  const held = await listHeldItems(tx, source);
+  if (!parsed) return planRepeat(held, cursor.records ?? 0);
+  const { kept, left, present } = splitByWords(parsed.records, source);
+  checkCatalogue(parsed, held, { present, newest: cursor.newest });
+  const ownPool = await privatePool(tx, source.organization_id, uuidv7());
+  const { candidates, tooLarge } = toCandidates(kept, source, ownPool);
+  return planPull({
+    held,
+    candidates,
+    present,
+    catalogue: parsed.catalogue !== undefined,
+    skipped: [...parsed.skipped, ...left, ...tooLarge],
+  });
+}
+
+function checkCatalogue(
+  { catalogue }: Parsed,
+  held: HeldItem[],
+  { present, newest }: { present: ReadonlySet<string>; newest: string | undefined },
+): void {
+  if (!catalogue) return;
+  const { declared, rows, released } = catalogue;
+  if (declared !== rows) throw new BadPull(`the catalogue declares ${declared} rows and has ${rows}`);
+  if (newest !== undefined && released < newest)
+    throw new BadPull(`the catalogue of ${released} is older than the newest seen (${newest})`);
+  if (lacksTooMany(held, present)) throw new BadPull('the catalogue lacks 5 % or more of the known rows');
+}
+
+type Good = {
+  input: Input;
+  parsed: Parsed | undefined;
+  cursor: Cursor;
+  plan: Plan;
+  scheduled: boolean;
+  before: SourceRow;
+};
+
+function goodEnd(
+  deps: Deps,
+  source: SourceRow,
+  { input, parsed, cursor, plan, scheduled, before }: Good,
+): Parameters<typeof finishPull>[2] {
+  const now = deps.clock();
+  const { result } = plan;
+  const isNew = result.added + result.corrected + result.retracted > 0;
+  const read = input.kind === 'read' ? input : undefined;
+  const newest = parsed?.catalogue?.released ?? cursor.newest;
+  // Settings that changed while the pull ran have not shaped what it read: the next one reads again.
+  const isCurrent = source.updated_at.getTime() === before.updated_at.getTime();
+  const next: Cursor = {
+    ...cursor,
+    ...(parsed && read ? { bytes: bytesHash(read.parts), records: plan.records } : {}),
+    ...(newest ? { newest } : {}),
+    reading: isCurrent ? reading : '',
+  };
+  return {
+    id: source.id,
+    organization_id: source.organization_id,
+    cursor: JSON.stringify(next),
+    etag: read ? (read.etag ?? null) : source.etag,
+    last_modified: read ? (read.lastModified ?? null) : source.last_modified,
+    next_pull_at: nextPull(source, now, { scheduled, failures: 0 }),
+    failures: 0,
+    last_pull_at: now,
+    last_success_at: now,
+    last_new_at: isNew ? now : source.last_new_at,
+    last_error: null,
+    last_result: stored(result),
+  };
+}
+
+async function failPull(
+  deps: Deps,
+  source: SourceRow,
+  { error, scheduled }: { error: unknown; scheduled: boolean },
+): Promise<PullResult | undefined> {
+  const reason = error instanceof BadPull ? error.message : 'the pull failed inside the service';
+  const now = deps.clock();
+  const result: PullResult = {
+    added: 0,
+    corrected: 0,
+    retracted: 0,
+    unchanged: 0,
+    skipped: [{ entry: source.name, reason }],
+    error: reason,
+  };
+  ingestMetrics(deps.metrics.registry)(source.kind, result);
+  deps.log.warn({ sourceId: source.id, err: error }, 'feed pull failed');
+  return inSourceAcrossOrgs(deps.db, source, async (tx) => {
+    const claimed = await lockClaim(tx, source, source.worker!);
+    if (!claimed) return undefined;
+    const failures = claimed.failures + 1;
+    const next_pull_at = nextPull(claimed, now, { scheduled, failures });
+    await finishPull(tx, source.worker!, {
+      ...claimed,
+      failures,
+      last_pull_at: now,
+      last_error: reason.slice(0, 1_000),
+      last_result: stored(result),
+      next_pull_at,
+    });
+    return result;
+  });
+}
+
+/** A pull by hand leaves the slots alone. After failures the source rests, longer each time, up to a day. */
+function nextPull(
+  source: SourceRow,
+  now: Date,
+  { scheduled, failures }: { scheduled: boolean; failures: number },
+): Date | null {
+  if (!source.enabled) return null;
+  if (!scheduled) return source.next_pull_at;
+  const rest = failures === 0 ? 0 : Math.min(backOffMaxMs, backOffMs * 2 ** Math.min(failures - 1, 20));
+  return nextSlot(parseCron(scheduleOf(source)), new Date(now.getTime() + rest));
+}
+
+export const scheduleOf = (source: Pick<SourceRow, 'schedule' | 'kind'>): string =>
+  source.schedule ?? sourceFormats[source.kind].defaults.schedule;
+
+const stored = (result: PullResult): string =>
+  JSON.stringify({ ...result, skipped: result.skipped.slice(0, storedSkippedMax) });

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { tlps } from '../feed/vocabulary.ts';
+import { uuidPattern } from '../lib/org-id.ts';
+import { sourceKinds } from './sources/registry.ts';
+
+const codePoints = (min: number, max: number) =>
+  z
+    .string()
+    .refine((text) => [...text].length >= min && [...text].length <= max, `must have ${min} to ${max} characters`)
+    .meta({ minLength: min, maxLength: max });
+
+const Words = z.array(codePoints(1, 200)).max(100);
+const Tlp = z.enum([...tlps, 'WHITE', 'AMBER_STRICT']);
+const OrgIds = z.array(z.string().regex(uuidPattern, 'must be a UUID')).max(1_000);
+
+const fields = {
+  name: codePoints(1, 255),
+  url: z.string().min(1).max(2_000).describe('http, https, or a `file:` address where the settings allow one.'),
+  publisher: codePoints(1, 200).nullable().optional(),
+  tlp: Tlp.nullable().optional(),
+  license: codePoints(1, 200).nullable().optional(),
+  reliability: z.number().min(0).max(1).optional().describe('How far the source is trusted, 0 to 1.'),
+  schedule: z
+    .string()
+    .max(500)
+    .nullable()
+    .optional()
+    .describe('Cron expression in UTC, not more often than hourly; null: that of the kind.'),
+  enabled: z.boolean().optional(),
+  include: Words.optional().describe('Only records with one of these words.'),
+  exclude: Words.optional().describe('No record with one of these words.'),
+  assignedTo: OrgIds.nullable()
+    .optional()
+    .describe('Organizations that see a shared source; null: all. Needs feed:admin.'),
+};
+
+export const CreateSource = z.strictObject({
+  kind: z.enum(sourceKinds),
+  ...fields,
+  visibility: z.enum(['private', 'shared']).optional().describe('Default private; shared needs feed:admin.'),
+});
+export type CreateSource = z.infer<typeof CreateSource>;
+
+export const PullOutcome = z
+  .object({
+    added: z.int(),
+    corrected: z.int(),
+    retracted: z.int(),
+    unchanged: z.int(),
+    skipped: z.array(z.object({ entry: z.string(), reason: z.string() })),
+    error: z.string().optional().describe('Why the pull was not good; it then changed no item.'),
+  })
+  .meta({ id: 'PullOutcome' });
+
+export const Source = z
+  .object({
+    id: z.string(),
+    kind: z.enum(sourceKinds),
+    name: z.string(),
+    url: z.string(),
+    publisher: z.string().nullable(),
+    tlp: z.enum(tlps).nullable(),
+    license: z.string().nullable(),
+    reliability: z.number(),
+    schedule: z.string(),
+    enabled: z.boolean(),
+    include: z.array(z.string()),
+    exclude: z.array(z.string()),
+    visibility: z.enum(['private', 'shared']),
+    assignedTo: z.array(z.string()).nullable().optional().describe('Only for its owner.'),
+    own: z.boolean(),
+    nextPullAt: z.string().nullable(),
+    lastPullAt: z.string().nullable(),
+    lastSuccessAt: z.string().nullable(),
+    lastNewAt: z.string().nullable(),
+    lagSeconds: z.int().nullable().describe('Time since the last good pull.'),
+    lastError: z.string().nullable(),
+    failures: z.int(),
+    lastResult: PullOutcome.nullable(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Source' });
+export type Source = z.infer<typeof Source>;
+
+const readOnly = [
+  'id',
+  'own',
+  'nextPullAt',
+  'lastPullAt',
+  'lastSuccessAt',
+  'lastNewAt',
+  'lagSeconds',
+  'lastError',
+  'failures',
+  'lastResult',
+  'createdAt',
+  'updatedAt',
+] as const;
+
+/** Every field optional; what only the service writes is ignored, so that what GET gave can be PUT back. */
+export const UpdateSource = z.strictObject({
+  ...fields,
+  name: fields.name.optional(),
+  url: fields.url.optional(),
+  kind: z.enum(sourceKinds).optional().describe('Cannot change.'),
+  visibility: z.enum(['private', 'shared']).optional().describe('Cannot change.'),
+  ...(Object.fromEntries(readOnly.map((name) => [name, z.unknown().optional()])) as Record<
+    (typeof readOnly)[number],
+    z.ZodOptional<z.ZodUnknown>
+  >),
+});
+export type UpdateSource = z.infer<typeof UpdateSource>;
+
+export const SourceList = z.object({ sources: z.array(Source), nextCursor: z.string().nullable() });
+export type SourceList = z.infer<typeof SourceList>;

@@ -1,0 +1,48 @@
+import type { Tlp } from '../feed/vocabulary.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import type { SourceKind } from './sources/registry.ts';
+
+/** A row of feed_sources. `include`, `exclude`, `cursor` and `last_result` are JSON text. */
+export type SourceRow = {
+  organization_id: OrgId;
+  id: string;
+  visibility: 'private' | 'shared';
+  assigned_to: string[] | null;
+  pool_id: string;
+  kind: SourceKind;
+  name: string;
+  url: string;
+  file_allowed: boolean;
+  publisher: string | null;
+  tlp: Tlp | null;
+  license: string | null;
+  reliability: number;
+  schedule: string | null;
+  enabled: boolean;
+  include: string;
+  exclude: string;
+  etag: string | null;
+  last_modified: string | null;
+  cursor: string;
+  next_pull_at: Date | null;
+  worker: string | null;
+  failures: number;
+  last_pull_at: Date | null;
+  last_success_at: Date | null;
+  last_new_at: Date | null;
+  last_error: string | null;
+  last_result: string | null;
+  created_at: Date;
+  updated_at: Date;
+};
+
+/** What is remembered of a source's last good pull. */
+export type Cursor = {
+  /** Hash of its bytes, and how many records they held. */
+  bytes?: string;
+  records?: number;
+  /** The newest release date that a catalogue had. */
+  newest?: string;
+  /** How it was read; a newer way reads the same bytes again. */
+  reading?: string;
+};

@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseCron } from '../../schedule/cron.ts';
+import { buckets, severities, tlps } from '../../feed/vocabulary.ts';
+import type { Parsed, SourceFormat } from '../record.ts';
+import { kevCatalogue, kevRows } from '../test-kev.ts';
+import { stixBundle } from '../test-stix.ts';
+import { sourceFormats, sourceKinds, type SourceKind } from './registry.ts';
+
+/** A document of each kind that is known to be good; a new kind needs one. */
+const samples: Record<SourceKind, unknown> = {
+  kev: kevCatalogue(1, kevRows(5)),
+  stix: stixBundle(['a.example', 'b.example']),
+};
+
+describe.each(sourceKinds)('%s', (kind) => {
+  const format: SourceFormat = sourceFormats[kind];
+  const parse = (...documents: unknown[]): Parsed =>
+    format.parse(
+      documents.map((document, index) => ({
+        name: `part-${index}`,
+        bytes: Buffer.isBuffer(document) ? document : Buffer.from(JSON.stringify(document)),
+      })),
+      { reliability: 0.7 },
+    );
+
+  test('has defaults that hold', () => {
+    expect(format.label).not.toBe('');
+    expect(format.defaults.reliability).toBeGreaterThan(0);
+    expect(format.defaults.reliability).toBeLessThanOrEqual(1);
+    expect(parseCron(format.defaults.schedule).minute).toBeTypeOf('number');
+    if (format.defaults.tlp) expect(tlps).toContain(format.defaults.tlp);
+  });
+
+  test('reads its sample, each time the same, and every rule of a record holds', () => {
+    const parsed = parse(samples[kind]);
+    expect(parsed.records.length).toBeGreaterThan(0);
+    expect(parse(samples[kind])).toEqual(parsed);
+    check(parsed);
+  });
+
+  test('documents that are none are refused with a reason', () => {
+    for (const bytes of ['', '{', 'null', '1', '"x"', '{"a":1}', '<xml/>'].map((text) => Buffer.from(text)))
+      expect(() => parse(bytes)).toThrow(/\w/);
+    for (const bytes of [Buffer.from([0xff, 0xfe, 0x00]), Buffer.from([0x1f, 0x8b, 0x08, 0x00])])
+      expect(() => parse(bytes)).toThrow(/\w/);
+  });
+
+  test('a sample with any values replaced gives records by the rules, entries with a reason, or a refusal', () => {
+    const hostile = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.constantFrom(
+        '\u0000',
+        '\ud800',
+        'A'.repeat(5_000),
+        '__proto__',
+        '9999-99-99',
+        '+275760-09-13T00:00:00Z',
+        '[',
+        "[a:b='\u0000']",
+        -1,
+        1e308,
+        null,
+        [],
+        {},
+      ),
+    );
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.tuple(fc.nat(), hostile)), fc.nat(4), (stream, changes) => {
+        const document = structuredClone(samples[kind]);
+        for (let count = 0; count <= changes; count += 1) {
+          const [where, value] = stream.next().value;
+          replaceAt(document, where, value);
+        }
+        let parsed: Parsed | undefined;
+        try {
+          parsed = parse(document);
+        } catch (error) {
+          expect((error as Error).message).toMatch(/\w/);
+          expect(error).not.toBeInstanceOf(TypeError);
+          expect(error).not.toBeInstanceOf(RangeError);
+        }
+        if (parsed) check(parsed);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+function check({ records, skipped }: Parsed): void {
+  expect(new Set(records.map(({ recordId }) => recordId)).size).toBe(records.length);
+  for (const { entry, reason } of skipped) expect([entry === '', reason === '']).toEqual([false, false]);
+  for (const record of records) {
+    expect(record.title.trim()).not.toBe('');
+    expect(severities).toContain(record.severity);
+    expect(record.canonicalKey).toMatch(/^(?:cve|adv|url|uuid|txt):./);
+    const texts = [
+      record.recordId,
+      record.canonicalKey,
+      record.title,
+      record.storedText,
+      record.publisher ?? '',
+      record.externalId ?? '',
+    ];
+    for (const text of texts) expect([text.includes('\u0000'), text.isWellFormed()]).toEqual([false, true]);
+    for (const time of [record.publishTime, record.modifiedAt, record.eventFirstSeen])
+      if (time !== undefined) expect(time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    for (const { start, end } of record.passages) expect(record.storedText.slice(start, end)).toHaveLength(end - start);
+    for (const { evidenceRef } of record.classification.attack)
+      expect(record.passages[Number(/\d+/.exec(evidenceRef)![0])]).toBeDefined();
+    for (const bucket of buckets)
+      for (const indicator of record.iocs[bucket]) {
+        expect(indicator.normalizedValue).not.toBe('');
+        expect(indicator.confidence).toBe(Math.round(indicator.confidence * 100) / 100);
+        expect(indicator.ttlDays).toBeGreaterThanOrEqual(0);
+      }
+  }
+}
+
+/** Puts a value in place of one of the document's own, chosen by number. */
+function replaceAt(document: unknown, where: number, value: unknown): void {
+  const places: [Record<string, unknown>, string][] = [];
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    for (const key of Object.keys(node)) {
+      places.push([node as Record<string, unknown>, key]);
+      walk((node as Record<string, unknown>)[key]);
+    }
+  };
+  walk(document);
+  const [parent, key] = places[where % Math.max(1, places.length)] ?? [];
+  if (parent && key !== undefined) parent[key] = structuredClone(value);
+}

@@ -1,0 +1,156 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fetchBytes, type FetchRequest } from './fetch.ts';
+import { createAllowance, isPublicAddress } from './public-address.ts';
+
+let server: Server;
+let base = '';
+const seen: { url: string; headers: Record<string, unknown> }[] = [];
+
+const routes: Record<string, RequestListener> = {
+  '/plain': (_, response) =>
+    response.setHeader('etag', '"one"').setHeader('last-modified', 'Mon, 01 Jan 2024 00:00:00 GMT').end('hello'),
+  '/gzip': (_, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync('packed')),
+  '/br': (_, response) => response.setHeader('content-encoding', 'br').end(brotliCompressSync('packed')),
+  '/bomb': (_, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync(Buffer.alloc(1_000_000))),
+  '/odd': (_, response) => response.setHeader('content-encoding', 'rot13').end('x'),
+  '/large': (_, response) => response.end(Buffer.alloc(200_000)),
+  '/endless': (_, response) => {
+    const timer = setInterval(() => response.write(Buffer.alloc(10_000)), 1);
+    response.on('close', () => clearInterval(timer));
+  },
+  '/cut': (_, response) => {
+    response.writeHead(200, { 'content-length': '100' });
+    response.write('half');
+    setTimeout(() => response.destroy(), 20);
+  },
+  '/slow': (_, response) => void setTimeout(() => response.end('late'), 5_000).unref(),
+  '/304': (_, response) => response.writeHead(304).end(),
+  '/500': (_, response) => response.writeHead(500).end('no'),
+  '/hop': (_, response) => response.writeHead(302, { location: '/plain' }).end(),
+  '/circle': (_, response) => response.writeHead(302, { location: '/circle' }).end(),
+  '/inside': (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end(),
+  '/file': (_, response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end(),
+};
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    seen.push({ url: request.url ?? '', headers: request.headers });
+    (routes[request.url ?? ''] ?? ((_, answer) => answer.writeHead(404).end()))(request, response);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const get = (path: string, more: Partial<FetchRequest> = {}) =>
+  fetchBytes({ url: `${base}${path}`, allow: ['127.0.0.1'], bytesMax: 100_000, ...more });
+const text = async (path: string, more?: Partial<FetchRequest>): Promise<string> => {
+  const fetched = await get(path, more);
+  return fetched.kind === 'fetched' ? fetched.bytes.toString() : fetched.kind;
+};
+
+describe('fetchBytes', () => {
+  test('bytes, validators, packed answers, redirects', async () => {
+    expect(await get('/plain')).toEqual({
+      kind: 'fetched',
+      bytes: Buffer.from('hello'),
+      etag: '"one"',
+      lastModified: 'Mon, 01 Jan 2024 00:00:00 GMT',
+    });
+    expect([await text('/gzip'), await text('/br'), await text('/hop')]).toEqual(['packed', 'packed', 'hello']);
+  });
+
+  test('sends what it holds and takes 304 for an answer', async () => {
+    expect(await get('/304', { etag: '"one"', lastModified: 'Mon' })).toEqual({ kind: 'not-modified' });
+    expect(seen.at(-1)!.headers).toMatchObject({ 'if-none-match': '"one"', 'if-modified-since': 'Mon' });
+  });
+
+  test.each([
+    ['/500', /status 500/],
+    ['/nowhere', /status 404/],
+    ['/large', /larger than/],
+    ['/endless', /larger than/],
+    ['/bomb', /cannot be unpacked/],
+    ['/odd', /unknown way/],
+    ['/cut', /cut off|aborted/],
+    ['/circle', /redirects/],
+    ['/inside', /not a public address/],
+    ['/file', /file: addresses/],
+  ])('%s is refused', async (path, reason) => {
+    await expect(get(path)).rejects.toThrow(reason);
+  });
+
+  test('time is bounded, and an abort ends it', async () => {
+    await expect(get('/slow', { timeoutMs: 100 })).rejects.toThrow('too long');
+    await expect(get('/slow', { signal: AbortSignal.timeout(50) })).rejects.toThrow();
+  });
+
+  test.each([
+    'http://127.0.0.1',
+    'http://localhost',
+    'http://2130706433',
+    'http://0x7f.1',
+    'http://[::1]',
+    'http://[::ffff:127.0.0.1]',
+    'http://10.1.2.3',
+    'http://0.0.0.0',
+    'http://user:pw@example.com',
+    'ftp://example.com',
+  ])('%s is not fetched', async (url) => {
+    const before = seen.length;
+    await expect(
+      fetchBytes({
+        url: url.startsWith('http://') ? `${url}:${new URL(base).port}/plain` : url,
+        allow: [],
+        timeoutMs: 2_000,
+      }),
+    ).rejects.toThrow();
+    expect(seen.length).toBe(before);
+  });
+});
+
+test.each([
+  ['8.8.8.8', true],
+  ['172.15.0.1', true],
+  ['172.16.0.1', false],
+  ['100.64.0.1', false],
+  ['169.254.169.254', false],
+  ['192.168.1.1', false],
+  ['224.0.0.1', false],
+  ['255.255.255.255', false],
+  ['2606:4700:4700::1111', true],
+  ['::1', false],
+  ['::', false],
+  ['fc00::1', false],
+  ['fe80::1', false],
+  ['ff02::1', false],
+  ['2001:db8::1', false],
+  ['::ffff:10.0.0.1', false],
+  ['::ffff:8.8.8.8', true],
+  ['64:ff9b::7f00:1', false],
+  ['2002:7f00:1::', false],
+  ['nonsense', false],
+])('%s is public: %s', (address, expected) => {
+  expect(isPublicAddress(address)).toBe(expected);
+});
+
+test('an allowance takes hosts, addresses and networks', () => {
+  const allows = createAllowance(['Intra.Example', '10.0.0.0/8', '192.168.1.5', 'fd00::/8']);
+  expect([
+    allows('intra.example', '172.16.0.1'),
+    allows('x', '10.9.9.9'),
+    allows('x', '192.168.1.5'),
+    allows('x', 'fd12::1'),
+  ]).toEqual([true, true, true, true]);
+  expect([allows('other', '172.16.0.1'), allows('x', '192.168.1.6'), allows('x', 'fe80::1')]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});

@@ -1,0 +1,156 @@
+import { lookup } from 'node:dns/promises';
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { createAllowance, isPublicAddress } from './public-address.ts';
+
+export type FetchRequest = {
+  url: string;
+  /** Hosts, addresses and CIDRs that may be reached although they are private. */
+  allow: readonly string[];
+  /** Validators of what is held already: the answer may then be `not-modified`. */
+  etag?: string | undefined;
+  lastModified?: string | undefined;
+  signal?: AbortSignal | undefined;
+  bytesMax?: number;
+  timeoutMs?: number;
+};
+
+export type Fetched =
+  | { kind: 'fetched'; bytes: Buffer; etag: string | undefined; lastModified: string | undefined }
+  | { kind: 'not-modified' };
+
+const redirectsMax = 5;
+const unpackFactor = 4;
+
+/**
+ * GET of a public address, with bounds on size (packed and unpacked), time and redirects. Every host, that of a redirect too, is resolved
+ * first; the connection goes to the address that was checked. Throws an Error with a message that may be shown.
+ */
+export async function fetchBytes(given: FetchRequest): Promise<Fetched> {
+  const timeout = AbortSignal.timeout(given.timeoutMs ?? 60_000);
+  const signal = given.signal ? AbortSignal.any([timeout, given.signal]) : timeout;
+  try {
+    return await follow(given, signal);
+  } catch (error) {
+    if (timeout.aborted) throw new Error('the source took too long to answer', { cause: error });
+    throw error;
+  }
+}
+
+async function follow(given: FetchRequest, signal: AbortSignal): Promise<Fetched> {
+  const bytesMax = given.bytesMax ?? 32 * 1024 * 1024;
+  let url = new URL(given.url);
+  for (let hop = 0; hop <= redirectsMax; hop += 1) {
+    const response = await send(url, given, signal);
+    const status = response.statusCode ?? 0;
+    const location = response.headers.location;
+    if (status === 304) {
+      response.destroy();
+      return { kind: 'not-modified' };
+    }
+    if ([301, 302, 303, 307, 308].includes(status) && location) {
+      response.destroy();
+      url = new URL(location, url);
+      continue;
+    }
+    if (status !== 200) {
+      response.destroy();
+      throw new Error(`${url.host} answered with status ${status}`);
+    }
+    const bytes = await unpack(
+      await readBody(response, bytesMax),
+      response.headers['content-encoding'],
+      bytesMax * unpackFactor,
+    );
+    return { kind: 'fetched', bytes, etag: response.headers.etag, lastModified: response.headers['last-modified'] };
+  }
+  throw new Error(`more than ${redirectsMax} redirects`);
+}
+
+async function send(url: URL, given: FetchRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new Error(`${url.protocol} addresses are not fetched`);
+  if (url.username || url.password) throw new Error('an address with a user name or password is not fetched');
+  const addresses = await resolveHost(url, given.allow, signal);
+  const pinned: LookupFunction = (_host, options, done) => {
+    if (options.all) done(null, addresses);
+    else done(null, addresses[0]!.address, addresses[0]!.family);
+  };
+  const headers = {
+    'user-agent': 'tocsin',
+    accept: '*/*',
+    'accept-encoding': 'gzip, br',
+    ...(given.etag ? { 'if-none-match': given.etag } : {}),
+    ...(given.lastModified ? { 'if-modified-since': given.lastModified } : {}),
+  };
+  return new Promise((resolve, reject) => {
+    const start = url.protocol === 'https:' ? requestHttps : requestHttp;
+    const outgoing = start(url, { method: 'GET', headers, lookup: pinned, signal, agent: false }, resolve);
+    outgoing.on('error', (error) =>
+      reject(new Error(`${url.host} cannot be reached: ${error.message}`, { cause: error })),
+    );
+    outgoing.end();
+  });
+}
+
+/** One private address among several is enough to refuse: a name must not be able to choose. */
+async function resolveHost(
+  url: URL,
+  allow: readonly string[],
+  signal: AbortSignal,
+): Promise<{ address: string; family: number }[]> {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await resolveName(host, signal);
+  const isAllowed = createAllowance(allow);
+  const refused = found.find(({ address }) => !isPublicAddress(address) && !isAllowed(host, address));
+  if (found.length === 0) throw new Error(`${host} has no address`);
+  if (refused) throw new Error(`${host} is not a public address (TOCSIN_FETCH_ALLOW can permit it)`);
+  return found;
+}
+
+async function resolveName(host: string, signal: AbortSignal): Promise<{ address: string; family: number }[]> {
+  signal.throwIfAborted();
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
+  });
+  aborted.catch(() => undefined);
+  const resolved = lookup(host, { all: true }).catch((error: Error) => {
+    throw new Error(`${host} cannot be resolved: ${error.message}`, { cause: error });
+  });
+  return Promise.race([resolved, aborted]);
+}
+
+async function readBody(response: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response) {
+    size += (chunk as Buffer).length;
+    // Leaving the loop destroys the stream and its connection.
+    if (size > bytesMax) throw new Error(`the answer is larger than ${bytesMax} bytes`);
+    chunks.push(chunk as Buffer);
+  }
+  if (!response.complete) throw new Error('the answer was cut off');
+  return Buffer.concat(chunks);
+}
+
+const unpackers: Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
+  gzip: promisify(gunzip) as (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>,
+  'x-gzip': promisify(gunzip) as (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>,
+  deflate: promisify(inflate) as (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>,
+  br: promisify(brotliDecompress) as (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>,
+};
+
+async function unpack(bytes: Buffer, encoding: string | undefined, maxOutputLength: number): Promise<Buffer> {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return bytes;
+  const unpacker = Object.hasOwn(unpackers, name) ? unpackers[name] : undefined;
+  if (!unpacker) throw new Error(`the answer is packed in an unknown way (${name.slice(0, 40)})`);
+  try {
+    return await unpacker(bytes, { maxOutputLength });
+  } catch (error) {
+    throw new Error('the answer cannot be unpacked within its bounds', { cause: error });
+  }
+}

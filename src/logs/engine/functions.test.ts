@@ -1,0 +1,47 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+import { expect, test } from 'vitest';
+import { allowedFunctions, allowedTableFunctions } from './functions.ts';
+
+const connection = await (await DuckDBInstance.create(':memory:')).connect();
+const names = async (where: string): Promise<string[]> => {
+  const result = await connection.runAndReadAll(
+    `SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE ${where}`,
+  );
+  return result.getRows().map((row) => String(row[0]));
+};
+
+test('no function that the engine itself says has side effects is allowed', async () => {
+  const effects = await names('has_side_effects');
+  expect(effects).toContain('nextval');
+  expect(effects.filter((name) => allowedFunctions.has(name))).toEqual([]);
+});
+
+test('no function that only makes tables is allowed but the three that read nothing', async () => {
+  const scalar = new Set(await names("function_type IN ('scalar', 'aggregate', 'macro')"));
+  const tables = await names("function_type IN ('table', 'table_macro', 'pragma')");
+  const allowed = tables.filter((name) => allowedFunctions.has(name) && !scalar.has(name));
+  expect(allowed.filter((name) => !allowedTableFunctions.has(name))).toEqual([]);
+});
+
+test('the list names functions of this engine, few of which are words of its grammar', async () => {
+  const known = new Set(await names('true'));
+  const grammar = [
+    '!',
+    'cume_dist',
+    'coalesce',
+    'grouping',
+    'grouping_id',
+    'if',
+    'ifnull',
+    'ilike',
+    'like',
+    'not',
+    'position',
+    'row',
+    'map',
+    '->',
+    '!__postfix',
+    'unnest',
+  ];
+  expect([...allowedFunctions].filter((name) => !known.has(name) && !grammar.includes(name))).toEqual([]);
+});

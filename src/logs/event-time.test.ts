@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { eventId } from './event-id.ts';
+import { eventTime, parseTime } from './event-time.ts';
+
+const iso = (micros: number | undefined): string | undefined =>
+  micros === undefined
+    ? undefined
+    : new Date(Math.floor(micros / 1000)).toISOString().slice(0, -1) + String(micros % 1000).padStart(3, '0');
+
+test.each<[unknown, string]>([
+  ['2023-07-10T12:11:15Z', '2023-07-10T12:11:15.000000'],
+  ['2023-07-10T12:11:15.123456789Z', '2023-07-10T12:11:15.123456'],
+  ['2023-07-10T12:11:15+02:00', '2023-07-10T10:11:15.000000'],
+  ['2023-07-10T12:11:15-0530', '2023-07-10T17:41:15.000000'],
+  ['2020-09-21 07:15:25.082', '2020-09-21T07:15:25.082000'],
+  ['2020-09-21 07:15:25,082 UTC', '2020-09-21T07:15:25.082000'],
+  ['2020-09-21', '2020-09-21T00:00:00.000000'],
+  ['20200921T071525Z', '2020-09-21T07:15:25.000000'],
+  ['9/21/2020 7:15:25 AM', '2020-09-21T07:15:25.000000'],
+  ['12/1/2020 12:00:00 AM', '2020-12-01T00:00:00.000000'],
+  ['12/1/2020 12:30:00 PM', '2020-12-01T12:30:00.000000'],
+  ['10/Oct/2020:13:55:36 -0700', '2020-10-10T20:55:36.000000'],
+  ['/Date(1600672525082)/', '2020-09-21T07:15:25.082000'],
+  ['Mon, 21 Sep 2020 07:15:25 GMT', '2020-09-21T07:15:25.000000'],
+  ['Mon, 21 Sep 2020 07:15:25 +0200', '2020-09-21T05:15:25.000000'],
+  ['Sep 21, 2020 07:15:25', '2020-09-21T07:15:25.000000'],
+  [1_600_672_525, '2020-09-21T07:15:25.000000'],
+  [1_600_672_525.5, '2020-09-21T07:15:25.500000'],
+  [1_600_672_525_082, '2020-09-21T07:15:25.082000'],
+  [1_600_672_525_082_123, '2020-09-21T07:15:25.082123'],
+  ['1600672525', '2020-09-21T07:15:25.000000'],
+  ['1600672525.25', '2020-09-21T07:15:25.250000'],
+  [{ '@SystemTime': '2020-09-21T07:15:25.082Z' }, '2020-09-21T07:15:25.082000'],
+  [{ '#attributes': { SystemTime: '2020-09-21T07:15:25Z' } }, '2020-09-21T07:15:25.000000'],
+  [{ $date: 1_600_672_525_082 }, '2020-09-21T07:15:25.082000'],
+])('%j is %s', (value, expected) => {
+  expect(iso(parseTime(value))).toBe(expected);
+});
+
+test('FILETIME counts from 1601', () => {
+  const filetime = (Date.UTC(2020, 8, 21) + 11_644_473_600_000) * 10_000;
+  expect(Math.abs(parseTime(filetime)! - Date.UTC(2020, 8, 21) * 1000)).toBeLessThan(1000);
+});
+
+test.each([
+  null, '', 'yesterday', 0, -1, NaN, true, [], {}, '2020-02-30T00:00:00Z', '2020-13-01', '25:00', 'Sep 21 07:15:25', '1601-01-01T00:00:00Z',
+  '9999-12-31T23:59:59Z', 42, '12', 'x'.repeat(1000), '2020-09-21T99:00:00Z',
+])('%j is no time', (value) => {
+  expect(parseTime(value)).toBeUndefined();
+}); // prettier-ignore
+
+test('the field that was named comes first, then the usual ones, the surest first', () => {
+  const event = {
+    EventTime: '2020-01-01 10:00:00',
+    '@timestamp': '2020-01-01T12:00:00Z',
+    a: { when: '2021-01-01T00:00:00Z' },
+    'b.c': '2022-01-01T00:00:00Z',
+  };
+  expect(iso(eventTime(event))).toBe('2020-01-01T12:00:00.000000');
+  expect(iso(eventTime(event, 'a.when'))).toBe('2021-01-01T00:00:00.000000');
+  expect(iso(eventTime(event, 'b.c'))).toBe('2022-01-01T00:00:00.000000');
+  expect(iso(eventTime(event, 'none'))).toBe('2020-01-01T12:00:00.000000');
+  expect(eventTime({ '@timestamp': 'broken', x: 1 })).toBeUndefined();
+  expect(eventTime({ constructor: 1, a: null }, 'a.b.c')).toBeUndefined();
+});
+
+test.each<[Record<string, unknown>, string | undefined]>([
+  [{ eventID: 'f0cce5bc-5f9e-4ee1-bb48-e20fecb32403' }, 'f0cce5bc-5f9e-4ee1-bb48-e20fecb32403'],
+  [{ event: { id: 'CXWv6p3arKYeMETxOg' } }, 'CXWv6p3arKYeMETxOg'],
+  [{ 'event.id': 'CXWv6p3arKYeMETxOg' }, 'CXWv6p3arKYeMETxOg'],
+  [{ EventID: 4624 }, undefined],
+  [{ eventId: '4624' }, undefined],
+  [{ id: 42 }, undefined],
+  [{ uid: '0' }, undefined],
+  [{ uid: 'S-1-5-21-3940915590-64593676-1414006259-500' }, undefined],
+  [{ id: 'arn:aws:iam::123837392027:user/x' }, undefined],
+  [{ id: 'a tab\tin a long enough text' }, undefined],
+])('the id of %j is %s', (event, expected) => {
+  expect(eventId(event)).toBe(expected);
+});

@@ -1,0 +1,70 @@
+import { sql } from 'kysely';
+import { row, type Tx } from '../db/db.ts';
+import type { Claim } from '../schedule/claim.ts';
+import { heldBy, holdRun } from '../schedule/fence.ts';
+import { pendingWindows } from '../schedule/windows.ts';
+import type { RunTrigger } from './run.ts';
+
+/** Windows that one claim examines at most; the rest follows at the next. */
+export const windowsMax = 24;
+
+// No language model is configured in this version: every alias means the built-in analyst.
+export const model = 'analyst';
+
+/** A run as its attempt finds it. `pending`: times as ISO text. */
+export type Begun = {
+  cancel: boolean;
+  trigger: RunTrigger;
+  slot_at: Date | null;
+  started_at: Date;
+  window_from: Date | null;
+  window_to: Date | null;
+  on_event_time: boolean;
+  definition: string;
+  windows: string;
+  entities: string;
+  warnings: string;
+  phases: string;
+  deleted: boolean;
+  active: boolean;
+  lookback_minutes: number | null;
+  leftovers: boolean;
+  pending: { from: string; to: string; slotAt: string }[];
+};
+
+/** The windows that a claim may examine, and one more that says whether others are left. */
+export const upTo = (claim: Claim) => ({ slotAt: claim.dueAt, limit: windowsMax + 1 });
+
+// One statement: it is the first of many thousand runs an hour. What it writes may be lost with a crash of the server, since
+// the run is then begun again, so its commit need not wait for the disk.
+export async function markRunning(tx: Tx, claim: Claim, now: Date): Promise<Begun> {
+  const begun = await row(
+    tx,
+    sql<Begun>`
+      with held as materialized (
+        select cancel_requested, set_config('synchronous_commit', 'off', true) from run_queue
+        where ${heldBy(claim)} for update
+      ), facts as (
+        insert into run_facts (organization_id, detection_id, last_run_at)
+        select ${claim.orgId}::uuid, ${claim.detectionId}::uuid, ${now}::timestamptz from held
+        on conflict (organization_id, detection_id) do update set last_run_at = greatest(run_facts.last_run_at, excluded.last_run_at)
+      )
+      update runs r set status = 'running', attempt = ${claim.attempt}, failure = null, started_at = coalesce(r.started_at, ${now}),
+        lag_ms = coalesce(r.lag_ms, (extract(epoch from (${now}::timestamptz - r.due_at)) * 1000)::bigint), revision = v.revision,
+        prompt_version = (v.definition::json->>'promptVersion')::int, model_alias = v.definition::json->>'modelAlias',
+        query = v.definition::json->>'detectionQuery', model = ${model}
+      from held, agents a join agent_revisions v on v.organization_id = a.organization_id and v.agent_id = a.id
+        left join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id
+      where r.organization_id = ${claim.orgId} and r.due_at = ${claim.dueAt} and r.id = ${claim.runId}
+        and a.organization_id = r.organization_id and a.id = r.detection_id and v.revision = coalesce(r.revision, a.revision)
+      returning held.cancel_requested as cancel, r.trigger, r.slot_at, r.started_at, r.window_from, r.window_to, r.on_event_time,
+        v.definition, r.windows, r.entities, r.warnings, r.phases, a.deleted_at is not null as deleted,
+        coalesce(s.active, false) as active, s.lookback_minutes,
+        (select coalesce(json_agg(p order by p."from"), '[]') from (${pendingWindows(claim, upTo(claim))}) p) as pending,
+        exists (select from candidates c where c.organization_id = r.organization_id and c.detection_id = r.detection_id
+          and c.state = 'pending') as leftovers`,
+  );
+  if (begun) return begun;
+  await holdRun(tx, claim);
+  throw new Error(`Run ${claim.runId} has no definition.`);
+}

@@ -1,0 +1,24 @@
+import type { Verified } from '../agent/verify.ts';
+import type { NewHit } from '../hits/store.ts';
+import type { StoredCandidate } from './candidate-store.ts';
+
+/** The hit that a verified verdict makes of a candidate. `judged` false: it stands by its facts alone. */
+export function newHit(
+  detectionId: string,
+  candidate: StoredCandidate,
+  { hitKey, verified, judged }: { hitKey: string; verified: Verified; judged: boolean },
+): NewHit {
+  const { triggered: _, ...verdict } = verified.verdict;
+  return {
+    ...verdict,
+    key: hitKey,
+    detectionId,
+    kind: candidate.kind,
+    rows: candidate.rows,
+    facts: candidate.facts,
+    judged,
+    modelDisagrees: verified.modelDisagrees,
+    windowFrom: candidate.windowFrom,
+    windowTo: candidate.windowTo,
+  };
+}

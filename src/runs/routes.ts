@@ -1,0 +1,62 @@
+import type { Deps } from '../deps.ts';
+import { IdPath } from '../detections/input.ts';
+import { callerOf, type App } from '../http/route.ts';
+import { PageQuery } from '../lib/page.ts';
+import { cancelRun } from './cancel.ts';
+import { getGaps, getRun, getRuns } from './read.ts';
+import { requestRun } from './request.ts';
+import { GapList, Run, RunList, RunRequest, RunStarted } from './schema.ts';
+
+const tags = ['runs'];
+const read = { scope: 'detections:read' } as const;
+const run = { scope: 'detections:run' } as const;
+
+export function runRoutes(app: App, deps: Pick<Deps, 'db' | 'clock'>): void {
+  app.route({
+    method: 'POST',
+    url: '/api/detections/:id/run',
+    config: { ...run, bodyOptional: true },
+    schema: { tags, summary: 'Run a detection now', params: IdPath, body: RunRequest, response: { 200: RunStarted } },
+    handler: (request) => requestRun(deps, callerOf(request), request.params.id, request.body),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/detections/:id/runs',
+    config: read,
+    schema: {
+      tags,
+      summary: 'List runs, newest first',
+      params: IdPath,
+      querystring: PageQuery,
+      response: { 200: RunList },
+    },
+    handler: (request) => getRuns(deps, callerOf(request), request.params.id, request.query),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/detections/:id/gaps',
+    config: read,
+    schema: {
+      tags,
+      summary: 'List time that was not examined, latest first',
+      params: IdPath,
+      querystring: PageQuery,
+      response: { 200: GapList },
+    },
+    handler: (request) => getGaps(deps, callerOf(request), request.params.id, request.query),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/runs/:id',
+    config: read,
+    schema: { tags, summary: 'Get a run', params: IdPath, response: { 200: Run } },
+    handler: (request) => getRun(deps, callerOf(request), request.params.id),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/runs/:id/cancel',
+    config: { ...run, noBody: true },
+    schema: { tags, summary: 'Cancel a run', params: IdPath, response: { 200: Run } },
+    handler: (request) => cancelRun(deps, callerOf(request), request.params.id),
+  });
+}

@@ -1,0 +1,107 @@
+import type { Deps } from '../src/deps.ts';
+import { catalogue, done, fillOrg, whileServing } from './fill.ts';
+import type { TestOrg } from './harness.ts';
+
+export type Call = { method: string; url: string; status: number; body: unknown };
+
+/** Uses every operation of the API at least once, in an order in which each succeeds. Answers what was answered. */
+export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> {
+  const calls: Call[] = [];
+  const watched: TestOrg = {
+    ...org,
+    call: async (method, url, body, headers) => {
+      const answer = await org.call(method, url, body, headers);
+      calls.push({ method, url, status: answer.status, body: answer.body });
+      return answer;
+    },
+  };
+  const { mark } = await fillOrg(deps, watched);
+  const get = (url: string) => done(watched.call('GET', url));
+  const post = (url: string, body?: unknown) => done(watched.call('POST', url, body));
+  const put = (url: string, body: unknown) => done(watched.call('PUT', url, body));
+  const remove = (url: string) => done(watched.call('DELETE', url));
+  await useService(get);
+  await useKeys({ get, post, remove });
+  await useDetections({ get, post, put, remove });
+  await useAgents({ get, put });
+  await useRuns({ get, post });
+  await useFeed({ get, post, put, remove }, mark);
+  return calls;
+}
+
+type Get = (url: string) => ReturnType<typeof done>;
+type Send = (url: string, body?: unknown) => ReturnType<typeof done>;
+
+async function useService(get: Get): Promise<void> {
+  await get('/healthz');
+  await get('/readyz');
+  await get('/api/audit?limit=200');
+  await get('/api/logs');
+}
+
+async function useKeys({ get, post, remove }: { get: Get; post: Send; remove: Get }): Promise<void> {
+  const { keys } = await get('/api/keys');
+  const extra = keys.find(({ name }: { name: string }) => name === 'filled');
+  await post(`/api/keys/${extra.id}/rotate`, { overlapSeconds: 0 });
+  await remove(`/api/keys/${extra.id}`);
+}
+
+async function useDetections({
+  get,
+  post,
+  put,
+  remove,
+}: {
+  get: Get;
+  post: Send;
+  put: Send;
+  remove: Get;
+}): Promise<void> {
+  const { detections } = await get('/api/detections?enabled=true&limit=1');
+  const { id } = detections[0];
+  await put(`/api/detections/${id}`, { tags: ['Walked'], description: null });
+  await get(`/api/detections/${id}`);
+  await remove(`/api/detections/${id}`);
+  await post(`/api/detections/${id}/restore`);
+  const { suggestions } = await get('/api/detections/suggestions');
+  await post(`/api/detections/${suggestions[0].id}/dismiss`, { reason: 'other', note: 'walked' });
+  const dismissed = await get('/api/detections/suggestions/dismissed');
+  for (const suggestion of dismissed.suggestions) await post(`/api/detections/${suggestion.id}/restore`);
+  await post(`/api/detections/${suggestions[0].id}/accept`, { name: 'accepted' });
+}
+
+async function useAgents({ get, put }: { get: Get; put: Send }): Promise<void> {
+  const { agents } = await get('/api/agents?limit=200');
+  const builtIn = agents.find(({ isBuiltIn }: { isBuiltIn: boolean }) => isBuiltIn);
+  await get(`/api/agents/${builtIn.id}`);
+  await put(`/api/agents/${builtIn.id}`, { detectionCadence: 'daily', enabled: false });
+}
+
+async function useRuns({ get, post }: { get: Get; post: Send }): Promise<void> {
+  const { hits } = await get('/api/hits?status=open');
+  const hit = await get(`/api/hits/${hits[0].id}`);
+  await get(`/api/runs/${hit.runs[0]}`);
+  await get(`/api/detections/${hit.detectionId}/runs?limit=2`);
+  await get(`/api/detections/${hit.detectionId}/gaps`);
+  const { runId } = await post(`/api/detections/${hit.detectionId}/run`, { customInstructions: 'Look twice.' });
+  await post(`/api/runs/${runId}/cancel`);
+}
+
+async function useFeed(
+  { get, post, put, remove }: { get: Get; post: Send; put: Send; remove: Get },
+  mark: string,
+): Promise<void> {
+  const { sources } = await get('/api/feed/sources');
+  const { id } = sources[0];
+  // A second version of the catalogue: one entry is new, and the words of the others have changed.
+  await whileServing(catalogue(`${mark} again`, 4), async (url) => {
+    await put(`/api/feed/sources/${id}`, { url, license: 'none', schedule: '5 * * * *' });
+    await post(`/api/feed/sources/${id}/pull`);
+  });
+  await get(`/api/feed/sources/${id}`);
+  const { items } = await get(`/items?perPage=2&page=2&source=${mark}&unknown=1&platform=none&relevancyMode=relevant`);
+  await get('/stats');
+  const all = items.length > 0 ? items : (await get('/items?status=corrected')).items;
+  await get(`/items/${all[0].id}`);
+  await remove(`/api/feed/sources/${id}`);
+}

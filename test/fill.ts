@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Deps } from '../src/deps.ts';
+import { runDue } from '../src/runs/run-due.ts';
+import { enqueueDueRunsAcrossOrgs } from '../src/schedule/enqueue.ts';
+import type { Answer, TestOrg } from './harness.ts';
+
+export type Filled = {
+  /** Ids of everything that the organization now has. */
+  ids: string[];
+  /** A text that stands in the names of its detections, its dataset and its items. */
+  mark: string;
+};
+
+const hourMs = 3_600_000;
+
+/**
+ * Gives an organization rows in every table of tenants, through the API and the scheduler: detections, suggestions, a run with a hit, a
+ * gap, a queued run, logs, and a feed source with items. The app's settings must let 127.0.0.1 be fetched (TOCSIN_FETCH_ALLOW).
+ */
+export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
+  const mark = `mark${randomBytes(6).toString('hex')}`;
+  const ids = [
+    ...(await fillKeys(org)),
+    ...(await fillDetections(org, mark)),
+    ...(await fillRuns(deps, org, mark)),
+    ...(await fillFeed(org, mark)),
+  ];
+  return { ids: [...new Set(ids)], mark };
+}
+
+/** What a call answers; anything but 200 is an error that shows the answer. */
+export async function done(answer: Promise<Answer>): Promise<Answer['body']> {
+  const { status, body } = await answer;
+  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+async function fillKeys(org: TestOrg): Promise<string[]> {
+  const made = await done(org.call('POST', '/api/keys', { name: 'filled' }, { 'idempotency-key': 'fill-1' }));
+  return [made.id];
+}
+
+const definition = { systemPrompt: 'Judge it.', detectionCadence: 'hourly', entityField: 'user' };
+const queryOf = (mark: string): string => `SELECT _id, _time, "user", action FROM ${mark}`;
+
+async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
+  const base = { ...definition, name: mark, detectionQuery: queryOf(mark) };
+  const bodies = [
+    { ...base, detectionCategory: 'custom' },
+    { ...base, detectionCategory: 'first_occurrence' },
+    {
+      ...base,
+      detectionCategory: 'baseline_anomaly',
+      detectionQuery: `SELECT "user", count(*) AS count FROM ${mark} GROUP BY 1`,
+    },
+  ];
+  const ids: string[] = [];
+  for (const body of bodies) ids.push((await done(org.call('POST', '/api/detections', body))).id);
+  const gone = await done(org.call('POST', '/api/detections', bodies[0]));
+  await done(org.call('DELETE', `/api/detections/${gone.id}`));
+  const suggestion = { ...base, detectionCategory: 'privilege_escalation', rationale: mark };
+  const open = await done(org.call('POST', '/api/detections/suggestions', suggestion));
+  const dismissed = await done(
+    org.call('POST', '/api/detections/suggestions', { ...suggestion, detectionQuery: `${queryOf(mark)} WHERE true` }),
+  );
+  await done(org.call('POST', `/api/detections/${dismissed.id}/dismiss`, { reason: 'noisy' }));
+  return [...ids, gone.id, open.id, dismissed.id];
+}
+
+async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+  const now = deps.clock();
+  const events = ['ada', 'bob', 'eve'].map((user, index) => ({
+    _id: `${mark}-${index}`,
+    timestamp: new Date(now.getTime() - 60_000).toISOString(),
+    user,
+    action: `DeleteTrail by ${user}`,
+  }));
+  const { batchId } = await done(
+    org.call('POST', `/api/logs/${mark}`, events.map((event) => JSON.stringify(event)).join('\n'), {
+      'content-type': 'application/x-ndjson',
+    }),
+  );
+  const { detections } = await done(org.call('GET', '/api/detections'));
+  const custom = detections.find((one: { detectionCategory: string }) => one.detectionCategory === 'custom');
+  const range = { from: new Date(now.getTime() - hourMs).toISOString(), to: now.toISOString() };
+  const { runId } = await done(org.call('POST', `/api/detections/${custom.id}/run`, range));
+  const at = (hours: number): Date => new Date(now.getTime() + hours * hourMs);
+  // One hour on, the events lie in a window; after sixty more, older windows are beyond the look-back and become a gap.
+  await runDue(deps, at(1));
+  await runDue(deps, at(61));
+  await enqueueDueRunsAcrossOrgs(deps.db, { now: at(62), spreadMs: 0, limit: 100 });
+  const { runs } = await done(org.call('GET', `/api/detections/${custom.id}/runs?limit=200`));
+  const { gaps } = await done(org.call('GET', `/api/detections/${custom.id}/gaps`));
+  const { hits } = await done(org.call('GET', '/api/hits'));
+  for (const [what, list] of Object.entries({ runs, gaps, hits }))
+    if (list.length === 0) throw new Error(`nothing of ${what}`);
+  return [batchId, runId, ...[...runs, ...gaps, ...hits].map(({ id }: { id: string }) => id)];
+}
+
+/** A catalogue of known exploited vulnerabilities with made-up entries, as its publisher would serve it. */
+export function catalogue(mark: string, count = 3): string {
+  const vulnerabilities = Array.from({ length: count }, (_, n) => ({
+    cveID: `CVE-2099-${10_000 + n}`,
+    vendorProject: 'Northmere',
+    product: `Gatehouse ${n}`,
+    vulnerabilityName: `${mark} vulnerability ${n}`,
+    dateAdded: '2026-01-05',
+    shortDescription: `Northmere Gatehouse ${n} contains a vulnerability. This entry is made up.`,
+    requiredAction: 'Apply the update.',
+    dueDate: '2026-01-26',
+    knownRansomwareCampaignUse: n % 2 === 0 ? 'Known' : 'Unknown',
+    notes: '',
+    cwes: ['CWE-287'],
+  }));
+  return JSON.stringify({
+    title: 'Catalogue',
+    catalogVersion: '2026.01.05',
+    dateReleased: '2026-01-05T12:00:00.0000Z',
+    count,
+    vulnerabilities,
+  });
+}
+
+/** Serves one text over HTTP for as long as `work` takes. */
+export async function whileServing<T>(text: string, work: (url: string) => Promise<T>): Promise<T> {
+  const server = createServer((_request, response) => response.setHeader('content-type', 'application/json').end(text));
+  await new Promise<void>((listening) => {
+    server.listen(0, '127.0.0.1', listening);
+  });
+  try {
+    return await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.json`);
+  } finally {
+    server.close();
+  }
+}
+
+async function fillFeed(org: TestOrg, mark: string): Promise<string[]> {
+  return whileServing(catalogue(mark), async (url) => {
+    const source = await done(org.call('POST', '/api/feed/sources', { kind: 'kev', name: mark, url, publisher: mark }));
+    const pulled = await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
+    if (pulled.added !== 3) throw new Error(`the pull added nothing: ${JSON.stringify(pulled)}`);
+    const { items } = await done(org.call('GET', '/items?perPage=100'));
+    return [source.id, ...items.map(({ id }: { id: string }) => id)];
+  });
+}
