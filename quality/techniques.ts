@@ -22,10 +22,11 @@ export async function measureTechniques(verbose: boolean): Promise<Figure[]> {
   const procedures = readProcedures(dir);
   const common = commonest(reports, 50);
   const figures: Figure[] = [];
-  for (const [name, extra] of [
+  const settings: [string, Example[]][] = [
     ['with ATT&CK sentences', procedures],
     ['without', []],
-  ] as const) {
+  ];
+  for (const [name, extra] of settings) {
     const judged = crossValidate(reports, extra);
     figures.push(figureOf(`techniques, all labels, ${name}`, judged, { target: 0.66 }));
     figures.push(figureOf(`techniques, 50 commonest, ${name}`, judged, { target: 0.69, only: common }));

@@ -62,7 +62,6 @@ export function readDotted(text: string, start: number, emit: Emit): number {
 const isPackage = (labels: string[]): boolean =>
   labels.length >= 3 &&
   /^(?:com|org|net|io|app|me|ru|cn|de|in|eu|tr|br)$/.test(labels[0]!) &&
-  !isFileEnding(labels.at(-1)!) &&
   labels.every((label) => /^[a-z]\w*$/i.test(label));
 
 /** A whole file name (`libcurl.so.4` too), not a call of a method or a bare `.js`. */

@@ -57,7 +57,7 @@ export function readUrl(text: string, start: number, emit: Emit): number {
   const colon = text.indexOf(':', start);
   const afterScheme = colon + 3;
   const scheme = text.slice(start, colon).toLowerCase();
-  if (scheme === 's3' || scheme === 'gs') return readBucket(text, start, afterScheme, emit);
+  if (scheme === 's3' || scheme === 'gs') return readBucket(text, afterScheme, emit);
   if (!schemes.has(scheme)) return afterScheme;
   const host = matchAt(authority, text, afterScheme);
   if (!host) return afterScheme;
@@ -81,7 +81,7 @@ export function isHost(name: string): boolean {
   return named && (isTopLevel(labels.at(-1)!) || /[^\u0000-\u007F]|^xn--/.test(labels.at(-1)!));
 }
 
-function readBucket(text: string, start: number, from: number, emit: Emit): number {
+function readBucket(text: string, from: number, emit: Emit): number {
   const name = matchAt(/[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]/y, text, from);
   if (!name) return from;
   emit('bucket', from, from + name[0].length);

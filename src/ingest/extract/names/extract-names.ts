@@ -16,6 +16,9 @@ export type FoundName = {
 type Word = { text: string; start: number; end: number };
 type Mention = { entry: Entry | undefined; word: string; span: Span; hint: NameKind | undefined; cued: boolean };
 
+/** How often the words beside a name say actor, less how often they say software. */
+type Leanings = Map<Entry, number>;
+
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*(?:[’'](?=s\b))?/gu;
 const windowMax = 5;
 const spansMax = 20;
@@ -50,9 +53,12 @@ export function extractNames(original: string, dictionary: Dictionary = shippedN
     at += made.length - 1;
   }
   const cued = new Set(mentions.filter((mention) => mention.cued).map(({ word }) => keyOf(word)));
+  const leanings: Leanings = new Map();
+  for (const { entry, hint } of mentions)
+    if (entry && hint) leanings.set(entry, (leanings.get(entry) ?? 0) + (hint === 'actor' ? 1 : -1));
   const found = new Map<string, FoundName>();
   for (const mention of mentions)
-    if (!mention.entry?.plain || cued.has(keyOf(mention.word))) keep(mention, mentions, found);
+    if (!mention.entry?.plain || cued.has(keyOf(mention.word))) keep(mention, leanings, found);
   return [...found.values()].toSorted((a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1));
 }
 
@@ -171,7 +177,7 @@ function hintAround(text: string, { start, end }: Span): NameKind | undefined {
   return naming.test(before) ? 'malware' : undefined;
 }
 
-function keep(mention: Mention, mentions: Mention[], found: Map<string, FoundName>): void {
+function keep(mention: Mention, leanings: Leanings, found: Map<string, FoundName>): void {
   const { entry, word, span } = mention;
   if (!entry) {
     const isTool = mention.hint === 'tool';
@@ -181,7 +187,7 @@ function keep(mention: Mention, mentions: Mention[], found: Map<string, FoundNam
   }
   const actors = entry.entities.filter(({ kind }) => kind === 'actor');
   const software = entry.entities.filter(({ kind }) => kind !== 'actor');
-  const kind = kindOf(entry, mention, mentions);
+  const kind = kindOf(entry, mention, leanings);
   const pool = kind === 'actor' ? actors : software;
   const [chosen] = pool;
   if (!chosen) return undefined;
@@ -190,7 +196,7 @@ function keep(mention: Mention, mentions: Mention[], found: Map<string, FoundNam
   const others = kind === 'actor' && !isOwnName ? actors.filter(({ name }) => name !== chosen.name) : [];
   if (others.length > 0)
     return put(
-      { kind, name: word, aliases: [] },
+      { kind: 'actor', name: word, aliases: [] },
       { word, span, confidence: 0.5, ambiguous: actors.map(({ name }) => name) },
       found,
     );
@@ -198,14 +204,11 @@ function keep(mention: Mention, mentions: Mention[], found: Map<string, FoundNam
 }
 
 /** Some names are an actor's and its malware's: the words beside it decide, here or elsewhere in the text. */
-function kindOf(entry: Entry, mention: Mention, mentions: Mention[]): 'actor' | 'software' {
+function kindOf(entry: Entry, mention: Mention, leanings: Leanings): 'actor' | 'software' {
   const kinds = new Set(entry.entities.map(({ kind }) => (kind === 'actor' ? 'actor' : 'software')));
   if (kinds.size === 1) return kinds.has('actor') ? 'actor' : 'software';
   if (mention.hint) return mention.hint === 'actor' ? 'actor' : 'software';
-  const hints = mentions
-    .filter((other) => other.entry === entry && other.hint)
-    .map(({ hint }) => (hint === 'actor' ? 1 : -1));
-  const sum = hints.reduce((total: number, hint) => total + hint, 0);
+  const sum = leanings.get(entry) ?? 0;
   if (sum !== 0) return sum > 0 ? 'actor' : 'software';
   return entry.entities[0]!.kind === 'actor' ? 'actor' : 'software';
 }
