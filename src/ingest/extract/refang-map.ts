@@ -9,9 +9,27 @@ export type Refanged = {
   isDefanged: (start: number, end: number) => boolean;
 };
 
-// Every alternative is bounded, and begins with a character that plain prose seldom holds.
+// Where a disguise may begin: brackets, a backslash, the first letters of disguised schemes, invisible characters.
+const openers = new Uint8Array(128);
+for (const char of '[({<]\\hHmMfF') openers[char.charCodeAt(0)] = 1;
+const isInvisible = (code: number): boolean =>
+  code === 0xad || (code >= 0x200b && code <= 0x200d) || code === 0x2060 || code === 0xfeff;
+
+// Every alternative is bounded. A backslash, and a bracket that closes, stand for nothing.
 const disguise =
-  /(?: \[(?:\.|dot)\] (?=\S))|[[({<]\s?(?:\.|dot|:\/\/|:|@|at|\/|\[\.\])\s?[\])}>]|\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)|\\(?=\.)|\b(?:h(?:xx|tx|xt|\*\*)p(s?)|meow|mxxp)(?=(?:\[?:\]?|\[:)(?:\/\/|\\\\|\[\/)|\[:\/\/\]|__)|\bfxp(?=\[?:)|[\u200B-\u200D\u2060\u00AD\uFEFF]/gi;
+  /[[({<]\s?(?:\.|dot|:\/\/|:|@|at|\/|\[\.\])\s?[\])}>]|\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)|\\(?=\.)|\b(?:h(?:xx|tx|xt|\*\*)p(s?)|meow|mxxp)(?=(?:\[?:\]?|\[:)(?:\/\/|\\\\|\[\/)|\[:\/\/\]|__)|\bfxp(?=\[?:)|[\u200B-\u200D\u2060\u00AD\uFEFF]/iy;
+
+/** The next disguise at or behind a place. */
+function findDisguise(text: string, from: number): RegExpExecArray | null {
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 128 ? openers[code] === 0 : !isInvisible(code)) continue;
+    disguise.lastIndex = at;
+    const match = disguise.exec(text);
+    if (match) return match;
+  }
+  return null;
+}
 
 /**
  * Undoes every way of disguising an address in a running text: `hxxp`, `[.]`, `(dot)`, `[:]`, `[@]`, `[://]`, `\.`, invisible characters.
@@ -25,18 +43,20 @@ export function refangText(text: string): Refanged {
   const originEnd: number[] = [];
   let at = 0;
   let length = 0;
-  disguise.lastIndex = 0;
-  for (let match = disguise.exec(text); match; match = disguise.exec(text)) {
+  for (let match = findDisguise(text, 0); match; match = findDisguise(text, match.index + match[0].length)) {
     const [printed] = match;
     const meant = meaning(printed, match[1]);
     if (printed === '\\' && !isEscapedDot(text, match.index)) continue;
     if (/^[[({<]\s?at/i.test(printed) && !/\S/.test(text[match.index - 1] ?? ' ')) continue;
-    parts.push(text.slice(at, match.index), meant);
-    length += match.index - at;
+    // `evil [.] com`: blanks on both sides belong to the disguise.
+    const isSpaced = isSpacedDot(text, at, match);
+    const from = isSpaced ? match.index - 1 : match.index;
+    parts.push(text.slice(at, from), meant);
+    length += from - at;
     clearStart.push(length);
     length += meant.length;
     clearEnd.push(length);
-    at = match.index + printed.length;
+    at = match.index + printed.length + (isSpaced ? 1 : 0);
     originEnd.push(at);
   }
   if (parts.length === 0) return { clear: text, origin: (start, end) => ({ start, end }), isDefanged: () => false };
@@ -63,6 +83,19 @@ export function refangText(text: string): Refanged {
       return index < clearStart.length && clearStart[index]! < end;
     },
   };
+}
+
+function isSpacedDot(text: string, taken: number, { 0: printed, index }: RegExpExecArray): boolean {
+  const end = index + printed.length;
+  return (
+    printed.length > 2 &&
+    text[index - 1] === ' ' &&
+    index - 1 >= taken &&
+    text[end] === ' ' &&
+    /[a-z0-9]/i.test(text[index - 2] ?? '') &&
+    /[a-z0-9]/.test(text[end + 1] ?? '') &&
+    /\.|dot/i.test(printed)
+  );
 }
 
 /** The first index whose value is at least `value`. */

@@ -1,10 +1,13 @@
 import { matchAt, type Emit } from './candidate.ts';
+import { readDigits, readGuid, readHex } from './cues.ts';
 
 /** Words of letters and digits that are an indicator by their form alone. `bits` is what all characters of the word share. */
 export function readWord(text: string, start: number, end: number, given: { bits: number; emit: Emit }): void {
   const length = end - start;
   const { emit } = given;
-  if (length >= 26 && length <= 128) readLongWord(text, start, end, given);
+  if (given.bits & 4 && (length === 12 || length === 15)) readDigits(text, start, end, emit);
+  else if (length >= 16 && length < 26 && given.bits & 2) readHex(text, start, end, emit);
+  else if (length >= 26 && length <= 128) readLongWord(text, start, end, given);
   else if (length >= 4 && length <= 20) {
     // Only words that begin with a, c or t can be one; the rest need not be cut out.
     const first = text.charCodeAt(start) | 32;
@@ -23,6 +26,7 @@ function readLongWord(text: string, start: number, end: number, { bits, emit }: 
   const length = end - start;
   const hash = hashByLength[length];
   if (bits & 2) {
+    if (readHex(text, start, end, emit)) return;
     if (hash) emit(hash, start, end, { doubt: hashDoubt(text.slice(start, end)) });
     return;
   }
@@ -48,13 +52,6 @@ function hashDoubt(word: string): number {
   let kinds = 0;
   for (; seen !== 0; seen &= seen - 1) kinds += 1;
   return kinds < 8 || /^\d+$/.test(word) ? 3 : 0;
-}
-
-/** A GUID means something only beside what it names. */
-function readGuid(text: string, start: number, end: number, emit: Emit): void {
-  const before = text.slice(Math.max(0, start - 60), start);
-  if (/\btenant(?:\s?id)?["'`:\s=|(]{0,6}$/i.test(before)) emit('azure_tenant', start, end);
-  else if (/\b(?:app(?:lication)?|client)(?:\s?id)["'`:\s=|(]{0,6}$/i.test(before)) emit('azure_app', start, end);
 }
 
 function readIdentifier(word: string, start: number, end: number, emit: Emit): void {

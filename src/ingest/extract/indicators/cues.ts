@@ -1,66 +1,67 @@
-import type { Emit } from './candidate.ts';
+import { matchAt, type Emit } from './candidate.ts';
 
-type Cue = {
-  /** One of these words stands in any text that can match, so that others need not be searched. */
-  words: string[];
-  pattern: RegExp;
-  type: Parameters<Emit>[0];
-};
+const reach = 60;
+const before = (text: string, start: number): string => text.slice(Math.max(0, start - reach), start);
 
-// Values without a form of their own: they count only beside the word that names them. Group 1 is the value.
-const cues: Cue[] = [
-  { words: ['IMEI', 'imei'], pattern: /\bimei\b[^\d\n]{0,24}(\d{15})\b/gi, type: 'imei' },
-  {
-    words: ['AWS', 'aws', 'Amazon'],
-    pattern: /\b(?:aws|amazon)\b[^\d\n]{0,40}\baccounts?\b[^\d\n]{0,16}(\d{12})\b/gi,
-    type: 'aws_account',
-  },
-  {
-    words: ['gserviceaccount'],
-    pattern: /@([a-z][a-z0-9-]{4,28}[a-z0-9])\.iam\.gserviceaccount\.com/g,
-    type: 'gcp_project',
-  },
-  {
-    words: ['project'],
-    pattern: /\b(?:gcp|google cloud)\b[^\n]{0,30}\bproject(?:[ _-]?id)?["'`:=\s]{1,5}([a-z][a-z0-9-]{4,28}\d)\b/gi,
-    type: 'gcp_project',
-  },
-  {
-    words: ['.s3'],
-    pattern: /\b([a-z0-9][a-z0-9-]{1,61}[a-z0-9])\.s3(?:[.-][a-z0-9-]{4,20})?\.amazonaws\.com/g,
-    type: 'bucket',
-  },
-  {
-    words: ['storage.googleapis.com'],
-    pattern: /\bstorage\.googleapis\.com\/([a-z0-9][a-z0-9._-]{1,61}[a-z0-9])\b/g,
-    type: 'bucket',
-  },
-  { words: ['blob.core.windows.net'], pattern: /\b([a-z0-9]{3,24})\.blob\.core\.windows\.net/g, type: 'bucket' },
-  {
-    words: ['Serial', 'serial number', 'SERIAL'],
-    pattern: /\bserial(?: number| no\.?)?["'`:=\s|]{1,8}((?:[0-9a-f]{2}[: ]){7,19}[0-9a-f]{2}|[0-9a-f]{16,40})\b/gi,
-    type: 'cert_serial',
-  },
-  {
-    words: ['Mutex', 'mutex', 'MUTEX'],
-    pattern: /\bmutex(?:es)?(?: name[sd]?)?["'`:=\s|]{1,8}((?:Global|Local)\\[\w{}.-]{3,80})/gi,
-    type: 'observable:mutex',
-  },
-  {
-    words: ['Mozilla/'],
-    pattern: /\buser[- ]agent["'`:=\s|]{1,6}(Mozilla\/\d[^\n"`|\u201D]{10,240})/gi,
-    type: 'observable:user-agent',
-  },
-  { words: ['ja3', 'JA3'], pattern: /\bja3s?\b[^\n]{0,24}?\b([0-9a-f]{32})\b/gi, type: 'observable:ja3' },
-];
+/** Digits alone mean something only beside the word that names them. */
+export function readDigits(text: string, start: number, end: number, emit: Emit): void {
+  if (end - start === 15 && /\bimei\b[^\d\n]{0,24}$/i.test(before(text, start))) emit('imei', start, end);
+  if (end - start === 12 && /\b(?:aws|amazon)\b[^\d\n]{0,40}\baccounts?\b[^\d\n]{0,16}$/i.test(before(text, start)))
+    emit('aws_account', start, end);
+}
 
-/** Finds the values that need a cue. */
-export function readCues(text: string, emit: Emit): void {
-  for (const { words, pattern, type } of cues) {
-    if (!words.some((word) => text.includes(word))) continue;
-    for (const match of text.matchAll(pattern)) {
-      const start = match.index + match[0].lastIndexOf(match[1]!);
-      emit(type, start, start + match[1]!.length);
-    }
-  }
+/** Hexadecimal words of another length than a digest's, and of a digest's with another meaning. True where it was one. */
+export function readHex(text: string, start: number, end: number, emit: Emit): boolean {
+  const length = end - start;
+  if (length !== 32 && length > 40) return false;
+  const lead = before(text, start);
+  const isSerial = /\bserial(?: number| no\.?)?["'`:=\s|]{1,8}$/i.test(lead);
+  if (isSerial) emit('cert_serial', start, end);
+  const isJa3 = length === 32 && /\bja3s?\b[^\n]{0,24}$/i.test(lead);
+  if (isJa3) emit('observable:ja3', start, end);
+  return isSerial || isJa3;
+}
+
+/** A GUID means something only beside what it names. */
+export function readGuid(text: string, start: number, end: number, emit: Emit): void {
+  const lead = before(text, start);
+  if (/\btenant(?:\s?id)?["'`:\s=|(]{0,6}$/i.test(lead)) emit('azure_tenant', start, end);
+  else if (/\b(?:app(?:lication)?|client)(?:\s?id)["'`:\s=|(]{0,6}$/i.test(lead)) emit('azure_app', start, end);
+}
+
+const mutex = /(?:Global|Local)\\[\w{}.-]{3,80}/y;
+
+/** `Global\name` beside the word mutex, or in its section, is one. */
+export function readMutex(text: string, start: number, emit: Emit): number {
+  const match = matchAt(mutex, text, start);
+  if (!match) return start;
+  const end = start + match[0].replace(/[.]+$/, '').length;
+  if (/\bmutex/i.test(text.slice(Math.max(0, start - 200), start))) emit('observable:mutex', start, end);
+  return end;
+}
+
+const agent = /Mozilla\/\d[^\n"`|\u201C\u201D]{10,240}/y;
+
+export function readUserAgent(text: string, start: number, emit: Emit): number {
+  const match = matchAt(agent, text, start);
+  if (!match) return start;
+  const end = start + match[0].trimEnd().length;
+  emit('observable:user-agent', start, end);
+  return end;
+}
+
+const hosted =
+  /^([a-z0-9][a-z0-9-]{1,61}[a-z0-9])\.(?:s3(?:[.-][a-z0-9-]{4,20})?\.amazonaws\.com|blob\.core\.windows\.net)$/i;
+const underPath = /\/([a-z0-9][a-z0-9._-]{1,61}[a-z0-9])(?![\w.-])/y;
+
+/** The bucket that a host of an object store names, before it or as the first folder behind it. */
+export function readBucketHost(text: string, start: number, end: number, emit: Emit): void {
+  const last = text.charCodeAt(end - 1) | 32;
+  if (last !== 0x6d && last !== 0x74) return;
+  const host = text.slice(start, end);
+  const named = hosted.exec(host);
+  if (named) emit('bucket', start, start + named[1]!.length);
+  if (host.toLowerCase() !== 'storage.googleapis.com') return;
+  const folder = matchAt(underPath, text, end);
+  if (folder) emit('bucket', end + 1, end + 1 + folder[1]!.length);
 }

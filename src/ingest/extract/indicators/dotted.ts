@@ -1,4 +1,5 @@
 import { isWordAt, matchAt, wordClass, type Emit } from './candidate.ts';
+import { readBucketHost } from './cues.ts';
 import { isCodeRoot, isDetectionName, isFileEnding, isSuspiciousTopLevel, isTopLevel } from './names.ts';
 import { endOfAddress } from './url.ts';
 
@@ -39,6 +40,7 @@ export function readDotted(text: string, start: number, emit: Emit): number {
   if (isPackage(labels)) emit('android_package', start, end, { doubt: 1 });
   const doubt = doubtOfHost(text, { start, end, labels, before });
   if (doubt !== undefined) {
+    readBucketHost(text, start, end, emit);
     const full = endOfAddress(text, end);
     // A port or a path behind the name makes it an address.
     if (full > end) {
@@ -134,6 +136,8 @@ export function readEmail(text: string, start: number, emit: Emit, from = start)
   if (!match) return from + 1;
   const end = start + match[0].replace(/[-.]+$/, '').length;
   const last = text.slice(start, end).split('.').at(-1)!;
+  const account = /@([a-z][a-z0-9-]{4,28}[a-z0-9])\.iam\.gserviceaccount\.com$/.exec(text.slice(start, end));
+  if (account) emit('gcp_project', start + account.index + 1, start + account.index + 1 + account[1]!.length);
   if (isTopLevel(last)) emit('observable:email', start, end);
   return end;
 }

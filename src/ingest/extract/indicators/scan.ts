@@ -1,7 +1,7 @@
 import { isWordAt, wordClass, type Candidate, type CandidateType, type Emit } from './candidate.ts';
 import { readCommand } from './commands.ts';
 import { readColons, readWord } from './codes.ts';
-import { readCues } from './cues.ts';
+import { readMutex, readUserAgent } from './cues.ts';
 import { readDotted, readEmail } from './dotted.ts';
 import { readRegistryKey, readUnixPath, readWindowsPath } from './paths.ts';
 import { readUrl } from './url.ts';
@@ -18,6 +18,7 @@ export function scan(text: string): Candidate[] {
     if (found.length < candidatesMax)
       found.push({ type, start, end, doubt: more?.doubt ?? 0, ...(more?.value ? { value: more.value } : {}) });
   };
+  const given = { bits: 0, emit };
   let at = 0;
   while (at < text.length) {
     let bits = wordClass(text.charCodeAt(at));
@@ -28,9 +29,9 @@ export function scan(text: string): Candidate[] {
     const start = at;
     let next = 0;
     for (at += 1; (next = wordClass(text.charCodeAt(at))) > 0; at += 1) bits &= next;
-    at = Math.max(at, readAtWord(text, start, at, { bits, emit }));
+    given.bits = bits;
+    at = Math.max(at, readAtWord(text, start, at, given));
   }
-  readCues(text, emit);
   return found;
 }
 
@@ -45,7 +46,12 @@ function readAtWord(text: string, start: number, end: number, given: { bits: num
       return readBeforeColon(text, start, end, given);
     case 0x40: // @
       return readEmail(text, start, emit, end);
+    case 0x2f: // /
+      if (text.startsWith('Mozilla', start)) return Math.max(end, readUserAgent(text, start, emit));
+      break;
     case 0x5c: // \
+      if (text.startsWith('Global', start) || text.startsWith('Local', start))
+        return Math.max(end, readMutex(text, start, emit));
       if (end - start <= 19 && (text.charCodeAt(start) | 32) === 0x68)
         return Math.max(end, readRegistryKey(text, start, emit));
       break;

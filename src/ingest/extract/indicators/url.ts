@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { matchAt, type Emit } from './candidate.ts';
+import { readBucketHost } from './cues.ts';
 import { isFileEnding, isTopLevel } from './names.ts';
 
 // What ends an address in running text, tables, AsciiDoc, Markdown and HTML.
@@ -66,6 +67,7 @@ export function readUrl(text: string, start: number, emit: Emit): number {
   if (trimmed.length < host[0].length) hostEnd = afterScheme + trimmed.length;
   const name = trimmed.slice(trimmed.indexOf('@') + 1);
   if (!isHost(name)) return hostEnd;
+  readBucketHost(text, hostEnd - name.length, hostEnd, emit);
   const end = trimmed.length < host[0].length ? hostEnd : endOfAddress(text, hostEnd);
   emit('url', start, end);
   return end;
