@@ -34,12 +34,36 @@ export const shippedBenign: Benign = (type, value) => {
 /** Hosts where anyone may put pages under a path: the address tells something, the host alone does not. */
 export const isPathHosting = (host: string): boolean => suffixIn(pathHosting, host);
 
+const reasonBySuffix = new Map<string, string>();
+// The first list that holds a name says why.
+for (const [reason, list] of [
+  ['security publisher', vendors],
+  ['well-known host', wellKnown],
+  ['shared hosting', pathHosting],
+] as const)
+  for (const name of list) if (!reasonBySuffix.has(name)) reasonBySuffix.set(name, reason);
+for (const name of [
+  'example',
+  'example.com',
+  'example.net',
+  'example.org',
+  'localhost',
+  'local',
+  'internal',
+  'invalid',
+  'test',
+  'arpa',
+])
+  reasonBySuffix.set(name, 'reserved name');
+
+/** The reason that a list gives for the host or a parent of it; the longest name decides. */
 function hostReason(host: string): string | undefined {
-  if (/(?:^|\.)(?:example(?:\.(?:com|net|org))?|localhost|local|internal|invalid|test|arpa)$/.test(host))
-    return 'reserved name';
-  if (suffixIn(vendors, host)) return 'security publisher';
-  if (suffixIn(wellKnown, host)) return 'well-known host';
-  return isPathHosting(host) ? 'shared hosting' : undefined;
+  for (let at = -1; ;) {
+    const reason = reasonBySuffix.get(at < 0 ? host : host.slice(at + 1));
+    if (reason) return reason;
+    at = host.indexOf('.', at + 1);
+    if (at < 0) return undefined;
+  }
 }
 
 function urlReason(url: string): string | undefined {

@@ -66,20 +66,51 @@ function kindOf(heading: string): Context['section'] {
   return ofIndicators.test(text) ? 'indicators' : 'plain';
 }
 
-const around = 160;
+// Marks of lists, tables and code that may stand beside a value, and those among them that show an edge.
+const markBits = new Uint8Array(128);
+for (const char of ' \r\t*-+>"\'`\\|') markBits[char.charCodeAt(0)]! |= 1;
+for (const char of ' \r\t"\'`,;.:\\|(') markBits[char.charCodeAt(0)]! |= 2;
+for (const char of '`|\t') markBits[char.charCodeAt(0)]! |= 4;
+const marksMax = 160;
+const markOf = (code: number): number =>
+  code < 128 ? markBits[code]! : code === 0x2022 || code === 0x2013 || code === 0xa0 ? 3 : 0;
 
 /** A value fills its line, its cell or its code span when next to it stand only marks of lists and tables. */
 function isIsolated(text: string, at: { start: number; end: number; lineStart: number; lineEnd: number }): boolean {
-  const before = text.slice(Math.max(at.lineStart, at.start - around), at.start);
-  const after = text.slice(at.end, Math.min(at.lineEnd, at.end + around));
-  const left =
-    /(?:^|[|`\t])[\s*\-+•–>"'`\\]*$/.test(before) || /^\s*(?:\d{1,3}[.)]|[\w -]{2,24}:)\s*["'`]?$/.test(before);
-  const right = /^[\s"'`,;.:\\]*(?:$|[|\t`(]|\s-\s|\s–\s)/.test(after);
-  return left && right;
+  let left = at.start - 1;
+  let edge = 0;
+  for (; left >= at.lineStart && at.start - left < marksMax; left -= 1) {
+    const mark = markOf(text.charCodeAt(left));
+    if ((mark & 1) === 0) break;
+    edge |= mark;
+  }
+  if (
+    left >= at.lineStart &&
+    (edge & 4) === 0 &&
+    !isLabelled(text.slice(at.lineStart, Math.min(at.start, at.lineStart + 30)), at)
+  )
+    return false;
+  let right = at.end;
+  for (edge = 0; right < at.lineEnd && right - at.end < marksMax; right += 1) {
+    const code = text.charCodeAt(right);
+    const mark = markOf(code);
+    if ((mark & 2) === 0) break;
+    edge |= mark;
+    if (code === 0x28) return true;
+  }
+  return right >= at.lineEnd || (edge & 4) > 0 || /^ [-–] /.test(text.slice(at.end, at.end + 3));
 }
+
+/** `1.` or `Name:` at the start of a line is no prose either. */
+const isLabelled = (lead: string, at: { start: number; lineStart: number }): boolean =>
+  at.start - at.lineStart <= 28 && /^\s*(?:\d{1,3}[.)]|[\w -]{2,24}:)\s*["'`]?$/.test(lead);
 
 /** `http://…[text]` of AsciiDoc, `[text](http://…)` of Markdown, `href="…"`. */
 function isLinked(text: string, start: number, end: number): boolean {
+  if (text.charCodeAt(end) === 0x5b) return true;
+  const last = text.charCodeAt(start - 1);
+  // Only a bracket, a quote, an equals sign or a colon can stand there.
+  if (last !== 0x28 && last !== 0x22 && last !== 0x27 && last !== 0x3d && last !== 0x3a) return false;
   const before = text.slice(Math.max(0, start - 8), start);
-  return text[end] === '[' || /\]\($|href=["']?$|link:$/i.test(before);
+  return /\]\($|href=["']?$|link:$/i.test(before);
 }

@@ -115,17 +115,14 @@ type Weighed = { candidate: Candidate; context: Context; type: IndicatorType; va
 function weigh({ candidate, context, type, value }: Weighed, state: State): Judgement | undefined {
   const { options, refanged } = state;
   const host = type === 'url' ? hostOf(value) : type === 'domain' ? value : '';
-  return judge(
-    { ...candidate, type },
-    {
-      context,
-      defanged: refanged.isDefanged(candidate.start, candidate.end),
-      defangedInText: state.defangedInText,
-      ofPublisher: host !== '' && (options.publisherHosts ?? []).some((own) => isOwn(own, host, value)),
-      isCode: type === 'url' && isCodePage(value),
-      benign: shippedBenign(type, value) ?? options.benign?.(type, value),
-    },
-  );
+  return judge(type, candidate.doubt, {
+    context,
+    defanged: refanged.isDefanged(candidate.start, candidate.end),
+    defangedInText: state.defangedInText,
+    ofPublisher: host !== '' && (options.publisherHosts ?? []).some((own) => isOwn(own, host, value)),
+    isCode: type === 'url' && isCodePage(value),
+    benign: shippedBenign(type, value) ?? options.benign?.(type, value),
+  });
 }
 
 const isCodePage = (url: string): boolean =>

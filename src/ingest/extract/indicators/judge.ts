@@ -1,4 +1,3 @@
-import type { Candidate } from './candidate.ts';
 import type { Context } from './context.ts';
 
 /** What is known of the place and of the text around a candidate. */
@@ -21,18 +20,18 @@ const doubtMax = 1.25;
 const manyDefanged = 3;
 
 /**
- * Weighs a candidate: undefined where it is none. Confidence 0 to 1; a value of a benign list, of the publisher or behind a link
+ * Weighs a candidate of a type, given how much its form speaks against it: undefined where it is none. Confidence 0 to 1; a value of a benign list, of the publisher or behind a link
  * stays, as a false positive with its reason.
  */
-export function judge(candidate: Candidate, evidence: Evidence): Judgement | undefined {
+export function judge(type: string, formDoubt: number, evidence: Evidence): Judgement | undefined {
   const { context, defanged } = evidence;
   const listed = context.section === 'indicators';
-  let doubt = candidate.doubt - (defanged ? 3 : 0) - (context.isolated ? 0.3 : 0);
+  let doubt = formDoubt - (defanged ? 3 : 0) - (context.isolated ? 0.3 : 0);
   if (listed) doubt -= context.isolated ? 1 : 0.25;
   if (doubt >= doubtMax) return undefined;
-  if (context.section === 'references' && !defanged && network.has(candidate.type)) return undefined;
+  if (context.section === 'references' && !defanged && network.has(type)) return undefined;
   const reasons: string[] = [];
-  let score = baseOf(candidate.type) - Math.max(0, doubt) * 0.15;
+  let score = baseOf(type) - Math.max(0, doubt) * 0.15;
   const add = (weight: number, reason: string): void => {
     score += weight;
     reasons.push(reason);
@@ -41,20 +40,20 @@ export function judge(candidate: Candidate, evidence: Evidence): Judgement | und
   if (listed) add(0.15, 'in a section of indicators');
   if (context.isolated) add(0.1, 'alone in its line or cell');
   if (context.section === 'legitimate') add(-0.25, 'in a section of legitimate values');
-  if (network.has(candidate.type) && !defanged) {
+  if (network.has(type) && !defanged) {
     if (context.linked) add(-0.4, 'target of a link');
-    else if (candidate.type === 'url' && !context.isolated && !listed) add(-0.2, 'live address in prose');
+    else if (type === 'url' && !context.isolated && !listed) add(-0.2, 'live address in prose');
     if (evidence.defangedInText >= manyDefanged && !context.isolated && !listed)
       add(-0.2, 'others in the text are defanged');
   }
-  const harmless = harmlessReason(candidate, evidence, score);
+  const harmless = harmlessReason(type, evidence, score);
   if (harmless)
     return { status: 'false_positive', confidence: Math.min(0.1, clamp(score)), reasons: [harmless, ...reasons] };
   return { status: 'active', confidence: clamp(score), reasons };
 }
 
 function harmlessReason(
-  { type }: Candidate,
+  type: string,
   { context, defanged, ofPublisher, benign, isCode }: Evidence,
   score: number,
 ): string | undefined {
@@ -68,10 +67,11 @@ function harmlessReason(
   return score < 0.25 ? 'too little speaks for it' : undefined;
 }
 
-function baseOf(type: string): number {
-  if (/^(?:md5|sha1|sha256|sha512|ssdeep|imphash)$/.test(type)) return 0.7;
-  if (network.has(type)) return 0.5;
-  return type === 'file_name' || type === 'file_path' || type === 'command_line' ? 0.4 : 0.55;
-}
+const bases = new Map<string, number>([
+  ...['md5', 'sha1', 'sha256', 'sha512', 'ssdeep', 'imphash'].map((type): [string, number] => [type, 0.7]),
+  ...[...network].map((type): [string, number] => [type, 0.5]),
+  ...['file_name', 'file_path', 'command_line'].map((type): [string, number] => [type, 0.4]),
+]);
+const baseOf = (type: string): number => bases.get(type) ?? 0.55;
 
 const clamp = (score: number): number => Math.round(Math.min(0.99, Math.max(0.05, score)) * 100) / 100;
