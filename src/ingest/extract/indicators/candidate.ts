@@ -9,8 +9,10 @@ export type Candidate = {
   start: number;
   end: number;
   /** Clear text, where it is not just the slice. */
-  value?: string;
+  value: string | undefined;
   doubt: number;
+  /** Something in it was made harmless where it is printed. */
+  defanged: boolean;
 };
 
 export type Emit = (type: CandidateType, start: number, end: number, more?: { value?: string; doubt?: number }) => void;

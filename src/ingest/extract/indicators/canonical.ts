@@ -18,6 +18,9 @@ export function canonical(type: IndicatorType, clear: string): string | undefine
     case 'url':
       // `host:80:/path` is how some print a port.
       return canonicalUrl(clear.replace(/(:\d{1,5}):(?=\/|$)/, '$1'));
+    case 'file_name':
+    case 'file_path':
+      return clear.length <= 8_192 ? clear.normalize('NFC') : undefined;
     default:
       return normalizeValue(type, clear);
   }

@@ -1,4 +1,4 @@
-import type { IndicatorType } from '../../../feed/vocabulary.ts';
+import { bucketByType, type IndicatorType } from '../../../feed/vocabulary.ts';
 import { refangText, type Refanged } from '../refang-map.ts';
 import type { Span } from '../stored-text.ts';
 import { hostOf, isPathHosting, shippedBenign, type Benign } from './benign.ts';
@@ -44,19 +44,17 @@ export function extractIndicators(text: string, options: ExtractOptions = {}): I
     options,
     contextOf: readContexts(clear),
     defangedInText: 0,
-    found: new Map(),
+    found: { all: [], byType: new Map() },
     others: new Map(),
   };
   const candidates = scan(clear);
-  for (const { start, end } of candidates) if (refanged.isDefanged(start, end)) state.defangedInText += 1;
-  let hostTaken = -1;
   for (const candidate of candidates) {
-    // The same word may be a file or a host: it is a file only where it is no host.
-    if (candidate.type === 'file_name' && candidate.start === hostTaken) continue;
-    const later = candidate.type === 'file_name' && isHostToo(candidates, candidate, state);
-    if (!later && take(candidate, state) && candidate.type === 'domain') hostTaken = candidate.start;
+    candidate.defanged = refanged.isDefanged(candidate.start, candidate.end);
+    if (candidate.defanged) state.defangedInText += 1;
   }
-  return { indicators: [...state.found.values()], others: [...state.others.values()] };
+  for (const [index, candidate] of candidates.entries())
+    if (!isHostToo(candidate, candidates[index + 1], state)) take(candidate, state);
+  return { indicators: state.found.all, others: [...state.others.values()] };
 }
 
 type State = {
@@ -65,59 +63,50 @@ type State = {
   options: ExtractOptions;
   contextOf: (start: number, end: number) => Context;
   defangedInText: number;
-  found: Map<string, Found>;
+  found: Known;
   others: Map<string, Other>;
 };
 
-const twins = new WeakMap<Candidate[], Map<number, Candidate>>();
-
-/** Whether a host that begins at the same place passes the judge. */
-function isHostToo(candidates: Candidate[], file: Candidate, state: State): boolean {
-  let hosts = twins.get(candidates);
-  if (!hosts) {
-    hosts = new Map(candidates.filter(({ type }) => type === 'domain').map((host) => [host.start, host]));
-    twins.set(candidates, hosts);
-  }
-  const host = hosts.get(file.start);
+/** A word may be a file or a host; the scan says the file first, and it is one only where the host does not pass. */
+function isHostToo(file: Candidate, next: Candidate | undefined, state: State): boolean {
+  if (file.type !== 'file_name' || next?.type !== 'domain' || next.start !== file.start) return false;
   return (
-    host !== undefined &&
-    weigh({ candidate: host, context: state.contextOf(host.start, host.end), type: 'domain', value: '' }, state) !==
-      undefined
+    weigh({ candidate: next, context: state.contextOf(next.start, next.end), type: 'domain', value: '' }, state) !==
+    undefined
   );
 }
 
-function take(candidate: Candidate, state: State): boolean {
+function take(candidate: Candidate, state: State): void {
   const { refanged } = state;
   const context = state.contextOf(candidate.start, candidate.end);
   const wide = candidate.type === 'file_name' ? widen(refanged.clear, candidate, context) : candidate;
   const clear = wide.value ?? refanged.clear.slice(wide.start, wide.end);
   const span = refanged.origin(wide.start, wide.end);
-  if (isOther(wide)) return takeOther(wide, clear, span, state);
+  if (isOther(wide)) {
+    takeOther(wide, clear, span, state);
+    return;
+  }
   const type =
     hashes.has(wide.type) || wide.type === 'file_name' || wide.type === 'android_package'
       ? retype(refanged.clear, wide, context)
       : (wide.type as IndicatorType);
-  if (!type) return false;
+  if (!type) return;
   const normalizedValue = canonical(type, clear);
-  if (normalizedValue === undefined) return false;
+  if (normalizedValue === undefined) return;
   const judgement = weigh({ candidate: wide, context, type, value: normalizedValue }, state);
-  if (!judgement) return false;
-  keep(
-    { ...judgement, type, value: state.text.slice(span.start, span.end), normalizedValue, spans: [span] },
-    state.found,
-  );
+  if (!judgement) return;
+  keep(foundOf(judgement, type, normalizedValue, { span, text: state.text }), state.found);
   if (type === 'url') takeHost(normalizedValue, wide, context, state);
-  return true;
 }
 
 type Weighed = { candidate: Candidate; context: Context; type: IndicatorType; value: string };
 
 function weigh({ candidate, context, type, value }: Weighed, state: State): Judgement | undefined {
-  const { options, refanged } = state;
+  const { options } = state;
   const host = type === 'url' ? hostOf(value) : type === 'domain' ? value : '';
   return judge(type, candidate.doubt, {
     context,
-    defanged: refanged.isDefanged(candidate.start, candidate.end),
+    defanged: candidate.defanged,
     defangedInText: state.defangedInText,
     ofPublisher: host !== '' && (options.publisherHosts ?? []).some((own) => isOwn(own, host, value)),
     isCode: type === 'url' && isCodePage(value),
@@ -134,6 +123,22 @@ const isOwn = (own: string, host: string, value: string): boolean =>
   host === own ||
   host.endsWith(`.${own}`) ||
   (isPathHosting(host) && value.toLowerCase().includes(`${host}/${own.split('.').at(-2) ?? own}/`));
+
+const foundOf = (
+  judgement: Judgement,
+  type: IndicatorType,
+  normalizedValue: string,
+  { span, text }: Printed,
+): Found => ({
+  type,
+  value: text.slice(span.start, span.end),
+  normalizedValue,
+  status: judgement.status,
+  confidence: judgement.confidence,
+  reasons: judgement.reasons,
+  spans: [span],
+});
+type Printed = { span: Span; text: string };
 
 /** The host of an address is an indicator of its own unless many share it. */
 function takeHost(url: string, candidate: Candidate, context: Context, state: State): void {
@@ -152,35 +157,41 @@ function takeHost(url: string, candidate: Candidate, context: Context, state: St
   const judgement = weigh({ candidate, context, type, value }, state);
   if (!judgement) return;
   const span = state.refanged.origin(start, end);
-  keep(
-    { ...judgement, type, value: state.text.slice(span.start, span.end), normalizedValue: value, spans: [span] },
-    state.found,
-  );
+  keep(foundOf(judgement, type, value, { span, text: state.text }), state.found);
 }
 
-const isOther = ({ type }: Candidate): boolean => type.includes(':') || /^(?:cve|cwe|capec|attack)$/.test(type);
+const isOther = ({ type }: Candidate): boolean => !(type in bucketByType);
 
-function takeOther(candidate: Candidate, clear: string, span: Span, { others }: State): boolean {
-  if (candidate.doubt >= 2) return false;
+function takeOther(candidate: Candidate, clear: string, span: Span, { others }: State): void {
+  if (candidate.doubt >= 2) return;
   const known = others.get(`${candidate.type} ${clear}`);
   if (known) {
     if (known.spans.length < spansMax) known.spans.push(span);
   } else {
     others.set(`${candidate.type} ${clear}`, { framework: candidate.type, id: clear, confidence: 0.7, spans: [span] });
   }
-  return true;
 }
 
+/** In the order of the text, with an index by type and value. */
+type Known = { all: Found[]; byType: Map<IndicatorType, Map<string, Found>> };
+
 /** One entry for each value; the place that speaks most for it decides. A benign value stays benign wherever it stands. */
-function keep(made: Found, found: Map<string, Found>): void {
-  const key = `${made.type} ${made.normalizedValue}`;
-  const known = found.get(key);
+function keep(made: Found, { all, byType }: Known): void {
+  let values = byType.get(made.type);
+  if (!values) byType.set(made.type, (values = new Map<string, Found>()));
+  const known = values.get(made.normalizedValue);
   if (!known) {
-    found.set(key, made);
+    values.set(made.normalizedValue, made);
+    all.push(made);
     return;
   }
-  if (known.spans.length < spansMax) known.spans.push(...made.spans);
-  if (made.confidence <= known.confidence) return;
-  const spans = [...made.spans, ...known.spans.slice(0, -made.spans.length)];
-  found.set(key, { ...made, spans });
+  const isBetter = made.confidence > known.confidence;
+  if (isBetter) {
+    known.status = made.status;
+    known.confidence = made.confidence;
+    known.reasons = made.reasons;
+    known.value = made.value;
+  }
+  if (isBetter) known.spans = [...made.spans, ...known.spans].slice(0, spansMax);
+  else if (known.spans.length < spansMax) known.spans.push(...made.spans);
 }

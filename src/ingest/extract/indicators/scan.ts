@@ -16,7 +16,7 @@ export function scan(text: string): Candidate[] {
   const found: Candidate[] = [];
   const emit: Emit = (type: CandidateType, start, end, more) => {
     if (found.length < candidatesMax)
-      found.push({ type, start, end, doubt: more?.doubt ?? 0, ...(more?.value ? { value: more.value } : {}) });
+      found.push({ type, start, end, value: more?.value, doubt: more?.doubt ?? 0, defanged: false });
   };
   const given = { bits: 0, emit };
   let at = 0;
