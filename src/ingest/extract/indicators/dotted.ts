@@ -31,7 +31,8 @@ export function readDotted(text: string, start: number, emit: Emit): number {
   const token = text.slice(start, end);
   const labels = token.split('.');
   if (labels.length < 2 || end - start > 400) return end;
-  if (labels.every((label) => /^\d+$/.test(label))) return readNumbers(text, start, end, emit);
+  if (wordClass(text.charCodeAt(start)) & 4 && labels.every((label) => /^\d+$/.test(label)))
+    return readNumbers(text, start, end, emit);
   const last = labels.at(-1)!;
   if (before === '/' || before === '\\' || before === '$' || before === '@' || before === '#') {
     if (before === '/' && isFileEnding(last)) emit('file_name', start, end, { doubt: 1.5 });
@@ -79,13 +80,13 @@ function doubtOfHost(
   if (labels.length > 12 || labels.some((label) => label.length > 63 || /^-|-$/.test(label))) return undefined;
   if (labels.slice(-2).some((label) => label.includes('_'))) return undefined;
   const token = text.slice(start, end);
-  if (isDetectionName(token)) return undefined;
-  let doubt = 0;
-  const upper = token === token.toUpperCase() && /[A-Z]/.test(token);
-  if (last !== last.toLowerCase()) doubt += upper ? 1 : 3;
+  const hasCapital = /[A-Z]/.test(token);
+  let doubt = hasCapital && isDetectionName(labels) ? 3 : 0;
+  const upper = hasCapital && token === token.toUpperCase();
+  if (hasCapital && last !== last.toLowerCase()) doubt += upper ? 1 : 3;
   if (isSuspiciousTopLevel(last)) doubt += isFileEnding(last) ? 3 : 1.25;
-  if (/[a-z][A-Z]/.test(token)) doubt += last.length === 2 ? 2 : 1;
-  if (labels.length === 2 && /^[A-Z][a-z]+$/.test(labels[0]!)) doubt += 0.5;
+  if (hasCapital && /[a-z][A-Z]/.test(token)) doubt += last.length === 2 ? 2 : 1;
+  if (hasCapital && labels.length === 2 && /^[A-Z][a-z]+$/.test(labels[0]!)) doubt += 0.5;
   if (isCodeRoot(labels[0]!)) doubt += labels.length > 2 ? 1 : 0.5;
   if (labels[0] === 'com' || labels[0] === 'org') doubt += 2;
   if (labels[0] === 'www' && labels.length > 2) doubt -= 1;

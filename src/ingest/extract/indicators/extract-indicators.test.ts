@@ -12,6 +12,8 @@ test.each([
   ['ipv6', 'traffic to 2a01:4f8:0:0::1 seen', '2a01:4f8::1'],
   ['domain', 'beacons to Evil-Host[.]com', 'evil-host.com'],
   ['domain', 'resolves müller-shop[.]de', 'xn--mller-shop-9db.de'],
+  ['domain', 'calls app.evil[.]ru and win.evil[.]net', 'app.evil.ru'],
+  ['domain', 'hosted at js.some-shop.net now', 'js.some-shop.net'],
   ['url', 'from hxxps://evil[.]com:443/a?b=1#frag.', 'https://evil.com/a?b=1'],
   ['url', '- `soheylist[.]ir:80:/mod/feed.php`', 'http://soheylist.ir/mod/feed.php'],
   ['md5', 'MD5 0123456789abcdef0123456789ABCDEF', '0123456789abcdef0123456789abcdef'],

@@ -64,8 +64,16 @@ const codeRoots = words(`
 `);
 export const isCodeRoot = (label: string): boolean => codeRoots.has(label.toLowerCase());
 
-/** Names that antivirus products give (`Trojan.Win32.Agent.ws`) have the form of host names. */
-export const isDetectionName = (token: string): boolean =>
-  /^(?:(?:win|w|osx|linux|android)(?:32|64)?|trojan|trojanspy|troj|backdoor|bkdr|heur|msil|vbs|worm|virus|ransom|ransomware|exploit|exp|pua|pup|gen|generic|adware|downloader|trojandownloader|dropper|riskware|hacktool|not-a-virus|mal|malware|suspicious|artemis|uds|variant|packed|infostealer|spyware|rootkit|bat|html|js|java|python|php|doc|o97m|x97m|w97m|swf|html|app|behaveslike|email-worm|net-worm)[.:/_-](?!com$|net$|org$)/i.test(
-    token,
-  );
+const detectionRoots = words(`
+  win win32 win64 w w32 w64 osx osx32 osx64 linux linux32 linux64 android android32 android64 trojan trojanspy troj backdoor bkdr heur msil vbs worm
+  virus ransom ransomware exploit exp pua pup gen generic adware downloader trojandownloader dropper riskware hacktool not-a-virus mal malware
+  suspicious artemis uds variant packed infostealer spyware rootkit bat html js java python php doc o97m x97m w97m swf app behaveslike
+  email-worm net-worm
+`);
+
+/** Names that antivirus products give (`Trojan.Win32.Agent.ws`) have the form of host names. `labels` are what dots part. */
+export const isDetectionName = (labels: string[]): boolean => {
+  const root = labels[0]!.toLowerCase();
+  if (labels.length === 2 && /^(?:com|net|org)$/i.test(labels[1]!)) return false;
+  return detectionRoots.has(root) || detectionRoots.has(root.split(/[_-]/)[0]!);
+};

@@ -7,44 +7,47 @@ const reach = 60;
 /** The type that the words around a value give it: a hash may be an import hash or a certificate's, a file a process, a name a package. */
 export function retype(text: string, candidate: Candidate, context: Context): IndicatorType | undefined {
   const { type, start } = candidate;
+  if (type === 'file_name')
+    return /process/i.test(context.heading) && ofProcesses.test(context.heading) ? 'process_name' : type;
   const before = text.slice(Math.max(0, start - reach), start);
   const lineBefore = before.slice(before.lastIndexOf('\n') + 1);
-  const near = `${context.heading} ${lineBefore}`;
+  // Most hashes stand at the start of a line, with nothing before them to look at.
   switch (type) {
     case 'md5':
-      return /\bimphash\b/i.test(near) ? 'imphash' : type;
+      return /\bimphash\b/i.test(lineBefore) || /\bimphash\b/i.test(context.heading) ? 'imphash' : type;
     case 'sha1':
     case 'sha256':
-      return /\b(?:thumbprint|certificate|cert fingerprint)\b/i.test(lineBefore) ? `cert_${type}` : type;
-    case 'file_name':
-      return /\bprocess(?:es)?(?: names?)?\s*:?$/i.test(context.heading) ? 'process_name' : type;
-    case 'android_package':
+      return lineBefore.length > 6 && ofCertificates.test(lineBefore) ? `cert_${type}` : type;
+    case 'android_package': {
+      const near = `${context.heading} ${lineBefore}`;
       if (/\bbundle\b|\bios\b/i.test(near)) return 'ios_bundle';
       return /\b(?:package|packages|apk|android)\b/i.test(near) ? type : undefined;
+    }
     default:
       return type as IndicatorType;
   }
 }
 
+const ofProcesses = /\bprocess(?:es)?(?: names?)?\s*:?$/i;
+const ofCertificates = /\b(?:thumbprint|certificate|cert fingerprint)\b/i;
+
 const nameMaxChars = 90;
 
 /** A file name with blanks, where its cell, its code span or its line in a list shows where it begins. */
 export function widen(text: string, candidate: Candidate, context: Context): Candidate {
+  // A name with blanks has one right before its last word.
+  if (text.charCodeAt(candidate.start - 1) !== 0x20) return candidate;
+  const closer = text[candidate.end] ?? '\n';
+  if (!/[`|\t\n\r]/.test(closer) && !/^ +\|/.test(text.slice(candidate.end, candidate.end + 80))) return candidate;
   const from = Math.max(0, candidate.start - nameMaxChars);
   const before = text.slice(from, candidate.start);
-  const edge = Math.max(
-    before.lastIndexOf('`'),
-    before.lastIndexOf('|'),
-    before.lastIndexOf('\t'),
-    before.lastIndexOf('\n'),
-    from === 0 ? 0 : -1,
-  );
+  let edge = before.length - 1;
+  while (edge >= 0 && !'`|\t\n'.includes(before[edge]!)) edge -= 1;
+  if (edge < 0 && from > 0) return candidate;
   const opener = before[edge] ?? '';
-  const inside = before.slice(edge === 0 && opener !== '\n' && !/[`|\t]/.test(opener) ? 0 : edge + 1);
+  const inside = before.slice(edge + 1);
   const start = candidate.start - inside.trimStart().length;
-  const closer = text[candidate.end] ?? '\n';
-  const closed = /[`|\t\n\r]/.test(closer) || /^ +\|/.test(text.slice(candidate.end, candidate.end + 80));
-  if (edge < 0 || !closed || !/^[\w .,()'&+-]*\w[\w .,()'&+-]* $/.test(`${inside.trim()} `)) return candidate;
+  if (!/^[\w .,()'&+-]*\w[\w .,()'&+-]* $/.test(`${inside.trim()} `)) return candidate;
   const words = inside.trim().split(/\s+/).length;
   const isName =
     opener === '`'
