@@ -20,7 +20,7 @@ const scripts: [string, RegExp][] = [
   ['el', /[\u0370-\u03FF]/g],
   ['th', /[\u0E00-\u0E7F]/g],
 ];
-const readMaxChars = 20_000;
+const readMaxChars = 6_000;
 const shareLeast = 0.15;
 const byWord = new Map<string, string[]>();
 for (const [language, words] of Object.entries(small))

@@ -23,7 +23,7 @@ export const wellKnown = words(`
   winrar.com rarlab.com notepad-plus-plus.org putty.org torproject.org openvpn.net wireshark.org nmap.org metasploit.com
   reuters.com bbc.com bbc.co.uk cnn.com nytimes.com washingtonpost.com theguardian.com bloomberg.com forbes.com wsj.com wired.com
   arstechnica.com zdnet.com techcrunch.com theregister.com theregister.co.uk theverge.com cnet.com vice.com
-  paypal.com ebay.com netflix.com spotify.com steampowered.com steamcommunity.com discord.com telegram.org api.telegram.org t.me signal.org
+  paypal.com paypalobjects.com godaddy.com naver.com daum.net join.me ebay.com netflix.com spotify.com steampowered.com steamcommunity.com discord.com telegram.org api.telegram.org t.me signal.org
   contoso.com fabrikam.com aka.ms xmlsoap.org openxmlformats.org schema.org purl.org adobe.io cobaltstrike.com joeware.net sysinternals.com
   ipify.org ifconfig.me icanhazip.com ipinfo.io ip-api.com checkip.dyndns.org whatismyip.com
   gov.uk europa.eu nato.int un.org who.int justice.gov fbi.gov nsa.gov dhs.gov state.gov treasury.gov whitehouse.gov army.mil

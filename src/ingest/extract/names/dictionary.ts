@@ -9,7 +9,8 @@ export type Entry = { entities: Entity[]; plain: boolean; printed: string };
 /** Names by key: letters and digits alone, lower case, so that `Cobalt Strike` and `CobaltStrike` are one. */
 export type Dictionary = ReadonlyMap<string, Entry>;
 
-export const keyOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
+export const keyOf = (name: string): string =>
+  /^[A-Za-z0-9]+$/.test(name) ? name.toLowerCase() : name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
 let shipped: Dictionary | undefined;
 

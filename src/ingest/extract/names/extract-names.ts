@@ -13,7 +13,7 @@ export type FoundName = {
   ambiguous?: string[];
 };
 
-type Word = { text: string; start: number; end: number };
+type Word = { text: string; key: string; start: number; end: number };
 type Mention = { entry: Entry | undefined; word: string; span: Span; hint: NameKind | undefined; cued: boolean };
 
 /** How often the words beside a name say actor, less how often they say software. */
@@ -42,6 +42,7 @@ export function extractNames(original: string, dictionary: Dictionary = shippedN
   const text = original.replaceAll(/\]\([^)\n]{1,600}\)|\bhttps?:\/\/\S{1,600}/g, (link) => ' '.repeat(link.length));
   const words = [...text.matchAll(wordPattern)].map((match) => ({
     text: match[0],
+    key: keyOf(match[0]),
     start: match.index,
     end: match.index + match[0].length,
   }));
@@ -76,7 +77,7 @@ function mentionAt(
     const word = words[at + length - 1]!;
     if (length > 1 && !/^(?:[ \u00A0]|[-_./&]|’?'? ?)$/.test(text.slice(words[at + length - 2]!.end, word.start)))
       break;
-    key += keyOf(word.text.replace(/[’']$/, ''));
+    key += word.key;
     const entry = dictionary.get(key);
     if (entry) best = { entry, length };
   }
