@@ -13,6 +13,8 @@ test.each([
   ['evil\\.com', 'evil.com'],
   ['fxp[:]//host[.]net', 'ftp://host.net'],
   ['ev\u200Bil.com', 'evil.com'],
+  ['evil\u3002com', 'evil.com'],
+  ['evil\uFF0Ecom', 'evil.com'],
   ['C:\\Users\\.ssh\\id', 'C:\\Users\\.ssh\\id'],
   ['a list [at] noon', 'a list [at] noon'],
 ])('%s reads as %s', (printed, clear) => {

@@ -9,21 +9,26 @@ export type Refanged = {
   isDefanged: (start: number, end: number) => boolean;
 };
 
-// Where a disguise may begin: brackets, a backslash, the first letters of disguised schemes, invisible characters.
+// Where a disguise may begin: brackets, a backslash, the first letters of disguised schemes, invisible characters, dots of other scripts.
 const openers = new Uint8Array(128);
 for (const char of '[({<]\\hHmMfF') openers[char.charCodeAt(0)] = 1;
-const isInvisible = (code: number): boolean =>
-  code === 0xad || (code >= 0x200b && code <= 0x200d) || code === 0x2060 || code === 0xfeff;
+const isRare = (code: number): boolean =>
+  code === 0xad ||
+  (code >= 0x200b && code <= 0x200d) ||
+  code === 0x2060 ||
+  code === 0xfeff ||
+  code === 0x3002 ||
+  code === 0xff0e;
 
 // Every alternative is bounded. A backslash, and a bracket that closes, stand for nothing.
 const disguise =
-  /[[({<]\s?(?:\.|dot|:\/\/|:|@|at|\/|\[\.\])\s?[\])}>]|\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)|\\(?=\.)|\b(?:h(?:xx|tx|xt|\*\*)p(s?)|meow|mxxp)(?=(?:\[?:\]?|\[:)(?:\/\/|\\\\|\[\/)|\[:\/\/\]|__)|\bfxp(?=\[?:)|[\u200B-\u200D\u2060\u00AD\uFEFF]/iy;
+  /[[({<]\s?(?:\.|dot|:\/\/|:|@|at|\/|\[\.\])\s?[\])}>]|\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)|\\(?=\.)|\b(?:h(?:xx|tx|xt|\*\*)p(s?)|meow|mxxp)(?=(?:\[?:\]?|\[:)(?:\/\/|\\\\|\[\/)|\[:\/\/\]|__)|\bfxp(?=\[?:)|(?<=[a-z0-9])[\u3002\uFF0E](?=[a-z0-9])|[\u200B-\u200D\u2060\u00AD\uFEFF]/iy;
 
 /** The next disguise at or behind a place. */
 function findDisguise(text: string, from: number): RegExpExecArray | null {
   for (let at = from; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code < 128 ? openers[code] === 0 : !isInvisible(code)) continue;
+    if (code < 128 ? openers[code] === 0 : !isRare(code)) continue;
     disguise.lastIndex = at;
     const match = disguise.exec(text);
     if (match) return match;
@@ -115,7 +120,7 @@ function meaning(printed: string, secure: string | undefined): string {
   if (lower === 'fxp') return 'ftp';
   if (/^[hm]/.test(lower)) return `http${secure?.toLowerCase() ?? ''}`;
   if (lower.includes('://')) return '://';
-  if (/\.|dot/.test(lower)) return '.';
+  if (/[.\u3002\uFF0E]|dot/.test(lower)) return '.';
   if (lower.includes(':')) return ':';
   if (/@|at/.test(lower)) return '@';
   return lower.includes('/') ? '/' : '';

@@ -79,6 +79,9 @@ function doubtOfHost(
   if (!isTopLevel(last) && !isInternational(last)) return undefined;
   if (labels.length > 12 || labels.some((label) => label.length > 63 || /^-|-$/.test(label))) return undefined;
   if (labels.slice(-2).some((label) => label.includes('_'))) return undefined;
+  // A public suffix of a country alone is nobody's name.
+  if (labels.length === 2 && last.length === 2 && /^(?:com?|net|org|gov|edu|ac|mil)$/i.test(labels[0]!))
+    return undefined;
   const token = text.slice(start, end);
   const hasCapital = /[A-Z]/.test(token);
   let doubt = hasCapital && isDetectionName(labels) ? 3 : 0;
@@ -113,7 +116,10 @@ function readNumbers(text: string, start: number, end: number, emit: Emit): numb
   if (/\b(?:version|versions|ver|firmware|build|release|v)[.:]?\s*$/i.test(before)) doubt += 3;
   if (/(?:\/|product\s|chrome\/|rv:)$/i.test(before)) doubt += 2;
   // Versions count from small numbers, addresses seldom do.
-  if (Number(parts[0]) < 12 && parts.filter((part) => Number(part) < 20).length >= 3) doubt += 1.25;
+  const isCalled =
+    /\b(?:ips?|address(?:es)?|hosts?|servers?|c2|c&c)[\s:=(]*$/i.test(before) ||
+    /^:\d{2,5}(?!\d)/.test(text.slice(end, end + 7));
+  if (!isCalled && Number(parts[0]) < 12 && parts.filter((part) => Number(part) < 20).length >= 3) doubt += 1.25;
   if (Number(parts[0]) === 0) doubt += 2;
   const rest = matchAt(afterIp, text, end)?.[0] ?? '';
   const isRange = /^\/\d+$/.test(rest);

@@ -9,6 +9,8 @@ const read = (text: string, type: string): string[] =>
 
 test.each([
   ['ipv4', 'C2 at 203.0.114[.]7 today', '203.0.114.7'],
+  ['ipv4', 'connects to 5.6.7.8:443 then', '5.6.7.8'],
+  ['file_path', 'in C:\\Users\\<user>\\AppData\\evil.exe now', 'C:\\Users\\<user>\\AppData\\evil.exe'],
   ['ipv6', 'traffic to 2a01:4f8:0:0::1 seen', '2a01:4f8::1'],
   ['domain', 'beacons to Evil-Host[.]com', 'evil-host.com'],
   ['domain', 'resolves müller-shop[.]de', 'xn--mller-shop-9db.de'],

@@ -48,7 +48,11 @@ export function judge(type: string, formDoubt: number, evidence: Evidence): Judg
   }
   const harmless = harmlessReason(type, evidence, score);
   if (harmless)
-    return { status: 'false_positive', confidence: Math.min(0.1, clamp(score)), reasons: [harmless, ...reasons] };
+    return {
+      status: 'false_positive',
+      confidence: Math.min(0.1, clamp(score)),
+      reasons: [harmless, ...reasons.filter((reason) => reason !== harmless)],
+    };
   return { status: 'active', confidence: clamp(score), reasons };
 }
 

@@ -3,7 +3,7 @@ import { isFileEnding } from './names.ts';
 
 // A drive, an environment variable, a known folder token or a share; then segments, which may hold blanks.
 const windowsPath =
-  /(?:[a-z]:(?=\\)|%[\w() ]{2,32}%|\\\\[\w.$-]{1,64}(?=\\)|<[A-Z_]{3,24}>|\{[A-Z_]{3,24}\}|\$env:\w{2,32}|\[[A-Z_]{3,24}\])(?:\\{1,2}[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{1,120}(?:\+(?!\+)[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{0,60}){0,3}){1,24}\\?/iy;
+  /(?:[a-z]:(?=\\)|%[\w() ]{2,32}%|\\\\[\w.$-]{1,64}(?=\\)|<[A-Z_]{3,24}>|\{[A-Z_]{3,24}\}|\$env:\w{2,32}|\[[A-Z_]{3,24}\])(?:\\{1,2}(?:<[\w .-]{1,30}>|[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{1,120}(?:\+(?!\+)[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{0,60}){0,3})){1,24}\\?/iy;
 
 /** A Windows path from its root. The end is cut where prose begins. */
 export function readWindowsPath(text: string, start: number, emit: Emit): number {
