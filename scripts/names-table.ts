@@ -109,6 +109,36 @@ for (const name of [
 ])
   add('tool', name, []);
 
+/** One entry for two sources' names of the same thing: where just one other entry of the kind has this one's name as an alias. */
+function mergeAliases(): void {
+  const holders = new Map<string, Set<string>>();
+  for (const [id, { kind, aliases }] of entries)
+    for (const alias of aliases.keys()) {
+      const wanted = `${kind === 'actor' ? 'actor' : 'software'} ${alias}`;
+      holders.set(wanted, (holders.get(wanted) ?? new Set()).add(id));
+    }
+  const order = [...entries.keys()];
+  const place = new Map(order.map((id, index) => [id, index]));
+  // From the last on, so that the source that comes first keeps its name: ATT&CK, then the lists in their order.
+  for (const id of order.toReversed()) {
+    const others = [...(holders.get(id) ?? [])].filter((other) => other !== id && entries.has(other));
+    const [other] = others;
+    if (others.length !== 1 || other === undefined || !entries.has(id)) continue;
+    // Families are told apart more finely than actors: there both sides must say it.
+    const isMutual = entries.get(id)!.aliases.has(key(entries.get(other)!.name));
+    if (!id.startsWith('actor') && !isMutual) continue;
+    const [into, gone] = place.get(other)! < place.get(id)! ? [other, id] : [id, other];
+    const kept = entries.get(into)!;
+    const entry = entries.get(gone)!;
+    for (const [alias, printed] of [[key(entry.name), entry.name] as const, ...entry.aliases])
+      if (alias !== key(kept.name) && !kept.aliases.has(alias)) kept.aliases.set(alias, printed);
+    entries.delete(gone);
+    // Later look-ups of what the other one held lead on to the one that took it in.
+    for (const set of holders.values()) if (set.delete(gone)) set.add(into);
+  }
+}
+mergeAliases();
+
 /** `!` marks a name that prose holds without meaning it. */
 function marked(name: string): string {
   const words = name.toLowerCase().split(/[\s-]+/);
@@ -123,9 +153,10 @@ const lines = [
   '# Malware, tools and threat actors with their aliases: kind, name, aliases; made by scripts/names-table.ts. `!`: needs a cue.',
   '# Names of MISP galaxy (CC0 1.0, https://github.com/MISP/misp-galaxy) and of MITRE ATT&CK.',
   '# © 2025 The MITRE Corporation. This work is reproduced and distributed with the permission of The MITRE Corporation.',
-  ...[...entries.values()]
-    .toSorted((a, b) => (`${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1))
-    .map(({ kind, name, aliases }) => [kind, marked(name), [...aliases.values()].map(marked).join('|')].join('\t')),
+  // In the order of the sources: of several that share an alias the first is meant.
+  ...[...entries.values()].map(({ kind, name, aliases }) =>
+    [kind, marked(name), [...aliases.values()].map(marked).join('|')].join('\t'),
+  ),
 ];
 writeFileSync(resolve(import.meta.dirname, '../src/ingest/knowledge/names.tsv'), `${lines.join('\n')}\n`);
 console.log(`${entries.size} names`);

@@ -195,6 +195,11 @@ function keep(mention: Mention, leanings: Leanings, found: Map<string, FoundName
   const isOwnName = keyOf(chosen.name) === keyOf(word);
   const confidence = (entry.plain ? 0.7 : 0.85) + (isOwnName ? 0.05 : 0) + (mention.hint ? 0.05 : 0);
   const others = kind === 'actor' && !isOwnName ? actors.filter(({ name }) => name !== chosen.name) : [];
+  // A designation is a name of its own, whoever is said to stand behind it.
+  if (others.length > 0 && numbered.test(word)) {
+    put({ kind: 'actor', name: word, aliases: [] }, { word, span, confidence }, found);
+    return undefined;
+  }
   if (others.length > 0)
     return put(
       { kind: 'actor', name: word, aliases: [] },
