@@ -3,11 +3,13 @@ import type { Db } from './db/db.ts';
 import type { Deps } from './deps.ts';
 import { createMetrics } from './http/metrics.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
+import { createSecretbox } from './lib/secretbox.ts';
 import { localConnection } from './logs/connection.ts';
 import { createEngine } from './logs/engine/engine.ts';
 import { folderOf } from './logs/log-deps.ts';
 import { checkLogsQuery } from './logs/search.ts';
 import { createClockGuard } from './schedule/clock-guard.ts';
+import { testErrors } from './proof/run-tests.ts';
 import type { Logger } from './lib/logger.ts';
 import { createAuthenticate } from './orgs/authenticate.ts';
 
@@ -26,9 +28,11 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     log,
     auth: createAuthenticate(db),
     metrics: createMetrics(),
+    secrets: createSecretbox(config),
     clockGuard: createClockGuard(clock),
     engine,
     connectionFor: (orgId) => localConnection(search, orgId),
+    checkTests: (orgId, detectionId, definition) => testErrors(deps, { orgId, detectionId, definition }),
     checkQuery: (orgId, query) => checkLogsQuery(search, orgId, query),
   };
   return { deps, stop: () => engine.close() };

@@ -34,6 +34,17 @@ export const Settings = z.object({
     .describe(
       'Administrator key of the organization `default`; at least 20 characters; a changed value replaces the old one.',
     ),
+  TOCSIN_URL: z
+    .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
+    .default('http://127.0.0.1:8080')
+    .describe('Service that `pull`, `plan` and `apply` talk to, with the key in `TOCSIN_API_KEY`.'),
+  TOCSIN_SECRET_KEY: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .optional()
+    .describe(
+      'Encrypts stored credentials, at least 32 characters; unset: a key in the data directory, unless `DATABASE_URL` is set.',
+    ),
   TOCSIN_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -55,6 +66,11 @@ export const Settings = z.object({
   TOCSIN_SPREAD_SECONDS: count(120, 0, 3_000).describe(
     'Starts of one slot are spread over this time by a hash of the detection.',
   ),
+  TOCSIN_KEEP_ROWS_DAYS: count(30, 1, 3_650).describe('Days that rows and steps without a hit are kept.'),
+  TOCSIN_KEEP_HITS_DAYS: count(365, 1, 3_650).describe('Days that hits are kept after they were last seen.'),
+  TOCSIN_KEEP_RUNS_DAYS: count(400, 31, 3_650).describe('Days that runs and their steps are kept.'),
+  TOCSIN_KEEP_LOGS_DAYS: count(90, 1, 3_650).describe('Days that logs are kept after they were received.'),
+  TOCSIN_KEEP_OUTBOX_DAYS: count(7, 1, 3_650).describe('Days that the bodies of deliveries are kept.'),
   TOCSIN_SHUTDOWN_MS: count(15_000, 1_000, 300_000).describe(
     'Longest time that an orderly stop takes, in milliseconds.',
   ),
@@ -66,6 +82,8 @@ export type Config = {
   databaseUrl: string | undefined;
   dataDir: string;
   apiKey: string | undefined;
+  url: string;
+  secretKey: string | undefined;
   logLevel: string;
   rateLimit: number;
   corsOrigins: string[];
@@ -74,6 +92,8 @@ export type Config = {
   runsAtOnce: number;
   spreadMs: number;
   shutdownMs: number;
+  /** Days. */
+  keep: { rowsDays: number; hitsDays: number; runsDays: number; logsDays: number; outboxDays: number };
 };
 
 /** Reads and checks the settings, from the environment and an `.env` file beside it. Throws one message that names each wrong setting. */
@@ -90,6 +110,8 @@ export function loadConfig(env: Record<string, string | undefined> = environment
     databaseUrl: s.DATABASE_URL,
     dataDir: resolve(s.TOCSIN_DATA_DIR),
     apiKey: s.TOCSIN_API_KEY,
+    url: s.TOCSIN_URL,
+    secretKey: s.TOCSIN_SECRET_KEY,
     logLevel: s.TOCSIN_LOG_LEVEL,
     rateLimit: s.TOCSIN_RATE_LIMIT,
     corsOrigins: s.TOCSIN_CORS_ORIGINS,
@@ -98,6 +120,13 @@ export function loadConfig(env: Record<string, string | undefined> = environment
     runsAtOnce: s.TOCSIN_RUNS_AT_ONCE,
     spreadMs: s.TOCSIN_SPREAD_SECONDS * 1000,
     shutdownMs: s.TOCSIN_SHUTDOWN_MS,
+    keep: {
+      rowsDays: s.TOCSIN_KEEP_ROWS_DAYS,
+      hitsDays: s.TOCSIN_KEEP_HITS_DAYS,
+      runsDays: s.TOCSIN_KEEP_RUNS_DAYS,
+      logsDays: s.TOCSIN_KEEP_LOGS_DAYS,
+      outboxDays: s.TOCSIN_KEEP_OUTBOX_DAYS,
+    },
   };
 }
 

@@ -1,9 +1,12 @@
 import type { Config } from './config.ts';
 import type { Db } from './db/db.ts';
+import type { Definition } from './detections/definition.ts';
+import type { FieldError } from './lib/errors.ts';
 import type { Metrics } from './http/metrics.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import type { OrgId } from './lib/org-id.ts';
+import type { Secretbox } from './lib/secretbox.ts';
 import type { LogEngine } from './logs/engine/engine.ts';
 import type { Authenticate } from './orgs/authenticate.ts';
 import type { ClockGuard } from './schedule/clock-guard.ts';
@@ -18,10 +21,14 @@ export type Deps = {
   log: Logger;
   auth: Authenticate;
   metrics: Metrics;
+  /** Seals what is secret before it is stored. */
+  secrets: Secretbox;
   /** Holds scheduling while slot time jumps. */
   clockGuard: ClockGuard;
   /** Asks the organization's log store whether a query would run; throws a SiemError that says why not. */
   checkQuery?: (orgId: OrgId, query: string) => Promise<void>;
+  /** Runs a detection's tests against a definition of it; answers what is wrong, nothing where all pass. */
+  checkTests?: (orgId: OrgId, detectionId: string, definition: Definition) => Promise<FieldError[]>;
   /** The embedded log engine: DuckDB in child processes. */
   engine: LogEngine;
   /** The organization's SIEM. */

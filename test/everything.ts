@@ -1,6 +1,7 @@
 import type { Deps } from '../src/deps.ts';
 import { catalogue, done, fillOrg, whileServing } from './fill.ts';
 import type { TestOrg } from './harness.ts';
+import { useProof } from './proof.ts';
 
 export type Call = { method: string; url: string; status: number; body: unknown };
 
@@ -25,6 +26,8 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> 
   await useDetections({ get, post, put, remove });
   await useAgents({ get, put });
   await useRuns({ get, post });
+  await useProof({ get, post, put, remove }, mark);
+  await useOutputs({ get, post, put, remove });
   await useFeed({ get, post, put, remove }, mark);
   return calls;
 }
@@ -85,6 +88,19 @@ async function useRuns({ get, post }: { get: Get; post: Send }): Promise<void> {
   await get(`/api/detections/${hit.detectionId}/gaps`);
   const { runId } = await post(`/api/detections/${hit.detectionId}/run`, { customInstructions: 'Look twice.' });
   await post(`/api/runs/${runId}/cancel`);
+}
+
+async function useOutputs({ get, post, put, remove }: { get: Get; post: Send; put: Send; remove: Get }): Promise<void> {
+  await whileServing('{}', async (url) => {
+    const { id } = await post('/api/outputs', { kind: 'webhook', name: 'walked', url });
+    await put(`/api/outputs/${id}`, { ...(await get(`/api/outputs/${id}`)), minSeverity: 'high' });
+    await post(`/api/outputs/${id}/rotate`, { overlapSeconds: 60 });
+    const sent = await post(`/api/outputs/${id}/test`);
+    await post(`/api/outputs/${id}/deliveries/${sent.id}/redeliver`);
+    await get(`/api/outputs/${id}/deliveries?state=pending`);
+    await remove(`/api/outputs/${id}`);
+  });
+  await get('/api/outputs?limit=1');
 }
 
 async function useFeed(

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Deps } from '../src/deps.ts';
+import { eventTypes } from '../src/outputs/event.ts';
 import { runDue } from '../src/runs/run-due.ts';
 import { enqueueDueRunsAcrossOrgs } from '../src/schedule/enqueue.ts';
 import type { Answer, TestOrg } from './harness.ts';
@@ -23,8 +24,10 @@ export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
   const mark = `mark${randomBytes(6).toString('hex')}`;
   const ids = [
     ...(await fillKeys(org)),
+    ...(await fillOutputs(org, mark)),
     ...(await fillDetections(org, mark)),
     ...(await fillRuns(deps, org, mark)),
+    ...(await fillProof(org, mark)),
     ...(await fillFeed(org, mark)),
   ];
   return { ids: [...new Set(ids)], mark };
@@ -40,6 +43,13 @@ export async function done(answer: Promise<Answer>): Promise<Answer['body']> {
 async function fillKeys(org: TestOrg): Promise<string[]> {
   const made = await done(org.call('POST', '/api/keys', { name: 'filled' }, { 'idempotency-key': 'fill-1' }));
   return [made.id];
+}
+
+/** Before anything else, so that it wants every event that follows. Nothing is sent: tests deliver only where they say so. */
+async function fillOutputs(org: TestOrg, mark: string): Promise<string[]> {
+  const body = { kind: 'webhook', name: mark, url: `https://hooks.example.com/${mark}`, eventTypes };
+  const { id } = await done(org.call('POST', '/api/outputs', body));
+  return [id];
 }
 
 const definition = { systemPrompt: 'Judge it.', detectionCadence: 'hourly', entityField: 'user' };
@@ -97,6 +107,16 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[
   for (const [what, list] of Object.entries({ runs, gaps, hits }))
     if (list.length === 0) throw new Error(`nothing of ${what}`);
   return [batchId, runId, ...[...runs, ...gaps, ...hits].map(({ id }: { id: string }) => id)];
+}
+
+/** What people say of hits, what a detection is not to raise, and its tests. */
+async function fillProof(org: TestOrg, mark: string): Promise<string[]> {
+  const { hits } = await done(org.call('GET', '/api/hits'));
+  const url = `/api/detections/${hits[0].detectionId}`;
+  await done(org.call('POST', `/api/hits/${hits[0].id}/status`, { status: 'false_positive', reason: mark }));
+  const { id } = await done(org.call('POST', `${url}/exceptions`, { entity: mark, reason: mark }));
+  await done(org.call('PUT', `${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] }));
+  return [id];
 }
 
 /** A catalogue of known exploited vulnerabilities with made-up entries, as its publisher would serve it. */

@@ -61,10 +61,10 @@ test('a database of a newer version is refused and left as it is', async () => {
   expect(await query(url, `select 1 from migrations where name = '${listMigrations().at(-1)}'`)).toEqual([]);
 });
 
-test('migrations are numbered without a hole', () => {
-  expect(listMigrations().map((name) => Number(name.slice(0, 4)))).toEqual(
-    listMigrations().map((_name, index) => index + 1),
-  );
+test('migrations are numbered, none like another', () => {
+  const numbers = listMigrations().map((name) => name.slice(0, 4));
+  for (const number of numbers) expect(number).toMatch(/^\d{4}$/);
+  expect(new Set(numbers).size).toBe(numbers.length);
 });
 
 type Wall = { name: string; enabled: boolean; forced: boolean; roles: string[] };

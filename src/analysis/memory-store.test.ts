@@ -6,7 +6,7 @@ import { inOrg } from '../db/db.ts';
 import { prepareWindow } from './analyse.ts';
 import { definitionOf, hour, hourMs } from './examples.ts';
 import { forgetMemory, recallMemory, writeMemory } from './memory-store.ts';
-import { countEarlierWindows, listLaterWindows } from './memory-windows.ts';
+import { countEarlierWindows, listTouchedWindows } from './memory-windows.ts';
 import type { MemoryEntry, MemoryQuery, MemoryScope } from './memory.ts';
 import { recallFrom, type RememberedWindow } from './recall.ts';
 
@@ -94,9 +94,9 @@ test('a window written again replaces what was remembered of it; without rows it
   );
   expect(past.samples).toEqual(new Map([['a', [{ at: hour(1).from.getTime(), number: 7 }]]]));
   expect(past.windowsEver).toBe(2);
-  expect(await inOrg(db, orgId, (tx) => listLaterWindows(tx, scope, hour(2).from))).toEqual([
-    { from: hour(2).from, to: hour(2).to },
-  ]);
+  expect(await inOrg(db, orgId, (tx) => listTouchedWindows(tx, scope, hour(1), 0))).toEqual(
+    [hour(1), hour(2)].map(({ from, to }) => ({ from, to, examined: true })),
+  );
 });
 
 test('what is forgotten is gone, that the window was is not', async () => {

@@ -14,6 +14,9 @@ import { countEarlierWindows, listEarlierWindows } from './memory-windows.ts';
 import { batches, fillKnown, inScope, type Reach } from './recall-known.ts';
 import { append } from './recall.ts';
 
+/** `examined` false: filled from the past, so never examined. */
+export type WrittenWindow = PastWindow & { examined?: boolean };
+
 /**
  * Writes what a window gave, in place of what was remembered of that window before. A window without rows is written too:
  * that nothing happened is knowledge. Not to be called for a window that was covered only in part.
@@ -21,17 +24,16 @@ import { append } from './recall.ts';
 export async function writeMemory(
   tx: Tx,
   scope: MemoryScope,
-  window: PastWindow,
+  window: WrittenWindow,
   entries: readonly MemoryEntry[],
 ): Promise<void> {
   const { orgId, detectionId, generation } = scope;
   await sql`delete from memory where organization_id = ${orgId} and detection_id = ${detectionId}
     and generation = ${generation} and window_from = ${window.from}`.execute(tx);
-  await sql`insert into memory_windows (organization_id, detection_id, generation, window_from, window_to)
-    values (${orgId}, ${detectionId}, ${generation}, ${window.from}, ${window.to})
-    on conflict (organization_id, detection_id, generation, window_from) do update set window_to = excluded.window_to`.execute(
-    tx,
-  );
+  await sql`insert into memory_windows (organization_id, detection_id, generation, window_from, window_to, examined)
+    values (${orgId}, ${detectionId}, ${generation}, ${window.from}, ${window.to}, ${window.examined ?? true})
+    on conflict (organization_id, detection_id, generation, window_from) do update set window_to = excluded.window_to,
+      examined = memory_windows.examined or excluded.examined`.execute(tx);
   for (const batch of batches(entries)) {
     await sql`insert into memory (organization_id, detection_id, generation, window_from, key, entity, number, value)
       select ${orgId}::uuid, ${detectionId}::uuid, ${generation}, ${window.from}::timestamptz, key, entity, number, value
@@ -78,8 +80,8 @@ async function fillSamples(
 ): Promise<void> {
   for (const batch of batches(entities)) {
     const { rows } = await sql<{ entity: string; at: number[]; numbers: number[] }>`
-      select entity, array_agg((extract(epoch from window_from) * 1000)::float8 order by window_from) as at,
-        array_agg(number order by window_from) as numbers
+      select entity, array_agg((extract(epoch from window_from) * 1000)::float8 order by window_from, key collate "C") as at,
+        array_agg(number order by window_from, key collate "C") as numbers
       from memory where entity = any(${batch}::text[]) and number is not null and ${inScope(scope, reach)}
       group by entity`.execute(tx);
     for (const { entity, at, numbers } of rows)

@@ -3,7 +3,7 @@ import { row, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { auditInsert, type Change } from '../orgs/audit.ts';
 import type { Caller } from '../orgs/caller.ts';
-import type { ActivePrompt, Agent, AgentWithPrompt } from './agent.ts';
+import { noFigures, type ActivePrompt, type Agent, type AgentWithPrompt } from './agent.ts';
 import { definitionText } from './definition.ts';
 
 type Author = Pick<Caller, 'orgId' | 'keyId'>;
@@ -56,7 +56,7 @@ const joined: Record<keyof ActivePrompt, true> = {
   prompt_description: true,
   prompt_created_at: true,
 };
-const figures = new Set(['last_run_at', 'runs', 'hits', 'avg_score']);
+const figures = new Set(Object.keys(noFigures));
 
 function columnsOf(agent: AgentWithPrompt): Agent {
   const own = Object.entries(agent).filter(([name]) => !(name in joined) && !figures.has(name));

@@ -54,13 +54,29 @@ export type ActivePrompt = {
   prompt_created_at: Date;
 };
 
-/** The 30-day figures, joined to the row. */
-export type Figures = { last_run_at: Date | null; runs: number; hits: number; avg_score: number | null };
+/** The 30-day figures and what people said of the hits, joined to the row. */
+export type Figures = {
+  last_run_at: Date | null;
+  runs: number;
+  hits: number;
+  avg_score: number | null;
+  true_positives: number;
+  benign: number;
+  false_positives: number;
+};
 
 export type AgentWithPrompt = Agent & ActivePrompt;
 export type AgentView = AgentWithPrompt & Figures;
 
-export const noFigures: Figures = { last_run_at: null, runs: 0, hits: 0, avg_score: null };
+export const noFigures: Figures = {
+  last_run_at: null,
+  runs: 0,
+  hits: 0,
+  avg_score: null,
+  true_positives: 0,
+  benign: 0,
+  false_positives: 0,
+};
 
 /** Columns of a new agent that nothing but a request sets. */
 export const emptyAgent = {

@@ -2,7 +2,8 @@ import type { Deps } from '../deps.ts';
 import { appError, type FieldError } from '../lib/errors.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { SiemError } from '../siem/connector.ts';
-import type { Agent } from './agent.ts';
+import type { Agent, AgentWithPrompt } from './agent.ts';
+import { definitionText, type Definition } from './definition.ts';
 import { siemWarnings, warningsOf } from './warnings.ts';
 
 /** `?validate=true`: 422 check_failed with what would not run. Asks the SIEM that is connected, never a model. */
@@ -30,4 +31,16 @@ async function queryErrors(
     if (!(error instanceof SiemError)) throw error;
     return [{ pointer: '/detectionQuery', code: error.failure.kind, detail: error.failure.message }];
   }
+}
+
+/** `?require=tests`: 422 check_failed with the tests of the detection that the definition does not pass, or that it has none. */
+export async function checkTestsPass(
+  { checkTests }: Pick<Deps, 'checkTests'>,
+  orgId: OrgId,
+  agent: AgentWithPrompt,
+): Promise<void> {
+  const definition = JSON.parse(definitionText(agent)) as Definition;
+  const errors = (await checkTests?.(orgId, agent.id, definition)) ?? [];
+  const [first] = errors;
+  if (first) throw appError('check_failed', first.detail, { errors });
 }

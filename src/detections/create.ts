@@ -9,6 +9,8 @@ import { findDismissed, insertAgent } from './agent-store.ts';
 import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
 import { checkWouldRun } from './check.ts';
 import { columnsOf } from './columns.ts';
+import { definitionText, type Definition } from './definition.ts';
+import { emitDetection } from './events.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { CreateDetection, CreateSuggestion } from './input.ts';
 import { toRecord } from './record.ts';
@@ -38,6 +40,7 @@ export async function createDetection(
       after: record,
     });
     await openAgentSchedule(tx, caller, agent);
+    await emitDetection(tx, 'detection.created', record);
   });
   return record;
 }
@@ -72,6 +75,7 @@ export async function createSuggestion(
       before: null,
       after: record,
     });
+    await emitDetection(tx, 'suggestion.created', record);
   });
   return record;
 }
@@ -84,6 +88,11 @@ async function refuseLookAlike(tx: Tx, caller: Caller, agent: AgentWithPrompt, n
   throw appError('conflict', detail, {
     errors: [{ pointer: '/detectionQuery', code: 'suggestion_dismissed', detail }],
   });
+}
+
+/** What a body would make a detection of, without making it. 400 as for create. `now` is slot time. */
+export function definitionOf(caller: Caller, input: CreateDetection, now: Date): Definition {
+  return JSON.parse(definitionText(newAgent(caller, input, now))) as Definition;
 }
 
 function newAgent(caller: Caller, input: CreateDetection, now: Date): AgentWithPrompt {

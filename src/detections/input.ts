@@ -56,6 +56,13 @@ function body<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 export const CreateDetection = body(createShape);
 export type CreateDetection = z.infer<typeof CreateDetection>;
 
+/** A body as for create, and the stretch of time to try it on. */
+export const PreviewInput = body({
+  ...createShape,
+  from: z.iso.datetime({ offset: true }),
+  to: z.iso.datetime({ offset: true }),
+});
+
 export const CreateSuggestion = body({
   ...createShape,
   rationale: text({ max: 10_000 }).optional().describe('Why this detection is suggested.'),
@@ -94,6 +101,10 @@ export const ValidateQuery = z.object({
     .enum(['true', 'false'])
     .optional()
     .describe('true: check the query and what the detection names now; 422 if it would not run.'),
+});
+
+export const SaveQuery = ValidateQuery.extend({
+  require: z.enum(['tests']).optional().describe('tests: save only if the tests of the detection pass; 422 otherwise.'),
 });
 
 export const DetectionFilter = PageQuery.extend({

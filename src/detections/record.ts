@@ -51,6 +51,7 @@ export function toRecord(agent: AgentView): Detection {
     customCronSchedule: agent.custom_cron_schedule,
     ...setOnly(agent),
     revision: agent.revision,
+    ...reviewsOf(agent),
     ...suggestionFields(agent),
   };
 }
@@ -66,6 +67,15 @@ function setOnly(agent: AgentView): Partial<Detection> {
     ...(agent.suppression_minutes === null ? {} : { suppressionMinutes: agent.suppression_minutes }),
     ...(agent.disabled_reason === null ? {} : { disabledReason: agent.disabled_reason }),
     ...(warnings.length === 0 ? {} : { warnings }),
+  };
+}
+
+function reviewsOf(agent: AgentView): Partial<Detection> {
+  const { true_positives: truePositive, benign, false_positives: falsePositive } = agent;
+  const total = truePositive + benign + falsePositive;
+  if (total === 0) return {};
+  return {
+    reviews: { truePositive, benign, falsePositive, precision: Math.round((1000 * truePositive) / total) / 1000 },
   };
 }
 

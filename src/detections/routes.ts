@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { callerOf, type App } from '../http/route.ts';
 import { createDetection } from './create.ts';
 import { etagOf } from '../http/etag.ts';
-import { CreateDetection, DetectionFilter, IdPath, UpdateDetection, ValidateQuery } from './input.ts';
+import { CreateDetection, DetectionFilter, IdPath, SaveQuery, UpdateDetection, ValidateQuery } from './input.ts';
 import { deleteDetection, restoreDetection } from './life-cycle.ts';
 import { getDetection, getDetections } from './read.ts';
 import { Detection, DetectionList } from './schema.ts';
@@ -66,12 +66,16 @@ export function detectionRoutes(app: App, deps: Deps): void {
       tags,
       summary: 'Change a detection or an open suggestion; absent fields stay',
       params: IdPath,
-      querystring: ValidateQuery,
+      querystring: SaveQuery,
       body: UpdateDetection,
       response: { 200: Detection },
     },
     handler: async (request, reply) => {
-      const options = { validate: request.query.validate === 'true', ifMatch: request.headers['if-match'] };
+      const options = {
+        validate: request.query.validate === 'true',
+        requireTests: request.query.require === 'tests',
+        ifMatch: request.headers['if-match'],
+      };
       const change = { id: request.params.id, input: request.body };
       return withEtag(reply, await updateDetection(deps, callerOf(request), change, options));
     },

@@ -75,6 +75,10 @@ export const Detection = z
     lookbackMinutes: z.int().optional(),
     suppressionMinutes: z.int().optional(),
     revision: z.int().optional().describe('Of the whole definition; runs name the one they used.'),
+    reviews: z
+      .object({ truePositive: z.int(), benign: z.int(), falsePositive: z.int(), precision: z.number().min(0).max(1) })
+      .optional()
+      .describe('What people said of its hits; precision is the share of true positives.'),
     disabledReason: z.string().optional().describe('Why the service switched the detection off.'),
     warnings: z.array(Warning).optional(),
     rationale: z.string().optional(),

@@ -6,7 +6,7 @@ import type { Caller } from '../orgs/caller.ts';
 import type { AgentView } from './agent.ts';
 import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
 import { storeChange } from './change.ts';
-import { checkWouldRun } from './check.ts';
+import { checkTestsPass, checkWouldRun } from './check.ts';
 import { columnsOf } from './columns.ts';
 import { checkIfMatch, etagOf } from '../http/etag.ts';
 import type { UpdateDetection } from './input.ts';
@@ -14,21 +14,23 @@ import { toRecord } from './record.ts';
 import type { Detection } from './schema.ts';
 import { findAgent, lockAgent } from './view-store.ts';
 
-type UpdateOptions = { validate?: boolean; ifMatch?: string | undefined };
+type UpdateOptions = { validate?: boolean; requireTests?: boolean; ifMatch?: string | undefined };
 
 /** Changes a detection or an open suggestion; absent fields stay. 404, 409 for a deleted one, 412 where If-Match does not fit. */
 export async function updateDetection(
-  deps: Pick<Deps, 'db' | 'clock' | 'checkQuery'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'checkQuery' | 'checkTests'>,
   caller: Caller,
   { id, input }: { id: string; input: UpdateDetection },
-  { validate = false, ifMatch }: UpdateOptions = {},
+  { validate = false, requireTests = false, ifMatch }: UpdateOptions = {},
 ): Promise<Detection> {
   const now = deps.clock();
   const scope = { orgId: caller.orgId, now };
-  if (validate) {
+  if (validate || requireTests) {
     // Asked before the row is locked: a SIEM may take its time.
     const seen = changeable(await inOrg(deps.db, caller.orgId, (tx) => findAgent(tx, scope, id)), id);
-    await checkWouldRun(deps, caller.orgId, merge(seen, input, now));
+    const next = merge(seen, input, now);
+    if (validate) await checkWouldRun(deps, caller.orgId, next);
+    if (requireTests) await checkTestsPass(deps, caller.orgId, next);
   }
   return inOrg(deps.db, caller.orgId, async (tx) => {
     const before = changeable(await lockAgent(tx, scope, id), id);

@@ -5,6 +5,7 @@ import { pageOf, pageRequest } from '../lib/page.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { findHit, listHits, listOccurrences, type HitRow } from './read-store.ts';
 import type { Hit, HitDetail, HitFilter, HitList } from './schema.ts';
+import { listChanges } from './status-store.ts';
 
 const occurrencesMax = 200;
 
@@ -28,6 +29,7 @@ export async function getHit({ db }: ReadDeps, caller: Caller, id: string): Prom
     const found = await findHit(tx, caller.orgId, id);
     if (!found) throw appError('not_found', `Hit ${id} not found.`);
     const occurrences = await listOccurrences(tx, caller.orgId, id, occurrencesMax);
+    const history = await listChanges(tx, caller.orgId, id, occurrencesMax);
     return {
       ...toHit(found),
       facts: JSON.parse(found.facts) as HitDetail['facts'],
@@ -38,11 +40,12 @@ export async function getHit({ db }: ReadDeps, caller: Caller, id: string): Prom
         windowFrom: windowFrom.toISOString(),
         seenAt: seenAt.toISOString(),
       })),
+      history: history.map((change) => ({ ...change, at: change.at.toISOString() })),
     };
   });
 }
 
-function toHit(row: HitRow): Hit {
+export function toHit(row: HitRow): Hit {
   return {
     ...row,
     evidence: JSON.parse(row.evidence) as Hit['evidence'],

@@ -1,18 +1,45 @@
 import type { Deps } from '../deps.ts';
 import { callerOf, type App } from '../http/route.ts';
+import { getEntities } from './entities.ts';
 import { getHit, getHits } from './hits.ts';
-import { HitDetail, HitFilter, HitList, HitPath } from './schema.ts';
+import { EntityFilter, EntityList, HitDetail, HitFilter, HitList, HitPath, HitVerdict } from './schema.ts';
+import { setHitStatus } from './status.ts';
 
 const tags = ['hits'];
 const read = { scope: 'hits:read' } as const;
 
-export function hitRoutes(app: App, deps: Pick<Deps, 'db'>): void {
+export function hitRoutes(app: App, deps: Pick<Deps, 'db' | 'clock'>): void {
   app.route({
     method: 'GET',
     url: '/api/hits',
     config: read,
     schema: { tags, summary: 'List hits, newest first', querystring: HitFilter, response: { 200: HitList } },
     handler: (request) => getHits(deps, callerOf(request), request.query),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/hits/entities',
+    config: read,
+    schema: {
+      tags,
+      summary: 'List what hits are about, the latest seen first',
+      querystring: EntityFilter,
+      response: { 200: EntityList },
+    },
+    handler: (request) => getEntities(deps, callerOf(request), request.query),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/hits/:id/status',
+    config: { scope: 'hits:write' },
+    schema: {
+      tags,
+      summary: 'Say what a hit was',
+      params: HitPath,
+      body: HitVerdict,
+      response: { 200: HitDetail },
+    },
+    handler: (request) => setHitStatus(deps, callerOf(request), request.params.id, request.body),
   });
   app.route({
     method: 'GET',

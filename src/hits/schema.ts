@@ -3,6 +3,7 @@ import { detectionCategories, severities } from '../analysis/candidate.ts';
 import { PageQuery } from '../lib/page.ts';
 
 export const hitStatuses = ['open', 'false_positive', 'benign', 'true_positive', 'outdated'] as const;
+export type HitStatus = (typeof hitStatuses)[number];
 
 const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
 
@@ -66,5 +67,42 @@ export const HitDetail = Hit.extend({
   occurrences: z
     .array(z.object({ runId: z.string(), windowFrom: time, seenAt: time }))
     .describe('Latest first, 200 at most.'),
+  history: z
+    .array(
+      z.object({
+        at: time,
+        keyId: z.string().nullable(),
+        from: z.enum(hitStatuses),
+        to: z.enum(hitStatuses),
+        reason: z.string().nullable(),
+      }),
+    )
+    .describe('Changes of its status by people, latest first, 200 at most.'),
 });
 export type HitDetail = z.infer<typeof HitDetail>;
+
+export const HitVerdict = z.strictObject({
+  status: z.enum(hitStatuses),
+  reason: z.string().max(2000).optional(),
+});
+export type HitVerdict = z.infer<typeof HitVerdict>;
+
+export const EntityFilter = HitFilter.pick({ limit: true, cursor: true, detection: true, status: true });
+export type EntityFilter = z.infer<typeof EntityFilter>;
+
+export const EntityList = z.object({
+  entities: z.array(
+    z.object({
+      entity: z.string(),
+      entityType: z.string(),
+      hits: z.number().int(),
+      open: z.number().int(),
+      severity: z.enum(severities).describe('The highest of its hits.'),
+      detectionIds: z.array(z.string()).describe('50 at most.'),
+      firstSeenAt: time,
+      lastSeenAt: time,
+    }),
+  ),
+  nextCursor: z.string().nullable(),
+});
+export type EntityList = z.infer<typeof EntityList>;

@@ -4,6 +4,21 @@ import type { Facts, RenderedRow, Severity } from '../analysis/candidate.ts';
 import { rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { uuidv7 } from '../lib/ids.ts';
+import { emitHits } from './events.ts';
+
+const refreshed = ['severity', 'confidence', 'headline', 'summary', 'next_step', 'evidence', 'rows', 'facts', 'judged', 'model_disagrees',
+  'window_from', 'window_to', 'updated_at']; // prettier-ignore
+
+/** The earliest window makes a hit. One that came late takes it over, as does whatever finds one that a changed past had superseded. */
+function anew(late: boolean) {
+  const isAnew = late ? sql`(hits.superseded or excluded.window_from < hits.window_from)` : sql`hits.superseded`;
+  const columns = refreshed.map((name) => {
+    const column = sql.ref(name);
+    return sql`${column} = case when ${isAnew} then excluded.${column} else hits.${column} end`;
+  });
+  return sql`status = case when hits.superseded and hits.status = 'outdated' then 'open' else hits.status end,
+    superseded = false, revision = hits.revision + ${isAnew}::int, ${sql.join(columns)}`;
+}
 
 /** A hit as a verdict makes it. `judged` false: no judge came to it in time, it stands by its facts. */
 export type NewHit = {
@@ -24,9 +39,11 @@ export type NewHit = {
   modelDisagrees: string | null;
   windowFrom: Date;
   windowTo: Date;
+  /** It was found out of turn. */
+  late: boolean;
 };
 
-/** Stores hits, or finds those that are there already and leaves them as they are. Answers their ids by key. `now` is slot time. */
+/** Stores hits, or finds those that are there already and leaves them as they are, but for what is made anew. Answers their ids by key. `now` is slot time. */
 export async function insertHits(tx: Tx, orgId: OrgId, given: NewHit[], now: Date): Promise<Map<string, string>> {
   if (given.length === 0) return new Map();
   // Ids in the order given; rows locked in the order of their keys, since another run may store the same hits.
@@ -48,7 +65,7 @@ export async function insertHits(tx: Tx, orgId: OrgId, given: NewHit[], now: Dat
         ${hits.map((hit) => hit.windowFrom.toISOString())}::timestamptz[], ${hits.map((hit) => hit.windowTo.toISOString())}::timestamptz[])
         as h (id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows,
           facts, judged, model_disagrees, window_from, window_to)
-      on conflict (organization_id, detection_id, key) do update set key = excluded.key
+      on conflict (organization_id, detection_id, key) do update set ${anew(given.some(({ late }) => late))}
       returning id, key`,
   );
   return new Map(found.map((hit) => [hit.key, hit.id]));
@@ -59,7 +76,9 @@ export type Occurrence = { hitId: string; runId: string; windowFrom: Date; seenA
 /** Joins runs to hits. A window that the hit was not seen in before counts as one more occurrence; the same window again does not. */
 export async function insertOccurrences(tx: Tx, orgId: OrgId, occurrences: Occurrence[], now: Date): Promise<void> {
   if (occurrences.length === 0) return;
-  await sql`
+  const changed = await rows(
+    tx,
+    sql<{ id: string }>`
     with given as (
       select distinct * from unnest(${occurrences.map((one) => one.hitId)}::uuid[], ${occurrences.map((one) => one.runId)}::uuid[],
         ${occurrences.map((one) => one.windowFrom.toISOString())}::timestamptz[],
@@ -76,5 +95,11 @@ export async function insertOccurrences(tx: Tx, orgId: OrgId, occurrences: Occur
     update hits h set occurrences = h.occurrences + fresh.n, first_seen_at = least(h.first_seen_at, fresh.first_at),
       last_seen_at = greatest(h.last_seen_at, fresh.last_at), updated_at = ${now},
       revision = h.revision + case when h.occurrences > 0 then 1 else 0 end
-    from fresh where h.organization_id = ${orgId} and h.id = fresh.hit_id`.execute(tx);
+    from fresh where h.organization_id = ${orgId} and h.id = fresh.hit_id returning h.id`,
+  );
+  await emitHits(
+    tx,
+    orgId,
+    changed.map(({ id }) => id),
+  );
 }

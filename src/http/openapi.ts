@@ -42,9 +42,19 @@ export async function describeApi(app: App): Promise<void> {
         },
       },
       security: [{ apiKey: [] }],
-      tags: ['detections', 'agents', 'runs', 'hits', 'feed', 'sources', 'logs', 'keys', 'audit', 'service'].map(
-        (name) => ({ name }),
-      ),
+      tags: [
+        'detections',
+        'agents',
+        'runs',
+        'hits',
+        'outputs',
+        'feed',
+        'sources',
+        'logs',
+        'keys',
+        'audit',
+        'service',
+      ].map((name) => ({ name })),
     },
     transform: (route) => jsonSchemaTransform(withProblems(route)),
     transformObject: (document) => {

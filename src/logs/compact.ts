@@ -6,7 +6,7 @@ import type { OrgId } from '../lib/org-id.ts';
 import { sql } from 'kysely';
 import { loadCatalogue } from './catalogue-store.ts';
 import type { Field } from './catalogue.ts';
-import { compactSql } from './compact-sql.ts';
+import { compactSql, type Erased } from './compact-sql.ts';
 import { findCrowdedAcrossOrgs, listSmallSegments, replaceSegments, type CompactLimits } from './compact-store.ts';
 import { folderOf, type SearchDeps } from './log-deps.ts';
 import { syncFile } from './segment-file.ts';
@@ -35,15 +35,16 @@ export async function compactSegments(deps: SearchDeps, limits: CompactLimits = 
     return { segments: small, fields: await loadCatalogue(tx, orgId, dataset, state?.version ?? 0) };
   });
   if (segments.length < 2) return false;
-  return merge(deps, orgId, { dataset, segments, fields });
+  return mergeSegments(deps, orgId, { dataset, segments, fields });
 }
 
-async function merge(
+/** Writes segments into one file that takes their place, without a value that is to be erased. */
+export async function mergeSegments(
   deps: SearchDeps,
   orgId: OrgId,
-  input: { dataset: string; segments: SegmentRow[]; fields: Field[] },
+  input: { dataset: string; segments: SegmentRow[]; fields: Field[]; erased?: Erased },
 ): Promise<boolean> {
-  const { dataset, segments, fields } = input;
+  const { dataset, segments, fields, erased } = input;
   const id = uuidv7();
   const folder = folderOf(deps.config.dataDir, orgId);
   const path = join(dataset, `${id}.parquet`);
@@ -55,7 +56,7 @@ async function merge(
     columns: segment.columns,
   }));
   try {
-    await deps.engine.maintain(orgId, { statements: [compactSql(files, fields, target)] }, { timeoutMs });
+    await deps.engine.maintain(orgId, { statements: [compactSql(files, fields, target, erased)] }, { timeoutMs });
     const bytes = await syncFile(target);
     const ids = segments.map((segment) => segment.id);
     const swapped = await inOrg(deps.db, orgId, (tx) =>

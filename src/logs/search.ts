@@ -2,7 +2,7 @@ import { inOrg, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { SiemError, type QueryWindow, type SearchLimits, type SearchResult } from '../siem/connector.ts';
 import { loadCatalogue } from './catalogue-store.ts';
-import type { Field } from './catalogue.ts';
+import { mergeFields, type Field } from './catalogue.ts';
 import { columnsOf, listDatasets } from './datasets.ts';
 import { historySuffix, isDatasetName } from './dataset-name.ts';
 import { authorError, missingColumn, notAllowed } from './engine/failures.ts';
@@ -14,7 +14,7 @@ import { queryCharsMax } from './engine/engine.ts';
 import { namesUsed, tableSql, type Part } from './engine/tables.ts';
 import { folderOf, type SearchDeps } from './log-deps.ts';
 import { sealDatasets } from './publish.ts';
-import { findDatasets, listDatasetNames, listSegments, type SegmentFilter } from './segment-store.ts';
+import { findDatasets, listDatasetNames, listSegments, type SegmentFilter, type SegmentRow } from './segment-store.ts';
 import { historyFilter, partsOf, windowFilter } from './window-parts.ts';
 
 const datasetsPerQuery = 20;
@@ -22,6 +22,9 @@ const bytesMax = 64 * 1024 * 1024;
 
 /** A name that a query reads: the dataset it stands for, and whether it is what lies before the window. */
 type Source = { name: string; dataset: string; history: boolean };
+/** Events that are searched in place of the organization's own: their files, and the columns that they have. */
+export type GivenEvents = { segments: SegmentRow[]; fields: Map<string, Field[]> };
+
 type Held = { fields: Map<string, Field[]>; parts: Map<string, Part[]>; others: string[] };
 
 /**
@@ -32,12 +35,12 @@ type Held = { fields: Map<string, Field[]>; parts: Map<string, Part[]>; others: 
 export async function searchLogs(
   deps: SearchDeps,
   orgId: OrgId,
-  input: { query: string; window: QueryWindow; limits: SearchLimits },
+  input: { query: string; window: QueryWindow; limits: SearchLimits; given?: GivenEvents },
   signal?: AbortSignal,
 ): Promise<SearchResult> {
-  const { query, window, limits } = input;
+  const { query, window, limits, given } = input;
   const began = performance.now();
-  const { inspection, held, empty, job } = await planSearch(deps, orgId, { query, window }, signal);
+  const { inspection, held, empty, job } = await planSearch(deps, orgId, { query, window, given }, signal);
   const warnings = empty.map(
     (dataset) => `The dataset ${dataset} never had an event${didYouMean(dataset, held.others)}`,
   );
@@ -70,16 +73,16 @@ type Plan = { inspection: Inspection; held: Held; empty: string[]; job: () => Qu
 export async function planSearch(
   deps: SearchDeps,
   orgId: OrgId,
-  { query, window }: { query: string; window: QueryWindow },
+  { query, window, given }: { query: string; window: QueryWindow; given?: GivenEvents | undefined },
   signal?: AbortSignal,
 ): Promise<Plan> {
   const inspection = await inspectQuery(deps, orgId, query, signal);
   const sources = sourcesOf(inspection);
-  if (window.clock === 'ingest') {
+  if (window.clock === 'ingest' && !given) {
     await inOrg(deps.db, orgId, (tx) => sealDatasets(tx, orgId, datasetsOf(sources), window.to));
   }
   const folder = folderOf(deps.config.dataDir, orgId);
-  const held = await inOrg(deps.db, orgId, (tx) => hold(tx, orgId, { sources, window, folder }));
+  const held = await inOrg(deps.db, orgId, (tx) => hold(tx, orgId, { sources, window, folder, given }));
   const empty = datasetsOf(sources).filter((dataset) => !held.fields.has(dataset));
   return { inspection, held, empty, job: () => jobOf(query, inspection, { sources, held, window }) };
 }
@@ -117,6 +120,16 @@ export async function firstEventAt(
   const states = await inOrg(deps.db, orgId, (tx) => findDatasets(tx, orgId, datasets));
   const times = states.flatMap((state) => (state.firstEventAt === null ? [] : [state.firstEventAt.getTime()]));
   return times.length === 0 ? null : new Date(Math.min(...times));
+}
+
+/** The names of the datasets that a query reads. Throws query_not_allowed. */
+export async function datasetsRead(
+  deps: SearchDeps,
+  orgId: OrgId,
+  query: string,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  return datasetsOf(sourcesOf(await inspectQuery(deps, orgId, query, signal)));
 }
 
 /** The datasets with their columns, as a connection tells them. */
@@ -158,17 +171,19 @@ const datasetsOf = (sources: Source[]): string[] => [...new Set(sources.map((sou
 async function hold(
   tx: Tx,
   orgId: OrgId,
-  input: { sources: Source[]; window: QueryWindow; folder: string },
+  input: { sources: Source[]; window: QueryWindow; folder: string; given?: GivenEvents | undefined },
 ): Promise<Held> {
-  const { sources, window, folder } = input;
+  const { sources, window, folder, given } = input;
   const held: Held = { fields: new Map(), parts: new Map(), others: [] };
   const states = (await findDatasets(tx, orgId, datasetsOf(sources))).filter((state) => state.events > 0);
   for (const { name, version } of states) held.fields.set(name, await loadCatalogue(tx, orgId, name, version));
+  for (const [name, seen] of given?.fields ?? [])
+    held.fields.set(name, mergeFields(held.fields.get(name) ?? [], seen).fields);
   for (const history of [false, true]) {
     const wanted = sources.filter((source) => source.history === history && held.fields.has(source.dataset));
     if (wanted.length === 0) continue;
     const filter: SegmentFilter = history ? historyFilter(window) : windowFilter(window);
-    const segments = await listSegments(tx, orgId, datasetsOf(wanted), filter);
+    const segments = given?.segments ?? (await listSegments(tx, orgId, datasetsOf(wanted), filter));
     for (const { name, dataset } of wanted)
       held.parts.set(
         name,

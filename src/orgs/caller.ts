@@ -13,6 +13,7 @@ export const scopes = [
   'connections:admin',
   'keys:admin',
   'audit:read',
+  'privacy:admin',
 ] as const;
 export type Scope = (typeof scopes)[number];
 

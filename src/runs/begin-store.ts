@@ -25,6 +25,7 @@ export type Begun = {
   entities: string;
   warnings: string;
   phases: string;
+  suppressed: string;
   deleted: boolean;
   active: boolean;
   lookback_minutes: number | null;
@@ -58,7 +59,7 @@ export async function markRunning(tx: Tx, claim: Claim, now: Date): Promise<Begu
       where r.organization_id = ${claim.orgId} and r.due_at = ${claim.dueAt} and r.id = ${claim.runId}
         and a.organization_id = r.organization_id and a.id = r.detection_id and v.revision = coalesce(r.revision, a.revision)
       returning held.cancel_requested as cancel, r.trigger, r.slot_at, r.started_at, r.window_from, r.window_to, r.on_event_time,
-        v.definition, r.windows, r.entities, r.warnings, r.phases, a.deleted_at is not null as deleted,
+        v.definition, r.windows, r.entities, r.warnings, r.phases, r.suppressed, a.deleted_at is not null as deleted,
         coalesce(s.active, false) as active, s.lookback_minutes,
         (select coalesce(json_agg(p order by p."from"), '[]') from (${pendingWindows(claim, upTo(claim))}) p) as pending,
         exists (select from candidates c where c.organization_id = r.organization_id and c.detection_id = r.detection_id

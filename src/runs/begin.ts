@@ -1,18 +1,21 @@
-import { generationOf, type AnalysisDefinition } from '../analysis/definition.ts';
+import { generationOf } from '../analysis/definition.ts';
 import { inOrg, type Tx } from '../db/db.ts';
 import type { Definition } from '../detections/definition.ts';
 import type { Claim } from '../schedule/claim.ts';
-import { lookbackLeastMs, lookbackMs, slotDistanceMs } from '../schedule/crons.ts';
+import { lookbackLeastMs, lookbackMs } from '../schedule/crons.ts';
 import { expireWindows } from '../schedule/pending.ts';
 import { reachesBackTo, type SlotWindow } from '../schedule/timeline.ts';
 import { listPendingWindows } from '../schedule/windows.ts';
-import { markRunning, model, upTo, type Begun } from './begin-store.ts';
-import type { ExaminedWindow, Progress, Run, RunDeps } from './run.ts';
+import { analysisOf } from './analysis-of.ts';
+import { markRunning, model, upTo, windowsMax, type Begun } from './begin-store.ts';
+import type { WindowTask } from './examine.ts';
+import { listLateWindows } from './late-windows.ts';
+import { noneSuppressed, type Suppressed, type ExaminedWindow, type Progress, type Run, type RunDeps } from './run.ts';
 
 /** Why there is nothing to execute: the run is to be cancelled for this reason. */
 export type Refusal = 'requested' | 'deleted' | 'disabled' | 'superseded';
 
-export type Beginning = { run: Run; pending: SlotWindow[]; leftovers: boolean; refusal: Refusal | null };
+export type Beginning = { run: Run; pending: WindowTask[]; leftovers: boolean; refusal: Refusal | null };
 
 /**
  * First step of an attempt, in one fenced transaction: the run shows as running, its first attempt pins the definition's
@@ -29,7 +32,7 @@ export async function beginRun(deps: RunDeps, claim: Claim): Promise<Beginning> 
     const hasResults = run.progress.windows.length > 0;
     if (cancel || (gone && !hasResults))
       return { run, pending: [], leftovers: false, refusal: cancel ? 'requested' : gone };
-    const pending = begun.trigger === 'schedule' && !gone ? await reachableWindows(tx, run, begun, now) : [];
+    const pending = gone ? [] : await windowsFor(tx, deps, run, { begun, now });
     const idle = pending.length === 0 && !begun.leftovers && !hasResults;
     const superseded = begun.trigger === 'schedule' && claim.resumed && idle;
     return { run, pending, leftovers: begun.leftovers, refusal: superseded ? 'superseded' : null };
@@ -39,6 +42,12 @@ export async function beginRun(deps: RunDeps, claim: Claim): Promise<Beginning> 
 function goneOf(begun: Begun): Refusal | null {
   if (begun.deleted) return 'deleted';
   return begun.trigger === 'schedule' && !begun.active ? 'disabled' : null;
+}
+
+function windowsFor(tx: Tx, deps: RunDeps, run: Run, at: { begun: Begun; now: Date }): Promise<WindowTask[]> {
+  if (run.trigger === 'schedule') return reachableWindows(tx, run, at.begun, at.now);
+  if (run.trigger === 'backfill') return listLateWindows(tx, deps, run, windowsMax + 1);
+  return Promise.resolve([]);
 }
 
 async function reachableWindows(tx: Tx, run: Run, begun: Begun, now: Date): Promise<SlotWindow[]> {
@@ -76,24 +85,12 @@ function toRun(deps: RunDeps, claim: Claim, begun: Begun): Run {
   };
 }
 
-function analysisOf(definition: Definition): AnalysisDefinition {
-  const cadence = definition.cronSchedule;
-  return {
-    category: definition.detectionCategory,
-    query: definition.detectionQuery,
-    entityField: definition.entityField,
-    timeField: definition.timeField,
-    connectionId: definition.connectionId,
-    cadence,
-    slotMs: cadence === null ? 0 : slotDistanceMs(cadence),
-  };
-}
-
 function progressOf(begun: Begun): Progress {
   return {
     windows: JSON.parse(begun.windows) as ExaminedWindow[],
     entities: JSON.parse(begun.entities) as Progress['entities'],
     warnings: JSON.parse(begun.warnings) as Progress['warnings'],
     phases: JSON.parse(begun.phases) as Progress['phases'],
+    suppressed: { ...noneSuppressed, ...(JSON.parse(begun.suppressed) as Partial<Suppressed>) },
   };
 }

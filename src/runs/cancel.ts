@@ -6,6 +6,7 @@ import { insertAudit } from '../orgs/audit.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { findRun, type RunRow } from './read-store.ts';
 import { toRunRecord } from './record.ts';
+import { reopenGaps } from '../schedule/backfill.ts';
 import type { Run } from './schema.ts';
 
 /** Cancels a run that waits, and asks one that runs to stop at its next step. A cancelled one stays as it is; 409 once it has ended otherwise. */
@@ -49,4 +50,6 @@ async function dropQueued(tx: Tx, { orgId }: Caller, run: RunRow, now: Date): Pr
     with gone as (delete from run_queue where organization_id = ${orgId} and run_id = ${run.id})
     update runs set status = 'cancelled', status_reason = 'requested', finished_at = ${now}
     where organization_id = ${orgId} and due_at = ${run.due_at} and id = ${run.id}`.execute(tx);
+  if (run.trigger === 'backfill')
+    await reopenGaps(tx, { orgId, detectionId: run.detection_id }, { runId: run.id, now });
 }

@@ -13,6 +13,8 @@ export type StoredCandidate = Candidate & {
   windowTo: Date;
   generation: string;
   createdAt: Date;
+  /** A backfill found it. */
+  late: boolean;
   verdict: Verdict | null;
 };
 
@@ -23,6 +25,7 @@ type CandidateRow = Omit<Candidate, 'facts' | 'rows'> & {
   windowTo: Date;
   generation: string;
   createdAt: Date;
+  late: boolean;
   facts: string;
   rows: string;
   verdict: string | null;
@@ -43,7 +46,8 @@ export async function listWaitingCandidates(
   const found = await rows(
     tx,
     sql<CandidateRow>`
-      select c.id, c.run_id as "runId", c.window_from as "windowFrom", c.window_to as "windowTo", c.generation, c.created_at as "createdAt", c.entity,
+      select c.id, c.run_id as "runId", c.window_from as "windowFrom", c.window_to as "windowTo", c.generation, c.created_at as "createdAt",
+        c.trigger = 'backfill' as late, c.entity,
         c.entity_type as "entityType", c.kind, c.kind_key as "kindKey", c.severity, c.facts, c.rows, c.verdict
       from candidates c
       where c.organization_id = ${waiting.orgId} and c.detection_id = ${waiting.detectionId} and c.state = 'pending' ${others}
@@ -131,7 +135,6 @@ export async function upsertSuppressions(
       ${given.map((one) => JSON.stringify(one.facts))}::text[], ${given.map((one) => one.severity)}::text[],
       ${given.map((one) => one.sinceAt.toISOString())}::timestamptz[], ${given.map((one) => one.untilAt.toISOString())}::timestamptz[])
     on conflict (organization_id, detection_id, key) do update set positive = excluded.positive, hit_id = excluded.hit_id,
-      facts = excluded.facts, severity = excluded.severity, since_at = excluded.since_at, until_at = excluded.until_at`.execute(
-    tx,
-  );
+      facts = excluded.facts, severity = excluded.severity, since_at = excluded.since_at, until_at = excluded.until_at
+    where suppressions.since_at <= excluded.since_at`.execute(tx);
 }

@@ -3,18 +3,26 @@ import type { Candidate } from '../analysis/candidate.ts';
 import { writeMemory } from '../analysis/memory-store.ts';
 import type { Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { coverWindow, leaveGap } from '../schedule/windows.ts';
+import { leaveGapWindow } from '../schedule/backfill.ts';
+import { coverGapWindow, coverWindow, leaveGap } from '../schedule/windows.ts';
 import type { Examination } from './examine.ts';
+import { reconcileCandidates } from './reconcile.ts';
+import { findMemoryEpoch, noteChangedPast, takeRevisit } from './revisit-store.ts';
 import type { Run } from './run.ts';
+
+/** The past that a window was analysed over has changed since: it is to be analysed again. */
+export class PastChanged extends Error {}
 
 /**
  * Stores an examined window within a fenced transaction: coverage, or for a cut one a gap and no memory; memory; candidates.
  * The caller writes the run's progress. Nothing is stored for a window that is no longer pending (it went beyond the look-back meanwhile).
- * Runs by hand move no coverage and no memory.
+ * Runs by hand move no coverage and no memory. Throws `PastChanged`.
  */
 export async function commitWindow(tx: Tx, run: Run, examination: Examination, now: Date): Promise<void> {
   const { window, examined, candidates, memory } = examination;
+  if (run.trigger === 'backfill') return commitLate(tx, run, examination, now);
   if (run.trigger === 'schedule') {
+    if (memory && (await findMemoryEpoch(tx, run, true)) !== examination.epoch) throw new PastChanged();
     const held = examined.truncated
       ? await leaveGap(tx, run, { ...window, reason: 'truncated', now })
       : await coverWindow(tx, run, window);
@@ -23,6 +31,27 @@ export async function commitWindow(tx: Tx, run: Run, examination: Examination, n
   }
   run.progress.windows.push(examined);
   await insertCandidates(tx, run, { window, candidates, now });
+}
+
+/** A window out of turn: one of a gap, whose memory touches later windows, or one of those, looked at again. */
+async function commitLate(tx: Tx, run: Run, examination: Examination, now: Date): Promise<void> {
+  const { window, examined, candidates, memory } = examination;
+  const owner = { ...window, runId: run.id, now };
+  if (examination.again) {
+    if (!(await takeRevisit(tx, run, window))) return;
+  } else {
+    const held = examined.truncated
+      ? await leaveGapWindow(tx, run, { ...owner, reason: 'truncated' })
+      : await coverGapWindow(tx, run, owner);
+    if (!held) return;
+    run.progress.windows.push(examined);
+    if (memory && !examined.truncated) {
+      await writeMemory(tx, run.scope, window, memory);
+      await noteChangedPast(tx, run, window);
+    }
+  }
+  const fresh = await reconcileCandidates(tx, run, { window, candidates, now });
+  await insertCandidates(tx, run, { window, candidates: fresh, now });
 }
 
 async function insertCandidates(

@@ -1,5 +1,6 @@
 import { analystVerdict } from '../agent/analyst.ts';
 import { verifyVerdict, type Verified } from '../agent/verify.ts';
+import { exceptionFor, type Exception } from '../analysis/exceptions.ts';
 import { suppressionKey, suppressionOf } from '../analysis/suppression.ts';
 import { hitKey } from '../hits/key.ts';
 import type { StoredCandidate, Suppression } from './candidate-store.ts';
@@ -9,6 +10,7 @@ import type { Run } from './run.ts';
 export type Decision =
   | { candidate: StoredCandidate; outcome: 'occurrence'; hitId: string | null; hitKey: string | null }
   | { candidate: StoredCandidate; outcome: 'negative' }
+  | { candidate: StoredCandidate; outcome: 'excepted'; by: Exception['kind'] }
   | {
       candidate: StoredCandidate;
       outcome: 'judged';
@@ -27,6 +29,8 @@ export const waitMaxMs = 24 * 3_600_000;
 export type Deciding = {
   run: Run;
   known: Map<string, Suppression>;
+  /** What people do not want to hear of at `now`. */
+  exceptions: readonly Exception[];
   now: Date;
   verdictOf: (candidate: StoredCandidate) => Promise<StoredCandidate['verdict'] & object>;
 };
@@ -36,6 +40,11 @@ export async function decide(candidates: StoredCandidate[], deciding: Deciding):
   const fresh = new Map<string, Pending>();
   const decisions: Decision[] = [];
   for (const candidate of candidates) {
+    const exception = exceptionFor(candidate, deciding.exceptions);
+    if (exception) {
+      decisions.push({ candidate, outcome: 'excepted', by: exception.kind });
+      continue;
+    }
     const key = keyOf(deciding.run, candidate);
     const known = key === null ? undefined : standing(candidate, fresh.get(key) ?? deciding.known.get(key));
     const meaning = suppressionOf(candidate, known);

@@ -4,6 +4,7 @@ import { emptyPast, type MemoryEntry, type PastMemory } from '../analysis/memory
 import { recallMemory } from '../analysis/memory-store.ts';
 import { inOrg } from '../db/db.ts';
 import type { QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../siem/connector.ts';
+import { findMemoryEpoch } from './revisit-store.ts';
 import { timed, warn, type ExaminedWindow, type Run, type RunDeps } from './run.ts';
 
 export const searchLimits: SearchLimits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 60_000 };
@@ -14,13 +15,20 @@ export type Examination = {
   examined: ExaminedWindow;
   candidates: Candidate[];
   memory: MemoryEntry[] | null;
+  /** The state of the past that it was compared with. */
+  epoch: number;
+  /** A window that was examined before. */
+  again: boolean;
 };
+
+/** A window to examine. `again`: it was examined before, and the past has changed since. */
+export type WindowTask = { from: Date; to: Date; again?: boolean };
 
 /** Asks one window's question, groups, recalls and analyses. Reads only; a failing query throws a SiemError. */
 export async function examineWindow(
   deps: RunDeps,
   run: Run,
-  window: { from: Date; to: Date },
+  { again = false, ...window }: WindowTask,
   signal: AbortSignal,
 ): Promise<Examination> {
   const connection = deps.connectionFor(run.orgId);
@@ -35,7 +43,8 @@ export async function examineWindow(
   else if (told !== undefined) warn(run.progress, 'query', told);
   return timed(run.progress, 'analyse', async () => {
     const prepared = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
-    const found = analyseWindow(prepared, await recall(deps, run, prepared));
+    const { past, epoch } = await recall(deps, run, prepared);
+    const found = analyseWindow(prepared, past);
     if (found.learning) warn(run.progress, 'learning', 'Too few earlier windows are known to compare with.');
     if (result.truncated)
       warn(run.progress, 'truncated', 'The window held more rows than are read; it was covered in part.');
@@ -44,6 +53,8 @@ export async function examineWindow(
       examined: summaryOf(window, result, { prepared, candidates: found.candidates }),
       candidates: found.candidates,
       memory: prepared.query.want === 'nothing' ? null : prepared.memory,
+      epoch,
+      again,
     };
   });
 }
@@ -59,9 +70,15 @@ export function search(
   return connection.search(run.definition.detectionQuery, window, searchLimits, signal);
 }
 
-function recall(deps: RunDeps, run: Run, prepared: PreparedWindow): Promise<PastMemory> {
-  if (prepared.query.want === 'nothing') return Promise.resolve(emptyPast());
-  return inOrg(deps.db, run.orgId, (tx) => recallMemory(tx, run.scope, prepared.window, prepared.query));
+type Recalled = { past: PastMemory; epoch: number };
+
+function recall(deps: RunDeps, run: Run, prepared: PreparedWindow): Promise<Recalled> {
+  if (prepared.query.want === 'nothing') return Promise.resolve({ past: emptyPast(), epoch: 0 });
+  return inOrg(deps.db, run.orgId, async (tx) => {
+    // The epoch first: a change in between is then seen when the window is stored.
+    const epoch = await findMemoryEpoch(tx, run);
+    return { past: await recallMemory(tx, run.scope, prepared.window, prepared.query), epoch };
+  });
 }
 
 function summaryOf(

@@ -1,14 +1,16 @@
 import { inOrg, type Tx } from '../db/db.ts';
+import { findReviewed } from '../hits/status-store.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Claim } from '../schedule/claim.ts';
 import { RunCancelled, RunLost, fence, holdRun, requeue } from '../schedule/fence.ts';
 import { windowsMax } from './begin-store.ts';
 import { beginRun, type Beginning } from './begin.ts';
-import { commitWindow } from './commit-window.ts';
-import { examineWindow } from './examine.ts';
+import { commitWindow, PastChanged } from './commit-window.ts';
+import { examineWindow, type WindowTask } from './examine.ts';
 import { failureOf, retryPauseMs } from './failure.ts';
 import { fillMemory } from './fill-memory.ts';
 import { finishRun, type Outcome } from './finish.ts';
+import { hasLateWindows } from './late-windows.ts';
 import { judgeCandidates } from './judge-candidates.ts';
 import { analyst, type Judge } from './judge.ts';
 import { writeFailure, writeNotes, writeProgress } from './progress-store.ts';
@@ -54,32 +56,54 @@ async function work(deps: RunDeps, beginning: Beginning, { signal, judge }: Doin
   if (leftovers) await judgeAll();
   const windows = windowsOf(beginning);
   const more = beginning.pending.length > windowsMax;
-  if (run.trigger === 'schedule' && windows[0]) await fillMemory(deps, run, windows[0], signal);
+  const fresh = windows.find((window) => !window.again);
+  if (run.trigger !== 'manual' && fresh) await fillMemory(deps, run, fresh, signal);
   for (const [index, window] of windows.entries()) {
-    const examination = await examineWindow(deps, run, window, signal);
-    const isLast = index === windows.length - 1 && !more;
-    const needsJudge = examination.candidates.length > 0;
-    await inOrg(deps.db, run.orgId, async (tx) => {
-      await fence(tx, run.claim);
-      await commitWindow(tx, run, examination, deps.clock());
-      // A run that found nothing to judge ends with its last window, in the same transaction.
-      if (isLast && !needsJudge) await complete(tx, deps, run);
-      else await writeProgress(tx, run);
-    });
+    // What a backfill has to look at again is known only once its windows are stored.
+    const isLast = index === windows.length - 1 && !more && run.trigger !== 'backfill';
+    const { needsJudge } = await examineAndStore(deps, run, { window, isLast, signal });
     if (isLast && !needsJudge) return 'finished';
     if (needsJudge) await judgeAll();
   }
-  return more ? giveBack(deps, run.claim) : finishLate(deps, run);
+  return more || (await hasLateWindows(deps, run)) ? giveBack(deps, run.claim) : finishLate(deps, run);
 }
 
-function windowsOf({ run, pending }: Beginning): { from: Date; to: Date }[] {
-  if (run.trigger === 'schedule') return pending.slice(0, windowsMax);
+const pastChangesMax = 5;
+
+/** A run that found nothing to judge ends with its last window, in the same transaction. */
+async function examineAndStore(
+  deps: RunDeps,
+  run: Run,
+  { window, isLast, signal }: { window: WindowTask; isLast: boolean; signal: AbortSignal },
+): Promise<{ needsJudge: boolean }> {
+  for (let tries = 1; ; tries++) {
+    const examination = await examineWindow(deps, run, window, signal);
+    const needsJudge = examination.candidates.length > 0;
+    try {
+      await inOrg(deps.db, run.orgId, async (tx) => {
+        await fence(tx, run.claim);
+        await commitWindow(tx, run, examination, deps.clock());
+        if (isLast && !needsJudge) await complete(tx, deps, run);
+        else await writeProgress(tx, run);
+      });
+      return { needsJudge };
+    } catch (error) {
+      if (!(error instanceof PastChanged) || tries >= pastChangesMax) throw error;
+    }
+  }
+}
+
+function windowsOf({ run, pending }: Beginning): WindowTask[] {
+  if (run.trigger !== 'manual') return pending.slice(0, windowsMax);
   const isExamined = run.progress.windows.length > 0;
   return isExamined || !run.windowFrom || !run.windowTo ? [] : [{ from: run.windowFrom, to: run.windowTo }];
 }
 
-function complete(tx: Tx, deps: RunDeps, run: Run): Promise<void> {
-  return finishRun(tx, run.claim, { status: 'completed', score: scoreOf(run), run }, deps.clock());
+async function complete(tx: Tx, deps: RunDeps, run: Run): Promise<void> {
+  // Most runs have no rows, and then no score.
+  const hasRows = run.progress.windows.some(({ rowsTotal }) => rowsTotal > 0);
+  const score = hasRows ? scoreOf(run, await findReviewed(tx, run)) : null;
+  return finishRun(tx, run.claim, { status: 'completed', score, run }, deps.clock());
 }
 
 async function finishLate(deps: RunDeps, run: Run): Promise<Ended> {

@@ -109,7 +109,7 @@ async function fillWindow(
 async function store(deps: RunDeps, run: Run, filled: Filled[], done: boolean): Promise<void> {
   await inOrg(deps.db, run.orgId, async (tx) => {
     await fence(tx, run.claim);
-    for (const { window, memory } of filled) await writeMemory(tx, run.scope, window, memory);
+    for (const { window, memory } of filled) await writeMemory(tx, run.scope, { ...window, examined: false }, memory);
     if (done) await markFilled(tx, run, deps.clock());
   });
 }

@@ -3,7 +3,9 @@ import { row, type Tx } from '../db/db.ts';
 import { disableDetection } from '../detections/disable.ts';
 import type { Score } from '../agent/score.ts';
 import type { Claim } from '../schedule/claim.ts';
+import { reopenGaps } from '../schedule/backfill.ts';
 import { markFailed } from '../schedule/windows.ts';
+import { emitRun } from './events.ts';
 import { progressColumns } from './progress-store.ts';
 import type { Run, RunFailure } from './run.ts';
 
@@ -22,6 +24,7 @@ const authorFailuresMax = 3;
 export async function finishRun(tx: Tx, claim: Claim, outcome: Outcome, now: Date): Promise<void> {
   const failure = outcome.status === 'failed' ? outcome.failure : null;
   if (failure && claim.kind === 'schedule') await countFailure(tx, claim, failure, now);
+  if (claim.kind === 'backfill') await reopenGaps(tx, claim, { runId: claim.runId, now });
   const score = outcome.status === 'completed' && outcome.score?.score !== null ? outcome.score : null;
   const counts = outcome.status !== 'cancelled';
   await sql`
@@ -52,6 +55,7 @@ export async function finishRun(tx: Tx, claim: Claim, outcome: Outcome, now: Dat
       triggered = d.triggered + excluded.triggered, score_sum = d.score_sum + excluded.score_sum, scores = d.scores + excluded.scores`.execute(
     tx,
   );
+  if (outcome.status !== 'cancelled') await emitRun(tx, claim, outcome.status);
 }
 
 async function countFailure(tx: Tx, claim: Claim, failure: RunFailure, now: Date): Promise<void> {

@@ -1,6 +1,7 @@
 import { inOrg, type Tx } from '../db/db.ts';
 import { newHit } from './new-hit.ts';
 import { insertHits, insertOccurrences, type NewHit } from '../hits/store.ts';
+import { listStanding } from '../detections/exception-store.ts';
 import { fence } from '../schedule/fence.ts';
 import {
   findSuppressions,
@@ -34,11 +35,14 @@ export async function judgeCandidates(deps: RunDeps, run: Run, judging: Judging)
 async function judgeBatch(deps: RunDeps, run: Run, judging: Judging): Promise<boolean> {
   judging.signal.throwIfAborted();
   const now = deps.clock();
-  const { listed, batch, known } = await inOrg(deps.db, run.orgId, (tx) => readBatch(tx, run, judging, now));
+  const { listed, batch, known, exceptions } = await inOrg(deps.db, run.orgId, (tx) =>
+    readBatch(tx, run, judging, now),
+  );
   if (batch.length === 0) return listed === batchMax;
   const decisions = await decide(batch, {
     run,
     known,
+    exceptions,
     now,
     verdictOf: (candidate) => verdictOf(deps, run, judging, candidate),
   });
@@ -66,6 +70,7 @@ async function readBatch(tx: Tx, run: Run, { judged }: Judging, now: Date) {
   return {
     listed: listed.length,
     batch,
+    exceptions: await listStanding(tx, run, now),
     known: keys.length > 0 ? await findSuppressions(tx, run, keys) : new Map<string, never>(),
   };
 }
@@ -95,7 +100,7 @@ async function storeDecisions(tx: Tx, run: Run, decisions: Decision[], now: Date
   for (const hit of mine.flatMap((decision) => hitsOf(run, decision))) if (!hits.has(hit.key)) hits.set(hit.key, hit);
   const ids = await insertHits(tx, run.orgId, [...hits.values()], now);
   const idOf = (decision: Decision): string | null => {
-    if (decision.outcome === 'negative') return null;
+    if (decision.outcome === 'negative' || decision.outcome === 'excepted') return null;
     const byKey = decision.hitKey === null ? undefined : ids.get(decision.hitKey);
     return decision.outcome === 'occurrence' ? (decision.hitId ?? byKey ?? null) : (byKey ?? null);
   };
@@ -134,10 +139,16 @@ function hitsOf(run: Run, decision: Decision): NewHit[] {
 
 function noteVerdicts(run: Run, decisions: Decision[]): void {
   for (const decision of decisions) {
+    countSuppressed(run, decision);
     if (decision.outcome !== 'judged') continue;
     if (run.progress.entities.length < entitiesMax) run.progress.entities.push(decision.verified.verdict);
     if (decision.verified.struck.length > 0) {
       warn(run.progress, 'claims_struck', 'Parts of a verdict that the rows do not bear out were struck.');
     }
   }
+}
+
+function countSuppressed({ progress: { suppressed } }: Run, decision: Decision): void {
+  if (decision.outcome === 'excepted') suppressed[decision.by === 'snooze' ? 'snoozed' : 'exceptions'] += 1;
+  else if (decision.outcome !== 'judged') suppressed.known += 1;
 }

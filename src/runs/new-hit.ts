@@ -20,5 +20,6 @@ export function newHit(
     modelDisagrees: verified.modelDisagrees,
     windowFrom: candidate.windowFrom,
     windowTo: candidate.windowTo,
+    late: candidate.late,
   };
 }

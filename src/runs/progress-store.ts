@@ -5,10 +5,10 @@ import { totalsOf, type Run, type RunFailure } from './run.ts';
 
 /** The columns of `runs` that hold what the run has done so far. */
 export function progressColumns({ progress }: Run): RawBuilder<unknown> {
-  const { windows, entities, warnings, phases } = progress;
+  const { windows, entities, warnings, phases, suppressed } = progress;
   const { rowsTotal, truncated, from, to } = totalsOf(progress);
   return sql`windows = ${JSON.stringify(windows)}, entities = ${JSON.stringify(entities)}, warnings = ${JSON.stringify(warnings)},
-    phases = ${JSON.stringify(phases)}, rows_total = ${rowsTotal}, truncated = ${truncated},
+    phases = ${JSON.stringify(phases)}, suppressed = ${JSON.stringify(suppressed)}, rows_total = ${rowsTotal}, truncated = ${truncated},
     window_from = coalesce(${from}, window_from), window_to = coalesce(${to}, window_to)`;
 }
 

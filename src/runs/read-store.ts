@@ -35,6 +35,7 @@ export type RunRow = {
   prompt_version: number | null;
   model_alias: string | null;
   model: string | null;
+  suppressed: string;
   tokens: number;
   cost_usd: number;
   warnings: string;
@@ -43,7 +44,7 @@ export type RunRow = {
 
 const columns = sql`id, detection_id, due_at, trigger, status, status_reason, slot_at, window_from, window_to, on_event_time, windows, attempt,
   started_at, finished_at, lag_ms, phases, query, rows_total, truncated, entities, triggered, hit_count, score, score_basis, score_criteria,
-  revision, prompt_version, model_alias, model, tokens, cost_usd, warnings, failure`;
+  revision, prompt_version, model_alias, model, suppressed, tokens, cost_usd, warnings, failure`;
 
 // No run is due so far from now; PostgreSQL would take a year of five digits only in another spelling.
 const latest = Date.UTC(9999, 0, 1);
@@ -67,6 +68,21 @@ export function listRuns(tx: Tx, orgId: OrgId, detectionId: string, { limit, aft
         ${after ? sql`and (due_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by due_at desc, id desc limit ${limit + 1}`,
   );
+}
+
+/** What judging one candidate of a detection cost on average since then, in US dollars. */
+export async function findJudgingCost(
+  tx: Tx,
+  ref: { orgId: OrgId; detectionId: string },
+  since: Date,
+): Promise<number> {
+  const found = await row(
+    tx,
+    sql<{ cost: number }>`
+      select coalesce(sum(cost_usd) / nullif(sum(json_array_length(entities::json)), 0), 0) as cost from runs
+      where organization_id = ${ref.orgId} and detection_id = ${ref.detectionId} and due_at >= ${since} and status = 'completed'`,
+  );
+  return found?.cost ?? 0;
 }
 
 export type KnownDetection = { id: string; deleted: boolean; suggestion: boolean };

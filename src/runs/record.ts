@@ -1,3 +1,4 @@
+import { noneSuppressed, type Suppressed } from './run.ts';
 import type { RunRow } from './read-store.ts';
 import type { Run } from './schema.ts';
 
@@ -41,6 +42,7 @@ export function toRunRecord(row: RunRow): Run {
     promptVersion: row.prompt_version,
     modelAlias: row.model_alias,
     model: row.model,
+    suppressed: { ...noneSuppressed, ...(JSON.parse(row.suppressed) as Partial<Suppressed>) },
     tokens: row.tokens,
     costUsd: row.cost_usd,
     warnings: JSON.parse(row.warnings) as Run['warnings'],

@@ -1,17 +1,18 @@
-import type { Deps } from '../deps.ts';
 import { IdPath } from '../detections/input.ts';
 import { callerOf, type App } from '../http/route.ts';
 import { PageQuery } from '../lib/page.ts';
+import { estimateBackfill, requestBackfill } from './backfill.ts';
 import { cancelRun } from './cancel.ts';
 import { getGaps, getRun, getRuns } from './read.ts';
 import { requestRun } from './request.ts';
-import { GapList, Run, RunList, RunRequest, RunStarted } from './schema.ts';
+import type { RunDeps } from './run.ts';
+import { Backfill, BackfillQuery, BackfillRequest, GapList, Run, RunList, RunRequest, RunStarted } from './schema.ts';
 
 const tags = ['runs'];
 const read = { scope: 'detections:read' } as const;
 const run = { scope: 'detections:run' } as const;
 
-export function runRoutes(app: App, deps: Pick<Deps, 'db' | 'clock'>): void {
+export function runRoutes(app: App, deps: RunDeps): void {
   app.route({
     method: 'POST',
     url: '/api/detections/:id/run',
@@ -44,6 +45,23 @@ export function runRoutes(app: App, deps: Pick<Deps, 'db' | 'clock'>): void {
       response: { 200: GapList },
     },
     handler: (request) => getGaps(deps, callerOf(request), request.params.id, request.query),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/detections/:id/backfill',
+    config: run,
+    schema: {
+      tags,
+      summary: 'Examine time that was missed',
+      params: IdPath,
+      querystring: BackfillQuery,
+      body: BackfillRequest,
+      response: { 200: Backfill },
+    },
+    handler: (request) => {
+      const work = request.query.estimate === 'true' ? estimateBackfill : requestBackfill;
+      return work(deps, callerOf(request), request.params.id, request.body);
+    },
   });
   app.route({
     method: 'GET',

@@ -43,7 +43,13 @@ export type Progress = {
   entities: Verdict[];
   warnings: RunWarning[];
   phases: { name: string; ms: number }[];
+  suppressed: Suppressed;
 };
+
+/** Candidates that nobody was asked about: since the same was judged a short while ago, by an exception, while snoozed. */
+export type Suppressed = { known: number; exceptions: number; snoozed: number };
+
+export const noneSuppressed: Suppressed = { known: 0, exceptions: 0, snoozed: 0 };
 
 /** A run that this worker holds, with the definition that it pinned at its first claim. */
 export type Run = {

@@ -80,6 +80,9 @@ export const Run = z
     promptVersion: z.number().int().nullable(),
     modelAlias: z.string().nullable(),
     model: z.string().nullable(),
+    suppressed: z
+      .object({ known: z.number().int(), exceptions: z.number().int(), snoozed: z.number().int() })
+      .describe('Candidates that nobody was asked about, by why: judged a short while ago, an exception, a snooze.'),
     tokens: z.number().int(),
     costUsd: z.number(),
     warnings: z.array(z.object({ code: z.string(), detail: z.string() })),
@@ -90,6 +93,35 @@ export type Run = z.infer<typeof Run>;
 
 export const RunList = z.object({ runs: z.array(Run), nextCursor: z.string().nullable() });
 export type RunList = z.infer<typeof RunList>;
+
+export const BackfillRequest = z.strictObject({
+  from: z.iso.datetime({ offset: true }),
+  to: z.iso.datetime({ offset: true }).describe('Open gaps within are filled, in whole slot windows.'),
+});
+export type BackfillRequest = z.infer<typeof BackfillRequest>;
+
+export const BackfillQuery = z.object({
+  estimate: z.enum(['true', 'false']).optional().describe('true: only say what it would take.'),
+});
+
+const Stretch = z.object({ from: time, to: time });
+
+export const Backfill = z
+  .object({
+    runId: z.string().nullable().describe('Null where only an estimate was asked for.'),
+    gaps: z.array(Stretch).describe('What is filled.'),
+    windows: z.number().int(),
+    estimate: z
+      .object({
+        sampledWindows: z.number().int().describe('Windows whose query was run for it.'),
+        rows: z.number().int(),
+        candidates: z.number().int(),
+        costUsd: z.number().describe('Of judging them, by what the last 30 days cost.'),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'Backfill' });
+export type Backfill = z.infer<typeof Backfill>;
 
 export const Gap = z
   .object({

@@ -5,8 +5,8 @@ import { totalsOf, type Run } from './run.ts';
 // What these say is counted by a criterion of its own, or says nothing about the result.
 const countedElsewhere = new Set(['learning', 'truncated', 'instructions_unused']);
 
-/** The score of a run that the analyst judged; null without rows. */
-export function scoreOf(run: Run): Score | null {
+/** The score of a run that the analyst judged; null without rows. `reviewed`: what people said of the detection's hits. */
+export function scoreOf(run: Run, reviewed: { total: number; right: number }): Score | null {
   const { windows, warnings } = run.progress;
   const { rowsTotal, truncated } = totalsOf(run.progress);
   if (rowsTotal === 0) return null;
@@ -20,7 +20,7 @@ export function scoreOf(run: Run): Score | null {
     usesHistory: categories[run.analysis.category].usesHistory,
     learning: warnings.some((warning) => warning.code === 'learning'),
     candidates: windows.flatMap(candidatesOf),
-    reviewed: { total: 0, right: 0 },
+    reviewed,
   });
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { row, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
+import { reopenGaps } from './backfill.ts';
 import { cronOf } from './crons.ts';
 import { nextSlot } from './cron.ts';
 import { insertGaps } from './gaps.ts';
@@ -106,4 +107,5 @@ async function cancelQueued(tx: Tx, s: ScheduleChange): Promise<void> {
     )
     update runs r set status = 'cancelled', status_reason = ${s.reason}, finished_at = ${s.now}
     from old where r.organization_id = ${s.orgId} and r.due_at = old.due_at and r.id = old.run_id`.execute(tx);
+  if (s.reason === 'deleted') await reopenGaps(tx, s, { runId: null, now: s.now });
 }

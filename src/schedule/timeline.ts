@@ -57,6 +57,24 @@ export function reopen(
   return { boundaryAt: gap ? to : from, nextSlotAt: nextSlot(cronOf(planned.cron), now), gap };
 }
 
+/** Cuts a stretch of time into the slot windows of a cron: those at its ends are as long as they reach. At most `max`, the earliest. */
+export function cutWindows(
+  stretch: { from: Date; to: Date },
+  { cron, delayMs }: { cron: string; delayMs: number },
+  max: number,
+): { from: Date; to: Date }[] {
+  const windows: { from: Date; to: Date }[] = [];
+  let { from } = stretch;
+  while (from < stretch.to && windows.length < max) {
+    const slot = nextSlot(cronOf(cron), new Date(from.getTime() + delayMs));
+    const end = slot ? minus(slot, delayMs) : stretch.to;
+    const to = end < stretch.to ? end : stretch.to;
+    windows.push({ from, to });
+    from = to;
+  }
+  return windows;
+}
+
 /** A window is out of reach once its slot lies further back than the look-back. */
 export function reachesBackTo(now: Date, lookbackMs: number): Date {
   return minus(now, lookbackMs);

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { row, rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
+import { emitGaps, type ChangedGap } from './gap-events.ts';
 import { insertGaps } from './gaps.ts';
 import type { SlotWindow } from './timeline.ts';
 
@@ -23,12 +24,42 @@ export function listPendingWindows(
 }
 
 /** Turns a pending window into covered time, joined with its neighbours. False: it was no longer pending, and nothing may be written for it. */
-export async function coverWindow(tx: Tx, ref: DetectionRef, window: { from: Date; to: Date }): Promise<boolean> {
+export function coverWindow(tx: Tx, ref: DetectionRef, window: { from: Date; to: Date }): Promise<boolean> {
+  const pending = sql`delete from pending_windows where organization_id = ${ref.orgId} and detection_id = ${ref.detectionId}
+    and window_from = ${window.from} and window_to = ${window.to} returning 1`;
+  return cover(tx, ref, window, pending);
+}
+
+/** The next window of a gap that a run fills becomes covered time. False: the run no longer fills it, and nothing may be written for it. */
+export async function coverGapWindow(
+  tx: Tx,
+  ref: DetectionRef,
+  window: { from: Date; to: Date; runId: string; now: Date },
+): Promise<boolean> {
+  const filled = sql`update gaps set filled_to = ${window.to}, updated_at = ${window.now},
+      state = case when gap_to <= ${window.to} then 'filled' else state end
+    where organization_id = ${ref.orgId} and detection_id = ${ref.detectionId} and state = 'filling' and run_id = ${window.runId}
+      and coalesce(filled_to, gap_from) = ${window.from} and gap_to >= ${window.to} returning 1`;
+  if (!(await cover(tx, ref, window, filled))) return false;
+  const whole = await rows(
+    tx,
+    sql<ChangedGap>`select * from gaps where organization_id = ${ref.orgId} and detection_id = ${ref.detectionId}
+      and state = 'filled' and run_id = ${window.runId} and filled_to = ${window.to}`,
+  );
+  await emitGaps(tx, 'gap.filled', whole);
+  return true;
+}
+
+/** Adds covered time where `gone` took it from elsewhere. */
+async function cover(
+  tx: Tx,
+  ref: DetectionRef,
+  window: { from: Date; to: Date },
+  gone: RawBuilder<unknown>,
+): Promise<boolean> {
   const mine = sql`organization_id = ${ref.orgId} and detection_id = ${ref.detectionId}`;
   const { rows: covered } = await sql`
-    with gone as (
-      delete from pending_windows where ${mine} and window_from = ${window.from} and window_to = ${window.to} returning 1
-    ), behind as (
+    with gone as (${gone}), behind as (
       delete from coverage where ${mine} and covered_from = ${window.to} and exists (select from gone) returning covered_to
     ), longer as (
       update coverage set covered_to = coalesce((select covered_to from behind), ${window.to})

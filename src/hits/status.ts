@@ -1,0 +1,36 @@
+import { inOrg } from '../db/db.ts';
+import type { Deps } from '../deps.ts';
+import { appError } from '../lib/errors.ts';
+import { insertAudit } from '../orgs/audit.ts';
+import type { Caller } from '../orgs/caller.ts';
+import { emitHits } from './events.ts';
+import { getHit } from './hits.ts';
+import type { HitDetail, HitVerdict } from './schema.ts';
+import { lockHit, storeStatus } from './status-store.ts';
+
+/** Sets what a person says of a hit. The status it has already: nothing is written. */
+export async function setHitStatus(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  caller: Caller,
+  id: string,
+  { status, reason: given }: HitVerdict,
+): Promise<HitDetail> {
+  const now = deps.clock();
+  const reason = given ?? null;
+  await inOrg(deps.db, caller.orgId, async (tx) => {
+    const hit = await lockHit(tx, caller.orgId, id);
+    if (!hit) throw appError('not_found', `Hit ${id} not found.`);
+    if (hit.status === status) return;
+    await storeStatus(tx, caller.orgId, hit, { to: status, reason, keyId: caller.keyId, now });
+    await emitHits(tx, caller.orgId, [id]);
+    await insertAudit(tx, caller, {
+      action: 'hit.status_changed',
+      resourceType: 'hit',
+      resourceId: id,
+      before: { status: hit.status },
+      // The reason stands in the hit's history, from which it can be erased.
+      after: { status },
+    });
+  });
+  return getHit(deps, caller, id);
+}

@@ -1,0 +1,99 @@
+import { learningWindows } from '../analysis/memory.ts';
+import type { Definition } from '../detections/definition.ts';
+import type { TestCase } from '../detections/test-schema.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import { datasetsRead } from '../logs/search.ts';
+import { givenTime, openGiven, type Given } from '../logs/given.ts';
+import { rehearsedRun } from '../runs/analysis-of.ts';
+import type { Row, SearchResult, SiemConnection } from '../siem/connector.ts';
+import type { ProofDeps } from './preview.ts';
+import { simulate, type Window } from './simulate.ts';
+import { windowsBefore } from './windows.ts';
+
+const historyWindowsMax = 400;
+
+type Events = Record<string, Given[]>;
+type Tested = { orgId: OrgId; detectionId: string; definition: Definition };
+
+/**
+ * The entities that a test case makes hits of, in order. All its events lie in one window; its history lies in slot windows before,
+ * and before those nothing happened. Events without a time happen at the present. Throws what is wrong with query or events.
+ */
+export async function runCase(
+  deps: ProofDeps,
+  tested: Tested,
+  { test, isForeign, signal }: { test: TestCase; isForeign: boolean; signal: AbortSignal },
+): Promise<string[]> {
+  const now = deps.clock();
+  const query = tested.definition.detectionQuery;
+  const datasets = isForeign ? ['rows'] : await datasetsRead(deps, tested.orgId, query, signal);
+  const events = byDataset(test.events, datasets);
+  const history = byDataset(test.history ?? [], datasets);
+  const { window, past } = windowsOf({ events, history, now }, tested.definition.cronSchedule);
+  const all = merged(datasets, events, history);
+  const run = rehearsedRun(tested, { clock: 'event', model: 'analyst', at: now });
+  const given = isForeign ? undefined : await openGiven(deps, tested.orgId, all, now.getTime() * 1000);
+  const search: SiemConnection['search'] =
+    given?.search ?? ((_query, asked) => Promise.resolve(rowsIn(all, asked, now)));
+  try {
+    const later = new Date(Math.max(now.getTime(), window.to.getTime()) + 1);
+    const simulated = await simulate({ run, search, past, windows: [window], now: later, signal });
+    if (!simulated.complete) throw new Error('The tests took too long.');
+    const decisions = simulated.windows.flatMap((one) => one.decisions);
+    const hits = decisions.flatMap((one) =>
+      one.outcome === 'judged' && one.verified.triggered ? [one.candidate.entity] : [],
+    );
+    return [...new Set(hits)].toSorted();
+  } finally {
+    await given?.close();
+  }
+}
+
+function byDataset(events: TestCase['events'], datasets: string[]): Events {
+  if (!Array.isArray(events)) return events;
+  const [only] = datasets;
+  if (events.length === 0) return {};
+  if (only === undefined || datasets.length > 1)
+    throw new Error(
+      `The query reads ${datasets.length} datasets (${datasets.join(', ')}): give the events by dataset.`,
+    );
+  return { [only]: events };
+}
+
+function merged(datasets: string[], events: Events, history: Events): Events {
+  const names = [...new Set([...datasets, ...Object.keys(events), ...Object.keys(history)])];
+  return Object.fromEntries(names.map((name) => [name, [...(history[name] ?? []), ...(events[name] ?? [])]]));
+}
+
+const timesOf = (events: Events, now: Date): number[] =>
+  Object.values(events).flatMap((list) => list.map((event) => timeOf(event, now)));
+
+const timeOf = (event: Given, now: Date): number => Math.floor((givenTime(event) ?? now.getTime() * 1000) / 1000);
+
+function windowsOf(
+  { events, history, now }: { events: Events; history: Events; now: Date },
+  cron: string | null,
+): { window: Window; past: Window[] } {
+  const own = timesOf(events, now);
+  const before = timesOf(history, now);
+  const first = own.length > 0 ? Math.min(...own) : now.getTime();
+  const last = own.length > 0 ? Math.max(...own) : first;
+  const latestBefore = Math.max(...before, -Infinity);
+  if (latestBefore >= first) throw new Error('The history must lie before the events.');
+  const window = { from: new Date(first), to: new Date(last + 1) };
+  const oldest = before.length > 0 ? new Date(Math.min(...before)) : window.from;
+  const past = windowsBefore(window.from, oldest, cron, historyWindowsMax + 1);
+  if (past.length > historyWindowsMax)
+    throw new Error(`The history spans more than ${historyWindowsMax} windows of the schedule.`);
+  const missing = Math.max(0, learningWindows - past.length);
+  const start = past[0]?.from ?? window.from;
+  return { window, past: [...windowsBefore(start, new Date(0), cron, missing), ...past] };
+}
+
+/** Events as the rows of another SIEM's answer. */
+function rowsIn(all: Events, asked: Window, now: Date): SearchResult {
+  const rows: Row[] = Object.values(all)
+    .flat()
+    .filter((event) => timeOf(event, now) >= asked.from.getTime() && timeOf(event, now) < asked.to.getTime());
+  return { rows, total: rows.length, truncated: false, aggregate: false, noData: false, ms: 0 };
+}

@@ -1,0 +1,95 @@
+import { definitionOf } from '../detections/create.ts';
+import type { Deps } from '../deps.ts';
+import { fieldError } from '../lib/errors.ts';
+import { uuidv7 } from '../lib/ids.ts';
+import type { Caller } from '../orgs/caller.ts';
+import { rehearsedRun } from '../runs/analysis-of.ts';
+import { categories } from '../analysis/categories.ts';
+import type { Decision } from '../runs/decide.ts';
+import type { Run } from '../runs/run.ts';
+import { failureAsError } from './failure.ts';
+import type { Preview, PreviewDetection } from './schema.ts';
+import { simulate, type Simulated, type Window } from './simulate.ts';
+import { windowsBefore, windowsWithin } from './windows.ts';
+
+export const windowsMax = 200;
+const candidatesMax = 100;
+const timeMsMax = 60_000;
+
+export type ProofDeps = Pick<Deps, 'db' | 'clock' | 'connectionFor' | 'config' | 'engine'>;
+
+/** Runs a detection that does not exist yet over a window of the past, on event time. Stores nothing. 422 for a query that fails. */
+export async function previewDetection(
+  deps: ProofDeps,
+  caller: Caller,
+  { from, to, ...input }: PreviewDetection,
+): Promise<Preview> {
+  const at = deps.clock();
+  const definition = definitionOf(caller, input, at);
+  const of = { orgId: caller.orgId, detectionId: uuidv7(at), definition };
+  const run = rehearsedRun(of, { clock: 'event', model: 'analyst', at });
+  const simulated = await simulateStretch(deps, run, stretchOf(from, to), at);
+  return previewOf(run, simulated);
+}
+
+/** A stretch of time that a body names. */
+export function stretchOf(from: string, to: string): Window {
+  const stretch = { from: new Date(from), to: new Date(to) };
+  if (stretch.from >= stretch.to) throw fieldError('/to', 'out_of_range', 'to must be later than from.');
+  return stretch;
+}
+
+/** Simulates a run over the slot windows of a stretch, after what lies before it; 400 for more windows than one request may take. */
+export async function simulateStretch(deps: ProofDeps, run: Run, stretch: Window, now: Date): Promise<Simulated> {
+  const cron = run.definition.cronSchedule;
+  const windows = windowsWithin(stretch, cron, windowsMax + 1);
+  if (windows.length > windowsMax)
+    throw fieldError('/to', 'out_of_range', `At most ${windowsMax} windows of the schedule; ask for less time.`);
+  const signal = AbortSignal.timeout(timeMsMax);
+  const connection = deps.connectionFor(run.orgId);
+  const reachMs = categories[run.analysis.category].reachMs(run.analysis);
+  try {
+    const oldest = connection.firstEventAt
+      ? await connection.firstEventAt(run.definition.detectionQuery, signal)
+      : new Date(0);
+    const reach = new Date(stretch.from.getTime() - reachMs);
+    const since = oldest && oldest > reach ? oldest : reach;
+    const past = oldest === null ? [] : windowsBefore(windows[0]!.from, since, cron, windowsMax);
+    return await simulate({ run, search: connection.search, past, windows, now, signal });
+  } catch (error) {
+    throw failureAsError(error);
+  }
+}
+
+function previewOf(run: Run, { windows, complete }: Simulated): Preview {
+  const decisions = windows.flatMap((window) => window.decisions);
+  return {
+    windows: windows.map(({ from, to, rowsTotal, truncated, learning, candidates }) => ({
+      from: from.toISOString(),
+      to: to.toISOString(),
+      rowsTotal,
+      truncated,
+      learning,
+      candidates: candidates.length,
+    })),
+    rowsTotal: windows.reduce((sum, { rowsTotal }) => sum + rowsTotal, 0),
+    candidates: decisions.slice(0, candidatesMax).map(toCandidate),
+    candidatesTotal: decisions.length,
+    hits: hitKeysOf(decisions).size,
+    noData: windows.some(({ noData }) => noData),
+    complete,
+    model: run.model,
+    costUsd: 0,
+  };
+}
+
+/** The hits that decisions would have made, by their keys. */
+export function hitKeysOf(decisions: Decision[]): Set<string> {
+  return new Set(decisions.flatMap((one) => (one.outcome === 'judged' && one.verified.triggered ? [one.hitKey] : [])));
+}
+
+function toCandidate(decision: Decision): Preview['candidates'][number] {
+  const { entity, entityType, severity, facts, rows } = decision.candidate;
+  const verdict = decision.outcome === 'judged' ? decision.verified.verdict : null;
+  return { entity, entityType, severity, facts, rows, outcome: decision.outcome, verdict };
+}

@@ -1,0 +1,43 @@
+import { generationOf, type AnalysisDefinition } from '../analysis/definition.ts';
+import type { Definition } from '../detections/definition.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import { slotDistanceMs } from '../schedule/crons.ts';
+import { noneSuppressed, type Run } from './run.ts';
+
+/** What the analysis needs of a definition. */
+export function analysisOf(definition: Definition): AnalysisDefinition {
+  const cadence = definition.cronSchedule;
+  return {
+    category: definition.detectionCategory,
+    query: definition.detectionQuery,
+    entityField: definition.entityField,
+    timeField: definition.timeField,
+    connectionId: definition.connectionId,
+    cadence,
+    slotMs: cadence === null ? 0 : slotDistanceMs(cadence),
+  };
+}
+
+/** A run that no table holds, for what is only tried out: nothing of it may be stored. `at` is slot time. */
+export function rehearsedRun(
+  of: { orgId: OrgId; detectionId: string; definition: Definition },
+  by: { clock: Run['clock']; model: string; at: Date },
+): Run {
+  const analysis = analysisOf(of.definition);
+  const claim = { ...of, runId: of.detectionId, kind: 'rehearsal', dueAt: by.at, attempt: 0, retries: 0, worker: '' };
+  return {
+    claim: { ...claim, resumed: false },
+    ...of,
+    id: of.detectionId,
+    trigger: 'backfill',
+    slotAt: null,
+    startedAt: by.at,
+    windowFrom: null,
+    windowTo: null,
+    clock: by.clock,
+    analysis,
+    scope: { orgId: of.orgId, detectionId: of.detectionId, generation: generationOf(analysis) },
+    model: by.model,
+    progress: { windows: [], entities: [], warnings: [], phases: [], suppressed: { ...noneSuppressed } },
+  };
+}

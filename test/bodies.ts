@@ -1,0 +1,16 @@
+const range = { from: '2026-03-02T00:00:00Z', to: '2026-03-02T01:00:00Z' };
+
+/** Bodies that pass where `{}` does not, by method and path: a refusal is then about whose row it is. */
+const bodies: Record<string, unknown> = {
+  'POST /api/detections/{id}/backfill': range,
+  'POST /api/detections/{id}/backtest': range,
+  'POST /api/detections/{id}/exceptions': { entity: 'ada', reason: 'tried' },
+  'POST /api/detections/{id}/snooze': { until: '2999-01-01T00:00:00Z' },
+  'PUT /api/detections/{id}/tests': { tests: [] },
+  'POST /api/hits/{id}/status': { status: 'benign' },
+};
+
+export function bodyFor(method: string, path: string): unknown {
+  if (method === 'GET' || method === 'DELETE') return undefined;
+  return bodies[`${method} ${path}`] ?? {};
+}
