@@ -91,7 +91,6 @@ for (const name of [
   'PowerView',
   'PowerSploit',
   'ProcDump',
-  'Rebol',
   'Nmap',
   'Masscan',
   'WinPEAS',
