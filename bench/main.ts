@@ -7,13 +7,14 @@ import { sql } from 'kysely';
 import { root } from '../test/program.ts';
 import { claims } from './claims.ts';
 import { create } from './create.ts';
+import { extract } from './extract.ts';
 import type { Figure, Line } from './figure.ts';
 import { items } from './items.ts';
 import { local } from './local.ts';
 import { withDeps } from './place.ts';
 import { start } from './start.ts';
 
-const figures: Record<string, Figure> = { start, items, create, claims, local };
+const figures: Record<string, Figure> = { start, items, create, claims, local, extract };
 
 const { values, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true });
 const unknown = positionals.filter((name) => !Object.hasOwn(figures, name));

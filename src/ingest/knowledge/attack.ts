@@ -51,6 +51,9 @@ export function findTechnique(id: string): Technique | undefined {
   return techniques.get(at);
 }
 
+/** All techniques of the pinned version. */
+export const listTechniques = (): Technique[] => [...techniques.values()];
+
 /** By short name as in kill chain phases (`initial-access`). */
 export const findTactic = (shortName: string): Tactic | undefined => tactics.get(shortName);
 

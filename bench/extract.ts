@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { dataDir } from '../test/data.ts';
+import { campaigns } from '../quality/eset.ts';
+import { findPeer } from '../quality/peer.ts';
+import { rowsOf } from '../quality/data.ts';
+import { extractItem } from '../src/ingest/extract/extract-item.ts';
+import { extractIndicators } from '../src/ingest/extract/indicators/extract-indicators.ts';
+import { alternate, median, timed, type Figure, type Line } from './figure.ts';
+
+const rounds = 9;
+const warmRounds = 3;
+
+/** Reports in megabytes per second, of UTF-16 units as they stand in memory. */
+async function measureSets(say: (text: string) => void): Promise<Line[]> {
+  const sets: [string, string[]][] = [
+    ['lists of indicators (feed/eset)', campaigns().map(({ text }) => text)],
+    ['prose (feed/tram)', rowsOf<{ text: string }>('feed/tram/reports.ndjson.gz').map(({ text }) => text)],
+  ];
+  sets.push(['both', sets.flatMap(([, texts]) => texts)]);
+  const peer = await findPeer();
+  const lines: Line[] = [];
+  for (const [name, texts] of sets) {
+    say(name);
+    const megabytes = texts.reduce((sum, text) => sum + text.length, 0) / 1e6;
+    const pass =
+      (read: (text: string) => unknown): (() => Promise<number>) =>
+      async () =>
+        (await timed(async () => void texts.forEach((text) => read(text)))) / megabytes;
+    const ours = pass(extractIndicators);
+    const bare = peer ? pass(peer) : undefined;
+    for (let round = 0; round < warmRounds; round += 1) await ours().then(() => bare?.());
+    const found = bare
+      ? await alternate(rounds, { ours, bare, better: 'less' })
+      : { ours: median([await ours(), await ours(), await ours()]) };
+    lines.push({
+      what: `indicators, ${name}`,
+      unit: 'ms/MB',
+      ...found,
+      note: bare ? 'bare: ioc-extractor' : 'ioc-extractor is not installed',
+    });
+  }
+  const whole = sets[2]![1].slice(0, 60);
+  const megabytes = whole.reduce((sum, text) => sum + text.length, 0) / 1e6;
+  const times: number[] = [];
+  for (let round = 0; round < 4; round += 1)
+    times.push((await timed(async () => void whole.forEach((text) => extractItem({ text })))) / megabytes);
+  lines.push({ what: 'whole extraction of a report', unit: 'ms/MB', ours: median(times.slice(1)) });
+  return lines;
+}
+
+/** Speed of the extraction on the recorded reports; without them there is nothing to measure. */
+export const extract: Figure = {
+  title: 'Extraction from report texts',
+  run: async (say) => (existsSync(dataDir() ?? '') ? measureSets(say) : []),
+};

@@ -1,0 +1,141 @@
+import { extractIndicators, type Found } from '../src/ingest/extract/indicators/extract-indicators.ts';
+import { canonical } from '../src/ingest/extract/indicators/canonical.ts';
+import { readWarninglists, type Warninglist } from '../src/ingest/knowledge/warninglists.ts';
+import { jsonOf } from './data.ts';
+import { campaigns, goldOf, type Campaign } from './eset.ts';
+import { benignOf } from './eset-benign.ts';
+import { findPeer } from './peer.ts';
+import { percent, type Figure } from './table.ts';
+
+const publisherHosts = ['welivesecurity.com', 'eset.com'];
+
+const groups = [
+  ['ip', 0.98],
+  ['hash', 0.99],
+  ['domain', 0.95],
+  ['url', 0.95],
+  ['file', undefined],
+  ['registry key', undefined],
+] as const;
+
+/** One form for comparing values of all sources: clear, lower case, without the marks that say nothing. */
+const key = (value: string): string =>
+  value
+    .toLowerCase()
+    .replaceAll(/\\{2,}/g, '\\')
+    .replace(/^(?:hkcu|hkey_current_user)\\/, 'hkcu\\')
+    .replace(/^(?:hklm|hkey_local_machine)\\/, 'hklm\\')
+    .replace(/[\\/]$/, '');
+
+const keysOf = (found: Found[]): Set<string> =>
+  new Set(
+    found.flatMap(({ normalizedValue }) => [key(normalizedValue), key(normalizedValue.replace(/^http:\/\//, ''))]),
+  );
+
+/** Recall by type and false ones on the ESET campaigns, beside npm's ioc-extractor. */
+export async function measureIndicators(verbose: boolean): Promise<Figure[]> {
+  const peer = await findPeer();
+  const rows: Figure[] = [];
+  const read = campaigns().map((campaign) => ({
+    campaign,
+    found: extractIndicators(campaign.text, { publisherHosts }).indicators,
+  }));
+  for (const [group, target] of groups) {
+    const ours = recall(read.map(({ campaign, found }) => ({ gold: goldOf(campaign, group), keys: keysOf(found) })));
+    const active = recall(
+      read.map(({ campaign, found }) => ({
+        gold: goldOf(campaign, group),
+        keys: keysOf(found.filter(({ status }) => status === 'active')),
+      })),
+    );
+    const theirs =
+      peer &&
+      recall(
+        read.map(({ campaign }) => ({ gold: goldOf(campaign, group), keys: new Set(peer(campaign.text).map(key)) })),
+      );
+    rows.push({
+      what: `recall, ${group}`,
+      ours: `${percent(ours.hit, ours.all)} (${ours.hit}/${ours.all}); active ${percent(active.hit, active.all)}`,
+      target: target === undefined ? '' : `≥ ${target}`,
+      met: target === undefined ? undefined : ours.hit / ours.all >= target,
+      peer: theirs ? `ioc-extractor ${percent(theirs.hit, theirs.all)} (${theirs.hit}/${theirs.all})` : '',
+    });
+    if (verbose) for (const value of ours.missed) console.log(`missed ${group}: ${value}`);
+  }
+  rows.push(falseOnes('benign values that come out active', read, verbose, peer));
+  const benign = readWarninglists(jsonOf<{ lists: Warninglist[] }>('knowledge/warninglists.json.gz').lists);
+  const large = campaigns().map((campaign) => ({
+    campaign,
+    found: extractIndicators(campaign.text, { publisherHosts, benign }).indicators,
+  }));
+  rows.push(falseOnes('the same with the large lists', large, false, undefined));
+  return rows;
+}
+
+function recall(docs: { gold: string[]; keys: Set<string> }[]): { hit: number; all: number; missed: string[] } {
+  const missed = docs.flatMap(({ gold, keys }) =>
+    gold.filter((value) => !keys.has(key(value)) && !keys.has(key(canonical('url', value) ?? value))),
+  );
+  const all = docs.reduce((sum, { gold }) => sum + gold.length, 0);
+  return { hit: all - missed.length, all, missed };
+}
+
+/** What the text itself says for a value that the gold list lacks. */
+function explanationOf({ reasons, normalizedValue }: Found, benign: Set<string>): string {
+  if (benign.has(key(normalizedValue))) return 'of the benign list';
+  if (reasons.includes('printed defanged')) return 'printed defanged';
+  const isAlone = reasons.includes('alone in its line or cell');
+  if (reasons.includes('in a section of indicators'))
+    return isAlone ? 'alone in a line of a list of indicators' : 'inside a line of a list of indicators';
+  return isAlone ? 'alone in a line or cell' : 'unexplained';
+}
+
+const network = new Set(['domain', 'url', 'ipv4', 'ipv6']);
+
+function falseOnes(
+  what: string,
+  read: { campaign: Campaign; found: Found[] }[],
+  verbose: boolean,
+  peer: Awaited<ReturnType<typeof findPeer>>,
+): Figure {
+  let all = 0;
+  let ours = 0;
+  let theirs = 0;
+  const unexplained = new Map<string, number>();
+  for (const { campaign, found } of read) {
+    const benign = benignOf(campaign);
+    const active = found
+      .filter(({ type, status }) => network.has(type) && status === 'active')
+      .map(({ normalizedValue }) => key(normalizedValue));
+    const isWrong = (value: string): boolean => benign.has(value) || benign.has(value.replace(/^https?:\/\//, ''));
+    const wrong = active.filter(isWrong);
+    all += benign.size;
+    ours += wrong.length;
+    theirs += peer
+      ? peer(campaign.text)
+          .map(key)
+          .filter((value) => network && isWrong(value)).length
+      : 0;
+    const gold = Object.values(campaign.gold)
+      .flat()
+      .map(({ value }) => key(value))
+      .join('\n');
+    const loose = found.filter(
+      ({ type, status, normalizedValue }) =>
+        network.has(type) && status === 'active' && !gold.includes(key(normalizedValue).replace(/^http:\/\//, '')),
+    );
+    for (const one of loose) {
+      const why = explanationOf(one, benign);
+      unexplained.set(why, (unexplained.get(why) ?? 0) + 1);
+      if (verbose) console.log(`not in gold, ${why}: ${campaign.campaign} ${one.normalizedValue}`);
+    }
+    if (verbose) for (const value of wrong) console.log(`false: ${campaign.campaign} ${value}`);
+  }
+  return {
+    what,
+    ours: `${percent(ours, all)} (${ours}/${all}); active in no gold list: ${[...unexplained].map(([why, count]) => `${count} ${why}`).join(', ')}`,
+    target: '≤ 0.03',
+    met: ours / all <= 0.03,
+    peer: peer ? `ioc-extractor ${percent(theirs, all)} (${theirs}/${all})` : '',
+  };
+}

@@ -1,0 +1,34 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { measureIndicators } from './indicators.ts';
+import { measureNames } from './names.ts';
+import { measureTechniques } from './techniques.ts';
+import { tableOf } from './table.ts';
+
+/** `npm run quality [-- NAME …] [--list]`: measures the extraction on the recorded inputs and prints a table for each subject. */
+const subjects = {
+  indicators: measureIndicators,
+  names: measureNames,
+  techniques: measureTechniques,
+} satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof tableOf>[0]>>;
+
+const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const unknown = names.filter((name) => !Object.hasOwn(subjects, name));
+if (unknown.length > 0)
+  throw new Error(`There is no ${unknown.join(', ')}. Subjects: ${Object.keys(subjects).join(', ')}.`);
+const verbose = process.argv.includes('--list');
+const parts: string[] = [];
+for (const [name, measure] of Object.entries(subjects)) {
+  if (names.length > 0 && !names.includes(name)) continue;
+  parts.push(`## ${name}\n\nCommand: \`npm run quality -- ${name}\`\n\n${tableOf(await measure(verbose))}\n`);
+  console.log(`\n${parts.at(-1)}`);
+}
+if (process.argv.includes('--write')) {
+  if (names.length > 0) throw new Error('--write needs all subjects.');
+  const page = resolve(import.meta.dirname, '../docs/reference/quality.md');
+  const notes = readFileSync(resolve(import.meta.dirname, 'notes.md'), 'utf8');
+  writeFileSync(
+    page,
+    `# Quality\n\nMade by \`npm run quality -- --write\` from the recorded inputs.\n\n${parts.join('\n')}\n${notes}`,
+  );
+}

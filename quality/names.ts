@@ -1,0 +1,52 @@
+import { extractNames } from '../src/ingest/extract/names/extract-names.ts';
+import { rowsOf } from './data.ts';
+import type { Figure } from './table.ts';
+
+type Row = { title: string; text: string; spans: { type: string; text: string }[] };
+type Counts = { hit: number; wrong: number; missed: number };
+
+/** A name as the figure compares it: without the words that say what it is. */
+const normal = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/\b(?:gang|group|apt|ransomware|malware)\b/g, ' ')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '');
+
+/** Distinct names per document: F1 over all documents, malware and tools together, groups apart. */
+export async function measureNames(verbose: boolean): Promise<Figure[]> {
+  const rows = rowsOf<Row>('feed/annoctr/dev.ndjson.gz');
+  const read = rows.map((row) => ({ row, found: extractNames(row.text) }));
+  return [figure('malware and tools', ['MALWARE', 'TOOL'], 0.72), figure('groups', ['GROUP'], 0.55)];
+
+  function figure(what: string, types: string[], target: number): Figure {
+    const total: Counts = { hit: 0, wrong: 0, missed: 0 };
+    for (const { row, found } of read) {
+      const gold = new Set(
+        row.spans
+          .filter(({ type }) => types.includes(type))
+          .map(({ text }) => normal(text))
+          .filter(Boolean),
+      );
+      const ours = new Set(
+        found
+          .filter(({ kind }) => (kind === 'actor') === types.includes('GROUP'))
+          .flatMap(({ printed }) => printed.map(normal))
+          .filter(Boolean),
+      );
+      for (const name of ours) total[gold.has(name) ? 'hit' : 'wrong'] += 1;
+      for (const name of gold) if (!ours.has(name)) total.missed += 1;
+      if (verbose)
+        console.log(
+          `${row.title.slice(0, 40)} | ${what} | wrong: ${[...ours].filter((name) => !gold.has(name)).join(', ')} | missed: ${[...gold].filter((name) => !ours.has(name)).join(', ')}`,
+        );
+    }
+    const score = (2 * total.hit) / (2 * total.hit + total.wrong + total.missed);
+    return {
+      what: `${what}, distinct names per document, F1`,
+      ours: `${score.toFixed(3)} (${total.hit} right, ${total.wrong} wrong, ${total.missed} missed)`,
+      target: `≥ ${target}`,
+      met: score >= target,
+      peer: '',
+    };
+  }
+}

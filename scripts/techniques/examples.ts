@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { featuresOf, wordsOf } from '../../src/ingest/extract/techniques/features.ts';
+import { sentencesOf } from '../../src/ingest/extract/techniques/passages.ts';
+import { findTechnique } from '../../src/ingest/knowledge/attack.ts';
+
+export type Example = { features: number[]; labels: string[] };
+export type Report = { id: string; group: string; text: string; techniques: string[]; examples: Example[] };
+type Row = {
+  docId: string;
+  twin?: string;
+  text: string;
+  techniques: string[];
+  spans: { start: number; end: number; technique: string }[];
+};
+
+const linesOf = <Value>(dir: string, name: string): Value[] =>
+  gunzipSync(readFileSync(join(dir, name)))
+    .toString('utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Value);
+
+/** Ids of older ATT&CK versions forwarded to the pinned one. */
+const current = (id: string): string => findTechnique(id)?.id ?? id;
+const distinct = (ids: string[]): string[] => [...new Set(ids.map(current))];
+
+/** The labelled reports, one of two twins, cut into sentences. A sentence has the label of a span that covers half of it, or half of which it holds. */
+export function readReports(dir: string): Report[] {
+  const rows = linesOf<Row>(dir, 'feed/tram/reports.ndjson.gz').filter(({ docId, twin }) => !twin || docId < twin);
+  return rows.map(({ docId, text, techniques, spans }) => ({
+    id: docId,
+    group: docId,
+    text,
+    techniques: distinct(techniques),
+    examples: sentencesOf(text).map((sentence) => ({
+      features: featuresOf(wordsOf(text.slice(sentence.start, sentence.end))),
+      labels: distinct(
+        spans
+          .filter((span) => {
+            const shared = Math.min(span.end, sentence.end) - Math.max(span.start, sentence.start);
+            return (
+              shared > 0 && (shared >= (span.end - span.start) / 2 || shared >= (sentence.end - sentence.start) / 2)
+            );
+          })
+          .map(({ technique }) => technique),
+      ),
+    })),
+  }));
+}
+
+/** The sentences of ATT&CK's own pages that say how a technique was used. */
+export const readProcedures = (dir: string): Example[] =>
+  linesOf<{ technique: string; text: string }>(dir, 'knowledge/attack-sentences.ndjson.gz').map(
+    ({ technique, text }) => ({
+      features: featuresOf(wordsOf(text)),
+      labels: distinct([technique]),
+    }),
+  );

@@ -1,0 +1,57 @@
+import { findTechnique, listTechniques, type Technique } from '../../knowledge/attack.ts';
+import type { Span } from '../stored-text.ts';
+
+export type Mention = { technique: Technique; span: Span; by: 'id' | 'name' };
+
+const id = /\bT1\d{3}(?:[./]\d{3})?\b/g;
+
+/** Ids of ATT&CK as printed, forwarded to the pinned version; one that it does not know is left out. */
+export function idsIn(text: string): Mention[] {
+  const found: Mention[] = [];
+  for (const match of text.matchAll(id)) {
+    const technique = findTechnique(match[0].replace('/', '.'));
+    if (technique)
+      found.push({ technique, span: { start: match.index, end: match.index + match[0].length }, by: 'id' });
+  }
+  return found;
+}
+
+// Names that everyday prose holds in the same form; they count only with their id.
+const everyday = new Set(
+  `Tool Malware Server Domains Botnet Rundll32 Accounts Software Hardware Firmware Credentials Service Disable Email Spearphishing Phishing
+  Exploits Vulnerabilities Serverless Malvertising Launchd Cron At Python JavaScript PowerShell Keychain Trap Screensaver Databases Wordlist`.split(
+    /\s+/,
+  ),
+);
+
+type Named = { technique: Technique; name: string };
+let byFirstWord: Map<string, Named[]> | undefined;
+
+/** Names of two words and more, in title case as ATT&CK prints them or, from three words on, in any case. */
+export function namesIn(text: string): Mention[] {
+  byFirstWord ??= indexOfNames();
+  const found: Mention[] = [];
+  for (const match of text.matchAll(/\b[A-Za-z][A-Za-z0-9/&-]*/g)) {
+    for (const { technique, name } of byFirstWord.get(match[0].toLowerCase()) ?? []) {
+      const printed = text.slice(match.index, match.index + name.length);
+      if (printed.toLowerCase() !== name.toLowerCase() || /\w/.test(text[match.index + name.length] ?? '')) continue;
+      if (printed !== name && name.split(' ').length < 3) continue;
+      found.push({ technique, span: { start: match.index, end: match.index + name.length }, by: 'name' });
+    }
+  }
+  return found;
+}
+
+function indexOfNames(): Map<string, Named[]> {
+  const index = new Map<string, Named[]>();
+  const seen = new Map<string, number>();
+  for (const { name } of listTechniques()) seen.set(name, (seen.get(name) ?? 0) + 1);
+  for (const technique of listTechniques()) {
+    // A name that two techniques share says neither.
+    if (everyday.has(technique.name) || seen.get(technique.name)! > 1 || !technique.name.includes(' ')) continue;
+    const first = /^[A-Za-z][A-Za-z0-9/&-]*/.exec(technique.name)?.[0].toLowerCase();
+    if (!first) continue;
+    index.set(first, [...(index.get(first) ?? []), { technique, name: technique.name }]);
+  }
+  return index;
+}

@@ -1,0 +1,98 @@
+/**
+ * A short list of well-known harmless hosts, addresses, files and hashes, written for the project. A name stands for itself and
+ * everything under it. What is here is shown with the reason and never counted as active.
+ */
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** Hosts that everyone uses: a block would harm more than help. */
+export const wellKnown = words(`
+  microsoft.com windowsupdate.com windows.com live.com office.com office365.com outlook.com hotmail.com msn.com bing.com skype.com
+  microsoftonline.com azure.com visualstudio.com msdn.com technet.com xbox.com linkedin.com nuget.org dot.net asp.net powershellgallery.com
+  google.com googleapis.com gstatic.com gmail.com youtube.com youtu.be chrome.com chromium.org android.com blogger.com goo.gl
+  google-analytics.com googletagmanager.com doubleclick.net googlesyndication.com apple.com icloud.com mzstatic.com aws.amazon.com amazon.com
+  facebook.com fbcdn.net instagram.com whatsapp.com twitter.com t.co x.com reddit.com tiktok.com pinterest.com yahoo.com yandex.ru
+  yandex.com vk.com mail.ru baidu.com qq.com weibo.com taobao.com alibaba.com wikipedia.org wikimedia.org wiktionary.org archive.org
+  mozilla.org mozilla.com firefox.com opera.com brave.com adobe.com oracle.com java.com java.net mysql.com ibm.com intel.com amd.com
+  nvidia.com hp.com dell.com lenovo.com cisco.com vmware.com citrix.com fortinet.com f5.com juniper.net sap.com salesforce.com
+  apache.org python.org nodejs.org npmjs.com npmjs.org rubygems.org pypi.org debian.org ubuntu.com redhat.com centos.org fedoraproject.org
+  kernel.org gnu.org openssl.org php.net perl.org golang.org rust-lang.org w3.org ietf.org iana.org icann.org rfc-editor.org iso.org
+  ieee.org acm.org arxiv.org stackoverflow.com stackexchange.com superuser.com serverfault.com codeproject.com sourceforge.net
+  medium.com substack.com wordpress.org joomla.org drupal.org cloudflare.com akamai.com fastly.com digicert.com verisign.com
+  letsencrypt.org globalsign.com sectigo.com comodo.com entrust.net jquery.com bootstrapcdn.com jsdelivr.net unpkg.com
+  docker.com docker.io kubernetes.io elastic.co grafana.com atlassian.com slack.com zoom.us teamviewer.com anydesk.com 7-zip.org
+  winrar.com rarlab.com notepad-plus-plus.org putty.org torproject.org openvpn.net wireshark.org nmap.org metasploit.com
+  reuters.com bbc.com bbc.co.uk cnn.com nytimes.com washingtonpost.com theguardian.com bloomberg.com forbes.com wsj.com wired.com
+  arstechnica.com zdnet.com techcrunch.com theregister.com theregister.co.uk theverge.com cnet.com vice.com
+  paypal.com paypalobjects.com godaddy.com naver.com daum.net join.me ebay.com netflix.com spotify.com steampowered.com steamcommunity.com discord.com telegram.org api.telegram.org t.me signal.org
+  contoso.com fabrikam.com aka.ms xmlsoap.org openxmlformats.org schema.org purl.org adobe.io cobaltstrike.com joeware.net sysinternals.com
+  ipify.org ifconfig.me icanhazip.com ipinfo.io ip-api.com checkip.dyndns.org whatismyip.com
+  gov.uk europa.eu nato.int un.org who.int justice.gov fbi.gov nsa.gov dhs.gov state.gov treasury.gov whitehouse.gov army.mil
+`);
+
+/** Those who publish about threats: their addresses in a text are references. */
+export const vendors = words(`
+  welivesecurity.com eset.com esetstatic.com virusradar.com cisa.gov us-cert.gov us-cert.cisa.gov nist.gov mitre.org cve.org ncsc.gov.uk
+  cert.pl cert.ssi.gouv.fr bsi.bund.de cert.gov.ua enisa.europa.eu jpcert.or.jp ic3.gov cyber.gov.au cyber.gc.ca first.org sans.org sans.edu
+  misp-project.org stixproject.github.io oasis-open.org exploit-db.com attackerkb.com vuldb.com snyk.io nvd.nist.gov cwe.mitre.org
+  mandiant.com fireeye.com crowdstrike.com sentinelone.com paloaltonetworks.com talosintelligence.com talosintel.com checkpoint.com
+  trendmicro.com kaspersky.com securelist.com kaspersky.ru symantec.com broadcom.com mcafee.com trellix.com sophos.com proofpoint.com
+  malwarebytes.com bitdefender.com avast.com avg.com avira.com f-secure.com withsecure.com gdatasoftware.com cybereason.com
+  rapid7.com tenable.com qualys.com recordedfuture.com secureworks.com dragos.com claroty.com nozominetworks.com group-ib.com
+  intezer.com morphisec.com cyble.com cyberint.com volexity.com zscaler.com netskope.com netscout.com arbornetworks.com akamai.com imperva.com
+  sucuri.net wordfence.com patchstack.com huntress.com redcanary.com elastic.co anomali.com threatconnect.com threatpost.com
+  bleepingcomputer.com thehackernews.com krebsonsecurity.com darkreading.com securityweek.com securityaffairs.com helpnetsecurity.com
+  scmagazine.com infosecurity-magazine.com cyberscoop.com therecord.media securityboulevard.com csoonline.com hackread.com databreaches.net
+  cybersecurity-insiders.com grahamcluley.com schneier.com thedfirreport.com malware-traffic-analysis.net hybrid-analysis.com
+  virustotal.com any.run app.any.run joesandbox.com joesecurity.org urlscan.io shodan.io censys.io abuse.ch threatfox.abuse.ch
+  alienvault.com otx.alienvault.com spamhaus.org team-cymru.com team-cymru.org greynoise.io riskiq.com domaintools.com passivetotal.org
+  malpedia.caad.fkie.fraunhofer.de lolbas-project.github.io gtfobins.github.io attack.mitre.org ptsecurity.com drweb.com
+  seqrite.com quickheal.com ahnlab.com asec.ahnlab.com qianxin.com 360.cn antiy.cn antiy.net knownsec.com nsfocus.com
+  intel471.com flashpoint.io digitalshadows.com blackberry.com cylance.com deepinstinct.com fortiguard.com watchguard.com barracuda.com
+  eclypsium.com wiz.io aquasec.com sysdig.com lacework.com orca.security datadoghq.com sekoia.io sygnia.co profero.io nccgroup.com
+  coveware.com chainalysis.com elliptic.co clearskysec.com amnesty.org citizenlab.ca accessnow.org eff.org
+  blackhat.com defcon.org virusbulletin.com virusbtn.com botconf.eu usenix.org zerodayinitiative.com bugcrowd.com hackerone.com
+  security.googleblog.com blog.google trustwave.com ibm.com x-force.ibmcloud.com securityintelligence.com quadrantsec.com gteltsc.vn
+`);
+
+/** Anyone may put something under a path there. */
+export const pathHosting = words(`
+  github.com raw.githubusercontent.com gist.github.com gist.githubusercontent.com objects.githubusercontent.com githubusercontent.com gitlab.com
+  bitbucket.org pastebin.com paste.ee ghostbin.com hastebin.com rentry.co rentry.org ideone.com pastes.io controlc.com termbin.com
+  dropbox.com dl.dropboxusercontent.com drive.google.com docs.google.com script.google.com sites.google.com storage.googleapis.com
+  onedrive.live.com 1drv.ms sharepoint.com mega.nz mega.co.nz mediafire.com wetransfer.com sendspace.com anonfiles.com gofile.io transfer.sh
+  file.io files.catbox.moe catbox.moe temp.sh bashupload.com putdrive.com box.com app.box.com 4shared.com zippyshare.com upload.ee
+  cdn.discordapp.com discordapp.com media.discordapp.net discordapp.net discord.gg s3.amazonaws.com bit.ly tinyurl.com is.gd cutt.ly rb.gy ow.ly
+  imgur.com i.imgur.com postimg.cc ibb.co od.lk archive.ph webhook.site requestbin.net pipedream.net
+  wordpress.com evernote.com notion.so trello.com telegra.ph vimeo.com soundcloud.com scribd.com slideshare.net issuu.com
+`);
+
+export const publicResolvers = words(`
+  8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 149.112.112.112 208.67.222.222 208.67.220.220 4.2.2.1 4.2.2.2 4.2.2.3 4.2.2.4 114.114.114.114
+  223.5.5.5 223.6.6.6 77.88.8.8 77.88.8.1 94.140.14.14 64.6.64.6 168.63.129.16 1.2.3.4 2001:4860:4860::8888 2001:4860:4860::8844
+  2606:4700:4700::1111 2620:fe::fe
+`);
+
+/** Files that every system has. */
+export const systemFiles = words(`
+  cmd.exe powershell.exe explorer.exe svchost.exe rundll32.exe regsvr32.exe mshta.exe wscript.exe cscript.exe services.exe lsass.exe csrss.exe
+  winlogon.exe wininit.exe smss.exe spoolsv.exe taskmgr.exe taskhost.exe taskhostw.exe dllhost.exe conhost.exe notepad.exe calc.exe mmc.exe
+  msiexec.exe schtasks.exe reg.exe regedit.exe net.exe net1.exe sc.exe wmic.exe wmiprvse.exe certutil.exe bitsadmin.exe vssadmin.exe
+  bcdedit.exe wevtutil.exe wbadmin.exe netsh.exe nltest.exe whoami.exe ipconfig.exe systeminfo.exe tasklist.exe taskkill.exe ping.exe
+  attrib.exe icacls.exe takeown.exe cipher.exe fsutil.exe msbuild.exe installutil.exe regasm.exe csc.exe vbc.exe cvtres.exe iexplore.exe
+  chrome.exe firefox.exe msedge.exe winword.exe excel.exe powerpnt.exe outlook.exe onenote.exe eqnedt32.exe acrobat.exe acrord32.exe java.exe
+  javaw.exe python.exe w3wp.exe searchindexer.exe sihost.exe ctfmon.exe userinit.exe logonui.exe werfault.exe fontdrvhost.exe dwm.exe
+  kernel32.dll ntdll.dll user32.dll advapi32.dll ws2_32.dll wininet.dll winhttp.dll shell32.dll ole32.dll oleaut32.dll gdi32.dll crypt32.dll
+  msvcrt.dll kernelbase.dll amsi.dll clr.dll mscoree.dll bcrypt.dll urlmon.dll shlwapi.dll psapi.dll dbghelp.dll comsvcs.dll mscorlib.dll
+  libc.so libc.so.6 ld-linux.so libcrypto.so libssl.so ntoskrnl.exe win32k.sys hal.dll ntds.dit desktop.ini hosts autorun.inf
+  node.js asp.net vb.net ado.net readme.md readme.txt index.html package.json
+`);
+
+/** Hashes of the empty file and of the EICAR test file. */
+export const hashesOfNothing: ReadonlyMap<string, string> = new Map(
+  [
+    ['empty file', 'd41d8cd98f00b204e9800998ecf8427e da39a3ee5e6b4b0d3255bfef95601890afd80709'],
+    ['empty file', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+    ['test file', '44d88612fea8a8f36de82e1278abb02f 3395856ce81f2b7382dee72602f798b642f14140'],
+    ['test file', '275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f'],
+  ].flatMap(([reason, hashes]) => hashes!.split(' ').map((hash): [string, string] => [hash, reason!])),
+);
