@@ -17,9 +17,6 @@ export type Candidate = {
 
 export type Emit = (type: CandidateType, start: number, end: number, more?: { value?: string; doubt?: number }) => void;
 
-/** Reads a candidate that begins at `start`, emits it, and answers where the scan goes on; `start` itself where there is none. */
-type Reader = (text: string, start: number, emit: Emit) => number;
-
 const wordBits = new Uint8Array(128);
 for (let code = 0; code < 128; code += 1) {
   const char = String.fromCodePoint(code);
