@@ -10,7 +10,7 @@ import { createOrganization } from '../src/setup.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { testDatabase } from './database.ts';
 import { newDataDir } from './harness.ts';
-import { listProcesses } from './program.ts';
+import { listProcesses, root } from './program.ts';
 
 /*
  * Several processes, each with API, scheduler and execution, on one database, killed with kill -9 at random moments while 200 detections run
@@ -176,7 +176,7 @@ test(
     expect(
       listProcesses().filter(
         ({ command }) =>
-          command.includes('cluster-worker') ||
+          (command.includes('cluster-worker') && command.includes(root)) ||
           (command.includes('engine/child') && command.includes(env.TOCSIN_DATA_DIR)),
       ),
     ).toEqual([]);
