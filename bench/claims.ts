@@ -70,6 +70,9 @@ async function claimBare({ url }: Inside): Promise<number> {
   await client.end();
   let claimed = 0;
   const pool = new pg.Pool({ connectionString: url, max: claimers });
+  // The pool does not wait for its connections to close, and the server may go first.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const ms = await timed(() =>
     Promise.all(
       Array.from({ length: claimers }, async () => {

@@ -13,6 +13,7 @@ import { hitRoutes } from './hits/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
 import { runAgentRoutes } from './runs/agent-routes.ts';
 import { keepingRoutes } from './keeping/routes.ts';
+import { outputRoutes } from './outputs/routes.ts';
 import { proofRoutes } from './proof/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { readJsonBodies } from './http/body.ts';
@@ -73,6 +74,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   runAgentRoutes(app, deps);
   toolRoutes(app, deps);
   hitRoutes(app, deps);
+  outputRoutes(app, deps);
   logRoutes(app, deps);
   feedRoutes(app, deps);
   sourceRoutes(app, deps);

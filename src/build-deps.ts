@@ -6,6 +6,7 @@ import { feedToolsOf } from './feed-tools.ts';
 import { createMcpTools } from './tools/mcp.ts';
 import { createMetrics } from './http/metrics.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
+import { createSecretbox } from './lib/secretbox.ts';
 import { localConnection } from './logs/connection.ts';
 import { createEngine } from './logs/engine/engine.ts';
 import { folderOf } from './logs/log-deps.ts';
@@ -31,6 +32,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     log,
     auth: createAuthenticate(db),
     metrics: createMetrics(),
+    secrets: createSecretbox(config),
     clockGuard: createClockGuard(clock),
     engine,
     connectionFor: (orgId) => localConnection(search, orgId),

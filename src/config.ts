@@ -36,6 +36,17 @@ export const Settings = z.object({
     .describe(
       'Administrator key of the organization `default`; at least 20 characters; a changed value replaces the old one.',
     ),
+  TOCSIN_URL: z
+    .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
+    .default('http://127.0.0.1:8080')
+    .describe('Service that `pull`, `plan` and `apply` talk to, with the key in `TOCSIN_API_KEY`.'),
+  TOCSIN_SECRET_KEY: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .optional()
+    .describe(
+      'Encrypts stored credentials, at least 32 characters; unset: a key in the data directory, unless `DATABASE_URL` is set.',
+    ),
   TOCSIN_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -85,6 +96,8 @@ export type Config = {
   databaseUrl: string | undefined;
   dataDir: string;
   apiKey: string | undefined;
+  url: string;
+  secretKey: string | undefined;
   logLevel: string;
   models: ModelSettings;
   mcpServers: McpSettings;
@@ -113,6 +126,8 @@ export function loadConfig(env: Record<string, string | undefined> = environment
     databaseUrl: s.DATABASE_URL,
     dataDir: resolve(s.TOCSIN_DATA_DIR),
     apiKey: s.TOCSIN_API_KEY,
+    url: s.TOCSIN_URL,
+    secretKey: s.TOCSIN_SECRET_KEY,
     logLevel: s.TOCSIN_LOG_LEVEL,
     models: readModelSettings(s.TOCSIN_MODELS, env),
     mcpServers: readMcpSettings(s.TOCSIN_MCP_SERVERS),

@@ -7,6 +7,7 @@ import type { Metrics } from './http/metrics.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import type { OrgId } from './lib/org-id.ts';
+import type { Secretbox } from './lib/secretbox.ts';
 import type { LogEngine } from './logs/engine/engine.ts';
 import type { Authenticate } from './orgs/authenticate.ts';
 import type { ClockGuard } from './schedule/clock-guard.ts';
@@ -23,6 +24,8 @@ export type Deps = {
   log: Logger;
   auth: Authenticate;
   metrics: Metrics;
+  /** Seals what is secret before it is stored. */
+  secrets: Secretbox;
   /** Holds scheduling while slot time jumps. */
   clockGuard: ClockGuard;
   /** Asks the organization's log store whether a query would run; throws a SiemError that says why not. */

@@ -1,3 +1,4 @@
+import { applyCommand, planCommand, pullCommand } from './commands/as-code.ts';
 import { demoCommand } from './commands/demo.ts';
 import { keyCommand } from './commands/key.ts';
 import { openapiCommand } from './commands/openapi.ts';
@@ -27,6 +28,9 @@ const commands: Record<string, Command> = {
     line: 'source create | list | pull   feed sources, shared by all organizations unless --private',
     run: sourceCommand,
   },
+  pull: { line: 'pull DIR                 write the detections of a service into files', run: pullCommand },
+  plan: { line: 'plan DIR                 what apply would change', run: planCommand },
+  apply: { line: 'apply DIR [--dry-run]    bring a service to what the files say', run: applyCommand },
   demo: { line: 'demo [--once] [--logs DIR]   watch detections find an intrusion', run: demoCommand },
   openapi: { line: 'openapi                  write openapi.json from the routes', run: openapiCommand },
 };

@@ -3,9 +3,11 @@ import type { Deps } from './deps.ts';
 import { ingestLoop } from './ingest/loop.ts';
 import { keepingLoop } from './keeping/retention.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
+import { cleanOutboxLoop, deliverLoop } from './outputs/loops.ts';
 import { modelCheckLoop } from './runs/pauses.ts';
 import { reviewLoop } from './runs/review.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
+import { researchLoop } from './suggest/research.ts';
 
 /** Runs every loop until the signal ends them; answers when the last has ended. */
 export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> {
@@ -16,8 +18,11 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     modelCheckLoop(deps, signal),
     reviewLoop(deps, signal),
     ingestLoop(deps, signal),
+    deliverLoop(deps, signal),
+    researchLoop(deps, signal),
     compactLoop(deps, signal),
     cleanLoop(deps, signal),
+    cleanOutboxLoop(deps, signal),
     maintainLoop(deps, signal),
     keepingLoop(deps, signal),
   ]);

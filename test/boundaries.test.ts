@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 const root = resolve(import.meta.dirname, '..');
 const house = mkdtempSync(join(tmpdir(), 'tocsin-boundaries-'));
 afterAll(() => rmSync(house, { recursive: true, force: true }));
-cpSync(join(root, '.oxlintrc.json'), join(house, '.oxlintrc.json'));
+cpSync(join(root, 'oxlint.config.ts'), join(house, 'oxlint.config.ts'));
 
 /** What the linter says of one planted file, in a house that holds nothing else. */
 async function lint(files: Record<string, string>): Promise<string> {

@@ -28,6 +28,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> 
   await useRuns({ get, post });
   await useTools({ get, put, remove });
   await useProof({ get, post, put, remove }, mark);
+  await useOutputs({ get, post, put, remove });
   await useFeed({ get, post, put, remove }, mark);
   return calls;
 }
@@ -90,6 +91,19 @@ async function useRuns({ get, post }: { get: Get; post: Send }): Promise<void> {
   await post(`/api/runs/${hit.runs[0]}/replay`, { modelAlias: 'analyst' });
   const { runId } = await post(`/api/detections/${hit.detectionId}/run`, { customInstructions: 'Look twice.' });
   await post(`/api/runs/${runId}/cancel`);
+}
+
+async function useOutputs({ get, post, put, remove }: { get: Get; post: Send; put: Send; remove: Get }): Promise<void> {
+  await whileServing('{}', async (url) => {
+    const { id } = await post('/api/outputs', { kind: 'webhook', name: 'walked', url });
+    await put(`/api/outputs/${id}`, { ...(await get(`/api/outputs/${id}`)), minSeverity: 'high' });
+    await post(`/api/outputs/${id}/rotate`, { overlapSeconds: 60 });
+    const sent = await post(`/api/outputs/${id}/test`);
+    await post(`/api/outputs/${id}/deliveries/${sent.id}/redeliver`);
+    await get(`/api/outputs/${id}/deliveries?state=pending`);
+    await remove(`/api/outputs/${id}`);
+  });
+  await get('/api/outputs?limit=1');
 }
 
 async function useTools({ get, put, remove }: { get: Get; put: Send; remove: Get }): Promise<void> {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { ModelError } from '../src/agent/model-error.ts';
 import { inOrg } from '../src/db/db.ts';
 import type { Deps } from '../src/deps.ts';
+import { eventTypes } from '../src/outputs/event.ts';
 import { uuidv7 } from '../src/lib/ids.ts';
 import { pauseModel } from '../src/runs/pauses.ts';
 import { insertReview, writeGrade } from '../src/runs/review-store.ts';
@@ -30,6 +31,7 @@ export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
   const mark = `mark${randomBytes(6).toString('hex')}`;
   const ids = [
     ...(await fillKeys(org)),
+    ...(await fillOutputs(org, mark)),
     ...(await fillDetections(org, mark)),
     ...(await fillRuns(deps, org, mark)),
     ...(await fillProof(org, mark)),
@@ -49,6 +51,13 @@ export async function done(answer: Promise<Answer>): Promise<Answer['body']> {
 async function fillKeys(org: TestOrg): Promise<string[]> {
   const made = await done(org.call('POST', '/api/keys', { name: 'filled' }, { 'idempotency-key': 'fill-1' }));
   return [made.id];
+}
+
+/** Before anything else, so that it wants every event that follows. Nothing is sent: tests deliver only where they say so. */
+async function fillOutputs(org: TestOrg, mark: string): Promise<string[]> {
+  const body = { kind: 'webhook', name: mark, url: `https://hooks.example.com/${mark}`, eventTypes };
+  const { id } = await done(org.call('POST', '/api/outputs', body));
+  return [id];
 }
 
 const definition = { systemPrompt: 'Judge it.', detectionCadence: 'hourly', entityField: 'user' };

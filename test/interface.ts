@@ -135,6 +135,7 @@ const added: Record<string, string[]> = {
     'revision',
     'disabledReason',
     'warnings',
+    'reviews',
     'rationale',
     'sourceItemIds',
     'estimate',

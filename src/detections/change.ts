@@ -5,6 +5,7 @@ import type { AgentView } from './agent.ts';
 import { changedColumns, updateAgent } from './agent-store.ts';
 import { effectiveCron } from './cadence.ts';
 import { definitionText } from './definition.ts';
+import { emitDetection } from './events.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { toRecord } from './record.ts';
 import type { Detection } from './schema.ts';
@@ -46,6 +47,7 @@ export async function storeChange(
   };
   await updateAgent(tx, caller, { before, after: stored }, written);
   await followSchedule(tx, before, stored, change);
+  await emitDetection(tx, action, record);
   return record;
 }
 

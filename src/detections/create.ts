@@ -10,6 +10,7 @@ import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
 import { checkWouldRun } from './check.ts';
 import { checkModelAlias, columnsOf } from './columns.ts';
 import { definitionText, type Definition } from './definition.ts';
+import { emitDetection } from './events.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { CreateDetection, CreateSuggestion } from './input.ts';
 import { toRecord } from './record.ts';
@@ -40,6 +41,7 @@ export async function createDetection(
       after: record,
     });
     await openAgentSchedule(tx, caller, agent);
+    await emitDetection(tx, 'detection.created', record);
   });
   return record;
 }
@@ -75,6 +77,7 @@ export async function createSuggestion(
       before: null,
       after: record,
     });
+    await emitDetection(tx, 'suggestion.created', record);
   });
   return record;
 }

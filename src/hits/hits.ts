@@ -45,7 +45,7 @@ export async function getHit({ db }: ReadDeps, caller: Caller, id: string): Prom
   });
 }
 
-function toHit(row: HitRow): Hit {
+export function toHit(row: HitRow): Hit {
   return {
     ...row,
     evidence: JSON.parse(row.evidence) as Hit['evidence'],

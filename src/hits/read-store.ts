@@ -61,6 +61,14 @@ export function findHit(tx: Tx, orgId: OrgId, id: string): Promise<HitDetailRow 
   );
 }
 
+/** Hits of these ids, in the order in which they were made. */
+export function listHitsOf(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[]> {
+  return rows(
+    tx,
+    sql<HitRow>`select ${columns} from hits where organization_id = ${orgId} and id = any(${ids}::uuid[]) order by created_at, id`,
+  );
+}
+
 /** Where a hit was seen, latest first. */
 export function listOccurrences(tx: Tx, orgId: OrgId, hitId: string, limit: number): Promise<OccurrenceRow[]> {
   return rows(

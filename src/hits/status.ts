@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts';
 import { appError } from '../lib/errors.ts';
 import { insertAudit } from '../orgs/audit.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { emitHits } from './events.ts';
 import { getHit } from './hits.ts';
 import type { HitDetail, HitVerdict } from './schema.ts';
 import { lockHit, storeStatus } from './status-store.ts';
@@ -21,6 +22,7 @@ export async function setHitStatus(
     if (!hit) throw appError('not_found', `Hit ${id} not found.`);
     if (hit.status === status) return;
     await storeStatus(tx, caller.orgId, hit, { to: status, reason, keyId: caller.keyId, now });
+    await emitHits(tx, caller.orgId, [id]);
     await insertAudit(tx, caller, {
       action: 'hit.status_changed',
       resourceType: 'hit',

@@ -4,6 +4,7 @@ import type { Facts, RenderedRow, Severity } from '../analysis/candidate.ts';
 import { rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { uuidv7 } from '../lib/ids.ts';
+import { emitHits } from './events.ts';
 
 const refreshed = ['severity', 'confidence', 'headline', 'summary', 'next_step', 'evidence', 'rows', 'facts', 'judged', 'model_disagrees',
   'window_from', 'window_to', 'updated_at']; // prettier-ignore
@@ -75,7 +76,9 @@ export type Occurrence = { hitId: string; runId: string; windowFrom: Date; seenA
 /** Joins runs to hits. A window that the hit was not seen in before counts as one more occurrence; the same window again does not. */
 export async function insertOccurrences(tx: Tx, orgId: OrgId, occurrences: Occurrence[], now: Date): Promise<void> {
   if (occurrences.length === 0) return;
-  await sql`
+  const changed = await rows(
+    tx,
+    sql<{ id: string }>`
     with given as (
       select distinct * from unnest(${occurrences.map((one) => one.hitId)}::uuid[], ${occurrences.map((one) => one.runId)}::uuid[],
         ${occurrences.map((one) => one.windowFrom.toISOString())}::timestamptz[],
@@ -92,5 +95,11 @@ export async function insertOccurrences(tx: Tx, orgId: OrgId, occurrences: Occur
     update hits h set occurrences = h.occurrences + fresh.n, first_seen_at = least(h.first_seen_at, fresh.first_at),
       last_seen_at = greatest(h.last_seen_at, fresh.last_at), updated_at = ${now},
       revision = h.revision + case when h.occurrences > 0 then 1 else 0 end
-    from fresh where h.organization_id = ${orgId} and h.id = fresh.hit_id`.execute(tx);
+    from fresh where h.organization_id = ${orgId} and h.id = fresh.hit_id returning h.id`,
+  );
+  await emitHits(
+    tx,
+    orgId,
+    changed.map(({ id }) => id),
+  );
 }

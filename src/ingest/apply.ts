@@ -3,6 +3,7 @@ import type { FeedItem } from '../feed/schema.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Action, Candidate, HeldItem, Plan } from './diff.ts';
 import { emptyItem, retractItem, toDocument, toItem, type Stamps } from './document.ts';
+import { emitItems } from './events.ts';
 import { changedParts, contentHash } from './hashes.ts';
 import type { SourceRow } from './source-row.ts';
 import { advancePools, listCurrentTexts, lockPools, markMissing } from './store.ts';
@@ -43,6 +44,12 @@ export async function applyPlan(tx: Tx, source: SourceRow, plan: Plan, now: Date
     ]),
   );
   await advancePools(tx, poolIds, at);
+  // What a source holds when it is first read is a load, not news.
+  if (source.last_success_at)
+    await emitItems(
+      tx,
+      steps.map(({ write, held }) => ({ write, statusBefore: held?.status })),
+    );
 }
 
 function poolsOf(action: Action): string[] {

@@ -71,7 +71,25 @@ async function follow(given: FetchRequest, signal: AbortSignal): Promise<Fetched
   throw new Error(`more than ${redirectsMax} redirects`);
 }
 
-async function send(url: URL, given: FetchRequest, signal: AbortSignal): Promise<IncomingMessage> {
+function send(url: URL, given: FetchRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const headers = {
+    accept: '*/*',
+    'accept-encoding': 'gzip, br',
+    ...(given.etag ? { 'if-none-match': given.etag } : {}),
+    ...(given.lastModified ? { 'if-modified-since': given.lastModified } : {}),
+  };
+  return sendTo(url, { method: 'GET', headers, allow: given.allow }, signal);
+}
+
+export type Outgoing = {
+  method: string;
+  headers: Record<string, string>;
+  body?: Buffer | undefined;
+  allow: readonly string[];
+};
+
+/** One request, to an address that was checked; redirects are the caller's. Throws an Error with a message that may be shown. */
+export async function sendTo(url: URL, given: Outgoing, signal: AbortSignal): Promise<IncomingMessage> {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new Error(`${url.protocol} addresses are not fetched`);
   if (url.username || url.password) throw new Error('an address with a user name or password is not fetched');
@@ -80,20 +98,15 @@ async function send(url: URL, given: FetchRequest, signal: AbortSignal): Promise
     if (options.all) done(null, addresses);
     else done(null, addresses[0]!.address, addresses[0]!.family);
   };
-  const headers = {
-    'user-agent': 'tocsin',
-    accept: '*/*',
-    'accept-encoding': 'gzip, br',
-    ...(given.etag ? { 'if-none-match': given.etag } : {}),
-    ...(given.lastModified ? { 'if-modified-since': given.lastModified } : {}),
-  };
+  const { method, body } = given;
+  const headers = { 'user-agent': 'tocsin', ...given.headers };
   return new Promise((resolve, reject) => {
     const start = url.protocol === 'https:' ? requestHttps : requestHttp;
-    const outgoing = start(url, { method: 'GET', headers, lookup: pinned, signal, agent: false }, resolve);
+    const outgoing = start(url, { method, headers, lookup: pinned, signal, agent: false }, resolve);
     outgoing.on('error', (error) =>
       reject(new Error(`${url.host} cannot be reached: ${error.message}`, { cause: error })),
     );
-    outgoing.end();
+    outgoing.end(body);
   });
 }
 

@@ -5,6 +5,7 @@ import type { Score } from '../agent/score.ts';
 import type { Claim } from '../schedule/claim.ts';
 import { reopenGaps } from '../schedule/backfill.ts';
 import { markFailed } from '../schedule/windows.ts';
+import { emitRun } from './events.ts';
 import { progressColumns } from './progress-store.ts';
 import type { Run, RunFailure } from './run.ts';
 
@@ -54,6 +55,7 @@ export async function finishRun(tx: Tx, claim: Claim, outcome: Outcome, now: Dat
       triggered = d.triggered + excluded.triggered, score_sum = d.score_sum + excluded.score_sum, scores = d.scores + excluded.scores`.execute(
     tx,
   );
+  if (outcome.status !== 'cancelled') await emitRun(tx, claim, outcome.status);
 }
 
 async function countFailure(tx: Tx, claim: Claim, failure: RunFailure, now: Date): Promise<void> {

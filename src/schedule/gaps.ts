@@ -3,6 +3,7 @@ import { rows, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { PageRequest } from '../lib/page.ts';
+import { emitGaps, type ChangedGap } from './gap-events.ts';
 import type { NewGap } from './timeline.ts';
 
 export type DetectionGap = NewGap & { organizationId: string; detectionId: string; detail?: string };
@@ -10,7 +11,9 @@ export type DetectionGap = NewGap & { organizationId: string; detectionId: strin
 /** Stores gaps, each joined to an open one of the same reason that ends where it begins. `now` is slot time. */
 export async function insertGaps(tx: Tx, gaps: DetectionGap[], now: Date): Promise<void> {
   if (gaps.length === 0) return;
-  await sql`
+  const opened = await rows(
+    tx,
+    sql<ChangedGap>`
     with given as (
       select * from unnest(${gaps.map((gap) => gap.organizationId)}::uuid[], ${gaps.map((gap) => gap.detectionId)}::uuid[],
         ${gaps.map(() => uuidv7(now))}::uuid[], ${gaps.map((gap) => gap.from.toISOString())}::timestamptz[],
@@ -26,7 +29,9 @@ export async function insertGaps(tx: Tx, gaps: DetectionGap[], now: Date): Promi
     )
     insert into gaps (organization_id, id, detection_id, gap_from, gap_to, reason, detail, created_at, updated_at)
     select organization_id, id, detection_id, gap_from, gap_to, reason, detail, ${now}, ${now}
-    from given where id not in (select id from longer)`.execute(tx);
+    from given where id not in (select id from longer) returning *`,
+  );
+  await emitGaps(tx, 'gap.opened', opened);
 }
 
 export type StoredGap = {

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { row, rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
+import { emitGaps, type ChangedGap } from './gap-events.ts';
 import { insertGaps } from './gaps.ts';
 import type { SlotWindow } from './timeline.ts';
 
@@ -30,7 +31,7 @@ export function coverWindow(tx: Tx, ref: DetectionRef, window: { from: Date; to:
 }
 
 /** The next window of a gap that a run fills becomes covered time. False: the run no longer fills it, and nothing may be written for it. */
-export function coverGapWindow(
+export async function coverGapWindow(
   tx: Tx,
   ref: DetectionRef,
   window: { from: Date; to: Date; runId: string; now: Date },
@@ -39,7 +40,14 @@ export function coverGapWindow(
       state = case when gap_to <= ${window.to} then 'filled' else state end
     where organization_id = ${ref.orgId} and detection_id = ${ref.detectionId} and state = 'filling' and run_id = ${window.runId}
       and coalesce(filled_to, gap_from) = ${window.from} and gap_to >= ${window.to} returning 1`;
-  return cover(tx, ref, window, filled);
+  if (!(await cover(tx, ref, window, filled))) return false;
+  const whole = await rows(
+    tx,
+    sql<ChangedGap>`select * from gaps where organization_id = ${ref.orgId} and detection_id = ${ref.detectionId}
+      and state = 'filled' and run_id = ${window.runId} and filled_to = ${window.to}`,
+  );
+  await emitGaps(tx, 'gap.filled', whole);
+  return true;
 }
 
 /** Adds covered time where `gone` took it from elsewhere. */

@@ -1,0 +1,108 @@
+import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { CreateDetection } from '../detections/input.ts';
+import type { Detection } from '../detections/schema.ts';
+import { verdictSchema } from '../detections/verdict-schema.ts';
+
+/** What a file says of a detection: the fields of a create body without those that are as they are by default. */
+export type Fields = Record<string, unknown>;
+
+/** Each field with its default, in the order in which a file has them. `undefined`: none, so that it cannot be taken away again. */
+export const defaults: Fields = {
+  name: undefined,
+  description: '',
+  detectionCategory: undefined,
+  siemType: null,
+  connectionId: undefined,
+  detectionCadence: null,
+  customCronSchedule: null,
+  enabled: undefined,
+  entityField: undefined,
+  timeField: undefined,
+  lookbackMinutes: undefined,
+  suppressionMinutes: 360,
+  modelAlias: 'default',
+  planningMode: 'auto',
+  mode: 'standard',
+  toolNames: [],
+  tags: [],
+  inputs: [],
+  contextDocs: [],
+  structuredOutputSchema: verdictSchema,
+  detectionQuery: undefined,
+  systemPrompt: undefined,
+};
+export const fieldNames = Object.keys(defaults);
+
+/** The fields of a record as a file would have them. */
+export function fieldsOfRecord(record: Detection): Fields {
+  return canonical({ ...record, systemPrompt: record.activeSystemPrompt.prompt });
+}
+
+export class BadFile extends Error {}
+
+/** Reads what stands in a file. Throws a BadFile that names each wrong field. */
+export function readFields(raw: unknown): Fields {
+  if (raw === null || typeof raw !== 'object' || Array.isArray(raw))
+    throw new BadFile('is no mapping of field names to values');
+  const unknown = Object.keys(raw).filter((name) => !fieldNames.includes(name));
+  const parsed = CreateDetection.safeParse(raw);
+  const problems = [
+    ...unknown.map((name) => `${name}: is no field of a detection`),
+    ...(parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)),
+  ];
+  if (problems.length > 0 || !parsed.success) throw new BadFile(problems.join('; '));
+  return canonical(parsed.data);
+}
+
+function canonical(given: Record<string, unknown>): Fields {
+  const cron = given['customCronSchedule'];
+  const all: Record<string, unknown> = {
+    ...given,
+    ...(typeof cron === 'string' ? { customCronSchedule: cron.trim().replaceAll(/\s+/g, ' ') } : {}),
+  };
+  const scheduled = (all['customCronSchedule'] ?? all['detectionCadence'] ?? null) !== null;
+  // A detection with a schedule runs unless it says otherwise, one without cannot.
+  if (all['enabled'] === scheduled) delete all['enabled'];
+  return Object.fromEntries(
+    fieldNames
+      .filter((name) => all[name] !== undefined && all[name] !== null && !isDeepStrictEqual(all[name], defaults[name]))
+      .map((name) => [name, all[name]]),
+  );
+}
+
+/** Equal texts mean equal fields. */
+export const hashOfFields = (fields: Fields): string => hash('sha256', JSON.stringify(sorted(fields)));
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]));
+}
+
+export type FieldChange = { field: string; before: unknown; after: unknown };
+
+/** The fields that differ, in the order of a file; `undefined` where a side has the default. */
+export function changesOf(before: Fields, after: Fields): FieldChange[] {
+  return fieldNames
+    .filter((field) => !isDeepStrictEqual(sorted(before[field]), sorted(after[field])))
+    .map((field) => ({ field, before: before[field], after: after[field] }));
+}
+
+/** Fields that a change would take away although the API cannot unset them. */
+export const stuckFields = (changes: FieldChange[]): string[] =>
+  changes
+    .filter(({ field, after }) => after === undefined && defaults[field] === undefined && field !== 'enabled')
+    .map(({ field }) => field);
+
+/** The body of a PUT: what changes, defaults spelled out where a file leaves a field out. */
+export function bodyOf(changes: FieldChange[], after: Fields): Fields {
+  const body: Fields = Object.fromEntries(
+    changes.map(({ field, after: value }) => [field, value === undefined ? defaults[field] : value]),
+  );
+  const scheduled = after['customCronSchedule'] !== undefined || after['detectionCadence'] !== undefined;
+  const touchesSchedule = ['customCronSchedule', 'detectionCadence', 'enabled'].some((field) => field in body);
+  if (touchesSchedule) body['enabled'] = scheduled && after['enabled'] !== false;
+  return body;
+}

@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import { rows, type Tx } from '../db/db.ts';
+import { emitEvents } from '../outputs/emit.ts';
+import type { EventType, OutgoingEvent } from '../outputs/event.ts';
+import type { FeedItem } from '../feed/schema.ts';
+import type { ItemWrite } from './write-items.ts';
+
+/** An item as it was written, and the status that it had before; undefined where it is new. */
+export type WrittenItem = { write: ItemWrite; statusBefore: string | undefined };
+
+type Reader = { orgId: string; poolId: string };
+
+/** Tells the destinations of every organization that sees them what is new, corrected or retracted in the feed. Changes of our own reading are no news. */
+export async function emitItems(tx: Tx, written: WrittenItem[]): Promise<void> {
+  const told = written.flatMap(({ write, statusBefore }) => {
+    const type = typeOf(write, statusBefore);
+    return type ? [{ write, type }] : [];
+  });
+  if (told.length === 0) return;
+  const types = [...new Set(told.map(({ type }) => type))];
+  const readers = await listReaders(tx, [...new Set(told.map(({ write }) => write.poolId))], types);
+  const orgIds = readers.map(({ orgId }) => orgId);
+  await emitEvents(tx, orgIds, types, () =>
+    readers.flatMap(({ orgId, poolId }) =>
+      told.filter(({ write }) => write.poolId === poolId).map(({ write, type }) => eventOf(orgId, type, write)),
+    ),
+  );
+}
+
+function typeOf(write: ItemWrite, statusBefore: string | undefined): EventType | undefined {
+  if (statusBefore === undefined) return write.status === 'retracted' ? undefined : 'feed.item.added';
+  if (write.status === 'retracted') return statusBefore === 'retracted' ? undefined : 'feed.item.retracted';
+  return write.cause === 'source' ? 'feed.item.corrected' : undefined;
+}
+
+function eventOf(orgId: string, type: EventType, write: ItemWrite): OutgoingEvent {
+  const data = JSON.parse(write.doc) as FeedItem;
+  return { orgId, type, resourceId: write.id, revision: write.version, data, severity: data.event.severity };
+}
+
+/** Organizations that have a destination for one of the types and see the pool. */
+function listReaders(tx: Tx, poolIds: string[], types: EventType[]): Promise<Reader[]> {
+  return rows(
+    tx,
+    sql<Reader>`
+      select distinct o.organization_id as "orgId", p.id as "poolId" from outputs o
+      join feed_pools p on p.id = any(${poolIds}::uuid[])
+        and (p.kind = 'public' or p.organization_id = o.organization_id or (p.kind = 'assigned' and o.organization_id = any(p.assigned_to)))
+      where o.enabled and o.event_types && ${types}::text[]`,
+  );
+}

@@ -1,0 +1,58 @@
+/** Every type of outgoing event. `output.test` is sent on demand only. */
+export const eventTypes = [
+  'detection.created',
+  'detection.updated',
+  'detection.deleted',
+  'detection.restored',
+  'detection.disabled',
+  'run.completed',
+  'run.failed',
+  'hit.created',
+  'hit.updated',
+  'gap.opened',
+  'gap.filled',
+  'suggestion.created',
+  'suggestion.accepted',
+  'suggestion.dismissed',
+  'suggestion.restored',
+  'feed.item.added',
+  'feed.item.corrected',
+  'feed.item.retracted',
+] as const;
+export type EventType = (typeof eventTypes)[number];
+
+export const isEventType = (text: string): text is EventType => (eventTypes as readonly string[]).includes(text);
+
+export const eventSeverities = ['none', 'low', 'medium', 'high', 'critical'] as const;
+
+/**
+ * A change of a resource, with the whole state that it left. `revision` grows with every change of the resource: of two events about it
+ * the larger one is later. `detectionId` and `severity` are what a destination may choose by.
+ */
+export type OutgoingEvent = {
+  orgId: string;
+  type: EventType;
+  resourceId: string;
+  revision: number;
+  data: unknown;
+  detectionId?: string;
+  severity?: (typeof eventSeverities)[number];
+};
+
+/** The bytes of an event: what a webhook receives, on every try the same. */
+export function eventBody(
+  event: Pick<OutgoingEvent, 'orgId' | 'revision' | 'data'> & { type: string },
+  { id, at }: { id: string; at: Date },
+): string {
+  const { type, orgId: organizationId, revision, data } = event;
+  return JSON.stringify({ id, type, timestamp: at.toISOString(), organizationId, revision, data });
+}
+
+export type EventBody = {
+  id: string;
+  type: string;
+  timestamp: string;
+  organizationId: string;
+  revision: number;
+  data: Record<string, unknown>;
+};

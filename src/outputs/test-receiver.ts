@@ -1,0 +1,45 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Received = { path: string; headers: IncomingHttpHeaders; body: string };
+export type Reply = { status: number; headers?: Record<string, string>; body?: string } | 'hang' | 'cut';
+export type Receiver = {
+  url: string;
+  received: Received[];
+  /** What is answered from now on. */
+  reply: (answer: (received: Received, n: number) => Reply) => void;
+  close: () => Promise<void>;
+};
+
+/** A real HTTP server that keeps what it was sent and answers as told; 200 at first. */
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  let answer: (received: Received, n: number) => Reply = () => ({ status: 200, body: 'ok' });
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const one = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() };
+      received.push(one);
+      const reply = answer(one, received.length);
+      if (reply === 'hang') return;
+      if (reply === 'cut') response.socket?.destroy();
+      else response.writeHead(reply.status, reply.headers).end(reply.body);
+    });
+  });
+  await new Promise<void>((listening) => {
+    server.listen(0, '127.0.0.1', listening);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    reply: (next) => {
+      answer = next;
+    },
+    close: () =>
+      new Promise((closed) => {
+        server.closeAllConnections();
+        server.close(() => closed());
+      }),
+  };
+}

@@ -1,0 +1,21 @@
+import type { Tx } from '../db/db.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import { emitEvents } from '../outputs/emit.ts';
+import { findRun } from './read-store.ts';
+import { toRunRecord } from './record.ts';
+
+/** Tells destinations that a run has ended. Its revision is the attempt that ended it. */
+export async function emitRun(
+  tx: Tx,
+  { orgId, runId }: { orgId: OrgId; runId: string },
+  status: 'completed' | 'failed',
+): Promise<void> {
+  const type = `run.${status}` as const;
+  await emitEvents(tx, [orgId], [type], async () => {
+    const found = await findRun(tx, orgId, runId);
+    if (!found) return [];
+    const run = toRunRecord(found);
+    const { attempt: revision, detectionId } = run;
+    return [{ orgId, type, resourceId: runId, revision, data: { organizationId: orgId, ...run }, detectionId }];
+  });
+}
