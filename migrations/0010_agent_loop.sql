@@ -41,17 +41,18 @@ create table tool_grants (
 );
 select tocsin_protect('tool_grants');
 
--- Finished runs that the judge model has still to grade. `retry_at` and the lease: the database's clock.
+-- Finished runs that the judge model has still to grade, or a shadow to judge as well. `retry_at` and the lease: the database's clock.
 create table run_reviews (
   organization_id uuid not null,
   run_id uuid not null,
+  kind text not null check (kind in ('grade', 'shadow')),
   detection_id uuid not null,
   due_at timestamptz not null,
   day date not null,
   failures int not null default 0,
   retry_at timestamptz not null default now(),
   lease_until timestamptz,
-  primary key (organization_id, run_id),
+  primary key (organization_id, run_id, kind),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
 create index on run_reviews (retry_at);
@@ -69,3 +70,29 @@ create table judge_opinions (
 );
 create index on judge_opinions (organization_id, detection_id);
 select tocsin_protect('judge_opinions');
+
+-- A second version that judges alongside and delivers nothing; null: as the detection has it.
+create table shadows (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  prompt_version int,
+  model_alias text,
+  created_at timestamptz not null,
+  primary key (organization_id, detection_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+select tocsin_protect('shadows');
+
+create table shadow_verdicts (
+  organization_id uuid not null,
+  candidate_id uuid not null,
+  detection_id uuid not null,
+  run_id uuid not null,
+  at timestamptz not null,
+  differs text[] not null default '{}',
+  compared text not null,
+  primary key (organization_id, candidate_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+create index on shadow_verdicts (organization_id, detection_id, at desc);
+select tocsin_protect('shadow_verdicts');

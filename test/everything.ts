@@ -111,6 +111,10 @@ async function useTools({ get, put, remove }: { get: Get; put: Send; remove: Get
   await get('/api/tools');
   const { detections } = await get('/api/detections?limit=1');
   await get(`/api/detections/${detections[0].id}/agreement`);
+  const shadow = `/api/detections/${detections[0].id}/shadow`;
+  await put(shadow, { modelAlias: 'analyst' });
+  await get(shadow);
+  await remove(shadow);
   const tools = `/api/detections/${detections[0].id}/tools`;
   await put(`${tools}/http_get`, { url: 'https://intel.example/{entity}' });
   await get(tools);

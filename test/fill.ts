@@ -9,6 +9,7 @@ import { uuidv7 } from '../src/lib/ids.ts';
 import { pauseModel } from '../src/runs/pauses.ts';
 import { insertReview, writeGrade } from '../src/runs/review-store.ts';
 import { runDue } from '../src/runs/run-due.ts';
+import { insertShadowVerdicts } from '../src/runs/shadow-store.ts';
 import { countUsage } from '../src/runs/usage-store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../src/schedule/enqueue.ts';
 import type { Answer, TestOrg } from './harness.ts';
@@ -90,16 +91,30 @@ async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
 async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
   const { detections } = await done(org.call('GET', '/api/detections?limit=1'));
   const detectionId: string = detections[0].id;
+  await done(org.call('PUT', `/api/detections/${detectionId}/shadow`, { modelAlias: 'analyst' }));
   await done(
     org.call('PUT', `/api/detections/${detectionId}/tools/http_get`, { url: 'https://intel.example/{entity}' }),
   );
   const failure = { kind: mark, blame: 'upstream', retryable: false, message: mark } as const;
   await pauseModel(deps, org.id, 'm', new ModelError(failure, true));
   const now = deps.clock();
-  const review = { orgId: org.id, runId: uuidv7(now), detectionId, dueAt: now, day: '2026-01-01', failures: 0 };
+  const review = {
+    orgId: org.id,
+    runId: uuidv7(now),
+    detectionId,
+    dueAt: now,
+    day: '2026-01-01',
+    failures: 0,
+    kind: 'grade' as const,
+  };
+  const compared = { before: null, after: null, failure: null, differs: ['triggered'] };
   await inOrg(deps.db, org.id, async (tx) => {
     await countUsage(tx, review, { alias: 'm', tokens: 1, costUsd: 0 }, now);
     await insertReview(tx, review, now);
+    await insertShadowVerdicts(tx, review, {
+      compared: [{ ...compared, candidateId: review.runId, entity: mark }],
+      now,
+    });
     const score = { score: null, basis: 'judge', criteria: [] } as const;
     await writeGrade(tx, review, { score: { ...score, criteria: [] }, opinions: [{ entity: mark, upheld: true }] });
   });

@@ -78,7 +78,7 @@ const kinds: [string, Record<string, unknown>, string, (headers: IncomingHttpHea
   ],
 ];
 
-test.each(kinds)('%s by settings alone', async (_name, entry, path, read, expected) => {
+test.each(kinds)('%s by settings alone', async (...[, entry, path, read, expected]) => {
   const settings = readModelSettings(JSON.stringify({ m: { model: 'a-model', ...entry } }), {
     A_KEY: 'from the environment',
   });

@@ -2,13 +2,15 @@ import type { Deps } from '../deps.ts';
 import { IdPath } from '../detections/input.ts';
 import { callerOf, type App } from '../http/route.ts';
 import { PageQuery } from '../lib/page.ts';
-import { Agreement, ModelList, Replay, ReplayRequest, StepList } from './agent-schema.ts';
+import { Agreement, ModelList, Replay, ReplayRequest, Shadow, ShadowInput, StepList } from './agent-schema.ts';
 import { getAgreement } from './agreement.ts';
 import { getModels } from './model-list.ts';
 import { replayRun } from './replay.ts';
+import { endShadow, getShadow, setShadow } from './shadow.ts';
 import { getSteps } from './steps.ts';
 
 const read = { scope: 'detections:read' } as const;
+const write = { scope: 'detections:write' } as const;
 
 export function runAgentRoutes(app: App, deps: Deps): void {
   app.route({
@@ -48,6 +50,28 @@ export function runAgentRoutes(app: App, deps: Deps): void {
       response: { 200: Agreement },
     },
     handler: (request) => getAgreement(deps, callerOf(request), request.params.id),
+  });
+  const shadow = { tags: ['runs'], params: IdPath, response: { 200: Shadow } };
+  app.route({
+    method: 'GET',
+    url: '/api/detections/:id/shadow',
+    config: read,
+    schema: { ...shadow, summary: 'Where a second version that judges alongside differs' },
+    handler: (request) => getShadow(deps, callerOf(request), request.params.id),
+  });
+  app.route({
+    method: 'PUT',
+    url: '/api/detections/:id/shadow',
+    config: write,
+    schema: { ...shadow, summary: 'Let another prompt version or model judge alongside', body: ShadowInput },
+    handler: (request) => setShadow(deps, callerOf(request), request.params.id, request.body),
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/api/detections/:id/shadow',
+    config: { ...write, noBody: true },
+    schema: { ...shadow, summary: 'End the second version; its differences stay' },
+    handler: (request) => endShadow(deps, callerOf(request), request.params.id),
   });
   app.route({
     method: 'GET',

@@ -53,6 +53,33 @@ export const ReplayRequest = z.strictObject({
 });
 export type ReplayRequest = z.infer<typeof ReplayRequest>;
 
+const Compared = z.object({
+  candidateId: z.string(),
+  entity: z.string(),
+  before: RunVerdict.nullable().describe('Null for one that was suppressed or still waits.'),
+  after: RunVerdict.nullable().describe('As it would stand, held against the rows.'),
+  failure: z.object({ kind: z.string(), message: z.string() }).nullable(),
+  differs: z.array(z.string()).describe('triggered, severity, confidence (by 10 or more), evidence.'),
+});
+export type Compared = z.infer<typeof Compared>;
+
+export const ShadowInput = z.strictObject({
+  promptVersion: z.int().min(1).optional(),
+  modelAlias: z.string().max(64).optional(),
+});
+export type ShadowInput = z.infer<typeof ShadowInput>;
+
+export const Shadow = z.object({
+  shadow: z
+    .object({ promptVersion: z.number().int().nullable(), modelAlias: z.string().nullable(), since: z.string() })
+    .nullable()
+    .describe('Null: none judges alongside. What is null in it is as the detection has it.'),
+  compared: z.number().int(),
+  differing: z.number().int(),
+  differences: z.array(Compared.extend({ runId: z.string(), at: z.string() })).describe('The latest 50.'),
+});
+export type Shadow = z.infer<typeof Shadow>;
+
 export const Replay = z.object({
   runId: z.string(),
   promptVersion: z.number().int(),
@@ -61,15 +88,6 @@ export const Replay = z.object({
   tokens: z.number(),
   costUsd: z.number(),
   candidates: z.number().int().describe('Of the run; beyond `limit` they are not judged again.'),
-  compared: z.array(
-    z.object({
-      candidateId: z.string(),
-      entity: z.string(),
-      before: RunVerdict.nullable().describe('Null for one that was suppressed or still waits.'),
-      after: RunVerdict.nullable().describe('As it would stand, held against the rows.'),
-      failure: z.object({ kind: z.string(), message: z.string() }).nullable(),
-      differs: z.array(z.string()).describe('triggered, severity, confidence (by 10 or more), evidence.'),
-    }),
-  ),
+  compared: z.array(Compared),
 });
 export type Replay = z.infer<typeof Replay>;

@@ -17,7 +17,7 @@ import type { Judge } from './judge.ts';
 import { judgeFor } from './model-judge.ts';
 import { pauseModel } from './pauses.ts';
 import { writeFailure, writeNotes, writeProgress } from './progress-store.ts';
-import { insertReview } from './review-store.ts';
+import { insertReview, insertShadowReview } from './review-store.ts';
 import type { Run, RunDeps } from './run.ts';
 import { scoreOf } from './score.ts';
 
@@ -107,6 +107,7 @@ async function complete(tx: Tx, deps: RunDeps, run: Run): Promise<void> {
   const score = hasRows && !isGraded ? scoreOf(run, await findReviewed(tx, run)) : null;
   await finishRun(tx, run.claim, { status: 'completed', score, run }, now);
   if (isGraded) await insertReview(tx, run.claim, now);
+  if (run.progress.windows.some(({ candidates }) => candidates > 0)) await insertShadowReview(tx, run.claim, now);
 }
 
 async function finishLate(deps: RunDeps, run: Run): Promise<Ended> {

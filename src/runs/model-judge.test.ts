@@ -9,6 +9,7 @@ import { checkPausedModels, findPause } from './pauses.ts';
 import { getAgreement } from './agreement.ts';
 import { replayRun } from './replay.ts';
 import { reviewNext } from './review.ts';
+import { endShadow, getShadow, setShadow } from './shadow.ts';
 import { getSteps } from './steps.ts';
 import { cancelRun } from './cancel.ts';
 
@@ -258,4 +259,30 @@ test('a judge model grades the run after it is delivered; its outage is no zero,
   expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 0, agreed: 0, agreement: null });
   await t.select(sql`update hits set status = 'true_positive'`);
   expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 2, agreed: 1, agreement: 50 });
+});
+
+test('a shadow judges alongside, delivers nothing, and its differences are listed', async () => {
+  const { t, id } = await start((asked) =>
+    verdictOn(asked, asked.system.includes('Be strict') && asked.raw.includes('bob') ? { triggered: false } : {}),
+  );
+  await t.select(sql`insert into agent_prompts (organization_id, id, agent_id, version, prompt, created_at)
+    select organization_id, gen_random_uuid(), agent_id, 2, 'Be strict.', now() from agent_prompts where version = 1`);
+  await expect(setShadow(t.deps, t.caller, id, {})).rejects.toMatchObject({ status: 400 });
+  await expect(setShadow(t.deps, t.caller, id, { promptVersion: 9 })).rejects.toMatchObject({ status: 400 });
+  await setShadow(t.deps, t.caller, id, { promptVersion: 2 });
+  await t.runAt(hour(1));
+  expect(await getShadow(t.deps, t.caller, id)).toMatchObject({
+    shadow: { promptVersion: 2, modelAlias: null },
+    compared: 0,
+  });
+  expect(await reviewNext(t.deps, signal)).toBe(true);
+  expect(await getShadow(t.deps, t.caller, id)).toMatchObject({
+    compared: 2,
+    differing: 1,
+    differences: [{ entity: 'bob', differs: ['triggered'], before: { triggered: true }, after: { triggered: false } }],
+  });
+  expect(await t.select(sql`select count(*) as n from hits`)).toEqual([{ n: 2 }]);
+  expect((await endShadow(t.deps, t.caller, id)).shadow).toBeNull();
+  await t.runAt(hour(2));
+  expect(await reviewNext(t.deps, signal)).toBe(false);
 });

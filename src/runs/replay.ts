@@ -6,6 +6,7 @@ import { inOrg, row, type Tx } from '../db/db.ts';
 import { checkModelAlias } from '../detections/columns.ts';
 import type { Definition } from '../detections/definition.ts';
 import { appError, fieldError } from '../lib/errors.ts';
+import type { OrgId } from '../lib/org-id.ts';
 import type { Caller } from '../orgs/caller.ts';
 import type { Replay, ReplayRequest } from './agent-schema.ts';
 import { rehearsedRun } from './analysis-of.ts';
@@ -23,9 +24,17 @@ const replayMs = 110_000;
  */
 export async function replayRun(deps: RunDeps, caller: Caller, id: string, input: ReplayRequest): Promise<Replay> {
   checkModelAlias(deps.models, input.modelAlias);
-  const { run, candidates, total } = await inOrg(deps.db, caller.orgId, (tx) => readRun(tx, caller, id, input));
+  return judgeAgain(deps, { orgId: caller.orgId, id, input }, AbortSignal.timeout(replayMs));
+}
+
+/** The same for whoever has a signal of their own. */
+export async function judgeAgain(
+  deps: RunDeps,
+  { orgId, id, input }: { orgId: OrgId; id: string; input: ReplayRequest },
+  signal: AbortSignal,
+): Promise<Replay> {
+  const { run, candidates, total } = await inOrg(deps.db, orgId, (tx) => readRun(tx, orgId, id, input));
   const { judge } = rehearsalJudge(deps, run);
-  const signal = AbortSignal.timeout(replayMs);
   const compared: Replay['compared'] = [];
   for (const candidate of candidates) {
     if (signal.aborted) break;
@@ -68,7 +77,7 @@ export function differences(a: Verdict, b: Verdict): string[] {
   ];
 }
 
-async function readRun(tx: Tx, { orgId }: Caller, id: string, input: ReplayRequest) {
+async function readRun(tx: Tx, orgId: OrgId, id: string, input: ReplayRequest) {
   const found = await findRun(tx, orgId, id);
   if (!found) throw appError('not_found', `Run ${id} not found.`);
   const { candidates, total } = await listRunCandidates(tx, orgId, id, input.limit);

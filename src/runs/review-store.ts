@@ -6,49 +6,67 @@ import type { Claim } from '../schedule/claim.ts';
 
 const lease = sql`interval '5 minutes'`;
 
-export type Review = { orgId: OrgId; runId: string; detectionId: string; dueAt: Date; day: string; failures: number };
+export type ReviewKind = 'grade' | 'shadow';
+export type Review = {
+  orgId: OrgId;
+  runId: string;
+  detectionId: string;
+  dueAt: Date;
+  day: string;
+  failures: number;
+  kind: ReviewKind;
+};
 export type Opinion = { entity: string; upheld: boolean };
 
+type Finished = Pick<Claim, 'orgId' | 'runId' | 'detectionId' | 'dueAt'>;
+
 /** Leaves a finished run to the judge model, in the transaction that finishes it. */
-export async function insertReview(
-  tx: Tx,
-  claim: Pick<Claim, 'orgId' | 'runId' | 'detectionId' | 'dueAt'>,
-  now: Date,
-): Promise<void> {
+export async function insertReview(tx: Tx, run: Finished, now: Date): Promise<void> {
   await sql`
-    insert into run_reviews (organization_id, run_id, detection_id, due_at, day)
-    values (${claim.orgId}, ${claim.runId}, ${claim.detectionId}, ${claim.dueAt}, (${now}::timestamptz at time zone 'UTC')::date)
+    insert into run_reviews (organization_id, run_id, kind, detection_id, due_at, day)
+    values (${run.orgId}, ${run.runId}, 'grade', ${run.detectionId}, ${run.dueAt}, (${now}::timestamptz at time zone 'UTC')::date)
+    on conflict do nothing`.execute(tx);
+}
+
+/** Leaves it to the detection's shadow, where it has one. */
+export async function insertShadowReview(tx: Tx, run: Finished, now: Date): Promise<void> {
+  await sql`
+    insert into run_reviews (organization_id, run_id, kind, detection_id, due_at, day)
+    select organization_id, ${run.runId}::uuid, 'shadow', detection_id, ${run.dueAt}::timestamptz, (${now}::timestamptz at time zone 'UTC')::date
+    from shadows where organization_id = ${run.orgId} and detection_id = ${run.detectionId}
     on conflict do nothing`.execute(tx);
 }
 
 /** Takes one run that waits for its grade, for five minutes; the longest waiting first. */
-export async function claimReviewAcrossOrgs(db: Db): Promise<Review | undefined> {
+export async function claimReviewAcrossOrgs(db: Db, kinds: ReviewKind[]): Promise<Review | undefined> {
   const [claimed] = await acrossOrgs(db, (tx) =>
     rows(
       tx,
       sql<Review>`
         update run_reviews set lease_until = clock_timestamp() + ${lease}
-        where (organization_id, run_id) in (
-          select organization_id, run_id from run_reviews
-          where retry_at <= clock_timestamp() and (lease_until is null or lease_until < clock_timestamp())
+        where (organization_id, run_id, kind) in (
+          select organization_id, run_id, kind from run_reviews
+          where kind = any(${kinds}::text[]) and retry_at <= clock_timestamp() and (lease_until is null or lease_until < clock_timestamp())
           order by retry_at limit 1 for update skip locked)
-        returning organization_id as "orgId", run_id as "runId", detection_id as "detectionId", due_at as "dueAt", day, failures`,
+        returning organization_id as "orgId", run_id as "runId", detection_id as "detectionId", due_at as "dueAt", day, failures, kind`,
     ),
   );
   return claimed;
 }
 
 /** Lets a grade that failed wait, the longer the more often it failed. */
-export async function postponeReview(tx: Tx, { orgId, runId }: Review, afterMs: number): Promise<void> {
+export async function postponeReview(tx: Tx, { orgId, runId, kind }: Review, afterMs: number): Promise<void> {
   await sql`
     update run_reviews set failures = failures + 1, lease_until = null,
       retry_at = clock_timestamp() + ${`${afterMs} milliseconds`}::interval
-    where organization_id = ${orgId} and run_id = ${runId}`.execute(tx);
+    where organization_id = ${orgId} and run_id = ${runId} and kind = ${kind}`.execute(tx);
 }
 
-export async function dropReview(tx: Tx, { orgId, runId }: Review): Promise<boolean> {
+export async function dropReview(tx: Tx, { orgId, runId, kind }: Review): Promise<boolean> {
   const { numAffectedRows } =
-    await sql`delete from run_reviews where organization_id = ${orgId} and run_id = ${runId}`.execute(tx);
+    await sql`delete from run_reviews where organization_id = ${orgId} and run_id = ${runId} and kind = ${kind}`.execute(
+      tx,
+    );
   return Number(numAffectedRows ?? 0) > 0;
 }
 

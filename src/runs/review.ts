@@ -8,6 +8,7 @@ import { inOrg } from '../db/db.ts';
 import { loop } from '../lib/loop.ts';
 import { findRun } from './read-store.ts';
 import { claimReviewAcrossOrgs, dropReview, postponeReview, writeGrade, type Review } from './review-store.ts';
+import { shadowRun } from './shadow-run.ts';
 import type { RunDeps, ExaminedWindow } from './run.ts';
 import { listSteps } from './step-store.ts';
 import { countUsage, readUsage } from './usage-store.ts';
@@ -17,33 +18,28 @@ const failuresMax = 12;
 const firstPauseMs = 30_000;
 const longestPauseMs = 3_600_000;
 
-type ReviewDeps = Pick<RunDeps, 'db' | 'clock' | 'log' | 'models'>;
-
-/** Lets the judge model (alias `judge`) grade runs that have ended, one after the other, until the signal ends it. */
-export function reviewLoop(deps: ReviewDeps, signal: AbortSignal): Promise<void> {
+/** Lets the judge model (alias `judge`) grade runs that have ended, and shadows judge them, one after the other, until the signal ends it. */
+export function reviewLoop(deps: RunDeps, signal: AbortSignal): Promise<void> {
   return loop({ name: 'review', idleMs: 5_000, signal, log: deps.log }, () => reviewNext(deps, signal));
 }
 
-/** Grades the run that waits longest; answers whether there was one. A judge that fails is asked again later, and after a dozen times the run stays without a score. */
-export async function reviewNext(deps: ReviewDeps, signal: AbortSignal): Promise<boolean> {
+/** Looks once more at the run that waits longest; answers whether there was one. A judge that fails is asked again later, and after a dozen times the run stays without a score. */
+export async function reviewNext(deps: RunDeps, signal: AbortSignal): Promise<boolean> {
   const model = deps.models?.find('judge');
-  const review = model && (await claimReviewAcrossOrgs(deps.db));
-  if (!model || !review) return false;
+  const review = await claimReviewAcrossOrgs(deps.db, model ? ['grade', 'shadow'] : ['shadow']);
+  if (!review) return false;
   try {
-    await reviewOne(deps, review, { model, signal });
+    if (review.kind === 'shadow') await shadowRun(deps, review, signal);
+    else if (model) await reviewOne(deps, review, { model, signal });
   } catch (error) {
     if (signal.aborted) return false;
-    deps.log.warn({ runId: review.runId, err: error }, 'the judge gave no grade');
+    deps.log.warn({ runId: review.runId, err: error }, 'a run could not be looked at once more');
     await giveWay(deps, review);
   }
   return true;
 }
 
-async function reviewOne(
-  deps: ReviewDeps,
-  review: Review,
-  by: { model: ModelRef; signal: AbortSignal },
-): Promise<void> {
+async function reviewOne(deps: RunDeps, review: Review, by: { model: ModelRef; signal: AbortSignal }): Promise<void> {
   const read = await readRecord(deps, review, by.model);
   const result = await gradeRun({ ...by, steps: read.steps, verdicts: read.verdicts });
   const score = modelScore(read.figures, read.candidates, result.grade);
@@ -56,7 +52,7 @@ async function reviewOne(
 
 const usageOf = ({ alias }: ModelRef, { tokens, costUsd }: GradeResult) => ({ alias, tokens, costUsd });
 
-async function readRecord(deps: ReviewDeps, review: Review, { alias, entry }: ModelRef) {
+async function readRecord(deps: RunDeps, review: Review, { alias, entry }: ModelRef) {
   return inOrg(deps.db, review.orgId, async (tx) => {
     const stored = await readUsage(tx, review, alias, deps.clock());
     const over = exhausted(entry.budgets, { run: { tokens: 0, costUsd: 0 }, runMs: 0, ...stored });
@@ -73,7 +69,7 @@ async function readRecord(deps: ReviewDeps, review: Review, { alias, entry }: Mo
   });
 }
 
-async function giveWay({ db }: ReviewDeps, review: Review): Promise<void> {
+async function giveWay({ db }: RunDeps, review: Review): Promise<void> {
   const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** review.failures);
   await inOrg(db, review.orgId, async (tx) => {
     if (review.failures + 1 >= failuresMax) await dropReview(tx, review);
