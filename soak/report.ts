@@ -1,3 +1,4 @@
+import { cpus } from 'node:os';
 import type { Findings } from './check.ts';
 import { median } from './memory.ts';
 
@@ -5,14 +6,14 @@ const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 const number = (n: number, digits = 0): string => n.toLocaleString('en', { maximumFractionDigits: digits });
 
 /** The findings as a section of Markdown. */
-export function reportOf(findings: Findings, command: string): string {
-  const { plan, faults, windows, seconds: took, hits, killed, askedAgain, ends, gaps, memory } = findings;
+export function reportOf(found: Findings, command: string): string {
+  const { plan, faults, windows, seconds: took, hits, killed, askedAgain, ends, gaps, memory } = found;
   const { options } = plan;
-  const hourly = options.detections * findings.lastHour;
+  const hourly = options.detections * found.lastHour;
   return [
     '## Soak',
     `\`${command}\``,
-    `${number(options.detections)} hourly detections of ${options.organizations} organizations, the first with half of them, over ${options.days} simulated days in ${number(took / 60, 1)} minutes (${number(hourly / took)} slots a second), ${options.workers} worker processes of ${options.runsAtOnce} runs each. ${killed} times a worker was killed with SIGKILL.`,
+    `${number(options.detections)} hourly detections of ${options.organizations} organizations, the first with half of them, over ${options.days} simulated days in ${number(took / 60, 1)} minutes (${number(hourly / took)} slots a second), ${options.workers} worker processes of ${options.runsAtOnce} runs each. ${killed} times a worker was killed with SIGKILL. The workers took ${((found.cpuSeconds * 1000) / windows).toFixed(1)} ms of processor time a window; the machine has ${cpus().length} cores and a load of ${found.load.toFixed(0)} in the mean.`,
     table(
       ['what', 'measured', 'must be'],
       [
@@ -26,7 +27,7 @@ export function reportOf(findings: Findings, command: string): string {
     ),
     ...(faults.count > 0 ? [faults.first.map((text) => `- ${text}`).join('\n')] : []),
     'Time from a slot to the start of its run, in seconds:',
-    lagTable(findings),
+    lagTable(found),
     table(['runs ended', 'runs', 'further attempts'], ends.map(({ how, runs, again }) => [how, number(runs), number(again)])), // prettier-ignore
     table(['gaps recorded', 'gaps', 'hours'], gaps.map((gap) => [gap.reason, number(gap.gaps), number(gap.hours)])), // prettier-ignore
     table(
