@@ -30,7 +30,7 @@ export const shownUrl = (url: string): string =>
 /** The item that a record of a source is. */
 export function toItem(record: SourceRecord, source: SourceRow, stamps: Stamps): FeedItem {
   const { defaults } = sourceFormats[source.kind];
-  const sourceUrl = shownUrl(source.url);
+  const sourceUrl = record.textUrl ?? shownUrl(source.url);
   const license = source.license ?? defaults.license;
   const language = record.language ?? defaults.language;
   const item: FeedItem = {
