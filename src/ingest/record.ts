@@ -12,6 +12,8 @@ export type SourceRecord = {
   publisher?: string | undefined;
   language?: string | undefined;
   url?: string | undefined;
+  /** Where `storedText` was fetched; the source's own address where it is left out. */
+  textUrl?: string | undefined;
   publishTime?: string | undefined;
   /** When the source last changed the record: an older one never replaces a newer. */
   modifiedAt?: string | undefined;
