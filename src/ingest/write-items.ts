@@ -8,7 +8,7 @@ export type ItemWrite = {
   id: string;
   organizationId: string;
   poolId: string;
-  sourceId: string;
+  sourceId: string | null;
   recordId: string;
   generation: number;
   canonicalKey: string;
