@@ -10,7 +10,7 @@ import { exceptionRoutes } from './detections/exception-routes.ts';
 import { promptRoutes, revisionRoutes } from './detections/history-routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { feedRoutes } from './feed/routes.ts';
-import { relevanceRoutes } from './feed/relevance/routes.ts';
+import { relevanceRoutes } from './relevance/routes.ts';
 import { hitRoutes } from './hits/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
 import { runAgentRoutes } from './runs/agent-routes.ts';

@@ -1,7 +1,7 @@
-import type { Deps } from '../../deps.ts';
-import { inOrg } from '../../db/db.ts';
-import { insertAudit } from '../../orgs/audit.ts';
-import type { Caller } from '../../orgs/caller.ts';
+import type { Deps } from '../deps.ts';
+import { inOrg } from '../db/db.ts';
+import { insertAudit } from '../orgs/audit.ts';
+import type { Caller } from '../orgs/caller.ts';
 import { Profile, type StoredProfile } from './profile-schema.ts';
 import { findProfile, lockProfile, writeProfile, type ProfileRow } from './profile-store.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startApp } from '../../../test/harness.ts';
+import { startApp } from '../../test/harness.ts';
 
 const { newOrg } = await startApp();
 

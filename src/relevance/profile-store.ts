@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { row, type Tx } from '../../db/db.ts';
-import type { OrgId } from '../../lib/org-id.ts';
+import { row, type Tx } from '../db/db.ts';
+import type { OrgId } from '../lib/org-id.ts';
 
 export type ProfileRow = { profile: string; version: number; built_version: number; updated_at: Date };
 

@@ -1,5 +1,5 @@
 import { inWords, type Words } from './words.ts';
-import type { FeedItem } from '../schema.ts';
+import type { FeedItem } from '../feed/schema.ts';
 import type { Profile } from './profile-schema.ts';
 
 export const reasonKinds = ['product', 'vendor', 'keyword', 'sector', 'region', 'platform'] as const;

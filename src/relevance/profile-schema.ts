@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findPlatform, platforms } from '../platforms.ts';
+import { findPlatform, platforms } from '../feed/platforms.ts';
 
 const listMax = 500;
 
@@ -46,7 +46,7 @@ export const StoredProfile = z
   .meta({ id: 'FeedProfile' });
 export type StoredProfile = z.infer<typeof StoredProfile>;
 
-const isEmpty = (profile: Profile): boolean =>
+export const isEmpty = (profile: Profile): boolean =>
   [profile.products, profile.platforms, profile.sectors, profile.regions, profile.keywords].every(
     (list) => list.length === 0,
   );

@@ -1,5 +1,5 @@
-import type { Deps } from '../../deps.ts';
-import { callerOf, type App } from '../../http/route.ts';
+import type { Deps } from '../deps.ts';
+import { callerOf, type App } from '../http/route.ts';
 import { Profile, StoredProfile } from './profile-schema.ts';
 import { getProfile, putProfile } from './profile.ts';
 
