@@ -1,6 +1,7 @@
 import type { Tx } from '../db/db.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { termsOf } from '../feed/terms.ts';
+import { searchHead } from '../feed/words.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Action, Candidate, HeldItem, Plan } from './diff.ts';
 import { emptyItem, retractItem, toDocument, toItem, type Stamps } from './document.ts';
@@ -8,6 +9,7 @@ import { emitItems } from './events.ts';
 import { changedParts, contentHash } from './hashes.ts';
 import type { Origin } from './source-row.ts';
 import { advancePools, listCurrentTexts, lockPools, markMissing } from './store.ts';
+import { emptyStates } from './write-search.ts';
 import { changeCounts, emptyVersions, writeItems, type CountKey, type ItemWrite } from './write-items.ts';
 
 type Current = Map<string, { item: FeedItem; storedText: string }>;
@@ -37,6 +39,7 @@ export async function applyPlan(tx: Tx, source: Origin, plan: Plan, now: Date): 
     tx,
     steps.map(({ write }) => write),
   );
+  await emptyStates(tx, emptied);
   await changeCounts(
     tx,
     steps.flatMap(({ write, held }) => [
@@ -206,6 +209,7 @@ type Common = Pick<
   | 'publishTime'
   | 'doc'
   | 'terms'
+  | 'searchHead'
   | 'nextExpiryAt'
   | 'seq'
   | 'addedToFeedAt'
@@ -231,6 +235,7 @@ function common(commit: Commit, item: FeedItem, { poolId, stamps }: { poolId: st
     publishTime: item.source.publishTime ?? null,
     doc,
     terms: termsOf(item),
+    searchHead: searchHead(item),
     nextExpiryAt,
     seq: commit.seqByPool.get(poolId)!,
     addedToFeedAt: stamps.addedToFeedAt,
