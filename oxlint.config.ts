@@ -114,6 +114,8 @@ export default {
     'no-await-in-loop': 'off',
     'import/no-unassigned-import': 'off',
     'unicorn/consistent-function-scoping': 'off',
+    // Of windows; threads have no origin.
+    'unicorn/require-post-message-target-origin': 'off',
     'import/no-named-as-default': 'off',
     'import/no-named-as-default-member': 'off',
   },

@@ -1,22 +1,25 @@
 import type { Tx } from '../db/db.ts';
 import type { FeedItem } from '../feed/schema.ts';
+import { termsOf } from '../feed/terms.ts';
+import { searchHead } from '../feed/words.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Action, Candidate, HeldItem, Plan } from './diff.ts';
 import { emptyItem, retractItem, toDocument, toItem, type Stamps } from './document.ts';
 import { emitItems } from './events.ts';
 import { changedParts, contentHash } from './hashes.ts';
-import type { SourceRow } from './source-row.ts';
+import type { Origin } from './source-row.ts';
 import { advancePools, listCurrentTexts, lockPools, markMissing } from './store.ts';
+import { emptyStates } from './write-search.ts';
 import { changeCounts, emptyVersions, writeItems, type CountKey, type ItemWrite } from './write-items.ts';
 
 type Current = Map<string, { item: FeedItem; storedText: string }>;
-type Commit = { source: SourceRow; at: Date; seqByPool: Map<string, number>; current: Current };
+type Commit = { source: Origin; at: Date; seqByPool: Map<string, number>; current: Current };
 
 /**
  * Carries a plan out in the caller's transaction: items, versions, totals and the pools' sequence numbers move together. The locked pools
  * make `addedToFeedAt` strictly increase in commit order.
  */
-export async function applyPlan(tx: Tx, source: SourceRow, plan: Plan, now: Date): Promise<void> {
+export async function applyPlan(tx: Tx, source: Origin, plan: Plan, now: Date): Promise<void> {
   await markMissing(tx, plan.back, 0);
   await markMissing(tx, plan.absent, 1);
   if (plan.actions.length === 0) return;
@@ -36,6 +39,7 @@ export async function applyPlan(tx: Tx, source: SourceRow, plan: Plan, now: Date
     tx,
     steps.map(({ write }) => write),
   );
+  await emptyStates(tx, emptied);
   await changeCounts(
     tx,
     steps.flatMap(({ write, held }) => [
@@ -57,7 +61,7 @@ function poolsOf(action: Action): string[] {
   return 'held' in action ? [action.held.pool_id, action.candidate.poolId] : [action.candidate.poolId];
 }
 
-async function currentItems(tx: Tx, source: SourceRow, actions: Action[]): Promise<Current> {
+async function currentItems(tx: Tx, source: Origin, actions: Action[]): Promise<Current> {
   const ids = actions.flatMap((action) => ('held' in action ? [action.held.id] : []));
   const found = ids.length === 0 ? [] : await listCurrentTexts(tx, source, ids);
   return new Map(
@@ -204,6 +208,8 @@ type Common = Pick<
   | 'title'
   | 'publishTime'
   | 'doc'
+  | 'terms'
+  | 'searchHead'
   | 'nextExpiryAt'
   | 'seq'
   | 'addedToFeedAt'
@@ -228,6 +234,8 @@ function common(commit: Commit, item: FeedItem, { poolId, stamps }: { poolId: st
     title: item.event.title,
     publishTime: item.source.publishTime ?? null,
     doc,
+    terms: termsOf(item),
+    searchHead: searchHead(item),
     nextExpiryAt,
     seq: commit.seqByPool.get(poolId)!,
     addedToFeedAt: stamps.addedToFeedAt,

@@ -2,7 +2,7 @@ import type { Candidate } from './diff.ts';
 import { tlpOfRecord, toItem } from './document.ts';
 import { contentHash, recordHash } from './hashes.ts';
 import type { Skipped, SourceRecord } from './record.ts';
-import type { SourceRow } from './source-row.ts';
+import type { Origin } from './source-row.ts';
 
 /** A page holds up to a hundred documents, so one has a bound. */
 const documentMaxChars = 4_000_000;
@@ -12,7 +12,7 @@ const measuredFromChars = 100_000;
 /** What the feed would make of records: the hashes that tell a change, and the pool of those who may see it. */
 export function toCandidates(
   records: SourceRecord[],
-  source: SourceRow,
+  source: Origin,
   ownPool: string,
 ): { candidates: Candidate[]; tooLarge: Skipped[] } {
   const candidates: Candidate[] = [];

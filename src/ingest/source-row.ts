@@ -36,6 +36,20 @@ export type SourceRow = {
   updated_at: Date;
 };
 
+/** Where an item comes from: a source, or an organization that posted it; then `id`, `kind` and `url` are null. */
+export type Origin = Pick<
+  SourceRow,
+  | 'organization_id'
+  | 'visibility'
+  | 'pool_id'
+  | 'name'
+  | 'publisher'
+  | 'tlp'
+  | 'license'
+  | 'reliability'
+  | 'last_success_at'
+> & { id: string | null; kind: SourceKind | null; url: string | null };
+
 /** What is remembered of a source's last good pull. */
 export type Cursor = {
   /** Hash of its bytes, and how many records they held. */

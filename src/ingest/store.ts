@@ -32,7 +32,7 @@ export function listHeldItems(tx: Tx, source: SourceId): Promise<HeldItem[]> {
 /** Documents and texts of the current versions. */
 export function listCurrentTexts(
   tx: Tx,
-  source: SourceId,
+  source: Pick<SourceId, 'organization_id'>,
   ids: string[],
 ): Promise<{ id: string; doc: string; stored_text: string }[]> {
   return rows(
@@ -41,6 +41,20 @@ export function listCurrentTexts(
       select i.id, i.doc, v.stored_text from items i join item_versions v on v.item_id = i.id and v.version = i.version
       where i.organization_id = ${source.organization_id} and i.id = any(${ids}::uuid[])`,
   );
+}
+
+/** The item that the organization made of a text. */
+export async function findPostedItem(tx: Tx, orgId: OrgId, recordId: string): Promise<string | undefined> {
+  const found = await row(
+    tx,
+    sql<{ id: string }>`
+      select id from items where organization_id = ${orgId} and source_id is null and record_id = ${recordId} order by generation desc limit 1`,
+  );
+  return found?.id;
+}
+
+export async function readOrgName(tx: Tx, orgId: OrgId): Promise<string> {
+  return (await row(tx, sql<{ name: string }>`select name from organizations where id = ${orgId}`))!.name;
 }
 
 /** Locks the pools in the order of their ids; whoever holds them decides the next sequence number and time. */

@@ -1,12 +1,15 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/db.ts';
+import type { Term } from '../feed/terms.ts';
+import { writeSearch } from './write-search.ts';
+import { writeTerms } from './write-terms.ts';
 
 /** An item as it is written, new or changed. */
 export type ItemWrite = {
   id: string;
   organizationId: string;
   poolId: string;
-  sourceId: string;
+  sourceId: string | null;
   recordId: string;
   generation: number;
   canonicalKey: string;
@@ -25,6 +28,8 @@ export type ItemWrite = {
   publishTime: string | null;
   doc: string;
   storedText: string;
+  searchHead: string;
+  terms: Term[];
   nextExpiryAt: Date | null;
   missingPulls: number;
   seq: number;
@@ -41,7 +46,7 @@ const batches = <T>(list: T[]): T[][] =>
     list.slice(index * batchMax, (index + 1) * batchMax),
   );
 
-/** Writes items and the version of each, in statements of bounded size. An item whose id is there is changed; what never changes of it stays. */
+/** Writes items, with version, terms and words of each, in statements of bounded size. An item whose id is there is changed; what never changes of it stays. */
 export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<void> {
   for (const batch of batches(writes)) {
     const column = <K extends keyof ItemWrite>(name: K): ItemWrite[K][] => batch.map((write) => write[name]);
@@ -79,6 +84,8 @@ export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<void> {
         ${column('cause')}::text[], ${lists('changed')}::text[], ${column('storedText')}::text[], ${column('doc')}::text[],
         ${times('at')}::timestamptz[])
         as n (organization_id, item_id, pool_id, version, cause, changed, stored_text, doc, at)`.execute(tx);
+    await writeTerms(tx, batch);
+    await writeSearch(tx, batch);
   }
 }
 

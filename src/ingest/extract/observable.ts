@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { IndicatorType } from '../../feed/vocabulary.ts';
-import { normalizeValue } from './normalize.ts';
-import { refang } from './refang.ts';
+import { normalizeValue } from '../../feed/normalize.ts';
+import { refang } from '../../feed/refang.ts';
 
 /** A value that a source states: an indicator of one of the eleven classes, or something that no class holds. */
 export type Observable =

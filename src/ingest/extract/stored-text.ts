@@ -4,14 +4,16 @@ export type Span = { start: number; end: number };
 export type StoredText = {
   /** Appends every scalar of a JSON value under its path (`a.b[0].c: value`), in its own order; lists of scalars are one line. */
   fields: (value: object, options?: { prefix?: string; leaveOut?: (path: string) => boolean }) => Map<string, Span>;
-  /** Makes a span a supporting passage, once; answers its `evidenceRef`. */
-  prove: (span: Span) => string;
+  /** Makes a span a supporting passage, once, cut where it is longer than `maxChars` (1,000); answers its `evidenceRef`. */
+  prove: (span: Span, maxChars?: number) => string;
   text: () => string;
   passages: () => Span[];
 };
 
 const passageMaxChars = 1_000;
 const depthMax = 40;
+/** A passage that shows an indicator shows all of it; a value may be as long as this, escaped. */
+export const valueMaxChars = 20_000;
 
 /** Collects a record's text. Spans are UTF-16 units, end exclusive, never empty. */
 export function createStoredText(): StoredText {
@@ -47,12 +49,12 @@ export function createStoredText(): StoredText {
       walk(value, prefix, 0);
       return spans;
     },
-    prove(span) {
+    prove(span, maxChars = passageMaxChars) {
       const known = byStart.get(span.start);
-      if (known !== undefined && passages[known]!.end >= Math.min(span.end, span.start + passageMaxChars))
+      if (known !== undefined && passages[known]!.end >= Math.min(span.end, span.start + maxChars))
         return evidenceRef(known);
       byStart.set(span.start, passages.length);
-      passages.push(span.end - span.start <= passageMaxChars ? span : shorten(span, lines.join('\n')));
+      passages.push(span.end - span.start <= maxChars ? span : shorten(span, maxChars, lines.join('\n')));
       return evidenceRef(passages.length - 1);
     },
     text: () => lines.join('\n'),
@@ -68,8 +70,8 @@ const isNested = (value: unknown): boolean =>
   value !== null &&
   !(Array.isArray(value) && value.every((part) => typeof part !== 'object' || part === null));
 
-function shorten(span: Span, text: string): Span {
-  const end = span.start + passageMaxChars;
+function shorten(span: Span, maxChars: number, text: string): Span {
+  const end = span.start + maxChars;
   // A cut between the halves of a pair would leave text that is not well formed.
   const splitsPair = /[\uD800-\uDBFF]/.test(text[end - 1] ?? '');
   return { start: span.start, end: splitsPair ? end - 1 : end };

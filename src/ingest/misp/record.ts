@@ -3,7 +3,7 @@ import { isObject, objectsOf, textOf, type JsonObject } from '../extract/json.ts
 import { locate } from '../extract/locate.ts';
 import { judgeSeverity } from '../extract/severity.ts';
 import { collectStatements } from '../extract/statements.ts';
-import { createStoredText } from '../extract/stored-text.ts';
+import { createStoredText, valueMaxChars } from '../extract/stored-text.ts';
 import { instant, type SourceRecord } from '../record.ts';
 import { findPlatform } from '../../feed/platforms.ts';
 import { attributesOf, type Attribute } from './attributes.ts';
@@ -71,7 +71,7 @@ export function readEvent(
   function prove({ prefix }: Attribute, value: string): void {
     const at = spans.get(`${prefix}value`);
     const span = at && locate(whole, at, value);
-    if (span) text.prove(span);
+    if (span) text.prove(span, valueMaxChars);
   }
 }
 

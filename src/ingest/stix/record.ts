@@ -3,7 +3,7 @@ import { textOf, textsOf } from '../extract/json.ts';
 import { locate } from '../extract/locate.ts';
 import { firstSentences } from '../extract/sentences.ts';
 import { judgeSeverity } from '../extract/severity.ts';
-import { createStoredText, type Span, type StoredText } from '../extract/stored-text.ts';
+import { createStoredText, valueMaxChars, type Span, type StoredText } from '../extract/stored-text.ts';
 import { instant, type ParseContext, type SourceRecord } from '../record.ts';
 import { classify, nameOf } from './classification.ts';
 import type { Group } from './grouping.ts';
@@ -28,7 +28,7 @@ export function readGroup(bundle: Bundle, group: Group, context: ParseContext): 
     lastSightings: bundle.lastSightings,
     prove: (object, value) => {
       const span = locate(whole, ranges.get(object.id)!, value);
-      if (span) text.prove(span);
+      if (span) text.prove(span, valueMaxChars);
     },
   });
   const standing = all.filter((object) => object === head || !isRevoked(object));
