@@ -43,9 +43,9 @@ export function findDuePool(tx: Tx, orgId: OrgId, version: number): Promise<Due 
     sql<Due>`
       select ${orgId}::uuid as "orgId", ${version}::int as version, pool.id as "poolId", pool.seq as "poolSeq", coalesce(c.seq, 0) as seq,
         coalesce(c.item_id, ${firstId}::uuid) as "itemId"
-      from feed_pools pool left join feed_relevance_cursors c
+      from (select id, seq from feed_pools where ${isVisible}) pool left join feed_relevance_cursors c
         on c.organization_id = ${orgId} and c.version = ${version} and c.pool_id = pool.id
-      where ${isVisible} and (c.seq is null or c.seq < pool.seq) limit 1`,
+      where (c.seq is null or c.seq < pool.seq) limit 1`,
   );
 }
 
