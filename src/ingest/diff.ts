@@ -61,6 +61,8 @@ export function planPull(given: {
   candidates: Candidate[];
   present: ReadonlySet<string>;
   catalogue: boolean;
+  /** Records that the source says have not changed; they were not read. */
+  unread: number;
   skipped: Skipped[];
 }): Plan {
   const { candidates, catalogue } = given;
@@ -75,12 +77,13 @@ export function planPull(given: {
   const back = given.held.filter((item) => isLive(item) && item.missing_pulls > 0 && seen.has(item.record_id));
   const { vanished, absent } = ageMissing(missing);
   actions.push(...vanished);
+  const result = countResult(actions, candidates.length, given.skipped);
   return {
     actions,
     back: back.map(({ id }) => id),
     absent,
     records: candidates.length,
-    result: countResult(actions, candidates.length, given.skipped),
+    result: { ...result, unchanged: result.unchanged + given.unread },
   };
 }
 

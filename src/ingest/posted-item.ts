@@ -84,7 +84,7 @@ async function insertPosted(tx: Tx, { clock }: Deps, caller: Caller, posted: Pos
   await applyPlan(
     tx,
     origin,
-    planPull({ held: [], candidates, present: new Set(), catalogue: false, skipped: [] }),
+    planPull({ held: [], candidates, present: new Set(), catalogue: false, unread: 0, skipped: [] }),
     now,
   );
   const id = (await findPostedItem(tx, orgId, recordId))!;

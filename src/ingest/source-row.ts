@@ -57,6 +57,8 @@ export type Cursor = {
   records?: number;
   /** The newest release date that a catalogue had. */
   newest?: string;
+  /** What a format that collects several documents goes on from. */
+  collected?: unknown;
   /** How it was read; a newer way reads the same bytes again. */
   reading?: string;
 };
