@@ -132,7 +132,7 @@ export default {
     ]),
     { files: ['src/ingest/sources/*.ts'], rules: ban([...always, outside('ingest'), readyFunctions]) },
     {
-      files: ['src/**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts'],
+      files: ['src/**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts', 'soak/**/*.ts'],
       rules: { ...ban([always[0]!]), 'max-lines': 'off', 'max-params': 'off', 'node/no-process-env': 'off' },
     },
     { files: ['src/config.ts'], rules: { 'node/no-process-env': 'off' } },
