@@ -2,6 +2,8 @@
 create table feed_profiles (
   organization_id uuid primary key references organizations (id),
   profile text not null,
+  -- An empty profile is none.
+  has_profile boolean not null,
   version int not null,
   built_version int not null default 0,
   updated_at timestamptz not null

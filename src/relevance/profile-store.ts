@@ -21,13 +21,14 @@ export async function lockProfile(tx: Tx, orgId: OrgId): Promise<ProfileRow | un
 export async function writeProfile(
   tx: Tx,
   orgId: OrgId,
-  { profile, now }: { profile: string; now: Date },
+  { profile, hasProfile, now }: { profile: string; hasProfile: boolean; now: Date },
 ): Promise<ProfileRow> {
   const written = await row(
     tx,
     sql<ProfileRow>`
-      insert into feed_profiles (organization_id, profile, version, updated_at) values (${orgId}, ${profile}, 1, ${now})
-      on conflict (organization_id) do update set profile = excluded.profile, version = feed_profiles.version + 1,
+      insert into feed_profiles (organization_id, profile, has_profile, version, updated_at)
+      values (${orgId}, ${profile}, ${hasProfile}, 1, ${now})
+      on conflict (organization_id) do update set profile = excluded.profile, has_profile = excluded.has_profile, version = feed_profiles.version + 1,
         updated_at = greatest(excluded.updated_at, feed_profiles.updated_at + interval '1 millisecond')
       returning profile, version, built_version, updated_at`,
   );

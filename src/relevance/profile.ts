@@ -2,7 +2,9 @@ import type { Deps } from '../deps.ts';
 import { inOrg } from '../db/db.ts';
 import { insertAudit } from '../orgs/audit.ts';
 import type { Caller } from '../orgs/caller.ts';
-import { Profile, type StoredProfile } from './profile-schema.ts';
+import { forgetViews } from '../feed/view.ts';
+import { isEmpty, Profile, type StoredProfile } from './profile-schema.ts';
+import { moveOwnPool } from './own-pool.ts';
 import { findProfile, lockProfile, writeProfile, type ProfileRow } from './profile-store.ts';
 
 type ProfileDeps = Pick<Deps, 'db' | 'clock'>;
@@ -14,11 +16,14 @@ export async function getProfile({ db }: ProfileDeps, caller: Caller): Promise<S
 
 /** Replaces the profile as a whole; the same again makes no version. Relevance is then rebuilt in the background. */
 export async function putProfile({ db, clock }: ProfileDeps, caller: Caller, input: Profile): Promise<StoredProfile> {
+  const hasProfile = !isEmpty(input);
   const profile = JSON.stringify(withoutRepeats(input));
-  return inOrg(db, caller.orgId, async (tx) => {
+  const stored = await inOrg(db, caller.orgId, async (tx) => {
     const before = await lockProfile(tx, caller.orgId);
     if (before?.profile === profile) return toStored(before);
-    const after = await writeProfile(tx, caller.orgId, { profile, now: clock() });
+    // What lists say of the profile changes with it, so their versions do.
+    await moveOwnPool(tx, caller.orgId);
+    const after = await writeProfile(tx, caller.orgId, { profile, hasProfile, now: clock() });
     await insertAudit(tx, caller, {
       action: 'feed_profile.updated',
       resourceType: 'organization',
@@ -28,6 +33,8 @@ export async function putProfile({ db, clock }: ProfileDeps, caller: Caller, inp
     });
     return toStored(after);
   });
+  forgetViews(db);
+  return stored;
 }
 
 function withoutRepeats(profile: Profile): Profile {

@@ -1,7 +1,5 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../test/harness.ts';
-import { inOrg, rows } from '../db/db.ts';
 import { scoreDue } from './score-due.ts';
 
 const { deps, newOrg } = await startApp();
@@ -16,10 +14,15 @@ const post = async (org: TestOrg, title: string, text: string): Promise<string> 
   return answer.body.id;
 };
 
-const stored = (org: TestOrg): Promise<{ item_id: string; version: number; score: number }[]> =>
-  inOrg(deps.db, org.id, (tx) =>
-    rows(tx, sql`select item_id, version, score from feed_relevance where ended_at is null order by item_id`),
-  ) as never;
+const relevant = async (org: TestOrg): Promise<string[]> => {
+  const { body } = await org.call('GET', '/items?relevancyMode=relevant');
+  expect(body.total).toBe(body.items.length);
+  return body.items.map(({ id }: { id: string }) => id);
+};
+const warnings = async (org: TestOrg): Promise<string[]> =>
+  (await org.call('GET', '/items?relevancyMode=relevant')).body.validations.warnings.map(
+    ({ code }: { code: string }) => code,
+  );
 
 test('items that come before and after a profile are scored under it, for its organization alone', async () => {
   const [org, other] = [await newOrg(), await newOrg()];
@@ -29,16 +32,19 @@ test('items that come before and after a profile are scored under it, for its or
     'A skimmer was found on the payment pages of several Adyen merchants this week.',
   );
   await post(org, 'Weather', 'The storm closed roads and schools in the north for two days.');
+  expect(await warnings(org)).toEqual(['no_profile']);
   await org.call('PUT', '/api/feed/profile', { keywords: ['Adyen'] });
+  expect([await warnings(org), (await relevant(org)).length]).toEqual([['relevance_rebuilding'], 2]);
   await other.call('PUT', '/api/feed/profile', { keywords: ['Adyen'] });
   expect((await org.call('GET', '/api/feed/profile')).body.rebuilding).toBe(true);
   await scoreAll();
   expect((await org.call('GET', '/api/feed/profile')).body.rebuilding).toBe(false);
-  expect(await stored(org)).toEqual([{ item_id: first, version: 1, score: 0.6 }]);
+  expect([await warnings(org), await relevant(org)]).toEqual([[], [first]]);
   const later = await post(org, 'Again', 'Merchants of Adyen are told to rotate their keys after the theft.');
   await scoreAll();
-  expect((await stored(org)).map(({ item_id }) => item_id)).toEqual([first, later]);
-  expect(await stored(other)).toEqual([]);
+  expect(await relevant(org)).toEqual([later, first]);
+  expect(await relevant(other)).toEqual([]);
+  expect((await org.call('GET', '/items')).body.total).toBe(3);
 });
 
 test('a changed profile is built anew and then replaces the one before', async () => {
@@ -47,11 +53,15 @@ test('a changed profile is built anew and then replaces the one before', async (
   const hospital = await post(org, 'Hospital', 'A hospital in Norway moved to paper after an attack on its systems.');
   await org.call('PUT', '/api/feed/profile', { sectors: ['bank'], regions: ['Spain'] });
   await scoreAll();
-  expect(await stored(org)).toEqual([{ item_id: bank, version: 1, score: 0.58 }]);
+  expect(await relevant(org)).toEqual([bank]);
+  const { asOf } = (await org.call('GET', '/items?relevancyMode=relevant')).body.outputs;
   await org.call('PUT', '/api/feed/profile', { sectors: ['hospital'], threshold: 0.4 });
+  expect([await warnings(org), await relevant(org)]).toEqual([['relevance_rebuilding'], [bank]]);
   await scoreAll();
-  expect(await stored(org)).toEqual([{ item_id: hospital, version: 2, score: 0.4 }]);
+  expect(await relevant(org)).toEqual([hospital]);
+  const then = await org.call('GET', `/items?relevancyMode=relevant&asOf=${asOf}`);
+  expect(then.body.items.map(({ id }: { id: string }) => id)).toEqual([bank]);
   await org.call('PUT', '/api/feed/profile', {});
   await scoreAll();
-  expect(await stored(org)).toEqual([]);
+  expect([await warnings(org), (await relevant(org)).length]).toEqual([['no_profile'], 2]);
 });

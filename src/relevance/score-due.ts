@@ -2,10 +2,9 @@ import type { Deps } from '../deps.ts';
 import { inOrg, type Tx } from '../db/db.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { forgetViews } from '../feed/view.ts';
-import { advancePools, lockPools, privatePool } from '../ingest/store.ts';
-import { uuidv7 } from '../lib/ids.ts';
 import { loop } from '../lib/loop.ts';
 import type { OrgId } from '../lib/org-id.ts';
+import { moveOwnPool } from './own-pool.ts';
 import { isEmpty, type Profile } from './profile-schema.ts';
 import { profileOf } from './profile.ts';
 import { scoreItem, toMatcher } from './score.ts';
@@ -58,7 +57,7 @@ async function scoreBatch(tx: Tx, orgId: OrgId, now: Date): Promise<boolean | un
   const pool = isEmpty(profile) ? undefined : await findDuePool(tx, orgId, claimed.version);
   if (pool) return scorePool(tx, pool, { profile, building, now });
   if (!building) return false;
-  const seq = await nextSeq(tx, orgId);
+  const seq = await moveOwnPool(tx, orgId);
   await finishBuild(tx, orgId, { version: claimed.version, hasProfile: !isEmpty(profile), seq, now });
   return true;
 }
@@ -72,7 +71,7 @@ async function scorePool(tx: Tx, due: Due, { profile, building, now }: Scoring):
   const changed = ended.length > 0 || begun.length > 0;
   if (changed) {
     // Nobody reads a version that is being built, so it needs no place in time yet.
-    const seq = building ? 0 : await nextSeq(tx, due.orgId);
+    const seq = building ? 0 : await moveOwnPool(tx, due.orgId);
     await replaceRelevance(tx, due, { ended, begun, seq, now });
   }
   await moveCursor(tx, due, last ? { seq: last.seq, itemId: last.id } : { seq: due.poolSeq, itemId: lastId });
@@ -110,12 +109,4 @@ async function differences(
     ended: differs.flatMap(([id]) => (stored.has(id) ? [id] : [])),
     begun: differs.flatMap(([, now]) => (now ? [now] : [])),
   };
-}
-
-/** The organization's own pool moves on: its lists, totals and ETags are others from here. */
-async function nextSeq(tx: Tx, orgId: OrgId): Promise<number> {
-  const poolId = await privatePool(tx, orgId, uuidv7());
-  const [pool] = await lockPools(tx, [poolId]);
-  await advancePools(tx, [poolId], pool!.last_added_at);
-  return pool!.seq + 1;
 }
