@@ -8,6 +8,8 @@ export type SourceRecord = {
   /** The source's own identity of the record: equal over pulls. */
   recordId: string;
   canonicalKey: string;
+  /** Every name that the source gives to the one vulnerability which the record is about; two records that share one are one story. */
+  aliases?: string[] | undefined;
   externalId?: string | undefined;
   title: string;
   publisher?: string | undefined;
