@@ -12,6 +12,7 @@ import { ingestMetrics } from './metrics.ts';
 import { readInput, type Input } from './read-input.ts';
 import type { Parsed, SourceFormat } from './record.ts';
 import { reading } from './reading.ts';
+import { authHeaders } from './source-auth.ts';
 import type { Cursor, SourceRow } from './source-row.ts';
 import { finishPull, lockClaim, releaseSource } from './source-store.ts';
 import { sourceFormats } from './sources/registry.ts';
@@ -40,6 +41,7 @@ export async function pullClaimed(
       readInput(known, {
         format: sourceFormats[source.kind],
         settings: deps.config,
+        headers: authHeaders(deps.secrets, source),
         collected: mustRead ? undefined : cursor.collected,
         now: deps.clock(),
         signal: options.signal,
