@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tlps } from '../feed/vocabulary.ts';
 import { uuidPattern } from '../lib/org-id.ts';
+import { SourceAuth } from './source-auth.ts';
 import { sourceKinds } from './sources/registry.ts';
 
 const codePoints = (min: number, max: number) =>
@@ -29,6 +30,9 @@ const fields = {
   enabled: z.boolean().optional(),
   include: Words.optional().describe('Only records with one of these words.'),
   exclude: Words.optional().describe('No record with one of these words.'),
+  auth: SourceAuth.nullable()
+    .optional()
+    .describe('A credential for the address; kept sealed and never given out. null removes it.'),
   assignedTo: OrgIds.nullable()
     .optional()
     .describe('Organizations that see a shared source; null: all. Needs feed:admin.'),
@@ -69,6 +73,7 @@ export const Source = z
     visibility: z.enum(['private', 'shared']),
     assignedTo: z.array(z.string()).nullable().optional().describe('Only for its owner.'),
     own: z.boolean(),
+    hasAuth: z.boolean().optional().describe('Only for its owner.'),
     nextPullAt: z.string().nullable(),
     lastPullAt: z.string().nullable(),
     lastSuccessAt: z.string().nullable(),
@@ -86,6 +91,7 @@ export type Source = z.infer<typeof Source>;
 const readOnly = [
   'id',
   'own',
+  'hasAuth',
   'nextPullAt',
   'lastPullAt',
   'lastSuccessAt',
@@ -111,6 +117,27 @@ export const UpdateSource = z.strictObject({
   >),
 });
 export type UpdateSource = z.infer<typeof UpdateSource>;
+
+const textMaxBytes = 1024 * 1024;
+
+export const PostItem = z.strictObject({
+  text: z
+    .string()
+    .refine((text) => text.trim() !== '', 'must hold something to read')
+    .refine((text) => Buffer.byteLength(text) <= textMaxBytes, `must have at most ${textMaxBytes} bytes in UTF-8`)
+    .describe('The report, at most 1 MiB in UTF-8.'),
+  title: codePoints(1, 300).optional().describe("Default: the text's first line."),
+  publisher: codePoints(1, 200).optional().describe('Default: the name of the organization.'),
+  publishTime: z.iso.datetime({ offset: true }).or(z.iso.date()).optional().describe('RFC 3339, or a date alone.'),
+  sourceUrl: z
+    .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
+    .max(2_000)
+    .refine((url) => !URL.parse(url)?.username && !URL.parse(url)?.password, 'may not hold a user name or password')
+    .optional()
+    .describe('Where the text was published. It is not fetched.'),
+  tlp: Tlp.optional().describe('Default AMBER.'),
+});
+export type PostItem = z.infer<typeof PostItem>;
 
 export const SourceList = z.object({ sources: z.array(Source), nextCursor: z.string().nullable() });
 export type SourceList = z.infer<typeof SourceList>;

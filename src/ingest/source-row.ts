@@ -32,9 +32,24 @@ export type SourceRow = {
   last_new_at: Date | null;
   last_error: string | null;
   last_result: string | null;
+  sealed_auth: Buffer | null;
   created_at: Date;
   updated_at: Date;
 };
+
+/** Where an item comes from: a source, or an organization that posted it; then `id`, `kind` and `url` are null. */
+export type Origin = Pick<
+  SourceRow,
+  | 'organization_id'
+  | 'visibility'
+  | 'pool_id'
+  | 'name'
+  | 'publisher'
+  | 'tlp'
+  | 'license'
+  | 'reliability'
+  | 'last_success_at'
+> & { id: string | null; kind: SourceKind | null; url: string | null };
 
 /** What is remembered of a source's last good pull. */
 export type Cursor = {
@@ -43,6 +58,8 @@ export type Cursor = {
   records?: number;
   /** The newest release date that a catalogue had. */
   newest?: string;
+  /** What a format that collects several documents goes on from. */
+  collected?: unknown;
   /** How it was read; a newer way reads the same bytes again. */
   reading?: string;
 };

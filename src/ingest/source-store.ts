@@ -5,10 +5,12 @@ import type { Mark } from '../lib/page.ts';
 import type { SourceRow } from './source-row.ts';
 
 const lease = "interval '10 minutes'";
-const columns =
-  sql.raw(`organization_id, id, visibility, assigned_to, pool_id, kind, name, url, file_allowed, publisher, tlp, license,
+const columnNames = `organization_id, id, visibility, assigned_to, pool_id, kind, name, url, file_allowed, publisher, tlp, license,
   reliability, schedule, enabled, include, exclude, etag, last_modified, cursor, next_pull_at, worker, failures, last_pull_at, last_success_at,
-  last_new_at, last_error, last_result, created_at, updated_at`);
+  last_new_at, last_error, last_result, sealed_auth, created_at, updated_at`;
+const columns = sql.raw(columnNames);
+// What a source remembers of thousands of documents is of no use to a list.
+const listColumns = sql.raw(columnNames.replace(' cursor,', " '{}' as cursor,"));
 
 type SourceId = Pick<SourceRow, 'id' | 'organization_id'>;
 
@@ -20,7 +22,7 @@ export function listSourceRows(tx: Tx, limit: number, after: Mark | null): Promi
   return rows(
     tx,
     sql<SourceRow>`
-      select ${columns} from feed_sources
+      select ${listColumns} from feed_sources
       where deleted_at is null and ${isSeen} ${after ? sql`and (created_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by created_at desc, id desc limit ${limit + 1}`,
   );
@@ -79,16 +81,17 @@ export type NewSource = Pick<
   | 'include'
   | 'exclude'
   | 'next_pull_at'
+  | 'sealed_auth'
   | 'created_at'
 >;
 
 export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
   await sql`
     insert into feed_sources (organization_id, id, visibility, assigned_to, pool_id, kind, name, url, file_allowed, publisher, tlp, license,
-      reliability, schedule, enabled, include, exclude, next_pull_at, created_at, updated_at)
+      reliability, schedule, enabled, include, exclude, next_pull_at, sealed_auth, created_at, updated_at)
     values (${source.organization_id}, ${source.id}, ${source.visibility}, ${source.assigned_to}::uuid[], ${source.pool_id}, ${source.kind},
       ${source.name}, ${source.url}, ${source.file_allowed}, ${source.publisher}, ${source.tlp}, ${source.license}, ${source.reliability},
-      ${source.schedule}, ${source.enabled}, ${source.include}, ${source.exclude}, ${source.next_pull_at}, ${source.created_at},
+      ${source.schedule}, ${source.enabled}, ${source.include}, ${source.exclude}, ${source.next_pull_at}, ${source.sealed_auth}, ${source.created_at},
       ${source.created_at})`.execute(tx);
 }
 
@@ -98,7 +101,7 @@ export async function updateSourceRow(tx: Tx, source: SourceRow): Promise<void> 
     update feed_sources set name = ${source.name}, url = ${source.url}, file_allowed = ${source.file_allowed},
       publisher = ${source.publisher}, tlp = ${source.tlp}, license = ${source.license}, reliability = ${source.reliability},
       schedule = ${source.schedule}, enabled = ${source.enabled}, include = ${source.include}, exclude = ${source.exclude},
-      assigned_to = ${source.assigned_to}::uuid[], cursor = ${source.cursor}, next_pull_at = ${source.next_pull_at}, etag = null,
+      assigned_to = ${source.assigned_to}::uuid[], sealed_auth = ${source.sealed_auth}, cursor = ${source.cursor}, next_pull_at = ${source.next_pull_at}, etag = null,
       last_modified = null, updated_at = ${source.updated_at}
     where ${isIt(source)}`.execute(tx);
 }
