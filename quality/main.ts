@@ -1,7 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
+import { writePage } from './page.ts';
 import { measureTechniques } from './techniques.ts';
 import { tableOf } from './table.ts';
 
@@ -25,10 +24,5 @@ for (const [name, measure] of Object.entries(subjects)) {
 }
 if (process.argv.includes('--write')) {
   if (names.length > 0) throw new Error('--write needs all subjects.');
-  const page = resolve(import.meta.dirname, '../docs/reference/quality.md');
-  const notes = readFileSync(resolve(import.meta.dirname, 'notes.md'), 'utf8');
-  writeFileSync(
-    page,
-    `# Quality\n\nMade by \`npm run quality -- --write\` from the recorded inputs.\n\n${parts.join('\n')}\n${notes}`,
-  );
+  writePage(parts.join('\n'));
 }
