@@ -119,5 +119,5 @@ test('foreign keys between tenant tables carry the organization', async () => {
   );
   // The feed alone is shared between organizations: its rows hang on a pool, whose policies decide.
   for (const { name } of loose)
-    expect(name).toMatch(/^(items|item_versions|feed_\w+) → (items|feed_pools|feed_sources)$/);
+    expect(name).toMatch(/^(items|item_versions|item_terms|feed_\w+) → (items|feed_pools|feed_sources)$/);
 });

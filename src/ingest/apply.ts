@@ -1,5 +1,6 @@
 import type { Tx } from '../db/db.ts';
 import type { FeedItem } from '../feed/schema.ts';
+import { termsOf } from '../feed/terms.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Action, Candidate, HeldItem, Plan } from './diff.ts';
 import { emptyItem, retractItem, toDocument, toItem, type Stamps } from './document.ts';
@@ -204,6 +205,7 @@ type Common = Pick<
   | 'title'
   | 'publishTime'
   | 'doc'
+  | 'terms'
   | 'nextExpiryAt'
   | 'seq'
   | 'addedToFeedAt'
@@ -228,6 +230,7 @@ function common(commit: Commit, item: FeedItem, { poolId, stamps }: { poolId: st
     title: item.event.title,
     publishTime: item.source.publishTime ?? null,
     doc,
+    terms: termsOf(item),
     nextExpiryAt,
     seq: commit.seqByPool.get(poolId)!,
     addedToFeedAt: stamps.addedToFeedAt,

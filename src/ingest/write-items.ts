@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/db.ts';
+import type { Term } from '../feed/terms.ts';
+import { writeTerms } from './write-terms.ts';
 
 /** An item as it is written, new or changed. */
 export type ItemWrite = {
@@ -25,6 +27,7 @@ export type ItemWrite = {
   publishTime: string | null;
   doc: string;
   storedText: string;
+  terms: Term[];
   nextExpiryAt: Date | null;
   missingPulls: number;
   seq: number;
@@ -41,7 +44,7 @@ const batches = <T>(list: T[]): T[][] =>
     list.slice(index * batchMax, (index + 1) * batchMax),
   );
 
-/** Writes items and the version of each, in statements of bounded size. An item whose id is there is changed; what never changes of it stays. */
+/** Writes items, the version and the terms of each, in statements of bounded size. An item whose id is there is changed; what never changes of it stays. */
 export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<void> {
   for (const batch of batches(writes)) {
     const column = <K extends keyof ItemWrite>(name: K): ItemWrite[K][] => batch.map((write) => write[name]);
@@ -79,6 +82,7 @@ export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<void> {
         ${column('cause')}::text[], ${lists('changed')}::text[], ${column('storedText')}::text[], ${column('doc')}::text[],
         ${times('at')}::timestamptz[])
         as n (organization_id, item_id, pool_id, version, cause, changed, stored_text, doc, at)`.execute(tx);
+    await writeTerms(tx, batch);
   }
 }
 
