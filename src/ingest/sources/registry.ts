@@ -1,9 +1,10 @@
 import type { SourceFormat } from '../record.ts';
 import { kev } from './kev.ts';
+import { rss } from './rss.ts';
 import { stix } from './stix.ts';
 
 /** Every kind of source. A new one is its file and a line here; the API's list of kinds comes from the keys. */
-export const sourceFormats = { kev, stix } satisfies Record<string, SourceFormat>;
+export const sourceFormats = { kev, rss, stix } satisfies Record<string, SourceFormat>;
 
 export type SourceKind = keyof typeof sourceFormats;
 
