@@ -11,6 +11,7 @@ import { bytesHash } from './hashes.ts';
 import { ingestMetrics } from './metrics.ts';
 import { readInput, type Input } from './read-input.ts';
 import type { Parsed, SourceFormat } from './record.ts';
+import { reading } from './reading.ts';
 import type { Cursor, SourceRow } from './source-row.ts';
 import { readTexts } from './read-texts.ts';
 import { settleSmallChanges } from './small-changes.ts';
@@ -18,8 +19,6 @@ import { finishPull, lockClaim, releaseSource } from './source-store.ts';
 import { sourceFormats } from './sources/registry.ts';
 import { inSourceAcrossOrgs, listHeldItems, privatePool } from './store.ts';
 
-/** Moves when this program reads the same bytes differently: they are then read again. */
-const reading = '1';
 const backOffMs = 5 * 60_000;
 const backOffMaxMs = 24 * 3_600_000;
 const goOnMs = 60_000;
@@ -36,7 +35,7 @@ export async function pullClaimed(
 ): Promise<PullResult | undefined> {
   const worker = source.worker!;
   const cursor = JSON.parse(source.cursor) as Cursor;
-  const mustRead = cursor.reading !== reading;
+  const mustRead = cursor.reading !== String(reading);
   try {
     const known = mustRead ? { ...source, etag: null, last_modified: null } : source;
     const input = await asBadPull(() =>
@@ -154,7 +153,7 @@ function goodEnd(
     ...(input.kind === 'collected' ? { collected: input.collection.cursor } : {}),
     ...(parsed && read ? { bytes: bytesHash(read.parts), records: plan.records } : {}),
     ...(newest ? { newest } : {}),
-    reading: isCurrent ? reading : '',
+    reading: isCurrent ? String(reading) : '',
   };
   return {
     id: source.id,
