@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { FeedItem } from './schema.ts';
-import { buckets } from './vocabulary.ts';
+import { buckets, type Bucket } from './vocabulary.ts';
 
-export type TermKind = 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'product';
-export type Term = { kind: TermKind; value: string };
+export type TermKind = 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'product' | 'alias' | 'text';
+/** An identifying one can tell one story from another. */
+export type Term = { kind: TermKind; value: string; identifying?: boolean };
+
+// What is printed the same way everywhere and belongs to one story more often than to many.
+const identifyingBuckets = new Set<Bucket>(['ipv4', 'ipv6', 'domains', 'urls', 'hashes', 'certs']);
 
 // A row of an index holds no more than 2,704 bytes.
 const valueMaxChars = 500;
@@ -36,7 +40,14 @@ export function termsOf(item: Pick<FeedItem, 'iocs' | 'classification' | 'affect
       if (value !== '') terms.set(`${kind} ${value}`, { kind, value });
     }
   };
-  for (const bucket of buckets) for (const { normalizedValue } of iocs[bucket]) add('indicator', normalizedValue);
+  for (const bucket of buckets)
+    for (const { normalizedValue, status } of iocs[bucket]) {
+      const value = termValue('indicator', normalizedValue);
+      const name = `indicator ${value}`;
+      const identifying = identifyingBuckets.has(bucket) && status !== 'false_positive';
+      if (value !== '' && !terms.get(name)?.identifying)
+        terms.set(name, { kind: 'indicator', value, ...(identifying ? { identifying } : {}) });
+    }
   for (const { framework, id } of classification.mappings) if (framework === 'cve') add('cve', id);
   for (const { technique, subTechnique } of classification.attack)
     add('technique', technique, ...(subTechnique ? [subTechnique] : []));

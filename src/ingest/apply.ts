@@ -1,12 +1,14 @@
 import type { Tx } from '../db/db.ts';
 import type { FeedItem } from '../feed/schema.ts';
-import { termsOf } from '../feed/terms.ts';
 import { searchHead } from '../feed/words.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Action, Candidate, HeldItem, Plan } from './diff.ts';
 import { emptyItem, retractItem, toDocument, toItem, type Stamps } from './document.ts';
+import { settlePools } from './dedupe/settle-pools.ts';
+import { traitsOf } from './dedupe/traits.ts';
 import { emitItems } from './events.ts';
 import { changedParts, contentHash } from './hashes.ts';
+import { reading } from './reading.ts';
 import type { Origin } from './source-row.ts';
 import { advancePools, listCurrentTexts, lockPools, markMissing } from './store.ts';
 import { emptyStates } from './write-search.ts';
@@ -35,10 +37,8 @@ export async function applyPlan(tx: Tx, source: Origin, plan: Plan, now: Date): 
   const steps = inPublishOrder(plan.actions, at).flatMap((action) => stepsOf(commit, action));
   const emptied = plan.actions.flatMap((action) => (action.kind === 'move' ? [action.held.id] : []));
   await emptyVersions(tx, emptied);
-  await writeItems(
-    tx,
-    steps.map(({ write }) => write),
-  );
+  const writes = steps.map(({ write }) => write);
+  const gone = await writeItems(tx, writes);
   await emptyStates(tx, emptied);
   await changeCounts(
     tx,
@@ -47,12 +47,16 @@ export async function applyPlan(tx: Tx, source: Origin, plan: Plan, now: Date): 
       { key: write, by: 1 as const },
     ]),
   );
+  const settled = await settlePools(tx, writes, { gone, ...commit });
   await advancePools(tx, poolIds, at);
   // What a source holds when it is first read is a load, not news.
   if (source.last_success_at)
     await emitItems(
       tx,
-      steps.map(({ write, held }) => ({ write, statusBefore: held?.status })),
+      steps.map(({ write, held }) => ({
+        write: { ...write, doc: settled.get(write.id) ?? write.doc },
+        statusBefore: held?.status,
+      })),
     );
 }
 
@@ -155,7 +159,12 @@ function written(
   const { record } = candidate;
   const item = toItem(record, commit.source, stamps);
   return {
-    ...common(commit, item, { poolId: candidate.poolId, stamps }),
+    ...common(commit, item, {
+      poolId: candidate.poolId,
+      stamps,
+      storedText: record.storedText,
+      aliases: record.aliases,
+    }),
     recordId: record.recordId,
     contentHash: candidate.contentHash,
     recordHash: candidate.recordHash,
@@ -176,6 +185,7 @@ function tombstone(commit: Commit, held: HeldItem, { emptied }: { emptied: boole
   return {
     ...common(commit, item, {
       poolId: held.pool_id,
+      storedText,
       stamps: { ...stamps, id: held.id, status: 'retracted', createdAt, addedToFeedAt },
     }),
     recordId: held.record_id,
@@ -210,6 +220,9 @@ type Common = Pick<
   | 'doc'
   | 'terms'
   | 'searchHead'
+  | 'sketch'
+  | 'identifying'
+  | 'reading'
   | 'nextExpiryAt'
   | 'seq'
   | 'addedToFeedAt'
@@ -217,7 +230,9 @@ type Common = Pick<
   | 'at'
 >;
 
-function common(commit: Commit, item: FeedItem, { poolId, stamps }: { poolId: string; stamps: Stamps }): Common {
+type Place = { poolId: string; stamps: Stamps; storedText: string; aliases?: string[] | undefined };
+
+function common(commit: Commit, item: FeedItem, { poolId, stamps, storedText, aliases }: Place): Common {
   const { doc, nextExpiryAt } = toDocument(item, commit.at);
   return {
     id: stamps.id,
@@ -234,7 +249,8 @@ function common(commit: Commit, item: FeedItem, { poolId, stamps }: { poolId: st
     title: item.event.title,
     publishTime: item.source.publishTime ?? null,
     doc,
-    terms: termsOf(item),
+    ...traitsOf(item, storedText, aliases),
+    reading,
     searchHead: searchHead(item),
     nextExpiryAt,
     seq: commit.seqByPool.get(poolId)!,

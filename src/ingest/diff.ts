@@ -11,6 +11,8 @@ export type HeldItem = {
   record_hash: string;
   record_modified_at: Date | null;
   missing_pulls: number;
+  /** A person took it back: its source says nothing of it any more until the person takes that back. */
+  held_back: boolean;
   pool_id: string;
   severity: string;
   publisher: string;
@@ -125,6 +127,7 @@ function actionFor(candidate: Candidate, held: HeldItem | undefined): Action | u
     held.record_modified_at !== null &&
     record.modifiedAt !== undefined &&
     Date.parse(record.modifiedAt) < held.record_modified_at.getTime();
+  if (held.held_back) return undefined;
   if (held.status === 'retracted') {
     // Retracted is final for machines: a record that returns is a new item beside the tombstone.
     const vanished = held.missing_pulls >= absentPullsMax;

@@ -8,6 +8,8 @@ export type SourceRecord = {
   /** The source's own identity of the record: equal over pulls. */
   recordId: string;
   canonicalKey: string;
+  /** Every name that the source gives to the one vulnerability which the record is about; two records that share one are one story. */
+  aliases?: string[] | undefined;
   externalId?: string | undefined;
   title: string;
   publisher?: string | undefined;
@@ -35,15 +37,34 @@ export type SourceRecord = {
   iocs: Iocs;
   storedText: string;
   passages: Span[];
+  /** Its text is an article's: changes of a few words do not count. */
+  isProse?: true;
 };
 
 export type Skipped = { entry: string; reason: string };
 
 /** One document of a source. `url`: where it was fetched, where that is not the source's own address. */
-export type Part = { name: string; bytes: Buffer; url?: string };
+export type Part = {
+  name: string;
+  bytes: Buffer;
+  url?: string;
+  contentType?: string | undefined;
+  /** What `collect` knows of the document from the index that named it. */
+  entry?: unknown;
+};
+
+/** An entry of a feed whose text is still to be read, which a thread does: its page where there is one, else what the feed has of it. */
+export type UnreadText = Pick<SourceRecord, 'recordId' | 'externalId' | 'publishTime' | 'modifiedAt' | 'language'> & {
+  title?: string | undefined;
+  link?: string | undefined;
+  html?: string | undefined;
+  page?: { bytes: Uint8Array; contentType: string | undefined; url: string };
+};
 
 export type Parsed = {
   records: SourceRecord[];
+  /** Become records once they are read. */
+  texts?: UnreadText[];
   skipped: Skipped[];
   /** Records that were not read again, since their source says that they have not changed. */
   unchanged?: number;
@@ -57,8 +78,8 @@ export type ParseContext = { reliability: number };
 /** A format of sources. `parse` is pure; it throws an Error whose message says why the document as a whole cannot be used. */
 export type SourceFormat = {
   label: string;
-  /** Reads a source of several documents over the network; without, what stands at its address is its one document. */
-  collect?: (context: CollectContext) => Promise<Collection>;
+  /** Reads a source of several documents over the network. Without, and where it answers undefined, one document stands at the address. */
+  collect?: (context: CollectContext) => Promise<Collection> | undefined;
   /** Which files of a directory are read, in folders within it too; `.json` and `.json.gz` where left out. */
   files?: RegExp;
   parse: (parts: Part[], context: ParseContext) => Parsed;

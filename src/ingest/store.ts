@@ -4,6 +4,9 @@ import type { OrgId } from '../lib/org-id.ts';
 import type { HeldItem } from './diff.ts';
 import type { SourceRow } from './source-row.ts';
 
+/** The pool that everyone sees. */
+export const publicPool = '00000000-0000-7000-8000-000000000001';
+
 type SourceId = Pick<SourceRow, 'id' | 'organization_id'>;
 
 /**
@@ -24,12 +27,12 @@ export function listHeldItems(tx: Tx, source: SourceId): Promise<HeldItem[]> {
     tx,
     sql<HeldItem>`
       select distinct on (record_id) id, record_id, generation, status, version, content_hash, record_hash, record_modified_at,
-        missing_pulls, pool_id, severity, publisher, source_name, platforms, created_at, added_to_feed_at
+        missing_pulls, pool_id, severity, publisher, source_name, platforms, created_at, added_to_feed_at, retracted_by is not null as held_back
       from items where organization_id = ${source.organization_id} and source_id = ${source.id} order by record_id, generation desc`,
   );
 }
 
-/** Documents and texts of the current versions. */
+/** Documents, each without the figures of its group, and texts of the current versions. */
 export function listCurrentTexts(
   tx: Tx,
   source: Pick<SourceId, 'organization_id'>,
@@ -38,7 +41,7 @@ export function listCurrentTexts(
   return rows(
     tx,
     sql<{ id: string; doc: string; stored_text: string }>`
-      select i.id, i.doc, v.stored_text from items i join item_versions v on v.item_id = i.id and v.version = i.version
+      select i.id, coalesce(i.own_doc, i.doc) as doc, v.stored_text from items i join item_versions v on v.item_id = i.id and v.version = i.version
       where i.organization_id = ${source.organization_id} and i.id = any(${ids}::uuid[])`,
   );
 }
