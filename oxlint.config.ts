@@ -56,10 +56,12 @@ const rooms: Record<string, string[]> = {
     'runs',
     'logs',
     'tools',
+    'agents',
   ],
   feed: ['lib', 'db', 'orgs', 'http'],
   ingest: ['lib', 'db', 'orgs', 'http', 'schedule', 'feed', 'outputs'],
-  suggest: ['lib', 'db', 'orgs', 'schedule', 'detections', 'feed', 'logs'],
+  suggest: ['lib', 'db', 'orgs', 'http', 'analysis', 'agent', 'detections', 'runs', 'feed', 'ingest', 'logs', 'proof'],
+  agents: ['lib', 'db', 'orgs', 'http', 'schedule', 'agent', 'detections', 'suggest'],
   'as-code': ['lib', 'detections'],
 };
 const composition = ['main', 'app', 'worker', 'build-deps', 'setup', 'database'];

@@ -2,6 +2,7 @@ import compress from '@fastify/compress';
 import { LogController, fastify } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Deps } from './deps.ts';
+import { agentRunRoutes } from './agents/routes.ts';
 import { agentRoutes } from './detections/agent-routes.ts';
 import { detectionRoutes } from './detections/routes.ts';
 import { toolRoutes } from './detections/tool-routes.ts';
@@ -67,6 +68,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   detectionRoutes(app, deps);
   suggestionRoutes(app, deps);
   agentRoutes(app, deps);
+  agentRunRoutes(app, deps);
   exceptionRoutes(app, deps);
   promptRoutes(app, deps);
   revisionRoutes(app, deps);

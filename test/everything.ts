@@ -91,6 +91,7 @@ async function useAgents({ get, put }: { get: Get; put: Send }): Promise<void> {
   const { agents } = await get('/api/agents?limit=200');
   const builtIn = agents.find(({ isBuiltIn }: { isBuiltIn: boolean }) => isBuiltIn);
   await get(`/api/agents/${builtIn.id}`);
+  await get(`/api/agents/${builtIn.id}/runs`);
   await put(`/api/agents/${builtIn.id}`, { detectionCadence: 'daily', enabled: false });
 }
 
