@@ -18,6 +18,7 @@ import { keepingRoutes } from './keeping/routes.ts';
 import { outputRoutes } from './outputs/routes.ts';
 import { proofRoutes } from './proof/routes.ts';
 import { runRoutes } from './runs/routes.ts';
+import { generateRoutes } from './suggest/routes.ts';
 import { readJsonBodies } from './http/body.ts';
 import { allowOrigins } from './http/cors.ts';
 import { healthRoutes } from './http/health.ts';
@@ -67,6 +68,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   orgRoutes(app, deps);
   detectionRoutes(app, deps);
   suggestionRoutes(app, deps);
+  generateRoutes(app, deps);
   agentRoutes(app, deps);
   agentRunRoutes(app, deps);
   exceptionRoutes(app, deps);

@@ -1,11 +1,13 @@
 import { inOrg } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import type { WorkDone, WorkTask } from '../agent/built-in-work.ts';
+import type { Estimate } from '../detections/schema.ts';
 import { createSuggestion } from '../detections/create-suggestion.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { AppError } from '../lib/errors.ts';
 import { listDatasets } from '../logs/datasets.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { fromModel } from './drafts.ts';
 import { fromIndicators } from './indicators.ts';
 import type { Dataset } from './logs.ts';
 import type { Proposal } from './proposal.ts';
@@ -31,7 +33,7 @@ type Research = {
 
 /**
  * Suggests detections for what the feed reported in the last 30 days, newest first: shipped detections and query templates for its
- * techniques, queries for its indicators. Only what runs on the organization's logs, with the noise to expect; never what it has,
+ * techniques, queries for its indicators, and, with a model, what that writes. Only what runs on the organization's logs, with the noise to expect; never what it has,
  * had, or dismissed within 90 days.
  */
 export async function research(deps: Deps, task: WorkTask): Promise<WorkDone> {
@@ -40,16 +42,21 @@ export async function research(deps: Deps, task: WorkTask): Promise<WorkDone> {
   const work: Research = { deps, task, caller, made: [], dropped: [] };
   const { datasets } = await listDatasets(deps, orgId);
   const items = await readItems(deps, task);
+  const drafts = await fromModel(deps, { task, caller, items, datasets });
+  work.dropped.push(...drafts.dropped);
+  for (const { estimate, ...proposal } of drafts.proposals) await store(work, proposal, estimate);
   const proposals = await freshProposals(work, items, datasets);
   for (const proposal of proposals.slice(0, triesMax)) {
     if (isFull(work)) break;
     await suggest(work, proposal);
   }
+  const { made: suggestions, dropped } = work;
+  const found = { items: items.length, proposals: proposals.length + drafts.proposals.length };
   return {
-    outcome: { items: items.length, proposals: proposals.length, suggestions: work.made, dropped: work.dropped },
-    triggered: work.made.length > 0,
-    itemIds: [],
-    spent: { tokens: 0, costUsd: 0 },
+    outcome: { ...found, suggestions, dropped, ...(drafts.failure ? { modelFailure: drafts.failure } : {}) },
+    triggered: suggestions.length > 0,
+    itemIds: drafts.asked,
+    spent: drafts.spent,
   };
 }
 
@@ -71,16 +78,17 @@ async function freshProposals({ deps, task }: Research, items: FeedItem[], datas
 }
 
 /** Makes a suggestion of a proposal that holds. */
-async function suggest({ deps, caller, made, dropped }: Research, proposal: Proposal): Promise<void> {
+async function suggest(work: Research, proposal: Proposal): Promise<void> {
+  const proven = await proveDraft(work.deps, work.caller, proposal);
+  if ('reason' in proven) work.dropped.push({ name: proposal.body.name, reason: proven.reason });
+  else await store(work, proposal, proven.estimate);
+}
+
+async function store({ deps, caller, made, dropped }: Research, proposal: Proposal, estimate: Estimate): Promise<void> {
   const { key, body, tests, technique, rationale, sourceItemIds, evidence } = proposal;
-  const proven = await proveDraft(deps, caller, proposal);
-  if ('reason' in proven) {
-    dropped.push({ name: body.name, reason: proven.reason });
-    return;
-  }
   const input = { ...body, rationale, sourceItemIds, evidence, ...(technique === null ? {} : { technique }) };
   try {
-    const { id } = await createSuggestion(deps, caller, input, { proposed: { key, tests, estimate: proven.estimate } });
+    const { id } = await createSuggestion(deps, caller, input, { proposed: { key, tests, estimate } });
     made.push(id);
   } catch (error) {
     // A look-alike was dismissed.

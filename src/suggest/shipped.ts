@@ -4,12 +4,12 @@ import type { TestCase } from '../detections/test-schema.ts';
 import type { Draft } from './draft.ts';
 import type { Dataset } from './logs.ts';
 
-const shipped: BuiltinDetection[] = Object.values(builtinDetections);
+export const allShipped: readonly BuiltinDetection[] = Object.values(builtinDetections);
 
 /** Shipped detections, as far as the organization has the logs they read. */
 export function readableShipped(datasets: readonly Dataset[]): BuiltinDetection[] {
   const names = new Set(datasets.map(({ name }) => name));
-  return shipped.filter((one) => datasetsOf(one).every((name) => names.has(name)));
+  return allShipped.filter((one) => datasetsOf(one).every((name) => names.has(name)));
 }
 
 const datasetsOf = ({ dataset, alsoReads = [] }: BuiltinDetection): string[] => [dataset, ...alsoReads];

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { rows, type Tx } from '../db/db.ts';
+import { row, rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 
 /** Documents of the newest items that the organization sees, are not retracted, and are of severity medium or above. */
@@ -35,4 +35,31 @@ export async function listKnown(
     keys: new Set(found.flatMap(({ key }) => key ?? [])),
     queries: new Set(found.flatMap(({ query }) => query ?? [])),
   };
+}
+
+/** Items that a model was asked about since. */
+export async function listAskedItems(
+  tx: Tx,
+  { orgId, agentId }: { orgId: OrgId; agentId: string },
+  since: Date,
+): Promise<Set<string>> {
+  const found = await rows(
+    tx,
+    sql<{ id: string }>`
+      select distinct unnest(item_ids) as id from agent_runs
+      where organization_id = ${orgId} and agent_id = ${agentId} and started_at > ${since}`,
+  );
+  return new Set(found.map(({ id }) => id));
+}
+
+/** The agent in whose name detections are drafted, with its active prompt. Every organization has one. */
+export async function findResearcher(tx: Tx, orgId: OrgId): Promise<{ agentId: string; prompt: string }> {
+  const found = await row(
+    tx,
+    sql<{ agentId: string; prompt: string }>`
+      select a.id as "agentId", p.prompt from agents a
+      join agent_prompts p on p.organization_id = a.organization_id and p.id = a.active_prompt_id
+      where a.organization_id = ${orgId} and a.is_built_in and a.built_in_agent_type = 'threat-research'`,
+  );
+  return found!;
 }
