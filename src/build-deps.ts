@@ -3,6 +3,7 @@ import type { Config } from './config.ts';
 import type { Db } from './db/db.ts';
 import type { Deps } from './deps.ts';
 import { feedToolsOf } from './feed-tools.ts';
+import { createExtractor } from './ingest/extract/extractor.ts';
 import { createMcpTools } from './tools/mcp.ts';
 import { createMetrics } from './http/metrics.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
@@ -24,6 +25,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
   const { config, db, log, clock = systemClock } = given;
   const engine = createEngine({ directoryOf: (orgId) => folderOf(config.dataDir, orgId) });
   const search = { db, clock, config, engine };
+  const extractor = createExtractor();
   const mcp = createMcpTools(config.mcpServers);
   const deps: Deps = {
     config,
@@ -35,6 +37,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     secrets: createSecretbox(config),
     clockGuard: createClockGuard(clock),
     engine,
+    extractor,
     connectionFor: (orgId) => localConnection(search, orgId),
     models: createModels(config.models),
     feedTools: feedToolsOf(db),
@@ -47,6 +50,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     deps,
     stop: async () => {
       await mcp.close();
+      await extractor.close();
       await engine.close();
     },
   };

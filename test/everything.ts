@@ -159,5 +159,6 @@ async function useFeed(
   await get('/stats');
   const all = items.length > 0 ? items : (await get('/items?status=corrected')).items;
   await get(`/items/${all[0].id}`);
+  await post('/api/feed/items', { text: `${mark} saw evil-host[.]top on Monday.` });
   await remove(`/api/feed/sources/${id}`);
 }

@@ -6,7 +6,7 @@ import { detectionCategories } from '../analysis/candidate.ts';
 import type { Deps } from '../deps.ts';
 import type { Estimate } from '../detections/schema.ts';
 import { findTechnique } from '../ingest/knowledge/attack.ts';
-import { datasetsRead } from '../logs/search.ts';
+import { datasetsRead } from '../logs/query.ts';
 import type { Caller } from '../orgs/caller.ts';
 import type { Draft } from './draft.ts';
 import type { Dataset } from './logs.ts';

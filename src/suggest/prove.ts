@@ -1,9 +1,9 @@
 import { uuidv7 } from '../lib/ids.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Deps } from '../deps.ts';
-import { definitionOf } from '../detections/create.ts';
+import { definitionOf } from '../detections/new-agent.ts';
 import type { Estimate } from '../detections/schema.ts';
-import { datasetsRead } from '../logs/search.ts';
+import { datasetsRead } from '../logs/query.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { estimateNoise } from '../proof/estimate.ts';
 import { failureAsError } from '../proof/failure.ts';
@@ -24,7 +24,7 @@ export async function proveDraft(
     const of = { orgId, detectionId: uuidv7(deps.clock()), definition };
     await datasetsRead(deps, orgId, body.detectionQuery, AbortSignal.timeout(10_000));
     await deps.checkQuery?.(orgId, body.detectionQuery);
-    const { results } = await testDefinition(deps, of, { tests });
+    const { results } = await testDefinition(deps, of, { tests }, { judge: 'analyst' });
     const failed = results.find(({ passed }) => !passed);
     if (failed) return { reason: `Its test “${failed.name}” fails: ${failed.error ?? 'it finds something else'}` };
     const estimate = await estimateNoise(deps, of);

@@ -67,7 +67,7 @@ test('a report becomes suggestions that run on the logs there are, with techniqu
   // Two events of the sample, two hours before: two hits in a day that is not yet over.
   expect(suggestion.estimate).toMatchObject({ hits: 2, hitsPerDay: 2, complete: true, candidates: 2, rowsTotal: 2 });
   const tests = await org.call('POST', `/api/detections/${suggestion.id}/tests/run`);
-  expect(tests.body).toMatchObject({ passed: true, results: [{ name: 'Finds it' }, {}] });
+  expect(tests.body).toMatchObject({ passed: true, results: [{}, {}] });
   // A technique that no shipped detection has, over the columns that are there.
   const others = suggestions.filter(({ tags }: { tags: string[] }) => tags.includes('template'));
   expect(others.map(({ technique }: { technique: string }) => technique).toSorted()).toEqual([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../../test/harness.ts';
-import { definitionOf } from '../../detections/create.ts';
+import { definitionOf } from '../../detections/new-agent.ts';
 import { builtinDetections } from '../../detections/builtin/registry.ts';
 import { findTechnique } from '../../ingest/knowledge/attack.ts';
 import { uuidv7 } from '../../lib/ids.ts';
@@ -28,7 +28,7 @@ function datasetOf(kind: keyof typeof logKinds, nth: number): Dataset {
 async function wrong(draft: Draft): Promise<unknown[]> {
   const definition = definitionOf(caller, draft.body, new Date());
   const tested = { orgId: org.id, detectionId: uuidv7(), definition };
-  const { results } = await testDefinition(deps, tested, { tests: draft.tests });
+  const { results } = await testDefinition(deps, tested, { tests: draft.tests }, { judge: 'analyst' });
   return results.filter(({ passed }) => !passed);
 }
 
