@@ -1,3 +1,4 @@
+import { measureFeeds } from './feeds.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
 import { writePage } from './page.ts';
@@ -6,6 +7,7 @@ import { tableOf } from './table.ts';
 
 /** `npm run quality [-- NAME …] [--list]`: measures the extraction on the recorded inputs and prints a table for each subject. */
 const subjects = {
+  feeds: measureFeeds,
   indicators: measureIndicators,
   names: measureNames,
   techniques: measureTechniques,
