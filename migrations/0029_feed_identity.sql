@@ -26,9 +26,9 @@ create table item_links (
   a uuid not null references items (id),
   b uuid not null references items (id),
   weight real not null,
-  primary key (pool_id, a, b)
+  primary key (a, b, pool_id)
 );
-create index on item_links (pool_id, b);
+create index on item_links (b);
 
 -- What a person said of a pair; the rules never undo it.
 create table item_decisions (

@@ -1,5 +1,6 @@
 import { maintainLoop } from './db/maintain.ts';
 import type { Deps } from './deps.ts';
+import { arrivalsLoop } from './ingest/dedupe/arrivals.ts';
 import { ingestLoop } from './ingest/loop.ts';
 import { keepingLoop } from './keeping/retention.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
@@ -18,6 +19,7 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     modelCheckLoop(deps, signal),
     reviewLoop(deps, signal),
     ingestLoop(deps, signal),
+    arrivalsLoop(deps, signal),
     deliverLoop(deps, signal),
     researchLoop(deps, signal),
     compactLoop(deps, signal),

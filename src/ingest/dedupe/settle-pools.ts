@@ -35,5 +35,6 @@ async function noteArrivals(tx: Tx, poolId: string, ids: string[]): Promise<void
   await sql`
     insert into item_arrivals (item_id, pool_id) select id, ${poolId} from unnest(${ids}::uuid[]) as n (id)
     where ${poolId}::uuid <> ${publicPool} or exists (select from feed_pools where kind <> 'public' and seq > 0)
+    order by id
     on conflict (item_id) do nothing`.execute(tx);
 }
