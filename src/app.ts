@@ -7,6 +7,7 @@ import { detectionRoutes } from './detections/routes.ts';
 import { toolRoutes } from './detections/tool-routes.ts';
 import { bulkRoutes } from './detections/bulk-routes.ts';
 import { exceptionRoutes } from './detections/exception-routes.ts';
+import { promptRoutes, revisionRoutes } from './detections/history-routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { feedRoutes } from './feed/routes.ts';
 import { hitRoutes } from './hits/routes.ts';
@@ -67,6 +68,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   suggestionRoutes(app, deps);
   agentRoutes(app, deps);
   exceptionRoutes(app, deps);
+  promptRoutes(app, deps);
+  revisionRoutes(app, deps);
   bulkRoutes(app, deps);
   proofRoutes(app, deps);
   keepingRoutes(app, deps);

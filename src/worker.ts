@@ -1,5 +1,6 @@
 import { maintainLoop } from './db/maintain.ts';
 import type { Deps } from './deps.ts';
+import { cleanStatesLoop } from './feed/clean.ts';
 import { arrivalsLoop } from './ingest/dedupe/arrivals.ts';
 import { ingestLoop } from './ingest/loop.ts';
 import { keepingLoop } from './keeping/retention.ts';
@@ -19,6 +20,7 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     modelCheckLoop(deps, signal),
     reviewLoop(deps, signal),
     ingestLoop(deps, signal),
+    cleanStatesLoop(deps, signal),
     arrivalsLoop(deps, signal),
     deliverLoop(deps, signal),
     researchLoop(deps, signal),

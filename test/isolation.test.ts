@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { acrossOrgs, inOrg, rows } from '../src/db/db.ts';
 import { uuidv7 } from '../src/lib/ids.ts';
 import { uuidPattern } from '../src/lib/org-id.ts';
-import { bodyFor } from './bodies.ts';
+import { bodyFor, urlFor } from './bodies.ts';
 import { fillOrg, type Filled } from './fill.ts';
 import { startApp, type TestOrg } from './harness.ts';
 import { isOpen, registeredRoutes } from './routes.ts';
@@ -73,7 +73,7 @@ describe.each(Object.entries(walls))('%s', (_name, on) => {
     '$method $path does not know a row of another organization',
     async ({ method, path }) => {
       for (const id of on.filled.ids) {
-        const answer = await on.stranger.call(method, path.replaceAll(/\{\w+\}/g, id), bodyFor(method, path));
+        const answer = await on.stranger.call(method, urlFor(path, id), bodyFor(method, path));
         // A key's id is no UUID: elsewhere that is a 400, before anything is looked for.
         const expected = uuidPattern.test(id) ? [404] : [404, 400];
         expect(expected, `${id}: ${JSON.stringify(answer.body)}`).toContain(answer.status);

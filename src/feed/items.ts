@@ -3,61 +3,59 @@ import { inOrg, type Tx } from '../db/db.ts';
 import { appError } from '../lib/errors.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { fullHour, settleDocument } from './expiry.ts';
+import type { ItemFilters } from './listed.ts';
 import { marksOf } from './marks.ts';
 import { getPage } from './pages.ts';
 import type { Page } from './page-cache.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './query.ts';
 import type { FeedItem, FeedItemDetail, FeedList } from './schema.ts';
-import { findItem, listSourceNames, listVersions, readItemsPage, type ItemFilters } from './store.ts';
-import { toView } from './view.ts';
+import { readItemsPage } from './page-store.ts';
+import { findItem, listSourceNames, listVersions } from './store.ts';
+import { toView, type View } from './view.ts';
 
 /** A page of the feed as the bytes of its answer. The documents go from the database into it unparsed. */
 export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): Promise<Page> {
-  const request = readItemsQuery(query);
+  const { asOf, ...request } = readItemsQuery(query);
   const offset = Math.min((request.page - 1) * request.perPage, Number.MAX_SAFE_INTEGER - 1_000);
   const filtersKey = JSON.stringify([request.severity, request.status, request.platform, request.source]);
   const marks = marksOf(deps.db);
-  return getPage(deps, caller, `items ${JSON.stringify(request)}`, (view, hour) =>
+  return getPage(deps, caller, { name: `items ${JSON.stringify(request)}`, asOf }, (moment, token) =>
     inOrg(deps.db, caller.orgId, async (tx) => {
-      const found = await readItemsPage(tx, {
-        // An unknown platform is on no item, so there is nothing to look through.
-        poolIds: request.platform === null ? [] : view.poolIds,
-        filters: await filtersOf(tx, request, view.poolIds),
+      // An unknown platform is on no item, so there is nothing to look through.
+      const view = request.platform === null ? toView([]) : moment.view;
+      const markOf = (place: number): string => `${view.tag} ${filtersKey} ${place}`;
+      const found = await readItemsPage(tx, view, {
+        filters: await filtersOf(tx, request, view),
         limit: request.perPage,
         offset,
-        after: marks.get(`${view.tag} ${filtersKey} ${offset}`),
+        after: marks.get(markOf(offset)),
       });
-      if (found.end) marks.put(`${toView(found.pools).tag} ${filtersKey} ${offset + found.docs.length}`, found.end);
+      if (found.end) marks.put(markOf(offset + found.docs.length), found.end);
       const docs = found.docs.map(({ doc, nextExpiryAt }) =>
-        nextExpiryAt && nextExpiryAt.getTime() <= hour ? settleDocument(doc, hour) : doc,
+        nextExpiryAt && nextExpiryAt.getTime() <= moment.hour ? settleDocument(doc, moment.hour) : doc,
       );
-      return { body: Buffer.from(`{"items":[${docs.join(',')}],${restOf(request, found.total)}`), pools: found.pools };
+      return Buffer.from(`{"items":[${docs.join(',')}],${restOf(request, found.total, token)}`);
     }),
   );
 }
 
-async function filtersOf(
-  tx: Tx,
-  { severity, status, platform, source }: ItemsRequest,
-  poolIds: string[],
-): Promise<ItemFilters> {
+/** What was asked for, whenever that was. */
+type Asked = Omit<ItemsRequest, 'asOf'>;
+
+async function filtersOf(tx: Tx, { severity, status, platform, source }: Asked, view: View): Promise<ItemFilters> {
   return {
     ...(severity ? { severity } : {}),
     ...(status ? { status } : {}),
     ...(platform ? { platform } : {}),
-    ...(source === undefined ? {} : { sources: await matchSources(tx, source, poolIds) }),
+    ...(source === undefined ? {} : { sources: await matchSources(tx, source, view) }),
   };
 }
 
 /** Case is compared here and not by the database, whose rules depend on the locale that it was made with. */
-async function matchSources(
-  tx: Tx,
-  source: string,
-  poolIds: string[],
-): Promise<{ publishers: string[]; names: string[] }> {
+async function matchSources(tx: Tx, source: string, view: View): Promise<{ publishers: string[]; names: string[] }> {
   const fold = (text: string): string => text.normalize('NFC').toLowerCase();
   const wanted = fold(source);
-  const found = await listSourceNames(tx, poolIds);
+  const found = await listSourceNames(tx, view);
   const distinct = (texts: string[]): string[] => [...new Set(texts.filter((text) => fold(text) === wanted))];
   return {
     publishers: distinct(found.map(({ publisher }) => publisher)),
@@ -66,7 +64,7 @@ async function matchSources(
 }
 
 /** The fields of the answer that follow its items, up to the closing brace. */
-function restOf(request: ItemsRequest, total: number): string {
+function restOf(request: Asked, total: number, asOf: string | undefined): string {
   const rest: Omit<FeedList, 'items'> = {
     total,
     page: request.page,
@@ -77,12 +75,12 @@ function restOf(request: ItemsRequest, total: number): string {
       warnings: warningsOf(request),
       profile: 'none',
     },
-    outputs: { sort: '-addedToFeedAt,-id' },
+    outputs: { ...(asOf ? { asOf } : {}), sort: '-addedToFeedAt,-id' },
   };
   return JSON.stringify(rest).slice(1);
 }
 
-function warningsOf(request: ItemsRequest): NonNullable<FeedList['validations']>['warnings'] {
+function warningsOf(request: Asked): NonNullable<FeedList['validations']>['warnings'] {
   return [
     ...(request.platform === null
       ? [

@@ -22,6 +22,12 @@ export const ItemsQuery = z.looseObject({
   status: z.enum(itemStatuses).optional(),
   source: z.string().max(500).optional().describe('Publisher or source name, in any case.'),
   relevancyMode: z.enum(['relevant', 'all']).optional(),
+  asOf: z
+    .string()
+    .min(1)
+    .max(12_000)
+    .optional()
+    .describe('`outputs.asOf` of an earlier page: this one is then of the same moment. Good for at least an hour.'),
 });
 export type ItemsQuery = z.infer<typeof ItemsQuery>;
 
@@ -37,6 +43,7 @@ export type ItemsRequest = {
   platform: Platform | null | undefined;
   source: string | undefined;
   relevancyMode: 'relevant' | 'all';
+  asOf: string | undefined;
   applied: Record<string, string>;
   unknown: string[];
 };
@@ -64,6 +71,7 @@ export function readItemsQuery(query: ItemsQuery): ItemsRequest {
     platform,
     source,
     relevancyMode: query.relevancyMode ?? 'all',
+    asOf: query.asOf,
     applied,
     unknown: Object.keys(query)
       .filter((name) => !known.has(name))

@@ -1,5 +1,6 @@
 import type { Tx } from '../db/db.ts';
 import type { FeedItem } from '../feed/schema.ts';
+import { searchHead } from '../feed/words.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Action, Candidate, HeldItem, Plan } from './diff.ts';
 import { emptyItem, retractItem, toDocument, toItem, type Stamps } from './document.ts';
@@ -10,6 +11,7 @@ import { changedParts, contentHash } from './hashes.ts';
 import { reading } from './reading.ts';
 import type { Origin } from './source-row.ts';
 import { advancePools, listCurrentTexts, lockPools, markMissing } from './store.ts';
+import { emptyStates } from './write-search.ts';
 import { changeCounts, emptyVersions, writeItems, type CountKey, type ItemWrite } from './write-items.ts';
 
 type Current = Map<string, { item: FeedItem; storedText: string }>;
@@ -37,6 +39,7 @@ export async function applyPlan(tx: Tx, source: Origin, plan: Plan, now: Date): 
   await emptyVersions(tx, emptied);
   const writes = steps.map(({ write }) => write);
   const gone = await writeItems(tx, writes);
+  await emptyStates(tx, emptied);
   await changeCounts(
     tx,
     steps.flatMap(({ write, held }) => [
@@ -219,6 +222,7 @@ type Common = Pick<
   | 'sketch'
   | 'identifying'
   | 'reading'
+  | 'searchHead'
   | 'nextExpiryAt'
   | 'seq'
   | 'addedToFeedAt'
@@ -247,6 +251,7 @@ function common(commit: Commit, item: FeedItem, { poolId, stamps, storedText, al
     doc,
     ...traitsOf(item, storedText, aliases),
     reading,
+    searchHead: searchHead(item),
     nextExpiryAt,
     seq: commit.seqByPool.get(poolId)!,
     addedToFeedAt: stamps.addedToFeedAt,

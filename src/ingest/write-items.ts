@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/db.ts';
 import type { Term } from '../feed/terms.ts';
+import { writeSearch } from './write-search.ts';
 import { writeTerms, type GoneTerm } from './write-terms.ts';
 
 /** An item as it is written, new or changed. */
@@ -27,6 +28,7 @@ export type ItemWrite = {
   publishTime: string | null;
   doc: string;
   storedText: string;
+  searchHead: string;
   terms: Term[];
   sketch: string | null;
   identifying: number;
@@ -49,7 +51,7 @@ const batches = <T>(list: T[]): T[][] =>
   );
 
 /**
- * Writes items, the version and the terms of each, in statements of bounded size. An item whose id is there is changed; what never changes
+ * Writes items, the version, the terms and the words of each, in statements of bounded size. An item whose id is there is changed; what never changes
  * of it stays. Answers the terms that items no longer have.
  */
 export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<GoneTerm[]> {
@@ -93,6 +95,7 @@ export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<GoneTerm[
         ${times('at')}::timestamptz[])
         as n (organization_id, item_id, pool_id, version, cause, changed, stored_text, doc, at)`.execute(tx);
     gone.push(...(await writeTerms(tx, batch)));
+    await writeSearch(tx, batch);
   }
   return gone;
 }

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { IndicatorType } from '../../feed/vocabulary.ts';
-import { normalizeValue } from '../extract/normalize.ts';
-import { refang } from '../extract/refang.ts';
+import { normalizeValue } from '../../feed/normalize.ts';
+import { refang } from '../../feed/refang.ts';
 
 /** A value of a property of an observed object: an indicator of one of the eleven classes, or something that no class holds. */
 export type Observable =
