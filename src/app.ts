@@ -11,6 +11,7 @@ import { promptRoutes, revisionRoutes } from './detections/history-routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { feedRoutes } from './feed/routes.ts';
 import { hitRoutes } from './hits/routes.ts';
+import { decisionRoutes } from './ingest/decisions/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
 import { runAgentRoutes } from './runs/agent-routes.ts';
 import { keepingRoutes } from './keeping/routes.ts';
@@ -81,5 +82,6 @@ export async function buildApp(deps: Deps): Promise<App> {
   logRoutes(app, deps);
   feedRoutes(app, deps);
   sourceRoutes(app, deps);
+  decisionRoutes(app, deps);
   return app;
 }

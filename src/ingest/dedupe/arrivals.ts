@@ -2,6 +2,7 @@ import { acrossOrgs, type Tx } from '../../db/db.ts';
 import type { Deps } from '../../deps.ts';
 import { forgetViews } from '../../feed/view.ts';
 import { loop } from '../../lib/loop.ts';
+import { settleDecided } from '../decisions/settle-overrides.ts';
 import { advancePools, lockPools, publicPool } from '../store.ts';
 import { claimArrivals, dropArrivals, noteNeighbours } from './arrival-store.ts';
 import { settleItems } from './settle.ts';
@@ -35,7 +36,7 @@ export async function settleArrivals({ db, clock }: Pick<Deps, 'db' | 'clock'>):
 async function settleInPool(tx: Tx, given: { poolId: string; ids: string[]; now: Date }): Promise<void> {
   const [pool] = await lockPools(tx, [given.poolId]);
   const at = new Date(Math.max(given.now.getTime(), pool!.last_added_at.getTime() + 1));
-  const settling = { universe: universeOf(given.poolId), at, seq: pool!.seq + 1 };
-  const changed = await settleItems(tx, settling, given.ids);
+  const changed = await settleItems(tx, { universe: universeOf(given.poolId), at, seq: pool!.seq + 1 }, given.ids);
+  await settleDecided(tx, given.ids, { at, moving: new Set() });
   if (changed.size > 0) await advancePools(tx, [given.poolId], at);
 }
