@@ -61,6 +61,7 @@ const rooms: Record<string, string[]> = {
   ingest: ['lib', 'db', 'orgs', 'http', 'schedule', 'feed', 'outputs'],
   suggest: ['lib', 'db', 'orgs', 'schedule', 'detections', 'feed', 'logs'],
   'as-code': ['lib', 'detections'],
+  testing: ['lib', 'detections', 'logs', 'proof', 'as-code'],
 };
 const composition = ['main', 'app', 'worker', 'build-deps', 'setup', 'database'];
 const everyRoom = [...Object.keys(rooms), 'demo', 'commands'];

@@ -217,6 +217,9 @@ test('the action runs the command, shows what it said and ends with its code', a
     return (await once(spawn('bash', ['-e', '-c', runs.steps[1]!.run], { env, stdio: 'ignore' }), 'exit'))[0];
   };
   expect(await run('rm')).toBe(2);
+  expect(await run('test', `--junit ${join(folder, 'junit.xml')}`)).toBe(0);
+  expect(readFileSync(join(folder, 'summary'), 'utf8')).toContain('none  root-logs-in.yaml has no tests');
+  expect(readFileSync(join(folder, 'junit.xml'), 'utf8')).toContain('<testsuites name="tocsin" tests="0"');
   expect(await run('plan', '--check --prune')).toBe(3);
   expect(readFileSync(join(folder, 'summary'), 'utf8')).toContain('~ root-logs-in.yaml');
   expect(await run('apply')).toBe(0);

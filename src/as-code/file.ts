@@ -3,8 +3,14 @@ import { basename, join } from 'node:path';
 import { Document, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar, visit, type YAMLMap } from 'yaml';
 import { BadFields, BadFile, fieldNames, readFields, type FieldProblem, type Fields } from './fields.ts';
 
-/** A file of a folder as it was read. `promptFile`: the `.md` beside it that holds the prompt. */
-export type DetectionFile = { name: string; text: string; fields: Fields; promptFile: string | undefined };
+/** A file of a folder as it was read. `promptFile`: the `.md` beside it that holds the prompt. `refuse` words a problem with it. */
+export type DetectionFile = {
+  name: string;
+  text: string;
+  fields: Fields;
+  promptFile: string | undefined;
+  refuse: (problems: FieldProblem[]) => BadFile;
+};
 
 const bytesMax = 1024 * 1024;
 const promptKey = 'systemPromptFile';
@@ -13,6 +19,13 @@ const promptKey = 'systemPromptFile';
 export function readDetectionFile(folder: string, name: string): DetectionFile {
   const lines = new LineCounter();
   let document: Document | undefined;
+  const refuse = (problems: FieldProblem[], cause?: unknown): BadFile => {
+    const told = problems.map(({ path, message }) => {
+      const line = document && lineOf(document, lines, path);
+      return [`${name}${line === undefined ? '' : `:${line}`}`, path.map(String).join('.'), message];
+    });
+    return new BadFile(told.map((parts) => parts.filter((part) => part !== '').join(': ')).join('\n'), { cause });
+  };
   try {
     const text = readText(join(folder, name));
     document = parseDocument(text, { uniqueKeys: true, lineCounter: lines, prettyErrors: false });
@@ -20,16 +33,10 @@ export function readDetectionFile(folder: string, name: string): DetectionFile {
     if (problem) throw new BadFile(`${name}:${lines.linePos(problem.pos[0]).line}: ${problem.message}`);
     const raw = document.toJS({ maxAliasCount: 20 }) as unknown;
     const promptFile = promptFileOf(raw);
-    return { name, text, fields: readFields(withPrompt(raw, folder, promptFile)), promptFile };
+    return { name, text, fields: readFields(withPrompt(raw, folder, promptFile)), promptFile, refuse };
   } catch (error) {
     if (error instanceof BadFile) throw error;
-    const told = (problem: FieldProblem): string => {
-      const field = problem.path.map((part) => `${String(part)}`).join('.');
-      const line = document && lineOf(document, lines, problem.path);
-      return `${name}${line === undefined ? '' : `:${line}`}: ${field === '' ? '' : `${field}: `}${problem.message}`;
-    };
-    const problems = error instanceof BadFields ? error.problems : [{ path: [], message: messageOf(error) }];
-    throw new BadFile(problems.map(told).join('\n'), { cause: error });
+    throw refuse(error instanceof BadFields ? error.problems : [{ path: [], message: messageOf(error) }], error);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Skipped, SourceRecord } from './record.ts';
 import type { Origin } from './source-row.ts';
 
 /** A page holds up to a hundred documents, so one has a bound. */
-const documentMaxChars = 1_000_000;
+const documentMaxChars = 4_000_000;
 // A document is made of what its text says; one with a short text needs no measuring.
 const measuredFromChars = 100_000;
 

@@ -33,10 +33,12 @@ export async function readInput(source: InputSource, given: Given): Promise<Inpu
   const { format, settings, signal } = given;
   if (source.url.startsWith('file:'))
     return readFiles(source, settings.fileSources, format.files ?? /\.json(?:\.gz)?$/i);
-  if (format.collect) {
-    const { collected: cursor, now } = given;
-    const context = collectContext({ url: source.url, cursor, now, allow: settings.fetchAllow, signal });
-    const collection = await format.collect(context);
+  const { collected: cursor, now } = given;
+  const collecting = format.collect?.(
+    collectContext({ url: source.url, cursor, now, allow: settings.fetchAllow, signal }),
+  );
+  if (collecting) {
+    const collection = await collecting;
     return { kind: 'collected', parts: collection.parts, collection };
   }
   const fetched = await fetchBytes({

@@ -59,8 +59,8 @@ export type ParseContext = { reliability: number };
 /** A format of sources. `parse` is pure; it throws an Error whose message says why the document as a whole cannot be used. */
 export type SourceFormat = {
   label: string;
-  /** Reads a source of several documents over the network; without, what stands at its address is its one document. */
-  collect?: (context: CollectContext) => Promise<Collection>;
+  /** Reads a source of several documents over the network. Without, and where it answers undefined, one document stands at the address. */
+  collect?: (context: CollectContext) => Promise<Collection> | undefined;
   /** Which files of a directory are read, in folders within it too; `.json` and `.json.gz` where left out. */
   files?: RegExp;
   parse: (parts: Part[], context: ParseContext) => Parsed;

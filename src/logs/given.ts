@@ -35,7 +35,7 @@ type GivenInput = {
 /** The columns of events, by dataset. */
 export type GivenColumns = Map<string, Field[]>;
 
-type Kept = { segments: SegmentRow[]; fields: GivenColumns; folder: string };
+type Kept = { segments: SegmentRow[]; fields: GivenColumns; folder: string; timesMs: number[] };
 
 /** Keeps events in files of their own for as long as the answer is open. Throws an Error that names one that cannot be read. */
 export async function openGiven(deps: GivenDeps, { events, columns, undated }: GivenInput): Promise<GivenStore> {
@@ -44,7 +44,9 @@ export async function openGiven(deps: GivenDeps, { events, columns, undated }: G
     segments: [],
     fields: new Map(columns),
     folder: folderOf(deps.config.dataDir, organization),
+    timesMs: [],
   };
+  const ofNothing = new Map<string, Promise<SearchResult>>();
   const close = async (): Promise<void> => {
     for (const { path } of kept.segments) await unlink(join(kept.folder, path)).catch(() => undefined);
   };
@@ -58,7 +60,14 @@ export async function openGiven(deps: GivenDeps, { events, columns, undated }: G
     const began = performance.now();
     const inspected = await inspectQuery(deps, organization, query, signal);
     const plan = planOf(inspected, holdGiven(kept, inspected.sources, window), window);
-    return runPlan(deps, organization, plan, { limits, signal, began });
+    const run = (): Promise<SearchResult> => runPlan(deps, organization, plan, { limits, signal, began });
+    const isQuiet = !kept.timesMs.some((at) => at >= window.from.getTime() && at < window.to.getTime());
+    const seesTime = inspected.inspection.parameters.length > 0 || inspected.sources.some(({ history }) => history);
+    if (!isQuiet || seesTime) return run();
+    // Windows without events answer alike, and tests have many of them.
+    const answer = ofNothing.get(query) ?? run();
+    ofNothing.set(query, answer);
+    return answer;
   };
   return { search, close };
 }
@@ -99,7 +108,7 @@ async function addDataset(
   checkDatasetName(dataset);
   const id = uuidv7();
   const path = join('.cases', `${id}.tsv`);
-  const writer = newSegment(kept.folder, path);
+  const writer = newSegment(kept.folder, path, { fleeting: true });
   const observer = newObserver();
   kept.segments.push({
     id,
@@ -116,7 +125,9 @@ async function addDataset(
     const parsed = parseEvent(Buffer.from(JSON.stringify(event)), undefined);
     if (typeof parsed === 'string') throw new Error(`Event ${n + 1} of ${dataset}: ${parsed}.`);
     observer.observe(parsed.value);
-    await writer.add(eventId(event) ?? `${dataset}:${n + 1}`, parsed.timeMicros ?? undated, parsed.text);
+    const at = parsed.timeMicros ?? undated;
+    kept.timesMs.push(Math.floor(at / 1000));
+    await writer.add(eventId(event) ?? `${dataset}:${n + 1}`, at, parsed.text);
   }
   if (list.length > 0) await writer.finish();
   else kept.segments.pop();

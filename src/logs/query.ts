@@ -1,6 +1,6 @@
 import { SiemError, type QueryWindow, type SearchLimits, type SearchResult } from '../siem/connector.ts';
 import type { Field } from './catalogue.ts';
-import { columnsOf } from './datasets.ts';
+import { columnsOf } from './columns.ts';
 import { historySuffix, isDatasetName } from './dataset-name.ts';
 import { queryCharsMax, type LogEngine } from './engine/engine.ts';
 import { authorError, missingColumn, notAllowed } from './engine/failures.ts';

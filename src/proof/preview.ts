@@ -1,5 +1,5 @@
 import { checkModelAlias } from '../detections/columns.ts';
-import { definitionOf } from '../detections/create.ts';
+import { definitionOf } from '../detections/new-agent.ts';
 import type { Deps } from '../deps.ts';
 import { fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';

@@ -111,6 +111,7 @@ export const TestResult = z.object({
   missing: z.array(z.string()),
   unexpected: z.array(z.string()),
   error: z.string().nullable(),
+  ms: z.number(),
 });
 export type TestResult = z.infer<typeof TestResult>;
 

@@ -68,21 +68,23 @@ export function columnsOfCase(seen: GivenColumns, { events, history }: TestCase,
 
 async function resultOf(deps: CaseDeps, input: CaseInput): Promise<TestResult> {
   const { expected, ...none } = failed(input.test, undefined);
+  const began = performance.now();
+  const ms = (): number => Math.round((performance.now() - began) * 10) / 10;
   try {
     const found = await runCase(deps, input);
     const missing = expected.filter((entity) => !found.includes(entity));
     const unexpected = found.filter((entity) => !expected.includes(entity));
     const passed = missing.length + unexpected.length === 0;
-    return { ...none, expected, passed, found, missing, unexpected, error: null };
+    return { ...none, expected, passed, found, missing, unexpected, error: null, ms: ms() };
   } catch (error) {
-    return failed(input.test, error);
+    return { ...failed(input.test, error), ms: ms() };
   }
 }
 
 function failed({ name, expect }: TestCase, error: unknown): TestResult {
   const expected = [...new Set(expect)].toSorted();
   const message = error instanceof Error ? error.message : String(error);
-  return { name, passed: false, expected, found: [], missing: expected, unexpected: [], error: message };
+  return { name, passed: false, expected, found: [], missing: expected, unexpected: [], error: message, ms: 0 };
 }
 
 /** What is wrong with a result, in words. */
