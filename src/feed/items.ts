@@ -1,16 +1,16 @@
 import type { Deps } from '../deps.ts';
 import { inOrg, type Tx } from '../db/db.ts';
-import { appError } from '../lib/errors.ts';
 import type { Caller } from '../orgs/caller.ts';
-import { fullHour, settleDocument } from './expiry.ts';
+import { settleDocument } from './expiry.ts';
 import type { ItemFilters } from './listed.ts';
 import { marksOf } from './marks.ts';
 import { getPage } from './pages.ts';
 import type { Page } from './page-cache.ts';
+import { listRetracted, overrideDocuments } from './overrides.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './query.ts';
-import type { FeedItem, FeedItemDetail, FeedList } from './schema.ts';
+import type { FeedList } from './schema.ts';
 import { readItemsPage } from './page-store.ts';
-import { findItem, listSourceNames, listVersions } from './store.ts';
+import { listSourceNames } from './store.ts';
 import { toView, type View } from './view.ts';
 
 /** A page of the feed as the bytes of its answer. The documents go from the database into it unparsed. */
@@ -34,7 +34,8 @@ export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): 
       const docs = found.docs.map(({ doc, nextExpiryAt }) =>
         nextExpiryAt && nextExpiryAt.getTime() <= moment.hour ? settleDocument(doc, moment.hour) : doc,
       );
-      return Buffer.from(`{"items":[${docs.join(',')}],${restOf(request, found.total, token)}`);
+      const shown = await overrideDocuments(tx, docs);
+      return Buffer.from(`{"items":[${shown.join(',')}],${restOf(request, found.total, token)}`);
     }),
   );
 }
@@ -45,7 +46,7 @@ type Asked = Omit<ItemsRequest, 'asOf'>;
 async function filtersOf(tx: Tx, { severity, status, platform, source }: Asked, view: View): Promise<ItemFilters> {
   return {
     ...(severity ? { severity } : {}),
-    ...(status ? { status } : {}),
+    ...(status ? { status, retracted: await listRetracted(tx) } : {}),
     ...(platform ? { platform } : {}),
     ...(source === undefined ? {} : { sources: await matchSources(tx, source, view) }),
   };
@@ -95,21 +96,4 @@ function warningsOf(request: Asked): NonNullable<FeedList['validations']>['warni
       ? [{ code: 'no_profile', message: 'No profile is set: relevant lists what all does.', param: 'relevancyMode' }]
       : []),
   ];
-}
-
-/** One item with its history. Throws not_found for an id that is not there or that the organization does not see. */
-export async function getItem(deps: Deps, caller: Caller, id: string): Promise<FeedItemDetail> {
-  return inOrg(deps.db, caller.orgId, async (tx) => {
-    const found = await findItem(tx, id);
-    if (!found) throw appError('not_found', `Item ${id} not found`);
-    const hour = fullHour(deps.clock());
-    const expires = found.next_expiry_at !== null && found.next_expiry_at.getTime() <= hour;
-    const item = JSON.parse(expires ? settleDocument(found.doc, hour) : found.doc) as FeedItem;
-    const versions = await listVersions(tx, id);
-    return {
-      ...item,
-      related: found.related,
-      versions: versions.map((version) => ({ ...version, at: version.at.toISOString() })),
-    };
-  });
 }

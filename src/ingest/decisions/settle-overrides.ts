@@ -1,6 +1,14 @@
 import type { Tx } from '../../db/db.ts';
 import { electRoot } from '../dedupe/groups.ts';
-import { listOrgsWithDecisions, listOverrides, listSeenGroups, movePool, writeMoves, type OverrideRow, type SeenItem } from './override-store.ts';
+import {
+  listOrgsWithDecisions,
+  listOverrides,
+  listSeenGroups,
+  movePool,
+  writeMoves,
+  type OverrideRow,
+  type SeenItem,
+} from './override-store.ts';
 
 /**
  * Works out anew which items have another root for the organization than for everyone else: what it took out of a group stands alone, and
@@ -28,7 +36,11 @@ export async function settleOverrides(tx: Tx, orgId: string, at: Date): Promise<
  * After items of a pool changed: what organizations say of them may lead to other roots. Their private pools move; of those that the
  * transaction moves anyway nothing more is done.
  */
-export async function settleDecided(tx: Tx, ids: string[], given: { at: Date; moving: ReadonlySet<string> }): Promise<void> {
+export async function settleDecided(
+  tx: Tx,
+  ids: string[],
+  given: { at: Date; moving: ReadonlySet<string> },
+): Promise<void> {
   for (const { org_id, pool_id } of await listOrgsWithDecisions(tx, ids))
     if ((await settleOverrides(tx, org_id, given.at)) && !given.moving.has(pool_id)) await movePool(tx, pool_id);
 }
