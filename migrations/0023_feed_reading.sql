@@ -90,8 +90,11 @@ create table feed_key (
   one boolean primary key default true check (one),
   key bytea not null
 );
-grant select on feed_key to tocsin_app, tocsin_system;
 insert into feed_key (key) values (sha256((gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text)::bytea));
+alter table feed_key enable row level security;
+alter table feed_key force row level security;
+create policy read on feed_key for select to tocsin_app, tocsin_system using (true);
+grant select on feed_key to tocsin_app, tocsin_system;
 
 insert into item_search (organization_id, item_id, pool_id, words)
 select i.organization_id, i.id, i.pool_id, tocsin_words(i.title || E'\n' || coalesce(i.doc::jsonb ->> 'summary', ''), v.stored_text)

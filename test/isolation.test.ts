@@ -102,6 +102,9 @@ test('the owner does see what was filled in', async () => {
   expect(await see(owner)).toContain(filled.mark);
 });
 
+// Rows that come and go with a backfill, or with what is told apart and compared in the feed; every other table must have rows to hide.
+const without = ['run_steps', 'revisits', 'item_links', 'item_decisions', 'item_arrivals', 'feed_overrides'];
+
 test.each(tenantTables)('row-level security alone hides $name', async ({ name }) => {
   const count = async (id: TestOrg['id']) =>
     (
@@ -128,19 +131,21 @@ test.each(tenantTables)('row-level security alone hides $name', async ({ name })
     )
   )[0]!.n;
   expect(await count(owner.id)).toBe(total);
-  // Nothing writes the first yet, and the second has rows only while a backfill runs; every other must have had rows to hide.
-  if (!['run_steps', 'revisits'].includes(name)) expect(total).toBeGreaterThan(0);
+  if (!without.includes(name)) expect(total).toBeGreaterThan(0);
 });
 
 // A row of the feed belongs to whom its pool belongs; its policies look at that.
-test.each(
-  tenantTables.filter(({ name }) => !['items', 'item_versions', 'item_terms', 'run_steps', 'revisits'].includes(name)),
-)('row-level security alone lets no row of $name be given away', async ({ name }) => {
-  const give = inOrg(deps.db, owner.id, (tx) =>
-    sql`update ${sql.table(name)} set organization_id = ${stranger.id} where organization_id = ${owner.id}`.execute(tx),
-  );
-  await expect(give).rejects.toThrow('row-level security');
-});
+test.each(tenantTables.filter(({ name }) => !/^items?(_|$)/.test(name) && !without.includes(name)))(
+  'row-level security alone lets no row of $name be given away',
+  async ({ name }) => {
+    const give = inOrg(deps.db, owner.id, (tx) =>
+      sql`update ${sql.table(name)} set organization_id = ${stranger.id} where organization_id = ${owner.id}`.execute(
+        tx,
+      ),
+    );
+    await expect(give).rejects.toThrow('row-level security');
+  },
+);
 
 test('without an organization or a role nothing is seen', async () => {
   const seen = await deps.db.connection().execute(async (connection) => {

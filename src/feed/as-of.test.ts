@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../test/harness.ts';
 import { sealAsOf, openAsOf } from './as-of.ts';
 import type { FeedItem, FeedList } from './schema.ts';
-import { reportSource, type Report, type ReportSource } from './test-reports.ts';
+import { reportSource, type Report, type ReportSource } from '../ingest/test-reports.ts';
 import { toView } from './view.ts';
 
 let app: TestApp;

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import { inOrg, type Tx } from '../db/db.ts';
+import { inOrg, type Db, type Tx } from '../db/db.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { settleDocument } from './expiry.ts';
 import type { ItemFilters } from './listed.ts';
@@ -9,7 +9,8 @@ import type { Page } from './page-cache.ts';
 import { listRetracted, overrideDocuments } from './overrides.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './query.ts';
 import type { FeedList } from './schema.ts';
-import { readItemsPage } from './page-store.ts';
+import { readItemsPage, type PageRows } from './page-store.ts';
+import { readFoundPage } from './search-store.ts';
 import { listSourceNames } from './store.ts';
 import { toView, type View } from './view.ts';
 
@@ -17,20 +18,11 @@ import { toView, type View } from './view.ts';
 export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): Promise<Page> {
   const { asOf, ...request } = readItemsQuery(query);
   const offset = Math.min((request.page - 1) * request.perPage, Number.MAX_SAFE_INTEGER - 1_000);
-  const filtersKey = JSON.stringify([request.severity, request.status, request.platform, request.source]);
-  const marks = marksOf(deps.db);
   return getPage(deps, caller, { name: `items ${JSON.stringify(request)}`, asOf }, (moment, token) =>
     inOrg(deps.db, caller.orgId, async (tx) => {
       // An unknown platform is on no item, so there is nothing to look through.
       const view = request.platform === null ? toView([]) : moment.view;
-      const markOf = (place: number): string => `${view.tag} ${filtersKey} ${place}`;
-      const found = await readItemsPage(tx, view, {
-        filters: await filtersOf(tx, request, view),
-        limit: request.perPage,
-        offset,
-        after: marks.get(markOf(offset)),
-      });
-      if (found.end) marks.put(markOf(offset + found.docs.length), found.end);
+      const found = await readPage(deps.db, tx, { view, request, offset });
       const docs = found.docs.map(({ doc, nextExpiryAt }) =>
         nextExpiryAt && nextExpiryAt.getTime() <= moment.hour ? settleDocument(doc, moment.hour) : doc,
       );
@@ -43,13 +35,29 @@ export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): 
 /** What was asked for, whenever that was. */
 type Asked = Omit<ItemsRequest, 'asOf'>;
 
-async function filtersOf(tx: Tx, { severity, status, platform, source }: Asked, view: View): Promise<ItemFilters> {
-  return {
+type Reading = { view: View; request: Asked; offset: number };
+
+async function readPage(db: Db, tx: Tx, { view, request, offset }: Reading): Promise<PageRows> {
+  const { severity, status, platform, source, search, perPage: limit } = request;
+  const filters: ItemFilters = {
     ...(severity ? { severity } : {}),
     ...(status ? { status, retracted: await listRetracted(tx) } : {}),
     ...(platform ? { platform } : {}),
     ...(source === undefined ? {} : { sources: await matchSources(tx, source, view) }),
   };
+  const { terms, rootTerms, words, updatedSince, rootsOnly } = search;
+  if (terms.length > 0 || rootTerms.length > 0 || words || updatedSince || (rootsOnly && source !== undefined))
+    return readFoundPage(tx, view, { filters, search, limit, offset });
+  const marks = marksOf(db);
+  const markOf = (place: number): string => JSON.stringify([view.tag, filters, rootsOnly, place]);
+  const found = await readItemsPage(tx, view, {
+    filters: { ...filters, rootsOnly },
+    limit,
+    offset,
+    after: marks.get(markOf(offset)),
+  });
+  if (found.end) marks.put(markOf(offset + found.docs.length), found.end);
+  return found;
 }
 
 /** Case is compared here and not by the database, whose rules depend on the locale that it was made with. */

@@ -38,7 +38,7 @@ export function columnConditions(filters: ItemFilters, platforms: Sql = sql`plat
 const rootsOf = ({ rootsOnly }: ItemFilters): Sql => (rootsOnly ? sql`and duplicate_of is null` : sql``);
 
 /** The kept counts have what the organization says in them already; its rows are told apart here. */
-function statusOf({ status, retracted = [] }: ItemFilters, id: Sql): Sql {
+export function statusOf({ status, retracted = [] }: ItemFilters, id: Sql): Sql {
   if (status === undefined) return sql``;
   if (retracted.length === 0) return sql`and status = ${status}`;
   return status === 'retracted'

@@ -7,7 +7,13 @@ import type { View } from './view.ts';
 /** `end` is the last row of the page. */
 export type PageRows = { total: number; docs: { doc: string; nextExpiryAt: Date | null }[]; end: Mark | undefined };
 
-type PageRow = { total: number; id: string | null; added_to_feed_at: Date; doc: string; next_expiry_at: Date | null };
+export type PageRow = {
+  total: number;
+  id: string | null;
+  added_to_feed_at: Date;
+  doc: string;
+  next_expiry_at: Date | null;
+};
 
 /**
  * One page of a view with its total. The total comes from the kept counts; no document is read before the page is known, and past the end
@@ -32,7 +38,8 @@ export async function readItemsPage(
   return toPageRows(found);
 }
 
-function toPageRows(found: PageRow[]): PageRows {
+/** Rows of which each carries the total; where the page is empty one has nothing else. */
+export function toPageRows(found: PageRow[]): PageRows {
   const page = found.filter(({ id }) => id !== null);
   const last = page.at(-1);
   return {

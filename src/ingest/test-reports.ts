@@ -1,6 +1,6 @@
 import type { TestApp, TestOrg } from '../../test/harness.ts';
-import type { CreateSource } from '../ingest/schema.ts';
-import { fileSource } from '../ingest/test-kev.ts';
+import type { CreateSource } from './schema.ts';
+import { fileSource } from './test-kev.ts';
 
 export type Report = { words?: string; revoked?: boolean; labels?: string[]; tlp?: 'red' };
 
