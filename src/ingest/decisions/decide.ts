@@ -29,6 +29,7 @@ export async function splitItem(deps: Deps, caller: Caller, id: string): Promise
 /** Puts the item, with what belongs to it, into the group of another. 400 for `into` where not everyone who sees the item sees that one. */
 export async function mergeItem(deps: Deps, caller: Caller, id: string, into: string): Promise<FeedItemDetail> {
   if (id === into) throw fieldError('/into', 'same_item', 'into must be another item.');
+  await getSeen(deps, caller, id);
   const target = await inOrg(deps.db, caller.orgId, (tx) => findTarget(tx, into));
   if (!target) throw fieldError('/into', 'not_found', `into: there is no item ${into}.`);
   if (target.status === 'retracted') throw fieldError('/into', 'retracted', 'into must not be retracted.');
@@ -73,8 +74,7 @@ type Decision = {
 /** The item's owner and `feed:admin` act on the item itself, everyone else for the own organization; it is told by the pool that moves. */
 async function decide(deps: Deps, caller: Caller, id: string, decision: Decision): Promise<FeedItemDetail> {
   const { db, clock } = deps;
-  const seen = await inOrg(db, caller.orgId, (tx) => findTarget(tx, id));
-  if (!seen) throw appError('not_found', `Item ${id} not found`);
+  const seen = await getSeen(deps, caller, id);
   const forAll = seen.organization_id === caller.orgId || caller.scopes.has('feed:admin');
   const work = async (tx: Tx): Promise<void> => {
     const poolId = forAll ? seen.pool_id : await privatePool(tx, caller.orgId, uuidv7());
@@ -95,4 +95,10 @@ async function decide(deps: Deps, caller: Caller, id: string, decision: Decision
   await (forAll && seen.pool_kind !== 'private' ? acrossOrgs(db, work) : inOrg(db, caller.orgId, work));
   forgetViews(db);
   return getItem(deps, caller, id);
+}
+
+async function getSeen({ db }: Deps, caller: Caller, id: string): Promise<Target> {
+  const seen = await inOrg(db, caller.orgId, (tx) => findTarget(tx, id));
+  if (!seen) throw appError('not_found', `Item ${id} not found`);
+  return seen;
 }

@@ -15,8 +15,9 @@ export async function retractForAll(tx: Tx, item: Target, decided: Decided, reas
   if (item.status === 'retracted') throw appError('conflict', 'The item is retracted already.');
   const own = item.own_doc ?? item.doc;
   const { duplicateOf: _root, ...before } = JSON.parse(own) as FeedItem;
+  const heldBack = JSON.stringify(before);
   const after = retractItem(before, { version: item.version + 1, lastUpdated: decided.at });
-  await change(tx, item, decided, { after, heldBack: JSON.stringify(before), note: reason });
+  await change(tx, item, decided, { after, heldBack, note: reason });
 }
 
 /** The item is again what it was before a person retracted it; its source is read anew, for what it said meanwhile. */
