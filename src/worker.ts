@@ -6,6 +6,7 @@ import { ingestLoop } from './ingest/loop.ts';
 import { keepingLoop } from './keeping/retention.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
 import { cleanOutboxLoop, deliverLoop } from './outputs/loops.ts';
+import { relevanceLoop } from './relevance/score-due.ts';
 import { modelCheckLoop } from './runs/pauses.ts';
 import { reviewLoop } from './runs/review.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
@@ -22,6 +23,7 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     ingestLoop(deps, signal),
     cleanStatesLoop(deps, signal),
     arrivalsLoop(deps, signal),
+    relevanceLoop(deps, signal),
     deliverLoop(deps, signal),
     researchLoop(deps, signal),
     compactLoop(deps, signal),
