@@ -3,7 +3,7 @@ import type { FeedItem } from '../feed/schema.ts';
 import { searchHead } from '../feed/words.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Action, Candidate, HeldItem, Plan } from './diff.ts';
-import { emptyItem, retractItem, toDocument, toItem, type Stamps } from './document.ts';
+import { emptyItem, isTextKind, retractItem, toDocument, toItem, type Stamps } from './document.ts';
 import { moveCounts } from './counts.ts';
 import { settlePools } from './dedupe/settle-pools.ts';
 import { traitsOf } from './dedupe/traits.ts';
@@ -251,7 +251,7 @@ function common(commit: Commit, item: FeedItem, { poolId, stamps, storedText, al
     title: item.event.title,
     publishTime: item.source.publishTime ?? null,
     doc,
-    ...traitsOf(item, storedText, aliases),
+    ...traitsOf(item, { storedText, aliases, isText: isTextKind(commit.source.kind) }),
     reading,
     searchHead: searchHead(item),
     nextExpiryAt,
