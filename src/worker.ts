@@ -1,4 +1,5 @@
 import { maintainLoop } from './db/maintain.ts';
+import { connectionCheckLoop } from './connections/pauses.ts';
 import type { Deps } from './deps.ts';
 import { ingestLoop } from './ingest/loop.ts';
 import { keepingLoop } from './keeping/retention.ts';
@@ -16,6 +17,7 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     executeLoop(deps, signal),
     reapLoop(deps, signal),
     modelCheckLoop(deps, signal),
+    connectionCheckLoop(deps, signal),
     reviewLoop(deps, signal),
     ingestLoop(deps, signal),
     deliverLoop(deps, signal),

@@ -3,12 +3,14 @@ import type { Deps } from '../deps.ts';
 import { appError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { followConnections } from '../schedule/delays.ts';
 import { openSchedule } from '../schedule/lifecycle.ts';
-import { emptyAgent, noFigures, type AgentWithPrompt } from './agent.ts';
+import { emptyAgent, noFigures, type AgentView, type AgentWithPrompt } from './agent.ts';
 import { findDismissed, insertAgent } from './agent-store.ts';
 import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
 import { checkWouldRun } from './check.ts';
 import { checkModelAlias, columnsOf } from './columns.ts';
+import { findConnected } from './connection-store.ts';
 import { definitionText, type Definition } from './definition.ts';
 import { emitDetection } from './events.ts';
 import { fingerprintOf } from './fingerprint.ts';
@@ -30,8 +32,9 @@ export async function createDetection(
 ): Promise<Detection> {
   checkModelAlias(deps.models, input.modelAlias);
   const agent = newAgent(caller, input, deps.clock());
-  if (validate) await checkWouldRun(deps, caller.orgId, agent);
-  const record = toRecord({ ...agent, ...noFigures });
+  const view = await viewOf(deps, caller, agent);
+  if (validate) await checkWouldRun(deps, caller.orgId, view);
+  const record = toRecord(view);
   await inOrg(deps.db, caller.orgId, async (tx) => {
     await insertAgent(tx, caller, agent, {
       action: 'detection.created',
@@ -66,8 +69,9 @@ export async function createSuggestion(
     source_item_ids: input.sourceItemIds ?? [],
     suggestion_fingerprint: fingerprintOf(made),
   };
-  if (validate) await checkWouldRun(deps, caller.orgId, agent);
-  const record = toRecord({ ...agent, ...noFigures });
+  const view = await viewOf(deps, caller, agent);
+  if (validate) await checkWouldRun(deps, caller.orgId, view);
+  const record = toRecord(view);
   await inOrg(deps.db, caller.orgId, async (tx) => {
     if (bySuggester) await refuseLookAlike(tx, caller, agent, now);
     await insertAgent(tx, caller, agent, {
@@ -95,6 +99,13 @@ async function refuseLookAlike(tx: Tx, caller: Caller, agent: AgentWithPrompt, n
 /** What a body would make a detection of, without making it. 400 as for create. `now` is slot time. */
 export function definitionOf(caller: Caller, input: CreateDetection, now: Date): Definition {
   return JSON.parse(definitionText(newAgent(caller, input, now))) as Definition;
+}
+
+/** The agent as it will be seen, before anything of it is stored. 400 for a connection that is not the organization's. */
+async function viewOf({ db }: Pick<Deps, 'db'>, caller: Caller, agent: AgentWithPrompt): Promise<AgentView> {
+  const isPlain = agent.connection_id === null && agent.siem_type === null;
+  const connected = isPlain || (await inOrg(db, caller.orgId, (tx) => findConnected(tx, agent)));
+  return { ...agent, ...noFigures, siem_connected: connected };
 }
 
 function newAgent(caller: Caller, input: CreateDetection, now: Date): AgentWithPrompt {
@@ -129,4 +140,5 @@ async function openAgentSchedule(tx: Tx, { orgId }: Caller, agent: AgentWithProm
     lookbackMinutes: agent.lookback_minutes,
     now: agent.updated_at,
   });
+  if (agent.connection_id !== null || agent.siem_type !== null) await followConnections(tx, orgId, agent.id);
 }

@@ -7,7 +7,7 @@ import { columnsOf, listDatasets } from './datasets.ts';
 import { historySuffix, isDatasetName } from './dataset-name.ts';
 import { authorError, missingColumn, notAllowed } from './engine/failures.ts';
 import type { Inspection } from './engine/inspect.ts';
-import { didYouMean, nearestNames } from './engine/nearest.ts';
+import { didYouMean, nearestNames } from '../lib/nearest.ts';
 import type { QueryJob } from './engine/protocol.ts';
 import { rewriteNested } from './engine/rewrite.ts';
 import { queryCharsMax } from './engine/engine.ts';

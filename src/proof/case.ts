@@ -31,7 +31,9 @@ export async function runCase(
   const history = byDataset(test.history ?? [], datasets);
   const { window, past } = windowsOf({ events, history, now }, tested.definition.cronSchedule);
   const all = merged(datasets, events, history);
-  const run = rehearsedRun(tested, { clock: 'event', model: 'analyst', at: now });
+  // The events stand for whatever SIEM is asked.
+  const connection = await deps.connectionFor(tested.orgId, { connectionId: null, siemType: null });
+  const run = rehearsedRun(tested, { connection, clock: 'event', model: 'analyst', at: now });
   const given = isForeign ? undefined : await openGiven(deps, tested.orgId, all, now.getTime() * 1000);
   const search: SiemConnection['search'] =
     given?.search ?? ((_query, asked) => Promise.resolve(rowsIn(all, asked, now)));

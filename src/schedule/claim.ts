@@ -35,6 +35,17 @@ type ClaimRow = {
 const columns = sql`q.organization_id, q.run_id, q.detection_id, q.kind, q.due_at, q.attempt, q.retries, q.worker`;
 const lease = sql`clock_timestamp() + ${`${leaseMs} milliseconds`}::interval`;
 
+// A run asked for by hand tries a paused connection, and tells what it met. A connection that is gone keeps nobody waiting: its runs say so.
+const hasPlace = sql`coalesce((
+  select (p.connection_id is null or q.kind = 'manual') and (
+    select count(*) from run_queue b where b.organization_id = c.organization_id and b.connection_id = c.id and b.state = 'running') < c.places
+  from connections c left join connection_pauses p on p.organization_id = c.organization_id and p.connection_id = c.id
+  where c.organization_id = q.organization_id and c.id = q.connection_id), true)`;
+
+const placesLeft = sql`(
+  select c.places - (select count(*) from run_queue b where b.organization_id = c.organization_id and b.connection_id = c.id and b.state = 'running')
+  from connections c where c.organization_id = q.organization_id and c.id = q.connection_id)`;
+
 const toClaim = (row: ClaimRow): Claim => ({
   orgId: row.organization_id,
   runId: row.run_id,
@@ -51,12 +62,13 @@ const toClaim = (row: ClaimRow): Claim => ({
  * Claims up to `limit` runs of one lane: of the lanes with a free place and a run that may start at slot time `now`, the one
  * served longest ago. Empty: nothing to do. `served_at` stands in the lane's condition so that a claimer who waited for
  * nobody but read an older state of the lane drops it: the cap holds and a detection never runs twice at once.
+ * A run whose connection is paused or has no place left is passed by.
  * The commit does not wait for the disk: a claim that a crash of the server undoes is refused at its first fenced write.
  */
 export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number): Promise<Claim[]> {
   // Subqueries with a limit and laterals: whatever the statistics say, a lane's runs are read by its index, no further than needed.
   const claimable = sql`q.state = 'queued' and q.start_at <= ${now} and (q.retry_at is null or q.retry_at <= clock_timestamp())
-    and (select true from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
+    and (q.connection_id is null or ${hasPlace}) and (select true from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
       and o.kind = q.kind and o.state = 'running' limit 1) is null`;
   const taken = sql<ClaimRow>`
     with free as materialized (
@@ -73,13 +85,14 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number): Pro
     ), served as (
       update lanes l set served_at = clock_timestamp() from lane where l.organization_id = lane.organization_id and l.kind = lane.kind
     ), oldest as materialized (
-      select run.run_id, run.resumed from lane cross join lateral (
-        select q.run_id, q.begun as resumed from run_queue q where q.organization_id = lane.organization_id and q.kind = lane.kind
+      select run.run_id, run.resumed, row_number() over (partition by run.connection_id order by run.start_at, run.run_id) as nth
+      from lane cross join lateral (
+        select q.run_id, q.begun as resumed, q.connection_id, q.start_at from run_queue q where q.organization_id = lane.organization_id and q.kind = lane.kind
           and ${claimable} order by q.start_at, q.run_id limit least(lane.places, ${limit}) for update skip locked
       ) run
     )
     update run_queue q set state = 'running', begun = true, attempt = q.attempt + 1, retry_at = null, lease_until = ${lease}, worker = ${uuidv7()}
-    from oldest where q.run_id = oldest.run_id
+    from oldest where q.run_id = oldest.run_id and (q.connection_id is null or oldest.nth <= coalesce(${placesLeft}, 1))
     returning ${columns}, oldest.resumed`;
   try {
     return (await acrossOrgs(db, (tx) => rows(tx, taken)))
