@@ -7,8 +7,10 @@ import { detectionRoutes } from './detections/routes.ts';
 import { toolRoutes } from './detections/tool-routes.ts';
 import { bulkRoutes } from './detections/bulk-routes.ts';
 import { exceptionRoutes } from './detections/exception-routes.ts';
+import { promptRoutes, revisionRoutes } from './detections/history-routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { feedRoutes } from './feed/routes.ts';
+import { relevanceRoutes } from './relevance/routes.ts';
 import { hitRoutes } from './hits/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
 import { runAgentRoutes } from './runs/agent-routes.ts';
@@ -69,6 +71,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   suggestionRoutes(app, deps);
   agentRoutes(app, deps);
   exceptionRoutes(app, deps);
+  promptRoutes(app, deps);
+  revisionRoutes(app, deps);
   bulkRoutes(app, deps);
   proofRoutes(app, deps);
   keepingRoutes(app, deps);
@@ -81,6 +85,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   outputRoutes(app, deps);
   logRoutes(app, deps);
   feedRoutes(app, deps);
+  relevanceRoutes(app, deps);
   sourceRoutes(app, deps);
   return app;
 }

@@ -5,6 +5,7 @@ import type { Db } from './db/db.ts';
 import type { Deps } from './deps.ts';
 import { feedToolsOf } from './feed-tools.ts';
 import { storedMcpServers } from './mcp/stored.ts';
+import { createExtractor } from './ingest/extract/extractor.ts';
 import { createMcpTools } from './tools/mcp.ts';
 import { createMetrics } from './http/metrics.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
@@ -32,6 +33,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
   const local = (orgId: OrgId) => localConnection(search, orgId);
   const connectionFor = createConnectionFor({ db, secrets, fetchAllow: config.fetchAllow, local });
   const mcp = createMcpTools(config.mcpServers, storedMcpServers({ db, secrets, fetchAllow: config.fetchAllow }));
+  const extractor = createExtractor();
   const deps: Deps = {
     config,
     db,
@@ -42,6 +44,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     secrets,
     clockGuard: createClockGuard(clock),
     engine,
+    extractor,
     connectionFor,
     models: createModels(config.models),
     feedTools: feedToolsOf(db),
@@ -55,6 +58,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     deps,
     stop: async () => {
       await mcp.close();
+      await extractor.close();
       await engine.close();
     },
   };

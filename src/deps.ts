@@ -8,6 +8,7 @@ import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import type { OrgId } from './lib/org-id.ts';
 import type { Secretbox } from './lib/secretbox.ts';
+import type { Extractor } from './ingest/extract/extractor.ts';
 import type { LogEngine } from './logs/engine/engine.ts';
 import type { Authenticate } from './orgs/authenticate.ts';
 import type { ClockGuard } from './schedule/clock-guard.ts';
@@ -39,6 +40,8 @@ export type Deps = {
   connectionFor: ConnectionFor;
   /** Language models by alias; without, the built-in analyst judges everything. */
   models?: Models;
+  /** Reads report texts in threads of their own. */
+  extractor: Extractor;
   feedTools?: (orgId: OrgId) => FeedTools;
   mcp?: McpTools;
   fetchAllow?: readonly string[];

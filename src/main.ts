@@ -1,38 +1,62 @@
-import { applyCommand, planCommand, pullCommand } from './commands/as-code.ts';
-import { demoCommand } from './commands/demo.ts';
-import { keyCommand } from './commands/key.ts';
-import { openapiCommand } from './commands/openapi.ts';
-import { orgCommand } from './commands/org.ts';
-import { startCommand } from './commands/start.ts';
-import { migrateCommand } from './commands/migrate.ts';
-import { sourceCommand } from './commands/source.ts';
 import { UsageError } from './commands/usage.ts';
 import { AppError } from './lib/errors.ts';
 
 type Command = { line: string; run: (args: string[]) => Promise<number> };
 
+// Each command loads what it needs and no more: `--help` and those that work on files start in no time.
 const commands: Record<string, Command> = {
   all: {
     line: 'all                      serve the API and do the work, in one process (npm start)',
-    run: (args) => startCommand('all', args),
+    run: async (args) => (await import('./commands/start.ts')).startCommand('all', args),
   },
-  serve: { line: 'serve                    serve the API only', run: (args) => startCommand('serve', args) },
+  serve: {
+    line: 'serve                    serve the API only',
+    run: async (args) => (await import('./commands/start.ts')).startCommand('serve', args),
+  },
   work: {
     line: 'work                     do the work only: schedules, runs, feeds',
-    run: (args) => startCommand('work', args),
+    run: async (args) => (await import('./commands/start.ts')).startCommand('work', args),
   },
-  migrate: { line: 'migrate                  bring the database to this version', run: migrateCommand },
-  org: { line: 'org create NAME | list   organizations', run: orgCommand },
-  key: { line: 'key create | list | revoke   API keys', run: keyCommand },
+  migrate: {
+    line: 'migrate                  bring the database to this version',
+    run: async (args) => (await import('./commands/migrate.ts')).migrateCommand(args),
+  },
+  org: {
+    line: 'org create NAME | list   organizations',
+    run: async (args) => (await import('./commands/org.ts')).orgCommand(args),
+  },
+  key: {
+    line: 'key create | list | revoke   API keys',
+    run: async (args) => (await import('./commands/key.ts')).keyCommand(args),
+  },
   source: {
     line: 'source create | list | pull   feed sources, shared by all organizations unless --private',
-    run: sourceCommand,
+    run: async (args) => (await import('./commands/source.ts')).sourceCommand(args),
   },
-  pull: { line: 'pull DIR                 write the detections of a service into files', run: pullCommand },
-  plan: { line: 'plan DIR                 what apply would change', run: planCommand },
-  apply: { line: 'apply DIR [--dry-run]    bring a service to what the files say', run: applyCommand },
-  demo: { line: 'demo [--once] [--logs DIR]   watch detections find an intrusion', run: demoCommand },
-  openapi: { line: 'openapi                  write openapi.json from the routes', run: openapiCommand },
+  pull: {
+    line: 'pull DIR                 write the detections of a service into files',
+    run: async (args) => (await import('./commands/as-code.ts')).pullCommand(args),
+  },
+  plan: {
+    line: 'plan DIR                 what apply would change',
+    run: async (args) => (await import('./commands/as-code.ts')).planCommand(args),
+  },
+  apply: {
+    line: 'apply DIR [--dry-run]    bring a service to what the files say',
+    run: async (args) => (await import('./commands/as-code.ts')).applyCommand(args),
+  },
+  test: {
+    line: 'test DIR [--junit FILE]  run the test cases of the files, without a service',
+    run: async (args) => (await import('./commands/test.ts')).testCommand(args),
+  },
+  demo: {
+    line: 'demo [--once] [--logs DIR]   watch detections find an intrusion',
+    run: async (args) => (await import('./commands/demo.ts')).demoCommand(args),
+  },
+  openapi: {
+    line: 'openapi                  write openapi.json from the routes',
+    run: async (args) => (await import('./commands/openapi.ts')).openapiCommand(args),
+  },
 };
 
 /** The command line. Answers the exit code: 0 done, 1 failed, 2 called wrongly. */

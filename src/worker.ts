@@ -1,10 +1,12 @@
 import { maintainLoop } from './db/maintain.ts';
 import { connectionCheckLoop } from './connections/pauses.ts';
 import type { Deps } from './deps.ts';
+import { cleanStatesLoop } from './feed/clean.ts';
 import { ingestLoop } from './ingest/loop.ts';
 import { keepingLoop } from './keeping/retention.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
 import { cleanOutboxLoop, deliverLoop } from './outputs/loops.ts';
+import { relevanceLoop } from './relevance/score-due.ts';
 import { modelCheckLoop } from './runs/pauses.ts';
 import { reviewLoop } from './runs/review.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
@@ -20,6 +22,8 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     connectionCheckLoop(deps, signal),
     reviewLoop(deps, signal),
     ingestLoop(deps, signal),
+    cleanStatesLoop(deps, signal),
+    relevanceLoop(deps, signal),
     deliverLoop(deps, signal),
     researchLoop(deps, signal),
     compactLoop(deps, signal),

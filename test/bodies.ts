@@ -6,6 +6,7 @@ const bodies: Record<string, unknown> = {
   'POST /api/detections/{id}/backtest': range,
   'POST /api/detections/{id}/exceptions': { entity: 'ada', reason: 'tried' },
   'POST /api/detections/{id}/snooze': { until: '2999-01-01T00:00:00Z' },
+  'POST /api/detections/{id}/prompts': { prompt: 'Judge it otherwise.' },
   'PUT /api/detections/{id}/tests': { tests: [] },
   'POST /api/hits/{id}/status': { status: 'benign' },
 };
@@ -13,4 +14,10 @@ const bodies: Record<string, unknown> = {
 export function bodyFor(method: string, path: string): unknown {
   if (method === 'GET' || method === 'DELETE') return undefined;
   return bodies[`${method} ${path}`] ?? {};
+}
+
+/** The address of a row of somebody: numbers of versions are those that every detection has. */
+export function urlFor(path: string, id: string): string {
+  const url = path.replaceAll(/\{(?:version|revision)\}/g, '1').replaceAll(/\{\w+\}/g, id);
+  return path.endsWith('/diff') ? `${url}?from=1&to=1` : url;
 }

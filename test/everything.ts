@@ -69,11 +69,24 @@ async function useDetections({
   await get(`/api/detections/${id}`);
   await remove(`/api/detections/${id}`);
   await post(`/api/detections/${id}/restore`);
+  await useHistory(`/api/detections/${id}`, { get, post });
   const { suggestions } = await get('/api/detections/suggestions');
   await post(`/api/detections/${suggestions[0].id}/dismiss`, { reason: 'other', note: 'walked' });
   const dismissed = await get('/api/detections/suggestions/dismissed');
   for (const suggestion of dismissed.suggestions) await post(`/api/detections/${suggestion.id}/restore`);
   await post(`/api/detections/${suggestions[0].id}/accept`, { name: 'accepted' });
+}
+
+async function useHistory(url: string, { get, post }: { get: Get; post: Send }): Promise<void> {
+  const { version } = await post(`${url}/prompts`, { prompt: 'Judge it twice.', description: 'walked' });
+  await post(`${url}/prompts/${version}/activate`);
+  await get(`${url}/prompts`);
+  await get(`${url}/prompts/${version}`);
+  await get(`${url}/prompts/diff?from=1&to=${version}`);
+  await get(`${url}/revisions?limit=1`);
+  await get(`${url}/revisions/1`);
+  await get(`${url}/revisions/diff?from=1&to=2`);
+  await post(`${url}/revisions/1/restore`);
 }
 
 async function useAgents({ get, put }: { get: Get; put: Send }): Promise<void> {
@@ -139,5 +152,6 @@ async function useFeed(
   await get('/stats');
   const all = items.length > 0 ? items : (await get('/items?status=corrected')).items;
   await get(`/items/${all[0].id}`);
+  await post('/api/feed/items', { text: `${mark} saw evil-host[.]top on Monday.` });
   await remove(`/api/feed/sources/${id}`);
 }

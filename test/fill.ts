@@ -225,6 +225,10 @@ async function fillFeed(org: TestOrg, mark: string): Promise<string[]> {
     const source = await done(org.call('POST', '/api/feed/sources', { kind: 'kev', name: mark, url, publisher: mark }));
     const pulled = await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
     if (pulled.added !== 3) throw new Error(`the pull added nothing: ${JSON.stringify(pulled)}`);
+    // What items were before a change has rows of its own.
+    await done(org.call('PUT', `/api/feed/sources/${source.id}`, { tlp: 'AMBER+STRICT' }));
+    await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
+    await done(org.call('POST', '/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` }));
     const { items } = await done(org.call('GET', '/items?perPage=100'));
     return [source.id, ...items.map(({ id }: { id: string }) => id)];
   });

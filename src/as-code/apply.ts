@@ -1,5 +1,5 @@
 import type { Service } from './client.ts';
-import { bodyOf, hashOfFields } from './fields.ts';
+import { hashOfFields } from './fields.ts';
 import { writeLock, type Lock } from './folder.ts';
 import type { Known, Step } from './plan.ts';
 
@@ -38,7 +38,7 @@ async function applyStep(service: Service, lock: Lock, step: Step): Promise<bool
       note(lock, step, await service.create(step.fields));
       return true;
     case 'update':
-      note(lock, step, await service.update(step.id, bodyOf(step.changes, step.fields), step.known));
+      note(lock, step, await service.update(step.id, step));
       return true;
     case 'delete':
       await service.remove(step.id);

@@ -150,9 +150,52 @@ test('what the service refuses is told by file and field, and the rest goes on',
   expect(out).toMatch(/bad\.yaml: modelAlias: .*nobody/);
   expect(out).toContain('1 applied, 1 failed');
   writeFileSync(join(folder, 'worse.yaml'), 'nam: x\n');
-  expect((await tocsin('plan')).out).toContain('worse.yaml: nam: is no field of a detection');
+  expect((await tocsin('plan')).out).toContain('worse.yaml:1: nam: is no field of a detection');
   expect((await runProgram(['plan', folder], folder, { TOCSIN_URL: url })).code).toBe(2);
   expect((await runProgram(['plan'], folder, { TOCSIN_URL: url })).code).toBe(2);
+});
+
+test('test cases go there and back with their detection, and plan names those that differ', async () => {
+  const id = await create({ siemType: 'splunk' });
+  const url = `/api/detections/${id}/tests`;
+  const [a, b] = ['a', 'b'].map((name) => ({ name, events: [{ user: name, n: 1 }], expect: [name] }));
+  expect((await org.call('PUT', url, { tests: [a, b], localQuery: 'SELECT 1\nAS n' })).status).toBe(200);
+  expect((await tocsin('pull')).code).toBe(0);
+  const text = readFileSync(join(folder, 'root-logs-in.yaml'), 'utf8');
+  expect(text).toContain('localQuery: |-\n  SELECT 1\n  AS n\n');
+  expect(text).toContain('- { user: b, n: 1 }');
+  expect((await tocsin('plan', '--check')).code).toBe(0);
+  edit('root-logs-in.yaml', 'n: 1 }', 'n: 2 }');
+  edit('root-logs-in.yaml', 'name: b', 'name: c');
+  const planned = await tocsin('plan', '--check');
+  expect([planned.code, planned.out.split('\n').slice(0, 5)]).toEqual([
+    3,
+    ['~ root-logs-in.yaml', '    tests:', '      - "b"', '      ~ "a"', '      + "c"'],
+  ]);
+  const { revision } = await get(id);
+  expect((await tocsin('apply')).out).toContain('1 applied');
+  expect((await get(id)).revision).toBe(revision);
+  expect((await org.call('GET', url)).body).toEqual({
+    tests: [
+      { ...a, events: [{ user: 'a', n: 2 }] },
+      { ...b, name: 'c' },
+    ],
+    localQuery: 'SELECT 1\nAS n',
+  });
+  expect((await tocsin('plan', '--check')).code).toBe(0);
+  // The service's side changed meanwhile.
+  await org.call('PUT', url, { tests: [] });
+  edit('root-logs-in.yaml', 'n: 2 }', 'n: 3 }');
+  expect((await tocsin('apply')).out).toContain('! root-logs-in.yaml: changed in the service');
+  expect((await tocsin('apply', '--force')).code).toBe(0);
+  rmSync(join(folder, lockName));
+  await org.call('DELETE', `/api/detections/${id}`);
+  expect((await tocsin('apply')).out).toContain('+ root-logs-in.yaml');
+  const { detections } = (await org.call('GET', '/api/detections')).body;
+  expect((await org.call('GET', `/api/detections/${detections[0].id}/tests`)).body.tests[0].events).toEqual([
+    { user: 'a', n: 3 },
+  ]);
+  expect((await tocsin('plan', '--check')).code).toBe(0);
 });
 
 test('the action runs the command, shows what it said and ends with its code', async () => {
@@ -174,6 +217,9 @@ test('the action runs the command, shows what it said and ends with its code', a
     return (await once(spawn('bash', ['-e', '-c', runs.steps[1]!.run], { env, stdio: 'ignore' }), 'exit'))[0];
   };
   expect(await run('rm')).toBe(2);
+  expect(await run('test', `--junit ${join(folder, 'junit.xml')}`)).toBe(0);
+  expect(readFileSync(join(folder, 'summary'), 'utf8')).toContain('none  root-logs-in.yaml has no tests');
+  expect(readFileSync(join(folder, 'junit.xml'), 'utf8')).toContain('<testsuites name="tocsin" tests="0"');
   expect(await run('plan', '--check --prune')).toBe(3);
   expect(readFileSync(join(folder, 'summary'), 'utf8')).toContain('~ root-logs-in.yaml');
   expect(await run('apply')).toBe(0);

@@ -1,5 +1,15 @@
+import type { ExportedSet } from '../detections/bulk-schema.ts';
 import type { Detection } from '../detections/schema.ts';
-import { fieldsOfRecord, type Fields } from './fields.ts';
+import type { TestSet } from '../detections/test-schema.ts';
+import {
+  bodyOf,
+  changesTests,
+  definitionOf,
+  fieldsOfRecord,
+  testsOf,
+  type FieldChange,
+  type Fields,
+} from './fields.ts';
 import type { Known } from './plan.ts';
 
 /** The service, as far as a folder needs it. */
@@ -7,37 +17,59 @@ export type Service = {
   list: () => Promise<Known[]>;
   create: (fields: Fields) => Promise<Known>;
   /** Throws where the detection is no longer as `known` says. */
-  update: (id: string, body: Fields, known: Fields) => Promise<Known>;
+  update: (id: string, change: { changes: FieldChange[]; fields: Fields; known: Fields }) => Promise<Known>;
   remove: (id: string) => Promise<void>;
 };
 
 type Problem = { detail?: string; errors?: { pointer: string; detail: string }[] };
+type Found = { record: Detection; etag: string | null };
 
 const timeoutMs = 60_000;
+const noTests: TestSet = { tests: [], localQuery: null };
 
 /** `validate`: every write is checked against its SIEM first. `isSame` tells whether two sets of fields are equal. */
 export function serviceAt(
   at: { url: string; key: string; validate: boolean },
   isSame: (one: Fields, other: Fields) => boolean,
 ): Service {
-  const call = async (method: string, path: string, more: { body?: unknown; ifMatch?: string } = {}) => {
+  const call = async <T>(method: string, path: string, more: { body?: unknown; ifMatch?: string } = {}) => {
     const answer = await send(at, method, path, more);
     if (answer.status !== 200) throw new Error(await problemOf(answer));
-    return { record: (await answer.json()) as Detection, etag: answer.headers.get('etag') };
+    return { body: (await answer.json()) as T, etag: answer.headers.get('etag') };
   };
   const query = at.validate ? '?validate=true' : '';
+  const find = async (id: string): Promise<Found> => {
+    const { body, etag } = await call<Detection>('GET', `/api/detections/${id}`);
+    return { record: body, etag };
+  };
+  const findTests = async (id: string) => (await call<TestSet>('GET', `/api/detections/${id}/tests`)).body;
+  const putTests = async (id: string, fields: Fields) =>
+    (await call<TestSet>('PUT', `/api/detections/${id}/tests`, { body: testsOf(fields) })).body;
   return {
     list: async () => {
-      const { record } = await call('GET', '/api/detections');
-      return (record as unknown as { detections: Detection[] }).detections.map(knownOf);
+      const { detections } = (await call<{ detections: Detection[] }>('GET', '/api/detections')).body;
+      const exported = (await call<ExportedSet>('GET', '/api/detections/export')).body.detections;
+      const tests = new Map(exported.map((one) => [one['id'], one as Partial<TestSet>]));
+      return detections.map((record) => knownOf(record, { ...noTests, ...tests.get(record.id) }));
     },
-    create: async (body) => knownOf((await call('POST', `/api/detections${query}`, { body })).record),
-    update: async (id, body, known) => {
-      const now = await call('GET', `/api/detections/${id}`);
-      if (now.record.deletedAt !== null || !isSame(fieldsOfRecord(now.record), known))
+    create: async (fields) => {
+      const body = definitionOf(fields);
+      const record = (await call<Detection>('POST', `/api/detections${query}`, { body })).body;
+      const tests = testsOf(fields);
+      const isEmpty = tests.tests.length === 0 && tests.localQuery === null;
+      return knownOf(record, isEmpty ? noTests : await putTests(record.id, fields));
+    },
+    update: async (id, { changes, fields, known }) => {
+      const now = await find(id);
+      const tests = await findTests(id);
+      if (now.record.deletedAt !== null || !isSame(fieldsOfRecord(now.record, tests), known))
         throw new Error('it changed in the service while this ran; plan again');
+      const body = bodyOf(changes, fields);
       const ifMatch = now.etag === null ? {} : { ifMatch: now.etag };
-      return knownOf((await call('PUT', `/api/detections/${id}${query}`, { body, ...ifMatch })).record);
+      const path = `/api/detections/${id}${query}`;
+      const record =
+        Object.keys(body).length === 0 ? now.record : (await call<Detection>('PUT', path, { body, ...ifMatch })).body;
+      return knownOf(record, changesTests(changes) ? await putTests(id, fields) : tests);
     },
     remove: async (id) => {
       await call('DELETE', `/api/detections/${id}`);
@@ -45,7 +77,10 @@ export function serviceAt(
   };
 }
 
-const knownOf = (record: Detection): Known => ({ id: record.id, fields: fieldsOfRecord(record) });
+const knownOf = (record: Detection, tests: TestSet): Known => ({
+  id: record.id,
+  fields: fieldsOfRecord(record, tests),
+});
 
 async function send(
   { url, key }: { url: string; key: string },

@@ -2,9 +2,10 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { CreateDetection } from '../detections/input.ts';
 import type { Detection } from '../detections/schema.ts';
+import { TestSet } from '../detections/test-schema.ts';
 import { verdictSchema } from '../detections/verdict-schema.ts';
 
-/** What a file says of a detection: the fields of a create body without those that are as they are by default. */
+/** What a file says of a detection: the fields of a create body and its tests, without those that are as they are by default. */
 export type Fields = Record<string, unknown>;
 
 /** Each field with its default, in the order in which a file has them. `undefined`: none, so that it cannot be taken away again. */
@@ -31,29 +32,62 @@ export const defaults: Fields = {
   structuredOutputSchema: verdictSchema,
   detectionQuery: undefined,
   systemPrompt: undefined,
+  localQuery: null,
+  tests: [],
 };
+const testFields = ['localQuery', 'tests'];
 export const fieldNames = Object.keys(defaults);
 
-/** The fields of a record as a file would have them. */
-export function fieldsOfRecord(record: Detection): Fields {
-  return canonical({ ...record, systemPrompt: record.activeSystemPrompt.prompt });
+/** The fields of a record and its tests as a file would have them. */
+export function fieldsOfRecord(record: Detection, { tests, localQuery }: TestSet): Fields {
+  return canonical({ ...record, systemPrompt: record.activeSystemPrompt.prompt, tests, localQuery });
 }
 
+/** The message names the file, and the line and field where it is wrong. */
 export class BadFile extends Error {}
 
-/** Reads what stands in a file. Throws a BadFile that names each wrong field. */
+export type FieldProblem = { path: readonly PropertyKey[]; message: string };
+
+/** What is wrong with the fields of a file; whoever knows the file says where they stand. */
+export class BadFields extends Error {
+  problems: FieldProblem[];
+  constructor(problems: FieldProblem[]) {
+    super(problems.map(({ path, message }) => [...path.map(String), message].join(': ')).join('; '));
+    this.problems = problems;
+  }
+}
+
+/** Reads what stands in a file. Throws a BadFields that names each wrong field. */
 export function readFields(raw: unknown): Fields {
   if (raw === null || typeof raw !== 'object' || Array.isArray(raw))
-    throw new BadFile('is no mapping of field names to values');
+    throw new BadFields([{ path: [], message: 'is no mapping of field names to values' }]);
   const unknown = Object.keys(raw).filter((name) => !fieldNames.includes(name));
-  const parsed = CreateDetection.safeParse(raw);
+  const { tests, localQuery, ...own } = raw as Fields;
+  const body = Object.fromEntries(Object.entries(own).filter(([name]) => !unknown.includes(name)));
+  const parsed = CreateDetection.safeParse(body);
+  // What JSON cannot say (.nan) would never come back as it was sent.
+  const set = TestSet.safeParse(JSON.parse(JSON.stringify({ tests: tests ?? [], localQuery })));
   const problems = [
-    ...unknown.map((name) => `${name}: is no field of a detection`),
-    ...(parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)),
+    ...unknown.map((name) => ({ path: [name], message: 'is no field of a detection' })),
+    ...(parsed.error?.issues ?? []),
+    ...(set.error?.issues ?? []),
   ];
-  if (problems.length > 0 || !parsed.success) throw new BadFile(problems.join('; '));
-  return canonical(parsed.data);
+  if (problems.length > 0 || !parsed.success || !set.success) throw new BadFields(problems);
+  return canonical({ ...parsed.data, ...set.data });
 }
+
+/** The tests of a file as the API takes them, with its other query. */
+export const testsOf = (fields: Fields): TestSet => ({
+  tests: (fields['tests'] ?? []) as TestSet['tests'],
+  localQuery: (fields['localQuery'] ?? null) as string | null,
+});
+
+/** The fields of a file that are the detection itself. */
+export const definitionOf = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !testFields.includes(name)));
+
+export const changesTests = (changes: FieldChange[]): boolean =>
+  changes.some(({ field }) => testFields.includes(field));
 
 function canonical(given: Record<string, unknown>): Fields {
   const cron = given['customCronSchedule'];
@@ -96,10 +130,12 @@ export const stuckFields = (changes: FieldChange[]): string[] =>
     .filter(({ field, after }) => after === undefined && defaults[field] === undefined && field !== 'enabled')
     .map(({ field }) => field);
 
-/** The body of a PUT: what changes, defaults spelled out where a file leaves a field out. */
+/** The body of a PUT of the detection itself: what changes, defaults spelled out where a file leaves a field out. */
 export function bodyOf(changes: FieldChange[], after: Fields): Fields {
   const body: Fields = Object.fromEntries(
-    changes.map(({ field, after: value }) => [field, value === undefined ? defaults[field] : value]),
+    changes
+      .filter(({ field }) => !testFields.includes(field))
+      .map(({ field, after: value }) => [field, value === undefined ? defaults[field] : value]),
   );
   const scheduled = after['customCronSchedule'] !== undefined || after['detectionCadence'] !== undefined;
   const touchesSchedule = ['customCronSchedule', 'detectionCadence', 'enabled'].some((field) => field in body);

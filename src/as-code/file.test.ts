@@ -29,6 +29,16 @@ const awkward = fc
   .map((lines) => lines.join('\n'));
 const prose = fc.oneof(text, awkward).filter((value) => value.length > 0 && value.isWellFormed());
 
+const event = fc.dictionary(prose, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
+const events = fc.oneof(
+  fc.array(event, { maxLength: 2 }),
+  fc.dictionary(prose, fc.array(event, { maxLength: 2 }), { maxKeys: 2 }),
+);
+const testCase = fc.record(
+  { name: prose, events, history: events, expect: fc.array(prose, { maxLength: 2 }) },
+  { requiredKeys: ['name', 'events', 'expect'] },
+);
+
 test('any detection is the same again after it went through a file', () => {
   fc.assert(
     fc.property(
@@ -43,6 +53,8 @@ test('any detection is the same again after it went through a file', () => {
           detectionCadence: fc.constantFrom('hourly', 'daily'),
           enabled: fc.boolean(),
           suppressionMinutes: fc.nat(1000),
+          localQuery: prose,
+          tests: fc.uniqueArray(testCase, { maxLength: 2, selector: ({ name }) => name }),
           inputs: fc.array(fc.record({ type: fc.constantFrom('text', 'date'), name: prose }), { maxLength: 2 }),
         },
         { requiredKeys: ['name', 'detectionCategory', 'systemPrompt', 'detectionQuery'] },
@@ -88,7 +100,7 @@ test.each([
   ['broken YAML', 'name: [\n', 'a.yaml'],
   ['an alias bomb', `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b]\n`, 'alias'],
 ])('%s is told with the name of the file', (_name, given, message) => {
-  expect(() => read(given)).toThrow(/^a\.yaml: /);
+  expect(() => read(given)).toThrow(/^a\.yaml:( |\d+: )/);
   expect(() => read(given)).toThrow(message);
 });
 
@@ -100,4 +112,36 @@ test('file names are plain words and never taken twice', () => {
     return made;
   });
   expect(names).toEqual(['root-logs-in.yaml', 'root-logs-in-2.yaml', 'etc.yaml', 'detection.yaml', 'u-ni-code.yaml']);
+});
+
+test('every problem is told with the line and the field where it stands', () => {
+  const cases =
+    '  - name: x\n    events: []\n    expect: []\n  - name: y\n    events:\n      - {a: 1}\n      - 7\n    expect: ada\n';
+  const given = `${least.replace('custom', 'often')}bad: 1\ntests:\n${cases}  - name: x\n    events: []\n    expect: []\n`;
+  const told = (() => {
+    try {
+      return String(read(given));
+    } catch (error) {
+      return (error as Error).message;
+    }
+  })();
+  const lines = told.split('\n').map((line) => line.split(': ').slice(0, 2));
+  expect(lines).toEqual([
+    ['a.yaml:5', 'bad'],
+    ['a.yaml:2', 'detectionCategory'],
+    ['a.yaml:11', 'tests.1.events'],
+    ['a.yaml:14', 'tests.1.expect'],
+  ]);
+  const twice = `${least}tests:\n${'  - name: x\n    events: []\n    expect: []\n'.repeat(2)}`;
+  expect(() => read(twice)).toThrow('a.yaml:5: tests: every test has a name of its own');
+  expect(() => read('name: A\nb: {c: 1\n')).toThrow(/^a\.yaml:[23]: /);
+});
+
+test('an event of a test stands on a line of its own', () => {
+  const one = { user: 'ada', device: { managed: false }, command: 'a\nb' };
+  const tests = [{ name: 'x', events: [one], history: { logins: [one, one] }, expect: ['ada'] }];
+  const { text: written } = writeDetectionFile({ ...read(least).fields, tests });
+  const line = '- { user: ada, device: { managed: false }, command: "a\\nb" }';
+  expect(written.split('\n').filter((text) => text.trim() === line)).toHaveLength(3);
+  expect(read(written).fields['tests']).toEqual(tests);
 });

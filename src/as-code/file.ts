@@ -1,36 +1,71 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { Document, isMap, parseDocument, Scalar } from 'yaml';
-import { BadFile, fieldNames, readFields, type Fields } from './fields.ts';
+import { Document, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar, visit, type YAMLMap } from 'yaml';
+import { BadFields, BadFile, fieldNames, readFields, type FieldProblem, type Fields } from './fields.ts';
 
-/** A file of a folder as it was read. `promptFile`: the `.md` beside it that holds the prompt. */
-export type DetectionFile = { name: string; text: string; fields: Fields; promptFile: string | undefined };
+/** A file of a folder as it was read. `promptFile`: the `.md` beside it that holds the prompt. `refuse` words a problem with it. */
+export type DetectionFile = {
+  name: string;
+  text: string;
+  fields: Fields;
+  promptFile: string | undefined;
+  refuse: (problems: FieldProblem[]) => BadFile;
+};
 
 const bytesMax = 1024 * 1024;
 const promptKey = 'systemPromptFile';
 
-/** Reads one detection. Throws a BadFile whose message begins with the file's name. */
+/** Reads one detection. Throws a BadFile with a line for each problem: file, line of the file, field. */
 export function readDetectionFile(folder: string, name: string): DetectionFile {
+  const lines = new LineCounter();
+  let document: Document | undefined;
+  const refuse = (problems: FieldProblem[], cause?: unknown): BadFile => {
+    const told = problems.map(({ path, message }) => {
+      const line = document && lineOf(document, lines, path);
+      return [`${name}${line === undefined ? '' : `:${line}`}`, path.map(String).join('.'), message];
+    });
+    return new BadFile(told.map((parts) => parts.filter((part) => part !== '').join(': ')).join('\n'), { cause });
+  };
   try {
     const text = readText(join(folder, name));
-    const document = parseDocument(text, { uniqueKeys: true });
+    document = parseDocument(text, { uniqueKeys: true, lineCounter: lines, prettyErrors: false });
     const [problem] = [...document.errors, ...document.warnings];
-    if (problem) throw new BadFile(problem.message.split('\n')[0]!.replace(/:$/, ''));
+    if (problem) throw new BadFile(`${name}:${lines.linePos(problem.pos[0]).line}: ${problem.message}`);
     const raw = document.toJS({ maxAliasCount: 20 }) as unknown;
     const promptFile = promptFileOf(raw);
-    return { name, text, fields: readFields(withPrompt(raw, folder, promptFile)), promptFile };
+    return { name, text, fields: readFields(withPrompt(raw, folder, promptFile)), promptFile, refuse };
   } catch (error) {
-    throw new BadFile(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    if (error instanceof BadFile) throw error;
+    throw refuse(error instanceof BadFields ? error.problems : [{ path: [], message: messageOf(error) }], error);
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Where a field stands, or the nearest thing around it that does. */
+function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | undefined {
+  for (let depth = path.length; depth > 0; depth -= 1) {
+    const parent = document.getIn(path.slice(0, depth - 1), true);
+    const last = path[depth - 1];
+    const pair = isMap(parent) ? pairOf(parent, last) : undefined;
+    const node = pair?.key ?? document.getIn(path.slice(0, depth), true);
+    const at = (node as { range?: [number, number, number] | null } | undefined)?.range?.[0];
+    if (at !== undefined) return lines.linePos(at).line;
+  }
+  return undefined;
+}
+
+const pairOf = (map: YAMLMap, key: PropertyKey | undefined) =>
+  map.items.find(({ key: own }) => isScalar(own) && own.value === key);
 
 function promptFileOf(raw: unknown): string | undefined {
   if (raw === null || typeof raw !== 'object' || !(promptKey in raw)) return undefined;
   const name = raw[promptKey];
   // A folder may come from a stranger's pull request: nothing outside of it is read.
   if (typeof name !== 'string' || !/^[^/\\\0]+\.md$/.test(name) || basename(name) !== name)
-    throw new BadFile(`${promptKey}: must be the name of an .md file in the same folder`);
-  if ('systemPrompt' in raw) throw new BadFile(`${promptKey}: stands beside systemPrompt; give one of them`);
+    throw new BadFields([{ path: [promptKey], message: 'must be the name of an .md file in the same folder' }]);
+  if ('systemPrompt' in raw)
+    throw new BadFields([{ path: [promptKey], message: 'stands beside systemPrompt; give one of them' }]);
   return name;
 }
 
@@ -42,7 +77,7 @@ function withPrompt(raw: unknown, folder: string, promptFile: string | undefined
 
 function readText(path: string): string {
   const bytes = readFileSync(path);
-  if (bytes.length > bytesMax) throw new BadFile(`${basename(path)} is larger than ${bytesMax} bytes`);
+  if (bytes.length > bytesMax) throw new Error(`${basename(path)} is larger than ${bytesMax} bytes`);
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }
 
@@ -58,7 +93,7 @@ export function writeDetectionFile(
   for (const name of [...fieldNames, promptKey]) {
     if (own[name] === undefined) document.delete(name);
     else if (JSON.stringify(valueAt(document, name)) !== JSON.stringify(own[name]))
-      document.set(name, nodeOf(document, own[name]));
+      document.set(name, nodeOf(document, name, own[name]));
   }
   return {
     text: document.toString({ lineWidth: 0, blockQuote: 'literal' }),
@@ -73,9 +108,26 @@ function valueAt(document: Document, name: string): unknown {
     : node;
 }
 
-function nodeOf(document: Document, value: unknown): unknown {
+function nodeOf(document: Document, name: string, value: unknown): unknown {
+  if (name === 'tests') return testsNode(document, value);
   if (typeof value !== 'string' || !value.includes('\n')) return document.createNode(value);
   const scalar = new Scalar(value);
   scalar.type = Scalar.BLOCK_LITERAL;
   return scalar;
+}
+
+/** Test cases with an event a line, as logs have them. */
+function testsNode(document: Document, value: unknown): unknown {
+  const node = document.createNode(value, { aliasDuplicateObjects: false });
+  visit(node, {
+    Map: (_key, map, path) => {
+      // The maps of a list below a test case are its events.
+      if (path.length > 1 && isSeq(path.at(-1))) map.flow = true;
+    },
+    Scalar: (_key, scalar) => {
+      if (typeof scalar.value === 'string' && /\s/.test(scalar.value.replaceAll(' ', '')))
+        scalar.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return node;
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FieldChange } from './fields.ts';
 import type { Step } from './plan.ts';
 
@@ -23,10 +24,28 @@ function printStep(step: Step): string[] {
 }
 
 function printChange({ field, before, after }: FieldChange): string[] {
+  if (field === 'tests') return [`    ${field}:`, ...printTests(before as Named, after as Named)];
   const isText = [before, after].some((value) => typeof value === 'string' && value.includes('\n'));
   if (!isText) return [`    ${field}: ${show(before)} → ${show(after)}`];
   const lines = diffLines(linesOf(before), linesOf(after));
   return [`    ${field}:`, ...lines.map((line) => `      ${line}`)];
+}
+
+type Named = readonly { name: string }[] | undefined;
+
+/** Test cases by name: those that came, left or changed; where only their order did, that. */
+function printTests(before: Named = [], after: Named = []): string[] {
+  const line = (sign: string, name: string): string => `      ${sign} ${JSON.stringify(name)}`;
+  const of = (list: Named = []) => new Map(list.map((test) => [test.name, test]));
+  const [old, fresh] = [of(before), of(after)];
+  const changed = after.flatMap((test) => {
+    const was = old.get(test.name);
+    if (!was) return [line('+', test.name)];
+    return isDeepStrictEqual(was, test) ? [] : [line('~', test.name)];
+  });
+  const gone = before.filter(({ name }) => !fresh.has(name)).map(({ name }) => line('-', name));
+  const lines = [...gone, ...changed];
+  return lines.length > 0 ? lines : ['      in another order'];
 }
 
 const show = (value: unknown): string => (value === undefined ? '(default)' : JSON.stringify(value));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { builtinDetections } from '../detections/builtin/registry.ts';
 import type { BuiltinDetection } from '../detections/builtin/builtin.ts';
+import { bodyOf, testsOf } from '../detections/builtin/portable.ts';
 import { runDue } from '../runs/run-due.ts';
 import { nextDueAcrossOrgs } from '../schedule/enqueue.ts';
 import type { Client } from './client.ts';
@@ -68,19 +69,8 @@ export async function playLogs(
 }
 
 async function create(call: Client, shipped: BuiltinDetection): Promise<Detected> {
-  const { id } = await call<{ id: string }>('POST', '/api/detections', {
-    name: shipped.name,
-    description: shipped.description,
-    detectionCategory: shipped.category,
-    systemPrompt: shipped.systemPrompt,
-    detectionQuery: shipped.query,
-    detectionCadence: shipped.cadence,
-    entityField: shipped.entityField,
-    tags: shipped.tags,
-    ...(shipped.timeField ? { timeField: shipped.timeField } : {}),
-    ...(shipped.suppressionMinutes === undefined ? {} : { suppressionMinutes: shipped.suppressionMinutes }),
-    ...(shipped.lookbackMinutes === undefined ? {} : { lookbackMinutes: shipped.lookbackMinutes }),
-  });
+  const { id } = await call<{ id: string }>('POST', '/api/detections', bodyOf(shipped));
+  await call('PUT', `/api/detections/${id}/tests`, testsOf(shipped));
   return { id, shippedId: shipped.id, name: shipped.name, category: shipped.category };
 }
 

@@ -14,7 +14,7 @@ export async function insertAgent(tx: Tx, author: Author, agent: AgentWithPrompt
   await sql`
     with agent as (
       insert into agents (${sql.join(columns.map(([name]) => sql.ref(name)))}) values (${sql.join(columns.map(([, value]) => value))})
-    ), prompt as (${promptInsert(agent)}), revision as (${revisionInsert(author, agent)})
+    ), prompt as (${promptInsert(author, agent)}), revision as (${revisionInsert(author, agent)})
     ${auditInsert(author, change)}`.execute(tx);
 }
 
@@ -30,17 +30,20 @@ export async function updateAgent(
   const set = sql.join(changed.map(([name, value]) => sql`${sql.ref(name)} = ${value}`));
   const parts = [
     sql`agent as (update agents set ${set} where organization_id = ${after.organization_id} and id = ${after.id})`,
-    ...(before.active_prompt_id === after.active_prompt_id ? [] : [sql`prompt as (${promptInsert(after)})`]),
+    // A new active prompt may also be an older version.
+    ...(before.latest_prompt_version === after.latest_prompt_version
+      ? []
+      : [sql`prompt as (${promptInsert(author, after)})`]),
     ...(before.revision === after.revision ? [] : [sql`revision as (${revisionInsert(author, after)})`]),
   ];
   await sql`with ${sql.join(parts)} ${auditInsert(author, change)}`.execute(tx);
 }
 
-function promptInsert(agent: AgentWithPrompt): RawBuilder<unknown> {
+function promptInsert(author: Author, agent: AgentWithPrompt): RawBuilder<unknown> {
   return sql`
-    insert into agent_prompts (organization_id, id, agent_id, version, prompt, description, created_at)
+    insert into agent_prompts (organization_id, id, agent_id, version, prompt, description, created_at, key_id)
     values (${agent.organization_id}, ${agent.active_prompt_id}, ${agent.id}, ${agent.prompt_version}, ${agent.prompt},
-      ${agent.prompt_description}, ${agent.prompt_created_at})`;
+      ${agent.prompt_description}, ${agent.prompt_created_at}, ${author.keyId})`;
 }
 
 function revisionInsert(author: Author, agent: AgentWithPrompt): RawBuilder<unknown> {

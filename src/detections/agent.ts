@@ -36,10 +36,17 @@ export type Agent = {
   rationale: string | null;
   source_item_ids: string[];
   suggestion_fingerprint: string | null;
+  /** What the program proposed, whatever became of its text since. */
+  suggestion_key: string | null;
+  technique: string | null;
+  evidence: string;
+  estimate: string | null;
   dismiss_reason: Detection['dismissReason'] | null;
   dismiss_note: string | null;
   enabled_before_deletion: boolean | null;
   active_prompt_id: string;
+  /** The highest version given out; the active one may be older. */
+  latest_prompt_version: number;
   revision: number;
   created_at: Date;
   updated_at: Date;
@@ -111,9 +118,14 @@ export const emptyAgent = {
   rationale: null,
   source_item_ids: [],
   suggestion_fingerprint: null,
+  suggestion_key: null,
+  technique: null,
+  evidence: '[]',
+  estimate: null,
   dismiss_reason: null,
   dismiss_note: null,
   enabled_before_deletion: null,
+  latest_prompt_version: 1,
   revision: 1,
   deleted_at: null,
 } satisfies Partial<Agent>;

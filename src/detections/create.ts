@@ -1,20 +1,19 @@
 import { inOrg, type Tx } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import { appError } from '../lib/errors.ts';
-import { uuidv7 } from '../lib/ids.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { followConnections } from '../schedule/delays.ts';
 import { openSchedule } from '../schedule/lifecycle.ts';
-import { emptyAgent, noFigures, type AgentView, type AgentWithPrompt } from './agent.ts';
+import { noFigures, type AgentView, type AgentWithPrompt } from './agent.ts';
 import { findDismissed, insertAgent } from './agent-store.ts';
-import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
+import { effectiveCron } from './cadence.ts';
 import { checkWouldRun } from './check.ts';
-import { checkModelAlias, columnsOf } from './columns.ts';
+import { checkModelAlias } from './columns.ts';
 import { findConnected } from './connection-store.ts';
-import { definitionText, type Definition } from './definition.ts';
 import { emitDetection } from './events.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { CreateDetection, CreateSuggestion } from './input.ts';
+import { newAgent } from './new-agent.ts';
 import { toRecord } from './record.ts';
 import type { Detection } from './schema.ts';
 
@@ -96,38 +95,11 @@ async function refuseLookAlike(tx: Tx, caller: Caller, agent: AgentWithPrompt, n
   });
 }
 
-/** What a body would make a detection of, without making it. 400 as for create. `now` is slot time. */
-export function definitionOf(caller: Caller, input: CreateDetection, now: Date): Definition {
-  return JSON.parse(definitionText(newAgent(caller, input, now))) as Definition;
-}
-
 /** The agent as it will be seen, before anything of it is stored. 400 for a connection that is not the organization's. */
 async function viewOf({ db }: Pick<Deps, 'db'>, caller: Caller, agent: AgentWithPrompt): Promise<AgentView> {
   const isPlain = agent.connection_id === null && agent.siem_type === null;
   const connected = isPlain || (await inOrg(db, caller.orgId, (tx) => findConnected(tx, agent)));
   return { ...agent, ...noFigures, siem_connected: connected };
-}
-
-function newAgent(caller: Caller, input: CreateDetection, now: Date): AgentWithPrompt {
-  const agent: AgentWithPrompt = {
-    ...emptyAgent,
-    organization_id: caller.orgId,
-    id: uuidv7(now),
-    agent_type: 'detection',
-    name: input.name,
-    trigger_id: uuidv7(now),
-    active_prompt_id: uuidv7(now),
-    prompt: input.systemPrompt,
-    prompt_version: 1,
-    prompt_description: '',
-    prompt_created_at: now,
-    created_at: now,
-    updated_at: now,
-    ...columnsOf(input, now),
-  };
-  agent.enabled = enabledAfter({ cron: null, enabled: false }, effectiveCron(agent), input.enabled);
-  checkLookback(agent);
-  return agent;
 }
 
 /** Coverage of a detection begins here, at the last slot before now. */

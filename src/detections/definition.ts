@@ -1,10 +1,13 @@
 import type { DetectionCategory } from '../analysis/candidate.ts';
 import type { AgentWithPrompt } from './agent.ts';
 import { effectiveCron } from './cadence.ts';
-import type { Detection } from './schema.ts';
+import type { Cadence, Detection } from './schema.ts';
 import type { OutputSchema } from './fields.ts';
 
-/** Everything that a run needs, as it was at one revision. `structuredOutputSchema` null: the default verdict; `lookbackMinutes` null: from the cron. */
+/**
+ * A detection as it was at one revision, with everything that a run needs. `structuredOutputSchema` null: the default verdict;
+ * `lookbackMinutes` null: from the cron. Revisions older than the three optional fields lack them.
+ */
 export type Definition = {
   name: string;
   description: string;
@@ -27,9 +30,12 @@ export type Definition = {
   promptId: string;
   promptVersion: number;
   systemPrompt: string;
+  tags?: string[];
+  detectionCadence?: Cadence | null;
+  customCronSchedule?: string | null;
 };
 
-const suppressionDefaultMinutes = 360;
+export const suppressionDefaultMinutes = 360;
 
 /** The definition as JSON text, as it stands in `agent_revisions`; two texts that differ are two revisions. */
 export function definitionText(agent: AgentWithPrompt): string {
@@ -55,5 +61,8 @@ export function definitionText(agent: AgentWithPrompt): string {
     promptId: agent.active_prompt_id,
     promptVersion: agent.prompt_version,
     systemPrompt: agent.prompt,
+    tags: agent.tags,
+    detectionCadence: agent.detection_cadence,
+    customCronSchedule: agent.custom_cron_schedule,
   });
 }

@@ -63,7 +63,8 @@ export function detectionOr404(agent: AgentView | undefined, id: string): AgentV
   return agent;
 }
 
-function changeable(found: AgentView | undefined, id: string): AgentView {
+/** The same where it may be changed: 409 for a deleted one. */
+export function changeable(found: AgentView | undefined, id: string): AgentView {
   const agent = detectionOr404(found, id);
   if (agent.deleted_at !== null) throw appError('conflict', `Detection ${id} is deleted; restore it first.`);
   return agent;
@@ -91,7 +92,8 @@ function nextPrompt(before: AgentView, prompt: string | undefined, now: Date): P
   return {
     prompt,
     active_prompt_id: uuidv7(now),
-    prompt_version: before.prompt_version + 1,
+    prompt_version: before.latest_prompt_version + 1,
+    latest_prompt_version: before.latest_prompt_version + 1,
     prompt_description: '',
     prompt_created_at: now,
   };

@@ -1,7 +1,7 @@
 import type { FeedItem, Indicator } from './schema.ts';
 import { buckets, type Bucket } from './vocabulary.ts';
 
-const hourMs = 3_600_000;
+export const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
 const ttlByBucket: Record<Bucket, number> = {

@@ -1,63 +1,77 @@
 import type { Deps } from '../deps.ts';
-import { inOrg, type Tx } from '../db/db.ts';
+import { inOrg, type Db, type Tx } from '../db/db.ts';
 import { appError } from '../lib/errors.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { fullHour, settleDocument } from './expiry.ts';
+import type { ItemFilters } from './listed.ts';
 import { marksOf } from './marks.ts';
 import { getPage } from './pages.ts';
 import type { Page } from './page-cache.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './query.ts';
 import type { FeedItem, FeedItemDetail, FeedList } from './schema.ts';
-import { findItem, listSourceNames, listVersions, readItemsPage, type ItemFilters } from './store.ts';
-import { toView } from './view.ts';
+import { readItemsPage, type PageRows } from './page-store.ts';
+import { findAnswering, relevantIds, type Answering } from './relevance-store.ts';
+import { readFoundPage } from './search-store.ts';
+import { findItem, listSourceNames, listVersions } from './store.ts';
+import { toView, type View } from './view.ts';
 
 /** A page of the feed as the bytes of its answer. The documents go from the database into it unparsed. */
 export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): Promise<Page> {
-  const request = readItemsQuery(query);
+  const { asOf, ...request } = readItemsQuery(query);
   const offset = Math.min((request.page - 1) * request.perPage, Number.MAX_SAFE_INTEGER - 1_000);
-  const filtersKey = JSON.stringify([request.severity, request.status, request.platform, request.source]);
-  const marks = marksOf(deps.db);
-  return getPage(deps, caller, `items ${JSON.stringify(request)}`, (view, hour) =>
+  return getPage(deps, caller, { name: `items ${JSON.stringify(request)}`, asOf }, (moment, token) =>
     inOrg(deps.db, caller.orgId, async (tx) => {
-      const found = await readItemsPage(tx, {
-        // An unknown platform is on no item, so there is nothing to look through.
-        poolIds: request.platform === null ? [] : view.poolIds,
-        filters: await filtersOf(tx, request, view.poolIds),
-        limit: request.perPage,
-        offset,
-        after: marks.get(`${view.tag} ${filtersKey} ${offset}`),
-      });
-      if (found.end) marks.put(`${toView(found.pools).tag} ${filtersKey} ${offset + found.docs.length}`, found.end);
+      // An unknown platform is on no item, so there is nothing to look through.
+      const view = request.platform === null ? toView([]) : moment.view;
+      const answering = await findAnswering(tx, moment.view);
+      const found = await readPage(deps.db, tx, { view, request, offset, answering });
       const docs = found.docs.map(({ doc, nextExpiryAt }) =>
-        nextExpiryAt && nextExpiryAt.getTime() <= hour ? settleDocument(doc, hour) : doc,
+        nextExpiryAt && nextExpiryAt.getTime() <= moment.hour ? settleDocument(doc, moment.hour) : doc,
       );
-      return { body: Buffer.from(`{"items":[${docs.join(',')}],${restOf(request, found.total)}`), pools: found.pools };
+      return Buffer.from(
+        `{"items":[${docs.join(',')}],${restOf(request, { total: found.total, asOf: token, answering })}`,
+      );
     }),
   );
 }
 
-async function filtersOf(
-  tx: Tx,
-  { severity, status, platform, source }: ItemsRequest,
-  poolIds: string[],
-): Promise<ItemFilters> {
-  return {
+/** What was asked for, whenever that was. */
+type Asked = Omit<ItemsRequest, 'asOf'>;
+
+type Reading = { view: View; request: Asked; offset: number; answering: Answering };
+
+async function readPage(db: Db, tx: Tx, { view, request, offset, answering }: Reading): Promise<PageRows> {
+  const { severity, status, platform, source, search, perPage: limit } = request;
+  const filters: ItemFilters = {
     ...(severity ? { severity } : {}),
     ...(status ? { status } : {}),
     ...(platform ? { platform } : {}),
-    ...(source === undefined ? {} : { sources: await matchSources(tx, source, poolIds) }),
+    ...(source === undefined ? {} : { sources: await matchSources(tx, source, view) }),
   };
+  const only =
+    request.relevancyMode === 'relevant' && answering.version !== undefined
+      ? relevantIds(answering.version, answering.seq)
+      : undefined;
+  const { terms, rootTerms, words, updatedSince, rootsOnly } = search;
+  if (only || terms.length > 0 || rootTerms.length > 0 || words || updatedSince || (rootsOnly && source !== undefined))
+    return readFoundPage(tx, view, { filters, search, only, limit, offset });
+  const marks = marksOf(db);
+  const markOf = (place: number): string => JSON.stringify([view.tag, filters, rootsOnly, place]);
+  const found = await readItemsPage(tx, view, {
+    filters: { ...filters, rootsOnly },
+    limit,
+    offset,
+    after: marks.get(markOf(offset)),
+  });
+  if (found.end) marks.put(markOf(offset + found.docs.length), found.end);
+  return found;
 }
 
 /** Case is compared here and not by the database, whose rules depend on the locale that it was made with. */
-async function matchSources(
-  tx: Tx,
-  source: string,
-  poolIds: string[],
-): Promise<{ publishers: string[]; names: string[] }> {
+async function matchSources(tx: Tx, source: string, view: View): Promise<{ publishers: string[]; names: string[] }> {
   const fold = (text: string): string => text.normalize('NFC').toLowerCase();
   const wanted = fold(source);
-  const found = await listSourceNames(tx, poolIds);
+  const found = await listSourceNames(tx, view);
   const distinct = (texts: string[]): string[] => [...new Set(texts.filter((text) => fold(text) === wanted))];
   return {
     publishers: distinct(found.map(({ publisher }) => publisher)),
@@ -66,7 +80,10 @@ async function matchSources(
 }
 
 /** The fields of the answer that follow its items, up to the closing brace. */
-function restOf(request: ItemsRequest, total: number): string {
+function restOf(
+  request: Asked,
+  { total, asOf, answering }: { total: number; asOf: string | undefined; answering: Answering },
+): string {
   const rest: Omit<FeedList, 'items'> = {
     total,
     page: request.page,
@@ -74,15 +91,17 @@ function restOf(request: ItemsRequest, total: number): string {
     hasNext: request.page * request.perPage < total,
     validations: {
       filters: { applied: request.applied, unknown: request.unknown },
-      warnings: warningsOf(request),
-      profile: 'none',
+      warnings: warningsOf(request, answering),
+      profile: answering.profile,
     },
-    outputs: { sort: '-addedToFeedAt,-id' },
+    outputs: { ...(asOf ? { asOf } : {}), sort: '-addedToFeedAt,-id' },
   };
   return JSON.stringify(rest).slice(1);
 }
 
-function warningsOf(request: ItemsRequest): NonNullable<FeedList['validations']>['warnings'] {
+type Warning = NonNullable<FeedList['validations']>['warnings'][number];
+
+function warningsOf(request: Asked, answering: Answering): Warning[] {
   return [
     ...(request.platform === null
       ? [
@@ -93,10 +112,17 @@ function warningsOf(request: ItemsRequest): NonNullable<FeedList['validations']>
           },
         ]
       : []),
-    ...(request.relevancyMode === 'relevant'
-      ? [{ code: 'no_profile', message: 'No profile is set: relevant lists what all does.', param: 'relevancyMode' }]
-      : []),
+    ...(request.relevancyMode === 'relevant' ? relevanceWarnings(answering) : []),
   ];
+}
+
+function relevanceWarnings({ profile, rebuilding, version }: Answering): Warning[] {
+  const warning = (code: string, message: string): Warning => ({ code, message, param: 'relevancyMode' });
+  if (rebuilding)
+    return [warning('relevance_rebuilding', 'The profile was changed: what follows is relevant to the one before.')];
+  return profile === 'none' || version === undefined
+    ? [warning('no_profile', 'No profile is set: relevant lists what all does.')]
+    : [];
 }
 
 /** One item with its history. Throws not_found for an id that is not there or that the organization does not see. */

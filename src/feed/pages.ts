@@ -1,51 +1,49 @@
 import type { Deps } from '../deps.ts';
-import type { Db } from '../db/db.ts';
+import { inOrg, type Db } from '../db/db.ts';
+import type { OrgId } from '../lib/org-id.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { openAsOf, sealAsOf, type Moment } from './as-of.ts';
 import { fullHour } from './expiry.ts';
 import { createPageCache, type Page, type PageCache } from './page-cache.ts';
-import type { PoolVersion } from './store.ts';
-import { forgetViews, toView, viewOf, type View } from './view.ts';
+import { readFeedKey } from './store.ts';
+import { viewOf } from './view.ts';
 
-/** Makes an answer for a view; `pools` are those that it was read from. */
-export type BuildPage = (view: View, hour: number) => Promise<{ body: Buffer; pools: PoolVersion[] }>;
+/** Makes the body of an answer as it was at a moment; `asOf` is the moment's name. */
+export type BuildPage = (moment: Moment, asOf: string | undefined) => Promise<Buffer>;
 
-type Kept = { cache: PageCache; building: Map<string, Promise<Page>> };
+type Kept = { cache: PageCache; building: Map<string, Promise<Page>>; key: Promise<Buffer> | undefined };
 const keptByDb = new WeakMap<Db, Kept>();
-const triesMax = 3;
 
 /**
- * The answer named `name` for the caller's view, the feed's version in it and the UTC hour: from memory where it was made before, by whomever
- * with the same view. An answer that was read from a newer feed than its key says is made again.
+ * The answer named `name` for the caller's view, the feed's version in it and the UTC hour, or for those that `asOf` names: from memory where
+ * it was made before, by whomever with the same view. Statements read what was valid at the moment, so later writes never mix in.
  */
-export async function getPage(deps: Deps, caller: Caller, name: string, build: BuildPage): Promise<Page> {
-  const kept = keptByDb.get(deps.db) ?? { cache: createPageCache(), building: new Map() };
+export async function getPage(
+  deps: Deps,
+  caller: Caller,
+  { name, asOf }: { name: string; asOf?: string | undefined },
+  build: BuildPage,
+): Promise<Page> {
+  const kept = keptByDb.get(deps.db) ?? { cache: createPageCache(), building: new Map(), key: undefined };
   keptByDb.set(deps.db, kept);
-  const hour = fullHour(deps.clock());
   const view = await viewOf(deps.db, caller.orgId);
-  const key = `${view.tag} ${hour} ${name}`;
+  const at = deps.clock();
+  const moment =
+    asOf === undefined
+      ? { view, hour: fullHour(at) }
+      : openAsOf(await feedKey(kept, deps.db, caller.orgId), asOf, { view, at });
+  const key = `${moment.view.tag} ${moment.hour} ${name}`;
   const known = kept.cache.get(key) ?? kept.building.get(key);
   if (known) return known;
-  const made = buildPage(deps, caller, { kept, view, hour, name, build });
+  const made = feedKey(kept, deps.db, caller.orgId)
+    .then((sealing) => build(moment, sealAsOf(sealing, moment)))
+    .then((body) => kept.cache.put(key, body));
   kept.building.set(key, made);
   return made.finally(() => kept.building.delete(key));
 }
 
-type Building = { kept: Kept; view: View; hour: number; name: string; build: BuildPage };
-
-async function buildPage(
-  deps: Deps,
-  caller: Caller,
-  { kept, view: first, hour, name, build }: Building,
-): Promise<Page> {
-  let view = first;
-  for (let attempt = 1; ; attempt += 1) {
-    const { body, pools } = await build(view, hour);
-    const read = toView(pools);
-    if (read.tag === view.tag || (attempt >= triesMax && samePools(read, view)))
-      return kept.cache.put(`${read.tag} ${hour} ${name}`, body);
-    forgetViews(deps.db);
-    view = await viewOf(deps.db, caller.orgId);
-  }
+function feedKey(kept: Kept, db: Db, orgId: OrgId): Promise<Buffer> {
+  kept.key ??= inOrg(db, orgId, readFeedKey);
+  kept.key.catch(() => (kept.key = undefined));
+  return kept.key;
 }
-
-const samePools = (a: View, b: View): boolean => a.poolIds.join() === b.poolIds.join();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fieldError } from '../lib/errors.ts';
 import { findPlatform, type Platform } from './platforms.ts';
+import { readSearch, searchFields, type Search } from './search-query.ts';
 import { itemStatuses, severities, type ItemStatus, type Severity } from './vocabulary.ts';
 
 /** Decimal digits and nothing else; described as the integer that they are. */
@@ -22,6 +23,13 @@ export const ItemsQuery = z.looseObject({
   status: z.enum(itemStatuses).optional(),
   source: z.string().max(500).optional().describe('Publisher or source name, in any case.'),
   relevancyMode: z.enum(['relevant', 'all']).optional(),
+  ...searchFields,
+  asOf: z
+    .string()
+    .min(1)
+    .max(12_000)
+    .optional()
+    .describe('`outputs.asOf` of an earlier page: this one is then of the same moment. Good for at least an hour.'),
 });
 export type ItemsQuery = z.infer<typeof ItemsQuery>;
 
@@ -37,6 +45,8 @@ export type ItemsRequest = {
   platform: Platform | null | undefined;
   source: string | undefined;
   relevancyMode: 'relevant' | 'all';
+  asOf: string | undefined;
+  search: Search;
   applied: Record<string, string>;
   unknown: string[];
 };
@@ -48,12 +58,14 @@ export function readItemsQuery(query: ItemsQuery): ItemsRequest {
   if (source?.includes('\u0000'))
     throw fieldError('query/source', 'invalid_text', 'source must be text without U+0000.');
   const platform = platformText === undefined ? undefined : (findPlatform(platformText) ?? null);
+  const search = readSearch(query);
   const applied: Record<string, string> = {
     ...(query.severity ? { severity: query.severity } : {}),
     ...(platformText === undefined ? {} : { platform: platform ?? platformText }),
     ...(query.status ? { status: query.status } : {}),
     ...(source === undefined ? {} : { source }),
     ...(query.relevancyMode ? { relevancyMode: query.relevancyMode } : {}),
+    ...search.applied,
   };
   return {
     // Larger than any page there is, and still a number in JSON.
@@ -64,6 +76,8 @@ export function readItemsQuery(query: ItemsQuery): ItemsRequest {
     platform,
     source,
     relevancyMode: query.relevancyMode ?? 'all',
+    asOf: query.asOf,
+    search,
     applied,
     unknown: Object.keys(query)
       .filter((name) => !known.has(name))

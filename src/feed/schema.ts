@@ -123,7 +123,12 @@ export const FeedList = z.object({
       profile: z.enum(['none', 'set']),
     })
     .optional(),
-  outputs: z.object({ sort: z.string() }).optional(),
+  outputs: z
+    .object({
+      asOf: z.string().optional().describe('Names the moment of this page: give it to the next.'),
+      sort: z.string(),
+    })
+    .optional(),
 });
 export type FeedList = z.infer<typeof FeedList>;
 

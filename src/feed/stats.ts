@@ -5,18 +5,17 @@ import { getPage } from './pages.ts';
 import type { Page } from './page-cache.ts';
 import { platforms } from './platforms.ts';
 import type { FeedStats } from './schema.ts';
-import { listCounts, readRecent, type CountRow, type RecentRow } from './store.ts';
+import { listCounts, listRecent, type CountRow, type RecentRow } from './store.ts';
 import { severities } from './vocabulary.ts';
 
 const recentMax = 10;
 
 /** The statistics of what GET /items without parameters lists, as the bytes of the answer. */
 export function getStats(deps: Deps, caller: Caller): Promise<Page> {
-  return getPage(deps, caller, 'stats', (view) =>
+  return getPage(deps, caller, { name: 'stats' }, ({ view }) =>
     inOrg(deps.db, caller.orgId, async (tx) => {
-      const counts = await listCounts(tx, view.poolIds);
-      const { pools, recent } = await readRecent(tx, view.poolIds, recentMax);
-      return { body: Buffer.from(JSON.stringify(toStats(counts, recent))), pools };
+      const counts = await listCounts(tx, view);
+      return Buffer.from(JSON.stringify(toStats(counts, await listRecent(tx, view, recentMax))));
     }),
   );
 }
@@ -31,6 +30,11 @@ function toStats(counts: CountRow[], recent: RecentRow[]): FeedStats {
     severityBreakdown: entries(severities.toReversed(), (row, severity) => row.severity === severity),
     platformBreakdown: entries(platforms, (row, platform) => row.platforms.split(',').includes(platform)),
     sourcePublishers: [...new Set(counts.map(({ publisher }) => publisher))].toSorted(),
-    recentItems: recent.map(({ id, title, severity, at }) => ({ id, title, severity, publishTime: at.toISOString() })),
+    recentItems: recent.map(({ id, title, severity, publish_time, added_to_feed_at }) => ({
+      id,
+      title,
+      severity,
+      publishTime: (publish_time ?? added_to_feed_at).toISOString(),
+    })),
   };
 }

@@ -1,142 +1,70 @@
 import { sql } from 'kysely';
 import { row, rows, type Tx } from '../db/db.ts';
-import type { Mark } from './marks.ts';
+import { orderedRows, poolsOf, wasThen, withColumns } from './listed.ts';
+import type { View } from './view.ts';
 
 export type PoolVersion = [id: string, seq: number];
 
-/** Which pools the transaction's organization sees; row-level security says the same once more. */
 /** The pools whose items the organization of the transaction sees. */
 export const isVisible = sql`(kind = 'public' or organization_id = tocsin_org() or (kind = 'assigned' and tocsin_org() = any(assigned_to)))`;
-const visiblePools = sql`(select coalesce(json_agg(json_build_array(id, seq) order by id), '[]') from feed_pools where ${isVisible})`;
 
+/** Which pools the transaction's organization sees; row-level security says the same once more. */
 export async function readPools(tx: Tx): Promise<PoolVersion[]> {
-  const found = await row(tx, sql<{ pools: PoolVersion[] }>`select ${visiblePools} as pools`);
-  return found?.pools ?? [];
-}
-
-/** `sources` narrows to items whose publisher or source name is among them. */
-export type ItemFilters = {
-  severity?: string;
-  status?: string;
-  platform?: string;
-  sources?: { publishers: string[]; names: string[] };
-};
-
-/** `end` is the last row of the page. */
-export type PageRows = {
-  pools: PoolVersion[];
-  total: number;
-  docs: { doc: string; nextExpiryAt: Date | null }[];
-  end: Mark | undefined;
-};
-
-type PageRow = {
-  pools: PoolVersion[];
-  total: number;
-  id: string | null;
-  added_to_feed_at: Date;
-  doc: string;
-  next_expiry_at: Date | null;
-};
-
-/**
- * One page with its total and the view that both belong to, all of one snapshot. The total comes from the kept counts; the page from one index
- * scan per pool that reads no document before the page is known. Past the end nothing is scanned. `after` is the row that stands at `offset`,
- * where it is known: the scan then begins there.
- */
-export async function readItemsPage(
-  tx: Tx,
-  given: { poolIds: string[]; filters: ItemFilters; limit: number; offset: number; after?: Mark | undefined },
-): Promise<PageRows> {
-  const { poolIds, filters, limit, offset, after } = given;
-  const passed = after ? 0 : offset;
   const found = await rows(
     tx,
-    sql<PageRow>`
-      with total as materialized (
-        select coalesce(sum(n), 0) as n from feed_counts c where pool_id = any(${poolIds}::uuid[])
-          ${conditions(filters, sql`${filters.platform ?? ''} = any(string_to_array(c.platforms, ','))`)}
-      ), page as (
-        select found.id, found.added_to_feed_at from unnest(${poolIds}::uuid[]) as pool (id) cross join lateral (
-          select i.id, i.added_to_feed_at from items i
-          where i.pool_id = pool.id ${conditions(filters, sql`${filters.platform ?? ''} = any(i.platforms)`)}
-            ${after ? sql`and (i.added_to_feed_at, i.id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``}
-          order by i.added_to_feed_at desc, i.id desc
-          limit (select case when n > ${offset} then ${passed + limit}::bigint else 0 end from total)
-        ) found
-        order by found.added_to_feed_at desc, found.id desc limit ${limit} offset ${passed}
-      )
-      select ${visiblePools} as pools, total.n as total, item.*
-      from total left join (
-        select page.id, page.added_to_feed_at, i.doc, i.next_expiry_at from page join items i on i.id = page.id
-      ) item on true
-      order by item.added_to_feed_at desc, item.id desc`,
+    sql<{ id: string; seq: number }>`select id, seq from feed_pools where ${isVisible} order by id`,
   );
-  const page = found.filter(({ id }) => id !== null);
-  const last = page.at(-1);
-  return {
-    pools: found[0]?.pools ?? [],
-    total: found[0]?.total ?? 0,
-    docs: page.map(({ doc, next_expiry_at }) => ({ doc, nextExpiryAt: next_expiry_at })),
-    end: last && { at: last.added_to_feed_at, id: last.id! },
-  };
+  return found.map(({ id, seq }) => [id, seq]);
 }
 
-function conditions(filters: ItemFilters, platform: ReturnType<typeof sql>): ReturnType<typeof sql> {
-  const { severity, status, sources } = filters;
-  return sql`
-    ${severity === undefined ? sql`` : sql`and severity = ${severity}`}
-    ${status === undefined ? sql`` : sql`and status = ${status}`}
-    ${filters.platform === undefined ? sql`` : sql`and ${platform}`}
-    ${sources === undefined ? sql`` : sql`and (publisher = any(${sources.publishers}) or source_name = any(${sources.names}))`}`;
+/** The key that `asOf` strings are sealed with. */
+export async function readFeedKey(tx: Tx): Promise<Buffer> {
+  const found = await row(tx, sql<{ key: Buffer }>`select key from feed_key`);
+  return found!.key;
 }
 
-/** Every publisher and source name that the organization's items have. */
-export function listSourceNames(tx: Tx, poolIds: string[]): Promise<{ publisher: string; source_name: string }[]> {
+/** Every publisher and source name that the items of a view have, or had until a moment ago. */
+export function listSourceNames(tx: Tx, view: View): Promise<{ publisher: string; source_name: string }[]> {
   return rows(
     tx,
-    sql<{
-      publisher: string;
-      source_name: string;
-    }>`select distinct publisher, source_name from feed_counts where pool_id = any(${poolIds}::uuid[])`,
+    sql<{ publisher: string; source_name: string }>`
+      select publisher, source_name from feed_counts where pool_id = any(${view.poolIds}::uuid[])
+      union select s.publisher, s.source_name from ${poolsOf(view)} join item_states s on ${wasThen}`,
   );
 }
 
 export type CountRow = { severity: string; platforms: string; publisher: string; n: number };
 
-export function listCounts(tx: Tx, poolIds: string[]): Promise<CountRow[]> {
+/** How many items of a view there are of each kind. */
+export function listCounts(tx: Tx, view: View): Promise<CountRow[]> {
   return rows(
     tx,
     sql<CountRow>`
-      select severity, platforms, publisher, sum(n) as n from feed_counts where pool_id = any(${poolIds}::uuid[])
-      group by severity, platforms, publisher`,
+      select severity, platforms, publisher, sum(n) as n from (
+        select severity, platforms, publisher, n from feed_counts where pool_id = any(${view.poolIds}::uuid[])
+        union all select severity, array_to_string(platforms, ','), publisher, -1
+          from ${poolsOf(view)} join items i on i.pool_id = pool.id and i.seq > pool.seq
+        union all select severity, array_to_string(platforms, ','), publisher, 1 from ${poolsOf(view)} join item_states s on ${wasThen}
+      ) counted group by severity, platforms, publisher having sum(n) <> 0`,
   );
 }
 
-export type RecentRow = { id: string; title: string; severity: string; at: Date };
+export type RecentRow = {
+  id: string;
+  title: string;
+  severity: string;
+  publish_time: Date | null;
+  added_to_feed_at: Date;
+};
 
-export async function readRecent(
-  tx: Tx,
-  poolIds: string[],
-  limit: number,
-): Promise<{ pools: PoolVersion[]; recent: RecentRow[] }> {
-  const found = await rows(
+/** The first items of a view. */
+export function listRecent(tx: Tx, view: View, limit: number): Promise<RecentRow[]> {
+  return rows(
     tx,
-    sql<{ pools: PoolVersion[] } & { [K in keyof RecentRow]: RecentRow[K] | null }>`
-      select pools.list as pools, item.id, item.title, item.severity, coalesce(item.publish_time, item.added_to_feed_at) as at
-      from (select ${visiblePools} as list) pools left join (
-        select found.* from unnest(${poolIds}::uuid[]) as pool (id) cross join lateral (
-          select i.id, i.added_to_feed_at, i.title, i.severity, i.publish_time from items i
-          where i.pool_id = pool.id order by i.added_to_feed_at desc, i.id desc limit ${limit}
-        ) found
-        order by found.added_to_feed_at desc, found.id desc limit ${limit}
-      ) item on true
-      order by item.added_to_feed_at desc, item.id desc`,
+    sql<RecentRow>`
+      ${withColumns(orderedRows(view, {}, { limit: sql`${limit}` }), ['title', 'severity', 'publish_time'])}
+      order by page.added_to_feed_at desc, page.id desc`,
   );
-  return {
-    pools: found[0]?.pools ?? [],
-    recent: found.filter((item): item is typeof item & RecentRow => item.id !== null),
-  };
 }
 
 export function findItem(

@@ -4,7 +4,7 @@ import type { OrgId } from '../lib/org-id.ts';
 import { readPools, type PoolVersion } from './store.ts';
 
 /** What an organization sees, at one moment: its pools with their sequence numbers. Equal tags mean equal pages. */
-export type View = { tag: string; poolIds: string[] };
+export type View = { tag: string; poolIds: string[]; seqs: number[] };
 
 // Short enough that nobody waits for another process's writes; this process's own are forgotten at once (`forgetViews`).
 const believedMs = 100;
@@ -33,5 +33,5 @@ export function forgetViews(db: Db): void {
 
 export function toView(pools: PoolVersion[]): View {
   const tag = createHash('sha256').update(JSON.stringify(pools)).digest('base64url').slice(0, 22);
-  return { tag, poolIds: pools.map(([id]) => id) };
+  return { tag, poolIds: pools.map(([id]) => id), seqs: pools.map(([, seq]) => seq) };
 }

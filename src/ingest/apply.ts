@@ -1,22 +1,27 @@
 import type { Tx } from '../db/db.ts';
 import type { FeedItem } from '../feed/schema.ts';
+import { searchHead } from '../feed/words.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Action, Candidate, HeldItem, Plan } from './diff.ts';
 import { emptyItem, retractItem, toDocument, toItem, type Stamps } from './document.ts';
+import { settlePools } from './dedupe/settle-pools.ts';
+import { traitsOf } from './dedupe/traits.ts';
 import { emitItems } from './events.ts';
 import { changedParts, contentHash } from './hashes.ts';
-import type { SourceRow } from './source-row.ts';
+import { reading } from './reading.ts';
+import type { Origin } from './source-row.ts';
 import { advancePools, listCurrentTexts, lockPools, markMissing } from './store.ts';
+import { emptyStates } from './write-search.ts';
 import { changeCounts, emptyVersions, writeItems, type CountKey, type ItemWrite } from './write-items.ts';
 
 type Current = Map<string, { item: FeedItem; storedText: string }>;
-type Commit = { source: SourceRow; at: Date; seqByPool: Map<string, number>; current: Current };
+type Commit = { source: Origin; at: Date; seqByPool: Map<string, number>; current: Current };
 
 /**
  * Carries a plan out in the caller's transaction: items, versions, totals and the pools' sequence numbers move together. The locked pools
  * make `addedToFeedAt` strictly increase in commit order.
  */
-export async function applyPlan(tx: Tx, source: SourceRow, plan: Plan, now: Date): Promise<void> {
+export async function applyPlan(tx: Tx, source: Origin, plan: Plan, now: Date): Promise<void> {
   await markMissing(tx, plan.back, 0);
   await markMissing(tx, plan.absent, 1);
   if (plan.actions.length === 0) return;
@@ -32,10 +37,9 @@ export async function applyPlan(tx: Tx, source: SourceRow, plan: Plan, now: Date
   const steps = inPublishOrder(plan.actions, at).flatMap((action) => stepsOf(commit, action));
   const emptied = plan.actions.flatMap((action) => (action.kind === 'move' ? [action.held.id] : []));
   await emptyVersions(tx, emptied);
-  await writeItems(
-    tx,
-    steps.map(({ write }) => write),
-  );
+  const writes = steps.map(({ write }) => write);
+  const gone = await writeItems(tx, writes);
+  await emptyStates(tx, emptied);
   await changeCounts(
     tx,
     steps.flatMap(({ write, held }) => [
@@ -43,12 +47,16 @@ export async function applyPlan(tx: Tx, source: SourceRow, plan: Plan, now: Date
       { key: write, by: 1 as const },
     ]),
   );
+  const settled = await settlePools(tx, writes, { gone, ...commit });
   await advancePools(tx, poolIds, at);
   // What a source holds when it is first read is a load, not news.
   if (source.last_success_at)
     await emitItems(
       tx,
-      steps.map(({ write, held }) => ({ write, statusBefore: held?.status })),
+      steps.map(({ write, held }) => ({
+        write: { ...write, doc: settled.get(write.id) ?? write.doc },
+        statusBefore: held?.status,
+      })),
     );
 }
 
@@ -57,7 +65,7 @@ function poolsOf(action: Action): string[] {
   return 'held' in action ? [action.held.pool_id, action.candidate.poolId] : [action.candidate.poolId];
 }
 
-async function currentItems(tx: Tx, source: SourceRow, actions: Action[]): Promise<Current> {
+async function currentItems(tx: Tx, source: Origin, actions: Action[]): Promise<Current> {
   const ids = actions.flatMap((action) => ('held' in action ? [action.held.id] : []));
   const found = ids.length === 0 ? [] : await listCurrentTexts(tx, source, ids);
   return new Map(
@@ -151,7 +159,12 @@ function written(
   const { record } = candidate;
   const item = toItem(record, commit.source, stamps);
   return {
-    ...common(commit, item, { poolId: candidate.poolId, stamps }),
+    ...common(commit, item, {
+      poolId: candidate.poolId,
+      stamps,
+      storedText: record.storedText,
+      aliases: record.aliases,
+    }),
     recordId: record.recordId,
     contentHash: candidate.contentHash,
     recordHash: candidate.recordHash,
@@ -172,6 +185,7 @@ function tombstone(commit: Commit, held: HeldItem, { emptied }: { emptied: boole
   return {
     ...common(commit, item, {
       poolId: held.pool_id,
+      storedText,
       stamps: { ...stamps, id: held.id, status: 'retracted', createdAt, addedToFeedAt },
     }),
     recordId: held.record_id,
@@ -204,6 +218,11 @@ type Common = Pick<
   | 'title'
   | 'publishTime'
   | 'doc'
+  | 'terms'
+  | 'searchHead'
+  | 'sketch'
+  | 'identifying'
+  | 'reading'
   | 'nextExpiryAt'
   | 'seq'
   | 'addedToFeedAt'
@@ -211,7 +230,9 @@ type Common = Pick<
   | 'at'
 >;
 
-function common(commit: Commit, item: FeedItem, { poolId, stamps }: { poolId: string; stamps: Stamps }): Common {
+type Place = { poolId: string; stamps: Stamps; storedText: string; aliases?: string[] | undefined };
+
+function common(commit: Commit, item: FeedItem, { poolId, stamps, storedText, aliases }: Place): Common {
   const { doc, nextExpiryAt } = toDocument(item, commit.at);
   return {
     id: stamps.id,
@@ -228,6 +249,9 @@ function common(commit: Commit, item: FeedItem, { poolId, stamps }: { poolId: st
     title: item.event.title,
     publishTime: item.source.publishTime ?? null,
     doc,
+    ...traitsOf(item, storedText, aliases),
+    reading,
+    searchHead: searchHead(item),
     nextExpiryAt,
     seq: commit.seqByPool.get(poolId)!,
     addedToFeedAt: stamps.addedToFeedAt,

@@ -2,17 +2,17 @@ import type { Candidate } from './diff.ts';
 import { tlpOfRecord, toItem } from './document.ts';
 import { contentHash, recordHash } from './hashes.ts';
 import type { Skipped, SourceRecord } from './record.ts';
-import type { SourceRow } from './source-row.ts';
+import type { Origin } from './source-row.ts';
 
 /** A page holds up to a hundred documents, so one has a bound. */
-const documentMaxChars = 1_000_000;
+const documentMaxChars = 4_000_000;
 // A document is made of what its text says; one with a short text needs no measuring.
 const measuredFromChars = 100_000;
 
 /** What the feed would make of records: the hashes that tell a change, and the pool of those who may see it. */
 export function toCandidates(
   records: SourceRecord[],
-  source: SourceRow,
+  source: Origin,
   ownPool: string,
 ): { candidates: Candidate[]; tooLarge: Skipped[] } {
   const candidates: Candidate[] = [];

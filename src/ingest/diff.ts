@@ -11,6 +11,8 @@ export type HeldItem = {
   record_hash: string;
   record_modified_at: Date | null;
   missing_pulls: number;
+  /** A person took it back: its source says nothing of it any more until the person takes that back. */
+  held_back: boolean;
   pool_id: string;
   severity: string;
   publisher: string;
@@ -61,6 +63,8 @@ export function planPull(given: {
   candidates: Candidate[];
   present: ReadonlySet<string>;
   catalogue: boolean;
+  /** Records that the source says have not changed; they were not read. */
+  unread: number;
   skipped: Skipped[];
 }): Plan {
   const { candidates, catalogue } = given;
@@ -75,12 +79,13 @@ export function planPull(given: {
   const back = given.held.filter((item) => isLive(item) && item.missing_pulls > 0 && seen.has(item.record_id));
   const { vanished, absent } = ageMissing(missing);
   actions.push(...vanished);
+  const result = countResult(actions, candidates.length, given.skipped);
   return {
     actions,
     back: back.map(({ id }) => id),
     absent,
     records: candidates.length,
-    result: countResult(actions, candidates.length, given.skipped),
+    result: { ...result, unchanged: result.unchanged + given.unread },
   };
 }
 
@@ -122,6 +127,7 @@ function actionFor(candidate: Candidate, held: HeldItem | undefined): Action | u
     held.record_modified_at !== null &&
     record.modifiedAt !== undefined &&
     Date.parse(record.modifiedAt) < held.record_modified_at.getTime();
+  if (held.held_back) return undefined;
   if (held.status === 'retracted') {
     // Retracted is final for machines: a record that returns is a new item beside the tombstone.
     const vanished = held.missing_pulls >= absentPullsMax;

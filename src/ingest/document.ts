@@ -2,9 +2,9 @@ import { basename } from 'node:path';
 import { settleIndicators, fullHour } from '../feed/expiry.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { buckets, stricterTlp, type ItemStatus, type Tlp } from '../feed/vocabulary.ts';
-import { confidence, noIocs, type SourceRecord } from './record.ts';
-import { sourceFormats } from './sources/registry.ts';
-import type { SourceRow } from './source-row.ts';
+import { confidence, noIocs, type SourceFormat, type SourceRecord } from './record.ts';
+import { sourceFormats, type SourceKind } from './sources/registry.ts';
+import type { Origin } from './source-row.ts';
 
 /** What the feed itself says of an item. Times are its own clock, not the source's. */
 export type Stamps = {
@@ -16,10 +16,16 @@ export type Stamps = {
   lastUpdated: Date;
 };
 
+const defaultsOf = (kind: SourceKind | null): Partial<SourceFormat['defaults']> =>
+  kind === null ? {} : sourceFormats[kind].defaults;
+
 /** The marking that holds: the record's own where stricter than the source's; unmarked private sources are AMBER, public ones CLEAR. */
-export function tlpOfRecord(record: Pick<SourceRecord, 'tlp'>, source: SourceRow): Tlp {
+export function tlpOfRecord(
+  record: Pick<SourceRecord, 'tlp'>,
+  source: Pick<Origin, 'tlp' | 'kind' | 'visibility'>,
+): Tlp {
   if (source.tlp) return record.tlp ? stricterTlp(source.tlp, record.tlp) : source.tlp;
-  const usual = sourceFormats[source.kind].defaults.tlp ?? (source.visibility === 'private' ? 'AMBER' : 'CLEAR');
+  const usual = defaultsOf(source.kind).tlp ?? (source.visibility === 'private' ? 'AMBER' : 'CLEAR');
   return record.tlp ?? usual;
 }
 
@@ -28,15 +34,17 @@ export const shownUrl = (url: string): string =>
   url.startsWith('file:') ? `file:///${encodeURIComponent(basename(decodeURIComponent(new URL(url).pathname)))}` : url;
 
 /** The item that a record of a source is. */
-export function toItem(record: SourceRecord, source: SourceRow, stamps: Stamps): FeedItem {
-  const { defaults } = sourceFormats[source.kind];
-  const sourceUrl = shownUrl(source.url);
+export function toItem(record: SourceRecord, source: Origin, stamps: Stamps): FeedItem {
+  const defaults = defaultsOf(source.kind);
+  const url = record.url ?? (source.url === null ? undefined : shownUrl(source.url));
+  // A text that was posted is found nowhere but in its item.
+  const sourceUrl = record.textUrl ?? (source.url === null ? `urn:uuid:${stamps.id}` : shownUrl(source.url));
   const license = source.license ?? defaults.license;
   const language = record.language ?? defaults.language;
   const item: FeedItem = {
     id: stamps.id,
     source: {
-      url: record.url ?? sourceUrl,
+      ...(url ? { url } : {}),
       publisher: record.publisher ?? source.publisher ?? defaults.publisher ?? source.name,
       ...(record.publishTime ? { publishTime: record.publishTime } : {}),
       ...(language ? { language } : {}),

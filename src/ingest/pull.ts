@@ -10,16 +10,16 @@ import { splitByWords } from './filters.ts';
 import { bytesHash } from './hashes.ts';
 import { ingestMetrics } from './metrics.ts';
 import { readInput, type Input } from './read-input.ts';
-import type { Parsed } from './record.ts';
+import type { Parsed, SourceFormat } from './record.ts';
+import { reading } from './reading.ts';
 import type { Cursor, SourceRow } from './source-row.ts';
 import { finishPull, lockClaim, releaseSource } from './source-store.ts';
 import { sourceFormats } from './sources/registry.ts';
 import { inSourceAcrossOrgs, listHeldItems, privatePool } from './store.ts';
 
-/** Moves when this program reads the same bytes differently: they are then read again. */
-const reading = '1';
 const backOffMs = 5 * 60_000;
 const backOffMaxMs = 24 * 3_600_000;
+const goOnMs = 60_000;
 const storedSkippedMax = 100;
 
 /**
@@ -33,12 +33,21 @@ export async function pullClaimed(
 ): Promise<PullResult | undefined> {
   const worker = source.worker!;
   const cursor = JSON.parse(source.cursor) as Cursor;
-  const mustRead = cursor.reading !== reading;
+  const mustRead = cursor.reading !== String(reading);
   try {
     const known = mustRead ? { ...source, etag: null, last_modified: null } : source;
-    const input = await asBadPull(() => readInput(known, deps.config, options.signal));
-    const repeats = !mustRead && (input.kind === 'not-modified' || bytesHash(input.parts) === cursor.bytes);
-    const parsed = input.kind === 'read' && !repeats ? await asBadPull(async () => parse(source, input)) : undefined;
+    const input = await asBadPull(() =>
+      readInput(known, {
+        format: sourceFormats[source.kind],
+        settings: deps.config,
+        collected: mustRead ? undefined : cursor.collected,
+        now: deps.clock(),
+        signal: options.signal,
+      }),
+    );
+    const repeats = input.kind === 'read' && !mustRead && bytesHash(input.parts) === cursor.bytes;
+    const parsed =
+      repeats || input.kind === 'not-modified' ? undefined : await asBadPull(async () => parse(source, input));
     const result = await inSourceAcrossOrgs(deps.db, source, async (tx): Promise<PullResult | undefined> => {
       const claimed = await lockClaim(tx, source, worker);
       if (!claimed) return undefined;
@@ -66,8 +75,14 @@ export async function pullClaimed(
 /** Why a pull is not good; the message may be shown. Anything else that is thrown is a fault of this program. */
 class BadPull extends Error {}
 
-const parse = (source: SourceRow, { parts }: Input & { kind: 'read' }): Parsed =>
-  sourceFormats[source.kind].parse(parts, { reliability: source.reliability });
+function parse(source: SourceRow, input: Exclude<Input, { kind: 'not-modified' }>): Parsed {
+  const format: SourceFormat = sourceFormats[source.kind];
+  const context = { reliability: source.reliability };
+  if (input.kind === 'read') return format.parse(input.parts, context);
+  const { unchanged, skipped } = input.collection;
+  const read = input.parts.length === 0 ? { records: [], skipped: [] } : format.parse(input.parts, context);
+  return { ...read, skipped: [...skipped, ...read.skipped], unchanged };
+}
 
 async function asBadPull<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -89,6 +104,7 @@ async function planOf(tx: Tx, source: SourceRow, parsed: Parsed | undefined, cur
     candidates,
     present,
     catalogue: parsed.catalogue !== undefined,
+    unread: parsed.unchanged ?? 0,
     skipped: [...parsed.skipped, ...left, ...tooLarge],
   });
 }
@@ -129,9 +145,10 @@ function goodEnd(
   const isCurrent = source.updated_at.getTime() === before.updated_at.getTime();
   const next: Cursor = {
     ...cursor,
+    ...(input.kind === 'collected' ? { collected: input.collection.cursor } : {}),
     ...(parsed && read ? { bytes: bytesHash(read.parts), records: plan.records } : {}),
     ...(newest ? { newest } : {}),
-    reading: isCurrent ? reading : '',
+    reading: isCurrent ? String(reading) : '',
   };
   return {
     id: source.id,
@@ -139,7 +156,7 @@ function goodEnd(
     cursor: JSON.stringify(next),
     etag: read ? (read.etag ?? null) : source.etag,
     last_modified: read ? (read.lastModified ?? null) : source.last_modified,
-    next_pull_at: nextPull(source, now, { scheduled, failures: 0 }),
+    next_pull_at: nextAfterGood(source, now, { scheduled, more: input.kind === 'collected' && input.collection.more }),
     failures: 0,
     last_pull_at: now,
     last_success_at: now,
@@ -181,6 +198,16 @@ async function failPull(
     });
     return result;
   });
+}
+
+/** What a pull's bounds left unread does not wait for the next slot. */
+function nextAfterGood(
+  source: SourceRow,
+  now: Date,
+  { scheduled, more }: { scheduled: boolean; more: boolean },
+): Date | null {
+  const next = nextPull(source, now, { scheduled, failures: 0 });
+  return next && more ? new Date(Math.min(next.getTime(), now.getTime() + goOnMs)) : next;
 }
 
 /** A pull by hand leaves the slots alone. After failures the source rests, longer each time, up to a day. */

@@ -1,22 +1,46 @@
-import { readFile, readdir, realpath, stat } from 'node:fs/promises';
+import { opendir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchBytes } from '../lib/fetch.ts';
-import type { Part } from './record.ts';
+import { collectContext, type Collection } from './collect.ts';
+import type { Part, SourceFormat } from './record.ts';
 
 export type Input =
   | { kind: 'read'; parts: Part[]; etag: string | undefined; lastModified: string | undefined }
+  | { kind: 'collected'; parts: Part[]; collection: Collection }
   | { kind: 'not-modified' };
 
 type InputSource = { url: string; etag: string | null; last_modified: string | null; file_allowed: boolean };
 type InputSettings = { fetchAllow: string[]; fileSources: string[] };
+type Given = {
+  format: SourceFormat;
+  settings: InputSettings;
+  /** What an earlier `collect` of this source left. */
+  collected: unknown;
+  now: Date;
+  signal?: AbortSignal | undefined;
+};
 
-const filesMax = 1_000;
+const filesMax = 10_000;
+const depthMax = 8;
 const bytesMax = 128 * 1024 * 1024;
 
-/** Reads what a source's address holds: one document, or every JSON file of a directory. Throws an Error with a message that may be shown. */
-export async function readInput(source: InputSource, settings: InputSettings, signal?: AbortSignal): Promise<Input> {
-  if (source.url.startsWith('file:')) return readFiles(source, settings.fileSources);
+/**
+ * Reads what a source's address holds: one document, every fitting file of a directory, or what its format collects.
+ * Throws an Error with a message that may be shown.
+ */
+export async function readInput(source: InputSource, given: Given): Promise<Input> {
+  const { format, settings, signal } = given;
+  if (source.url.startsWith('file:'))
+    return readFiles(source, settings.fileSources, format.files ?? /\.json(?:\.gz)?$/i);
+  const { collected: cursor, now } = given;
+  const collecting = format.collect?.(
+    collectContext({ url: source.url, cursor, now, allow: settings.fetchAllow, signal }),
+  );
+  if (collecting) {
+    const collection = await collecting;
+    return { kind: 'collected', parts: collection.parts, collection };
+  }
   const fetched = await fetchBytes({
     url: source.url,
     allow: settings.fetchAllow,
@@ -34,17 +58,17 @@ export async function readInput(source: InputSource, settings: InputSettings, si
   };
 }
 
-async function readFiles(source: InputSource, open: string[]): Promise<Input> {
+async function readFiles(source: InputSource, open: string[], files: RegExp): Promise<Input> {
   const path = await realpath(fileURLToPath(source.url)).catch(() => undefined);
   if (path === undefined) throw new Error('the file does not exist');
   if (!source.file_allowed && !(await isBelowAny(path, open)))
     throw new Error('the file lies outside the directories of TOCSIN_FILE_SOURCES');
-  const names = (await stat(path)).isDirectory() ? await jsonFiles(path) : [path];
+  const names = (await stat(path)).isDirectory() ? await listFiles(path, files) : [path];
   let size = 0;
   for (const name of names) size += (await stat(name)).size;
   if (size > bytesMax) throw new Error(`the files are larger than ${bytesMax} bytes together`);
   const parts: Part[] = [];
-  for (const name of names) parts.push({ name: basename(name), bytes: await readFile(name) });
+  for (const name of names) parts.push({ name: partName(path, name), bytes: await readFile(name) });
   return { kind: 'read', parts, etag: undefined, lastModified: undefined };
 }
 
@@ -58,12 +82,21 @@ export async function isBelowAny(path: string, directories: string[]): Promise<b
   return false;
 }
 
-async function jsonFiles(directory: string): Promise<string[]> {
-  const entries = await readdir(directory, { withFileTypes: true });
-  const names = entries
-    .filter((entry) => entry.isFile() && /\.json(?:\.gz)?$/i.test(entry.name))
-    .map(({ name }) => name);
-  if (names.length === 0) throw new Error('the directory holds no .json file');
-  if (names.length > filesMax) throw new Error(`the directory holds more than ${filesMax} files`);
-  return names.toSorted().map((name) => join(directory, name));
+const partName = (root: string, file: string): string =>
+  file === root ? basename(file) : relative(root, file).replaceAll(sep, '/');
+
+/** Links are not followed: they could lead out of the directory, or in a circle. */
+async function listFiles(root: string, files: RegExp): Promise<string[]> {
+  const found: string[] = [];
+  const open = [{ directory: root, depth: 0 }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    for await (const entry of await opendir(next.directory)) {
+      const path = join(next.directory, entry.name);
+      if (entry.isDirectory() && next.depth < depthMax) open.push({ directory: path, depth: next.depth + 1 });
+      if (entry.isFile() && files.test(entry.name)) found.push(path);
+      if (found.length > filesMax) throw new Error(`the directory holds more than ${filesMax} files`);
+    }
+  }
+  if (found.length === 0) throw new Error('the directory holds no file of this kind');
+  return found.toSorted();
 }

@@ -1,5 +1,6 @@
 import type { AffectedProduct, Classification, Iocs } from '../feed/schema.ts';
 import { buckets, type Severity, type Tlp } from '../feed/vocabulary.ts';
+import type { CollectContext, Collection } from './collect.ts';
 import type { Span } from './extract/stored-text.ts';
 
 /** One record of a source, read and understood, before it meets the feed. Times are ISO text. */
@@ -7,11 +8,15 @@ export type SourceRecord = {
   /** The source's own identity of the record: equal over pulls. */
   recordId: string;
   canonicalKey: string;
+  /** Every name that the source gives to the one vulnerability which the record is about; two records that share one are one story. */
+  aliases?: string[] | undefined;
   externalId?: string | undefined;
   title: string;
   publisher?: string | undefined;
   language?: string | undefined;
   url?: string | undefined;
+  /** Where the stored text was fetched, where that is not the source's own address. */
+  textUrl?: string | undefined;
   publishTime?: string | undefined;
   /** When the source last changed the record: an older one never replaces a newer. */
   modifiedAt?: string | undefined;
@@ -36,12 +41,14 @@ export type SourceRecord = {
 
 export type Skipped = { entry: string; reason: string };
 
-/** One file of a source; a source that is a directory has several. */
-export type Part = { name: string; bytes: Buffer };
+/** One document of a source. `url`: where it was fetched, where that is not the source's own address. */
+export type Part = { name: string; bytes: Buffer; url?: string };
 
 export type Parsed = {
   records: SourceRecord[];
   skipped: Skipped[];
+  /** Records that were not read again, since their source says that they have not changed. */
+  unchanged?: number;
   /** Set where the document is a whole catalogue: a row that is absent from it is gone. */
   catalogue?: { declared: number; rows: number; released: string };
 };
@@ -52,6 +59,10 @@ export type ParseContext = { reliability: number };
 /** A format of sources. `parse` is pure; it throws an Error whose message says why the document as a whole cannot be used. */
 export type SourceFormat = {
   label: string;
+  /** Reads a source of several documents over the network. Without, and where it answers undefined, one document stands at the address. */
+  collect?: (context: CollectContext) => Promise<Collection> | undefined;
+  /** Which files of a directory are read, in folders within it too; `.json` and `.json.gz` where left out. */
+  files?: RegExp;
   parse: (parts: Part[], context: ParseContext) => Parsed;
   /** What a source of this kind has where it says nothing. */
   defaults: {

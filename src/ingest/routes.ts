@@ -5,11 +5,15 @@ import { etagOf } from '../http/etag.ts';
 import { callerOf, type App } from '../http/route.ts';
 import { uuidPattern } from '../lib/org-id.ts';
 import { PageQuery } from '../lib/page.ts';
-import { CreateSource, PullOutcome, Source, SourceList, UpdateSource } from './schema.ts';
+import { FeedItemDetail } from '../feed/schema.ts';
+import { postItem } from './posted-item.ts';
+import { CreateSource, PostItem, PullOutcome, Source, SourceList, UpdateSource } from './schema.ts';
 import { createSource, deleteSource, getSource, listSources, pullSource, updateSource } from './sources.ts';
 
 const SourcePath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
 const tags = ['sources'];
+// JSON may write one byte of a text as six.
+const postedBytesMax = 4 * 1024 * 1024;
 
 export function sourceRoutes(app: App, deps: Deps): void {
   app.route({
@@ -63,6 +67,19 @@ export function sourceRoutes(app: App, deps: Deps): void {
     config: { scope: 'feed:write', noBody: true },
     schema: { tags, summary: 'Pull a feed source now', params: SourcePath, response: { 200: PullOutcome } },
     handler: (request) => pullSource(deps, callerOf(request), request.params.id.toLowerCase()),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/feed/items',
+    config: { scope: 'feed:write' },
+    bodyLimit: postedBytesMax,
+    schema: {
+      tags: ['feed'],
+      summary: "Make an own item from a report's text",
+      body: PostItem,
+      response: { 200: FeedItemDetail },
+    },
+    handler: (request) => postItem(deps, callerOf(request), request.body),
   });
 }
 

@@ -112,5 +112,26 @@ export const UpdateSource = z.strictObject({
 });
 export type UpdateSource = z.infer<typeof UpdateSource>;
 
+const textMaxBytes = 1024 * 1024;
+
+export const PostItem = z.strictObject({
+  text: z
+    .string()
+    .refine((text) => text.trim() !== '', 'must hold something to read')
+    .refine((text) => Buffer.byteLength(text) <= textMaxBytes, `must have at most ${textMaxBytes} bytes in UTF-8`)
+    .describe('The report, at most 1 MiB in UTF-8.'),
+  title: codePoints(1, 300).optional().describe("Default: the text's first line."),
+  publisher: codePoints(1, 200).optional().describe('Default: the name of the organization.'),
+  publishTime: z.iso.datetime({ offset: true }).or(z.iso.date()).optional().describe('RFC 3339, or a date alone.'),
+  sourceUrl: z
+    .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
+    .max(2_000)
+    .refine((url) => !URL.parse(url)?.username && !URL.parse(url)?.password, 'may not hold a user name or password')
+    .optional()
+    .describe('Where the text was published. It is not fetched.'),
+  tlp: Tlp.optional().describe('Default AMBER.'),
+});
+export type PostItem = z.infer<typeof PostItem>;
+
 export const SourceList = z.object({ sources: z.array(Source), nextCursor: z.string().nullable() });
 export type SourceList = z.infer<typeof SourceList>;

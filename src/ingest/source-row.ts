@@ -36,6 +36,20 @@ export type SourceRow = {
   updated_at: Date;
 };
 
+/** Where an item comes from: a source, or an organization that posted it; then `id`, `kind` and `url` are null. */
+export type Origin = Pick<
+  SourceRow,
+  | 'organization_id'
+  | 'visibility'
+  | 'pool_id'
+  | 'name'
+  | 'publisher'
+  | 'tlp'
+  | 'license'
+  | 'reliability'
+  | 'last_success_at'
+> & { id: string | null; kind: SourceKind | null; url: string | null };
+
 /** What is remembered of a source's last good pull. */
 export type Cursor = {
   /** Hash of its bytes, and how many records they held. */
@@ -43,6 +57,8 @@ export type Cursor = {
   records?: number;
   /** The newest release date that a catalogue had. */
   newest?: string;
+  /** What a format that collects several documents goes on from. */
+  collected?: unknown;
   /** How it was read; a newer way reads the same bytes again. */
   reading?: string;
 };

@@ -5,10 +5,12 @@ import type { Mark } from '../lib/page.ts';
 import type { SourceRow } from './source-row.ts';
 
 const lease = "interval '10 minutes'";
-const columns =
-  sql.raw(`organization_id, id, visibility, assigned_to, pool_id, kind, name, url, file_allowed, publisher, tlp, license,
+const columnNames = `organization_id, id, visibility, assigned_to, pool_id, kind, name, url, file_allowed, publisher, tlp, license,
   reliability, schedule, enabled, include, exclude, etag, last_modified, cursor, next_pull_at, worker, failures, last_pull_at, last_success_at,
-  last_new_at, last_error, last_result, created_at, updated_at`);
+  last_new_at, last_error, last_result, created_at, updated_at`;
+const columns = sql.raw(columnNames);
+// What a source remembers of thousands of documents is of no use to a list.
+const listColumns = sql.raw(columnNames.replace(' cursor,', " '{}' as cursor,"));
 
 type SourceId = Pick<SourceRow, 'id' | 'organization_id'>;
 
@@ -20,7 +22,7 @@ export function listSourceRows(tx: Tx, limit: number, after: Mark | null): Promi
   return rows(
     tx,
     sql<SourceRow>`
-      select ${columns} from feed_sources
+      select ${listColumns} from feed_sources
       where deleted_at is null and ${isSeen} ${after ? sql`and (created_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by created_at desc, id desc limit ${limit + 1}`,
   );

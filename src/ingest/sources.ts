@@ -27,9 +27,8 @@ import {
   type NewSource,
 } from './source-store.ts';
 import { sourceFormats } from './sources/registry.ts';
-import { inSourceAcrossOrgs, insertAssignedPool, privatePool, updateAssignedPool } from './store.ts';
+import { inSourceAcrossOrgs, insertAssignedPool, privatePool, publicPool, updateAssignedPool } from './store.ts';
 
-const publicPool = '00000000-0000-7000-8000-000000000001';
 const sourcesMax = 1_000;
 
 /** The command line, which may name files and acts for the installation. */

@@ -4,6 +4,9 @@ import type { OrgId } from '../lib/org-id.ts';
 import type { HeldItem } from './diff.ts';
 import type { SourceRow } from './source-row.ts';
 
+/** The pool that everyone sees. */
+export const publicPool = '00000000-0000-7000-8000-000000000001';
+
 type SourceId = Pick<SourceRow, 'id' | 'organization_id'>;
 
 /**
@@ -24,23 +27,37 @@ export function listHeldItems(tx: Tx, source: SourceId): Promise<HeldItem[]> {
     tx,
     sql<HeldItem>`
       select distinct on (record_id) id, record_id, generation, status, version, content_hash, record_hash, record_modified_at,
-        missing_pulls, pool_id, severity, publisher, source_name, platforms, created_at, added_to_feed_at
+        missing_pulls, pool_id, severity, publisher, source_name, platforms, created_at, added_to_feed_at, retracted_by is not null as held_back
       from items where organization_id = ${source.organization_id} and source_id = ${source.id} order by record_id, generation desc`,
   );
 }
 
-/** Documents and texts of the current versions. */
+/** Documents, each without the figures of its group, and texts of the current versions. */
 export function listCurrentTexts(
   tx: Tx,
-  source: SourceId,
+  source: Pick<SourceId, 'organization_id'>,
   ids: string[],
 ): Promise<{ id: string; doc: string; stored_text: string }[]> {
   return rows(
     tx,
     sql<{ id: string; doc: string; stored_text: string }>`
-      select i.id, i.doc, v.stored_text from items i join item_versions v on v.item_id = i.id and v.version = i.version
+      select i.id, coalesce(i.own_doc, i.doc) as doc, v.stored_text from items i join item_versions v on v.item_id = i.id and v.version = i.version
       where i.organization_id = ${source.organization_id} and i.id = any(${ids}::uuid[])`,
   );
+}
+
+/** The item that the organization made of a text. */
+export async function findPostedItem(tx: Tx, orgId: OrgId, recordId: string): Promise<string | undefined> {
+  const found = await row(
+    tx,
+    sql<{ id: string }>`
+      select id from items where organization_id = ${orgId} and source_id is null and record_id = ${recordId} order by generation desc limit 1`,
+  );
+  return found?.id;
+}
+
+export async function readOrgName(tx: Tx, orgId: OrgId): Promise<string> {
+  return (await row(tx, sql<{ name: string }>`select name from organizations where id = ${orgId}`))!.name;
 }
 
 /** Locks the pools in the order of their ids; whoever holds them decides the next sequence number and time. */

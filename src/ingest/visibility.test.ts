@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../test/harness.ts';
-import { inOrg, row } from '../db/db.ts';
+import { inOrg, row, rows } from '../db/db.ts';
 import { fileSource, kevCatalogue, kevRow, kevRows } from './test-kev.ts';
 import { stixBundle } from './test-stix.ts';
 
@@ -50,7 +50,7 @@ describe('two organizations', () => {
   });
 
   test('row-level security alone hides every row and forbids writing', async () => {
-    for (const table of ['items', 'item_versions', 'feed_counts', 'feed_sources', 'feed_pools']) {
+    for (const table of ['items', 'item_versions', 'item_terms', 'feed_counts', 'feed_sources', 'feed_pools']) {
       const count = (org: TestOrg) =>
         inOrg(app.deps.db, org.id, (tx) =>
           row(
@@ -154,6 +154,12 @@ describe('shared sources', () => {
       sql`select * from item_versions where stored_text like '%secret%' or doc like '%secret%'`.execute(tx),
     );
     expect(kept.rows).toEqual([]);
+    const terms = (org: TestOrg) =>
+      inOrg(app.deps.db, org.id, (tx) =>
+        rows(tx, sql<{ kind: string; value: string }>`select kind, value from item_terms`),
+      );
+    expect(await terms(other)).toEqual([]);
+    expect(await terms(owner)).toEqual([{ kind: 'indicator', value: 'secret.example' }]);
     expect((await owner.call('GET', '/items')).body.items[0]).toMatchObject({
       event: { title: 'A made-up report', status: 'active' },
       source: { tlp: 'RED' },

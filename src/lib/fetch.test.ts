@@ -11,7 +11,11 @@ const seen: { url: string; headers: Record<string, unknown> }[] = [];
 
 const routes: Record<string, RequestListener> = {
   '/plain': (_, response) =>
-    response.setHeader('etag', '"one"').setHeader('last-modified', 'Mon, 01 Jan 2024 00:00:00 GMT').end('hello'),
+    response
+      .setHeader('content-type', 'text/plain')
+      .setHeader('etag', '"one"')
+      .setHeader('last-modified', 'Mon, 01 Jan 2024 00:00:00 GMT')
+      .end('hello'),
   '/gzip': (_, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync('packed')),
   '/br': (_, response) => response.setHeader('content-encoding', 'br').end(brotliCompressSync('packed')),
   '/bomb': (_, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync(Buffer.alloc(1_000_000))),
@@ -28,8 +32,11 @@ const routes: Record<string, RequestListener> = {
   },
   '/slow': (_, response) => void setTimeout(() => response.end('late'), 5_000).unref(),
   '/304': (_, response) => response.writeHead(304).end(),
+  '/429': (_, response) => response.writeHead(429, { 'retry-after': '7' }).end(),
   '/500': (_, response) => response.writeHead(500).end('no'),
   '/hop': (_, response) => response.writeHead(302, { location: '/plain' }).end(),
+  '/away': (_, response) =>
+    response.writeHead(302, { location: `${base.replace('127.0.0.1', 'localhost')}/plain` }).end(),
   '/circle': (_, response) => response.writeHead(302, { location: '/circle' }).end(),
   '/inside': (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end(),
   '/file': (_, response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end(),
@@ -49,7 +56,7 @@ afterAll(() => {
 });
 
 const get = (path: string, more: Partial<FetchRequest> = {}) =>
-  fetchBytes({ url: `${base}${path}`, allow: ['127.0.0.1'], bytesMax: 100_000, ...more });
+  fetchBytes({ url: `${base}${path}`, allow: ['127.0.0.1', 'localhost'], bytesMax: 100_000, ...more });
 const text = async (path: string, more?: Partial<FetchRequest>): Promise<string> => {
   const fetched = await get(path, more);
   return fetched.kind === 'fetched' ? fetched.bytes.toString() : fetched.kind;
@@ -60,6 +67,8 @@ describe('fetchBytes', () => {
     expect(await get('/plain')).toEqual({
       kind: 'fetched',
       bytes: Buffer.from('hello'),
+      url: `${base}/plain`,
+      contentType: 'text/plain',
       etag: '"one"',
       lastModified: 'Mon, 01 Jan 2024 00:00:00 GMT',
     });
@@ -69,6 +78,20 @@ describe('fetchBytes', () => {
   test('sends what it holds and takes 304 for an answer', async () => {
     expect(await get('/304', { etag: '"one"', lastModified: 'Mon' })).toEqual({ kind: 'not-modified' });
     expect(seen.at(-1)!.headers).toMatchObject({ 'if-none-match': '"one"', 'if-modified-since': 'Mon' });
+  });
+
+  test('a status that is no answer comes with what it asks for', async () => {
+    await expect(get('/429')).rejects.toMatchObject({ status: 429, retryAfterMs: 7_000 });
+    await expect(get('/500')).rejects.toMatchObject({ status: 500, retryAfterMs: undefined });
+  });
+
+  test('more headers go to the origin alone', async () => {
+    const headers = { authorization: 'Bearer x' };
+    await get('/hop', { headers, accept: 'text/csv' });
+    expect(seen.at(-1)).toMatchObject({ url: '/plain', headers: { ...headers, accept: 'text/csv' } });
+    await get('/away', { headers });
+    expect(seen.at(-1)!.url).toBe('/plain');
+    expect(seen.at(-1)!.headers).not.toHaveProperty('authorization');
   });
 
   test.each([

@@ -14,6 +14,9 @@ export type FetchRequest = {
   /** Validators of what is held already: the answer may then be `not-modified`. */
   etag?: string | undefined;
   lastModified?: string | undefined;
+  accept?: string | undefined;
+  /** More request headers, such as a credential; they go to the origin of `url` alone, not where a redirect leads elsewhere. */
+  headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
   bytesMax?: number;
   timeoutMs?: number;
@@ -21,8 +24,27 @@ export type FetchRequest = {
 };
 
 export type Fetched =
-  | { kind: 'fetched'; bytes: Buffer; etag: string | undefined; lastModified: string | undefined }
+  | {
+      kind: 'fetched';
+      bytes: Buffer;
+      /** Where the answer came from, after redirects. */
+      url: string;
+      contentType: string | undefined;
+      etag: string | undefined;
+      lastModified: string | undefined;
+    }
   | { kind: 'not-modified' };
+
+/** An answer with another status than 200 or 304. `retryAfterMs`: what it asks for, in seconds or as a date. */
+export class FetchStatusError extends Error {
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+  constructor(host: string, status: number, retryAfterMs: number | undefined) {
+    super(`${host} answered with status ${status}`);
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
 
 const unpackFactor = 4;
 
@@ -60,26 +82,42 @@ async function follow(given: FetchRequest, signal: AbortSignal): Promise<Fetched
     }
     if (status !== 200) {
       response.destroy();
-      throw new Error(`${url.host} answered with status ${status}`);
+      throw new FetchStatusError(url.host, status, retryAfter(response.headers['retry-after']));
     }
     const bytes = await unpack(
       await readBody(response, bytesMax),
       response.headers['content-encoding'],
       bytesMax * unpackFactor,
     );
-    return { kind: 'fetched', bytes, etag: response.headers.etag, lastModified: response.headers['last-modified'] };
+    return {
+      kind: 'fetched',
+      bytes,
+      url: url.href,
+      contentType: response.headers['content-type'],
+      etag: response.headers.etag,
+      lastModified: response.headers['last-modified'],
+    };
   }
   throw new Error(`more than ${redirectsMax} redirects`);
 }
 
 function send(url: URL, given: FetchRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const isOrigin = url.origin === new URL(given.url).origin;
   const headers = {
-    accept: '*/*',
+    accept: given.accept ?? '*/*',
     'accept-encoding': 'gzip, br',
+    ...(isOrigin ? given.headers : {}),
     ...(given.etag ? { 'if-none-match': given.etag } : {}),
     ...(given.lastModified ? { 'if-modified-since': given.lastModified } : {}),
   };
   return sendTo(url, { method: 'GET', headers, allow: given.allow }, signal);
+}
+
+/** What a Retry-After header asks for, in milliseconds from now (RFC 9110, 10.2.3). */
+export function retryAfter(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }
 
 export type Outgoing = {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { sendTo } from './fetch.ts';
+import { retryAfter, sendTo } from './fetch.ts';
 
 export type Posting = {
   url: string;
@@ -61,10 +61,4 @@ async function readStart(response: IncomingMessage): Promise<string> {
     if (size >= textMaxBytes) break;
   }
   return Buffer.concat(chunks).subarray(0, textMaxBytes).toString('utf8');
-}
-
-function retryAfter(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined;
-  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }

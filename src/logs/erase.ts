@@ -48,7 +48,7 @@ async function eraseFromDataset(deps: SearchDeps, orgId: OrgId, dataset: string,
 
 async function countEvents(deps: SearchDeps, orgId: OrgId, segment: SegmentRow, erased: Erased): Promise<number> {
   const query = `SELECT count(*) AS n FROM ${segment.dataset} WHERE ${holdsSql(erased)}`;
-  const given = { segments: [segment], fields: new Map() };
-  const { rows } = await searchLogs(deps, orgId, { query, window: { ...always, clock: 'event' }, limits, given });
+  const window = { ...always, clock: 'event' as const };
+  const { rows } = await searchLogs(deps, orgId, { query, window, limits, segments: [segment] });
   return Number(rows[0]?.['n'] ?? 0);
 }

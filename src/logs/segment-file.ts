@@ -13,8 +13,8 @@ export type SegmentWriter = {
 
 const bufferChars = 1024 * 1024;
 
-/** `path` is relative to `folder`, the organization's own. The file is made with the first event. */
-export function newSegment(folder: string, path: string): SegmentWriter {
+/** `path` is relative to `folder`, the organization's own. The file is made with the first event. `fleeting`: it need not outlive a crash. */
+export function newSegment(folder: string, path: string, { fleeting = false } = {}): SegmentWriter {
   const full = join(folder, path);
   let file: FileHandle | undefined;
   let pending: string[] = [];
@@ -43,10 +43,10 @@ export function newSegment(folder: string, path: string): SegmentWriter {
     },
     async finish() {
       await flush();
-      await file?.sync();
+      if (!fleeting) await file?.sync();
       await file?.close();
       file = undefined;
-      await syncFolder(dirname(full));
+      if (!fleeting) await syncFolder(dirname(full));
       return written;
     },
     async discard() {

@@ -1,7 +1,8 @@
 import { inOrg } from '../db/db.ts';
 import type { Definition } from '../detections/definition.ts';
 import { checkModelAlias } from '../detections/columns.ts';
-import { findDefinition, findPrompt } from '../detections/revision-store.ts';
+import { findPrompt } from '../detections/prompt-store.ts';
+import { findDefinition } from '../detections/revision-store.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { rehearsedRun } from '../runs/analysis-of.ts';

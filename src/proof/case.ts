@@ -1,45 +1,66 @@
 import { learningWindows } from '../analysis/memory.ts';
 import type { Definition } from '../detections/definition.ts';
 import type { TestCase } from '../detections/test-schema.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { OrgId } from '../lib/org-id.ts';
-import { datasetsRead } from '../logs/search.ts';
-import { givenTime, openGiven, type Given } from '../logs/given.ts';
-import { rehearsedRun } from '../runs/analysis-of.ts';
+import { givenTime, openGiven, type Given, type GivenColumns, type GivenDeps } from '../logs/given.ts';
+import { datasetsRead } from '../logs/query.ts';
+import type { Judge } from '../runs/judge.ts';
+import type { Run } from '../runs/run.ts';
 import type { Row, SearchResult, SiemConnection } from '../siem/connector.ts';
-import type { ProofDeps } from './preview.ts';
 import { simulate, type Window } from './simulate.ts';
 import { windowsBefore } from './windows.ts';
 
 const historyWindowsMax = 400;
 
-type Events = Record<string, Given[]>;
-type Tested = { orgId: OrgId; detectionId: string; definition: Definition };
+/** What a test case needs: the engine and a folder, no database. `clock` is slot time. */
+export type CaseDeps = Omit<GivenDeps, 'organization'> & { clock: Clock };
+
+export type Events = Record<string, Given[]>;
+export type Tested = { orgId: OrgId; detectionId: string; definition: Definition };
+
+/** One case and how it is tried. `columns`: what the datasets have beside what the case's own events show. `judge`: none, the analyst. */
+export type CaseInput = {
+  run: Run;
+  test: TestCase;
+  isForeign: boolean;
+  columns: GivenColumns;
+  judge?: Judge;
+  signal: AbortSignal;
+};
 
 /**
  * The entities that a test case makes hits of, in order. All its events lie in one window; its history lies in slot windows before,
  * and before those nothing happened. Events without a time happen at the present. Throws what is wrong with query or events.
  */
 export async function runCase(
-  deps: ProofDeps,
-  tested: Tested,
-  { test, isForeign, signal }: { test: TestCase; isForeign: boolean; signal: AbortSignal },
+  deps: CaseDeps,
+  { run, test, isForeign, columns, judge, signal }: CaseInput,
 ): Promise<string[]> {
   const now = deps.clock();
-  const query = tested.definition.detectionQuery;
-  const datasets = isForeign ? ['rows'] : await datasetsRead(deps, tested.orgId, query, signal);
+  const { orgId, definition } = run;
+  const datasets = await datasetsOfTests(deps, { orgId, definition, isForeign }, signal);
   const events = byDataset(test.events, datasets);
   const history = byDataset(test.history ?? [], datasets);
-  const { window, past } = windowsOf({ events, history, now }, tested.definition.cronSchedule);
+  const { window, past } = windowsOf({ events, history, now }, definition.cronSchedule);
   const all = merged(datasets, events, history);
-  // The events stand for whatever SIEM is asked.
-  const connection = await deps.connectionFor(tested.orgId, { connectionId: null, siemType: null });
-  const run = rehearsedRun(tested, { connection, clock: 'event', model: 'analyst', at: now });
-  const given = isForeign ? undefined : await openGiven(deps, tested.orgId, all, now.getTime() * 1000);
+  const undated = now.getTime() * 1000;
+  const given = isForeign
+    ? undefined
+    : await openGiven({ ...deps, organization: orgId }, { events: all, columns, undated });
   const search: SiemConnection['search'] =
     given?.search ?? ((_query, asked) => Promise.resolve(rowsIn(all, asked, now)));
   try {
     const later = new Date(Math.max(now.getTime(), window.to.getTime()) + 1);
-    const simulated = await simulate({ run, search, past, windows: [window], now: later, signal });
+    const simulated = await simulate({
+      run,
+      search,
+      past,
+      windows: [window],
+      now: later,
+      signal,
+      ...(judge ? { judge } : {}),
+    });
     if (!simulated.complete) throw new Error('The tests took too long.');
     const decisions = simulated.windows.flatMap((one) => one.decisions);
     const hits = decisions.flatMap((one) =>
@@ -51,7 +72,17 @@ export async function runCase(
   }
 }
 
-function byDataset(events: TestCase['events'], datasets: string[]): Events {
+/** The datasets that the events of a detection's tests stand for; of another SIEM's query its rows. */
+export function datasetsOfTests(
+  deps: Pick<CaseDeps, 'engine'>,
+  { orgId, definition, isForeign }: { orgId: OrgId; definition: Definition; isForeign: boolean },
+  signal: AbortSignal,
+): Promise<string[]> {
+  return isForeign ? Promise.resolve(['rows']) : datasetsRead(deps, orgId, definition.detectionQuery, signal);
+}
+
+/** The events of a case by dataset. Throws where a list could stand for more than one. */
+export function byDataset(events: TestCase['events'], datasets: string[]): Events {
   if (!Array.isArray(events)) return events;
   const [only] = datasets;
   if (events.length === 0) return {};

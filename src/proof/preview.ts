@@ -1,5 +1,5 @@
 import { checkModelAlias } from '../detections/columns.ts';
-import { definitionOf } from '../detections/create.ts';
+import { definitionOf } from '../detections/new-agent.ts';
 import type { Deps } from '../deps.ts';
 import type { Definition } from '../detections/definition.ts';
 import type { OrgId } from '../lib/org-id.ts';

@@ -5,7 +5,7 @@ import { callerOf, type App } from '../http/route.ts';
 import { backtestDetection } from './backtest.ts';
 import { previewDetection, type ProofDeps } from './preview.ts';
 import { runTests } from './run-tests.ts';
-import { Backtest, BacktestRequest, Preview, PreviewDetection, TestRun } from './schema.ts';
+import { Backtest, BacktestRequest, Preview, PreviewDetection, TestQuery, TestRun } from './schema.ts';
 
 const tags = ['detections'];
 const read = { scope: 'detections:read' } as const;
@@ -62,7 +62,13 @@ export function proofRoutes(app: App, deps: ProofDeps): void {
     method: 'POST',
     url: '/api/detections/:id/tests/run',
     config: { ...run, noBody: true },
-    schema: { tags, summary: 'Run the test cases of a detection', params: IdPath, response: { 200: TestRun } },
-    handler: (request) => runTests(deps, callerOf(request), request.params.id),
+    schema: {
+      tags,
+      summary: 'Run the test cases of a detection',
+      params: IdPath,
+      querystring: TestQuery,
+      response: { 200: TestRun },
+    },
+    handler: (request) => runTests(deps, callerOf(request), request.params.id, request.query),
   });
 }

@@ -95,6 +95,14 @@ export const Backtest = z.object({
 });
 export type Backtest = z.infer<typeof Backtest>;
 
+export const TestQuery = z.object({
+  judge: z
+    .enum(['model', 'analyst'])
+    .optional()
+    .describe("model: as the detection's alias says, within its budgets; analyst: the built-in analyst, free of cost."),
+});
+export type TestQuery = z.infer<typeof TestQuery>;
+
 export const TestResult = z.object({
   name: z.string(),
   passed: z.boolean(),
@@ -103,12 +111,16 @@ export const TestResult = z.object({
   missing: z.array(z.string()),
   unexpected: z.array(z.string()),
   error: z.string().nullable(),
+  ms: z.number(),
 });
 export type TestResult = z.infer<typeof TestResult>;
 
 export const TestRun = z.object({
   passed: z.boolean().describe('There are tests and all of them passed.'),
   queryTested: z.boolean().describe('false: the events stood for the rows of a query of another SIEM.'),
+  model: z.string(),
+  tokens: z.int(),
+  costUsd: z.number(),
   results: z.array(TestResult),
 });
 export type TestRun = z.infer<typeof TestRun>;

@@ -4,9 +4,9 @@ import { categories } from '../analysis/categories.ts';
 import { recallFrom, type RememberedWindow } from '../analysis/recall.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { decide, type Decision } from '../runs/decide.ts';
-import { searchLimits } from '../runs/examine.ts';
 import { analyst, type Judge } from '../runs/judge.ts';
 import type { Run } from '../runs/run.ts';
+import { searchLimits } from '../runs/search-limits.ts';
 import type { StoredCandidate, Suppression } from '../runs/candidate-store.ts';
 import type { SiemConnection } from '../siem/connector.ts';
 

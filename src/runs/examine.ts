@@ -3,11 +3,10 @@ import { analyseWindow, namedShare, prepareWindow, type PreparedWindow } from '.
 import { emptyPast, type MemoryEntry, type PastMemory } from '../analysis/memory.ts';
 import { recallMemory } from '../analysis/memory-store.ts';
 import { inOrg } from '../db/db.ts';
-import type { QueryWindow, SearchLimits, SearchResult } from '../siem/connector.ts';
+import type { QueryWindow, SearchResult } from '../siem/connector.ts';
 import { findMemoryEpoch } from './revisit-store.ts';
+import { searchLimits } from './search-limits.ts';
 import { timed, warn, type ExaminedWindow, type Run, type RunDeps } from './run.ts';
-
-export const searchLimits: SearchLimits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 60_000 };
 
 /** What examining a window gave, nothing of it stored yet. `memory` null: the category keeps none. */
 export type Examination = {

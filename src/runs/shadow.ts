@@ -1,7 +1,7 @@
 import { inOrg, type Tx } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import { checkModelAlias } from '../detections/columns.ts';
-import { findPrompt } from '../detections/revision-store.ts';
+import { findPrompt } from '../detections/prompt-store.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { insertAudit } from '../orgs/audit.ts';
 import type { Caller } from '../orgs/caller.ts';

@@ -1,10 +1,12 @@
 import type { FeedItem } from '../feed/schema.ts';
 import type { CreateSuggestion } from '../detections/input.ts';
+import type { TestSet } from '../detections/test-schema.ts';
 
 /** A dataset of the organization's log store, with its columns; those inside objects by dotted names. */
 export type Dataset = { name: string; columns: readonly { name: string }[] };
 
-export type Proposal = CreateSuggestion & { detectionQuery: string };
+/** A suggestion in the making; `tests`: what proves it. */
+export type Proposal = CreateSuggestion & { detectionQuery: string; tests?: TestSet };
 
 const passageMax = 500;
 

@@ -43,6 +43,8 @@ test('a report becomes suggestions that run on the logs there are, with techniqu
   expect(suggestion).toMatchObject({ name: shipped.name, detectionQuery: shipped.query, isSuggestion: true });
   expect(suggestion.rationale).toContain('T1490');
   expect(suggestion.rationale).toMatch(/It says: “.+”/);
+  const proof = await org.call('POST', `/api/detections/${suggestion.id}/tests/run`);
+  expect(proof.body).toMatchObject({ passed: true, queryTested: true });
   const source = await org.call('GET', `/items/${suggestion.sourceItemIds[0]}`);
   expect(suggestion.rationale).toContain(source.body.event.title);
   expect(await research(deps, org.id)).toBe(0);

@@ -1,6 +1,7 @@
 import { inOrg } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import { createSuggestion } from '../detections/create.ts';
+import { putTests } from '../detections/tests.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { AppError } from '../lib/errors.ts';
 import { loop } from '../lib/loop.ts';
@@ -50,9 +51,10 @@ export async function research(deps: ResearchDeps, orgId: OrgId): Promise<number
   return made;
 }
 
-async function suggest(deps: ResearchDeps, caller: Caller, proposal: Proposal): Promise<boolean> {
+async function suggest(deps: ResearchDeps, caller: Caller, { tests, ...proposal }: Proposal): Promise<boolean> {
   try {
-    await createSuggestion(deps, caller, proposal, { validate: true, bySuggester: true });
+    const { id } = await createSuggestion(deps, caller, proposal, { validate: true, bySuggester: true });
+    if (tests) await putTests(deps, caller, id, tests);
     return true;
   } catch (error) {
     // It would not run on these logs, or a look-alike was dismissed.

@@ -1,5 +1,6 @@
 import { builtinDetections } from '../detections/builtin/registry.ts';
 import type { BuiltinDetection } from '../detections/builtin/builtin.ts';
+import { bodyOf, testsOf } from '../detections/builtin/portable.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { rationaleOf, type Dataset, type Proposal } from './proposal.ts';
 
@@ -33,17 +34,8 @@ function proposalOf(
   const index = /\[(\d+)\]$/.exec(attack.evidenceRef)?.[1];
   const passage = index === undefined ? undefined : item.provenance.supportingPassages[Number(index)]?.text;
   return {
-    name: detection.name,
-    description: detection.description,
-    detectionCategory: detection.category,
-    systemPrompt: detection.systemPrompt,
-    detectionQuery: detection.query,
-    detectionCadence: detection.cadence,
-    entityField: detection.entityField,
-    tags: [...detection.tags],
-    ...(detection.timeField === undefined ? {} : { timeField: detection.timeField }),
-    ...(detection.lookbackMinutes === undefined ? {} : { lookbackMinutes: detection.lookbackMinutes }),
-    ...(detection.suppressionMinutes === undefined ? {} : { suppressionMinutes: detection.suppressionMinutes }),
+    ...bodyOf(detection),
+    tests: testsOf(detection),
     rationale: rationaleOf(item, `Finds ${technique} in ${detection.dataset}, a technique reported in`, passage),
     sourceItemIds: [item.id],
   };

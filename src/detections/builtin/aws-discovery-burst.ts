@@ -15,8 +15,8 @@ WHERE (_event->>'$.readOnly') = 'true' AND regexp_matches(eventName, '^(List|Des
 GROUP BY principal
 `;
 
-const reads = (user: string, kinds: number) =>
-  Array.from({ length: 20 }, (_, n) => cloudtrail(`ec2:Describe${n % kinds}`, { user, readOnly: true }));
+const reads = (user: string, kinds: number, at = '2030-01-07T10:00:00Z') =>
+  Array.from({ length: 20 }, (_, n) => cloudtrail(`ec2:Describe${n % kinds}`, { user, at, readOnly: true }));
 
 export const awsDiscoveryBurst: BuiltinDetection = {
   id: 'aws-discovery-burst',
@@ -31,5 +31,10 @@ Benign: a new dashboard, an audit, an inventory tool that was just set up. Look 
   dataset: 'cloudtrail',
   entityField: 'principal',
   tags: ['aws', 'cloudtrail', 'discovery', 'attack.t1580', 'attack.t1526'],
-  sample: { match: reads('ada', 20), noMatch: reads('ben', 4), entities: [userArn('ada')] },
+  sample: {
+    match: reads('ada', 20),
+    noMatch: reads('ben', 4),
+    entities: [userArn('ada')],
+    history: [...reads('ada', 3, '2030-01-07T00:30:00Z'), ...reads('ben', 3, '2030-01-07T00:30:00Z')],
+  },
 };

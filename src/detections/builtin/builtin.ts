@@ -21,5 +21,11 @@ export type BuiltinDetection = {
   suppressionMinutes?: number;
   lookbackMinutes?: number;
   tags: readonly string[];
-  sample: { match: readonly SampleEvent[]; noMatch: readonly SampleEvent[]; entities: readonly string[] };
+  sample: {
+    match: readonly SampleEvent[];
+    noMatch: readonly SampleEvent[];
+    entities: readonly string[];
+    /** What its test cases have before that, where the category cannot do without. */
+    history?: readonly SampleEvent[];
+  };
 };

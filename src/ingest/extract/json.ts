@@ -6,15 +6,20 @@ export type JsonObject = Record<string, unknown>;
 const unpackedMaxBytes = 64 * 1024 * 1024;
 
 /** Parses JSON in UTF-8, gzipped or not. Throws an Error that says what is wrong with it. */
-export function parseJsonBytes(bytes: Buffer): unknown {
-  let text: string;
+export const parseJsonBytes = (bytes: Buffer): unknown => parseJsonText(decodeUtf8(bytes));
+
+/** The text of bytes in UTF-8, gzipped or not, without a byte order mark. */
+export function decodeUtf8(bytes: Buffer): string {
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(unpack(bytes));
+    return new TextDecoder('utf-8', { fatal: true }).decode(unpack(bytes));
   } catch (error) {
     if (error instanceof TypeError && 'code' in error && error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
       throw new Error('the document is not UTF-8', { cause: error });
     throw new Error('the document cannot be unpacked', { cause: error });
   }
+}
+
+export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -35,6 +40,8 @@ export function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   return value.toWellFormed().replaceAll('\u0000', '\uFFFD');
 }
+
+export const objectsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 export const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.map(textOf).filter((text) => text !== undefined) : [];

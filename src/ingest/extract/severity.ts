@@ -1,4 +1,5 @@
 import { severities, type Severity } from '../../feed/vocabulary.ts';
+import { bandOf, type CvssScore } from './cvss.ts';
 
 export type Judged = { severity: Severity; rule: string };
 
@@ -25,17 +26,28 @@ const cues: [RegExp, string][] = [
 const cueMaxChars = 20_000;
 
 /**
- * Severity by rule (spec/feed.md, "event.severity"): the source's own word, else a cue stated in the text (never above high), else none;
+ * Severity by rule (spec/feed.md, "event.severity"): the band of the CVSS scores, the highest where they are of several vulnerabilities
+ * (of each the score that counts); else the source's own word, else a cue stated in the text (never above high), else none;
  * then the floor of a listed CVE: high, critical with known ransomware use. `rule` names what decided.
  */
-export function judgeSeverity(given: { word?: string | undefined; text: string; exploited: Exploited }): Judged {
-  const base = baseOf(given.word, given.text);
+export function judgeSeverity(given: {
+  cvss?: CvssScore[];
+  word?: string | undefined;
+  text: string;
+  exploited: Exploited;
+}): Judged {
+  const base = ofScores(given.cvss ?? []) ?? baseOf(given.word, given.text);
   const floor: Judged | undefined = {
     no: undefined,
     listed: { severity: 'high' as const, rule: 'floor:kev' },
     ransomware: { severity: 'critical' as const, rule: 'floor:kev-ransomware' },
   }[given.exploited];
   return floor && rank(floor.severity) > rank(base.severity) ? floor : base;
+}
+
+function ofScores(scores: CvssScore[]): Judged | undefined {
+  const judged = scores.map((score) => ({ severity: bandOf(score), rule: `cvss:${score.version}` }));
+  return judged.toSorted((a, b) => rank(b.severity) - rank(a.severity))[0];
 }
 
 function baseOf(word: string | undefined, text: string): Judged {

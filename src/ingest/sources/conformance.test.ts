@@ -4,6 +4,9 @@ import { parseCron } from '../../schedule/cron.ts';
 import { buckets, severities, tlps } from '../../feed/vocabulary.ts';
 import type { Parsed, SourceFormat } from '../record.ts';
 import { kevCatalogue, kevRows } from '../test-kev.ts';
+import { csafAdvisory } from '../test-csaf.ts';
+import { mispEvent } from '../test-misp.ts';
+import { osvRecord } from '../test-osv.ts';
 import { stixBundle } from '../test-stix.ts';
 import { sourceFormats, sourceKinds, type SourceKind } from './registry.ts';
 
@@ -11,6 +14,9 @@ import { sourceFormats, sourceKinds, type SourceKind } from './registry.ts';
 const samples: Record<SourceKind, unknown> = {
   kev: kevCatalogue(1, kevRows(5)),
   stix: stixBundle(['a.example', 'b.example']),
+  misp: mispEvent('a'),
+  csaf: csafAdvisory('ACME-1'),
+  osv: osvRecord('PYSEC-2024-1'),
 };
 
 describe.each(sourceKinds)('%s', (kind) => {
@@ -106,6 +112,7 @@ function check({ records, skipped }: Parsed): void {
     for (const time of [record.publishTime, record.modifiedAt, record.eventFirstSeen])
       if (time !== undefined) expect(time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     for (const { start, end } of record.passages) expect(record.storedText.slice(start, end)).toHaveLength(end - start);
+    const passages = record.passages.map(({ start, end }) => record.storedText.slice(start, end));
     for (const { evidenceRef } of record.classification.attack)
       expect(record.passages[Number(/\d+/.exec(evidenceRef)![0])]).toBeDefined();
     for (const bucket of buckets)
@@ -113,6 +120,11 @@ function check({ records, skipped }: Parsed): void {
         expect(indicator.normalizedValue).not.toBe('');
         expect(indicator.confidence).toBe(Math.round(indicator.confidence * 100) / 100);
         expect(indicator.ttlDays).toBeGreaterThanOrEqual(0);
+        const forms = [indicator.value.trim(), indicator.value.trim().replaceAll(/[\\']/g, String.raw`\$&`)];
+        expect(
+          passages.some((passage) => forms.some((form) => passage.includes(form))),
+          indicator.value,
+        ).toBe(true);
       }
   }
 }

@@ -3,7 +3,7 @@ import { isObject, parseJsonBytes, textOf, textsOf, type JsonObject } from '../e
 import { platformsOfProduct } from '../extract/product-platforms.ts';
 import { firstSentences } from '../extract/sentences.ts';
 import { judgeSeverity } from '../extract/severity.ts';
-import { createStoredText, type Span } from '../extract/stored-text.ts';
+import { createStoredText } from '../extract/stored-text.ts';
 
 const rowsMax = 100_000;
 const cvePattern = /^CVE-\d{4}-\d{4,19}$/;
@@ -51,11 +51,7 @@ function readRows(rows: unknown[], reliability: number): Pick<Parsed, 'records' 
 
 function readRow(id: string, row: JsonObject, reliability: number): SourceRecord {
   const text = createStoredText();
-  const spans = new Map<string, Span>();
-  for (const [name, value] of Object.entries(row)) {
-    const span = text.field(name, value);
-    if (span) spans.set(name, span);
-  }
+  const spans = text.fields(row);
   const proofs = ['shortDescription', 'vendorProject', 'product', 'knownRansomwareCampaignUse', 'cwes'];
   for (const name of proofs) if (spans.has(name)) text.prove(spans.get(name)!);
   const description = textOf(row['shortDescription']);

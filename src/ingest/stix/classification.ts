@@ -1,9 +1,9 @@
 import { platforms, findPlatform } from '../../feed/platforms.ts';
 import type { Classification, Iocs } from '../../feed/schema.ts';
+import type { Mapping } from '../extract/classification.ts';
 import { isObject, textOf, textsOf } from '../extract/json.ts';
 import { findTactic, findTechnique, killChainOf, parentTechnique, type Technique } from '../knowledge/attack.ts';
 import { confidence } from '../record.ts';
-import type { Mapping } from './indicators.ts';
 import { confidenceOf, referencesOf, textField, type StixObject } from './objects.ts';
 
 type Given = {

@@ -1,28 +1,20 @@
-import { ttlDays } from '../../feed/expiry.ts';
 import type { Iocs } from '../../feed/schema.ts';
-import { bucketByType } from '../../feed/vocabulary.ts';
+import type { Mapping } from '../extract/classification.ts';
 import { isObject, textOf, textsOf, type JsonObject } from '../extract/json.ts';
-import { confidence, instant, noIocs } from '../record.ts';
-import { classifyProperty, type Observable } from './observables.ts';
+import type { Observable } from '../extract/observable.ts';
+import { collectStatements, type Statement } from '../extract/statements.ts';
+import { confidence, instant } from '../record.ts';
+import { classifyProperty } from './observables.ts';
 import { confidenceOf, isRevoked, type StixObject } from './objects.ts';
 import { valuesOfPattern } from './pattern-values.ts';
-
-export type Mapping = { framework: string; id: string; confidence: number };
-
-type Statement = {
-  revoked: boolean;
-  confidence: number;
-  firstSeen?: string | undefined;
-  lastSeen?: string | undefined;
-  until?: string | undefined;
-  phishing: boolean;
-};
 
 type Given = {
   reliability: number;
   publishTime: string | undefined;
   withdrawn: boolean;
   lastSightings: Map<string, string>;
+  /** Makes the place where the object states the value a passage. */
+  prove: (object: StixObject, value: string) => void;
 };
 
 const mappingMaxChars = 1_000;
@@ -30,27 +22,14 @@ const mappingMaxChars = 1_000;
 /** Seen without being called bad: an observation alone is worth half of what an indicator is. */
 const observedWorth = 0.5;
 
-/**
- * The indicators of an item: equality values of its patterns, and what its observations hold. A value stated several times is one
- * indicator: the best confidence, the widest time, revoked only if no statement stands. What has no class becomes a mapping.
- */
+/** The indicators of an item: equality values of its patterns, and what its observations hold. What has no class becomes a mapping. */
 export function indicatorsOf(members: StixObject[], given: Given): { iocs: Iocs; mappings: Mapping[] } {
-  const statements = new Map<string, { observable: Observable & { kind: 'indicator' }; made: Statement[] }>();
-  const mappings: Mapping[] = [];
-  const state = (observables: Observable[], statement: Statement): void => {
+  const collected = collectStatements();
+  const { mappings } = collected;
+  const state = (member: StixObject, observables: Observable[], statement: Statement): void => {
     for (const observable of observables) {
-      if (observable.kind === 'other') {
-        mappings.push({
-          framework: observable.framework,
-          id: observable.value.slice(0, mappingMaxChars).toWellFormed(),
-          confidence: statement.confidence,
-        });
-        continue;
-      }
-      const key = `${observable.type} ${observable.normalizedValue}`;
-      const known = statements.get(key);
-      if (known) known.made.push(statement);
-      else statements.set(key, { observable, made: [statement] });
+      collected.state(observable, statement);
+      if (observable.kind === 'indicator') given.prove(member, observable.value);
     }
   };
   const partsOfObservations = new Map<string, StixObject>();
@@ -62,43 +41,16 @@ export function indicatorsOf(members: StixObject[], given: Given): { iocs: Iocs;
     if (member.type === 'indicator') {
       const { observables, mapping } = readIndicator(member);
       const statement = statementOf(member, given);
-      state(observables, statement);
+      state(member, observables, statement);
       if (mapping) mappings.push({ ...mapping, confidence: statement.confidence });
     } else if (member.type === 'observed-data') {
-      state(embeddedObservables(member), observationOf(member, given));
+      state(member, embeddedObservables(member), observationOf(member, given));
     } else if (member['created'] === undefined) {
-      state(propertiesOf(member), observationOf(partsOfObservations.get(member.id) ?? member, given));
+      state(member, propertiesOf(member), observationOf(partsOfObservations.get(member.id) ?? member, given));
     }
   }
-  const iocs = noIocs();
-  for (const { observable, made } of statements.values()) {
-    const bucket = bucketByType[observable.type];
-    const [firstSeen] = texts(made, 'firstSeen').toSorted();
-    const lastSeen = texts(made, 'lastSeen').toSorted().at(-1);
-    const standing = made.filter(({ revoked }) => !revoked);
-    // One open end keeps the value alive as long as the default says.
-    const ends = standing.map(({ until }) => until);
-    const until = ends.includes(undefined) ? undefined : (ends as string[]).toSorted().at(-1);
-    const from = lastSeen ?? given.publishTime;
-    iocs[bucket].push({
-      type: observable.type,
-      value: observable.value,
-      normalizedValue: observable.normalizedValue,
-      status: standing.length === 0 ? 'revoked' : 'active',
-      confidence: Math.max(...made.map((statement) => statement.confidence)),
-      ...(firstSeen ? { firstSeen } : {}),
-      ...(lastSeen ? { lastSeen } : {}),
-      ttlDays: ttlDays(bucket, {
-        phishing: made.some(({ phishing }) => phishing),
-        ...(until && from ? { from: Date.parse(from), until: Date.parse(until) } : {}),
-      }),
-    });
-  }
-  return { iocs, mappings };
+  return { iocs: collected.iocs(given.publishTime), mappings };
 }
-
-const texts = (made: Statement[], name: 'firstSeen' | 'lastSeen'): string[] =>
-  made.map((statement) => statement[name]).filter((text) => text !== undefined);
 
 /** What a pattern holds; a pattern that names no value, and one in another language, stays visible as a mapping. */
 function readIndicator(indicator: StixObject): {

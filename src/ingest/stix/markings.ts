@@ -1,4 +1,5 @@
 import { isObject, textOf, textsOf } from '../extract/json.ts';
+import { findTlp } from '../extract/tlp.ts';
 import { stricterTlp, type Tlp } from '../../feed/vocabulary.ts';
 import { refsOf, type Bundle, type StixObject } from './objects.ts';
 
@@ -14,19 +15,6 @@ const tlpById: Record<string, Tlp> = {
   '939a9414-2ddd-4d32-a0cd-375ea402b003': 'AMBER+STRICT',
   'e828b379-4e03-4974-9ac4-e53a884c97c1': 'RED',
 };
-
-/** The TLP marking that a word means (`TLP:WHITE`, `amber_strict`), or undefined. */
-export function findTlp(word: string): Tlp | undefined {
-  const key = word
-    .trim()
-    .toUpperCase()
-    .replace(/^TLP[:\s-]*/, '')
-    .replaceAll(/[_\s-]+/g, '+');
-  if (key === 'WHITE') return 'CLEAR';
-  return key === 'CLEAR' || key === 'GREEN' || key === 'AMBER' || key === 'AMBER+STRICT' || key === 'RED'
-    ? key
-    : undefined;
-}
 
 /** The strictest TLP marking on any of the objects: by reference, on a part of one, or as a label. */
 export function tlpOf(objects: Iterable<StixObject>, bundle: Bundle): Tlp | undefined {

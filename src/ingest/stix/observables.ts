@@ -1,12 +1,5 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import type { IndicatorType } from '../../feed/vocabulary.ts';
-import { normalizeValue } from '../extract/normalize.ts';
-import { refang } from '../extract/refang.ts';
-
-/** A value of a property of an observed object: an indicator of one of the eleven classes, or something that no class holds. */
-export type Observable =
-  | { kind: 'indicator'; type: IndicatorType; value: string; normalizedValue: string }
-  | { kind: 'other'; framework: string; value: string };
+import { observed, observedAddress, type Observable } from '../extract/observable.ts';
 
 const hashTypes: Record<string, IndicatorType> = {
   MD5: 'md5',
@@ -68,37 +61,21 @@ export function classifyProperty(object: string, steps: string[], value: string)
   if (before === 'hashes' && !isCertificate) return hashed(hashName(last), value);
   if (/^x?_?imphash$/i.test(last)) return hashed('IMPHASH', value);
   if (last === 'value' && before !== '')
-    return before.endsWith('_ref') || before.endsWith('_refs') ? address(value) : undefined;
+    return before.endsWith('_ref') || before.endsWith('_refs') ? observedAddress(value) : undefined;
   const path = `${object}:${named.map((step) => (before === 'hashes' && step === last ? hashName(step) : step)).join('.')}`;
   const type = typeByPath[path];
-  if (type) return indicator(type, value);
+  if (type) return observed(type, value);
   const other = otherByPath[path];
   if (other) return { kind: 'other', framework: `observable:${other}`, value };
   if (isCertificate && before === 'hashes') return { kind: 'other', framework: 'observable:certificate-hash', value };
   if (last === 'User-Agent') return { kind: 'other', framework: 'observable:user-agent', value };
-  if (value.startsWith('arn:aws')) return indicator('aws_arn', value);
+  if (value.startsWith('arn:aws')) return observed('aws_arn', value);
   return undefined;
-}
-
-/** An address behind a reference: what it is shows in its form. */
-function address(value: string): Observable {
-  const clear = refang(value);
-  if (isIPv4(clear)) return indicator('ipv4', value);
-  if (isIPv6(clear)) return indicator('ipv6', value);
-  if (clear.includes('@')) return { kind: 'other', framework: 'observable:email', value };
-  return indicator('domain', value);
-}
-
-function indicator(type: IndicatorType, value: string): Observable {
-  const normalizedValue = normalizeValue(type, value);
-  if (normalizedValue !== undefined) return { kind: 'indicator', type, value, normalizedValue };
-  const isRange = (type === 'ipv4' || type === 'ipv6') && /\/\d+$/.test(value.trim());
-  return { kind: 'other', framework: `observable:${isRange ? 'cidr' : type.replaceAll('_', '-')}`, value };
 }
 
 function hashed(name: string, value: string): Observable {
   const type = hashTypes[name];
-  return type ? indicator(type, value) : { kind: 'other', framework: `observable:${name.toLowerCase()}`, value };
+  return type ? observed(type, value) : { kind: 'other', framework: `observable:${name.toLowerCase()}`, value };
 }
 
 /** `SHA-256`, `sha256` and `SHA_256` are one; a version stays apart (`SHA3-256`). */

@@ -1,4 +1,5 @@
-import { classifyProperty, type Observable } from './observables.ts';
+import type { Observable } from '../extract/observable.ts';
+import { classifyProperty } from './observables.ts';
 import { parsePattern, type Comparison, type Observation } from './pattern.ts';
 
 /**

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { textOf, textsOf } from '../extract/json.ts';
+import { locate } from '../extract/locate.ts';
 import { firstSentences } from '../extract/sentences.ts';
 import { judgeSeverity } from '../extract/severity.ts';
-import { createStoredText, type Span, type StoredText } from '../extract/stored-text.ts';
+import { createStoredText, valueMaxChars, type Span, type StoredText } from '../extract/stored-text.ts';
 import { instant, type ParseContext, type SourceRecord } from '../record.ts';
 import { classify, nameOf } from './classification.ts';
 import type { Group } from './grouping.ts';
@@ -16,7 +17,8 @@ export function readGroup(bundle: Bundle, group: Group, context: ParseContext): 
   const members = group.members.toSorted(byTypeAndId);
   const all = head ? [head, ...members] : members;
   const withdrawn = head !== undefined && isRevoked(head);
-  const { text, names, references } = writeText(all);
+  const { text, names, references, ranges } = writeText(all);
+  const whole = text.text();
   const description = head && textOf(head['description']);
   const publishTime = publishTimeOf(group);
   const { iocs, mappings } = indicatorsOf(members, {
@@ -24,6 +26,10 @@ export function readGroup(bundle: Bundle, group: Group, context: ParseContext): 
     publishTime,
     withdrawn,
     lastSightings: bundle.lastSightings,
+    prove: (object, value) => {
+      const span = locate(whole, ranges.get(object.id)!, value);
+      if (span) text.prove(span, valueMaxChars);
+    },
   });
   const standing = all.filter((object) => object === head || !isRevoked(object));
   const { classification, attackPath } = classify(standing, {
@@ -64,31 +70,44 @@ export function readGroup(bundle: Bundle, group: Group, context: ParseContext): 
     classification,
     affectedProducts: [],
     iocs,
-    storedText: text.text(),
+    storedText: whole,
     passages: text.passages(),
   };
 }
 
-type Written = { text: StoredText; names: Map<string, Span>; references: Map<string, Span> };
+type Written = {
+  text: StoredText;
+  names: Map<string, Span>;
+  references: Map<string, Span>;
+  /** The lines of each object. */
+  ranges: Map<string, Span>;
+};
 
 /** Every field of every object, in its own order; objects by type and id, so that a shuffled bundle reads the same. */
 function writeText(objects: StixObject[]): Written {
   const text = createStoredText();
-  const [names, references] = [new Map<string, Span>(), new Map<string, Span>()];
+  const [names, references, ranges] = [new Map<string, Span>(), new Map<string, Span>(), new Map<string, Span>()];
   let description: Span | undefined;
   for (const [index, object] of objects.entries()) {
-    for (const [name, value] of Object.entries(object)) {
-      const span = text.field(name, value);
-      if (!span) continue;
-      if (name === 'name') names.set(object.id, span);
-      if (name === 'id' && !references.has(object.id)) references.set(object.id, span);
-      if (name === 'external_references') references.set(object.id, span);
-      if (index === 0 && name === 'description') description = span;
-    }
+    const spans = text.fields(object);
+    const [name, id] = [spans.get('name'), spans.get('id')!];
+    if (name) names.set(object.id, name);
+    const reference = [...spans].find(
+      ([path]) => path.startsWith('external_references[') && path.endsWith('.external_id'),
+    );
+    references.set(object.id, reference?.[1] ?? id);
+    ranges.set(object.id, rangeOf(spans.values()));
+    if (index === 0) description = spans.get('description');
   }
   const proof = description ?? (objects[0] && (names.get(objects[0].id) ?? references.get(objects[0].id)));
   if (proof) text.prove(proof);
-  return { text, names, references };
+  return { text, names, references, ranges };
+}
+
+function rangeOf(spans: Iterable<Span>): Span {
+  let range: Span | undefined;
+  for (const { start, end } of spans) range = { start: range?.start ?? start, end };
+  return range ?? { start: 0, end: 0 };
 }
 
 const typeOrder = [

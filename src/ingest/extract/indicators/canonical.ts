@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import type { IndicatorType } from '../../../feed/vocabulary.ts';
-import { normalizeValue } from '../normalize.ts';
+import { normalizeValue } from '../../../feed/normalize.ts';
 
 /** The canonical form of a clear value; the plain cases, which are nearly all, without the general way's cost. */
 export function canonical(type: IndicatorType, clear: string): string | undefined {

@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import type { View } from './view.ts';
+
+type Sql = ReturnType<typeof sql>;
+
+/** What narrows a list. `sources`: publisher or source name among them. `rootsOnly` leaves duplicates out. */
+export type ItemFilters = {
+  severity?: string;
+  status?: string;
+  platform?: string;
+  sources?: { publishers: string[]; names: string[] };
+  rootsOnly?: boolean;
+};
+
+/** The pools of a view with the sequence of each, to join with as `pool (id, seq)`. */
+export const poolsOf = (view: View): Sql =>
+  sql`unnest(${view.poolIds}::uuid[], ${view.seqs}::bigint[]) as pool (id, seq)`;
+
+/**
+ * Where the rows of a view are: an item stands in `items i` if it has not changed since, else in `item_states s` as it was then. An item
+ * that came later is in neither. Both conditions need `pool` beside them.
+ */
+export const isCurrent: Sql = sql`i.pool_id = pool.id and i.seq <= pool.seq`;
+export const wasThen: Sql = sql`s.pool_id = pool.id and s.seq_from <= pool.seq and s.seq_until > pool.seq`;
+
+/** Conditions on columns that `items`, `item_states` and `feed_counts` share; each begins with `and`. */
+export function columnConditions(filters: ItemFilters, platforms: Sql = sql`platforms`): Sql {
+  const { severity, status, platform, sources } = filters;
+  return sql`
+    ${severity === undefined ? sql`` : sql`and severity = ${severity}`}
+    ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${platform === undefined ? sql`` : sql`and ${platform} = any(${platforms})`}
+    ${sources === undefined ? sql`` : sql`and (publisher = any(${sources.publishers}) or source_name = any(${sources.names}))`}`;
+}
+
+const rootsOf = ({ rootsOnly }: ItemFilters): Sql => (rootsOnly ? sql`and duplicate_of is null` : sql``);
+
+/** How many items a view lists: the kept counts, put back to the view's sequence numbers by the few rows that changed since. */
+export function totalOf(view: View, filters: ItemFilters): Sql {
+  const columns = columnConditions(filters);
+  const counts = columnConditions(filters, sql`string_to_array(platforms, ',')`);
+  const count = (from: Sql, more: Sql): Sql =>
+    sql`(select count(*) from ${poolsOf(view)} join ${from} ${more} where true ${columns})`;
+  return sql`
+    (select coalesce(sum(n), 0) from feed_counts where pool_id = any(${view.poolIds}::uuid[]) ${counts})
+    - ${count(sql`items i`, sql`on i.pool_id = pool.id and i.seq > pool.seq`)}
+    + ${count(sql`item_states s`, sql`on ${wasThen}`)}
+    ${
+      filters.rootsOnly
+        ? sql`
+    - ${count(sql`items i`, sql`on ${isCurrent} and duplicate_of is not null`)}
+    - ${count(sql`item_states s`, sql`on ${wasThen} and duplicate_of is not null`)}`
+        : sql``
+    }`;
+}
+
+/**
+ * `(id, added_to_feed_at, seq_from)` of the rows of a view in the order of the list, as a parenthesised query. One index scan per pool that
+ * reads no document; `seq_from` is null for what stands in `items`. `after` is the row that the list goes on behind.
+ */
+export function orderedRows(
+  view: View,
+  filters: ItemFilters,
+  given: { limit: Sql; after?: { at: Date; id: string } | undefined },
+): Sql {
+  const { after, limit } = given;
+  const conditions = sql`${columnConditions(filters)} ${rootsOf(filters)}`;
+  const behind = (id: Sql): Sql =>
+    after ? sql`and (added_to_feed_at, ${id}) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``;
+  return sql`(
+    select found.* from ${poolsOf(view)} cross join lateral (
+      (select i.id, i.added_to_feed_at, null::bigint as seq_from from items i
+        where ${isCurrent} ${conditions} ${behind(sql`i.id`)} order by i.added_to_feed_at desc, i.id desc limit ${limit})
+      union all
+      (select s.item_id, s.added_to_feed_at, s.seq_from from item_states s
+        where ${wasThen} ${conditions} ${behind(sql`s.item_id`)} order by s.added_to_feed_at desc, s.item_id desc limit ${limit})
+    ) found order by found.added_to_feed_at desc, found.id desc limit ${limit})`;
+}
+
+/** Columns of listed rows `page`, from where each stands. */
+export const withColumns = (page: Sql, columns: string[]): Sql => {
+  const read = columns.map(
+    (name) =>
+      sql`case when page.seq_from is null then i.${sql.ref(name)} else s.${sql.ref(name)} end as ${sql.ref(name)}`,
+  );
+  return sql`select page.id, page.added_to_feed_at, ${sql.join(read)} from ${page} page
+    join items i on i.id = page.id left join item_states s on s.item_id = page.id and s.seq_from = page.seq_from`;
+};

@@ -1,0 +1,106 @@
+import { sql } from 'kysely';
+import { rows, type Tx } from '../db/db.ts';
+import { columnConditions, isCurrent, poolsOf, wasThen, withColumns, type ItemFilters } from './listed.ts';
+import { toPageRows, type PageRow, type PageRows } from './page-store.ts';
+import type { Search, TermFilter } from './search-query.ts';
+import type { View } from './view.ts';
+
+type Sql = ReturnType<typeof sql>;
+
+/** A condition on a row of `items i` and the same on one of `item_states s`; each begins with `and`, or is empty. */
+type Condition = { now: Sql; past: Sql };
+
+const both = (condition: Sql): Condition => ({ now: condition, past: condition });
+const all = (conditions: Condition[]): Condition => ({
+  now: sql.join(
+    conditions.map(({ now }) => now),
+    sql` `,
+  ),
+  past: sql.join(
+    conditions.map(({ past }) => past),
+    sql` `,
+  ),
+});
+
+/** What is looked for. `only`: a query for the ids that the list is narrowed to. */
+type Given = { filters: ItemFilters; search: Search; only?: Sql | undefined };
+
+/**
+ * One page of what a search finds in a view, with how many it finds. All that is found is gathered once, so its cost grows with what is
+ * found and not with the feed.
+ */
+export async function readFoundPage(
+  tx: Tx,
+  view: View,
+  given: Given & { limit: number; offset: number },
+): Promise<PageRows> {
+  const { limit, offset } = given;
+  await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true)`.execute(
+    tx,
+  );
+  const found = await rows(
+    tx,
+    sql<PageRow>`
+      with ${foundIn(view, given)}, page as (
+        select * from found order by added_to_feed_at desc, id desc limit ${limit} offset ${offset}
+      )
+      select total.n as total, item.* from (select count(*) as n from found) total
+      left join (${withColumns(sql`page`, ['doc', 'next_expiry_at'])}) item on true
+      order by item.added_to_feed_at desc, item.id desc`,
+  );
+  return toPageRows(found);
+}
+
+/** A search that takes longer is given up. */
+const searchMs = 20_000;
+
+/** The CTE `found (id, added_to_feed_at, seq_from)`, and before it `matched` where duplicates may speak for their root. */
+function foundIn(view: View, { filters, search, only }: Given): Sql {
+  const { sources, ...columns } = filters;
+  const own = [
+    both(columnConditions(columns)),
+    ...search.rootTerms.map((term) => hasTerm(view, term)),
+    ...(only ? [{ now: sql`and i.id in (${only})`, past: sql`and s.item_id in (${only})` }] : []),
+    ...(search.updatedSince ? [both(sql`and last_updated >= ${search.updatedSince}::timestamptz`)] : []),
+  ];
+  const match = [
+    ...(sources ? [both(columnConditions({ sources }))] : []),
+    ...search.terms.map((term) => hasTerm(view, term)),
+    ...(search.words ? [hasWords(view, search.words)] : []),
+  ];
+  if (!search.rootsOnly) return sql`found as materialized (${rowsOf(view, all([...own, ...match]))})`;
+  const roots = both(sql`and duplicate_of is null`);
+  if (match.length === 0) return sql`found as materialized (${rowsOf(view, all([...own, roots]))})`;
+  const isMatched = {
+    now: sql`and i.id in (select id from matched)`,
+    past: sql`and s.item_id in (select id from matched)`,
+  };
+  return sql`
+    matched as materialized (select coalesce(duplicate_of, id) as id from (${rowsOf(view, all(match))}) rows),
+    found as materialized (${rowsOf(view, all([...own, roots, isMatched]))})`;
+}
+
+const rowsOf = (view: View, { now, past }: Condition): Sql => sql`
+  select i.id, i.duplicate_of, i.added_to_feed_at, null::bigint as seq_from from ${poolsOf(view)} join items i on ${isCurrent} where true ${now}
+  union all
+  select s.item_id, s.duplicate_of, s.added_to_feed_at, s.seq_from from ${poolsOf(view)} join item_states s on ${wasThen} where true ${past}`;
+
+const withTerm = (view: View, { kind, values }: TermFilter): Sql => sql`
+  select item_id from item_terms t where t.kind = ${kind} and t.value = any(${values}::text[]) and t.pool_id = any(${view.poolIds}::uuid[])`;
+const hadTerm = ({ kind, values }: TermFilter): Sql =>
+  sql`s.terms && ${values.map((value) => `${kind} ${value}`)}::text[]`;
+
+const hasTerm = (view: View, term: TermFilter): Condition => ({
+  now: sql`and i.id in (${withTerm(view, term)})`,
+  past: sql`and ${hadTerm(term)}`,
+});
+
+/** Full text, or the one word as an indicator, of which the text may hold too many to have them all among its words. */
+function hasWords(view: View, { text, forms }: NonNullable<Search['words']>): Condition {
+  const query = sql`websearch_to_tsquery('simple', ${text})`;
+  const term: TermFilter = { kind: 'indicator', values: forms };
+  return {
+    now: sql`and i.id in (select tocsin_find_words(${view.poolIds}::uuid[], ${query}) union all ${withTerm(view, term)})`,
+    past: sql`and (s.words @@ ${query} or ${hadTerm(term)})`,
+  };
+}

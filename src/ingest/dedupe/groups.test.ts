@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { electRoot, groupItems, type Link, type Member, type Node } from './groups.ts';
+
+const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+const nodesOf = (fixed: string[]): Node[] => ids.map((id) => ({ id, key: `key ${id}`, fixed: fixed.includes(id) }));
+const named = (groups: string[][]): string[] => groups.map((group) => group.toSorted().join('')).toSorted();
+const same = (a: string, b: string, weight = 0.5): Link => ({ a, b, kind: 'same', weight });
+const apart = (a: string, b: string): Link => ({ a, b, kind: 'apart', weight: 4 });
+
+const anyLinks = fc.array(
+  fc.record({
+    a: fc.constantFrom(...ids),
+    b: fc.constantFrom(...ids),
+    kind: fc.constantFrom('same', 'same', 'same', 'together', 'apart') as fc.Arbitrary<Link['kind']>,
+    weight: fc.constantFrom(0.5, 0.7, 0.7, 1, 3),
+  }),
+  { maxLength: 14 },
+);
+
+describe('groupItems', () => {
+  test('without anything said by a person, groups are what hangs together', () => {
+    expect(named(groupItems(nodesOf([]), [same('a', 'b'), same('b', 'c'), same('f', 'e')]))).toEqual([
+      'abc',
+      'd',
+      'ef',
+      'g',
+    ]);
+  });
+
+  test('a pair told apart stays apart, also by way of a third; the surer link holds', () => {
+    const links = [apart('a', 'c'), same('a', 'b', 0.6), same('b', 'c', 0.9)];
+    expect(named(groupItems(nodesOf([]), links))).toEqual(['a', 'bc', 'd', 'e', 'f', 'g']);
+  });
+
+  test('two groups of a wider audience are never joined by what only some see', () => {
+    expect(named(groupItems(nodesOf(['a', 'b']), [same('c', 'a', 0.6), same('c', 'b', 0.9)]))).toEqual([
+      'a',
+      'bc',
+      'd',
+      'e',
+      'f',
+      'g',
+    ]);
+  });
+
+  test('the order of items and links, and the sides of a link, do not matter', () => {
+    fc.assert(
+      fc.property(anyLinks, fc.subarray(ids), fc.infiniteStream(fc.nat()), (links, fixed, random) => {
+        const expected = named(groupItems(nodesOf(fixed), links));
+        const shuffled = <T>(list: T[]): T[] =>
+          list
+            .map((value) => ({ value, at: random.next().value! }))
+            .toSorted((one, two) => one.at - two.at)
+            .map(({ value }) => value);
+        const turned = shuffled(links).map((link) =>
+          random.next().value! % 2 ? link : { ...link, a: link.b, b: link.a },
+        );
+        expect(named(groupItems(shuffled(nodesOf(fixed)), turned))).toEqual(expected);
+      }),
+    );
+  });
+
+  test('no group holds two fixed items or a pair told apart', () => {
+    fc.assert(
+      fc.property(anyLinks, fc.subarray(ids), (links, fixed) => {
+        for (const group of groupItems(nodesOf(fixed), links)) {
+          expect(group.filter((id) => fixed.includes(id)).length).toBeLessThan(2);
+          for (const { a, b, kind } of links)
+            if (kind === 'apart' && a !== b) expect(group.includes(a) && group.includes(b)).toBe(false);
+        }
+      }),
+    );
+  });
+});
+
+describe('electRoot', () => {
+  const member = (id: string, more: Partial<Member> = {}): Member => ({
+    id,
+    addedAt: 1,
+    publishedAt: 1,
+    root: null,
+    ...more,
+  });
+  test.each<[string, Member[], string]>([
+    ['the first that the feed held', [member('a', { addedAt: 2 }), member('b')], 'b'],
+    [
+      'then the first published, one without a date last',
+      [member('a', { publishedAt: undefined }), member('b', { publishedAt: 2 })],
+      'b',
+    ],
+    ['then the smaller id', [member('b'), member('a')], 'a'],
+    ['the root stays', [member('a', { root: 'b' }), member('b', { addedAt: 9 })], 'b'],
+    [
+      'after the root is gone, the next',
+      [member('b', { root: 'x', addedAt: 3 }), member('a', { root: 'x', addedAt: 4 })],
+      'b',
+    ],
+  ])('%s', (_name, members, root) => {
+    expect(electRoot(members).id).toBe(root);
+  });
+});

@@ -1,0 +1,122 @@
+import type { Tx } from '../../db/db.ts';
+import type { FeedItem } from '../../feed/schema.ts';
+import { changeCounts } from '../write-items.ts';
+import { groupComponent, loadComponent, type Group } from './components.ts';
+import { withFigures } from './figures.ts';
+import { batches, linkItems, type Gone } from './link.ts';
+import { listRows, writeSettled, type ItemRow, type Settled } from './settle-store.ts';
+import type { FactsRow, Universe } from './store.ts';
+
+/** The pools of the universe are locked by the transaction; `seq` and `at` are those that it writes under. */
+export type Settling = { universe: Universe; at: Date; seq: number };
+
+/**
+ * Puts items that are new, changed or retracted in order with all others of their pool and of the wider ones: which belong together, which
+ * is the root, and what the root says for all. Runs in the transaction that writes the items. Answers the documents that changed.
+ */
+export async function settleItems(
+  tx: Tx,
+  settling: Settling,
+  ids: string[],
+  gone: Gone = [],
+): Promise<Map<string, string>> {
+  const { universe } = settling;
+  const touched = await linkItems(tx, universe, ids, gone);
+  const seen = new Set<string>();
+  const documents = new Map<string, string>();
+  for (const batch of batches([...touched])) {
+    const fresh = batch.filter((id) => !seen.has(id));
+    if (fresh.length === 0) continue;
+    const component = await loadComponent(tx, universe, fresh);
+    for (const { id } of component) seen.add(id);
+    const groups = await groupComponent(tx, universe, component);
+    const settled = await settleComponent(tx, settling, component, groups);
+    for (const { id, doc } of settled) documents.set(id, doc);
+  }
+  return documents;
+}
+
+async function settleComponent(tx: Tx, settling: Settling, component: FactsRow[], groups: Group[]): Promise<Settled[]> {
+  const { poolId } = settling.universe;
+  const own = component.filter(({ pool_id }) => pool_id === poolId);
+  const rootById = new Map(groups.flatMap(({ root, members }) => members.map(({ id }) => [id, root] as const)));
+  const newRoot = (id: string): string | null => {
+    const root = rootById.get(id);
+    return root === undefined || root === id ? null : root;
+  };
+  const moved = own.filter((item) => item.duplicate_of !== newRoot(item.id));
+  const led = groups.filter(({ root, members }) => members.length > 1 && members.some(({ id }) => id === root));
+  // A root that lost its last member shows its own figures again.
+  const alone = new Set(moved.flatMap(({ id, duplicate_of }) => (duplicate_of ? [id, duplicate_of] : [id])));
+  const wanted = new Set([...alone, ...led.flatMap(({ members }) => members.map(({ id }) => id))]);
+  const ownIds = new Set(own.map(({ id }) => id));
+  const rows = new Map(
+    (
+      await listRows(
+        tx,
+        [...wanted].filter((id) => ownIds.has(id)),
+      )
+    ).map((row) => [row.id, row]),
+  );
+  const membersOf = new Map(led.map(({ root, members }) => [root, members.filter(({ id }) => id !== root)]));
+  const settled = [...rows.values()].flatMap((row) => {
+    const members = (membersOf.get(row.id) ?? []).map(({ id }) => itemOf(rows.get(id)!));
+    const next = settle(row, { root: newRoot(row.id), members, at: settling.at });
+    return next ? [next] : [];
+  });
+  if (settled.length === 0) return [];
+  await writeSettled(tx, settling, settled);
+  await changeCounts(
+    tx,
+    settled.flatMap(({ row, severity }) =>
+      severity === row.severity
+        ? []
+        : [
+            { key: keyOf(row, row.severity), by: -1 as const },
+            { key: keyOf(row, severity), by: 1 as const },
+          ],
+    ),
+  );
+  return settled;
+}
+
+/** The item's own document, without the figures of a group. */
+const itemOf = (row: ItemRow): FeedItem => JSON.parse(row.own_doc ?? row.doc) as FeedItem;
+
+function settle(row: ItemRow, given: { root: string | null; members: FeedItem[]; at: Date }): Settled | undefined {
+  const { duplicateOf: _before, ...own } = itemOf(row);
+  const base: FeedItem = given.root === null ? own : { ...own, duplicateOf: given.root };
+  const shown = given.members.length === 0 ? base : withFigures(base, given.members);
+  if (JSON.stringify(shown) === JSON.stringify(JSON.parse(row.doc)) && given.root === row.duplicate_of)
+    return undefined;
+  const isWritten = row.last_updated.getTime() === given.at.getTime();
+  const changed = [
+    ...(shown.event.severity === row.severity ? [] : ['severity']),
+    ...(JSON.stringify(shown.classification) === JSON.stringify((JSON.parse(row.doc) as FeedItem).classification)
+      ? []
+      : ['classification']),
+  ];
+  const version = changed.length > 0 && !isWritten ? row.version + 1 : row.version;
+  const stamps = { version, lastUpdated: given.at.toISOString() };
+  const doc = JSON.stringify({ ...shown, ...stamps });
+  const ownDoc = JSON.stringify({ ...base, ...stamps });
+  return {
+    id: row.id,
+    row,
+    doc,
+    ownDoc: ownDoc === doc ? null : ownDoc,
+    duplicateOf: given.root,
+    severity: shown.event.severity,
+    version,
+    changed,
+  };
+}
+
+const keyOf = (row: ItemRow, severity: string): Parameters<typeof changeCounts>[1][number]['key'] => ({
+  poolId: row.pool_id,
+  severity,
+  status: row.status,
+  publisher: row.publisher,
+  sourceName: row.source_name,
+  platforms: row.platforms,
+});

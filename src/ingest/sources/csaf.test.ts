@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { collectContext, type Collection } from '../collect.ts';
+import type { Parsed } from '../record.ts';
+import { csafAdvisory } from '../test-csaf.ts';
+import { startServer } from '../test-server.ts';
+import { csaf } from './csaf.ts';
+
+const parse = (...documents: object[]): Parsed =>
+  csaf.parse(
+    documents.map((document, index) => ({ name: `${index}.json`, bytes: Buffer.from(JSON.stringify(document)) })),
+    { reliability: 0.9 },
+  );
+const one = (more: Parameters<typeof csafAdvisory>[1] = {}) => parse(csafAdvisory('ACME-1', more)).records[0]!;
+
+describe('an advisory', () => {
+  test('identity, products, scores, mappings', () => {
+    const record = one();
+    expect(record).toMatchObject({
+      canonicalKey: 'adv:acme.example:ACME-1',
+      externalId: 'ACME-1',
+      publisher: 'Acme CERT',
+      url: 'https://acme.example/advisories/ACME-1',
+      tlp: 'CLEAR',
+      severity: 'high',
+      severityRule: 'cvss:3.1',
+      withdrawn: false,
+      affectedProducts: [{ vendor: 'Acme', product: 'Gadget', versions: ['<2.0'], confidence: 0.9 }],
+    });
+    expect(record.classification.mappings.map(({ framework, id }) => `${framework} ${id}`)).toEqual([
+      'observable:advisory ACME-1',
+      'cve CVE-2024-1234',
+      'cwe CWE-125',
+    ]);
+    expect(record.passages.map(({ start, end }) => record.storedText.slice(start, end))).toEqual([
+      'Acme Gadget ACME-1',
+      'Gadget reads too far. An attacker may take it over.',
+      'CVE-2024-1234',
+    ]);
+  });
+
+  test('of one vulnerability the newest version of CVSS counts, of several the worst', () => {
+    const scored = (...scores: object[]) => ({ cve: 'CVE-2024-1', scores });
+    const v3 = (baseScore: number) => ({ cvss_v3: { version: '3.1', baseScore } });
+    const v4 = (baseScore: number) => ({ cvss_v4: { version: '4.0', baseScore } });
+    const severity = (...vulnerabilities: object[]) => one({ vulnerabilities }).severity;
+    expect(severity(scored(v3(9.8), v4(5)))).toBe('medium');
+    expect(severity(scored(v4(5)), scored(v3(9.8)))).toBe('critical');
+    expect(severity(scored({ cvss_v2: { version: '2.0', baseScore: 7.2 } }))).toBe('high');
+    expect(one({ vulnerabilities: [], document: { aggregate_severity: { text: 'Moderate' } } })).toMatchObject({
+      severity: 'medium',
+      severityRule: 'source',
+    });
+  });
+
+  test.each([
+    [{ document: { category: 'csaf_withdrawn' } }, true],
+    [{ document: { title: 'WITHDRAWN: Acme Gadget' } }, true],
+    [
+      {
+        tracking: { revision_history: [{ number: '2', date: '2024-02-01T00:00:00Z', summary: 'Advisory withdrawn' }] },
+      },
+      true,
+    ],
+    [{ document: { title: 'Withdrawn sessions can be replayed' } }, false],
+    [
+      {
+        tracking: { revision_history: [{ number: '2', date: '2024-02-01T00:00:00Z', summary: 'Certificate revoked' }] },
+      },
+      false,
+    ],
+  ])('what the publisher took back: %j', (more, withdrawn) => {
+    expect(one(more).withdrawn).toBe(withdrawn);
+  });
+
+  test('a stricter marking is kept; a document of several is read though another is none', () => {
+    expect(one({ document: { distribution: { tlp: { label: 'AMBER' } } } }).tlp).toBe('AMBER');
+    const { records, skipped } = parse(csafAdvisory('A-1'), { x: 1 }, csafAdvisory('A-2'));
+    expect([records.length, skipped]).toEqual([2, [{ entry: '1.json', reason: 'the document is no CSAF advisory' }]]);
+  });
+});
+
+describe('a provider', () => {
+  let server: Awaited<ReturnType<typeof startServer>>;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.stop());
+  beforeEach(() => {
+    server.routes.clear();
+    server.asked.length = 0;
+    for (const id of ['a', 'b']) server.document(`/2024/${id}.json`, JSON.stringify(csafAdvisory(`ACME-${id}`)));
+  });
+  const collect = (path: string, cursor?: unknown): Promise<Collection> =>
+    csaf.collect!(collectContext({ url: `${server.base}${path}`, cursor, now: new Date(), allow: ['127.0.0.1'] }))!;
+  const changes = (times: string[]) => times.map((time, index) => `"2024/${'ab'[index]}.json","${time}"`).join('\n');
+
+  test('changes.csv: only what has another time is read again', async () => {
+    server.document('/changes.csv', changes(['2024-01-02T00:00:00Z', '2024-01-01T00:00:00Z']), 'text/csv');
+    const first = await collect('/changes.csv');
+    expect(first.parts.map(({ url }) => url)).toEqual([`${server.base}/2024/a.json`, `${server.base}/2024/b.json`]);
+    expect(csaf.parse(first.parts, { reliability: 1 }).records[0]!.textUrl).toBe(`${server.base}/2024/a.json`);
+    server.document('/changes.csv', changes(['2024-01-02T00:00:00Z', '2024-01-03T00:00:00Z']), 'text/csv');
+    const second = await collect('/changes.csv', first.cursor);
+    expect([second.parts.map(({ url }) => url), second.unchanged]).toEqual([[`${server.base}/2024/b.json`], 1]);
+  });
+
+  test('from the domain over provider-metadata.json to its directory, or to index.txt where there is no changes.csv', async () => {
+    const metadata = { canonical_url: 'x', distributions: [{ directory_url: `${server.base}/` }] };
+    server.document('/.well-known/csaf/provider-metadata.json', JSON.stringify(metadata));
+    server.document('/index.txt', '2024/a.json\n2024/b.json\n', 'text/plain');
+    const first = await collect('/');
+    expect(first.parts).toHaveLength(2);
+    // The list tells no times: the server is asked for each document, and says that nothing is new.
+    expect(await collect('/', first.cursor)).toMatchObject({ parts: [], unchanged: 2 });
+  });
+
+  test('ROLIE feeds come before directories; one that cannot be read is named', async () => {
+    const entry = (id: string) => ({
+      id,
+      updated: '2024-01-01T00:00:00Z',
+      content: { type: 'application/json', src: `${server.base}/2024/${id}.json` },
+    });
+    server.document('/white.json', JSON.stringify({ feed: { entry: [entry('a'), entry('b')] } }));
+    const feeds = [{ url: `${server.base}/white.json` }, { url: `${server.base}/gone.json` }];
+    server.document(
+      '/metadata.json',
+      JSON.stringify({ distributions: [{ rolie: { feeds } }, { directory_url: 'x' }] }),
+    );
+    const { parts, skipped } = await collect('/metadata.json');
+    expect(parts).toHaveLength(2);
+    expect(skipped).toEqual([{ entry: `${server.base}/gone.json`, reason: expect.stringContaining('404') }]);
+  });
+
+  test('one document at the address, and 304 the next time', async () => {
+    const first = await collect('/2024/a.json');
+    expect(first.parts).toHaveLength(1);
+    expect(await collect('/2024/a.json', first.cursor)).toMatchObject({ parts: [], unchanged: 1 });
+  });
+
+  test.each([
+    ['something else', '{"a":1}', /neither a CSAF/],
+    ['no list', 'hello', /neither a CSAF/],
+    ['cut off', '{"document":', /not valid JSON/],
+    ['nothing to read', '{"distributions":[]}', /no feed and no directory/],
+    ['an inner address', '{"distributions":[{"directory_url":"http://169.254.169.254/"}]}', /not a public address/],
+    ['a file', '{"distributions":[{"rolie":{"feeds":[{"url":"file:///etc/passwd"}]}}]}', /not fetched/],
+  ])('%s is refused', async (_name, body, reason) => {
+    server.document('/x.json', body);
+    await expect(collect('/x.json')).rejects.toThrow(reason);
+  });
+});

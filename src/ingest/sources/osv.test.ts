@@ -1,0 +1,118 @@
+import { zipSync } from 'fflate';
+import { expect, test } from 'vitest';
+import type { Parsed } from '../record.ts';
+import { osvRecord } from '../test-osv.ts';
+import { osv } from './osv.ts';
+
+const parse = (...contents: (object | string | Buffer)[]): Parsed =>
+  osv.parse(
+    contents.map((content, index) => ({
+      name: `part-${index}`,
+      bytes: Buffer.isBuffer(content)
+        ? content
+        : Buffer.from(typeof content === 'string' ? content : JSON.stringify(content)),
+    })),
+    { reliability: 0.8 },
+  );
+const zip = (files: Record<string, string | Buffer>): Buffer =>
+  Buffer.from(zipSync(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]))));
+
+test('a record: identity, score, products, mappings', () => {
+  const [record] = parse(osvRecord('PYSEC-2024-1')).records;
+  expect(record).toMatchObject({
+    recordId: 'PYSEC-2024-1',
+    canonicalKey: 'cve:CVE-2024-1001',
+    publisher: 'Python Packaging Advisory Database',
+    url: 'https://advisories.example/PYSEC-2024-1',
+    severity: 'critical',
+    severityRule: 'cvss:3.1',
+    withdrawn: false,
+    affectedProducts: [{ vendor: 'PyPI', product: 'thing', versions: ['< 1.2'], confidence: 0.8 }],
+  });
+  expect(record!.classification.mappings.map(({ framework, id }) => `${framework} ${id}`)).toEqual([
+    'cve CVE-2024-1001',
+    'observable:advisory PYSEC-2024-1',
+    'observable:advisory GHSA-aaaa-bbbb-24-1',
+    'cwe CWE-125',
+  ]);
+  expect(record!.storedText).toContain('\naffected[0].ranges[0].events[1].fixed: 1.2\n');
+});
+
+test.each([
+  ['its own id', 'CVE-2024-5555', [], 'cve:CVE-2024-5555'],
+  ['one CVE', 'GO-2024-1', ['CVE-2024-7777', 'GHSA-x'], 'cve:CVE-2024-7777'],
+  ['two', 'GO-2024-1', ['CVE-2024-7777', 'CVE-2024-8888'], 'adv:go:GO-2024-1'],
+  ['none', 'MAL-2024-1', [], 'adv:mal:MAL-2024-1'],
+])('the key follows one CVE only: %s', (_name, id, aliases, key) => {
+  expect(parse(osvRecord(id, { aliases })).records[0]!.canonicalKey).toBe(key);
+});
+
+test.each([
+  [[{ introduced: '0' }], ['*']],
+  [[{ introduced: '1.0' }, { last_affected: '1.9' }], ['>= 1.0, <= 1.9']],
+  [
+    [{ introduced: '1.0' }, { fixed: '1.1' }, { introduced: '2.0' }],
+    ['>= 1.0, < 1.1', '>= 2.0'],
+  ],
+  [[], ['1.0', '1.10']],
+])('ranges %j', (events, versions) => {
+  const affected = [
+    { package: { ecosystem: 'npm', name: 'x' }, ranges: [{ type: 'SEMVER', events }], versions: ['1.0', '1.10'] },
+  ];
+  expect(parse(osvRecord('GO-2024-1', { affected })).records[0]!.affectedProducts[0]!.versions).toEqual(versions);
+});
+
+test('a newer version of CVSS counts, then the word of the database, then the text', () => {
+  const severity = [
+    { type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' },
+    { type: 'CVSS_V4', score: 'CVSS:4.0/AV:P/AC:H/AT:P/PR:H/UI:A/VC:L/VI:N/VA:N/SC:N/SI:N/SA:N' },
+  ];
+  const judged = (more: object) => {
+    const [record] = parse(osvRecord('GO-2024-1', more)).records;
+    return [record!.severity, record!.severityRule];
+  };
+  expect(judged({ severity })).toEqual(['low', 'cvss:4.0']);
+  expect(judged({ severity: [], database_specific: { severity: 'MODERATE' } })).toEqual(['medium', 'source']);
+  expect(judged({ severity: [{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N' }], database_specific: {} })).toEqual([
+    'none',
+    'none',
+  ]);
+});
+
+test('YAML is read as it is written; withdrawn is withdrawn', () => {
+  const yaml = `id: PYSEC-2020-1\nmodified: 2023-06-22T16:29:43Z\nwithdrawn: 2023-05-30T03:49:00Z\ndetails: A flaw\naffected:\n- package: {name: a, ecosystem: PyPI}\n  versions: [1.10, 2]\n`;
+  const [record] = parse(yaml).records;
+  expect(record).toMatchObject({ withdrawn: true, affectedProducts: [{ versions: ['1.10', '2'] }] });
+});
+
+test('a zip of records: names lead nowhere, a damaged entry is named', () => {
+  const { records, skipped } = parse(
+    zip({
+      '../../etc/PYSEC-2024-1.json': JSON.stringify(osvRecord('PYSEC-2024-1')),
+      'deep/PYSEC-2024-2.yaml': 'id: PYSEC-2024-2\nmodified: 2024-01-01T00:00:00Z\n',
+      'broken.json': '{',
+      'readme.md': 'no record',
+    }),
+  );
+  expect(records.map(({ recordId }) => recordId)).toEqual(['PYSEC-2024-1', 'PYSEC-2024-2']);
+  expect(skipped).toEqual([{ entry: 'broken.json', reason: 'the document is not valid JSON' }]);
+});
+
+test('archives and documents made to do harm are refused quickly', () => {
+  const began = performance.now();
+  const bomb = zip({ 'a.json': Buffer.alloc(9_000_000, 32) });
+  expect(bomb.length).toBeLessThan(100_000);
+  expect(() => parse(bomb)).toThrow(/larger than/);
+  // An archive that lies about the size is cut where it said that it ends.
+  const liar = Buffer.from(bomb);
+  liar.writeUInt32LE(100, liar.indexOf(Buffer.from('504b0102', 'hex')) + 24);
+  expect(() => parse(liar)).toThrow(/neither JSON nor YAML|no OSV record|not valid JSON/);
+  expect(() => parse(bomb.subarray(0, bomb.length - 30))).toThrow(/cannot be unpacked/);
+  const laughs = `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghij'.replaceAll(/./g, (name) => `${name}: &${name} [${`*${String.fromCodePoint(name.codePointAt(0)! - 1)},`.repeat(9)}]\n`)}`;
+  expect(() => parse(laughs)).toThrow(/neither JSON nor YAML/);
+  expect(() => parse('['.repeat(50_000))).toThrow(/not valid JSON/);
+  expect(() => parse(`id: ${'['.repeat(5_000)}`)).toThrow(/neither JSON nor YAML|no OSV record/);
+  const deep = `{"id":"GO-2024-1","modified":"2024-01-01T00:00:00Z","x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+  expect(parse(deep).records[0]!.storedText).toContain('nested too deep');
+  expect(performance.now() - began).toBeLessThan(20_000);
+});

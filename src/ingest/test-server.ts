@@ -1,0 +1,43 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Asked = { path: string; query: URLSearchParams; headers: IncomingMessage['headers'] };
+export type Route = (response: ServerResponse, asked: Asked) => void;
+
+/** An HTTP server of this machine whose routes a test may change at any time. */
+export async function startServer(): Promise<{
+  base: string;
+  routes: Map<string, Route>;
+  /** A document with its hash as ETag; asked with it, the answer is 304. */
+  document: (path: string, body: string | Buffer, type?: string) => void;
+  asked: Asked[];
+  stop: () => void;
+}> {
+  const routes = new Map<string, Route>();
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://x');
+    const seen = { path: url.pathname, query: url.searchParams, headers: request.headers };
+    asked.push(seen);
+    const route = routes.get(url.pathname);
+    if (route) route(response, seen);
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return {
+    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    routes,
+    asked,
+    document: (path, body, type = 'application/json') => {
+      const etag = `"${Buffer.from(body).toString('base64').slice(-40)}-${body.length}"`;
+      routes.set(path, (response, { headers }) => {
+        if (headers['if-none-match'] === etag) response.writeHead(304).end();
+        else response.writeHead(200, { etag, 'content-type': type }).end(body);
+      });
+    },
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
