@@ -47,7 +47,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     extractor,
     connectionFor,
     models: createModels(config.models),
-    feedTools: feedToolsOf(db),
+    feedTools: feedToolsOf({ db, clock }),
     mcp,
     fetchAllow: config.fetchAllow,
     checkTests: (orgId, detectionId, definition) => testErrors(deps, { orgId, detectionId, definition }),

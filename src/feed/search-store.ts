@@ -3,6 +3,7 @@ import { rows, type Tx } from '../db/db.ts';
 import { columnConditions, isCurrent, poolsOf, wasThen, withColumns, type ItemFilters } from './listed.ts';
 import { toPageRows, type PageRow, type PageRows } from './page-store.ts';
 import type { Search, TermFilter } from './search-query.ts';
+import { isVisible } from './store.ts';
 import type { View } from './view.ts';
 
 type Sql = ReturnType<typeof sql>;
@@ -103,4 +104,38 @@ function hasWords(view: View, { text, forms }: NonNullable<Search['words']>): Co
     now: sql`and i.id in (select tocsin_find_words(${view.poolIds}::uuid[], ${query}) union all ${withTerm(view, term)})`,
     past: sql`and (s.words @@ ${query} or ${hadTerm(term)})`,
   };
+}
+
+/** The newest items that the organization sees that name one of the terms as an indicator, and how many do. */
+export async function findNaming(tx: Tx, values: string[], limit: number): Promise<{ total: number; docs: string[] }> {
+  const found = await rows(
+    tx,
+    sql<{ total: number; doc: string }>`
+      select count(*) over () as total, i.doc from items i
+      where i.pool_id in (select id from feed_pools where ${isVisible})
+        and i.id in (select item_id from item_terms t where t.kind = 'indicator' and t.value = any(${values}::text[]))
+      order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
+  );
+  return { total: found[0]?.total ?? 0, docs: found.map(({ doc }) => doc) };
+}
+
+export type FoundItem = {
+  id: string;
+  title: string;
+  severity: string;
+  status: string;
+  publisher: string;
+  publishTime: Date | null;
+};
+
+/** The newest items that the organization sees that have all of the words. */
+export function findByWords(tx: Tx, text: string, limit: number): Promise<FoundItem[]> {
+  return rows(
+    tx,
+    sql<FoundItem>`
+      select i.id, i.title, i.severity, i.status, i.publisher, i.publish_time as "publishTime" from items i
+      where i.id in (select tocsin_find_words(array(select id from feed_pools where ${isVisible}), websearch_to_tsquery('simple', ${text})))
+        and i.pool_id in (select id from feed_pools where ${isVisible})
+      order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
+  );
 }

@@ -104,6 +104,7 @@ function toRun(deps: RunDeps, claim: Claim, { begun, definition, connection }: F
     model,
     customInstructions: begun.custom_instructions,
     spent: { tokens: begun.tokens, costUsd: begun.cost_usd },
+    elapsedMs: begun.elapsed_ms,
     progress,
   };
 }
