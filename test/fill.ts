@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ModelError } from '../src/agent/model-error.ts';
+import { runDueAgents } from '../src/agents/run-due.ts';
 import { inOrg } from '../src/db/db.ts';
 import type { Deps } from '../src/deps.ts';
 import { eventTypes } from '../src/outputs/event.ts';
@@ -38,6 +39,7 @@ export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
     ...(await fillProof(org, mark)),
     ...(await fillFeed(org, mark)),
     ...(await fillAgentLoop(deps, org, mark)),
+    ...(await fillAgentRuns(deps, org)),
   ];
   return { ids: [...new Set(ids)], mark };
 }
@@ -86,6 +88,21 @@ async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
   );
   await done(org.call('POST', `/api/detections/${dismissed.id}/dismiss`, { reason: 'noisy' }));
   return [...ids, gone.id, open.id, dismissed.id];
+}
+
+/** A run of a built-in agent, by the loop that runs them; it has no schedule afterwards, as before. */
+async function fillAgentRuns(deps: Deps, org: TestOrg): Promise<string[]> {
+  const { agents } = await done(org.call('GET', '/api/agents?limit=200'));
+  const { id } = agents.find(
+    (one: { builtInAgentType: string; isBuiltIn: boolean }) =>
+      one.isBuiltIn && one.builtInAgentType === 'threat-research',
+  );
+  await done(org.call('PUT', `/api/agents/${id}`, { detectionCadence: 'hourly' }));
+  await runDueAgents(deps, new AbortController().signal);
+  await done(org.call('PUT', `/api/agents/${id}`, { detectionCadence: null }));
+  const { runs } = await done(org.call('GET', `/api/agents/${id}/runs`));
+  if (runs.length === 0) throw new Error('the built-in agent did not run');
+  return [id, runs[0].id];
 }
 
 /** What models leave behind, which here no model is there to make. */

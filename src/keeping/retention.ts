@@ -1,3 +1,4 @@
+import { forgetAgentRunsAcrossOrgs } from '../agents/forget-store.ts';
 import { acrossOrgs, type Tx } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import { forgetHitsAcrossOrgs } from '../hits/forget-store.ts';
@@ -27,6 +28,7 @@ export async function forgetOld({ db, clock, config }: KeepingDeps): Promise<boo
     (tx) => forgetRowsAcrossOrgs(tx, before(rowsDays), atOnce),
     (tx) => forgetHitsAcrossOrgs(tx, before(hitsDays), atOnce),
     (tx) => forgetRunsAcrossOrgs(tx, before(runsDays), atOnce),
+    (tx) => forgetAgentRunsAcrossOrgs(tx, before(runsDays), atOnce),
     (tx) => forgetMemoryAcrossOrgs(tx, before(memoryDays), atOnce),
     (tx) => forgetLogsAcrossOrgs(tx, before(logsDays)).then(() => 0),
     (tx) => expireGapsAcrossOrgs(tx, before(logsDays), now).then(() => 0),
