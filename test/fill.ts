@@ -129,7 +129,15 @@ async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<st
   await inOrg(deps.db, org.id, async (tx) => {
     await countUsage(tx, review, { alias: 'm', tokens: 1, costUsd: 0 }, now);
     await reserve(tx, { ...review, alias: 'm' }, { tokens: 1, costUsd: 0, forMs: 60_000 });
-    const claim = { ...review, kind: 'schedule', attempt: 1, retries: 0, worker: mark, resumed: false };
+    const claim = {
+      ...review,
+      kind: 'schedule',
+      attempt: 1,
+      retries: 0,
+      worker: mark,
+      modelAlias: null,
+      resumed: false,
+    };
     await insertStep(tx, claim, {
       kind: 'call',
       entity: mark,
