@@ -32,7 +32,7 @@ export async function generateDetection(deps: Deps, caller: Caller, input: Gener
   if (siemType !== null && siemType.toLowerCase() !== 'local')
     throw refusal(
       '/siemType',
-      'no_logs',
+      'no_connection',
       `Only the logs of the embedded store are known well enough, not "${siemType}".`,
     );
   const { datasets } = await listDatasets(deps, caller.orgId);
