@@ -4,6 +4,7 @@ import type { Db } from './db/db.ts';
 import type { Deps } from './deps.ts';
 import { feedToolsOf } from './feed-tools.ts';
 import { createExtractor } from './ingest/extract/extractor.ts';
+import { createParser } from './ingest/parser.ts';
 import { createMcpTools } from './tools/mcp.ts';
 import { createMetrics } from './http/metrics.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
@@ -26,6 +27,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
   const engine = createEngine({ directoryOf: (orgId) => folderOf(config.dataDir, orgId) });
   const search = { db, clock, config, engine };
   const extractor = createExtractor();
+  const parser = createParser();
   const mcp = createMcpTools(config.mcpServers);
   const deps: Deps = {
     config,
@@ -38,6 +40,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     clockGuard: createClockGuard(clock),
     engine,
     extractor,
+    parser,
     connectionFor: (orgId) => localConnection(search, orgId),
     models: createModels(config.models),
     feedTools: feedToolsOf(db),
@@ -51,6 +54,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     stop: async () => {
       await mcp.close();
       await extractor.close();
+      await parser.close();
       await engine.close();
     },
   };
