@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { measureCorrections } from './corrections.ts';
+import { measureFeeds } from './feeds.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
 import { measurePassages } from './passages.ts';
@@ -9,6 +10,7 @@ import { tableOf } from './table.ts';
 
 /** `npm run quality [-- NAME …] [--list]`: measures the extraction on the recorded inputs and prints a table for each subject. */
 const subjects = {
+  feeds: measureFeeds,
   indicators: measureIndicators,
   names: measureNames,
   techniques: measureTechniques,

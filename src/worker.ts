@@ -1,3 +1,4 @@
+import { agentsLoop } from './agents/run-due.ts';
 import { maintainLoop } from './db/maintain.ts';
 import type { Deps } from './deps.ts';
 import { cleanStatesLoop } from './feed/clean.ts';
@@ -5,10 +6,10 @@ import { ingestLoop } from './ingest/loop.ts';
 import { keepingLoop } from './keeping/retention.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
 import { cleanOutboxLoop, deliverLoop } from './outputs/loops.ts';
+import { relevanceLoop } from './relevance/score-due.ts';
 import { modelCheckLoop } from './runs/pauses.ts';
 import { reviewLoop } from './runs/review.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
-import { researchLoop } from './suggest/research.ts';
 
 /** Runs every loop until the signal ends them; answers when the last has ended. */
 export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> {
@@ -20,8 +21,9 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     reviewLoop(deps, signal),
     ingestLoop(deps, signal),
     cleanStatesLoop(deps, signal),
+    relevanceLoop(deps, signal),
     deliverLoop(deps, signal),
-    researchLoop(deps, signal),
+    agentsLoop(deps, signal),
     compactLoop(deps, signal),
     cleanLoop(deps, signal),
     cleanOutboxLoop(deps, signal),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ModelError } from '../src/agent/model-error.ts';
+import { runDueAgents } from '../src/agents/run-due.ts';
 import { inOrg } from '../src/db/db.ts';
 import type { Deps } from '../src/deps.ts';
 import { eventTypes } from '../src/outputs/event.ts';
@@ -10,7 +11,8 @@ import { pauseModel } from '../src/runs/pauses.ts';
 import { insertReview, writeGrade } from '../src/runs/review-store.ts';
 import { runDue } from '../src/runs/run-due.ts';
 import { insertShadowVerdicts } from '../src/runs/shadow-store.ts';
-import { countUsage } from '../src/runs/usage-store.ts';
+import { insertStep } from '../src/runs/step-store.ts';
+import { countUsage, reserve } from '../src/runs/usage-store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../src/schedule/enqueue.ts';
 import type { Answer, TestOrg } from './harness.ts';
 
@@ -37,6 +39,7 @@ export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
     ...(await fillProof(org, mark)),
     ...(await fillFeed(org, mark)),
     ...(await fillAgentLoop(deps, org, mark)),
+    ...(await fillAgentRuns(deps, org)),
   ];
   return { ids: [...new Set(ids)], mark };
 }
@@ -87,6 +90,21 @@ async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
   return [...ids, gone.id, open.id, dismissed.id];
 }
 
+/** A run of a built-in agent, by the loop that runs them; it has no schedule afterwards, as before. */
+async function fillAgentRuns(deps: Deps, org: TestOrg): Promise<string[]> {
+  const { agents } = await done(org.call('GET', '/api/agents?limit=200'));
+  const { id } = agents.find(
+    (one: { builtInAgentType: string; isBuiltIn: boolean }) =>
+      one.isBuiltIn && one.builtInAgentType === 'threat-research',
+  );
+  await done(org.call('PUT', `/api/agents/${id}`, { detectionCadence: 'hourly' }));
+  await runDueAgents(deps, new AbortController().signal);
+  await done(org.call('PUT', `/api/agents/${id}`, { detectionCadence: null }));
+  const { runs } = await done(org.call('GET', `/api/agents/${id}/runs`));
+  if (runs.length === 0) throw new Error('the built-in agent did not run');
+  return [id, runs[0].id];
+}
+
 /** What models leave behind, which here no model is there to make. */
 async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
   const { detections } = await done(org.call('GET', '/api/detections?limit=1'));
@@ -110,6 +128,25 @@ async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<st
   const compared = { before: null, after: null, failure: null, differs: ['triggered'] };
   await inOrg(deps.db, org.id, async (tx) => {
     await countUsage(tx, review, { alias: 'm', tokens: 1, costUsd: 0 }, now);
+    await reserve(tx, { ...review, alias: 'm' }, { tokens: 1, costUsd: 0, forMs: 60_000 });
+    const claim = {
+      ...review,
+      kind: 'schedule',
+      attempt: 1,
+      retries: 0,
+      worker: mark,
+      modelAlias: null,
+      resumed: false,
+    };
+    await insertStep(tx, claim, {
+      kind: 'call',
+      entity: mark,
+      at: now.toISOString(),
+      ms: 1,
+      model: 'm',
+      tokens: { input: 1, output: 0 },
+      costUsd: 0,
+    });
     await insertReview(tx, review, now);
     await insertShadowVerdicts(tx, review, {
       compared: [{ ...compared, candidateId: review.runId, entity: mark }],

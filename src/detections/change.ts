@@ -34,7 +34,7 @@ export async function storeChange(
     ...after,
     updated_at: new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1)),
     revision: definitionText(before) === definitionText(after) ? before.revision : before.revision + 1,
-    ...(after.is_suggestion ? { suggestion_fingerprint: fingerprintOf(after) } : {}),
+    ...suggestionColumns(before, after),
   };
   const record = toRecord(stored);
   const resourceType = stored.agent_type === 'detection' ? 'detection' : 'agent';
@@ -49,6 +49,13 @@ export async function storeChange(
   await followSchedule(tx, before, stored, change);
   await emitDetection(tx, action, record);
   return record;
+}
+
+/** A changed text has another fingerprint, and what was estimated of the old one says nothing of it. */
+function suggestionColumns(before: AgentView, after: AgentView): Partial<AgentView> {
+  if (!after.is_suggestion) return {};
+  const isSame = definitionText(before) === definitionText(after);
+  return { suggestion_fingerprint: fingerprintOf(after), estimate: isSame ? after.estimate : null };
 }
 
 async function followSchedule(

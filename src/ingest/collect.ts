@@ -19,6 +19,7 @@ export type DocumentRequest = {
   /** Validators of what is held already: the answer may then be undefined, nothing new. */
   etag?: string | undefined;
   lastModified?: string | undefined;
+  bytesMax?: number;
 };
 
 /** What a format may do to read a source of several documents: it asks for addresses and sees neither database nor settings. */

@@ -12,7 +12,7 @@ export type Parser = {
 };
 
 const inlineMaxBytes = 1024 * 1024;
-const timeoutMs = 180_000;
+const timeoutMs = 120_000;
 const magic = { gzip: [0x1f, 0x8b], zip: [0x50, 0x4b] };
 
 export function createParser(): Parser {

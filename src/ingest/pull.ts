@@ -14,6 +14,8 @@ import type { Parsed } from './record.ts';
 import { reading } from './reading.ts';
 import { authHeaders } from './source-auth.ts';
 import type { Cursor, SourceRow } from './source-row.ts';
+import { readTexts } from './read-texts.ts';
+import { settleSmallChanges } from './small-changes.ts';
 import { finishPull, lockClaim, releaseSource } from './source-store.ts';
 import { sourceFormats } from './sources/registry.ts';
 import { inSourceAcrossOrgs, listHeldItems, privatePool } from './store.ts';
@@ -81,13 +83,13 @@ class BadPull extends Error {}
 
 type Reading = { input: Exclude<Input, { kind: 'not-modified' }>; signal: AbortSignal | undefined };
 
-async function parse({ parser }: Deps, source: SourceRow, { input, signal }: Reading): Promise<Parsed> {
+async function parse({ parser, extractor }: Deps, source: SourceRow, { input, signal }: Reading): Promise<Parsed> {
   const { parts } = input;
   const task = { kind: source.kind, parts, context: { reliability: source.reliability } };
-  if (input.kind === 'read') return parser.parse(task, signal);
+  if (input.kind === 'read') return readTexts(extractor, await parser.parse(task, signal), signal);
   const { unchanged, skipped } = input.collection;
   const read = parts.length === 0 ? { records: [], skipped: [] } : await parser.parse(task, signal);
-  return { ...read, skipped: [...skipped, ...read.skipped], unchanged };
+  return readTexts(extractor, { ...read, skipped: [...skipped, ...read.skipped], unchanged }, signal);
 }
 
 async function asBadPull<T>(work: () => Promise<T>): Promise<T> {
@@ -105,6 +107,7 @@ async function planOf(tx: Tx, source: SourceRow, parsed: Parsed | undefined, cur
   checkCatalogue(parsed, held, { present, newest: cursor.newest });
   const ownPool = await privatePool(tx, source.organization_id, uuidv7());
   const { candidates, tooLarge } = toCandidates(kept, source, ownPool);
+  await settleSmallChanges(tx, source, candidates, held);
   return planPull({
     held,
     candidates,

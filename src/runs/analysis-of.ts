@@ -25,7 +25,16 @@ export function rehearsedRun(
   by: { clock: Run['clock']; model: string; at: Date },
 ): Run {
   const analysis = analysisOf(of.definition);
-  const claim = { ...of, runId: of.detectionId, kind: 'rehearsal', dueAt: by.at, attempt: 0, retries: 0, worker: '' };
+  const claim = {
+    ...of,
+    runId: of.detectionId,
+    kind: 'rehearsal',
+    dueAt: by.at,
+    attempt: 0,
+    retries: 0,
+    worker: '',
+    modelAlias: null,
+  };
   return {
     claim: { ...claim, resumed: false },
     ...of,
@@ -41,6 +50,7 @@ export function rehearsedRun(
     model: by.model,
     customInstructions: null,
     spent: { tokens: 0, costUsd: 0 },
+    elapsedMs: 0,
     progress: {
       windows: [],
       entities: [],
