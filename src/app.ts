@@ -21,6 +21,7 @@ import { outputRoutes } from './outputs/routes.ts';
 import { proofRoutes } from './proof/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { generateRoutes } from './suggest/routes.ts';
+import { connectionRoutes } from './connections/routes.ts';
 import { readJsonBodies } from './http/body.ts';
 import { allowOrigins } from './http/cors.ts';
 import { healthRoutes } from './http/health.ts';
@@ -34,6 +35,7 @@ import type { App } from './http/route.ts';
 import { answerUnknownRoutes } from './http/unknown-routes.ts';
 import { uuidv7 } from './lib/ids.ts';
 import { logRoutes } from './logs/routes.ts';
+import { mcpRoutes } from './mcp/routes.ts';
 import { orgRoutes } from './orgs/routes.ts';
 
 const bodyMaxBytes = 1024 * 1024;
@@ -83,6 +85,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   runAgentRoutes(app, deps);
   toolRoutes(app, deps);
   hitRoutes(app, deps);
+  connectionRoutes(app, deps);
+  mcpRoutes(app, deps);
   outputRoutes(app, deps);
   logRoutes(app, deps);
   feedRoutes(app, deps);

@@ -1,5 +1,6 @@
 import { agentsLoop } from './agents/run-due.ts';
 import { maintainLoop } from './db/maintain.ts';
+import { connectionCheckLoop } from './connections/pauses.ts';
 import type { Deps } from './deps.ts';
 import { cleanStatesLoop } from './feed/clean.ts';
 import { ingestLoop } from './ingest/loop.ts';
@@ -18,6 +19,7 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     executeLoop(deps, signal),
     reapLoop(deps, signal),
     modelCheckLoop(deps, signal),
+    connectionCheckLoop(deps, signal),
     reviewLoop(deps, signal),
     ingestLoop(deps, signal),
     cleanStatesLoop(deps, signal),

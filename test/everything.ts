@@ -1,4 +1,5 @@
 import type { Deps } from '../src/deps.ts';
+import { useConnections } from './connections.ts';
 import { catalogue, done, fillOrg, whileServing } from './fill.ts';
 import type { TestOrg } from './harness.ts';
 import { useProof } from './proof.ts';
@@ -30,6 +31,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> 
   await useTools({ get, put, remove });
   await useProof({ get, post, put, remove }, mark);
   await useOutputs({ get, post, put, remove });
+  await useConnections({ get, post, put, remove });
   await useFeed({ get, post, put, remove }, mark);
   return calls;
 }

@@ -12,7 +12,7 @@ const asks: string[] = [];
 const { newOrg, deps } = await startApp({
   clock: () => now,
   deps: {
-    checkQuery: async (_orgId, query) => {
+    checkQuery: async (_orgId, _ref, query) => {
       asks.push(query);
       if (!query.startsWith('broken')) return;
       throw new SiemError({
