@@ -1,7 +1,9 @@
+import { measureCorrections } from './corrections.ts';
 import { measureFeeds } from './feeds.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
 import { writePage } from './page.ts';
+import { measurePassages } from './passages.ts';
 import { measureTechniques } from './techniques.ts';
 import { tableOf } from './table.ts';
 
@@ -11,6 +13,8 @@ const subjects = {
   indicators: measureIndicators,
   names: measureNames,
   techniques: measureTechniques,
+  corrections: measureCorrections,
+  passages: measurePassages,
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof tableOf>[0]>>;
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));

@@ -10,7 +10,7 @@ import { splitByWords } from './filters.ts';
 import { bytesHash } from './hashes.ts';
 import { ingestMetrics } from './metrics.ts';
 import { readInput, type Input } from './read-input.ts';
-import type { Parsed, SourceFormat } from './record.ts';
+import type { Parsed } from './record.ts';
 import { reading } from './reading.ts';
 import { authHeaders } from './source-auth.ts';
 import type { Cursor, SourceRow } from './source-row.ts';
@@ -53,7 +53,7 @@ export async function pullClaimed(
     const parsed =
       repeats || input.kind === 'not-modified'
         ? undefined
-        : await asBadPull(async () => readTexts(deps.extractor, parse(source, input), options.signal));
+        : await asBadPull(() => parse(deps, source, { input, signal: options.signal }));
     const result = await inSourceAcrossOrgs(deps.db, source, async (tx): Promise<PullResult | undefined> => {
       const claimed = await lockClaim(tx, source, worker);
       if (!claimed) return undefined;
@@ -81,13 +81,15 @@ export async function pullClaimed(
 /** Why a pull is not good; the message may be shown. Anything else that is thrown is a fault of this program. */
 class BadPull extends Error {}
 
-function parse(source: SourceRow, input: Exclude<Input, { kind: 'not-modified' }>): Parsed {
-  const format: SourceFormat = sourceFormats[source.kind];
-  const context = { reliability: source.reliability };
-  if (input.kind === 'read') return format.parse(input.parts, context);
+type Reading = { input: Exclude<Input, { kind: 'not-modified' }>; signal: AbortSignal | undefined };
+
+async function parse({ parser, extractor }: Deps, source: SourceRow, { input, signal }: Reading): Promise<Parsed> {
+  const { parts } = input;
+  const task = { kind: source.kind, parts, context: { reliability: source.reliability } };
+  if (input.kind === 'read') return readTexts(extractor, await parser.parse(task, signal), signal);
   const { unchanged, skipped } = input.collection;
-  const read = input.parts.length === 0 ? { records: [], skipped: [] } : format.parse(input.parts, context);
-  return { ...read, skipped: [...skipped, ...read.skipped], unchanged };
+  const read = parts.length === 0 ? { records: [], skipped: [] } : await parser.parse(task, signal);
+  return readTexts(extractor, { ...read, skipped: [...skipped, ...read.skipped], unchanged }, signal);
 }
 
 async function asBadPull<T>(work: () => Promise<T>): Promise<T> {
