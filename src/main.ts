@@ -30,7 +30,7 @@ const commands: Record<string, Command> = {
     run: async (args) => (await import('./commands/key.ts')).keyCommand(args),
   },
   source: {
-    line: 'source create | list | pull   feed sources, shared by all organizations unless --private',
+    line: 'source add | create | list | pull   feed sources, shared by all organizations unless --private',
     run: async (args) => (await import('./commands/source.ts')).sourceCommand(args),
   },
   pull: {

@@ -34,11 +34,26 @@ const fields = {
     .describe('Organizations that see a shared source; null: all. Needs feed:admin.'),
 };
 
-export const CreateSource = z.strictObject({
-  kind: z.enum(sourceKinds),
-  ...fields,
-  visibility: z.enum(['private', 'shared']).optional().describe('Default private; shared needs feed:admin.'),
-});
+/** What a source must have, unless the catalogue has it. */
+const needed = ['kind', 'name', 'url'] as const;
+
+export const CreateSource = z
+  .strictObject({
+    catalogue: z.string().optional().describe('A name of GET /api/feed/catalogue, which gives what is not given here.'),
+    ...fields,
+    kind: z.enum(sourceKinds).optional().describe('Required without `catalogue`.'),
+    name: fields.name.optional().describe('Required without `catalogue`.'),
+    url: fields.url
+      .optional()
+      .describe('http, https, or a `file:` address where the settings allow one. Required without `catalogue`.'),
+    visibility: z.enum(['private', 'shared']).optional().describe('Default private; shared needs feed:admin.'),
+  })
+  .superRefine((input, context) => {
+    if (input.catalogue !== undefined) return;
+    for (const name of needed)
+      if (input[name] === undefined)
+        context.addIssue({ code: 'custom', path: [name], message: 'is required without catalogue' });
+  });
 export type CreateSource = z.infer<typeof CreateSource>;
 
 export const PullOutcome = z

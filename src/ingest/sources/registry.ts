@@ -1,5 +1,6 @@
 import type { SourceFormat } from '../record.ts';
 import { csaf } from './csaf.ts';
+import { csv } from './csv.ts';
 import { kev } from './kev.ts';
 import { misp } from './misp.ts';
 import { osv } from './osv.ts';
@@ -7,7 +8,7 @@ import { rss } from './rss.ts';
 import { stix } from './stix.ts';
 
 /** Every kind of source. A new one is its file and a line here; the API's list of kinds comes from the keys. */
-export const sourceFormats = { kev, stix, misp, csaf, osv, rss } satisfies Record<string, SourceFormat>;
+export const sourceFormats = { kev, stix, misp, csaf, osv, rss, csv } satisfies Record<string, SourceFormat>;
 
 export type SourceKind = keyof typeof sourceFormats;
 
