@@ -40,7 +40,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     extractor,
     connectionFor: (orgId) => localConnection(search, orgId),
     models: createModels(config.models),
-    feedTools: feedToolsOf(db),
+    feedTools: feedToolsOf({ db, clock }),
     mcp,
     fetchAllow: config.fetchAllow,
     checkTests: (orgId, detectionId, definition) => testErrors(deps, { orgId, detectionId, definition }),

@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import pg from 'pg';
 import { expect, test } from 'vitest';
 import { acrossOrgs, inOrg, rows } from '../src/db/db.ts';
 import { createKey } from '../src/orgs/keys.ts';
@@ -9,6 +8,7 @@ import { scopes } from '../src/orgs/caller.ts';
 import { createOrganization } from '../src/setup.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { testDatabase } from './database.ts';
+import { hastenLeases } from './fast-leases.ts';
 import { newDataDir } from './harness.ts';
 import { listProcesses, root } from './program.ts';
 
@@ -38,18 +38,6 @@ async function newOrg(
     { name: 'test', scopes: [...scopes] },
   );
   return { id, key: made.key! };
-}
-
-/** The database's clock of leases and back-off runs eight times as fast in this database: a lease of a minute is over soon. */
-async function hastenLeases(): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query('create schema fast');
-  await client.query('grant usage on schema fast to public');
-  await client.query(`create function fast.clock_timestamp() returns timestamptz language sql volatile as
-    $$ select '${new Date().toISOString()}'::timestamptz + 8 * (pg_catalog.clock_timestamp() - '${new Date().toISOString()}'::timestamptz) $$`);
-  await client.query(`alter database "${new URL(url).pathname.slice(1)}" set search_path = fast, pg_catalog, public`);
-  await client.end();
 }
 
 type Event = { id: string; timestamp: string; user: string; action: string; rule: number };
@@ -124,7 +112,7 @@ test(
   `${processes} processes, ${kills} of them killed: every slot once, every hit once, no acknowledged write lost`,
   { timeout: 240_000 },
   async () => {
-    await hastenLeases();
+    await hastenLeases(url);
     const env = {
       DATABASE_URL: url,
       TOCSIN_DATA_DIR: dataDir,

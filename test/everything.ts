@@ -152,5 +152,8 @@ async function useFeed(
   const all = items.length > 0 ? items : (await get('/items?status=corrected')).items;
   await get(`/items/${all[0].id}`);
   await post('/api/feed/items', { text: `${mark} saw evil-host[.]top on Monday.` });
+  await get(`/items?q=${mark}&duplicates=hide&asOf=${(await get('/items')).outputs.asOf}`);
+  await get('/api/indicators?value=EVIL-host[.]top');
+  await post('/api/indicators/lookup', { values: ['evil-host.top', 'nowhere.example'] });
   await remove(`/api/feed/sources/${id}`);
 }

@@ -35,12 +35,11 @@ export function ttlDays(bucket: Bucket, given: { phishing?: boolean; from?: numb
 
 /** The bucket's indicators with the status that holds at `hour`, and when the next active one ends (null: none will). */
 export function settleIndicators(item: FeedItem, hour: number): Date | null {
-  const base = item.source.publishTime ?? item.addedToFeedAt;
   let next = Infinity;
   for (const bucket of buckets) {
     for (const indicator of item.iocs[bucket]) {
       if (indicator.status !== 'active' && indicator.status !== 'expired') continue;
-      const end = endOf(indicator, base);
+      const end = indicatorEnd(indicator, item);
       indicator.status = end <= hour ? 'expired' : 'active';
       if (end > hour) next = Math.min(next, end);
     }
@@ -55,5 +54,6 @@ export function settleDocument(doc: string, hour: number): string {
   return JSON.stringify(item);
 }
 
-const endOf = (indicator: Indicator, base: string): number =>
-  Date.parse(indicator.lastSeen ?? base) + indicator.ttlDays * dayMs;
+/** When an indicator ends, in epoch milliseconds. */
+export const indicatorEnd = (indicator: Indicator, { source, addedToFeedAt }: FeedItem): number =>
+  Date.parse(indicator.lastSeen ?? source.publishTime ?? addedToFeedAt) + indicator.ttlDays * dayMs;

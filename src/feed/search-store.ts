@@ -3,6 +3,7 @@ import { rows, type Tx } from '../db/db.ts';
 import { columnConditions, isCurrent, poolsOf, wasThen, withColumns, type ItemFilters } from './listed.ts';
 import { toPageRows, type PageRow, type PageRows } from './page-store.ts';
 import type { Search, TermFilter } from './search-query.ts';
+import { isVisible } from './store.ts';
 import type { View } from './view.ts';
 
 type Sql = ReturnType<typeof sql>;
@@ -22,6 +23,9 @@ const all = (conditions: Condition[]): Condition => ({
   ),
 });
 
+/** What is looked for. `only`: a query for the ids that the list is narrowed to. */
+type Given = { filters: ItemFilters; search: Search; only?: Sql | undefined };
+
 /**
  * One page of what a search finds in a view, with how many it finds. All that is found is gathered once, so its cost grows with what is
  * found and not with the feed.
@@ -29,7 +33,7 @@ const all = (conditions: Condition[]): Condition => ({
 export async function readFoundPage(
   tx: Tx,
   view: View,
-  given: { filters: ItemFilters; search: Search; limit: number; offset: number },
+  given: Given & { limit: number; offset: number },
 ): Promise<PageRows> {
   const { limit, offset } = given;
   await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true)`.execute(
@@ -52,11 +56,12 @@ export async function readFoundPage(
 const searchMs = 20_000;
 
 /** The CTE `found (id, added_to_feed_at, seq_from)`, and before it `matched` where duplicates may speak for their root. */
-function foundIn(view: View, { filters, search }: { filters: ItemFilters; search: Search }): Sql {
+function foundIn(view: View, { filters, search, only }: Given): Sql {
   const { sources, ...columns } = filters;
   const own = [
     both(columnConditions(columns)),
     ...search.rootTerms.map((term) => hasTerm(view, term)),
+    ...(only ? [{ now: sql`and i.id in (${only})`, past: sql`and s.item_id in (${only})` }] : []),
     ...(search.updatedSince ? [both(sql`and last_updated >= ${search.updatedSince}::timestamptz`)] : []),
   ];
   const match = [
@@ -99,4 +104,38 @@ function hasWords(view: View, { text, forms }: NonNullable<Search['words']>): Co
     now: sql`and i.id in (select tocsin_find_words(${view.poolIds}::uuid[], ${query}) union all ${withTerm(view, term)})`,
     past: sql`and (s.words @@ ${query} or ${hadTerm(term)})`,
   };
+}
+
+/** The newest items that the organization sees that name one of the terms as an indicator, and how many do. */
+export async function findNaming(tx: Tx, values: string[], limit: number): Promise<{ total: number; docs: string[] }> {
+  const found = await rows(
+    tx,
+    sql<{ total: number; doc: string }>`
+      select count(*) over () as total, i.doc from items i
+      where i.pool_id in (select id from feed_pools where ${isVisible})
+        and i.id in (select item_id from item_terms t where t.kind = 'indicator' and t.value = any(${values}::text[]))
+      order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
+  );
+  return { total: found[0]?.total ?? 0, docs: found.map(({ doc }) => doc) };
+}
+
+export type FoundItem = {
+  id: string;
+  title: string;
+  severity: string;
+  status: string;
+  publisher: string;
+  publishTime: Date | null;
+};
+
+/** The newest items that the organization sees that have all of the words. */
+export function findByWords(tx: Tx, text: string, limit: number): Promise<FoundItem[]> {
+  return rows(
+    tx,
+    sql<FoundItem>`
+      select i.id, i.title, i.severity, i.status, i.publisher, i.publish_time as "publishTime" from items i
+      where i.id in (select tocsin_find_words(array(select id from feed_pools where ${isVisible}), websearch_to_tsquery('simple', ${text})))
+        and i.pool_id in (select id from feed_pools where ${isVisible})
+      order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
+  );
 }

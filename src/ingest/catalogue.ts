@@ -36,6 +36,7 @@ export const knownSources: Record<string, Known> = {
     'https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json',
     'CC0-1.0',
   ),
+  nvd: of('nvd', 0.9)('NIST', 'National Vulnerability Database', 'https://services.nvd.nist.gov/rest/json/cves/2.0'),
   'cisa-advisories': authority(
     'CISA',
     'Cybersecurity advisories',

@@ -12,6 +12,7 @@ import { ingestMetrics } from './metrics.ts';
 import { readInput, type Input } from './read-input.ts';
 import type { Parsed, SourceFormat } from './record.ts';
 import { reading } from './reading.ts';
+import { authHeaders } from './source-auth.ts';
 import type { Cursor, SourceRow } from './source-row.ts';
 import { readTexts } from './read-texts.ts';
 import { settleSmallChanges } from './small-changes.ts';
@@ -42,6 +43,7 @@ export async function pullClaimed(
       readInput(known, {
         format: sourceFormats[source.kind],
         settings: deps.config,
+        headers: authHeaders(deps.secrets, source),
         collected: mustRead ? undefined : cursor.collected,
         now: deps.clock(),
         signal: options.signal,

@@ -2,7 +2,7 @@ import type { TestApp, TestOrg } from '../../test/harness.ts';
 import type { CreateSource } from './schema.ts';
 import { fileSource } from './test-kev.ts';
 
-export type Report = { words?: string; revoked?: boolean; labels?: string[]; tlp?: 'red' };
+export type Report = { words?: string; revoked?: boolean; labels?: string[]; tlp?: 'red' | undefined };
 
 const red = 'marking-definition--5e57c739-391a-4eb3-b6be-7d15ca92d5ed';
 const uuidOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
@@ -14,7 +14,7 @@ export async function reportSource(app: TestApp, org: TestOrg, input: Partial<Cr
   let day = 0;
   return {
     source: source.source,
-    async write(reports: Record<number, Report>) {
+    async write(reports: Record<string, Report>) {
       day += 1;
       const modified = new Date(Date.UTC(2024, 0, 1, 0, 0, day)).toISOString();
       for (const [number, report] of Object.entries(reports))

@@ -4,12 +4,11 @@ import { startApp } from '../../test/harness.ts';
 import { startStandIn, type Brain } from '../../test/model-stand-in.ts';
 import { modelsAt } from '../../test/models.ts';
 import { startRuns } from '../../test/runs.ts';
-import { searchTitles, findByIndicator } from '../feed/tool-lookups.ts';
+import { feedToolsOf } from '../feed-tools.ts';
 import { fillOrg } from '../../test/fill.ts';
 import { findTechnique } from '../ingest/knowledge/attack.ts';
 import { getDetection } from '../detections/read.ts';
 import { allowTool } from '../detections/tool-grants.ts';
-import { inOrg, rows } from '../db/db.ts';
 
 const { deps, url, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const on = { db: deps.db, url };
@@ -114,18 +113,23 @@ test('what sends anything is not offered until an administrator allowed the pair
 test('the feed is searched as the organization sees it', async () => {
   const [org, stranger] = [await newOrg(), await newOrg()];
   const { mark } = await fillOrg(deps, org);
-  const found = await searchTitles(deps.db, org.id, { text: mark, limit: 3 });
-  expect(found.length).toBeGreaterThan(0);
-  expect(found[0]!.title).toContain(mark);
-  expect(await searchTitles(deps.db, stranger.id, { text: mark, limit: 3 })).toEqual([]);
-  expect(await searchTitles(deps.db, org.id, { text: '100% _', limit: 3 })).toEqual([]);
-  await inOrg(deps.db, org.id, (tx) =>
-    rows(
-      tx,
-      sql`update items set doc = '{"iocs":{"domains":[{"value":"evil[.]example","normalizedValue":"evil.example"}]}}' where id = ${found[0]!.id}`,
-    ),
-  );
-  expect((await findByIndicator(deps.db, org.id, ' Evil.example')).map(({ id }) => id)).toEqual([found[0]!.id]);
-  expect(await findByIndicator(deps.db, org.id, 'vil.example')).toEqual([]);
-  expect(await findByIndicator(deps.db, stranger.id, 'evil.example')).toEqual([]);
+  await org.call('POST', '/api/feed/items', {
+    text: `${mark} met evil-panel[.]top on Monday.`,
+    title: `About ${mark}`,
+  });
+  const [own, foreign] = [org, stranger].map(({ id }) => feedToolsOf(deps)(id));
+  type Found = { items: { id: string; title: string }[] };
+  const found = (await own!.searchFeed(`about ${mark}`, 3)) as Found;
+  expect(found.items.map(({ title }) => title)).toEqual([`About ${mark}`]);
+  expect(await own!.searchFeed(`${mark} nowhere`, 3)).toEqual({ items: [] });
+  expect(await foreign!.searchFeed(mark, 3)).toEqual({ items: [] });
+  expect(await own!.lookupIndicator('EVIL-panel.top')).toMatchObject({
+    status: 'active',
+    items: [{ itemId: found.items[0]!.id, value: 'evil-panel[.]top' }],
+  });
+  for (const [tools, value] of [
+    [own, 'panel.top'],
+    [foreign, 'evil-panel.top'],
+  ] as const)
+    expect(await tools!.lookupIndicator(value)).toMatchObject({ status: 'unknown', items: [] });
 });

@@ -6,7 +6,7 @@ const Input = z.strictObject({
 });
 
 export const lookupIndicator: Tool<z.infer<typeof Input>> = {
-  description: 'Feed items that name this indicator.',
+  description: 'What the feed says of this indicator: its status and the items that name it.',
   input: Input,
   effect: 'read',
   run: ({ value }, { lookupIndicator: lookup }) => lookup(value),

@@ -7,6 +7,7 @@ import type { Parsed, SourceFormat } from '../record.ts';
 import { kevCatalogue, kevRows } from '../test-kev.ts';
 import { csafAdvisory } from '../test-csaf.ts';
 import { mispEvent } from '../test-misp.ts';
+import { nvdPage, nvdRow } from '../test-nvd.ts';
 import { osvRecord } from '../test-osv.ts';
 import { stixBundle } from '../test-stix.ts';
 import { sourceFormats, sourceKinds, type SourceKind } from './registry.ts';
@@ -28,7 +29,9 @@ const samples: Record<SourceKind, unknown> = {
     })),
   },
   stix: stixBundle(['a.example', 'b.example']),
+  taxii: stixBundle(['a.example', 'b.example']),
   misp: mispEvent('a'),
+  nvd: nvdPage([nvdRow('CVE-2024-1234')]),
   csaf: csafAdvisory('ACME-1'),
   osv: osvRecord('PYSEC-2024-1'),
 };

@@ -1,0 +1,60 @@
+import { sql } from 'kysely';
+import { acrossOrgs, row, rows, type Db } from '../src/db/db.ts';
+
+/** `p99` of the time from a slot to the start of its run, in milliseconds. */
+export type Lag = { orgId: string; runs: number; p50: number; p99: number; max: number };
+
+/** By organization. Slot time goes with the machine's clock within an hour, so that a lag below one hour is machine time. */
+export function readLags(db: Db): Promise<Lag[]> {
+  return acrossOrgs(db, (tx) =>
+    rows(
+      tx,
+      sql<Lag>`select organization_id as "orgId", count(*) as runs, percentile_disc(0.5) within group (order by lag_ms) as p50,
+        percentile_disc(0.99) within group (order by lag_ms) as p99, max(lag_ms) as max
+        from runs where trigger = 'schedule' and lag_ms is not null group by 1`,
+    ),
+  );
+}
+
+/** Runs by how they ended, and attempts beyond the first. */
+export function readEnds(db: Db): Promise<{ how: string; runs: number; again: number }[]> {
+  return acrossOrgs(db, (tx) =>
+    rows(
+      tx,
+      sql<{ how: string; runs: number; again: number }>`
+        select concat_ws(' ', status, coalesce(status_reason, failure::json->>'kind')) as how, count(*) as runs, sum(greatest(attempt - 1, 0)) as again
+        from runs group by 1 order by 2 desc`,
+    ),
+  );
+}
+
+export function readGaps(db: Db): Promise<{ reason: string; gaps: number; hours: number }[]> {
+  return acrossOrgs(db, (tx) =>
+    rows(
+      tx,
+      sql<{ reason: string; gaps: number; hours: number }>`
+        select reason, count(*) as gaps, sum(extract(epoch from gap_to - gap_from) / 3600) as hours from gaps group by 1 order by 1`,
+    ),
+  );
+}
+
+/** Days of detections whose roll-up is not what a recount of the runs gives. */
+export async function countWrongDays(db: Db): Promise<number> {
+  const found = await acrossOrgs(db, (tx) =>
+    row(
+      tx,
+      sql<{ n: number }>`
+        with counted as (
+          select organization_id, detection_id, (finished_at at time zone 'UTC')::date as day, count(*) as runs,
+            count(*) filter (where triggered) as triggered, coalesce(sum(score), 0) as score_sum, count(score) as scores
+          from runs where status in ('completed', 'failed') group by 1, 2, 3
+        ), rolled as (
+          select organization_id, detection_id, day, sum(runs) as runs, sum(triggered) as triggered, sum(score_sum) as score_sum,
+            sum(scores) as scores from run_days group by 1, 2, 3
+        )
+        select count(*) as n from counted c full join rolled r using (organization_id, detection_id, day)
+        where (c.runs, c.triggered, c.score_sum, c.scores) is distinct from (r.runs, r.triggered, r.score_sum, r.scores)`,
+    ),
+  );
+  return found!.n;
+}

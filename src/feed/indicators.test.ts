@@ -1,0 +1,119 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type TestApp, type TestOrg } from '../../test/harness.ts';
+import { reportSource } from '../ingest/test-reports.ts';
+import { standingOf } from './indicator-standing.ts';
+
+let app: TestApp;
+let now = new Date('2024-01-05T10:20:30.000Z');
+let [org, other] = [] as unknown as [TestOrg, TestOrg];
+beforeAll(async () => {
+  app = await startApp({ clock: () => now });
+  [org, other] = [await app.newOrg(), await app.newOrg()];
+  await (await reportSource(app, org, { name: 'One' })).write({ 1: { words: 'first' }, 2: { revoked: true } });
+  await (await reportSource(app, org, { name: 'Two', kind: 'stix' })).write({ 1: { words: 'second', revoked: true } });
+});
+
+const ask = async (value: string, on = org) =>
+  (await on.call('GET', `/api/indicators?value=${encodeURIComponent(value)}`)).body;
+
+test.each(['r1.example', 'R1.EXAMPLE', 'r1[.]example', ' r1(dot)example. '])(
+  '%s: which items, status, why',
+  async (value) => {
+    const body = await ask(value);
+    expect(body).toMatchObject({
+      value: value.trim(),
+      normalizedValue: 'r1.example',
+      type: 'domain',
+      status: 'active',
+      why: 'active in 1 of 2 statements',
+      total: 2,
+    });
+    expect(
+      body.items.map(({ status, why, itemStatus, publisher }: Record<string, string>) => ({
+        status,
+        why,
+        itemStatus,
+        publisher,
+      })),
+    ).toEqual([
+      { status: 'revoked', why: 'its item was retracted', itemStatus: 'retracted', publisher: 'Two' },
+      {
+        status: 'active',
+        why: 'good until 2024-06-29T00:00:00.000Z, 180 days after it was published',
+        itemStatus: 'active',
+        publisher: 'One',
+      },
+    ]);
+    for (const { itemId, title, value: printed } of body.items) {
+      expect((await org.call('GET', `/items/${itemId}`)).body.event.title).toBe(title);
+      expect(printed).toBe('r1.example');
+    }
+  },
+);
+
+test('it ends at the full hour; revoked everywhere is revoked; what nobody names is unknown', async () => {
+  expect(await ask('r2.example')).toMatchObject({ status: 'revoked', why: 'revoked in 1 of 1 statement' });
+  const before = now;
+  now = new Date('2024-06-29T00:00:00.000Z');
+  expect(await ask('r1.example')).toMatchObject({
+    status: 'expired',
+    why: 'active in none, expired in 1 of 2 statements',
+  });
+  now = before;
+  expect(await ask('r9.example')).toEqual({
+    value: 'r9.example',
+    normalizedValue: 'r9.example',
+    type: 'domain',
+    status: 'unknown',
+    why: 'no item names it',
+    total: 0,
+    items: [],
+  });
+  expect(await ask('HXXP://R9[.]example:80/A#b')).toMatchObject({
+    normalizedValue: 'http://r9.example/A',
+    type: 'url',
+  });
+  const nothing = await ask('what is this?');
+  expect([nothing.status, nothing.type, nothing.normalizedValue]).toEqual(['unknown', undefined, undefined]);
+});
+
+test('another organization sees nothing of it', async () => {
+  expect(await ask('r1.example', other)).toMatchObject({ status: 'unknown', total: 0, items: [] });
+});
+
+test('several at once, in their order', async () => {
+  const { status, body } = await org.call('POST', '/api/indicators/lookup', { values: ['r9.example', 'R1[.]example'] });
+  expect(status).toBe(200);
+  expect(body.indicators.map(({ value, status: one }: Record<string, string>) => [value, one])).toEqual([
+    ['r9.example', 'unknown'],
+    ['R1[.]example', 'active'],
+  ]);
+  for (const [values, pointer] of [
+    [[], '/values'],
+    [Array.from({ length: 101 }, () => 'a.example'), '/values'],
+    [['  '], '/values/0'],
+    [['a\u0000'], '/values/0'],
+  ] as const)
+    expect((await org.call('POST', '/api/indicators/lookup', { values })).body.errors[0].pointer).toBe(pointer);
+});
+
+test.each(['', '?value=', '?value=%20', '?value=a&value=b', '?value=a%00'])(
+  'GET /api/indicators%s is a 400',
+  async (query) => {
+    const { status, body } = await org.call('GET', `/api/indicators${query}`);
+    expect([status, body.errors[0].pointer]).toEqual([400, 'query/value']);
+  },
+);
+
+describe('the status of several statements', () => {
+  const cases = [
+    [[], 'unknown'],
+    [['revoked', 'active', 'false_positive'], 'false_positive'],
+    [['revoked', 'expired', 'active'], 'active'],
+    [['revoked', 'expired'], 'expired'],
+    [['revoked', 'revoked'], 'revoked'],
+  ] as const;
+  test.each(cases)('%j: %s', (statuses, expected) => {
+    expect(standingOf(statuses.map((status) => ({ status }))).status).toBe(expected);
+  });
+});

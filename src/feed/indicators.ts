@@ -1,0 +1,56 @@
+import type { Deps } from '../deps.ts';
+import { inOrg, type Tx } from '../db/db.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import { fullHour } from './expiry.ts';
+import { canonicalForms } from './indicator-forms.ts';
+import type { IndicatorLookup, IndicatorLookups, LookUpIndicators } from './indicator-schema.ts';
+import { standingOf, statementsOf } from './indicator-standing.ts';
+import type { FeedItem } from './schema.ts';
+import { findNaming } from './search-store.ts';
+import { termValue } from './terms.ts';
+
+const [itemsMax, itemsOfManyMax] = [50, 10];
+
+type LookupDeps = Pick<Deps, 'db' | 'clock'>;
+type Reader = { orgId: OrgId };
+
+/** Which items that the caller sees name a value, whatever way it is written, and how it stands by what they say. */
+export function lookUpIndicator(deps: LookupDeps, { orgId }: Reader, value: string): Promise<IndicatorLookup> {
+  const hour = fullHour(deps.clock());
+  return inOrg(deps.db, orgId, (tx) => lookUp(tx, value, { hour, limit: itemsMax }));
+}
+
+/** The same for up to a hundred values at once, in their order. */
+export function lookUpIndicators(
+  deps: LookupDeps,
+  { orgId }: Reader,
+  { values }: LookUpIndicators,
+): Promise<IndicatorLookups> {
+  const hour = fullHour(deps.clock());
+  return inOrg(deps.db, orgId, async (tx) => {
+    const indicators: IndicatorLookup[] = [];
+    for (const value of values) indicators.push(await lookUp(tx, value, { hour, limit: itemsOfManyMax }));
+    return { indicators };
+  });
+}
+
+async function lookUp(
+  tx: Tx,
+  value: string,
+  { hour, limit }: { hour: number; limit: number },
+): Promise<IndicatorLookup> {
+  const forms = canonicalForms(value);
+  const terms = new Set(forms.map(({ form }) => termValue('indicator', form)));
+  const { total, docs } = await findNaming(tx, [...terms], limit);
+  const statements = docs.flatMap((doc) => statementsOf(JSON.parse(doc) as FeedItem, terms, hour));
+  const known =
+    statements[0] ??
+    forms.filter(({ isStrict }) => isStrict).map(({ form, type }) => ({ normalizedValue: form, type }))[0];
+  return {
+    value,
+    ...(known ? { normalizedValue: known.normalizedValue, type: known.type } : {}),
+    ...standingOf(statements),
+    total,
+    items: statements.map(({ normalizedValue: _shared, ...statement }) => statement),
+  };
+}
