@@ -94,6 +94,10 @@ export const Source = z
     lastSuccessAt: z.string().nullable(),
     lastNewAt: z.string().nullable(),
     lagSeconds: z.int().nullable().describe('Time since the last good pull.'),
+    silentSince: z
+      .string()
+      .nullable()
+      .describe('Since when nothing new has come for longer than is usual for the source.'),
     lastError: z.string().nullable(),
     failures: z.int(),
     lastResult: PullOutcome.nullable(),
@@ -112,6 +116,7 @@ const readOnly = [
   'lastSuccessAt',
   'lastNewAt',
   'lagSeconds',
+  'silentSince',
   'lastError',
   'failures',
   'lastResult',
