@@ -25,7 +25,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
   const { config, db, log, clock = systemClock } = given;
   const engine = createEngine({ directoryOf: (orgId) => folderOf(config.dataDir, orgId) });
   const search = { db, clock, config, engine };
-  const extractor = createExtractor();
+  const extractor = createExtractor(config.dataDir);
   const mcp = createMcpTools(config.mcpServers);
   const deps: Deps = {
     config,

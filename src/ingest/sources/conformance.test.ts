@@ -116,7 +116,7 @@ describe.each(sourceKinds)('%s', (kind) => {
 
 /** What the threads do for a pull. */
 function withTexts({ texts = [], ...parsed }: Parsed): Parsed {
-  return { ...parsed, records: [...parsed.records, ...texts.map(readEntryText)] };
+  return { ...parsed, records: [...parsed.records, ...texts.map((text) => readEntryText(text))] };
 }
 
 function check({ records, skipped }: Parsed): void {
