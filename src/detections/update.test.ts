@@ -9,7 +9,7 @@ let now = new Date('2026-03-04T10:20:30.400Z');
 const { newOrg, deps } = await startApp({
   clock: () => now,
   deps: {
-    checkQuery: async (_orgId, query) => {
+    checkQuery: async (_orgId, _ref, query) => {
       if (query === 'broken')
         throw new SiemError({ kind: 'query_failed', blame: 'author', retryable: false, message: 'No.' });
     },
