@@ -34,7 +34,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
   const local = (orgId: OrgId) => localConnection(search, orgId);
   const connectionFor = createConnectionFor({ db, secrets, fetchAllow: config.fetchAllow, local });
   const mcp = createMcpTools(config.mcpServers, storedMcpServers({ db, secrets, fetchAllow: config.fetchAllow }));
-  const extractor = createExtractor();
+  const extractor = createExtractor(config.dataDir);
   const parser = createParser();
   const deps: Deps = {
     config,

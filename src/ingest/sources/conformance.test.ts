@@ -16,6 +16,9 @@ import { sourceFormats, sourceKinds, type SourceKind } from './registry.ts';
 /** A document of each kind that is known to be good; a new kind needs one. */
 const samples: Record<SourceKind, unknown> = {
   kev: kevCatalogue(1, kevRows(5)),
+  csv: Buffer.from(
+    '# A list\nfirst_seen,dst_ip,url\n2026-03-01,198.51.101.23,http://evil-host.top/a\n2026-03-02,203.0.113.9,\n',
+  ),
   rss: {
     version: 'https://jsonfeed.org/version/1.1',
     items: ['a', 'b'].map((id) => ({
@@ -41,7 +44,9 @@ describe.each(sourceKinds)('%s', (kind) => {
       format.parse(
         documents.map((document, index) => ({
           name: `part-${index}`,
-          bytes: Buffer.isBuffer(document) ? document : Buffer.from(JSON.stringify(document)),
+          bytes: Buffer.isBuffer(document)
+            ? document
+            : Buffer.from(typeof document === 'string' ? document : JSON.stringify(document)),
         })),
         { reliability: 0.7 },
       ),
@@ -112,7 +117,7 @@ describe.each(sourceKinds)('%s', (kind) => {
 
 /** What the threads do for a pull. */
 function withTexts({ texts = [], ...parsed }: Parsed): Parsed {
-  return { ...parsed, records: [...parsed.records, ...texts.map(readEntryText)] };
+  return { ...parsed, records: [...parsed.records, ...texts.map((text) => readEntryText(text))] };
 }
 
 /** Puts a value in place of one of the document's own, chosen by number. */
