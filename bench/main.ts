@@ -9,12 +9,13 @@ import { claims } from './claims.ts';
 import { create } from './create.ts';
 import { extract } from './extract.ts';
 import type { Figure, Line } from './figure.ts';
+import { ingest } from './ingest.ts';
 import { items } from './items.ts';
 import { local } from './local.ts';
 import { withDeps } from './place.ts';
 import { start } from './start.ts';
 
-const figures: Record<string, Figure> = { start, items, create, claims, local, extract };
+const figures: Record<string, Figure> = { start, items, create, claims, local, extract, ingest };
 
 const { values, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true });
 const unknown = positionals.filter((name) => !Object.hasOwn(figures, name));

@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { measureCorrections } from './corrections.ts';
 import { measureDuplicates } from './duplicates.ts';
 import { measureFeeds } from './feeds.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
+import { writePage } from './page.ts';
+import { measurePassages } from './passages.ts';
 import { measureTechniques } from './techniques.ts';
 import { tableOf } from './table.ts';
 
@@ -14,6 +15,8 @@ const subjects = {
   indicators: measureIndicators,
   names: measureNames,
   techniques: measureTechniques,
+  corrections: measureCorrections,
+  passages: measurePassages,
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof tableOf>[0]>>;
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
@@ -29,10 +32,5 @@ for (const [name, measure] of Object.entries(subjects)) {
 }
 if (process.argv.includes('--write')) {
   if (names.length > 0) throw new Error('--write needs all subjects.');
-  const page = resolve(import.meta.dirname, '../docs/reference/quality.md');
-  const notes = readFileSync(resolve(import.meta.dirname, 'notes.md'), 'utf8');
-  writeFileSync(
-    page,
-    `# Quality\n\nMade by \`npm run quality -- --write\` from the recorded inputs.\n\n${parts.join('\n')}\n${notes}`,
-  );
+  writePage(parts.join('\n'));
 }

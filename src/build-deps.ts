@@ -6,6 +6,7 @@ import type { Deps } from './deps.ts';
 import { feedToolsOf } from './feed-tools.ts';
 import { storedMcpServers } from './mcp/stored.ts';
 import { createExtractor } from './ingest/extract/extractor.ts';
+import { createParser } from './ingest/parser.ts';
 import { createMcpTools } from './tools/mcp.ts';
 import { createMetrics } from './http/metrics.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
@@ -33,7 +34,8 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
   const local = (orgId: OrgId) => localConnection(search, orgId);
   const connectionFor = createConnectionFor({ db, secrets, fetchAllow: config.fetchAllow, local });
   const mcp = createMcpTools(config.mcpServers, storedMcpServers({ db, secrets, fetchAllow: config.fetchAllow }));
-  const extractor = createExtractor();
+  const extractor = createExtractor(config.dataDir);
+  const parser = createParser();
   const deps: Deps = {
     config,
     db,
@@ -45,6 +47,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     clockGuard: createClockGuard(clock),
     engine,
     extractor,
+    parser,
     connectionFor,
     models: createModels(config.models),
     feedTools: feedToolsOf({ db, clock }),
@@ -59,6 +62,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     stop: async () => {
       await mcp.close();
       await extractor.close();
+      await parser.close();
       await engine.close();
     },
   };

@@ -9,6 +9,7 @@ import type { Logger } from './lib/logger.ts';
 import type { OrgId } from './lib/org-id.ts';
 import type { Secretbox } from './lib/secretbox.ts';
 import type { Extractor } from './ingest/extract/extractor.ts';
+import type { Parser } from './ingest/parser.ts';
 import type { LogEngine } from './logs/engine/engine.ts';
 import type { Authenticate } from './orgs/authenticate.ts';
 import type { ClockGuard } from './schedule/clock-guard.ts';
@@ -42,6 +43,7 @@ export type Deps = {
   models?: Models;
   /** Reads report texts in threads of their own. */
   extractor: Extractor;
+  parser: Parser;
   feedTools?: (orgId: OrgId) => FeedTools;
   mcp?: McpTools;
   fetchAllow?: readonly string[];

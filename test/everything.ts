@@ -149,6 +149,7 @@ async function useFeed(
   { get, post, put, remove }: { get: Get; post: Send; put: Send; remove: Get },
   mark: string,
 ): Promise<void> {
+  await get('/api/feed/catalogue');
   const { sources } = await get('/api/feed/sources');
   const { id } = sources[0];
   // A second version of the catalogue: one entry is new, and the words of the others have changed.

@@ -119,7 +119,7 @@ describe('what is refused', () => {
       startApp({
         deps: {
           extractor: {
-            ...createExtractor(),
+            ...createExtractor('.'),
             read: () => Promise.reject(new ThreadError(reason, 'it took longer than 20 seconds')),
           },
         },

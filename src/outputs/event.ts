@@ -20,6 +20,8 @@ export const eventTypes = [
   'feed.item.added',
   'feed.item.corrected',
   'feed.item.retracted',
+  'feed.source.failed',
+  'feed.source.silent',
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
