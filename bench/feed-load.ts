@@ -83,7 +83,8 @@ async function addPrivate(client: pg.Client, orgId: string, { organizations, pri
     insert into organizations (id, name) select gen_random_uuid(), 'neighbour ' || n from generate_series(2, ${organizations}) n`);
   await client.query(`
     insert into feed_pools (id, organization_id, kind, seq, last_added_at) select gen_random_uuid(), id, 'private', 1, now() from organizations
-    where id = '${orgId}' or name like 'neighbour %' on conflict do nothing`);
+    where id = '${orgId}' or name like 'neighbour %'
+    on conflict (organization_id) where kind = 'private' do update set seq = 1`);
   await client.query(`
     insert into items (organization_id, id, pool_id, record_id, canonical_key, content_hash, record_hash, severity, severity_rule, status,
       publisher, source_name, platforms, title, doc, seq, added_to_feed_at, created_at, last_updated)

@@ -7,7 +7,7 @@ import { alternate, timed, type Figure, type Line } from './figure.ts';
 import { compareHot, variedCatalogue } from './items.ts';
 import { apiKey, withDir, withProgram, type Running } from './place.ts';
 
-const size: Size = { copies: 50, organizations: 10, privateItems: 100 };
+const size: Size = { copies: 500, organizations: 10, privateItems: 100 };
 const rounds = 5;
 
 const lists: Record<string, string> = {
@@ -84,7 +84,7 @@ function memoryOf(pid: number): number {
   return found ? Number(found[1]) / 1024 : Number.NaN;
 }
 
-async function fill(running: Running, say: (text: string) => void): Promise<string> {
+export async function fill(running: Running, say: (text: string) => void): Promise<string> {
   say('filling the feed');
   await whileServing(variedCatalogue(2_000), async (url) => {
     const source = { kind: 'kev', name: 'bench', url, visibility: 'shared' };
