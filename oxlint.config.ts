@@ -59,6 +59,7 @@ const rooms: Record<string, string[]> = {
   ],
   feed: ['lib', 'db', 'orgs', 'http'],
   ingest: ['lib', 'db', 'orgs', 'http', 'schedule', 'feed', 'outputs'],
+  relevance: ['lib', 'db', 'orgs', 'http', 'feed', 'ingest', 'outputs'],
   suggest: ['lib', 'db', 'orgs', 'schedule', 'detections', 'feed', 'logs'],
   'as-code': ['lib', 'detections'],
   testing: ['lib', 'detections', 'logs', 'proof', 'as-code'],

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { measureFeeds } from './feeds.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
 import { measureTechniques } from './techniques.ts';
@@ -7,6 +8,7 @@ import { tableOf } from './table.ts';
 
 /** `npm run quality [-- NAME …] [--list]`: measures the extraction on the recorded inputs and prints a table for each subject. */
 const subjects = {
+  feeds: measureFeeds,
   indicators: measureIndicators,
   names: measureNames,
   techniques: measureTechniques,

@@ -10,6 +10,7 @@ import { exceptionRoutes } from './detections/exception-routes.ts';
 import { promptRoutes, revisionRoutes } from './detections/history-routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { feedRoutes } from './feed/routes.ts';
+import { relevanceRoutes } from './relevance/routes.ts';
 import { indicatorRoutes } from './feed/indicator-routes.ts';
 import { hitRoutes } from './hits/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
@@ -81,6 +82,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   outputRoutes(app, deps);
   logRoutes(app, deps);
   feedRoutes(app, deps);
+  relevanceRoutes(app, deps);
   indicatorRoutes(app, deps);
   sourceRoutes(app, deps);
   return app;

@@ -5,6 +5,7 @@ import { ingestLoop } from './ingest/loop.ts';
 import { keepingLoop } from './keeping/retention.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
 import { cleanOutboxLoop, deliverLoop } from './outputs/loops.ts';
+import { relevanceLoop } from './relevance/score-due.ts';
 import { modelCheckLoop } from './runs/pauses.ts';
 import { reviewLoop } from './runs/review.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
@@ -20,6 +21,7 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     reviewLoop(deps, signal),
     ingestLoop(deps, signal),
     cleanStatesLoop(deps, signal),
+    relevanceLoop(deps, signal),
     deliverLoop(deps, signal),
     researchLoop(deps, signal),
     compactLoop(deps, signal),

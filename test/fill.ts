@@ -10,7 +10,8 @@ import { pauseModel } from '../src/runs/pauses.ts';
 import { insertReview, writeGrade } from '../src/runs/review-store.ts';
 import { runDue } from '../src/runs/run-due.ts';
 import { insertShadowVerdicts } from '../src/runs/shadow-store.ts';
-import { countUsage } from '../src/runs/usage-store.ts';
+import { insertStep } from '../src/runs/step-store.ts';
+import { countUsage, reserve } from '../src/runs/usage-store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../src/schedule/enqueue.ts';
 import type { Answer, TestOrg } from './harness.ts';
 
@@ -110,6 +111,17 @@ async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<st
   const compared = { before: null, after: null, failure: null, differs: ['triggered'] };
   await inOrg(deps.db, org.id, async (tx) => {
     await countUsage(tx, review, { alias: 'm', tokens: 1, costUsd: 0 }, now);
+    await reserve(tx, { ...review, alias: 'm' }, { tokens: 1, costUsd: 0, forMs: 60_000 });
+    const claim = { ...review, kind: 'schedule', attempt: 1, retries: 0, worker: mark, resumed: false };
+    await insertStep(tx, claim, {
+      kind: 'call',
+      entity: mark,
+      at: now.toISOString(),
+      ms: 1,
+      model: 'm',
+      tokens: { input: 1, output: 0 },
+      costUsd: 0,
+    });
     await insertReview(tx, review, now);
     await insertShadowVerdicts(tx, review, {
       compared: [{ ...compared, candidateId: review.runId, entity: mark }],

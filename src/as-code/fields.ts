@@ -22,6 +22,7 @@ export const defaults: Fields = {
   timeField: undefined,
   lookbackMinutes: undefined,
   suppressionMinutes: 360,
+  budgets: {},
   modelAlias: 'default',
   planningMode: 'auto',
   mode: 'standard',

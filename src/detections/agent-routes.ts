@@ -37,7 +37,7 @@ export function agentRoutes(app: App, deps: Deps): void {
     config: write,
     schema: {
       tags,
-      summary: 'Change schedule, enabled and model of a built-in agent',
+      summary: 'Change schedule, enabled, model and budgets of a built-in agent',
       params: IdPath,
       body: UpdateAgent,
       response: { 200: Detection },

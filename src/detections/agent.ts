@@ -27,6 +27,7 @@ export type Agent = {
   time_field: string | null;
   lookback_minutes: number | null;
   suppression_minutes: number | null;
+  budgets: string | null;
   detection_cadence: Cadence | null;
   custom_cron_schedule: string | null;
   trigger_id: string;
@@ -107,6 +108,7 @@ export const emptyAgent = {
   time_field: null,
   lookback_minutes: null,
   suppression_minutes: null,
+  budgets: null,
   detection_cadence: null,
   custom_cron_schedule: null,
   enabled: false,

@@ -8,7 +8,7 @@ import { emptyAgent, noFigures, type AgentView, type AgentWithPrompt } from './a
 import { insertAgent } from './agent-store.ts';
 import { effectiveCron, enabledAfter } from './cadence.ts';
 import { storeChange } from './change.ts';
-import { checkModelAlias, scheduleColumns } from './columns.ts';
+import { budgetColumns, checkModelAlias, scheduleColumns } from './columns.ts';
 import { checkIfMatch, etagOf } from '../http/etag.ts';
 import type { UpdateAgent } from './input.ts';
 import { toRecord } from './record.ts';
@@ -74,7 +74,7 @@ export async function getAgent(
   return toRecord(agentOr404(agent, id));
 }
 
-/** Changes schedule, `enabled` and model alias of a built-in agent. 409 for a detection: that has an address of its own. */
+/** Changes schedule, `enabled`, model alias and budgets of a built-in agent. 409 for a detection: that has an address of its own. */
 export async function updateBuiltInAgent(
   { db, clock, models }: Pick<Deps, 'db' | 'clock' | 'models'>,
   caller: Caller,
@@ -108,7 +108,12 @@ export async function refuseDeletion(deps: Pick<Deps, 'db' | 'clock'>, caller: C
 }
 
 function merge(before: AgentView, input: UpdateAgent, now: Date): AgentView {
-  const after = { ...before, ...scheduleColumns(input, now), model_alias: input.modelAlias ?? before.model_alias };
+  const after = {
+    ...before,
+    ...scheduleColumns(input, now),
+    ...budgetColumns(input),
+    model_alias: input.modelAlias ?? before.model_alias,
+  };
   const old = { cron: effectiveCron(before), enabled: before.enabled };
   return { ...after, enabled: enabledAfter(old, effectiveCron(after), input.enabled) };
 }

@@ -28,8 +28,16 @@ export function columnsOf(input: UpdateDetection, now: Date): Partial<Agent> {
     time_field: input.timeField,
     lookback_minutes: input.lookbackMinutes,
     suppression_minutes: input.suppressionMinutes,
+    ...budgetColumns(input),
     ...scheduleColumns(input, now),
   });
+}
+
+/** The column that a body with budgets sets; none in it, none at all. */
+export function budgetColumns({ budgets }: Pick<UpdateDetection, 'budgets'>): Partial<Agent> {
+  if (budgets === undefined) return {};
+  const text = JSON.stringify(budgets);
+  return { budgets: text === '{}' ? null : text };
 }
 
 /** The two schedule columns, as far as a body sets them. */

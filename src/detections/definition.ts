@@ -1,5 +1,6 @@
 import type { DetectionCategory } from '../analysis/candidate.ts';
 import type { AgentWithPrompt } from './agent.ts';
+import type { BudgetOverrides } from './budget-schema.ts';
 import { effectiveCron } from './cadence.ts';
 import type { Cadence, Detection } from './schema.ts';
 import type { OutputSchema } from './fields.ts';
@@ -20,6 +21,8 @@ export type Definition = {
   cronSchedule: string | null;
   lookbackMinutes: number | null;
   suppressionMinutes: number;
+  /** Absent: those of the alias alone. */
+  budgets?: BudgetOverrides;
   toolNames: string[];
   inputs: Detection['inputs'];
   contextDocs: Detection['contextDocs'];
@@ -51,6 +54,7 @@ export function definitionText(agent: AgentWithPrompt): string {
     cronSchedule: effectiveCron(agent),
     lookbackMinutes: agent.lookback_minutes,
     suppressionMinutes: agent.suppression_minutes ?? suppressionDefaultMinutes,
+    ...(agent.budgets === null ? {} : { budgets: JSON.parse(agent.budgets) as BudgetOverrides }),
     toolNames: agent.tool_names,
     inputs: JSON.parse(agent.inputs),
     contextDocs: JSON.parse(agent.context_docs),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { detectionCategories } from '../analysis/candidate.ts';
 import { PageQuery } from '../lib/page.ts';
+import { BudgetOverrides } from './budget-schema.ts';
 import { ContextDoc, Input, OutputSchemaInput, Tags, text } from './fields.ts';
 import { cadences, Detection, dismissReasons, modes, planningModes } from './schema.ts';
 
@@ -34,6 +35,7 @@ const optional = {
   timeField: text({ min: 1, max: 255 }).optional(),
   lookbackMinutes: z.int().min(1).max(minutesOfTenYears).optional(),
   suppressionMinutes: z.int().min(0).max(minutesOfTenYears).optional(),
+  budgets: BudgetOverrides.optional(),
 };
 
 const createShape = {
@@ -84,7 +86,12 @@ export const UpdateDetection = body({
 });
 export type UpdateDetection = z.infer<typeof UpdateDetection>;
 
-export const UpdateAgent = body({ ...schedule, enabled: z.boolean().optional(), modelAlias: z.string().optional() });
+export const UpdateAgent = body({
+  ...schedule,
+  enabled: z.boolean().optional(),
+  modelAlias: z.string().optional(),
+  budgets: BudgetOverrides.optional(),
+});
 export type UpdateAgent = z.infer<typeof UpdateAgent>;
 
 export const DismissSuggestion = z.strictObject({

@@ -54,6 +54,7 @@ function toPortable(agent: AgentView): Record<string, unknown> {
     lookbackMinutes: agent.lookback_minutes,
     suppressionMinutes: agent.suppression_minutes,
     connectionId: agent.connection_id,
+    budgets: agent.budgets && (JSON.parse(agent.budgets) as unknown),
   };
   return { ...all, ...Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null)) };
 }

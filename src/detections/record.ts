@@ -1,4 +1,5 @@
 import type { AgentView } from './agent.ts';
+import type { BudgetOverrides } from './budget-schema.ts';
 import { effectiveCron } from './cadence.ts';
 import type { Detection } from './schema.ts';
 import { verdictSchema } from './verdict-schema.ts';
@@ -65,6 +66,7 @@ function setOnly(agent: AgentView): Partial<Detection> {
     ...(agent.time_field === null ? {} : { timeField: agent.time_field }),
     ...(agent.lookback_minutes === null ? {} : { lookbackMinutes: agent.lookback_minutes }),
     ...(agent.suppression_minutes === null ? {} : { suppressionMinutes: agent.suppression_minutes }),
+    ...(agent.budgets === null ? {} : { budgets: JSON.parse(agent.budgets) as BudgetOverrides }),
     ...(agent.disabled_reason === null ? {} : { disabledReason: agent.disabled_reason }),
     ...(agent.tool_names.includes('search_siem') ? { seesOtherEntities: true as const } : {}),
     ...(warnings.length === 0 ? {} : { warnings }),

@@ -29,6 +29,7 @@ function mayBeUnset(definition: Definition, before: AgentView): Partial<Agent> {
     time_field: definition.timeField,
     lookback_minutes: definition.lookbackMinutes,
     structured_output_schema: schema && storedSchema(schema),
+    budgets: definition.budgets ? JSON.stringify(definition.budgets) : null,
     suppression_minutes: isSame ? before.suppression_minutes : suppressionMinutes,
     ...(definition.connectionId === null ? { connection_id: null } : {}),
   };

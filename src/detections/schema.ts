@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { detectionCategories } from '../analysis/candidate.ts';
+import { BudgetOverrides } from './budget-schema.ts';
 import { ContextDoc, Input, OutputSchema } from './fields.ts';
 
 export const cadences = ['hourly', 'daily', 'weekly'] as const;
@@ -74,6 +75,7 @@ export const Detection = z
     timeField: z.string().optional(),
     lookbackMinutes: z.int().optional(),
     suppressionMinutes: z.int().optional(),
+    budgets: BudgetOverrides.optional(),
     revision: z.int().optional().describe('Of the whole definition; runs name the one they used.'),
     reviews: z
       .object({ truePositive: z.int(), benign: z.int(), falsePositive: z.int(), precision: z.number().min(0).max(1) })

@@ -10,6 +10,7 @@ import type { Page } from './page-cache.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './query.ts';
 import type { FeedItem, FeedItemDetail, FeedList } from './schema.ts';
 import { readItemsPage, type PageRows } from './page-store.ts';
+import { findAnswering, relevantIds, type Answering } from './relevance-store.ts';
 import { readFoundPage } from './search-store.ts';
 import { findItem, listSourceNames, listVersions } from './store.ts';
 import { toView, type View } from './view.ts';
@@ -22,11 +23,14 @@ export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): 
     inOrg(deps.db, caller.orgId, async (tx) => {
       // An unknown platform is on no item, so there is nothing to look through.
       const view = request.platform === null ? toView([]) : moment.view;
-      const found = await readPage(deps.db, tx, { view, request, offset });
+      const answering = await findAnswering(tx, moment.view);
+      const found = await readPage(deps.db, tx, { view, request, offset, answering });
       const docs = found.docs.map(({ doc, nextExpiryAt }) =>
         nextExpiryAt && nextExpiryAt.getTime() <= moment.hour ? settleDocument(doc, moment.hour) : doc,
       );
-      return Buffer.from(`{"items":[${docs.join(',')}],${restOf(request, found.total, token)}`);
+      return Buffer.from(
+        `{"items":[${docs.join(',')}],${restOf(request, { total: found.total, asOf: token, answering })}`,
+      );
     }),
   );
 }
@@ -34,9 +38,9 @@ export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): 
 /** What was asked for, whenever that was. */
 type Asked = Omit<ItemsRequest, 'asOf'>;
 
-type Reading = { view: View; request: Asked; offset: number };
+type Reading = { view: View; request: Asked; offset: number; answering: Answering };
 
-async function readPage(db: Db, tx: Tx, { view, request, offset }: Reading): Promise<PageRows> {
+async function readPage(db: Db, tx: Tx, { view, request, offset, answering }: Reading): Promise<PageRows> {
   const { severity, status, platform, source, search, perPage: limit } = request;
   const filters: ItemFilters = {
     ...(severity ? { severity } : {}),
@@ -44,9 +48,13 @@ async function readPage(db: Db, tx: Tx, { view, request, offset }: Reading): Pro
     ...(platform ? { platform } : {}),
     ...(source === undefined ? {} : { sources: await matchSources(tx, source, view) }),
   };
+  const only =
+    request.relevancyMode === 'relevant' && answering.version !== undefined
+      ? relevantIds(answering.version, answering.seq)
+      : undefined;
   const { terms, rootTerms, words, updatedSince, rootsOnly } = search;
-  if (terms.length > 0 || rootTerms.length > 0 || words || updatedSince || (rootsOnly && source !== undefined))
-    return readFoundPage(tx, view, { filters, search, limit, offset });
+  if (only || terms.length > 0 || rootTerms.length > 0 || words || updatedSince || (rootsOnly && source !== undefined))
+    return readFoundPage(tx, view, { filters, search, only, limit, offset });
   const marks = marksOf(db);
   const markOf = (place: number): string => JSON.stringify([view.tag, filters, rootsOnly, place]);
   const found = await readItemsPage(tx, view, {
@@ -72,7 +80,10 @@ async function matchSources(tx: Tx, source: string, view: View): Promise<{ publi
 }
 
 /** The fields of the answer that follow its items, up to the closing brace. */
-function restOf(request: Asked, total: number, asOf: string | undefined): string {
+function restOf(
+  request: Asked,
+  { total, asOf, answering }: { total: number; asOf: string | undefined; answering: Answering },
+): string {
   const rest: Omit<FeedList, 'items'> = {
     total,
     page: request.page,
@@ -80,15 +91,17 @@ function restOf(request: Asked, total: number, asOf: string | undefined): string
     hasNext: request.page * request.perPage < total,
     validations: {
       filters: { applied: request.applied, unknown: request.unknown },
-      warnings: warningsOf(request),
-      profile: 'none',
+      warnings: warningsOf(request, answering),
+      profile: answering.profile,
     },
     outputs: { ...(asOf ? { asOf } : {}), sort: '-addedToFeedAt,-id' },
   };
   return JSON.stringify(rest).slice(1);
 }
 
-function warningsOf(request: Asked): NonNullable<FeedList['validations']>['warnings'] {
+type Warning = NonNullable<FeedList['validations']>['warnings'][number];
+
+function warningsOf(request: Asked, answering: Answering): Warning[] {
   return [
     ...(request.platform === null
       ? [
@@ -99,10 +112,17 @@ function warningsOf(request: Asked): NonNullable<FeedList['validations']>['warni
           },
         ]
       : []),
-    ...(request.relevancyMode === 'relevant'
-      ? [{ code: 'no_profile', message: 'No profile is set: relevant lists what all does.', param: 'relevancyMode' }]
-      : []),
+    ...(request.relevancyMode === 'relevant' ? relevanceWarnings(answering) : []),
   ];
+}
+
+function relevanceWarnings({ profile, rebuilding, version }: Answering): Warning[] {
+  const warning = (code: string, message: string): Warning => ({ code, message, param: 'relevancyMode' });
+  if (rebuilding)
+    return [warning('relevance_rebuilding', 'The profile was changed: what follows is relevant to the one before.')];
+  return profile === 'none' || version === undefined
+    ? [warning('no_profile', 'No profile is set: relevant lists what all does.')]
+    : [];
 }
 
 /** One item with its history. Throws not_found for an id that is not there or that the organization does not see. */

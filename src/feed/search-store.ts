@@ -23,6 +23,9 @@ const all = (conditions: Condition[]): Condition => ({
   ),
 });
 
+/** What is looked for. `only`: a query for the ids that the list is narrowed to. */
+type Given = { filters: ItemFilters; search: Search; only?: Sql | undefined };
+
 /**
  * One page of what a search finds in a view, with how many it finds. All that is found is gathered once, so its cost grows with what is
  * found and not with the feed.
@@ -30,7 +33,7 @@ const all = (conditions: Condition[]): Condition => ({
 export async function readFoundPage(
   tx: Tx,
   view: View,
-  given: { filters: ItemFilters; search: Search; limit: number; offset: number },
+  given: Given & { limit: number; offset: number },
 ): Promise<PageRows> {
   const { limit, offset } = given;
   await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true)`.execute(
@@ -53,11 +56,12 @@ export async function readFoundPage(
 const searchMs = 20_000;
 
 /** The CTE `found (id, added_to_feed_at, seq_from)`, and before it `matched` where duplicates may speak for their root. */
-function foundIn(view: View, { filters, search }: { filters: ItemFilters; search: Search }): Sql {
+function foundIn(view: View, { filters, search, only }: Given): Sql {
   const { sources, ...columns } = filters;
   const own = [
     both(columnConditions(columns)),
     ...search.rootTerms.map((term) => hasTerm(view, term)),
+    ...(only ? [{ now: sql`and i.id in (${only})`, past: sql`and s.item_id in (${only})` }] : []),
     ...(search.updatedSince ? [both(sql`and last_updated >= ${search.updatedSince}::timestamptz`)] : []),
   ];
   const match = [

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { fetchBytes, FetchStatusError } from '../lib/fetch.ts';
 import type { Part, Skipped } from './record.ts';
 
@@ -9,6 +10,7 @@ export type Document = {
   contentType: string | undefined;
   etag: string | undefined;
   lastModified: string | undefined;
+  headers: IncomingHttpHeaders;
 };
 
 export type DocumentRequest = {
@@ -17,6 +19,7 @@ export type DocumentRequest = {
   /** Validators of what is held already: the answer may then be undefined, nothing new. */
   etag?: string | undefined;
   lastModified?: string | undefined;
+  bytesMax?: number;
 };
 
 /** What a format may do to read a source of several documents: it asks for addresses and sees neither database nor settings. */
@@ -25,6 +28,8 @@ export type CollectContext = {
   /** What the last good pull left; undefined on the first one, and when everything is to be read again. Was JSON in between. */
   cursor: unknown;
   now: Date;
+  /** Whether the source has a credential, which some servers let ask more often. */
+  hasCredential: boolean;
   /** GET within the bounds of the pull; waits and asks again where the server asks for patience. Throws an Error that may be shown. */
   fetch: (url: string, request?: DocumentRequest) => Promise<Document | undefined>;
   /** Whether the bounds of this pull (documents, bytes, time) leave room for another document. */
@@ -56,7 +61,7 @@ export function collectContext(given: {
   cursor: unknown;
   now: Date;
   allow: readonly string[];
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
   bounds?: Partial<CollectBounds>;
 }): CollectContext {
@@ -93,7 +98,7 @@ export function collectContext(given: {
       }
     }
   };
-  return { url, cursor, now, fetch, hasRoom, pause };
+  return { url, cursor, now, hasCredential: given.headers !== undefined, fetch, hasRoom, pause };
 }
 
 /** How long to wait before asking again; undefined where asking again is no use. */

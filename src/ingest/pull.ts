@@ -12,7 +12,10 @@ import { ingestMetrics } from './metrics.ts';
 import { readInput, type Input } from './read-input.ts';
 import type { Parsed, SourceFormat } from './record.ts';
 import { reading } from './reading.ts';
+import { authHeaders } from './source-auth.ts';
 import type { Cursor, SourceRow } from './source-row.ts';
+import { readTexts } from './read-texts.ts';
+import { settleSmallChanges } from './small-changes.ts';
 import { finishPull, lockClaim, releaseSource } from './source-store.ts';
 import { sourceFormats } from './sources/registry.ts';
 import { inSourceAcrossOrgs, listHeldItems, privatePool } from './store.ts';
@@ -40,6 +43,7 @@ export async function pullClaimed(
       readInput(known, {
         format: sourceFormats[source.kind],
         settings: deps.config,
+        headers: authHeaders(deps.secrets, source),
         collected: mustRead ? undefined : cursor.collected,
         now: deps.clock(),
         signal: options.signal,
@@ -47,7 +51,9 @@ export async function pullClaimed(
     );
     const repeats = input.kind === 'read' && !mustRead && bytesHash(input.parts) === cursor.bytes;
     const parsed =
-      repeats || input.kind === 'not-modified' ? undefined : await asBadPull(async () => parse(source, input));
+      repeats || input.kind === 'not-modified'
+        ? undefined
+        : await asBadPull(async () => readTexts(deps.extractor, parse(source, input), options.signal));
     const result = await inSourceAcrossOrgs(deps.db, source, async (tx): Promise<PullResult | undefined> => {
       const claimed = await lockClaim(tx, source, worker);
       if (!claimed) return undefined;
@@ -99,6 +105,7 @@ async function planOf(tx: Tx, source: SourceRow, parsed: Parsed | undefined, cur
   checkCatalogue(parsed, held, { present, newest: cursor.newest });
   const ownPool = await privatePool(tx, source.organization_id, uuidv7());
   const { candidates, tooLarge } = toCandidates(kept, source, ownPool);
+  await settleSmallChanges(tx, source, candidates, held);
   return planPull({
     held,
     candidates,

@@ -15,6 +15,8 @@ type InputSettings = { fetchAllow: string[]; fileSources: string[] };
 type Given = {
   format: SourceFormat;
   settings: InputSettings;
+  /** The source's credential. */
+  headers: Record<string, string> | undefined;
   /** What an earlier `collect` of this source left. */
   collected: unknown;
   now: Date;
@@ -30,12 +32,12 @@ const bytesMax = 128 * 1024 * 1024;
  * Throws an Error with a message that may be shown.
  */
 export async function readInput(source: InputSource, given: Given): Promise<Input> {
-  const { format, settings, signal } = given;
+  const { format, settings, headers, signal } = given;
   if (source.url.startsWith('file:'))
     return readFiles(source, settings.fileSources, format.files ?? /\.json(?:\.gz)?$/i);
   const { collected: cursor, now } = given;
   const collecting = format.collect?.(
-    collectContext({ url: source.url, cursor, now, allow: settings.fetchAllow, signal }),
+    collectContext({ url: source.url, cursor, now, allow: settings.fetchAllow, headers, signal }),
   );
   if (collecting) {
     const collection = await collecting;
@@ -46,6 +48,7 @@ export async function readInput(source: InputSource, given: Given): Promise<Inpu
     allow: settings.fetchAllow,
     etag: source.etag ?? undefined,
     lastModified: source.last_modified ?? undefined,
+    headers,
     signal,
   });
   if (fetched.kind === 'not-modified') return fetched;

@@ -37,15 +37,34 @@ export type SourceRecord = {
   iocs: Iocs;
   storedText: string;
   passages: Span[];
+  /** Its text is an article's: changes of a few words do not count. */
+  isProse?: true;
 };
 
 export type Skipped = { entry: string; reason: string };
 
 /** One document of a source. `url`: where it was fetched, where that is not the source's own address. */
-export type Part = { name: string; bytes: Buffer; url?: string };
+export type Part = {
+  name: string;
+  bytes: Buffer;
+  url?: string;
+  contentType?: string | undefined;
+  /** What `collect` knows of the document from the index that named it. */
+  entry?: unknown;
+};
+
+/** An entry of a feed whose text is still to be read, which a thread does: its page where there is one, else what the feed has of it. */
+export type UnreadText = Pick<SourceRecord, 'recordId' | 'externalId' | 'publishTime' | 'modifiedAt' | 'language'> & {
+  title?: string | undefined;
+  link?: string | undefined;
+  html?: string | undefined;
+  page?: { bytes: Uint8Array; contentType: string | undefined; url: string };
+};
 
 export type Parsed = {
   records: SourceRecord[];
+  /** Become records once they are read. */
+  texts?: UnreadText[];
   skipped: Skipped[];
   /** Records that were not read again, since their source says that they have not changed. */
   unchanged?: number;

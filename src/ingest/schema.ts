@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tlps } from '../feed/vocabulary.ts';
 import { uuidPattern } from '../lib/org-id.ts';
+import { SourceAuth } from './source-auth.ts';
 import { sourceKinds } from './sources/registry.ts';
 
 const codePoints = (min: number, max: number) =>
@@ -29,6 +30,9 @@ const fields = {
   enabled: z.boolean().optional(),
   include: Words.optional().describe('Only records with one of these words.'),
   exclude: Words.optional().describe('No record with one of these words.'),
+  auth: SourceAuth.nullable()
+    .optional()
+    .describe('A credential for the address; kept sealed and never given out. null removes it.'),
   assignedTo: OrgIds.nullable()
     .optional()
     .describe('Organizations that see a shared source; null: all. Needs feed:admin.'),
@@ -69,6 +73,7 @@ export const Source = z
     visibility: z.enum(['private', 'shared']),
     assignedTo: z.array(z.string()).nullable().optional().describe('Only for its owner.'),
     own: z.boolean(),
+    hasAuth: z.boolean().optional().describe('Only for its owner.'),
     nextPullAt: z.string().nullable(),
     lastPullAt: z.string().nullable(),
     lastSuccessAt: z.string().nullable(),
@@ -86,6 +91,7 @@ export type Source = z.infer<typeof Source>;
 const readOnly = [
   'id',
   'own',
+  'hasAuth',
   'nextPullAt',
   'lastPullAt',
   'lastSuccessAt',

@@ -32,6 +32,7 @@ export type SourceRow = {
   last_new_at: Date | null;
   last_error: string | null;
   last_result: string | null;
+  sealed_auth: Buffer | null;
   created_at: Date;
   updated_at: Date;
 };

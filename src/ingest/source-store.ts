@@ -7,7 +7,7 @@ import type { SourceRow } from './source-row.ts';
 const lease = "interval '10 minutes'";
 const columnNames = `organization_id, id, visibility, assigned_to, pool_id, kind, name, url, file_allowed, publisher, tlp, license,
   reliability, schedule, enabled, include, exclude, etag, last_modified, cursor, next_pull_at, worker, failures, last_pull_at, last_success_at,
-  last_new_at, last_error, last_result, created_at, updated_at`;
+  last_new_at, last_error, last_result, sealed_auth, created_at, updated_at`;
 const columns = sql.raw(columnNames);
 // What a source remembers of thousands of documents is of no use to a list.
 const listColumns = sql.raw(columnNames.replace(' cursor,', " '{}' as cursor,"));
@@ -81,16 +81,17 @@ export type NewSource = Pick<
   | 'include'
   | 'exclude'
   | 'next_pull_at'
+  | 'sealed_auth'
   | 'created_at'
 >;
 
 export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
   await sql`
     insert into feed_sources (organization_id, id, visibility, assigned_to, pool_id, kind, name, url, file_allowed, publisher, tlp, license,
-      reliability, schedule, enabled, include, exclude, next_pull_at, created_at, updated_at)
+      reliability, schedule, enabled, include, exclude, next_pull_at, sealed_auth, created_at, updated_at)
     values (${source.organization_id}, ${source.id}, ${source.visibility}, ${source.assigned_to}::uuid[], ${source.pool_id}, ${source.kind},
       ${source.name}, ${source.url}, ${source.file_allowed}, ${source.publisher}, ${source.tlp}, ${source.license}, ${source.reliability},
-      ${source.schedule}, ${source.enabled}, ${source.include}, ${source.exclude}, ${source.next_pull_at}, ${source.created_at},
+      ${source.schedule}, ${source.enabled}, ${source.include}, ${source.exclude}, ${source.next_pull_at}, ${source.sealed_auth}, ${source.created_at},
       ${source.created_at})`.execute(tx);
 }
 
@@ -100,7 +101,7 @@ export async function updateSourceRow(tx: Tx, source: SourceRow): Promise<void> 
     update feed_sources set name = ${source.name}, url = ${source.url}, file_allowed = ${source.file_allowed},
       publisher = ${source.publisher}, tlp = ${source.tlp}, license = ${source.license}, reliability = ${source.reliability},
       schedule = ${source.schedule}, enabled = ${source.enabled}, include = ${source.include}, exclude = ${source.exclude},
-      assigned_to = ${source.assigned_to}::uuid[], cursor = ${source.cursor}, next_pull_at = ${source.next_pull_at}, etag = null,
+      assigned_to = ${source.assigned_to}::uuid[], sealed_auth = ${source.sealed_auth}, cursor = ${source.cursor}, next_pull_at = ${source.next_pull_at}, etag = null,
       last_modified = null, updated_at = ${source.updated_at}
     where ${isIt(source)}`.execute(tx);
 }

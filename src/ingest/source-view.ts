@@ -27,7 +27,7 @@ export function toSource(row: SourceRow, caller: Caller, now: Date): Source {
     include: JSON.parse(row.include) as string[],
     exclude: JSON.parse(row.exclude) as string[],
     visibility: row.visibility,
-    ...(own ? { assignedTo: row.assigned_to } : {}),
+    ...(own ? { assignedTo: row.assigned_to, hasAuth: row.sealed_auth !== null } : {}),
     own,
     nextPullAt: text(row.next_pull_at),
     lastPullAt: text(row.last_pull_at),

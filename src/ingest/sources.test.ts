@@ -91,7 +91,7 @@ describe('the record', () => {
   });
 
   test.each([
-    [{ kind: 'rss' }, '/kind'],
+    [{ kind: 'gopher' }, '/kind'],
     [{ kind: undefined }, '/kind'],
     [{ name: '' }, '/name'],
     [{ name: 'x'.repeat(256) }, '/name'],

@@ -11,6 +11,7 @@ import { nextSlot, parseCron } from '../schedule/cron.ts';
 import type { PullResult } from './diff.ts';
 import { pullClaimed, scheduleOf } from './pull.ts';
 import type { CreateSource, Source, SourceList, UpdateSource } from './schema.ts';
+import { changedAuth } from './source-auth.ts';
 import { checkSchedule, checkUrl, storedTlp } from './source-input.ts';
 import { requireAdmin, toSource } from './source-view.ts';
 import type { Cursor, SourceRow } from './source-row.ts';
@@ -51,9 +52,9 @@ export async function createSource(deps: Deps, caller: Caller, input: CreateSour
   const schedule = input.schedule ? checkSchedule(input.schedule) : null;
   const now = deps.clock();
   const enabled = input.enabled ?? true;
+  const ref = { organization_id: caller.orgId, id: uuidv7(now) };
   const fresh: Omit<NewSource, 'pool_id'> = {
-    organization_id: caller.orgId,
-    id: uuidv7(now),
+    ...ref,
     visibility,
     assigned_to: input.assignedTo ?? null,
     kind: input.kind,
@@ -69,6 +70,11 @@ export async function createSource(deps: Deps, caller: Caller, input: CreateSour
     include: JSON.stringify(input.include ?? []),
     exclude: JSON.stringify(input.exclude ?? []),
     next_pull_at: enabled ? nextSlot(parseCron(schedule ?? defaults.schedule), now) : null,
+    sealed_auth: changedAuth(
+      deps.secrets,
+      { ...ref, url: input.url, sealed_auth: null },
+      { auth: input.auth, url: input.url },
+    ),
     created_at: now,
   };
   return inSourceAcrossOrgs(deps.db, fresh, async (tx) => {
@@ -121,7 +127,8 @@ export async function updateSource(
     const now = deps.clock();
     checkIfMatch(ifMatch, etagOf({ updatedAt: before.updated_at.toISOString() }));
     checkFixed(before, input);
-    const after = changed(before, input, { fileAllowed, now });
+    const sealedAuth = changedAuth(deps.secrets, before, { auth: input.auth, url: url ?? before.url });
+    const after = changed(before, input, { fileAllowed, sealedAuth, now });
     if (JSON.stringify(after) === JSON.stringify(before)) return toSource(before, caller, now);
     after.updated_at = new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1));
     await updateSourceRow(tx, after);
@@ -162,7 +169,7 @@ function checkFixed(before: SourceRow, input: UpdateSource): void {
 function changed(
   before: SourceRow,
   input: UpdateSource,
-  { fileAllowed, now }: { fileAllowed: boolean | undefined; now: Date },
+  { fileAllowed, sealedAuth, now }: { fileAllowed: boolean | undefined; sealedAuth: Buffer | null; now: Date },
 ): SourceRow {
   const { defaults } = sourceFormats[before.kind];
   const given = <T>(value: T | undefined, old: T): T => (value === undefined ? old : value);
@@ -182,6 +189,7 @@ function changed(
     include: input.include ? JSON.stringify(input.include) : before.include,
     exclude: input.exclude ? JSON.stringify(input.exclude) : before.exclude,
     assigned_to: given(input.assignedTo, before.assigned_to),
+    sealed_auth: sealedAuth,
   };
   // GET shows the default where none is set; sent back it is no wish for that very text.
   if (before.schedule === null && after.schedule === defaults.schedule) after.schedule = null;

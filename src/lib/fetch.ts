@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
@@ -31,6 +31,7 @@ export type Fetched =
       contentType: string | undefined;
       etag: string | undefined;
       lastModified: string | undefined;
+      headers: IncomingHttpHeaders;
     }
   | { kind: 'not-modified' };
 
@@ -95,6 +96,7 @@ async function follow(given: FetchRequest, signal: AbortSignal): Promise<Fetched
       contentType: response.headers['content-type'],
       etag: response.headers.etag,
       lastModified: response.headers['last-modified'],
+      headers: response.headers,
     };
   }
   throw new Error(`more than ${redirectsMax} redirects`);

@@ -64,6 +64,18 @@ test("the detection's model judges its test cases within the budgets, and the an
   expect(over.results[3].error).toBe('The budget of 250 tokens of a run is used up.');
 });
 
+test("a detection's own budget goes before that of its alias", async () => {
+  const { org, url } = await detection();
+  const set = await org.call('PUT', url.replace('/tests', ''), { budgets: { tokensPerRun: 130 } });
+  expect(set.status).toBe(200);
+  const { body } = await org.call('POST', `${url}/run`);
+  expect(body.results.map(({ error }: { error: string | null }) => error)).toEqual([
+    null,
+    null,
+    'The budget of 130 tokens of a run is used up.',
+  ]);
+});
+
 test('judge=analyst asks no model and costs nothing', async () => {
   const { org, url } = await detection();
   const before = stand.asked.length;

@@ -41,6 +41,7 @@ export function rehearsedRun(
     model: by.model,
     customInstructions: null,
     spent: { tokens: 0, costUsd: 0 },
+    elapsedMs: 0,
     progress: {
       windows: [],
       entities: [],

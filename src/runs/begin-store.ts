@@ -26,6 +26,7 @@ export type Begun = {
   custom_instructions: string | null;
   tokens: number;
   cost_usd: number;
+  elapsed_ms: number;
   suppressed: string;
   deleted: boolean;
   active: boolean;
@@ -72,7 +73,7 @@ export async function markRunning(
       where r.organization_id = ${claim.orgId} and r.due_at = ${claim.dueAt} and r.id = ${claim.runId}
         and a.organization_id = r.organization_id and a.id = r.detection_id and v.revision = coalesce(r.revision, a.revision)
       returning held.cancel_requested as cancel, r.trigger, r.slot_at, r.started_at, r.window_from, r.window_to, r.on_event_time,
-        v.definition, r.windows, r.entities, r.warnings, r.phases, r.judging, r.custom_instructions, r.tokens, r.cost_usd, r.suppressed,
+        v.definition, r.windows, r.entities, r.warnings, r.phases, r.judging, r.custom_instructions, r.tokens, r.cost_usd, r.elapsed_ms, r.suppressed,
         a.deleted_at is not null as deleted,
         coalesce(s.active, false) as active, s.lookback_minutes,
         (select coalesce(json_agg(p order by p."from"), '[]') from (${pendingWindows(claim, upTo(claim))}) p) as pending,

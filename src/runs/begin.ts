@@ -98,6 +98,7 @@ function toRun(deps: RunDeps, claim: Claim, begun: Begun): Run {
     model,
     customInstructions: begun.custom_instructions,
     spent: { tokens: begun.tokens, costUsd: begun.cost_usd },
+    elapsedMs: begun.elapsed_ms,
     progress,
   };
 }

@@ -8,6 +8,7 @@ import { verdictSchema } from '../detections/verdict-schema.ts';
 import { warningsOf } from '../detections/warnings.ts';
 import { analyst, type Judge } from './judge.ts';
 import { findPause } from './pauses.ts';
+import { budgetsOf } from './allowance.ts';
 import { openPurse, type Purse } from './purse.ts';
 import { warn, type Run, type RunDeps } from './run.ts';
 import { bindTools } from './tool-sources.ts';
@@ -46,7 +47,7 @@ function modelJudge(deps: RunDeps, run: Run, by: { model: ModelRef; purse: Purse
         candidate,
         output: verdictOutput(verdictSchema, run.definition.structuredOutputSchema),
         tools: await bindTools(deps, run, candidate),
-        stepsMax: model.entry.budgets.stepsPerEntity,
+        stepsMax: budgetsOf(run, model).stepsPerEntity,
         ...purse,
         signal,
       });

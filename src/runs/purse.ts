@@ -1,35 +1,34 @@
-import { budgetExceeded } from '../agent/model-error.ts';
 import type { ModelRef } from '../agent/models.ts';
-import { exhausted } from '../agent/budgets.ts';
 import type { Step } from '../agent/step.ts';
 import { inOrg } from '../db/db.ts';
 import { fence } from '../schedule/fence.ts';
+import { admitStep, budgetsOf } from './allowance.ts';
 import type { Run, RunDeps } from './run.ts';
 import { insertStep } from './step-store.ts';
-import { addUsage, readUsage } from './usage-store.ts';
+import { addUsage, release } from './usage-store.ts';
 
 export type Purse = { admit: () => Promise<void>; record: (step: Step) => Promise<void> };
 
 /**
  * What a run may spend on its model. `admit` throws budget_exceeded when a budget is used up; `record` keeps a step with what
- * it cost, in one fenced transaction, so that nothing is spent that is not counted. Runs side by side may each go one step over.
+ * it cost, in one fenced transaction, so that nothing is spent that is not counted.
  */
 export function openPurse(deps: RunDeps, run: Run, model: ModelRef): Purse {
-  const begun = performance.now();
+  let last = performance.now();
+  const since = (): number => Math.round(performance.now() - last);
   return {
-    admit: async () => {
-      const stored = await inOrg(deps.db, run.orgId, (tx) => readUsage(tx, run, model.alias, deps.clock()));
-      const runMs = performance.now() - begun;
-      const over = exhausted(model.entry.budgets, { run: run.spent, runMs, ...stored });
-      if (over) throw budgetExceeded(over);
-    },
+    admit: () => admitStep(deps, { ...run, budgets: budgetsOf(run, model), runMs: run.elapsedMs + since() }, model),
     record: async (step) => {
       const tokens = step.tokens.input + step.tokens.output;
+      const usage = { alias: model.alias, tokens, costUsd: step.costUsd, ms: since() };
       await inOrg(deps.db, run.orgId, async (tx) => {
         await fence(tx, run.claim);
         await insertStep(tx, run.claim, step);
-        if (tokens > 0) await addUsage(tx, run, { alias: model.alias, tokens, costUsd: step.costUsd }, deps.clock());
+        await addUsage(tx, run, usage, deps.clock());
+        if (step.kind !== 'tool') await release(tx, { orgId: run.orgId, runId: run.id });
       });
+      last = performance.now();
+      run.elapsedMs += usage.ms;
       run.spent.tokens += tokens;
       run.spent.costUsd += step.costUsd;
     },

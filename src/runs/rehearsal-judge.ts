@@ -1,12 +1,11 @@
-import { exhausted } from '../agent/budgets.ts';
-import { budgetExceeded } from '../agent/model-error.ts';
 import type { ModelRef } from '../agent/models.ts';
 import { inOrg } from '../db/db.ts';
+import { admitStep, budgetsOf } from './allowance.ts';
 import type { Judge } from './judge.ts';
 import { judgeBy } from './model-judge.ts';
 import type { Purse } from './purse.ts';
 import type { Run, RunDeps } from './run.ts';
-import { countUsage, readUsage } from './usage-store.ts';
+import { countUsage, release } from './usage-store.ts';
 
 /**
  * The judge of a run that is only tried out: the same model with the same budgets, but no steps are kept and what would send
@@ -23,16 +22,15 @@ export function rehearsalJudge(deps: RunDeps, run: Run): Judge {
 function countingPurse(deps: RunDeps, run: Run, model: ModelRef): Purse {
   const begun = performance.now();
   return {
-    admit: async () => {
-      const stored = await inOrg(deps.db, run.orgId, (tx) => readUsage(tx, run, model.alias, deps.clock()));
-      const over = exhausted(model.entry.budgets, { run: run.spent, runMs: performance.now() - begun, ...stored });
-      if (over) throw budgetExceeded(over);
-    },
-    record: async ({ tokens: { input, output }, costUsd }) => {
+    admit: () => admitStep(deps, { ...run, budgets: budgetsOf(run, model), runMs: performance.now() - begun }, model),
+    record: async ({ kind, tokens: { input, output }, costUsd }) => {
+      if (kind === 'tool') return;
       const tokens = input + output;
-      if (tokens === 0) return;
       const usage = { alias: model.alias, tokens, costUsd };
-      await inOrg(deps.db, run.orgId, (tx) => countUsage(tx, run, usage, deps.clock()));
+      await inOrg(deps.db, run.orgId, async (tx) => {
+        if (tokens > 0) await countUsage(tx, run, usage, deps.clock());
+        await release(tx, { orgId: run.orgId, runId: run.id });
+      });
       run.spent.tokens += tokens;
       run.spent.costUsd += costUsd;
     },

@@ -83,6 +83,8 @@ export type Run = {
   customInstructions: string | null;
   /** On its model, over all its attempts. */
   spent: Spent;
+  /** Up to its latest step, over all its attempts. */
+  elapsedMs: number;
   progress: Progress;
 };
 

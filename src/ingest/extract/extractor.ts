@@ -1,11 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { createThreads } from '../../lib/threads.ts';
+import type { SourceRecord, UnreadText } from '../record.ts';
 import type { ExtractedItem, ReportText } from './extract-item.ts';
+
+export type ExtractTask = { kind: 'report'; report: ReportText } | { kind: 'entry'; entry: UnreadText };
 
 /** Reads texts in threads of their own: the service answers others meanwhile, and a text that takes too long is given up. */
 export type Extractor = {
-  /** Rejects with a ThreadError (lib/threads.ts) where the text could not be read. */
+  /** Both reject with a ThreadError (lib/threads.ts) where the text could not be read, and with an Error that says what is wrong with it. */
   read: (report: ReportText, signal?: AbortSignal) => Promise<ExtractedItem>;
+  /** The record of a feed's entry, with its page. */
+  readEntry: (entry: UnreadText, signal?: AbortSignal) => Promise<SourceRecord>;
   close: () => Promise<void>;
 };
 
@@ -13,11 +18,17 @@ const timeoutMs = 20_000;
 const threadsMax = Math.min(4, Math.max(1, availableParallelism() - 1));
 
 export function createExtractor(): Extractor {
-  const threads = createThreads<ReportText, ExtractedItem>({
+  const threads = createThreads<ExtractTask, unknown>({
     file: new URL('thread.ts', import.meta.url),
     threadsMax,
     waitingMax: 64,
     memoryMb: 512,
   });
-  return { read: (report, signal) => threads.run(report, { timeoutMs, signal }), close: threads.close };
+  return {
+    read: async (report, signal) =>
+      (await threads.run({ kind: 'report', report }, { timeoutMs, signal })) as ExtractedItem,
+    readEntry: async (entry, signal) =>
+      (await threads.run({ kind: 'entry', entry }, { timeoutMs, signal })) as SourceRecord,
+    close: threads.close,
+  };
 }

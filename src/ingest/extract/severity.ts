@@ -51,7 +51,8 @@ function ofScores(scores: CvssScore[]): Judged | undefined {
 }
 
 function baseOf(word: string | undefined, text: string): Judged {
-  const own = word === undefined ? undefined : words[word.trim().toLowerCase()];
+  const key = word?.trim().toLowerCase() ?? '';
+  const own = Object.hasOwn(words, key) ? words[key] : undefined;
   if (own) return { severity: own, rule: 'source' };
   const start = text.slice(0, cueMaxChars);
   for (const [index, [pattern, result]] of cues.entries()) {

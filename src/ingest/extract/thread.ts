@@ -1,4 +1,6 @@
 import { answerTasks } from '../../lib/thread.ts';
-import { extractItem, type ReportText } from './extract-item.ts';
+import { readEntryText } from '../feeds/read-entry-text.ts';
+import { extractItem } from './extract-item.ts';
+import type { ExtractTask } from './extractor.ts';
 
-answerTasks((report: ReportText) => extractItem(report));
+answerTasks((task: ExtractTask) => (task.kind === 'report' ? extractItem(task.report) : readEntryText(task.entry)));

@@ -12,7 +12,12 @@ import { observablesOf } from './types.ts';
 
 /** What is not meant for detection, only context, is worth half. */
 const contextWorth = 0.5;
-const levels: Record<string, string> = { '1': 'high', '2': 'medium', '3': 'low', '4': 'none' };
+const levels = new Map([
+  ['1', 'high'],
+  ['2', 'medium'],
+  ['3', 'low'],
+  ['4', 'none'],
+]);
 
 /** The record of one event of MISP. `id` is its uuid. */
 export function readEvent(
@@ -43,7 +48,7 @@ export function readEvent(
   for (const { framework, id: name, confidence } of statements.mappings) found.mapping(framework, name, confidence);
   const iocs = statements.iocs(publishTime);
   const info = textOf(event['info'])?.trim() ?? id;
-  const judged = judgeSeverity({ word: levels[String(event['threat_level_id'])], text: info, exploited: 'no' });
+  const judged = judgeSeverity({ word: levels.get(String(event['threat_level_id'])), text: info, exploited: 'no' });
   const owner = isObject(event['Orgc']) ? textOf(event['Orgc']['name']) : undefined;
   const seen = attributes.map(({ holder }) => instant(holder['first_seen'])).filter((time) => time !== undefined);
   return {

@@ -87,13 +87,13 @@ export function tlpOfTags(holders: JsonObject[]): Tlp | undefined {
   return strictest;
 }
 
-const levels: Record<string, number> = {
-  'completely-confident': 1,
-  'usually-confident': 0.75,
-  'fairly-confident': 0.5,
-  'rarely-confident': 0.25,
-  unconfident: 0,
-};
+const levels = new Map([
+  ['completely-confident', 1],
+  ['usually-confident', 0.75],
+  ['fairly-confident', 0.5],
+  ['rarely-confident', 0.25],
+  ['unconfident', 0],
+]);
 
 /** What the taxonomies of MISP say of an attribute: how sure its maker was, whether it is known to be wrong, whether it is of phishing. */
 export function judgementOfTags(holder: JsonObject): {
@@ -104,7 +104,7 @@ export function judgementOfTags(holder: JsonObject): {
   const tags = tagsOf(holder);
   const level = tags.map((tag) => /^misp:confidence-level="([a-z-]+)"$/.exec(tag)?.[1]).find(Boolean);
   return {
-    confidence: level === undefined ? undefined : levels[level],
+    confidence: level === undefined ? undefined : levels.get(level),
     falsePositive: tags.some((tag) => /^false-positive:(?:confirmed="true"|risk="high")$/.test(tag)),
     phishing: tags.some((tag) => /phishing/i.test(tag)),
   };

@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseCron } from '../../schedule/cron.ts';
 import { buckets, severities, tlps } from '../../feed/vocabulary.ts';
+import { readEntryText } from '../feeds/read-entry-text.ts';
 import type { Parsed, SourceFormat } from '../record.ts';
 import { kevCatalogue, kevRows } from '../test-kev.ts';
 import { csafAdvisory } from '../test-csaf.ts';
 import { mispEvent } from '../test-misp.ts';
+import { nvdPage, nvdRow } from '../test-nvd.ts';
 import { osvRecord } from '../test-osv.ts';
 import { stixBundle } from '../test-stix.ts';
 import { sourceFormats, sourceKinds, type SourceKind } from './registry.ts';
@@ -13,8 +15,20 @@ import { sourceFormats, sourceKinds, type SourceKind } from './registry.ts';
 /** A document of each kind that is known to be good; a new kind needs one. */
 const samples: Record<SourceKind, unknown> = {
   kev: kevCatalogue(1, kevRows(5)),
+  rss: {
+    version: 'https://jsonfeed.org/version/1.1',
+    items: ['a', 'b'].map((id) => ({
+      id,
+      url: `https://blog.example/${id}`,
+      title: `Report ${id}`,
+      content_html: `<p>Emotet contacted evil-${id}[.]top by spearphishing attachments.</p>`,
+      date_published: '2026-03-01T00:00:00Z',
+    })),
+  },
   stix: stixBundle(['a.example', 'b.example']),
+  taxii: stixBundle(['a.example', 'b.example']),
   misp: mispEvent('a'),
+  nvd: nvdPage([nvdRow('CVE-2024-1234')]),
   csaf: csafAdvisory('ACME-1'),
   osv: osvRecord('PYSEC-2024-1'),
 };
@@ -22,12 +36,14 @@ const samples: Record<SourceKind, unknown> = {
 describe.each(sourceKinds)('%s', (kind) => {
   const format: SourceFormat = sourceFormats[kind];
   const parse = (...documents: unknown[]): Parsed =>
-    format.parse(
-      documents.map((document, index) => ({
-        name: `part-${index}`,
-        bytes: Buffer.isBuffer(document) ? document : Buffer.from(JSON.stringify(document)),
-      })),
-      { reliability: 0.7 },
+    withTexts(
+      format.parse(
+        documents.map((document, index) => ({
+          name: `part-${index}`,
+          bytes: Buffer.isBuffer(document) ? document : Buffer.from(JSON.stringify(document)),
+        })),
+        { reliability: 0.7 },
+      ),
     );
 
   test('has defaults that hold', () => {
@@ -92,6 +108,11 @@ describe.each(sourceKinds)('%s', (kind) => {
     );
   });
 });
+
+/** What the threads do for a pull. */
+function withTexts({ texts = [], ...parsed }: Parsed): Parsed {
+  return { ...parsed, records: [...parsed.records, ...texts.map(readEntryText)] };
+}
 
 function check({ records, skipped }: Parsed): void {
   expect(new Set(records.map(({ recordId }) => recordId)).size).toBe(records.length);

@@ -1,5 +1,5 @@
 import type { Parsed, ParseContext, Part, SourceFormat } from '../record.ts';
-import { groupObjects } from '../stix/grouping.ts';
+import { groupObjects, type Loose } from '../stix/grouping.ts';
 import { readBundle } from '../stix/objects.ts';
 import { readGroup } from '../stix/record.ts';
 import { readParts } from './parts.ts';
@@ -8,12 +8,16 @@ import { readParts } from './parts.ts';
 export const stix: SourceFormat = {
   label: 'STIX 2.0 and 2.1 bundles',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
-  parse: (parts, context) => readParts(parts, (part) => readPart(part, context)),
+  parse: (parts, context) => parseStix(parts, context, { loose: 'together' }),
 };
 
-function readPart(part: Part, context: ParseContext): Parsed {
+/** `loose`: whether indicators and observations that nothing holds are one item together or one each. */
+export const parseStix = (parts: Part[], context: ParseContext, { loose }: { loose: Loose }): Parsed =>
+  readParts(parts, (part) => readPart(part, context, loose));
+
+function readPart(part: Part, context: ParseContext, loose: Loose): Parsed {
   const bundle = readBundle(part);
-  const { groups, skipped } = groupObjects(bundle);
+  const { groups, skipped } = groupObjects(bundle, loose);
   return {
     records: groups.map((group) => readGroup(bundle, group, context)),
     skipped: [...bundle.skipped, ...skipped],

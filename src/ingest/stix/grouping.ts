@@ -14,6 +14,9 @@ const tiers: string[][] = [
   ['infrastructure', 'vulnerability'],
 ];
 
+/** Whether what nothing holds is one item, or one each. */
+export type Loose = 'together' | 'each';
+
 /** Objects that join others and are nothing of their own in an item. */
 const links = new Set(['relationship', 'sighting', 'marking-definition', 'language-content', 'extension-definition']);
 
@@ -22,10 +25,10 @@ const helpers = new Set([...links, 'identity', 'location']);
 
 /**
  * Cuts a bundle into items. Each report or grouping with what it refers to is one; then each campaign, actor, malware, tool … that none
- * of these holds, with what is directly related to it and held by none; indicators and observations left over are one more item. Whatever ends in no item is named
+ * of these holds, with what is directly related to it and held by none; indicators and observations left over are one more item, or one each. Whatever ends in no item is named
  * in `skipped`.
  */
-export function groupObjects(bundle: Bundle): { groups: Group[]; skipped: Skipped[] } {
+export function groupObjects(bundle: Bundle, leftOver: Loose): { groups: Group[]; skipped: Skipped[] } {
   const held = new Set<string>();
   const related = relations(bundle);
   const groups: Group[] = [];
@@ -56,11 +59,27 @@ export function groupObjects(bundle: Bundle): { groups: Group[]; skipped: Skippe
   }
   const rest = objects.filter(({ id, type }) => !held.has(id) && !helpers.has(type));
   const observed = rest.filter(isObservation);
-  if (observed.length > 0) groups.push({ head: undefined, members: observed });
+  if (leftOver === 'together') {
+    if (observed.length > 0) groups.push({ head: undefined, members: observed });
+  } else {
+    for (const head of heads(bundle, observed)) hold(head, [head.id]);
+  }
   const skipped = rest
     .filter((object) => !isObservation(object))
     .map(({ id, type }) => ({ entry: id, reason: `a ${type} that no report or other item refers to` }));
   return { groups, skipped };
+}
+
+/** Of loose observations those that no other of them consists of. */
+function heads(bundle: Bundle, observed: StixObject[]): StixObject[] {
+  const parts = new Set(
+    observed.flatMap((object) =>
+      closure(bundle, [object.id])
+        .slice(1)
+        .map(({ id }) => id),
+    ),
+  );
+  return observed.filter(({ id }) => !parts.has(id));
 }
 
 const isLoose = (bundle: Bundle, ref: string, contained: Set<string>): boolean =>

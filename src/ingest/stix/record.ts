@@ -21,7 +21,7 @@ export function readGroup(bundle: Bundle, group: Group, context: ParseContext): 
   const whole = text.text();
   const description = head && textOf(head['description']);
   const publishTime = publishTimeOf(group);
-  const { iocs, mappings } = indicatorsOf(members, {
+  const { iocs, mappings } = indicatorsOf(all, {
     reliability: context.reliability,
     publishTime,
     withdrawn,
@@ -138,7 +138,11 @@ function titleOf(bundle: Bundle, head: StixObject | undefined): string {
   const name = textOf(head['name']) ?? textOf(head['title']);
   return name
     ? name.trim().slice(0, 500).toWellFormed()
-    : (firstSentences(textField(head, 'description'), 1, 200) ?? head.id);
+    : (firstSentences(
+        textField(head, 'description') || textField(head, 'pattern') || textField(head, 'value'),
+        1,
+        200,
+      ) ?? head.id);
 }
 
 function publisherOf(bundle: Bundle, head: StixObject | undefined): string | undefined {

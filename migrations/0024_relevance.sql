@@ -1,0 +1,66 @@
+-- What an organization cares about. `version` moves with every change; `built_version` is the one that stored relevance answers for.
+create table feed_profiles (
+  organization_id uuid primary key references organizations (id),
+  profile text not null,
+  -- An empty profile is none.
+  has_profile boolean not null,
+  version int not null,
+  built_version int not null default 0,
+  updated_at timestamptz not null
+);
+alter table feed_profiles enable row level security;
+alter table feed_profiles force row level security;
+create policy own on feed_profiles to tocsin_app using (organization_id = (select tocsin_org())) with check (organization_id = (select tocsin_org()));
+create policy every on feed_profiles to tocsin_system using (true) with check (true);
+grant select, insert, update, delete on feed_profiles to tocsin_app, tocsin_system;
+
+-- From which sequence number of the organization's own pool on its relevance answers for a version of its profile.
+create table feed_relevance_builds (
+  organization_id uuid not null references organizations (id),
+  version int not null,
+  has_profile boolean not null,
+  seq_from bigint not null,
+  built_at timestamptz not null,
+  primary key (organization_id, version)
+);
+
+-- Items that reach the threshold, and no others. Valid from one sequence number of the organization's own pool to another.
+create table feed_relevance (
+  organization_id uuid not null references organizations (id),
+  version int not null,
+  item_id uuid not null references items (id),
+  added_to_feed_at timestamptz not null,
+  score numeric(3, 2) not null,
+  reasons text not null,
+  judged_at timestamptz not null,
+  seq_from bigint not null,
+  seq_until bigint not null default 9223372036854775807,
+  -- From here on only readers under an earlier `asOf` see it.
+  ended_at timestamptz,
+  primary key (organization_id, version, item_id, seq_from)
+);
+create index on feed_relevance (organization_id, version, added_to_feed_at desc, item_id desc);
+create index on feed_relevance (item_id);
+create index on feed_relevance (ended_at) where ended_at is not null;
+
+-- How far a pool has been looked through for a version. Items move to the end of their pool with every change, so nothing is passed over.
+create table feed_relevance_cursors (
+  organization_id uuid not null references organizations (id),
+  version int not null,
+  pool_id uuid not null references feed_pools (id),
+  seq bigint not null,
+  item_id uuid not null,
+  primary key (organization_id, version, pool_id)
+);
+
+do $$
+declare name text;
+begin
+  foreach name in array array['feed_relevance_builds', 'feed_relevance', 'feed_relevance_cursors'] loop
+    execute format('alter table %I enable row level security', name);
+    execute format('alter table %I force row level security', name);
+    execute format('create policy own on %I to tocsin_app using (organization_id = (select tocsin_org())) with check (organization_id = (select tocsin_org()))', name);
+    execute format('create policy every on %I to tocsin_system using (true) with check (true)', name);
+    execute format('grant select, insert, update, delete on %I to tocsin_app, tocsin_system', name);
+  end loop;
+end $$;

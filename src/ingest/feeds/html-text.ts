@@ -1,0 +1,94 @@
+import { Parser } from 'htmlparser2';
+
+const blocks = new Set(
+  `address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html li main
+  nav ol p pre section summary table tbody tfoot thead tr ul`.split(/\s+/),
+);
+const spaced = new Set('h1 h2 h3 h4 h5 h6 p pre table ul ol blockquote'.split(' '));
+const silent = new Set(
+  'script style noscript template svg math head iframe object select button canvas audio video'.split(' '),
+);
+
+// The parser's time grows with the square of the depth. No page nests like this; what one has said until then is its text.
+const depthMax = 1_000;
+const tooDeep = new Error('nested too deep');
+
+/**
+ * HTML as plain text, for reading and for the extraction: blocks are lines, headings have their `#`, list items a dash, cells stand
+ * between `|`. Addresses of links are left out; only what a reader sees counts. Linear in the length of the text.
+ */
+export function htmlToText(html: string): string {
+  const lines: string[] = [];
+  let line = '';
+  // Whether a list item or cell has begun and holds nothing yet: a paragraph in it opens no new line.
+  let isOpening = false;
+  let silence = 0;
+  let preformatted = 0;
+  let depth = 0;
+  const end = (): void => {
+    const text = preformatted > 0 ? line.trimEnd() : line.replaceAll(/[\s\u00A0]+/g, ' ').trim();
+    if (!/^[|\s-]*$/.test(text)) lines.push(text);
+    line = '';
+    isOpening = false;
+  };
+  const gap = (): void => {
+    end();
+    if (lines.length > 0 && lines.at(-1) !== '') lines.push('');
+  };
+  const begin = (mark: string): void => {
+    line += mark;
+    isOpening = true;
+  };
+  const breakAt = (name: string): void => {
+    if (isOpening || !blocks.has(name)) return;
+    if (spaced.has(name)) gap();
+    else end();
+  };
+  const parser = new Parser(
+    {
+      onopentagname(name) {
+        depth += 1;
+        if (depth > depthMax) throw tooDeep;
+        if (silent.has(name)) silence += 1;
+        if (silence > 0) return;
+        if (name === 'br') end();
+        else if (name === 'li') {
+          end();
+          begin('- ');
+        } else if (name === 'td' || name === 'th') begin(line === '' ? '| ' : ' | ');
+        else breakAt(name);
+        if (/^h[1-6]$/.test(name)) begin(`${'#'.repeat(Number(name[1]))} `);
+        if (name === 'pre') preformatted += 1;
+      },
+      ontext(data) {
+        if (silence > 0) return;
+        if (/\S/.test(data)) isOpening = false;
+        for (const [index, part] of (preformatted > 0 ? data.split(/\r?\n/) : [data]).entries()) {
+          if (index > 0) end();
+          line += part;
+        }
+      },
+      onclosetag(name) {
+        depth -= 1;
+        if (silent.has(name)) silence = Math.max(0, silence - 1);
+        else if (silence === 0) breakAt(name);
+        if (name === 'pre') preformatted = Math.max(0, preformatted - 1);
+      },
+    },
+    { decodeEntities: true },
+  );
+  try {
+    parser.end(html);
+  } catch (error) {
+    if (error !== tooDeep) throw error;
+  }
+  end();
+  return lines.join('\n').trim();
+}
+
+/** HTML as one line of text, without the marks of blocks. */
+export const htmlToLine = (html: string): string =>
+  htmlToText(html)
+    .replaceAll(/^(?:#{1,6}|-|\|) /gm, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import type { CollectContext, Collection } from '../collect.ts';
+import { wellFormed } from '../extract/stored-text.ts';
+import { readFeed, type FeedEntry } from '../feeds/feed.ts';
+import type { Part, Skipped, SourceFormat, UnreadText } from '../record.ts';
+
+const atOnce = 3;
+const pagesMax = 200;
+const pageMaxBytes = 4 * 1024 * 1024;
+const accepts = 'text/html, application/xhtml+xml, text/plain;q=0.8';
+/** Pages are corrected in their first days; after that only a change in the feed has them read again. */
+const rereadDays = 7;
+const dayMs = 86_400_000;
+
+/** RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 and JSON Feed; over the network with the page of each entry. */
+export const rss: SourceFormat = {
+  label: 'RSS, RDF, Atom and JSON feeds, with their articles',
+  defaults: { reliability: 0.6, schedule: '0 * * * *' },
+  files: /\.(?:xml|rss|rdf|atom|json)$/i,
+  collect,
+  parse(parts) {
+    const texts: UnreadText[] = [];
+    const skipped: Skipped[] = [];
+    for (const part of parts) {
+      if (part.entry) texts.push(unreadOf(part.entry as FeedEntry, part));
+      else {
+        const { entries, left } = entriesOf(part);
+        texts.push(...entries.map((entry) => unreadOf(entry)));
+        skipped.push(...left);
+      }
+    }
+    return { records: [], texts, skipped };
+  },
+};
+
+type Entry = FeedEntry & { recordId: string };
+
+/** The entries of a feed by their identity: the first of several that share one counts. */
+function entriesOf(document: { bytes: Buffer; contentType?: string | undefined; url?: string | undefined }): {
+  entries: Entry[];
+  left: Skipped[];
+} {
+  const feed = readFeed(document);
+  const left: Skipped[] =
+    feed.left === 0 ? [] : [{ entry: `${feed.left} entries`, reason: 'the feed has more than are read' }];
+  const entries = new Map<string, Entry>();
+  for (const entry of feed.entries) {
+    const recordId = wellFormed((entry.id ?? entry.link ?? hashOf(entry)).slice(0, 1_000));
+    if (entries.has(recordId)) left.push({ entry: recordId, reason: 'stands in the feed more than once' });
+    else if (!entry.title && !entry.link && !entry.content && !entry.summary)
+      left.push({ entry: recordId, reason: 'is empty' });
+    else entries.set(recordId, { ...entry, recordId });
+  }
+  return { entries: [...entries.values()], left };
+}
+
+const hashOf = (entry: FeedEntry): string =>
+  createHash('sha256')
+    .update(
+      JSON.stringify([entry.id, entry.link, entry.title, entry.published, entry.updated, entry.content, entry.summary]),
+    )
+    .digest('hex');
+
+function unreadOf(entry: FeedEntry, part?: Part): UnreadText {
+  const { recordId } = entry as Entry;
+  return {
+    recordId,
+    externalId: entry.id,
+    title: entry.title,
+    link: /^https?:\/\//i.test(entry.link ?? '') ? entry.link : undefined,
+    publishTime: entry.published ?? entry.created ?? entry.updated,
+    modifiedAt: entry.updated,
+    language: entry.language,
+    html: entry.content ?? entry.summary,
+    ...(part && part.bytes.length > 0
+      ? { page: { bytes: part.bytes, contentType: part.contentType, url: part.url! } }
+      : {}),
+  };
+}
+
+/**
+ * Reads the feed, and the page of each entry that is new, has changed in the feed, or is of the last days. A page that cannot be fetched
+ * is no retraction: a known entry stays as it is, a new one is made of the feed's own text.
+ */
+async function collect(context: CollectContext): Promise<Collection> {
+  const known = seenOf(context.cursor);
+  const feed = await context.fetch(context.url, {
+    accept: 'application/rss+xml, application/atom+xml, application/feed+json, application/xml, */*;q=0.5',
+  });
+  if (!feed) throw new Error('the server says that nothing is new without being asked');
+  const { entries, left } = entriesOf(feed);
+  const seen: Record<string, string> = {};
+  const read = new Map<string, Part>();
+  const skipped = [...left];
+  const open = entries.filter((entry) => known.get(entry.recordId) !== markOf(entry, context.now));
+  let [next, unchanged] = [0, entries.length - open.length];
+  for (const { recordId } of entries) if (known.has(recordId)) seen[recordId] = known.get(recordId)!;
+  const lane = async (): Promise<void> => {
+    while (next < Math.min(open.length, pagesMax) && context.hasRoom()) {
+      const entry = open[next]!;
+      next += 1;
+      const { recordId } = entry;
+      const mark = markOf(entry, context.now);
+      const before = known.get(recordId);
+      const page = await pageOf(context, entry);
+      if (page instanceof Error) {
+        const isSame = before?.split(' ')[0] === mark.split(' ')[0];
+        if (isSame) unchanged += 1;
+        else if (before !== undefined || !(entry.content ?? entry.summary))
+          skipped.push({ entry: recordId, reason: page.message });
+        else read.set(recordId, { name: recordId, bytes: Buffer.alloc(0), entry });
+        if (isSame || read.has(recordId)) seen[recordId] = mark;
+      } else {
+        seen[recordId] = mark;
+        read.set(recordId, page);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  return {
+    parts: open.flatMap(({ recordId }) => read.get(recordId) ?? []),
+    cursor: { seen },
+    unchanged,
+    skipped,
+    more: next < open.length,
+  };
+}
+
+async function pageOf(context: CollectContext, entry: Entry): Promise<Part | Error> {
+  const part: Part = { name: entry.recordId, bytes: Buffer.alloc(0), entry };
+  if (!/^https?:\/\//i.test(entry.link ?? '')) return part;
+  try {
+    const found = (await context.fetch(entry.link!, { accept: accepts, bytesMax: pageMaxBytes }))!;
+    return { ...part, bytes: found.bytes, url: found.url, contentType: found.contentType };
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** What the feed says of the entry, and how often its page should have been read by now. */
+function markOf(entry: Entry, now: Date): string {
+  const days = entry.published ? Math.floor((now.getTime() - Date.parse(entry.published)) / dayMs) : rereadDays;
+  return `${hashOf(entry).slice(0, 32)} ${Math.max(0, Math.min(rereadDays, days))}`;
+}
+
+function seenOf(cursor: unknown): Map<string, string> {
+  const { seen } = (cursor ?? {}) as { seen?: Record<string, string> };
+  return new Map(Object.entries(seen ?? {}));
+}

@@ -1,0 +1,11 @@
+import type { SourceFormat } from '../record.ts';
+import { collectTaxii } from '../taxii/collect.ts';
+import { parseStix } from './stix.ts';
+
+/** A TAXII 2.1 server: discovery, an API root or one collection. Loose indicators are items of their own, so that each can change alone. */
+export const taxii: SourceFormat = {
+  label: 'TAXII 2.1 server',
+  defaults: { reliability: 0.6, schedule: '0 * * * *' },
+  collect: collectTaxii,
+  parse: (parts, context) => parseStix(parts, context, { loose: 'each' }),
+};

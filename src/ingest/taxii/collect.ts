@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import type { CollectContext, Collection } from '../collect.ts';
+import { textOf } from '../extract/json.ts';
+import { instant, type Part, type Skipped } from '../record.ts';
+import { objectEndpoints, readEnvelope } from './endpoints.ts';
+import { standsAlone } from './alone.ts';
+
+/**
+ * How far a collection is read. `next` goes on where the bounds of a pull cut a list; `tail` is the hash of what the overlap brought last,
+ * which is nothing new when it comes again.
+ */
+type Place = { addedAfter?: string | undefined; next?: string | undefined; tail?: string };
+type Pages = { objects: unknown[]; place: Place; whole: boolean };
+
+const pageLimit = '1000';
+const pagesMax = 10_000;
+// Servers that date objects before they publish them, and clocks that differ.
+const overlapMs = 10 * 60_000;
+
+/**
+ * Reads what was added to the collections since the last pull. Where the new objects change or join older ones, the collection is read
+ * again as a whole: an item is made of objects that belong together, and half of them would be a wrong item.
+ */
+export async function collectTaxii(context: CollectContext): Promise<Collection> {
+  const places = { ...((context.cursor ?? {}) as { places?: Record<string, Place> }).places };
+  const parts: Part[] = [];
+  const skipped: Skipped[] = [];
+  let more = false;
+  let first: unknown;
+  const endpoints = await objectEndpoints(context);
+  for (const url of endpoints) {
+    if (!context.hasRoom()) {
+      more = true;
+      break;
+    }
+    try {
+      const before = places[url] ?? {};
+      const read = await readNew(context, url, before);
+      if (read.objects.length > 0) parts.push(partOf(url, read.objects));
+      if (!read.whole && before.addedAfter !== undefined)
+        skipped.push({ entry: url, reason: 'too large to be read as a whole; only what is new was read' });
+      places[url] = read.place;
+      more ||= read.place.next !== undefined;
+    } catch (error) {
+      first ??= error;
+      skipped.push({ entry: url, reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  if (parts.length === 0 && skipped.length === endpoints.length) throw first;
+  return { parts, cursor: { places }, unchanged: 0, skipped, more };
+}
+
+async function readNew(context: CollectContext, url: string, before: Place): Promise<Pages> {
+  const added = await readPages(context, url, before);
+  const isFirst = before.addedAfter === undefined;
+  const tail = hashOf(added.objects);
+  if (!isFirst) added.place.tail = tail;
+  if (before.tail === tail) return { ...added, objects: [], whole: true };
+  if (isFirst || added.objects.length === 0 || standsAlone(added.objects)) return { ...added, whole: true };
+  const all = await readPages(context, url, {});
+  return all.place.next === undefined
+    ? { ...all, place: { ...all.place, tail }, whole: true }
+    : { ...added, whole: false };
+}
+
+async function readPages(context: CollectContext, url: string, from: Place): Promise<Pages> {
+  const objects: unknown[] = [];
+  let { next } = from;
+  let last: string | undefined = from.addedAfter;
+  for (let page = 0; page < pagesMax; page += 1) {
+    if (page > 0 && !context.hasRoom()) return { objects, place: { addedAfter: from.addedAfter, next }, whole: false };
+    const address = new URL(url);
+    address.searchParams.set('limit', pageLimit);
+    if (from.addedAfter !== undefined) address.searchParams.set('added_after', overlapped(from.addedAfter));
+    if (next !== undefined) address.searchParams.set('next', next);
+    const { body, addedLast } = await readEnvelope(context, address.href);
+    if (body['objects'] !== undefined && !Array.isArray(body['objects']))
+      throw new Error('the answer is no TAXII envelope');
+    objects.push(...((body['objects'] as unknown[] | undefined) ?? []));
+    last = later(last, addedLast);
+    next = body['more'] === true ? textOf(body['next']) : undefined;
+    if (body['more'] === true && next === undefined)
+      throw new Error('the server says that there is more and not where');
+    if (next === undefined) return { objects, place: { addedAfter: last ?? context.now.toISOString() }, whole: true };
+  }
+  throw new Error(`the collection has more than ${pagesMax} pages`);
+}
+
+const hashOf = (objects: unknown[]): string => createHash('sha256').update(JSON.stringify(objects)).digest('hex');
+
+const overlapped = (time: string): string => new Date(Date.parse(time) - overlapMs).toISOString();
+
+function later(known: string | undefined, given: string | undefined): string | undefined {
+  const time = instant(given);
+  return time && (known === undefined || time > known) ? time : known;
+}
+
+const partOf = (url: string, objects: unknown[]): Part => ({
+  name: url,
+  url,
+  bytes: Buffer.from(JSON.stringify({ objects })),
+});

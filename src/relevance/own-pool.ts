@@ -1,0 +1,15 @@
+import type { Tx } from '../db/db.ts';
+import { advancePools, lockPools, privatePool } from '../ingest/store.ts';
+import { uuidv7 } from '../lib/ids.ts';
+import type { OrgId } from '../lib/org-id.ts';
+
+/**
+ * Moves the organization's own pool on and answers its new sequence number: its lists, totals and ETags are others from here, and nobody
+ * else's are. The pool stays locked until the transaction ends.
+ */
+export async function moveOwnPool(tx: Tx, orgId: OrgId): Promise<number> {
+  const poolId = await privatePool(tx, orgId, uuidv7());
+  const [pool] = await lockPools(tx, [poolId]);
+  await advancePools(tx, [poolId], pool!.last_added_at);
+  return pool!.seq + 1;
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../test/harness.ts';
+import { scoreDue } from './score-due.ts';
+
+const { deps, newOrg } = await startApp();
+
+async function scoreAll(): Promise<void> {
+  for (let step = 0; step < 100 && (await scoreDue(deps)); step += 1);
+}
+
+const post = async (org: TestOrg, title: string, text: string): Promise<string> => {
+  const answer = await org.call('POST', '/api/feed/items', { title, text });
+  expect(answer.status).toBe(200);
+  return answer.body.id;
+};
+
+const relevant = async (org: TestOrg): Promise<string[]> => {
+  const { body } = await org.call('GET', '/items?relevancyMode=relevant');
+  expect(body.total).toBe(body.items.length);
+  return body.items.map(({ id }: { id: string }) => id);
+};
+const warnings = async (org: TestOrg): Promise<string[]> =>
+  (await org.call('GET', '/items?relevancyMode=relevant')).body.validations.warnings.map(
+    ({ code }: { code: string }) => code,
+  );
+
+test('items that come before and after a profile are scored under it, for its organization alone', async () => {
+  const [org, other] = [await newOrg(), await newOrg()];
+  const first = await post(
+    org,
+    'Payments',
+    'A skimmer was found on the payment pages of several Adyen merchants this week.',
+  );
+  await post(org, 'Weather', 'The storm closed roads and schools in the north for two days.');
+  expect(await warnings(org)).toEqual(['no_profile']);
+  await org.call('PUT', '/api/feed/profile', { keywords: ['Adyen'] });
+  expect([await warnings(org), (await relevant(org)).length]).toEqual([['relevance_rebuilding'], 2]);
+  await other.call('PUT', '/api/feed/profile', { keywords: ['Adyen'] });
+  expect((await org.call('GET', '/api/feed/profile')).body.rebuilding).toBe(true);
+  await scoreAll();
+  expect((await org.call('GET', '/api/feed/profile')).body.rebuilding).toBe(false);
+  expect([await warnings(org), await relevant(org)]).toEqual([[], [first]]);
+  const later = await post(org, 'Again', 'Merchants of Adyen are told to rotate their keys after the theft.');
+  await scoreAll();
+  expect(await relevant(org)).toEqual([later, first]);
+  expect(await relevant(other)).toEqual([]);
+  expect((await org.call('GET', '/items')).body.total).toBe(3);
+});
+
+test('a changed profile is built anew and then replaces the one before', async () => {
+  const org = await newOrg();
+  const bank = await post(org, 'Bank', 'A bank in Spain lost data of its customers to a ransomware gang.');
+  const hospital = await post(org, 'Hospital', 'A hospital in Norway moved to paper after an attack on its systems.');
+  await org.call('PUT', '/api/feed/profile', { sectors: ['bank'], regions: ['Spain'] });
+  await scoreAll();
+  expect(await relevant(org)).toEqual([bank]);
+  const { asOf } = (await org.call('GET', '/items?relevancyMode=relevant')).body.outputs;
+  await org.call('PUT', '/api/feed/profile', { sectors: ['hospital'], threshold: 0.4 });
+  expect([await warnings(org), await relevant(org)]).toEqual([['relevance_rebuilding'], [bank]]);
+  await scoreAll();
+  expect(await relevant(org)).toEqual([hospital]);
+  const then = await org.call('GET', `/items?relevancyMode=relevant&asOf=${asOf}`);
+  expect(then.body.items.map(({ id }: { id: string }) => id)).toEqual([bank]);
+  await org.call('PUT', '/api/feed/profile', {});
+  await scoreAll();
+  expect([await warnings(org), (await relevant(org)).length]).toEqual([['no_profile'], 2]);
+});
