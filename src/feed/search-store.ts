@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../db/db.ts';
+import { appError } from '../lib/errors.ts';
 import { columnConditions, isCurrent, poolsOf, wasThen, withColumns, type ItemFilters } from './listed.ts';
 import { toPageRows, type PageRow, type PageRows } from './page-store.ts';
 import type { Search, TermFilter } from './search-query.ts';
@@ -28,7 +29,7 @@ type Given = { filters: ItemFilters; search: Search; only?: Sql | undefined };
 
 /**
  * One page of what a search finds in a view, with how many it finds. All that is found is gathered once, so its cost grows with what is
- * found and not with the feed.
+ * found and not with the feed. 503 for one that takes longer than twenty seconds.
  */
 export async function readFoundPage(
   tx: Tx,
@@ -39,21 +40,34 @@ export async function readFoundPage(
   await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true)`.execute(
     tx,
   );
-  const found = await rows(
-    tx,
-    sql<PageRow>`
+  const found = await withinTime(
+    rows(
+      tx,
+      sql<PageRow>`
       with ${foundIn(view, given)}, page as (
         select * from found order by added_to_feed_at desc, id desc limit ${limit} offset ${offset}
       )
       select total.n as total, item.* from (select count(*) as n from found) total
       left join (${withColumns(sql`page`, ['doc', 'next_expiry_at'])}) item on true
       order by item.added_to_feed_at desc, item.id desc`,
+    ),
   );
   return toPageRows(found);
 }
 
-/** A search that takes longer is given up. */
 const searchMs = 20_000;
+const tooSlow = '57014';
+
+async function withinTime<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if ((error as { code?: string }).code !== tooSlow) throw error;
+    throw appError('unavailable', 'The search took too long and was given up: narrow it.', {
+      headers: { 'retry-after': '60' },
+    });
+  }
+}
 
 /** The CTE `found (id, added_to_feed_at, seq_from)`, and before it `matched` where duplicates may speak for their root. */
 function foundIn(view: View, { filters, search, only }: Given): Sql {
