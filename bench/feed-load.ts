@@ -58,8 +58,8 @@ async function addPublic(client: pg.Client, { copies }: Size): Promise<void> {
       severity_rule, status, publisher, source_name, platforms, title, publish_time, doc, seq, added_to_feed_at, created_at, last_updated)
     select b.organization_id, m.id, b.pool_id, b.source_id, 'CVE-2030-' || m.n, 'cve:CVE-2030-' || m.n,
       case when m.n % 10 = 9 and m.n % b.all_rows > 1 then ('01800000-0000-7000-8000-' || lpad(to_hex(m.n - 1), 12, '0'))::uuid end,
-      b.content_hash, b.record_hash, m.severity, b.severity_rule, b.status, m.publisher, b.source_name, b.platforms, b.title, b.publish_time,
-      replace(replace(regexp_replace(b.doc, '"severity":"[a-z]+"', '"severity":"' || m.severity || '"'), b.id::text, m.id::text), b.cve, 'CVE-2030-' || m.n),
+      b.content_hash, b.record_hash, m.severity, b.severity_rule, b.status, m.publisher, b.source_name, (array['{windows}', '{linux,windows}', '{linux}', '{}'])[1 + m.k % 4]::text[], b.title,
+      b.publish_time, replace(replace(regexp_replace(b.doc, '"severity":"[a-z]+"', '"severity":"' || m.severity || '"'), b.id::text, m.id::text), b.cve, 'CVE-2030-' || m.n),
       m.k, m.at, m.at, m.at
     from made m join base b on b.id = m.base_id`);
   await client.query(`

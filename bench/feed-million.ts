@@ -84,7 +84,7 @@ function memoryOf(pid: number): number {
   return found ? Number(found[1]) / 1024 : Number.NaN;
 }
 
-export async function fill(running: Running, say: (text: string) => void): Promise<string> {
+async function fill(running: Running, say: (text: string) => void): Promise<string> {
   say('filling the feed');
   await whileServing(variedCatalogue(2_000), async (url) => {
     const source = { kind: 'kev', name: 'bench', url, visibility: 'shared' };
