@@ -1,9 +1,11 @@
 import type { Tx } from '../db/db.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { followConnections } from '../schedule/delays.ts';
 import { changeSchedule } from '../schedule/lifecycle.ts';
 import type { AgentView } from './agent.ts';
 import { changedColumns, updateAgent } from './agent-store.ts';
 import { effectiveCron } from './cadence.ts';
+import { asksAnother, findConnected } from './connection-store.ts';
 import { definitionText } from './definition.ts';
 import { emitDetection } from './events.ts';
 import { fingerprintOf } from './fingerprint.ts';
@@ -30,11 +32,13 @@ export async function storeChange(
 ): Promise<Detection> {
   const { caller, action, now } = change;
   if (changedColumns(before, after).length === 0) return toRecord(before);
+  const moves = asksAnother(before, after);
   const stored: AgentView = {
     ...after,
+    ...(moves ? { siem_connected: await findConnected(tx, after) } : {}),
     updated_at: new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1)),
     revision: definitionText(before) === definitionText(after) ? before.revision : before.revision + 1,
-    ...(after.is_suggestion ? { suggestion_fingerprint: fingerprintOf(after) } : {}),
+    ...suggestionColumns(before, after),
   };
   const record = toRecord(stored);
   const resourceType = stored.agent_type === 'detection' ? 'detection' : 'agent';
@@ -47,8 +51,16 @@ export async function storeChange(
   };
   await updateAgent(tx, caller, { before, after: stored }, written);
   await followSchedule(tx, before, stored, change);
+  if (moves) await followConnections(tx, caller.orgId, stored.id);
   await emitDetection(tx, action, record);
   return record;
+}
+
+/** A changed text has another fingerprint, and what was estimated of the old one says nothing of it. */
+function suggestionColumns(before: AgentView, after: AgentView): Partial<AgentView> {
+  if (!after.is_suggestion) return {};
+  const isSame = definitionText(before) === definitionText(after);
+  return { suggestion_fingerprint: fingerprintOf(after), estimate: isSame ? after.estimate : null };
 }
 
 async function followSchedule(

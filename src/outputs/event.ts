@@ -15,6 +15,8 @@ export const eventTypes = [
   'suggestion.accepted',
   'suggestion.dismissed',
   'suggestion.restored',
+  'connection.paused',
+  'connection.resumed',
   'feed.item.added',
   'feed.item.corrected',
   'feed.item.retracted',

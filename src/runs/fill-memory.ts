@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { prepareWindow } from '../analysis/analyse.ts';
 import { categories } from '../analysis/categories.ts';
-import type { MemoryEntry } from '../analysis/memory.ts';
+import { learningWindows, type MemoryEntry } from '../analysis/memory.ts';
 import { writeMemory } from '../analysis/memory-store.ts';
 import { listEarlierWindows } from '../analysis/memory-windows.ts';
 import { inOrg, row, type Tx } from '../db/db.ts';
@@ -21,13 +21,13 @@ type Filled = { window: Window; memory: MemoryEntry[] };
 
 /**
  * Before the first window of a generation: the same query over the slot windows before it, on event time, of events
- * ingested before it, the newest first, at most 200 windows or 60 s. Only memory comes of it. A later attempt goes on.
+ * ingested before it, the newest first, at most 200 windows or 60 s: as far back as the category looks, and seven windows at least. Only memory comes of it. A later attempt goes on.
  */
 export async function fillMemory(deps: RunDeps, run: Run, first: Window, signal: AbortSignal): Promise<void> {
   const reachMs = categories[run.analysis.category].reachMs(run.analysis);
   if (reachMs === 0 || run.definition.cronSchedule === null || (await isFilled(deps, run))) return;
   await timed(run.progress, 'fill', async () => {
-    const { firstEventAt } = deps.connectionFor(run.orgId);
+    const { firstEventAt } = run.connection;
     const oldest = firstEventAt ? await firstEventAt(run.definition.detectionQuery, signal) : new Date(0);
     const since = new Date(first.from.getTime() - reachMs);
     const past = oldest === null ? [] : await missingWindows(deps, run, { first, since, oldest });
@@ -45,7 +45,7 @@ async function fillWindows(
   let filled: Filled[] = [];
   for (let i = 0; i < past.length && performance.now() - begun < fillMsMax; i += atOnce) {
     const found = await Promise.all(
-      past.slice(i, i + atOnce).map((window) => fillWindow(deps, run, { window, before }, signal)),
+      past.slice(i, i + atOnce).map((window) => fillWindow(run, { window, before }, signal)),
     );
     filled.push(...found.flat());
     if (filled.length < perCommit) continue;
@@ -74,8 +74,8 @@ async function missingWindows(
 ): Promise<Window[]> {
   const known = await inOrg(deps.db, run.orgId, (tx) => listEarlierWindows(tx, run.scope, first.from, since));
   const starts = new Set(known.map((window) => window.from.getTime()));
-  return slotWindowsBefore(run, first.from, deps.connectionFor(run.orgId).delayMs).filter(
-    ({ from, to }) => from >= since && to > oldest && !starts.has(from.getTime()),
+  return slotWindowsBefore(run, first.from, run.connection.delayMs).filter(
+    ({ from, to }, n) => (from >= since || n < learningWindows) && to > oldest && !starts.has(from.getTime()),
   );
 }
 
@@ -93,13 +93,12 @@ function slotWindowsBefore(run: Run, before: Date, delayMs: number): Window[] {
 }
 
 async function fillWindow(
-  deps: RunDeps,
   run: Run,
   { window, before }: { window: Window; before: Date },
   signal: AbortSignal,
 ): Promise<Filled[]> {
   const query = { ...window, clock: 'event' as const, ingestedBefore: before };
-  const result = await search(deps.connectionFor(run.orgId), run, query, signal);
+  const result = await search(run, query, signal);
   // Knowing half of a window is worse than not knowing it.
   if (result.truncated) return [];
   const { memory } = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);

@@ -8,7 +8,11 @@ const backfillsAtOnce = 2;
 export type NewBackfill = { detectionId: string; runId: string; now: Date; windows: { from: Date; to: Date }[] };
 
 /** Queues a backfill in its own lane. False: one of the detection waits or runs. */
-export async function insertBackfillRun(tx: Tx, { orgId, keyId }: Caller, run: NewBackfill): Promise<boolean> {
+export async function insertBackfillRun(
+  tx: Tx,
+  { orgId, keyId }: Pick<Caller, 'orgId' | 'keyId'>,
+  run: NewBackfill,
+): Promise<boolean> {
   const { detectionId, runId, now, windows } = run;
   const made = await row(
     tx,

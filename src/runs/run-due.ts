@@ -3,6 +3,7 @@ import { enqueueDueRunsAcrossOrgs } from '../schedule/enqueue.ts';
 import { executeRun } from './execute.ts';
 import type { Judge } from './judge.ts';
 import { keepLeases } from './leases.ts';
+import { enqueueRechecksAcrossOrgs } from './recheck-store.ts';
 import type { RunDeps } from './run.ts';
 
 const enqueueMax = 500;
@@ -18,13 +19,14 @@ export async function runDue(
 ): Promise<number> {
   const at: RunDeps = { ...deps, clock: () => now };
   while ((await enqueueDueRunsAcrossOrgs(deps.db, { now, spreadMs: 0, limit: enqueueMax })).more);
+  await enqueueRechecksAcrossOrgs(deps.db, now);
   const leases = keepLeases(deps);
   let executed = 0;
   const work = async (): Promise<void> => {
     for (
-      let [claim] = await claimRunsAcrossOrgs(deps.db, now, 1);
+      let [claim] = await claimRunsAcrossOrgs(deps.db, now, 1, deps.models?.places);
       claim;
-      [claim] = await claimRunsAcrossOrgs(deps.db, now, 1)
+      [claim] = await claimRunsAcrossOrgs(deps.db, now, 1, deps.models?.places)
     ) {
       const { signal, release } = leases.hold(claim);
       await executeRun(at, claim, signal, judge).finally(release);
