@@ -35,12 +35,12 @@ type ClaimRow = {
 const columns = sql`q.organization_id, q.run_id, q.detection_id, q.kind, q.due_at, q.attempt, q.retries, q.worker`;
 const lease = sql`clock_timestamp() + ${`${leaseMs} milliseconds`}::interval`;
 
-// A run asked for by hand tries a paused connection, and tells what it met. A connection that is gone keeps nobody waiting: its runs say so.
-const hasPlace = sql`coalesce((
-  select (p.connection_id is null or q.kind = 'manual') and (
-    select count(*) from run_queue b where b.organization_id = c.organization_id and b.connection_id = c.id and b.state = 'running') < c.places
-  from connections c left join connection_pauses p on p.organization_id = c.organization_id and p.connection_id = c.id
-  where c.organization_id = q.organization_id and c.id = q.connection_id), true)`;
+// Lists that are made once a claim: a lane may hold many thousand runs that wait for one connection. A run asked for by hand tries a paused
+// connection, and tells what it met.
+const hasPlace = sql`q.connection_id <> all (array(
+    select c.id from run_queue b join connections c on c.organization_id = b.organization_id and c.id = b.connection_id
+    where b.state = 'running' and b.connection_id is not null group by c.id, c.places having count(*) >= c.places))
+  and (q.kind = 'manual' or q.connection_id <> all (array(select connection_id from connection_pauses)))`;
 
 const placesLeft = sql`(
   select c.places - (select count(*) from run_queue b where b.organization_id = c.organization_id and b.connection_id = c.id and b.state = 'running')
