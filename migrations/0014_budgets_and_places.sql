@@ -18,3 +18,13 @@ create table model_reservations (
 );
 create index on model_reservations (organization_id, alias);
 select tocsin_protect('model_reservations');
+
+-- The alias that a queued run's detection names, so that a claim passes by a model that has no free place. Null: the built-in analyst.
+alter table run_queue add column model_alias text;
+create function tocsin_queue_model() returns trigger language plpgsql as $$
+begin
+  select nullif(a.model_alias, 'analyst') into new.model_alias
+  from agents a where a.organization_id = new.organization_id and a.id = new.detection_id;
+  return new;
+end $$;
+create trigger queue_model before insert on run_queue for each row execute function tocsin_queue_model();

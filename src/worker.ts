@@ -1,3 +1,4 @@
+import { agentsLoop } from './agents/run-due.ts';
 import { maintainLoop } from './db/maintain.ts';
 import { connectionCheckLoop } from './connections/pauses.ts';
 import type { Deps } from './deps.ts';
@@ -10,7 +11,6 @@ import { relevanceLoop } from './relevance/score-due.ts';
 import { modelCheckLoop } from './runs/pauses.ts';
 import { reviewLoop } from './runs/review.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
-import { researchLoop } from './suggest/research.ts';
 
 /** Runs every loop until the signal ends them; answers when the last has ended. */
 export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> {
@@ -25,7 +25,7 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     cleanStatesLoop(deps, signal),
     relevanceLoop(deps, signal),
     deliverLoop(deps, signal),
-    researchLoop(deps, signal),
+    agentsLoop(deps, signal),
     compactLoop(deps, signal),
     cleanLoop(deps, signal),
     cleanOutboxLoop(deps, signal),

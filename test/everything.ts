@@ -25,6 +25,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> 
   await useService(get);
   await useKeys({ get, post, remove });
   await useDetections({ get, post, put, remove });
+  await useGenerate(deps, watched);
   await useAgents({ get, put });
   await useRuns({ get, post });
   await useTools({ get, put, remove });
@@ -77,6 +78,13 @@ async function useDetections({
   await post(`/api/detections/${suggestions[0].id}/accept`, { name: 'accepted' });
 }
 
+async function useGenerate(deps: Deps, org: TestOrg): Promise<void> {
+  const timestamp = new Date(deps.clock().getTime() - 60_000).toISOString();
+  const event = JSON.stringify({ timestamp, Hostname: 'FS-01', CommandLine: 'vssadmin delete shadows' });
+  await done(org.call('POST', '/api/logs/process', event, { 'content-type': 'application/x-ndjson' }));
+  await done(org.call('POST', '/api/detections/generate', { intent: 'T1490 on any host' }));
+}
+
 async function useHistory(url: string, { get, post }: { get: Get; post: Send }): Promise<void> {
   const { version } = await post(`${url}/prompts`, { prompt: 'Judge it twice.', description: 'walked' });
   await post(`${url}/prompts/${version}/activate`);
@@ -93,6 +101,7 @@ async function useAgents({ get, put }: { get: Get; put: Send }): Promise<void> {
   const { agents } = await get('/api/agents?limit=200');
   const builtIn = agents.find(({ isBuiltIn }: { isBuiltIn: boolean }) => isBuiltIn);
   await get(`/api/agents/${builtIn.id}`);
+  await get(`/api/agents/${builtIn.id}/runs`);
   await put(`/api/agents/${builtIn.id}`, { detectionCadence: 'daily', enabled: false });
 }
 

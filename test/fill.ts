@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { ModelError } from '../src/agent/model-error.ts';
 import { sql } from 'kysely';
 import { pauseConnection } from '../src/connections/pauses.ts';
+import { runDueAgents } from '../src/agents/run-due.ts';
 import { inOrg } from '../src/db/db.ts';
 import type { Deps } from '../src/deps.ts';
 import { eventTypes } from '../src/outputs/event.ts';
@@ -41,6 +42,7 @@ export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
     ...(await fillFeed(org, mark)),
     ...(await fillAgentLoop(deps, org, mark)),
     ...(await fillConnections(deps, org, mark)),
+    ...(await fillAgentRuns(deps, org)),
   ];
   return { ids: [...new Set(ids)], mark };
 }
@@ -91,6 +93,21 @@ async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
   return [...ids, gone.id, open.id, dismissed.id];
 }
 
+/** A run of a built-in agent, by the loop that runs them; it has no schedule afterwards, as before. */
+async function fillAgentRuns(deps: Deps, org: TestOrg): Promise<string[]> {
+  const { agents } = await done(org.call('GET', '/api/agents?limit=200'));
+  const { id } = agents.find(
+    (one: { builtInAgentType: string; isBuiltIn: boolean }) =>
+      one.isBuiltIn && one.builtInAgentType === 'threat-research',
+  );
+  await done(org.call('PUT', `/api/agents/${id}`, { detectionCadence: 'hourly' }));
+  await runDueAgents(deps, new AbortController().signal);
+  await done(org.call('PUT', `/api/agents/${id}`, { detectionCadence: null }));
+  const { runs } = await done(org.call('GET', `/api/agents/${id}/runs`));
+  if (runs.length === 0) throw new Error('the built-in agent did not run');
+  return [id, runs[0].id];
+}
+
 /** What models leave behind, which here no model is there to make. */
 async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
   const { detections } = await done(org.call('GET', '/api/detections?limit=1'));
@@ -115,7 +132,15 @@ async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<st
   await inOrg(deps.db, org.id, async (tx) => {
     await countUsage(tx, review, { alias: 'm', tokens: 1, costUsd: 0 }, now);
     await reserve(tx, { ...review, alias: 'm' }, { tokens: 1, costUsd: 0, forMs: 60_000 });
-    const claim = { ...review, kind: 'schedule', attempt: 1, retries: 0, worker: mark, resumed: false };
+    const claim = {
+      ...review,
+      kind: 'schedule',
+      attempt: 1,
+      retries: 0,
+      worker: mark,
+      modelAlias: null,
+      resumed: false,
+    };
     await insertStep(tx, claim, {
       kind: 'call',
       entity: mark,

@@ -4,6 +4,7 @@ import type { ReadyTool } from '../tools/tool.ts';
 import type { ModelAnswer } from './call.ts';
 import { createDelimit } from './delimit.ts';
 import { findInstructions } from './instructions.ts';
+import { jsonIn } from './json-in.ts';
 import { budgetExceeded, invalidVerdict } from './model-error.ts';
 import { costOf, type ModelRef } from './models.ts';
 import { casePrompt, planTool, redacted, submitTool, systemPrompt, type AgentDefinition } from './prompt.ts';
@@ -137,16 +138,4 @@ function reply(talk: Talk, { id, name }: Calls[number], text: string): void {
     role: 'tool',
     content: [{ type: 'tool-result', toolCallId: id, toolName: name, output: { type: 'text', value: text } }],
   });
-}
-
-/** Models without tools write their verdict into the text, often in a fence. */
-function jsonIn(text: string): unknown {
-  const from = text.indexOf('{');
-  const to = text.lastIndexOf('}');
-  if (from === -1 || to < from) return undefined;
-  try {
-    return JSON.parse(text.slice(from, to + 1));
-  } catch {
-    return undefined;
-  }
 }

@@ -33,6 +33,16 @@ export const invalidVerdict = (name: string, problem: string): ModelError =>
     },
   );
 
+export const invalidDraft = (name: string, problem: string): ModelError =>
+  upstreamError(
+    'invalid_draft',
+    `${name} wrote nothing that runs, asked twice: ${cutText(visibleText(problem), 500)}`,
+    {
+      retryable: false,
+      pauses: false,
+    },
+  );
+
 /** What a detection's author has to change before its model can judge anything. */
 export const authorError = (kind: string, message: string): ModelError =>
   new ModelError({ kind, blame: 'author', retryable: false, message });

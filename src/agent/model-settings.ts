@@ -17,6 +17,8 @@ const common = {
     .strictObject({ inputPerMillion: z.number().min(0), outputPerMillion: z.number().min(0) })
     .default({ inputPerMillion: 0, outputPerMillion: 0 }),
   budgets: Budgets,
+  /** Detection runs that may use it at the same time, over all processes. */
+  runsAtOnce: z.int().min(1).max(1000).default(8),
 };
 
 const Entry = z.discriminatedUnion('provider', [

@@ -11,6 +11,8 @@ export type Models = {
   find: (alias: string) => ModelRef | undefined;
   /** What a run keeps as its model, by alias. */
   names: Readonly<Record<string, string>>;
+  /** Detection runs at the same time, by alias. */
+  places: Readonly<Record<string, number>>;
 };
 
 export const builtInAliases: readonly string[] = ['default', 'analyst'];
@@ -22,6 +24,7 @@ export function createModels(settings: ModelSettings): Models {
     aliases: [...new Set([...builtInAliases, ...refs.keys()])],
     find: (alias) => refs.get(alias),
     names: Object.fromEntries([...refs].map(([alias, { name }]) => [alias, name])),
+    places: Object.fromEntries(Object.entries(settings).map(([alias, entry]) => [alias, entry.runsAtOnce])),
   };
 }
 

@@ -79,18 +79,18 @@ function isSame(left: unknown, right: unknown): boolean {
   return left === right;
 }
 
-/** The newest suggestion of this fingerprint dismissed after `since`. */
-export function findDismissed(
+/** A detection or suggestion of this fingerprint or key that is there, or was until after `since`. */
+export function findKin(
   tx: Tx,
   orgId: OrgId,
-  fingerprint: string,
-  since: Date,
-): Promise<{ id: string } | undefined> {
+  { fingerprint, key, since }: { fingerprint: string; key: string; since: Date },
+): Promise<{ id: string; gone: boolean } | undefined> {
+  const isKin = sql`(suggestion_fingerprint = ${fingerprint} or suggestion_key = ${key})`;
   return row(
     tx,
-    sql<{ id: string }>`
-      select id from agents
-      where organization_id = ${orgId} and suggestion_fingerprint = ${fingerprint} and is_suggestion and deleted_at > ${since}
-      order by deleted_at desc limit 1`,
+    sql<{ id: string; gone: boolean }>`
+      select id, deleted_at is not null as gone from agents
+      where organization_id = ${orgId} and ${isKin} and (deleted_at is null or deleted_at > ${since})
+      order by deleted_at desc nulls first limit 1`,
   );
 }

@@ -38,7 +38,7 @@ export async function storeChange(
     ...(moves ? { siem_connected: await findConnected(tx, after) } : {}),
     updated_at: new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1)),
     revision: definitionText(before) === definitionText(after) ? before.revision : before.revision + 1,
-    ...(after.is_suggestion ? { suggestion_fingerprint: fingerprintOf(after) } : {}),
+    ...suggestionColumns(before, after),
   };
   const record = toRecord(stored);
   const resourceType = stored.agent_type === 'detection' ? 'detection' : 'agent';
@@ -54,6 +54,13 @@ export async function storeChange(
   if (moves) await followConnections(tx, caller.orgId, stored.id);
   await emitDetection(tx, action, record);
   return record;
+}
+
+/** A changed text has another fingerprint, and what was estimated of the old one says nothing of it. */
+function suggestionColumns(before: AgentView, after: AgentView): Partial<AgentView> {
+  if (!after.is_suggestion) return {};
+  const isSame = definitionText(before) === definitionText(after);
+  return { suggestion_fingerprint: fingerprintOf(after), estimate: isSame ? after.estimate : null };
 }
 
 async function followSchedule(

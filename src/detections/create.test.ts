@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import { inOrg, rows } from '../db/db.ts';
 import { SiemError } from '../siem/connector.ts';
 import { startApp } from '../../test/harness.ts';
-import { createSuggestion } from './create.ts';
 import { asked, input, made } from './examples.ts';
 import { Detection } from './schema.ts';
 import { verdictSchema } from './verdict-schema.ts';
@@ -387,14 +386,6 @@ test('prompt, first revision, schedule and audit row stand beside the agent', as
 });
 
 describe('suggestions', () => {
-  const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
-  const suggestion = {
-    name: 's',
-    detectionCategory: 'custom',
-    systemPrompt: 'p',
-    detectionQuery: 'SELECT  a FROM x',
-  } as const;
-
   test('carry rationale, sources and an estimate, and have no schedule before they are accepted', async () => {
     const record = await asked(
       org,
@@ -425,25 +416,5 @@ describe('suggestions', () => {
     const answer = await org.call('POST', '/api/detections/suggestions', input(more));
     expect(answer.status).toBe(400);
     expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer }));
-  });
-
-  test('the suggester does not bring back a look-alike of one dismissed within 90 days; a person may', async () => {
-    const first = await createSuggestion(deps, caller, suggestion, { bySuggester: true });
-    const dismissedAt = now;
-    await asked(org, 'POST', `/api/detections/${first.id}/dismiss`, { reason: 'noisy' });
-    const again = { ...suggestion, name: 'other words', detectionQuery: ' select a\nfrom X ' };
-    await expect(createSuggestion(deps, caller, again, { bySuggester: true })).rejects.toMatchObject({
-      code: 'conflict',
-      errors: [{ code: 'suggestion_dismissed' }],
-    });
-    await expect(
-      createSuggestion(deps, caller, { ...again, detectionCategory: 'first_occurrence' }, { bySuggester: true }),
-    ).resolves.toBeDefined();
-    expect((await org.call('POST', '/api/detections/suggestions', again)).status).toBe(200);
-    now = new Date(dismissedAt.getTime() + 90 * 86_400_000);
-    await expect(createSuggestion(deps, caller, again, { bySuggester: true })).resolves.toMatchObject({
-      isSuggestion: true,
-    });
-    now = dismissedAt;
   });
 });

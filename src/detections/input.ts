@@ -73,6 +73,15 @@ export const CreateSuggestion = body({
     .max(100)
     .optional()
     .describe('Feed items that the suggestion comes from.'),
+  technique: z
+    .string()
+    .regex(/^T\d{4}(\.\d{3})?$/, 'must be an ATT&CK technique such as T1059.001')
+    .optional(),
+  evidence: z
+    .array(z.strictObject({ itemId: text({ min: 1, max: 200 }), evidenceRef: text({ min: 1, max: 200 }) }))
+    .max(100)
+    .optional()
+    .describe('Passages of feed items that the suggestion comes from.'),
 });
 export type CreateSuggestion = z.infer<typeof CreateSuggestion>;
 

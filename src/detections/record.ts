@@ -87,7 +87,9 @@ function suggestionFields(agent: AgentView): Partial<Detection> {
   return {
     rationale: agent.rationale ?? '',
     sourceItemIds: agent.source_item_ids,
-    estimate: null,
+    technique: agent.technique,
+    evidence: JSON.parse(agent.evidence),
+    estimate: agent.estimate === null ? null : JSON.parse(agent.estimate),
     ...(agent.dismiss_reason ? { dismissReason: agent.dismiss_reason } : {}),
     ...(agent.dismiss_note === null ? {} : { dismissNote: agent.dismiss_note }),
   };

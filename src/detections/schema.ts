@@ -31,6 +31,28 @@ const SystemPrompt = z.object({
 export const Warning = z.object({ code: z.string(), field: z.string(), detail: z.string() });
 export type Warning = z.infer<typeof Warning>;
 
+/** Where a suggestion comes from: a passage of a feed item. */
+export const Evidence = z.object({
+  itemId: z.string(),
+  evidenceRef: z.string().describe('`provenance.supportingPassages[n]` of the item.'),
+});
+export type Evidence = z.infer<typeof Evidence>;
+
+/** What a detection would have raised over the organization's own logs, judged by the built-in analyst. */
+export const Estimate = z
+  .object({
+    from: Time,
+    to: Time.describe('As far as windows were examined.'),
+    windows: z.int(),
+    rowsTotal: z.int(),
+    candidates: z.int(),
+    hits: z.int(),
+    hitsPerDay: z.number(),
+    complete: z.boolean().describe('false: time was up before all windows were examined.'),
+  })
+  .meta({ id: 'Estimate' });
+export type Estimate = z.infer<typeof Estimate>;
+
 /** An agent record. Fields after `avgEvalScore30d` are this service's own and optional. */
 export const Detection = z
   .object({
@@ -89,7 +111,9 @@ export const Detection = z
     warnings: z.array(Warning).optional(),
     rationale: z.string().optional(),
     sourceItemIds: z.array(z.string()).optional(),
-    estimate: z.null().optional().describe('Of a suggestion; null as long as none was made.'),
+    technique: z.string().nullable().optional().describe('Of a suggestion: the ATT&CK technique that it looks for.'),
+    evidence: z.array(Evidence).optional(),
+    estimate: Estimate.nullable().optional().describe('Of a suggestion; null as long as none was made.'),
     dismissReason: z.enum(dismissReasons).optional(),
     dismissNote: z.string().optional(),
   })

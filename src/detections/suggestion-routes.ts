@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts';
 import { callerOf, type App } from '../http/route.ts';
 import { PageQuery } from '../lib/page.ts';
-import { createSuggestion } from './create.ts';
+import { createSuggestion } from './create-suggestion.ts';
 import { CreateSuggestion, DismissSuggestion, IdPath, UpdateDetection, ValidateQuery } from './input.ts';
 import { acceptSuggestion, dismissSuggestion } from './life-cycle.ts';
 import { getDismissed, getSuggestions } from './read.ts';

@@ -7,7 +7,7 @@ const Events = z
   .union([z.array(Event).max(eventsMax), z.record(z.string(), z.array(Event).max(eventsMax))])
   .describe('A list, for a query of one dataset, or lists by dataset.');
 
-const TestCase = z.strictObject({
+export const TestCase = z.strictObject({
   name: text({ min: 1, max: 255 }),
   events: Events,
   history: Events.optional().describe('What happened before, for categories that compare with the past.'),

@@ -129,9 +129,6 @@ test('an erased value is nowhere any more; what happened, and what others did, s
 test('each kind goes when its time is over, and no earlier', async () => {
   const org = await filled();
   await inOrg(deps.db, org.id, async (tx) => {
-    await sql`insert into outbox (organization_id, id, at, type, resource_id, body) values (${org.id}, ${org.id}, ${at(1)}, 't', 'r', 'b')`.execute(
-      tx,
-    );
     await sql`insert into run_steps (organization_id, run_id, attempt, n, at, body) values (${org.id}, ${org.id}, 1, 1, ${at(1)}, 'b')`.execute(
       tx,
     );
@@ -150,19 +147,19 @@ test('each kind goes when its time is over, and no earlier', async () => {
         sql<
           Record<string, unknown>
         >`select (select count(*) from candidates) as rows, (select count(*) from run_steps) as steps,
-          (select count(*) from outbox where body <> '') as outbox, (select count(*) from segments where replaced_at is null) as logs,
+          (select count(*) from segments where replaced_at is null) as logs,
           (select state from gaps) as gap, (select count(*) from hits) as hits, (select count(*) from runs) as runs,
           (select count(*) from memory) as memory, (select count(*) > 0 from run_days) as days`,
       ),
     );
     return Object.values(found!);
   };
-  expect(await kept(6)).toEqual([2, 1, 1, 1, 'open', 2, 2, 2, true]);
-  expect(await kept(8)).toEqual([2, 1, 0, 1, 'open', 2, 2, 2, true]);
-  expect(await kept(31)).toEqual([1, 0, 0, 1, 'open', 2, 2, 2, true]);
-  expect(await kept(91)).toEqual([1, 0, 0, 0, 'expired', 2, 2, 2, true]);
-  expect(await kept(191)).toEqual([1, 0, 0, 0, 'expired', 2, 2, 0, true]);
-  expect(await kept(366)).toEqual([0, 0, 0, 0, 'expired', 0, 2, 0, true]);
-  expect(await kept(401)).toEqual([0, 0, 0, 0, 'expired', 0, 0, 0, true]);
+  expect(await kept(6)).toEqual([2, 1, 1, 'open', 2, 2, 2, true]);
+  expect(await kept(8)).toEqual([2, 1, 1, 'open', 2, 2, 2, true]);
+  expect(await kept(31)).toEqual([1, 0, 1, 'open', 2, 2, 2, true]);
+  expect(await kept(91)).toEqual([1, 0, 0, 'expired', 2, 2, 2, true]);
+  expect(await kept(191)).toEqual([1, 0, 0, 'expired', 2, 2, 0, true]);
+  expect(await kept(366)).toEqual([0, 0, 0, 'expired', 0, 2, 0, true]);
+  expect(await kept(401)).toEqual([0, 0, 0, 'expired', 0, 0, 0, true]);
   expect((await ok(org.call('GET', '/api/detections'))).detections).toHaveLength(2);
 });

@@ -1,14 +1,10 @@
+import { forgetAgentRunsAcrossOrgs } from '../agents/forget-store.ts';
 import { acrossOrgs, type Tx } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import { forgetHitsAcrossOrgs } from '../hits/forget-store.ts';
 import { loop } from '../lib/loop.ts';
 import { forgetLogsAcrossOrgs } from '../logs/forget-store.ts';
-import {
-  forgetMemoryAcrossOrgs,
-  forgetOutboxAcrossOrgs,
-  forgetRowsAcrossOrgs,
-  forgetRunsAcrossOrgs,
-} from '../runs/forget-store.ts';
+import { forgetMemoryAcrossOrgs, forgetRowsAcrossOrgs, forgetRunsAcrossOrgs } from '../runs/forget-store.ts';
 import { expireGapsAcrossOrgs } from '../schedule/backfill.ts';
 
 type KeepingDeps = Pick<Deps, 'db' | 'clock' | 'config' | 'log'>;
@@ -26,13 +22,13 @@ export function keepingLoop(deps: KeepingDeps, signal: AbortSignal): Promise<voi
 /** One step of it, each kind in a transaction of its own; answers whether there is more. */
 export async function forgetOld({ db, clock, config }: KeepingDeps): Promise<boolean> {
   const now = clock();
-  const { rowsDays, hitsDays, runsDays, logsDays, outboxDays } = config.keep;
+  const { rowsDays, hitsDays, runsDays, logsDays } = config.keep;
   const before = (days: number): Date => new Date(now.getTime() - days * dayMs);
   const steps: ((tx: Tx) => Promise<number>)[] = [
     (tx) => forgetRowsAcrossOrgs(tx, before(rowsDays), atOnce),
     (tx) => forgetHitsAcrossOrgs(tx, before(hitsDays), atOnce),
     (tx) => forgetRunsAcrossOrgs(tx, before(runsDays), atOnce),
-    (tx) => forgetOutboxAcrossOrgs(tx, before(outboxDays), atOnce),
+    (tx) => forgetAgentRunsAcrossOrgs(tx, before(runsDays), atOnce),
     (tx) => forgetMemoryAcrossOrgs(tx, before(memoryDays), atOnce),
     (tx) => forgetLogsAcrossOrgs(tx, before(logsDays)).then(() => 0),
     (tx) => expireGapsAcrossOrgs(tx, before(logsDays), now).then(() => 0),

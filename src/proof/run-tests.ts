@@ -23,7 +23,7 @@ export async function runTests(deps: ProofDeps, caller: Caller, detectionId: str
 }
 
 /** Runs test cases against a definition, stored or not. */
-function testDefinition(deps: ProofDeps, tested: Tested, set: TestSet, { judge }: TestQuery): Promise<TestRun> {
+export function testDefinition(deps: ProofDeps, tested: Tested, set: TestSet, { judge }: TestQuery): Promise<TestRun> {
   return runTestSet(deps, tested, set, {
     columnsOf: (datasets) => storedFields(deps, tested.orgId, datasets),
     ...(judge === 'analyst' ? {} : { judgeOf: (run) => rehearsalJudge(deps, run) }),

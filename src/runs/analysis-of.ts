@@ -26,7 +26,16 @@ export function rehearsedRun(
   by: { connection: SiemConnection; clock: Run['clock']; model: string; at: Date },
 ): Run {
   const analysis = analysisOf(of.definition, by.connection);
-  const claim = { ...of, runId: of.detectionId, kind: 'rehearsal', dueAt: by.at, attempt: 0, retries: 0, worker: '' };
+  const claim = {
+    ...of,
+    runId: of.detectionId,
+    kind: 'rehearsal',
+    dueAt: by.at,
+    attempt: 0,
+    retries: 0,
+    worker: '',
+    modelAlias: null,
+  };
   return {
     claim: { ...claim, resumed: false },
     ...of,

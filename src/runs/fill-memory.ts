@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { prepareWindow } from '../analysis/analyse.ts';
 import { categories } from '../analysis/categories.ts';
-import type { MemoryEntry } from '../analysis/memory.ts';
+import { learningWindows, type MemoryEntry } from '../analysis/memory.ts';
 import { writeMemory } from '../analysis/memory-store.ts';
 import { listEarlierWindows } from '../analysis/memory-windows.ts';
 import { inOrg, row, type Tx } from '../db/db.ts';
@@ -21,7 +21,7 @@ type Filled = { window: Window; memory: MemoryEntry[] };
 
 /**
  * Before the first window of a generation: the same query over the slot windows before it, on event time, of events
- * ingested before it, the newest first, at most 200 windows or 60 s. Only memory comes of it. A later attempt goes on.
+ * ingested before it, the newest first, at most 200 windows or 60 s: as far back as the category looks, and seven windows at least. Only memory comes of it. A later attempt goes on.
  */
 export async function fillMemory(deps: RunDeps, run: Run, first: Window, signal: AbortSignal): Promise<void> {
   const reachMs = categories[run.analysis.category].reachMs(run.analysis);
@@ -75,7 +75,7 @@ async function missingWindows(
   const known = await inOrg(deps.db, run.orgId, (tx) => listEarlierWindows(tx, run.scope, first.from, since));
   const starts = new Set(known.map((window) => window.from.getTime()));
   return slotWindowsBefore(run, first.from, run.connection.delayMs).filter(
-    ({ from, to }) => from >= since && to > oldest && !starts.has(from.getTime()),
+    ({ from, to }, n) => (from >= since || n < learningWindows) && to > oldest && !starts.has(from.getTime()),
   );
 }
 

@@ -33,15 +33,6 @@ export async function forgetRunsAcrossOrgs(tx: Tx, before: Date, limit: number):
   );
 }
 
-/** Empties the bodies of what was to be delivered: that it was stays known. At most `limit`. */
-export function forgetOutboxAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
-  return count(
-    sql`update outbox set body = '' where (at, id) in (
-      select at, id from outbox where at < ${before} and body <> '' limit ${limit})`,
-    tx,
-  );
-}
-
 /** Removes what is remembered of windows further back than any category looks. At most `limit`. */
 export function forgetMemoryAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
   return count(

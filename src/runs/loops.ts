@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts';
 import { loop } from '../lib/loop.ts';
 import { claimRunsAcrossOrgs, type Claim } from '../schedule/claim.ts';
 import type { ClockGuard } from '../schedule/clock-guard.ts';
+import type { Places } from '../schedule/places.ts';
 import { enqueueDueRunsAcrossOrgs } from '../schedule/enqueue.ts';
 import { executeRun } from './execute.ts';
 import { keepLeases, type Leases } from './leases.ts';
@@ -36,6 +37,8 @@ export async function executeLoop(given: ExecuteDeps, signal: AbortSignal): Prom
   const deps: LoopDeps = metrics ? { ...given, observe: createRunMetrics(metrics.registry, given.db) } : given;
   const leases = keepLeases(deps);
   const running = new Set<Promise<void>>();
+  const models = deps.models?.places ?? {};
+  let withModel = 0;
   const stop = (): void => leases.stopAll('shutdown');
   signal.addEventListener('abort', stop, { once: true });
   await loop({ name: 'execute', idleMs: 500, signal, log: deps.log }, async () => {
@@ -44,9 +47,19 @@ export async function executeLoop(given: ExecuteDeps, signal: AbortSignal): Prom
       await Promise.race(running);
       return true;
     }
-    const claims = await claimRunsAcrossOrgs(deps.db, deps.clock(), places);
+    // The last place is for runs without a model: they are not to wait for a slow one.
+    const room = Math.max(deps.config.runsAtOnce - 1, 1) - withModel;
+    const claims =
+      room > 0
+        ? await claimRunsAcrossOrgs(deps.db, deps.clock(), Math.min(places, room), models)
+        : await claimRunsAcrossOrgs(deps.db, deps.clock(), places, withoutPlaces(models));
     for (const claim of claims) {
-      const done: Promise<void> = executeHeld(deps, leases, claim).finally(() => running.delete(done));
+      const n = claim.modelAlias !== null && Object.hasOwn(models, claim.modelAlias) ? 1 : 0;
+      withModel += n;
+      const done: Promise<void> = executeHeld(deps, leases, claim).finally(() => {
+        running.delete(done);
+        withModel -= n;
+      });
       running.add(done);
     }
     if (signal.aborted) stop();
@@ -56,6 +69,8 @@ export async function executeLoop(given: ExecuteDeps, signal: AbortSignal): Prom
   await Promise.all(running);
   leases.end();
 }
+
+const withoutPlaces = (models: Places): Places => Object.fromEntries(Object.keys(models).map((alias) => [alias, 0]));
 
 async function executeHeld(deps: RunDeps, leases: Leases, claim: Claim): Promise<void> {
   const { signal, release } = leases.hold(claim);

@@ -59,6 +59,17 @@ test('nothing is asked for from before the first event, and below seven windows 
   ).toBe('[]');
 });
 
+test('a weekly detection fills seven windows, although it compares with thirty days', async () => {
+  const t = await startRuns(on, () => []);
+  await t.newDetection({ detectionCategory: 'first_occurrence', detectionCadence: 'weekly' });
+  const monday = Date.UTC(2026, 2, 9);
+  await t.runAt(new Date(monday).toISOString());
+  const weekMs = 7 * 24 * 3_600_000;
+  expect(fills(t).map(({ window }) => window.to.getTime())).toEqual(
+    [1, 2, 3, 4, 5, 6, 7].map((n) => monday - n * weekMs),
+  );
+});
+
 test('a filling that failed half way goes on where it was', async () => {
   let calls = 0;
   const t = await startRuns(on, ({ window }) => {

@@ -17,7 +17,8 @@ type Ref = { orgId: OrgId; detectionId: string };
 
 /**
  * Candidates that waited a day for a verdict become hits from their facts, also where no next run comes to do it: a detection
- * that was switched off or deleted, or a weekly one. Answers whether there were any.
+ * that was switched off or deleted, or a weekly one. They count in no run's figures: those are written by the fenced finish of a
+ * run alone, and the run that found them has finished. Answers whether there were any.
  */
 export async function settleOverdueAcrossOrgs({ db, clock }: Pick<RunDeps, 'db' | 'clock'>): Promise<boolean> {
   const now = clock();

@@ -24,9 +24,9 @@ export async function runDue(
   let executed = 0;
   const work = async (): Promise<void> => {
     for (
-      let [claim] = await claimRunsAcrossOrgs(deps.db, now, 1);
+      let [claim] = await claimRunsAcrossOrgs(deps.db, now, 1, deps.models?.places);
       claim;
-      [claim] = await claimRunsAcrossOrgs(deps.db, now, 1)
+      [claim] = await claimRunsAcrossOrgs(deps.db, now, 1, deps.models?.places)
     ) {
       const { signal, release } = leases.hold(claim);
       await executeRun(at, claim, signal, judge).finally(release);

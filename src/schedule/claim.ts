@@ -1,7 +1,8 @@
-import { sql } from 'kysely';
-import { acrossOrgs, rows, type Db } from '../db/db.ts';
+import { sql, type RawBuilder } from 'kysely';
+import { acrossOrgs, rows, type Db, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { OrgId } from '../lib/org-id.ts';
+import { placeRules, type Places } from './places.ts';
 
 export const leaseMs = 60_000;
 const lostMax = 3;
@@ -16,6 +17,8 @@ export type Claim = {
   attempt: number;
   retries: number;
   worker: string;
+  /** As its detection named it when the run was queued; null: the built-in analyst. */
+  modelAlias: string | null;
   /** An earlier claim has begun it. */
   resumed: boolean;
 };
@@ -29,10 +32,11 @@ type ClaimRow = {
   attempt: number;
   retries: number;
   worker: string;
+  model_alias: string | null;
   resumed: boolean;
 };
 
-const columns = sql`q.organization_id, q.run_id, q.detection_id, q.kind, q.due_at, q.attempt, q.retries, q.worker`;
+const columns = sql`q.organization_id, q.run_id, q.detection_id, q.kind, q.due_at, q.attempt, q.retries, q.worker, q.model_alias`;
 const lease = sql`clock_timestamp() + ${`${leaseMs} milliseconds`}::interval`;
 
 // Lists that are made once a claim: a lane may hold many thousand runs that wait for one connection. A run asked for by hand tries a paused
@@ -55,6 +59,7 @@ const toClaim = (row: ClaimRow): Claim => ({
   attempt: row.attempt,
   retries: row.retries,
   worker: row.worker,
+  modelAlias: row.model_alias,
   resumed: row.resumed,
 });
 
@@ -62,40 +67,49 @@ const toClaim = (row: ClaimRow): Claim => ({
  * Claims up to `limit` runs of one lane: of the lanes with a free place and a run that may start at slot time `now`, the one
  * served longest ago. Empty: nothing to do. `served_at` stands in the lane's condition so that a claimer who waited for
  * nobody but read an older state of the lane drops it: the cap holds and a detection never runs twice at once.
+ * Runs with a model are held to its places (`places`), and leave one of a lane to runs without; those without a free place are passed by.
  * A run whose connection is paused or has no place left is passed by.
  * The commit does not wait for the disk: a claim that a crash of the server undoes is refused at its first fenced write.
  */
-export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number): Promise<Claim[]> {
+export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, places: Places = {}): Promise<Claim[]> {
+  const rules = placeRules(places);
   // Subqueries with a limit and laterals: whatever the statistics say, a lane's runs are read by its index, no further than needed.
-  const claimable = sql`q.state = 'queued' and q.start_at <= ${now} and (q.retry_at is null or q.retry_at <= clock_timestamp())
-    and (q.connection_id is null or ${hasPlace}) and (select true from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
+  const claimable = (
+    room: RawBuilder<unknown>,
+  ) => sql`q.state = 'queued' and q.start_at <= ${now} and (q.retry_at is null or q.retry_at <= clock_timestamp())
+    and ${rules.mayRun(room)} and (q.connection_id is null or ${hasPlace})
+    and (select true from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
       and o.kind = q.kind and o.state = 'running' limit 1) is null`;
+  const roomInLane = sql`greatest(l.cap - 1, 1) - busy.with_model`;
   const taken = sql<ClaimRow>`
-    with free as materialized (
-      select l.organization_id, l.kind, l.served_at, l.cap - busy.n as places, set_config('synchronous_commit', 'off', true)
+    with ${rules.tables} free as materialized (
+      select l.organization_id, l.kind, l.served_at, l.cap - busy.n as places, ${roomInLane} as model_room, set_config('synchronous_commit', 'off', true)
       from lanes l cross join lateral (
-        select count(*) as n from run_queue r where r.organization_id = l.organization_id and r.kind = l.kind and r.state = 'running'
+        select count(*) as n, ${rules.inLane} as with_model from run_queue r
+        where r.organization_id = l.organization_id and r.kind = l.kind and r.state = 'running'
       ) busy cross join lateral (
-        select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and ${claimable} limit 1
+        select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and ${claimable(roomInLane)} limit 1
       ) waiting
       where busy.n < l.cap order by l.served_at limit 4
     ), lane as materialized (
-      select l.organization_id, l.kind, free.places from free join lanes l using (organization_id, kind)
+      select l.organization_id, l.kind, free.places, free.model_room from free join lanes l using (organization_id, kind)
       where l.served_at = free.served_at order by free.served_at limit 1 for update of l skip locked
     ), served as (
       update lanes l set served_at = clock_timestamp() from lane where l.organization_id = lane.organization_id and l.kind = lane.kind
     ), oldest as materialized (
-      select run.run_id, run.resumed, row_number() over (partition by run.connection_id order by run.start_at, run.run_id) as nth
-      from lane cross join lateral (
-        select q.run_id, q.begun as resumed, q.connection_id, q.start_at from run_queue q where q.organization_id = lane.organization_id and q.kind = lane.kind
-          and ${claimable} order by q.start_at, q.run_id limit least(lane.places, ${limit}) for update skip locked
+      select run.run_id, run.resumed, ${rules.ranks},
+        row_number() over (partition by run.connection_id order by run.start_at, run.run_id) as nth_of_connection from lane cross join lateral (
+        select q.run_id, q.begun as resumed, q.start_at, q.model_alias, q.connection_id, lane.model_room from run_queue q
+        where q.organization_id = lane.organization_id and q.kind = lane.kind
+          and ${claimable(sql`lane.model_room`)} order by q.start_at, q.run_id limit least(lane.places, ${limit}) for update skip locked
       ) run
     )
     update run_queue q set state = 'running', begun = true, attempt = q.attempt + 1, retry_at = null, lease_until = ${lease}, worker = ${uuidv7()}
-    from oldest where q.run_id = oldest.run_id and (q.connection_id is null or oldest.nth <= coalesce(${placesLeft}, 1))
+    from oldest where q.run_id = oldest.run_id and ${rules.isWithin}
+      and (q.connection_id is null or oldest.nth_of_connection <= coalesce(${placesLeft}, 1))
     returning ${columns}, oldest.resumed`;
   try {
-    return (await acrossOrgs(db, (tx) => rows(tx, taken)))
+    return (await acrossOrgs(db, (tx) => claimWithin(tx, places, taken)))
       .map(toClaim)
       .toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
   } catch (error) {
@@ -103,6 +117,12 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number): Pro
     if ((error as { code?: string }).code === '23505') return [];
     throw error;
   }
+}
+
+/** Lanes are locked one by one, a model's places all at once: claimers that may take a model wait for one another. */
+async function claimWithin(tx: Tx, places: Places, taken: RawBuilder<ClaimRow>): Promise<ClaimRow[]> {
+  if (Object.values(places).some((n) => n > 0)) await sql`select pg_advisory_xact_lock(8423014)`.execute(tx);
+  return rows(tx, taken);
 }
 
 /** Extends the leases of these claims; those missing from the answer are lost, or asked to stop (`cancel`). */

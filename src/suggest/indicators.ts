@@ -1,5 +1,8 @@
+import type { TestCase } from '../detections/test-schema.ts';
 import type { FeedItem } from '../feed/schema.ts';
-import { rationaleOf, type Dataset, type Proposal } from './proposal.ts';
+import type { Draft } from './draft.ts';
+import { columnSql, eventOf, sqlText, type Dataset } from './logs.ts';
+import { withSource, type Proposal } from './proposal.ts';
 
 /** A family of indicators, and the columns that may hold one: ECS, CloudTrail, Sysmon and plain names, the likeliest first. */
 const families = [
@@ -58,6 +61,7 @@ export function fromIndicators(item: FeedItem, datasets: readonly Dataset[]): Pr
       if (!column) return [];
       return [
         proposalOf(item, {
+          bucket,
           words,
           wanted,
           column,
@@ -69,26 +73,48 @@ export function fromIndicators(item: FeedItem, datasets: readonly Dataset[]): Pr
   });
 }
 
-type Found = { words: string; wanted: string[]; column: string; dataset: string; entity: string | undefined };
+type Found = {
+  bucket: string;
+  words: string;
+  wanted: string[];
+  column: string;
+  dataset: string;
+  entity: string | undefined;
+};
 
-function proposalOf(item: FeedItem, { words, wanted, column, dataset, entity }: Found): Proposal {
-  const seen = `lower(${expressionOf(column)})`;
-  const list = wanted.map((value) => `'${value.replaceAll("'", "''")}'`).join(', ');
-  return {
-    name: [...`Seen in ${dataset}: ${words} of ${item.event.title}`].slice(0, 255).join(''),
-    description: `Looks in ${dataset} for ${wanted.length} ${words} that a report names.`,
-    detectionCategory: 'custom',
-    detectionCadence: 'hourly',
-    entityField: 'entity',
-    systemPrompt: `You judge contacts with ${words} that a threat report names (column indicator).
+function proposalOf(item: FeedItem, { bucket, words, wanted, column, dataset, entity }: Found): Proposal {
+  const seen = `lower(${columnSql(column)})`;
+  const list = wanted.map(sqlText).join(', ');
+  const draft: Draft = {
+    // Without the values: a report that names one more is the same report.
+    key: `indicators:${item.canonicalKey}:${bucket}:${dataset}`,
+    basis: { kind: 'indicators', id: bucket },
+    technique: null,
+    reads: dataset,
+    body: {
+      name: [...`Seen in ${dataset}: ${words} of ${item.event.title}`].slice(0, 255).join(''),
+      description: `Looks in ${dataset} for ${wanted.length} ${words} that a report names.`,
+      detectionCategory: 'custom',
+      detectionCadence: 'hourly',
+      entityField: 'entity',
+      systemPrompt: `You judge contacts with ${words} that a threat report names (column indicator).
 Benign: shared hosting, content delivery and scanners that many customers meet; a block by the proxy is an attempt, not a success.
 Say who met which indicator, when, how often, and what to isolate or reset.`,
-    detectionQuery: `SELECT ${expressionOf(entity ?? column)} AS entity, ${seen} AS indicator, _id, _time\nFROM "${dataset}"\nWHERE ${seen} IN (${list})`,
-    tags: ['indicators'],
-    rationale: rationaleOf(item, `Looks for the ${wanted.length} ${words} of`, undefined),
-    sourceItemIds: [item.id],
+      detectionQuery: `SELECT ${columnSql(entity ?? column)} AS entity, ${seen} AS indicator, _id, _time\nFROM "${dataset}"\nWHERE ${seen} IN (${list})`,
+      tags: ['indicators'],
+    },
+    tests: testsOf(column, entity, wanted[0]!),
   };
+  return withSource(draft, item, `Looks for the ${wanted.length} ${words} of`);
 }
 
-/** A dotted name lies inside an object of the event. */
-const expressionOf = (column: string): string => (column.includes('.') ? `(_event->>'$.${column}')` : `"${column}"`);
+function testsOf(column: string, entity: string | undefined, value: string): TestCase[] {
+  const shape = { columns: { seen: [column], entity: [entity ?? column] } };
+  const event = (who: string, seen: string) => eventOf(shape, { entity: who, seen });
+  const other = event('quiet', 'not-in-the-report.invalid');
+  const expect = [entity === undefined ? value : 'match'];
+  return [
+    { name: 'Finds it', events: [event('match', value), other], expect },
+    { name: 'Leaves others alone', events: [other], expect: [] },
+  ];
+}

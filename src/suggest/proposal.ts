@@ -1,17 +1,25 @@
+import type { Evidence } from '../detections/schema.ts';
 import type { FeedItem } from '../feed/schema.ts';
-import type { CreateSuggestion } from '../detections/input.ts';
-import type { TestSet } from '../detections/test-schema.ts';
+import type { Draft } from './draft.ts';
 
-/** A dataset of the organization's log store, with its columns; those inside objects by dotted names. */
-export type Dataset = { name: string; columns: readonly { name: string }[] };
-
-/** A suggestion in the making; `tests`: what proves it. */
-export type Proposal = CreateSuggestion & { detectionQuery: string; tests?: TestSet };
+/** A draft, and the report that asks for it. */
+export type Proposal = Draft & { rationale: string; sourceItemIds: string[]; evidence: Evidence[] };
 
 const passageMax = 500;
 
-/** Where a suggestion comes from, in words: the item, what it says, and the passage. */
-export function rationaleOf(item: FeedItem, reason: string, passage: string | undefined): string {
+/** Where a suggestion comes from, in words and as a reference: the item, what it says, and the passage. */
+export function withSource(draft: Draft, item: FeedItem, reason: string, evidenceRef?: string): Proposal {
+  const passage = evidenceRef === undefined ? undefined : passageOf(item, evidenceRef);
   const quoted = passage === undefined ? '' : ` It says: “${[...passage].slice(0, passageMax).join('')}”`;
-  return `${reason} “${item.event.title}” (${item.source.publisher}).${quoted}`;
+  return {
+    ...draft,
+    rationale: `${reason} “${item.event.title}” (${item.source.publisher}).${quoted}`,
+    sourceItemIds: [item.id],
+    evidence: passage === undefined ? [] : [{ itemId: item.id, evidenceRef: evidenceRef! }],
+  };
+}
+
+function passageOf(item: FeedItem, evidenceRef: string): string | undefined {
+  const index = /\[(\d+)\]$/.exec(evidenceRef)?.[1];
+  return index === undefined ? undefined : item.provenance.supportingPassages[Number(index)]?.text;
 }

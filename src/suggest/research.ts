@@ -1,21 +1,19 @@
 import { inOrg } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
-import { createSuggestion } from '../detections/create.ts';
-import { putTests } from '../detections/tests.ts';
+import type { WorkDone, WorkTask } from '../agent/built-in-work.ts';
+import type { Estimate } from '../detections/schema.ts';
+import { createSuggestion } from '../detections/create-suggestion.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { AppError } from '../lib/errors.ts';
-import { loop } from '../lib/loop.ts';
-import type { OrgId } from '../lib/org-id.ts';
 import { listDatasets } from '../logs/datasets.ts';
 import type { Caller } from '../orgs/caller.ts';
-import { nextSlot } from '../schedule/cron.ts';
-import { cronOf } from '../schedule/crons.ts';
+import { fromModel } from './drafts.ts';
 import { fromIndicators } from './indicators.ts';
+import type { Dataset } from './logs.ts';
 import type { Proposal } from './proposal.ts';
-import { claimResearch, knownQueries, listRecentItems, listResearchersAcrossOrgs } from './store.ts';
+import { proveDraft } from './prove.ts';
+import { listKnown, listRecentItems } from './store.ts';
 import { fromTechniques } from './techniques.ts';
-
-export type ResearchDeps = Pick<Deps, 'db' | 'clock' | 'checkQuery' | 'config' | 'log'>;
 
 const dayMs = 86_400_000;
 const itemDays = 30;
@@ -25,69 +23,76 @@ const lookAlikeDays = 90;
 const suggestionsMax = 5;
 const triesMax = 50;
 
+type Research = {
+  deps: Deps;
+  task: WorkTask;
+  caller: Caller;
+  made: string[];
+  dropped: { name: string; reason: string }[];
+};
+
 /**
- * Suggests detections for what the feed reported in the last 30 days, newest first: shipped detections for its techniques, queries for its
- * indicators. Only what the organization has logs for and what would run; never what it has, had, or dismissed within 90 days. Answers how many.
+ * Suggests detections for what the feed reported in the last 30 days, newest first: shipped detections and query templates for its
+ * techniques, queries for its indicators, and, with a model, what that writes. Only what runs on the organization's logs, with the noise to expect; never what it has,
+ * had, or dismissed within 90 days.
  */
-export async function research(deps: ResearchDeps, orgId: OrgId): Promise<number> {
-  const now = deps.clock();
+export async function research(deps: Deps, task: WorkTask): Promise<WorkDone> {
+  const { orgId } = task;
   const caller: Caller = { orgId, keyId: null, scopes: new Set() };
+  const work: Research = { deps, task, caller, made: [], dropped: [] };
   const { datasets } = await listDatasets(deps, orgId);
-  const docs = await inOrg(deps.db, orgId, (tx) =>
-    listRecentItems(tx, orgId, { since: new Date(now.getTime() - itemDays * dayMs), limit: itemsMax }),
-  );
-  const items = docs.map((doc) => JSON.parse(doc) as FeedItem);
+  const items = await readItems(deps, task);
+  const drafts = await fromModel(deps, { task, caller, items, datasets });
+  work.dropped.push(...drafts.dropped);
+  for (const { estimate, ...proposal } of drafts.proposals) await store(work, proposal, estimate);
+  const proposals = await freshProposals(work, items, datasets);
+  for (const proposal of proposals.slice(0, triesMax)) {
+    if (isFull(work)) break;
+    await suggest(work, proposal);
+  }
+  const { made: suggestions, dropped } = work;
+  const found = { items: items.length, proposals: proposals.length + drafts.proposals.length };
+  return {
+    outcome: { ...found, suggestions, dropped, ...(drafts.failure ? { modelFailure: drafts.failure } : {}) },
+    triggered: suggestions.length > 0,
+    itemIds: drafts.asked,
+    spent: drafts.spent,
+  };
+}
+
+const isFull = ({ made, task }: Research): boolean => made.length >= suggestionsMax || task.signal.aborted;
+
+async function readItems(deps: Deps, { orgId }: WorkTask): Promise<FeedItem[]> {
+  const since = new Date(deps.clock().getTime() - itemDays * dayMs);
+  const docs = await inOrg(deps.db, orgId, (tx) => listRecentItems(tx, orgId, { since, limit: itemsMax }));
+  return docs.map((doc) => JSON.parse(doc) as FeedItem);
+}
+
+async function freshProposals({ deps, task }: Research, items: FeedItem[], datasets: Dataset[]): Promise<Proposal[]> {
   const all = items.flatMap((item) => [...fromTechniques(item, datasets), ...fromIndicators(item, datasets)]);
   // The newest report speaks for the others that name the same.
-  const proposals = [...new Map(all.toReversed().map((one) => [one.detectionQuery, one])).values()].toReversed();
-  const queries = proposals.map((one) => one.detectionQuery);
-  const since = new Date(now.getTime() - lookAlikeDays * dayMs);
-  const known = await inOrg(deps.db, orgId, (tx) => knownQueries(tx, orgId, queries, since));
-  let made = 0;
-  for (const proposal of proposals.filter((one) => !known.has(one.detectionQuery)).slice(0, triesMax)) {
-    if (made === suggestionsMax) break;
-    if (await suggest(deps, caller, proposal)) made += 1;
-  }
-  return made;
+  const proposals = [...new Map(all.toReversed().map((one) => [one.key, one])).values()].toReversed();
+  const since = new Date(deps.clock().getTime() - lookAlikeDays * dayMs);
+  const known = await inOrg(deps.db, task.orgId, (tx) => listKnown(tx, task.orgId, since));
+  return proposals.filter(({ key, body }) => !known.keys.has(key) && !known.queries.has(body.detectionQuery));
 }
 
-async function suggest(deps: ResearchDeps, caller: Caller, { tests, ...proposal }: Proposal): Promise<boolean> {
+/** Makes a suggestion of a proposal that holds. */
+async function suggest(work: Research, proposal: Proposal): Promise<void> {
+  const proven = await proveDraft(work.deps, work.caller, proposal);
+  if ('reason' in proven) work.dropped.push({ name: proposal.body.name, reason: proven.reason });
+  else await store(work, proposal, proven.estimate);
+}
+
+async function store({ deps, caller, made, dropped }: Research, proposal: Proposal, estimate: Estimate): Promise<void> {
+  const { key, body, tests, technique, rationale, sourceItemIds, evidence } = proposal;
+  const input = { ...body, rationale, sourceItemIds, evidence, ...(technique === null ? {} : { technique }) };
   try {
-    const { id } = await createSuggestion(deps, caller, proposal, { validate: true, bySuggester: true });
-    if (tests) await putTests(deps, caller, id, tests);
-    return true;
+    const { id } = await createSuggestion(deps, caller, input, { proposed: { key, tests, estimate } });
+    made.push(id);
   } catch (error) {
-    // It would not run on these logs, or a look-alike was dismissed.
-    if (error instanceof AppError && (error.code === 'check_failed' || error.code === 'conflict')) return false;
-    throw error;
+    // A look-alike was dismissed.
+    if (!(error instanceof AppError && error.code === 'conflict')) throw error;
+    dropped.push({ name: body.name, reason: error.message });
   }
-}
-
-/** Runs the researchers whose slot has come, each organization's at most once; a new schedule runs at once. Answers how many ran. */
-export async function researchDue(deps: ResearchDeps): Promise<number> {
-  const now = deps.clock();
-  let ran = 0;
-  for (const researcher of await listResearchersAcrossOrgs(deps.db)) {
-    const { orgId, lastRunAt, cron } = researcher;
-    if (cron === null) continue;
-    const dueAt = lastRunAt === null ? now : nextSlot(cronOf(cron), lastRunAt);
-    if (dueAt === null || dueAt > now) continue;
-    if (!(await inOrg(deps.db, orgId, (tx) => claimResearch(tx, researcher, now)))) continue;
-    ran += 1;
-    // What goes wrong for one organization is not the others' trouble; its next slot tries again.
-    await research(deps, orgId).catch((error: unknown) => {
-      deps.log.error({ err: error, orgId }, 'threat research failed');
-    });
-  }
-  return ran;
-}
-
-const idleMs = 60_000;
-
-/** Runs due researchers until the signal ends it. */
-export function researchLoop(deps: ResearchDeps, signal: AbortSignal): Promise<void> {
-  return loop({ name: 'research', idleMs, signal, log: deps.log }, async () => {
-    await researchDue(deps);
-    return false;
-  });
 }

@@ -1,42 +1,36 @@
-import { builtinDetections } from '../detections/builtin/registry.ts';
-import type { BuiltinDetection } from '../detections/builtin/builtin.ts';
-import { bodyOf, testsOf } from '../detections/builtin/portable.ts';
 import type { FeedItem } from '../feed/schema.ts';
-import { rationaleOf, type Dataset, type Proposal } from './proposal.ts';
+import type { Dataset } from './logs.ts';
+import { withSource, type Proposal } from './proposal.ts';
+import { readableShipped, shippedDraft, techniquesOf } from './shipped.ts';
+import { templatesFor } from './templates/compile.ts';
 
-const shipped: BuiltinDetection[] = Object.values(builtinDetections);
-
-/** Shipped detections for the techniques that an item names, exact sub-techniques first, as far as the organization has the logs they read. */
+/**
+ * Detections for the techniques that an item names, as far as the organization has the logs they read: shipped ones, exact
+ * sub-techniques first, and where there is none the query templates of the technique.
+ */
 export function fromTechniques(item: FeedItem, datasets: readonly Dataset[]): Proposal[] {
-  const names = new Set(datasets.map(({ name }) => name));
-  const readable = shipped.filter((one) => [one.dataset, ...(one.alsoReads ?? [])].every((name) => names.has(name)));
-  const matches = item.classification.attack.flatMap((attack) => {
-    const id = (attack.subTechnique ?? attack.technique).toLowerCase();
-    return readable.flatMap((detection) => {
-      const tags = detection.tags.filter((tag) => tag.startsWith('attack.')).map((tag) => tag.slice('attack.'.length));
-      const isExact = tags.includes(id);
-      // A report that names the family only is about any of its members.
-      const isFamily = attack.subTechnique === undefined && tags.some((tag) => tag.startsWith(`${id}.`));
-      return isExact || isFamily ? [{ attack, detection, rank: isExact ? 0 : 1 }] : [];
-    });
+  const readable = readableShipped(datasets);
+  const found = item.classification.attack.flatMap((attack) => {
+    const id = attack.subTechnique ?? attack.technique;
+    const exact = readable.filter((one) => techniquesOf(one).includes(id));
+    // A report that names the family only is about any of its members.
+    const isFamily = attack.subTechnique === undefined;
+    const family = isFamily ? readable.filter((one) => techniquesOf(one).some((own) => own.startsWith(`${id}.`))) : [];
+    const drafts = [
+      ...exact.map((detection) => ({ rank: 0, draft: shippedDraft(detection, id) })),
+      ...family.map((detection) => ({ rank: 1, draft: shippedDraft(detection, id) })),
+      ...(exact.length > 0 ? [] : templatesFor(id, datasets).map((draft) => ({ rank: 2, draft }))),
+    ];
+    return drafts.map((one) => ({ ...one, attack, id }));
   });
-  return matches
+  return found
     .toSorted((a, b) => a.rank - b.rank)
-    .map(({ attack, detection }) => proposalOf(item, attack, detection));
-}
-
-function proposalOf(
-  item: FeedItem,
-  attack: FeedItem['classification']['attack'][number],
-  detection: BuiltinDetection,
-): Proposal {
-  const technique = `${attack.subTechnique ?? attack.technique} (${attack.techniqueName})`;
-  const index = /\[(\d+)\]$/.exec(attack.evidenceRef)?.[1];
-  const passage = index === undefined ? undefined : item.provenance.supportingPassages[Number(index)]?.text;
-  return {
-    ...bodyOf(detection),
-    tests: testsOf(detection),
-    rationale: rationaleOf(item, `Finds ${technique} in ${detection.dataset}, a technique reported in`, passage),
-    sourceItemIds: [item.id],
-  };
+    .map(({ draft, attack, id }) =>
+      withSource(
+        draft,
+        item,
+        `Finds ${id} (${attack.techniqueName}) in ${draft.reads}, a technique reported in`,
+        attack.evidenceRef,
+      ),
+    );
 }

@@ -1,0 +1,50 @@
+import type { ModelMessage } from 'ai';
+import type { Spent } from './budgets.ts';
+import type { ToolOffer } from './call.ts';
+import { jsonIn } from './json-in.ts';
+import { invalidDraft } from './model-error.ts';
+import { costOf, type ModelRef } from './models.ts';
+
+/** What a model is asked to submit through a tool. `read` says what is wrong with it; `admit` throws when a budget is used up. */
+export type Question<T> = {
+  model: ModelRef;
+  system: string;
+  content: string;
+  tool: ToolOffer;
+  read: (input: unknown) => Promise<{ value: T } | { problem: string }>;
+  admit: () => Promise<void>;
+  record: (spent: Spent) => Promise<void>;
+  signal: AbortSignal;
+};
+
+/** Asks a model for one structured answer, with one repair. Throws a ModelError, `invalid_draft` where the second is no better. */
+export async function askModel<T>({ model, tool, read, ...question }: Question<T>): Promise<T> {
+  const { system, content, admit, record, signal } = question;
+  const messages: ModelMessage[] = [{ role: 'user', content }];
+  let problem = '';
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    await admit();
+    const answer = await model.call({ system, messages, tools: [tool], forced: tool.name, signal });
+    await record({ tokens: answer.tokens.input + answer.tokens.output, costUsd: costOf(model, answer.tokens) });
+    const submitted = answer.toolCalls.find(({ name }) => name === tool.name);
+    const result = await read(submitted ? submitted.input : jsonIn(answer.text));
+    if ('value' in result) return result.value;
+    ({ problem } = result);
+    const words = `That cannot be used: ${problem} Call ${tool.name} once more, with the whole.`;
+    messages.push(...answer.messages);
+    for (const { id, name } of answer.toolCalls)
+      messages.push({
+        role: 'tool',
+        content: [
+          {
+            type: 'tool-result',
+            toolCallId: id,
+            toolName: name,
+            output: { type: 'text', value: name === tool.name ? words : 'not run' },
+          },
+        ],
+      });
+    if (answer.toolCalls.length === 0) messages.push({ role: 'user', content: words });
+  }
+  throw invalidDraft(model.name, problem);
+}

@@ -1,0 +1,19 @@
+import type { Spent } from './budgets.ts';
+import type { ModelRef } from './models.ts';
+import type { Deps } from '../deps.ts';
+import type { OrgId } from '../lib/org-id.ts';
+
+/** One run of a built-in agent of one organization. `model` undefined: it works without. `prompt`: the agent's active one. */
+export type WorkTask = {
+  orgId: OrgId;
+  agentId: string;
+  runId: string;
+  model: ModelRef | undefined;
+  prompt: string;
+  signal: AbortSignal;
+};
+
+/** What it did, as its run shows it. `triggered`: it brought something about; `itemIds`: feed items that a model was asked about. */
+export type WorkDone = { outcome: Record<string, unknown>; triggered: boolean; itemIds: string[]; spent: Spent };
+
+export type BuiltInWork = (deps: Deps, task: WorkTask) => Promise<WorkDone>;

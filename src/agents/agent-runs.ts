@@ -1,0 +1,35 @@
+import { inOrg } from '../db/db.ts';
+import type { Deps } from '../deps.ts';
+import { getAgent } from '../detections/built-in-agents.ts';
+import { appError } from '../lib/errors.ts';
+import { pageOf, pageRequest, type PageQuery } from '../lib/page.ts';
+import type { Caller } from '../orgs/caller.ts';
+import type { AgentRun, AgentRunList } from './schema.ts';
+import { listAgentRuns, type AgentRunRow } from './store.ts';
+
+/** What a built-in agent did, newest first. 409 for a detection: its runs have an address of their own. */
+export async function getAgentRuns(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  caller: Caller,
+  id: string,
+  query: PageQuery,
+): Promise<AgentRunList> {
+  const { limit, after } = pageRequest(query);
+  const { isBuiltIn } = await getAgent(deps, caller, id);
+  if (!isBuiltIn) throw appError('conflict', `${id} is a detection; its runs are at /api/detections/${id}/runs.`);
+  const ref = { orgId: caller.orgId, agentId: id };
+  const found = await inOrg(deps.db, caller.orgId, (tx) => listAgentRuns(tx, ref, { limit, after }));
+  const { page, nextCursor } = pageOf(found, limit, (row) => ({ at: row.startedAt, id: row.id }));
+  return { runs: page.map(toRun), nextCursor };
+}
+
+function toRun(row: AgentRunRow): AgentRun {
+  return {
+    ...row,
+    slotAt: row.slotAt?.toISOString() ?? null,
+    startedAt: row.startedAt.toISOString(),
+    finishedAt: row.finishedAt?.toISOString() ?? null,
+    outcome: JSON.parse(row.outcome) as AgentRun['outcome'],
+    failure: row.failure === null ? null : (JSON.parse(row.failure) as AgentRun['failure']),
+  };
+}

@@ -1,0 +1,53 @@
+import type { Definition } from '../detections/definition.ts';
+import type { Estimate } from '../detections/schema.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import type { Run } from '../runs/run.ts';
+import { rehearsedRun } from '../runs/analysis-of.ts';
+import { failureAsError } from './failure.ts';
+import { connectionOf, hitKeysOf, simulateStretch, type ProofDeps } from './preview.ts';
+
+const dayMs = 86_400_000;
+const stretchDays = 7;
+
+/**
+ * What a detection would have raised over the last seven days of the organization's own logs, on event time; null where they hold
+ * nothing that it reads. The built-in analyst judges, so that it costs nothing: a model raises less. Throws what `simulateStretch`
+ * throws, 422 for a query that does not run among it.
+ */
+export async function estimateNoise(
+  deps: ProofDeps,
+  of: { orgId: OrgId; detectionId: string; definition: Definition },
+): Promise<Estimate | null> {
+  const now = deps.clock();
+  const definition = { ...of.definition, modelAlias: 'analyst' };
+  const connection = await connectionOf(deps, of.orgId, definition);
+  const run = rehearsedRun({ ...of, definition }, { connection, clock: 'event', model: 'analyst', at: now });
+  const oldest = await oldestEvent(run);
+  if (oldest === null || oldest >= now) return null;
+  const from = new Date(Math.max(oldest.getTime(), now.getTime() - stretchDays * dayMs));
+  const { windows, complete } = await simulateStretch(deps, run, { from, to: now }, now);
+  const to = windows.at(-1)?.to ?? from;
+  const decisions = windows.flatMap((window) => window.decisions);
+  const hits = hitKeysOf(decisions).size;
+  const days = Math.max((to.getTime() - from.getTime()) / dayMs, 1);
+  return {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    windows: windows.length,
+    rowsTotal: windows.reduce((sum, { rowsTotal }) => sum + rowsTotal, 0),
+    candidates: decisions.length,
+    hits,
+    hitsPerDay: Math.round((10 * hits) / days) / 10,
+    complete,
+  };
+}
+
+async function oldestEvent({ connection, definition }: Run): Promise<Date | null> {
+  try {
+    return connection.firstEventAt
+      ? await connection.firstEventAt(definition.detectionQuery, AbortSignal.timeout(20_000))
+      : new Date(0);
+  } catch (error) {
+    throw failureAsError(error);
+  }
+}
