@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ModelError } from '../src/agent/model-error.ts';
+import { runDueAgents } from '../src/agents/run-due.ts';
 import { sql } from 'kysely';
 import { pauseConnection } from '../src/connections/pauses.ts';
-import { runDueAgents } from '../src/agents/run-due.ts';
 import { inOrg } from '../src/db/db.ts';
 import type { Deps } from '../src/deps.ts';
 import { eventTypes } from '../src/outputs/event.ts';
@@ -41,8 +41,8 @@ export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
     ...(await fillProof(org, mark)),
     ...(await fillFeed(org, mark)),
     ...(await fillAgentLoop(deps, org, mark)),
-    ...(await fillConnections(deps, org, mark)),
     ...(await fillAgentRuns(deps, org)),
+    ...(await fillConnections(deps, org, mark)),
   ];
   return { ids: [...new Set(ids)], mark };
 }

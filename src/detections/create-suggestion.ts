@@ -5,10 +5,9 @@ import type { AgentWithPrompt } from './agent.ts';
 import { findKin, insertAgent } from './agent-store.ts';
 import { checkWouldRun } from './check.ts';
 import { checkModelAlias } from './columns.ts';
-import type { CreateDeps } from './create.ts';
+import { viewOf, type CreateDeps } from './create.ts';
 import { newAgent } from './new-agent.ts';
 import { emitDetection } from './events.ts';
-import { freshView } from './fresh-view.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { CreateSuggestion } from './input.ts';
 import { toRecord } from './record.ts';
@@ -46,7 +45,7 @@ export async function createSuggestion(
     suggestion_fingerprint: fingerprintOf(made),
     suggestion_key: proposed?.key ?? null,
   };
-  const view = await freshView(deps, caller, agent);
+  const view = await viewOf(deps, caller, agent);
   if (validate) await checkWouldRun(deps, caller.orgId, view);
   const record = toRecord(view);
   await inOrg(deps.db, caller.orgId, async (tx) => {

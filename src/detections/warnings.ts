@@ -16,7 +16,7 @@ export function toolWarnings(names: readonly string[]): Warning[] {
 }
 
 /** A SIEM without a connection, or with several of which none is named: what is asked of it cannot run. */
-export function siemWarnings({
+function siemWarnings({
   siem_type: siemType,
   connection_id: connectionId,
   siem_connected: connected,

@@ -1,9 +1,9 @@
 import type { Definition } from '../detections/definition.ts';
 import type { Estimate } from '../detections/schema.ts';
 import type { OrgId } from '../lib/org-id.ts';
-import type { Run } from '../runs/run.ts';
 import { rehearsedRun } from '../runs/analysis-of.ts';
 import { failureAsError } from './failure.ts';
+import type { SiemConnection } from '../siem/connector.ts';
 import { connectionOf, hitKeysOf, simulateStretch, type ProofDeps } from './preview.ts';
 
 const dayMs = 86_400_000;
@@ -22,7 +22,7 @@ export async function estimateNoise(
   const definition = { ...of.definition, modelAlias: 'analyst' };
   const connection = await connectionOf(deps, of.orgId, definition);
   const run = rehearsedRun({ ...of, definition }, { connection, clock: 'event', model: 'analyst', at: now });
-  const oldest = await oldestEvent(run);
+  const oldest = await oldestEvent(connection, definition);
   if (oldest === null || oldest >= now) return null;
   const from = new Date(Math.max(oldest.getTime(), now.getTime() - stretchDays * dayMs));
   const { windows, complete } = await simulateStretch(deps, run, { from, to: now }, now);
@@ -42,10 +42,10 @@ export async function estimateNoise(
   };
 }
 
-async function oldestEvent({ connection, definition }: Run): Promise<Date | null> {
+async function oldestEvent(connection: SiemConnection, { detectionQuery }: Definition): Promise<Date | null> {
   try {
     return connection.firstEventAt
-      ? await connection.firstEventAt(definition.detectionQuery, AbortSignal.timeout(20_000))
+      ? await connection.firstEventAt(detectionQuery, AbortSignal.timeout(20_000))
       : new Date(0);
   } catch (error) {
     throw failureAsError(error);

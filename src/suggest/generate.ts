@@ -3,7 +3,7 @@ import { ModelError } from '../agent/model-error.ts';
 import { inOrg } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import type { Estimate, Warning } from '../detections/schema.ts';
-import { siemWarnings, toolWarnings } from '../detections/warnings.ts';
+import { toolWarnings } from '../detections/warnings.ts';
 import { appError } from '../lib/errors.ts';
 import { listDatasets } from '../logs/datasets.ts';
 import type { Caller } from '../orgs/caller.ts';
@@ -28,11 +28,12 @@ type Made = { draft: Draft; estimate: Estimate; steps: string[]; matched: string
  */
 export async function generateDetection(deps: Deps, caller: Caller, input: GenerateRequest): Promise<Generated> {
   const { intent, siemType = null, toolNames } = input;
-  // What is written reads the embedded store.
-  const isLocal = siemType === null || siemType.toLowerCase() === 'local';
-  const asking = { siem_type: siemType, connection_id: null, siem_connected: isLocal };
-  const [noSiem] = siemWarnings(asking);
-  if (noSiem) throw refusal('/siemType', noSiem.code, noSiem.detail);
+  if (siemType !== null && siemType.toLowerCase() !== 'local')
+    throw refusal(
+      '/siemType',
+      'no_logs',
+      `Only the logs of the embedded store are known well enough, not "${siemType}".`,
+    );
   const { datasets } = await listDatasets(deps, caller.orgId);
   if (datasets.length === 0)
     throw refusal(
