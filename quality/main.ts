@@ -1,8 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { measureFeeds } from './feeds.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
+import { writePage } from './page.ts';
 import { measureTechniques } from './techniques.ts';
 import { tableOf } from './table.ts';
 
@@ -27,10 +26,5 @@ for (const [name, measure] of Object.entries(subjects)) {
 }
 if (process.argv.includes('--write')) {
   if (names.length > 0) throw new Error('--write needs all subjects.');
-  const page = resolve(import.meta.dirname, '../docs/reference/quality.md');
-  const notes = readFileSync(resolve(import.meta.dirname, 'notes.md'), 'utf8');
-  writeFileSync(
-    page,
-    `# Quality\n\nMade by \`npm run quality -- --write\` from the recorded inputs.\n\n${parts.join('\n')}\n${notes}`,
-  );
+  writePage(parts.join('\n'));
 }

@@ -11,7 +11,7 @@ import { hourAt, hourOf } from './world.ts';
 import type { Life } from './workers.ts';
 
 /** A soak that has ended. */
-export type Ended = { plan: Plan; made: Made; db: Db; siem: Siem; lives: Life[]; lastHour: number; seconds: number; exits: (number | null)[] }; // prettier-ignore
+export type Ended = { plan: Plan; made: Made; db: Db; siem: Siem; lives: Life[]; lastHour: number; seconds: number; exits: (number | null)[]; load: number }; // prettier-ignore
 
 export type Findings = {
   plan: Plan;
@@ -20,9 +20,13 @@ export type Findings = {
   windows: number;
   lastHour: number;
   seconds: number;
+  /** Mean load average of the machine. */
+  load: number;
   hits: { due: number; unjudged: number };
   askedAgain: number;
   killed: number;
+  /** Processor time of all workers. */
+  cpuSeconds: number;
   lags: (Lag & { org: number; detections: number })[];
   ends: Awaited<ReturnType<typeof readEnds>>;
   gaps: Awaited<ReturnType<typeof readGaps>>;
@@ -72,9 +76,11 @@ export async function checkSoak(ended: Ended): Promise<Findings> {
     windows,
     lastHour,
     seconds: ended.seconds,
+    load: ended.load,
     hits: { due, unjudged: [...hits.values()].flat().filter(({ judged }) => !judged).length },
     askedAgain,
     killed: lives.filter(({ isKilled }) => isKilled).length,
+    cpuSeconds: lives.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / 1000,
     lags,
     ends,
     gaps: await readGaps(db),

@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deps } from '../src/deps.ts';
 import { deleteDetection, restoreDetection } from '../src/detections/life-cycle.ts';
@@ -27,16 +28,18 @@ const pollMs = 100;
 const codaHours = 120;
 const codaWaitMs = 1_800_000;
 
-/** Lets the hours go by, each as soon as the work of the one before is done or was waited for long enough. Answers the last hour. */
-export async function driveHours(cast: Cast): Promise<number> {
+/** Lets the hours go by, each as soon as the work of the one before is done or was waited for long enough. Answers the last hour, and the mean load of the machine. */
+export async function driveHours(cast: Cast): Promise<{ lastHour: number; load: number }> {
   const { plan, deps } = cast;
+  let loads = 0;
   const { hours } = plan.world;
   await sendLogs(cast, 0);
   for (let hour = 1; hour <= hours + codaHours; hour += 1) {
     await beginHour(cast, hour);
     await waitForHour(cast, hour >= hours ? codaWaitMs : plan.options.waitMs);
     if (hour % 24 === 0) cast.say(`day ${hour / 24}: ${JSON.stringify(await whatIsLeft(deps.db, deps.clock()))}`);
-    if (hour >= hours && (await isOver(cast))) return hour;
+    loads += loadavg()[0] ?? 0;
+    if (hour >= hours && (await isOver(cast))) return { lastHour: hour, load: loads / hour };
   }
   throw new Error(`The work is not done ${codaHours} hours after the last planned one.\n${cast.workers.stderr()}`);
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { writeSoak } from '../quality/page.ts';
 import { startEmbedded } from '../src/db/embedded/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import type { Options } from './plan.ts';
@@ -48,7 +49,7 @@ try {
   const given = process.argv.slice(2).filter((word) => word !== '--write');
   const report = reportOf(found, `npm run soak${given.length > 0 ? ` -- ${given.join(' ')}` : ''}`);
   console.log(report);
-  if (values.write) writeFileSync(resolve(import.meta.dirname, '../quality/soak.md'), `${report}\n`);
+  if (values.write) writeSoak(`${report}\n`);
   process.exitCode = found.faults.count > 0 ? 1 : 0;
 } finally {
   await server.stop();

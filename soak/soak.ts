@@ -38,10 +38,10 @@ export async function soak(options: Options, place: Place, say: (text: string) =
     const workers = startWorkers(options.workers, env, { now: deps.clock().toISOString(), start, siemUrl: siem.url, local }); // prettier-ignore
     try {
       const begun = performance.now();
-      const lastHour = await driveHours({ plan, made, deps, leap: clock.leap, siem, model, workers, say });
+      const { lastHour, load } = await driveHours({ plan, made, deps, leap: clock.leap, siem, model, workers, say });
       const seconds = (performance.now() - begun) / 1000;
       const exits = await workers.stop();
-      return await checkSoak({ plan, made, db, siem, lives: workers.lives, lastHour, seconds, exits });
+      return await checkSoak({ plan, made, db, siem, lives: workers.lives, lastHour, seconds, exits, load });
     } finally {
       await workers.stop();
     }

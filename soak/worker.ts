@@ -10,12 +10,17 @@ import { leapingClock } from './slot-clock.ts';
 
 export type WorkerTask = { now: string; start: string; siemUrl: string; local: OrgId[] };
 export type ToWorker = { now: string };
-export type FromWorker = { rssBytes: number };
+export type FromWorker = { rssBytes: number; cpuMs: number };
+
+function figures(): FromWorker {
+  const { user, system } = process.cpuUsage();
+  return { rssBytes: process.memoryUsage.rss(), cpuMs: (user + system) / 1000 };
+}
 
 const { now, start, siemUrl, local } = JSON.parse(process.argv[2] ?? '') as WorkerTask;
 const clock = leapingClock(new Date(now));
 process.on('message', (message: ToWorker) => {
-  process.send?.({ rssBytes: process.memoryUsage.rss() } satisfies FromWorker);
+  process.send?.(figures());
   clock.leap(new Date(message.now));
 });
 
@@ -34,7 +39,7 @@ const deps = {
 const stopped = new AbortController();
 process.on('SIGTERM', () => stopped.abort());
 process.on('disconnect', () => process.exit(stopped.signal.aborted ? 0 : 1));
-process.send?.({ rssBytes: process.memoryUsage.rss() } satisfies FromWorker);
+process.send?.(figures());
 
 await runWorker(deps, stopped.signal);
 await built.stop();

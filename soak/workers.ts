@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { FromWorker, WorkerTask } from './worker.ts';
 
-/** Resident memory of one process over its life: `hour` of slot time, MiB. */
-export type Life = { worker: number; samples: { hour: number; mib: number }[]; isKilled: boolean };
+/** Resident memory of one process over its life (`hour` of slot time, MiB), and the processor time that it took. */
+export type Life = { worker: number; samples: { hour: number; mib: number }[]; cpuMs: number; isKilled: boolean };
 
 export type Workers = {
   leap: (now: Date, hour: number) => void;
@@ -32,12 +32,13 @@ export function startWorkers(count: number, env: Record<string, string>, task: W
       execArgv: ['--disable-warning=ExperimentalWarning'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    const life: Life = { worker, samples: [], isKilled: false };
+    const life: Life = { worker, samples: [], cpuMs: 0, isKilled: false };
     child.stderr?.on('data', (chunk: Buffer) => {
       errors = `${errors}${chunk.toString()}`.slice(-20_000);
     });
-    child.on('message', ({ rssBytes }: FromWorker) => {
+    child.on('message', ({ rssBytes, cpuMs }: FromWorker) => {
       if (life.samples.length === 0) child.send({ now });
+      life.cpuMs = cpuMs;
       life.samples.push({ hour: at, mib: rssBytes / 2 ** 20 });
     });
     child.on('error', () => undefined);

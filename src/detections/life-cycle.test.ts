@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
 import { inOrg, rows } from '../db/db.ts';
@@ -208,65 +207,3 @@ test('each step has its audit row', async () => {
     'detection.restored',
   ]);
 });
-
-// The whole state machine in a few lines, against which random walks are held.
-type Model = { suggestion: boolean; deleted: boolean; enabled: boolean; before: boolean; cron: boolean };
-const walk = {
-  delete: (m: Model): Model | 409 =>
-    m.deleted ? m : m.suggestion ? { ...m, deleted: true } : { ...m, deleted: true, before: m.enabled, enabled: false },
-  dismiss: (m: Model): Model | 409 => (m.suggestion ? { ...m, deleted: true } : 409),
-  accept: (m: Model): Model | 409 => (m.deleted ? 409 : { ...m, suggestion: false }),
-  restore: (m: Model): Model | 409 =>
-    !m.deleted ? m : m.suggestion ? { ...m, deleted: false } : { ...m, deleted: false, enabled: m.before },
-  off: (m: Model): Model | 409 => (m.deleted ? 409 : { ...m, enabled: false }),
-  schedule: (m: Model): Model | 409 => (m.deleted ? 409 : m.cron ? m : { ...m, cron: true, enabled: true }),
-  unschedule: (m: Model): Model | 409 => (m.deleted ? 409 : { ...m, cron: false, enabled: false }),
-};
-type Move = keyof typeof walk;
-
-async function move(id: string, name: Move): Promise<{ status: number; body: ReturnType<typeof JSON.parse> }> {
-  if (name === 'delete') return org.call('DELETE', at(id));
-  if (name === 'off') return org.call('PUT', at(id), { enabled: false });
-  if (name === 'schedule') return org.call('PUT', at(id), { detectionCadence: 'hourly' });
-  if (name === 'unschedule') return org.call('PUT', at(id), { detectionCadence: null });
-  return org.call('POST', at(id, name));
-}
-
-test('any walk through the life cycle follows the table, and the schedule follows the record', async () => {
-  const moves = fc.array(fc.constantFrom(...(Object.keys(walk) as Move[])), { minLength: 1, maxLength: 12 });
-  await fc.assert(
-    fc.asyncProperty(fc.boolean(), fc.boolean(), moves, async (suggestion, cron, names) => {
-      const given = cron ? { detectionCadence: 'hourly' } : {};
-      let record = await (suggestion ? suggested : made)(org, given);
-      let model: Model = { suggestion, deleted: false, enabled: cron, before: false, cron };
-      for (const name of names) {
-        later();
-        const next = walk[name](model);
-        const { status, body } = await move(record.id, name);
-        expect([name, status]).toEqual([name, next === 409 ? 409 : 200]);
-        if (next === 409) continue;
-        expect(body).toMatchObject({
-          isSuggestion: next.suggestion,
-          enabled: next.enabled,
-          cronSchedule: next.cron ? '0 * * * *' : null,
-        });
-        expect(body.deletedAt !== null).toBe(next.deleted);
-        // A step that changes nothing answers the record as it was; any other moves updatedAt forward.
-        if (JSON.stringify(visible(next)) === JSON.stringify(visible(model))) expect(body).toEqual(record);
-        else expect(body.updatedAt > record.updatedAt).toBe(true);
-        model = next;
-        record = body;
-      }
-      expect(await asked(org, 'GET', at(record.id))).toEqual(record);
-      const list = model.suggestion ? (model.deleted ? 'dismissed' : 'open') : 'detections';
-      expect(await whereabouts(org, record.id)).toEqual(model.deleted && !model.suggestion ? [] : [list]);
-      const active = await inOrg(deps.db, org.id, (tx) =>
-        rows(tx, sql`select 1 from schedules where detection_id = ${record.id} and active`),
-      );
-      expect(active.length === 1).toBe(!model.suggestion && !model.deleted && model.enabled);
-    }),
-    { numRuns: 25 },
-  );
-});
-
-const visible = ({ suggestion, deleted, enabled, cron }: Model): unknown => [suggestion, deleted, enabled, cron];

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import type { Estimate, Warning } from '../detections/schema.ts';
 import { toolWarnings } from '../detections/warnings.ts';
 import { appError } from '../lib/errors.ts';
+import { uuidv7 } from '../lib/ids.ts';
 import { listDatasets } from '../logs/datasets.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { failureAsError } from '../proof/failure.ts';
@@ -31,7 +32,7 @@ export async function generateDetection(deps: Deps, caller: Caller, input: Gener
   if (siemType !== null && siemType.toLowerCase() !== 'local')
     throw refusal(
       '/siemType',
-      'no_logs',
+      'no_connection',
       `Only the logs of the embedded store are known well enough, not "${siemType}".`,
     );
   const { datasets } = await listDatasets(deps, caller.orgId);
@@ -73,8 +74,8 @@ type Asked = { intent: string; datasets: Dataset[]; failed?: ModelError };
 async function byModel(deps: Deps, caller: Caller, asked: Asked): Promise<Made | undefined> {
   const model = deps.models?.find('default');
   if (!model) return undefined;
-  const { agentId, prompt } = await inOrg(deps.db, caller.orgId, (tx) => findResearcher(tx, caller.orgId));
-  const purse = openPurse(deps, { orgId: caller.orgId, agentId }, model);
+  const { agentId, prompt, budgets } = await inOrg(deps.db, caller.orgId, (tx) => findResearcher(tx, caller.orgId));
+  const purse = openPurse(deps, { orgId: caller.orgId, agentId, runId: uuidv7(), budgets }, model);
   const ask = (): string => `Write one detection for this: ${asked.intent}`;
   const { datasets } = asked;
   const signal = AbortSignal.timeout(modelMs);
