@@ -1,16 +1,22 @@
+import { measureCorrections } from './corrections.ts';
+import { measureDuplicates } from './duplicates.ts';
 import { measureFeeds } from './feeds.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
 import { writePage } from './page.ts';
+import { measurePassages } from './passages.ts';
 import { measureTechniques } from './techniques.ts';
 import { tableOf } from './table.ts';
 
 /** `npm run quality [-- NAME …] [--list]`: measures the extraction on the recorded inputs and prints a table for each subject. */
 const subjects = {
+  duplicates: measureDuplicates,
   feeds: measureFeeds,
   indicators: measureIndicators,
   names: measureNames,
   techniques: measureTechniques,
+  corrections: measureCorrections,
+  passages: measurePassages,
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof tableOf>[0]>>;
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));

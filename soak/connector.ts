@@ -19,6 +19,7 @@ export const soakSiem: SiemConnector<{ url: string; firstEventAt: Date }> = {
     },
     check: () => Promise.resolve(),
     fields: () => Promise.resolve([]),
+    ping: () => Promise.resolve(),
     firstEventAt: () => Promise.resolve(firstEventAt),
   }),
 };

@@ -31,7 +31,8 @@ const siem = soakSiem.connect({ url: siemUrl, firstEventAt: new Date(start) });
 const locals = new Set(local);
 const deps = {
   ...built.deps,
-  connectionFor: (orgId: OrgId) => (locals.has(orgId) ? built.deps.connectionFor(orgId) : siem),
+  connectionFor: (...[orgId, ref, tx]: Parameters<typeof built.deps.connectionFor>) =>
+    locals.has(orgId) ? built.deps.connectionFor(orgId, ref, tx) : Promise.resolve(siem),
   // Slot time leaps here: what guards against that in production would hold the scheduler.
   clockGuard: { check: () => true, reason: () => null },
 };

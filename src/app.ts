@@ -14,6 +14,7 @@ import { feedRoutes } from './feed/routes.ts';
 import { relevanceRoutes } from './relevance/routes.ts';
 import { indicatorRoutes } from './feed/indicator-routes.ts';
 import { hitRoutes } from './hits/routes.ts';
+import { decisionRoutes } from './ingest/decisions/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
 import { runAgentRoutes } from './runs/agent-routes.ts';
 import { keepingRoutes } from './keeping/routes.ts';
@@ -21,6 +22,7 @@ import { outputRoutes } from './outputs/routes.ts';
 import { proofRoutes } from './proof/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { generateRoutes } from './suggest/routes.ts';
+import { connectionRoutes } from './connections/routes.ts';
 import { readJsonBodies } from './http/body.ts';
 import { allowOrigins } from './http/cors.ts';
 import { healthRoutes } from './http/health.ts';
@@ -34,6 +36,7 @@ import type { App } from './http/route.ts';
 import { answerUnknownRoutes } from './http/unknown-routes.ts';
 import { uuidv7 } from './lib/ids.ts';
 import { logRoutes } from './logs/routes.ts';
+import { mcpRoutes } from './mcp/routes.ts';
 import { orgRoutes } from './orgs/routes.ts';
 
 const bodyMaxBytes = 1024 * 1024;
@@ -83,11 +86,14 @@ export async function buildApp(deps: Deps): Promise<App> {
   runAgentRoutes(app, deps);
   toolRoutes(app, deps);
   hitRoutes(app, deps);
+  connectionRoutes(app, deps);
+  mcpRoutes(app, deps);
   outputRoutes(app, deps);
   logRoutes(app, deps);
   feedRoutes(app, deps);
   relevanceRoutes(app, deps);
   indicatorRoutes(app, deps);
   sourceRoutes(app, deps);
+  decisionRoutes(app, deps);
   return app;
 }

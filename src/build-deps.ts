@@ -1,9 +1,12 @@
+import { createConnectionFor } from './connections/connect.ts';
 import { createModels } from './agent/models.ts';
 import type { Config } from './config.ts';
 import type { Db } from './db/db.ts';
 import type { Deps } from './deps.ts';
 import { feedToolsOf } from './feed-tools.ts';
+import { storedMcpServers } from './mcp/stored.ts';
 import { createExtractor } from './ingest/extract/extractor.ts';
+import { createParser } from './ingest/parser.ts';
 import { createMcpTools } from './tools/mcp.ts';
 import { createMetrics } from './http/metrics.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
@@ -11,11 +14,13 @@ import { createSecretbox } from './lib/secretbox.ts';
 import { localConnection } from './logs/connection.ts';
 import { createEngine } from './logs/engine/engine.ts';
 import { folderOf } from './logs/log-deps.ts';
-import { checkLogsQuery } from './logs/search.ts';
 import { createClockGuard } from './schedule/clock-guard.ts';
 import { testErrors } from './proof/run-tests.ts';
+import type { OrgId } from './lib/org-id.ts';
 import type { Logger } from './lib/logger.ts';
 import { createAuthenticate } from './orgs/authenticate.ts';
+
+const checkMs = 30_000;
 
 /** Builds every part once. `stop` ends what was started on the way (child processes), not the database pool. */
 export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: Clock }): {
@@ -25,8 +30,12 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
   const { config, db, log, clock = systemClock } = given;
   const engine = createEngine({ directoryOf: (orgId) => folderOf(config.dataDir, orgId) });
   const search = { db, clock, config, engine };
-  const extractor = createExtractor();
-  const mcp = createMcpTools(config.mcpServers);
+  const secrets = createSecretbox(config);
+  const local = (orgId: OrgId) => localConnection(search, orgId);
+  const connectionFor = createConnectionFor({ db, secrets, fetchAllow: config.fetchAllow, local });
+  const mcp = createMcpTools(config.mcpServers, storedMcpServers({ db, secrets, fetchAllow: config.fetchAllow }));
+  const extractor = createExtractor(config.dataDir);
+  const parser = createParser();
   const deps: Deps = {
     config,
     db,
@@ -34,23 +43,26 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     log,
     auth: createAuthenticate(db),
     metrics: createMetrics(),
-    secrets: createSecretbox(config),
+    secrets,
     clockGuard: createClockGuard(clock),
     engine,
     extractor,
-    connectionFor: (orgId) => localConnection(search, orgId),
+    parser,
+    connectionFor,
     models: createModels(config.models),
     feedTools: feedToolsOf({ db, clock }),
     mcp,
     fetchAllow: config.fetchAllow,
     checkTests: (orgId, detectionId, definition) => testErrors(deps, { orgId, detectionId, definition }),
-    checkQuery: (orgId, query) => checkLogsQuery(search, orgId, query),
+    checkQuery: async (orgId, ref, query) =>
+      (await connectionFor(orgId, ref)).check(query, AbortSignal.timeout(checkMs)),
   };
   return {
     deps,
     stop: async () => {
       await mcp.close();
       await extractor.close();
+      await parser.close();
       await engine.close();
     },
   };

@@ -9,10 +9,12 @@ import type { Logger } from './lib/logger.ts';
 import type { OrgId } from './lib/org-id.ts';
 import type { Secretbox } from './lib/secretbox.ts';
 import type { Extractor } from './ingest/extract/extractor.ts';
+import type { Parser } from './ingest/parser.ts';
 import type { LogEngine } from './logs/engine/engine.ts';
 import type { Authenticate } from './orgs/authenticate.ts';
 import type { ClockGuard } from './schedule/clock-guard.ts';
-import type { SiemConnection } from './siem/connector.ts';
+import type { ConnectionFor } from './connections/connect.ts';
+import type { ConnectionRef } from './connections/store.ts';
 import type { McpTools } from './tools/mcp.ts';
 import type { FeedTools } from './tools/sources.ts';
 
@@ -29,18 +31,19 @@ export type Deps = {
   secrets: Secretbox;
   /** Holds scheduling while slot time jumps. */
   clockGuard: ClockGuard;
-  /** Asks the organization's log store whether a query would run; throws a SiemError that says why not. */
-  checkQuery?: (orgId: OrgId, query: string) => Promise<void>;
+  /** Asks the SIEM of a detection whether its query would run; throws a SiemError that says why not. */
+  checkQuery?: (orgId: OrgId, ref: ConnectionRef, query: string) => Promise<void>;
   /** Runs a detection's tests against a definition of it; answers what is wrong, nothing where all pass. */
   checkTests?: (orgId: OrgId, detectionId: string, definition: Definition) => Promise<FieldError[]>;
   /** The embedded log engine: DuckDB in child processes. */
   engine: LogEngine;
-  /** The organization's SIEM. */
-  connectionFor: (orgId: OrgId) => SiemConnection;
+  /** The SIEM that a detection asks. */
+  connectionFor: ConnectionFor;
   /** Language models by alias; without, the built-in analyst judges everything. */
   models?: Models;
   /** Reads report texts in threads of their own. */
   extractor: Extractor;
+  parser: Parser;
   feedTools?: (orgId: OrgId) => FeedTools;
   mcp?: McpTools;
   fetchAllow?: readonly string[];

@@ -30,8 +30,12 @@ const commands: Record<string, Command> = {
     run: async (args) => (await import('./commands/key.ts')).keyCommand(args),
   },
   source: {
-    line: 'source create | list | pull   feed sources, shared by all organizations unless --private',
+    line: 'source add | create | list | pull   feed sources, shared by all organizations unless --private',
     run: async (args) => (await import('./commands/source.ts')).sourceCommand(args),
+  },
+  knowledge: {
+    line: 'knowledge update [--from FILE|DIR]   take the large lists of harmless values',
+    run: async (args) => (await import('./commands/knowledge.ts')).knowledgeCommand(args),
   },
   pull: {
     line: 'pull DIR                 write the detections of a service into files',

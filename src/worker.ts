@@ -1,8 +1,11 @@
 import { agentsLoop } from './agents/run-due.ts';
 import { maintainLoop } from './db/maintain.ts';
+import { connectionCheckLoop } from './connections/pauses.ts';
 import type { Deps } from './deps.ts';
 import { cleanStatesLoop } from './feed/clean.ts';
+import { arrivalsLoop } from './ingest/dedupe/arrivals.ts';
 import { ingestLoop } from './ingest/loop.ts';
+import { reanalysisLoop } from './ingest/reanalysis/reanalyse.ts';
 import { keepingLoop } from './keeping/retention.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
 import { cleanOutboxLoop, deliverLoop } from './outputs/loops.ts';
@@ -18,9 +21,12 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     executeLoop(deps, signal),
     reapLoop(deps, signal),
     modelCheckLoop(deps, signal),
+    connectionCheckLoop(deps, signal),
     reviewLoop(deps, signal),
     ingestLoop(deps, signal),
     cleanStatesLoop(deps, signal),
+    arrivalsLoop(deps, signal),
+    reanalysisLoop(deps, signal),
     relevanceLoop(deps, signal),
     deliverLoop(deps, signal),
     agentsLoop(deps, signal),

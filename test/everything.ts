@@ -1,4 +1,5 @@
 import type { Deps } from '../src/deps.ts';
+import { useConnections } from './connections.ts';
 import { catalogue, done, fillOrg, whileServing } from './fill.ts';
 import type { TestOrg } from './harness.ts';
 import { useProof } from './proof.ts';
@@ -30,6 +31,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> 
   await useTools({ get, put, remove });
   await useProof({ get, post, put, remove }, mark);
   await useOutputs({ get, post, put, remove });
+  await useConnections({ get, post, put, remove });
   await useFeed({ get, post, put, remove }, mark);
   return calls;
 }
@@ -147,6 +149,7 @@ async function useFeed(
   { get, post, put, remove }: { get: Get; post: Send; put: Send; remove: Get },
   mark: string,
 ): Promise<void> {
+  await get('/api/feed/catalogue');
   const { sources } = await get('/api/feed/sources');
   const { id } = sources[0];
   // A second version of the catalogue: one entry is new, and the words of the others have changed.
@@ -159,6 +162,12 @@ async function useFeed(
   await get('/stats');
   const all = items.length > 0 ? items : (await get('/items?status=corrected')).items;
   await get(`/items/${all[0].id}`);
+  await get(`/items/${all[0].id}/text?version=1`);
+  const [one, two] = (await get('/items?status=corrected')).items;
+  await post(`/api/feed/items/${one.id}/merge`, { into: two.id });
+  await post(`/api/feed/items/${one.id}/split`);
+  await post(`/api/feed/items/${one.id}/retract`, { reason: 'made up' });
+  await remove(`/api/feed/items/${one.id}/retract`);
   await post('/api/feed/items', { text: `${mark} saw evil-host[.]top on Monday.` });
   await get(`/items?q=${mark}&duplicates=hide&asOf=${(await get('/items')).outputs.asOf}`);
   await get('/api/indicators?value=EVIL-host[.]top');

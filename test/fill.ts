@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ModelError } from '../src/agent/model-error.ts';
 import { runDueAgents } from '../src/agents/run-due.ts';
+import { sql } from 'kysely';
+import { pauseConnection } from '../src/connections/pauses.ts';
 import { inOrg } from '../src/db/db.ts';
 import type { Deps } from '../src/deps.ts';
 import { eventTypes } from '../src/outputs/event.ts';
@@ -40,6 +42,7 @@ export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
     ...(await fillFeed(org, mark)),
     ...(await fillAgentLoop(deps, org, mark)),
     ...(await fillAgentRuns(deps, org)),
+    ...(await fillConnections(deps, org, mark)),
   ];
   return { ids: [...new Set(ids)], mark };
 }
@@ -156,6 +159,25 @@ async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<st
     await writeGrade(tx, review, { score: { ...score, criteria: [] }, opinions: [{ entity: mark, upheld: true }] });
   });
   return [];
+}
+
+/** A SIEM that is down, a window that waits to be examined once more, and an MCP server. */
+async function fillConnections(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+  const { detections } = await done(org.call('GET', '/api/detections?limit=1'));
+  const url = `https://${mark}.example.com/`;
+  const settings = { url, index: mark };
+  const credentials = { user: mark, password: mark };
+  const one = await done(
+    org.call('POST', '/api/connections', { kind: 'opensearch', name: mark, settings, credentials }),
+  );
+  const failure = { kind: mark, blame: 'upstream', retryable: false, message: mark } as const;
+  await pauseConnection(deps, { orgId: org.id, connectionId: one.id }, failure, mark);
+  const server = await done(org.call('POST', '/api/mcp-servers', { name: mark.slice(0, 12), url }));
+  await inOrg(deps.db, org.id, (tx) =>
+    sql`insert into rechecks (organization_id, detection_id, window_from, window_to, generation, due_at)
+      values (${org.id}, ${detections[0].id}, now(), now() + interval '1 hour', ${mark}, 'infinity')`.execute(tx),
+  );
+  return [one.id, server.id];
 }
 
 async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {

@@ -40,6 +40,7 @@ export function scriptedSiem(answer: Answer): SiemConnection & { asked: Asked[] 
     },
     check: () => Promise.resolve(),
     fields: () => Promise.resolve([]),
+    ping: () => Promise.resolve(),
   };
 }
 
@@ -69,13 +70,19 @@ export async function startRuns(
   const { db, url } = on;
   await acrossOrgs(db, async (tx) => {
     await sql`delete from run_queue`.execute(tx);
+    await sql`delete from rechecks`.execute(tx);
     await sql`update schedules set active = false`.execute(tx);
   });
   const orgId = await newOrgId(db);
   const caller: Caller = { orgId, keyId: null, scopes: new Set(scopes) };
   const time = { now: new Date(start) };
   const siem = scriptedSiem(answer);
-  const deps: RunDeps = { db, clock: () => time.now, log: pino({ level: 'silent' }), connectionFor: () => siem };
+  const deps: RunDeps = {
+    db,
+    clock: () => time.now,
+    log: pino({ level: 'silent' }),
+    connectionFor: () => Promise.resolve(siem),
+  };
   return {
     db,
     url,

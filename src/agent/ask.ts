@@ -24,7 +24,13 @@ export async function askModel<T>({ model, tool, read, ...question }: Question<T
   let problem = '';
   for (let attempt = 1; attempt <= 2; attempt++) {
     await admit();
-    const answer = await model.call({ system, messages, tools: [tool], forced: tool.name, signal });
+    const answer = await model
+      .call({ system, messages, tools: [tool], forced: tool.name, signal })
+      .catch(async (error: unknown) => {
+        // What was set aside for the call is free again.
+        await record({ tokens: 0, costUsd: 0 });
+        throw error;
+      });
     await record({ tokens: answer.tokens.input + answer.tokens.output, costUsd: costOf(model, answer.tokens) });
     const submitted = answer.toolCalls.find(({ name }) => name === tool.name);
     const result = await read(submitted ? submitted.input : jsonIn(answer.text));

@@ -1,4 +1,4 @@
-import type { Spent } from './budgets.ts';
+import type { Budgets, Spent } from './budgets.ts';
 import type { ModelRef } from './models.ts';
 import type { Deps } from '../deps.ts';
 import type { OrgId } from '../lib/org-id.ts';
@@ -10,6 +10,8 @@ export type WorkTask = {
   runId: string;
   model: ModelRef | undefined;
   prompt: string;
+  /** The agent's own, before those of the alias. */
+  budgets: Partial<Budgets>;
   signal: AbortSignal;
 };
 

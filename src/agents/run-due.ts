@@ -48,7 +48,7 @@ async function runAgent(deps: Deps, agent: Scheduled, { work, slotAt, signal }: 
   if (!(await inOrg(deps.db, orgId, (tx) => beginRun(tx, agent, begun)))) return false;
   const within = AbortSignal.any([signal, AbortSignal.timeout(runMsMax)]);
   const end = await outcomeOf(deps, () =>
-    work(deps, { orgId, agentId, runId: id, model, prompt: agent.prompt, signal: within }),
+    work(deps, { orgId, agentId, runId: id, model, prompt: agent.prompt, budgets: agent.budgets, signal: within }),
   );
   await inOrg(deps.db, orgId, (tx) => endRun(tx, { orgId, agentId, id }, end, deps.clock()));
   return true;

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Budgets } from '../agent/budgets.ts';
 import { acrossOrgs, row, rows, type Db, type Tx } from '../db/db.ts';
 import type { Agent } from '../detections/agent.ts';
 import { effectiveCron } from '../detections/cadence.ts';
@@ -11,11 +12,12 @@ export type Scheduled = {
   type: Agent['built_in_agent_type'];
   modelAlias: string;
   prompt: string;
+  budgets: Partial<Budgets>;
   cron: string | null;
   lastRunAt: Date | null;
 };
 
-type Row = Omit<Scheduled, 'cron'> & Pick<Agent, 'custom_cron_schedule' | 'detection_cadence'>;
+type Row = Omit<Scheduled, 'cron' | 'budgets'> & Pick<Agent, 'custom_cron_schedule' | 'detection_cadence' | 'budgets'>;
 
 /** The built-in agents of these types that are switched on, which they are only with a schedule; the one run longest ago first. */
 export async function listScheduledAcrossOrgs(db: Db, types: readonly string[]): Promise<Scheduled[]> {
@@ -24,15 +26,16 @@ export async function listScheduledAcrossOrgs(db: Db, types: readonly string[]):
       tx,
       sql<Row>`
         select a.organization_id as "orgId", a.id as "agentId", a.built_in_agent_type as type, a.model_alias as "modelAlias", p.prompt,
-          f.last_run_at as "lastRunAt", a.custom_cron_schedule, a.detection_cadence
+          f.last_run_at as "lastRunAt", a.custom_cron_schedule, a.detection_cadence, a.budgets
         from agents a join agent_prompts p on p.organization_id = a.organization_id and p.id = a.active_prompt_id
         left join run_facts f on f.organization_id = a.organization_id and f.detection_id = a.id
         where a.is_built_in and a.built_in_agent_type = any(${types}::text[]) and a.enabled
         order by f.last_run_at nulls first, a.id`,
     ),
   );
-  return found.map(({ custom_cron_schedule, detection_cadence, ...one }) => ({
+  return found.map(({ custom_cron_schedule, detection_cadence, budgets, ...one }) => ({
     ...one,
+    budgets: budgets === null ? {} : (JSON.parse(budgets) as Partial<Budgets>),
     cron: effectiveCron({ custom_cron_schedule, detection_cadence }),
   }));
 }

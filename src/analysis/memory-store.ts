@@ -44,6 +44,20 @@ export async function writeMemory(
   }
 }
 
+/** Whether exactly this is what is remembered of the window. */
+export async function remembers(
+  tx: Tx,
+  { orgId, detectionId, generation }: MemoryScope,
+  window: PastWindow,
+  entries: readonly MemoryEntry[],
+): Promise<boolean> {
+  const { rows } = await sql<MemoryEntry>`select key, entity, number, value from memory where organization_id = ${orgId}
+    and detection_id = ${detectionId} and generation = ${generation} and window_from = ${window.from}`.execute(tx);
+  const textOf = ({ key, entity, number, value }: MemoryEntry): string => JSON.stringify([key, entity, number, value]);
+  const known = new Set(rows.map(textOf));
+  return rows.length === entries.length && entries.every((entry) => known.has(textOf(entry)));
+}
+
 /** Answers what a category asked of the past before `window`: the same as `recallFrom` over the same windows. */
 export async function recallMemory(
   tx: Tx,

@@ -10,11 +10,13 @@ import { findOrgAcrossOrgs } from '../orgs/store.ts';
 import { readArgs, UsageError } from './usage.ts';
 import { withDatabase } from './with-database.ts';
 
-const usage = `tocsin source create --kind KIND --name NAME --url URL [--org ORG] [--private] [--assigned-to ORG ...] [--publisher P] [--tlp TLP] [--schedule CRON] [--json]
+const usage = `tocsin source add --catalogue NAME [--org ORG] [--private] [--json]
+       tocsin source create --kind KIND --name NAME --url URL [--org ORG] [--private] [--assigned-to ORG ...] [--publisher P] [--tlp TLP] [--schedule CRON] [--json]
        tocsin source list [--org ORG] [--json] | tocsin source pull ID [--org ORG] [--json]`;
 
 const options = {
   org: { type: 'string' },
+  catalogue: { type: 'string' },
   kind: { type: 'string' },
   name: { type: 'string' },
   url: { type: 'string' },
@@ -37,7 +39,7 @@ export async function sourceCommand(args: string[]): Promise<number> {
     console.log(values.json ? JSON.stringify(value) : line);
     return 0;
   };
-  if (verb === 'create' && words.length === 1) {
+  if ((verb === 'create' || verb === 'add') && words.length === 1) {
     const source = await withSession(values.org, async ({ deps, caller }) =>
       createSource(deps, caller, await readInput(deps.db, values)),
     );
@@ -71,10 +73,11 @@ export async function sourceCommand(args: string[]): Promise<number> {
 }
 
 async function readInput(db: Db, values: Values): Promise<CreateSource> {
-  const { kind, name, url, publisher, tlp, schedule } = values;
+  const { catalogue, kind, name, url, publisher, tlp, schedule } = values;
   const assigned = values['assigned-to'];
   const assignedTo = assigned && (await Promise.all(assigned.map(async (org) => (await organization(db, org)).id)));
   const given = {
+    catalogue,
     kind,
     name,
     url,

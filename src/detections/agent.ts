@@ -71,6 +71,8 @@ export type Figures = {
   true_positives: number;
   benign: number;
   false_positives: number;
+  /** There is a connection that it asks. */
+  siem_connected: boolean;
 };
 
 export type AgentWithPrompt = Agent & ActivePrompt;
@@ -84,6 +86,7 @@ export const noFigures: Figures = {
   true_positives: 0,
   benign: 0,
   false_positives: 0,
+  siem_connected: true,
 };
 
 /** Columns of a new agent that nothing but a request sets. */

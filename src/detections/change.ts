@@ -1,9 +1,11 @@
 import type { Tx } from '../db/db.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { followConnections } from '../schedule/delays.ts';
 import { changeSchedule } from '../schedule/lifecycle.ts';
 import type { AgentView } from './agent.ts';
 import { changedColumns, updateAgent } from './agent-store.ts';
 import { effectiveCron } from './cadence.ts';
+import { asksAnother, findConnected } from './connection-store.ts';
 import { definitionText } from './definition.ts';
 import { emitDetection } from './events.ts';
 import { fingerprintOf } from './fingerprint.ts';
@@ -30,8 +32,10 @@ export async function storeChange(
 ): Promise<Detection> {
   const { caller, action, now } = change;
   if (changedColumns(before, after).length === 0) return toRecord(before);
+  const moves = asksAnother(before, after);
   const stored: AgentView = {
     ...after,
+    ...(moves ? { siem_connected: await findConnected(tx, after) } : {}),
     updated_at: new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1)),
     revision: definitionText(before) === definitionText(after) ? before.revision : before.revision + 1,
     ...suggestionColumns(before, after),
@@ -47,6 +51,7 @@ export async function storeChange(
   };
   await updateAgent(tx, caller, { before, after: stored }, written);
   await followSchedule(tx, before, stored, change);
+  if (moves) await followConnections(tx, caller.orgId, stored.id);
   await emitDetection(tx, action, record);
   return record;
 }
@@ -70,6 +75,8 @@ async function followSchedule(
   const isDeleted = after.deleted_at !== null && before.deleted_at === null && !after.is_suggestion;
   if (isSame && !isDeleted) return;
   await changeSchedule(tx, { orgId: caller.orgId, detectionId: after.id, ...next, now, reason });
+  // A first schedule begins without the delay of the connection.
+  if (after.connection_id !== null || after.siem_type !== null) await followConnections(tx, caller.orgId, after.id);
 }
 
 /** What the scheduler sees: an open suggestion and a built-in agent have no schedule yet, whatever their cron. */

@@ -2,19 +2,18 @@ import type { Deps } from '../deps.ts';
 import { appError, type FieldError } from '../lib/errors.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { SiemError } from '../siem/connector.ts';
-import type { Agent, AgentWithPrompt } from './agent.ts';
+import type { AgentView, AgentWithPrompt } from './agent.ts';
 import { definitionText, type Definition } from './definition.ts';
-import { siemWarnings, warningsOf } from './warnings.ts';
+import { warningsOf } from './warnings.ts';
 
 /** `?validate=true`: 422 check_failed with what would not run. Asks the SIEM that is connected, never a model. */
-export async function checkWouldRun(deps: Pick<Deps, 'checkQuery'>, orgId: OrgId, agent: Agent): Promise<void> {
+export async function checkWouldRun(deps: Pick<Deps, 'checkQuery'>, orgId: OrgId, agent: AgentView): Promise<void> {
   const errors: FieldError[] = warningsOf(agent).map(({ code, field, detail }) => ({
     pointer: `/${field}`,
     code,
     detail,
   }));
-  if (siemWarnings(agent.siem_type).length === 0)
-    errors.push(...(await queryErrors(deps, orgId, agent.detection_query ?? '')));
+  if (agent.siem_connected) errors.push(...(await queryErrors(deps, orgId, agent)));
   const [first] = errors;
   if (first) throw appError('check_failed', first.detail, { errors });
 }
@@ -22,10 +21,10 @@ export async function checkWouldRun(deps: Pick<Deps, 'checkQuery'>, orgId: OrgId
 async function queryErrors(
   { checkQuery }: Pick<Deps, 'checkQuery'>,
   orgId: OrgId,
-  query: string,
+  { connection_id: connectionId, siem_type: siemType, detection_query: query }: AgentView,
 ): Promise<FieldError[]> {
   try {
-    await checkQuery?.(orgId, query);
+    await checkQuery?.(orgId, { connectionId, siemType }, query ?? '');
     return [];
   } catch (error) {
     if (!(error instanceof SiemError)) throw error;

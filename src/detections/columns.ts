@@ -7,15 +7,13 @@ import { storedSchema } from './verdict-schema.ts';
 
 /** The columns that a body sets; a field that is absent sets none. 400 for values that only the service can judge. `now` is slot time. */
 export function columnsOf(input: UpdateDetection, now: Date): Partial<Agent> {
-  if (input.connectionId !== undefined) {
-    throw fieldError('/connectionId', 'unknown_connection', `There is no connection ${input.connectionId}.`);
-  }
   return withoutAbsent({
     name: input.name,
     description: input.description === null ? '' : input.description,
     detection_category: input.detectionCategory,
     detection_query: input.detectionQuery,
     siem_type: input.siemType,
+    connection_id: input.connectionId,
     tool_names: input.toolNames === null ? [] : input.toolNames,
     tags: input.tags,
     model_alias: input.modelAlias,

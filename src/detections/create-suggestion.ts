@@ -1,11 +1,11 @@
 import { inOrg, type Tx } from '../db/db.ts';
 import { appError } from '../lib/errors.ts';
 import type { Caller } from '../orgs/caller.ts';
-import { noFigures, type AgentWithPrompt } from './agent.ts';
+import type { AgentWithPrompt } from './agent.ts';
 import { findKin, insertAgent } from './agent-store.ts';
 import { checkWouldRun } from './check.ts';
 import { checkModelAlias } from './columns.ts';
-import type { CreateDeps } from './create.ts';
+import { viewOf, type CreateDeps } from './create.ts';
 import { newAgent } from './new-agent.ts';
 import { emitDetection } from './events.ts';
 import { fingerprintOf } from './fingerprint.ts';
@@ -45,8 +45,9 @@ export async function createSuggestion(
     suggestion_fingerprint: fingerprintOf(made),
     suggestion_key: proposed?.key ?? null,
   };
-  if (validate) await checkWouldRun(deps, caller.orgId, agent);
-  const record = toRecord({ ...agent, ...noFigures });
+  const view = await viewOf(deps, caller, agent);
+  if (validate) await checkWouldRun(deps, caller.orgId, view);
+  const record = toRecord(view);
   await inOrg(deps.db, caller.orgId, async (tx) => {
     if (proposed) await refuseLookAlike(tx, caller, agent, now);
     await insertAgent(tx, caller, agent, {

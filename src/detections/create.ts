@@ -1,12 +1,14 @@
 import { inOrg, type Tx } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { followConnections } from '../schedule/delays.ts';
 import { openSchedule } from '../schedule/lifecycle.ts';
-import { noFigures, type AgentWithPrompt } from './agent.ts';
+import { noFigures, type AgentView, type AgentWithPrompt } from './agent.ts';
 import { insertAgent } from './agent-store.ts';
 import { effectiveCron } from './cadence.ts';
 import { checkWouldRun } from './check.ts';
 import { checkModelAlias } from './columns.ts';
+import { findConnected } from './connection-store.ts';
 import { emitDetection } from './events.ts';
 import type { CreateDetection } from './input.ts';
 import { newAgent } from './new-agent.ts';
@@ -24,8 +26,9 @@ export async function createDetection(
 ): Promise<Detection> {
   checkModelAlias(deps.models, input.modelAlias);
   const agent = newAgent(caller, input, deps.clock());
-  if (validate) await checkWouldRun(deps, caller.orgId, agent);
-  const record = toRecord({ ...agent, ...noFigures });
+  const view = await viewOf(deps, caller, agent);
+  if (validate) await checkWouldRun(deps, caller.orgId, view);
+  const record = toRecord(view);
   await inOrg(deps.db, caller.orgId, async (tx) => {
     await insertAgent(tx, caller, agent, {
       action: 'detection.created',
@@ -40,6 +43,13 @@ export async function createDetection(
   return record;
 }
 
+/** The agent as it will be seen, before anything of it is stored. 400 for a connection that is not the organization's. */
+export async function viewOf({ db }: Pick<Deps, 'db'>, caller: Caller, agent: AgentWithPrompt): Promise<AgentView> {
+  const isPlain = agent.connection_id === null && agent.siem_type === null;
+  const connected = isPlain || (await inOrg(db, caller.orgId, (tx) => findConnected(tx, agent)));
+  return { ...agent, ...noFigures, siem_connected: connected };
+}
+
 /** Coverage of a detection begins here, at the last slot before now. */
 async function openAgentSchedule(tx: Tx, { orgId }: Caller, agent: AgentWithPrompt): Promise<void> {
   await openSchedule(tx, {
@@ -50,4 +60,5 @@ async function openAgentSchedule(tx: Tx, { orgId }: Caller, agent: AgentWithProm
     lookbackMinutes: agent.lookback_minutes,
     now: agent.updated_at,
   });
+  if (agent.connection_id !== null || agent.siem_type !== null) await followConnections(tx, orgId, agent.id);
 }

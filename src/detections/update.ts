@@ -7,6 +7,7 @@ import type { AgentView } from './agent.ts';
 import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
 import { storeChange } from './change.ts';
 import { checkTestsPass, checkWouldRun } from './check.ts';
+import { asksAnother, findConnected } from './connection-store.ts';
 import { checkModelAlias, columnsOf } from './columns.ts';
 import { checkIfMatch, etagOf } from '../http/etag.ts';
 import type { UpdateDetection } from './input.ts';
@@ -29,7 +30,7 @@ export async function updateDetection(
     // Asked before the row is locked: a SIEM may take its time.
     const seen = changeable(await inOrg(deps.db, caller.orgId, (tx) => findAgent(tx, scope, id)), id);
     const next = merge(seen, input, now);
-    if (validate) await checkWouldRun(deps, caller.orgId, next);
+    if (validate) await checkWouldRun(deps, caller.orgId, await withConnection(deps, caller, seen, next));
     if (requireTests) await checkTestsPass(deps, caller.orgId, next);
   }
   return inOrg(deps.db, caller.orgId, async (tx) => {
@@ -43,6 +44,17 @@ export async function updateDetection(
       reason: 'disabled',
     });
   });
+}
+
+/** What a check says of a SIEM is about the one that would be asked. */
+async function withConnection(
+  { db }: Pick<Deps, 'db'>,
+  { orgId }: Caller,
+  before: AgentView,
+  after: AgentView,
+): Promise<AgentView> {
+  if (!asksAnother(before, after)) return after;
+  return { ...after, siem_connected: await inOrg(db, orgId, (tx) => findConnected(tx, after)) };
 }
 
 /** The detection of this id, deleted or not; 404 for another kind of agent too. */

@@ -3,6 +3,7 @@ import { row, rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { Mark } from '../lib/page.ts';
 import type { AgentView } from './agent.ts';
+import { connectedColumn } from './connection-store.ts';
 
 const figureDays = 30;
 const dayMs = 86_400_000;
@@ -19,7 +20,7 @@ function viewOf({ orgId, now }: Scope, { where, order }: Selection): RawBuilder<
   return sql<AgentView>`
     select a.*, p.prompt, p.version as prompt_version, p.description as prompt_description, p.created_at as prompt_created_at,
       f.last_run_at, d.runs, d.hits, d.avg_score, coalesce(v.true_positives, 0) as true_positives, coalesce(v.benign, 0) as benign,
-      coalesce(v.false_positives, 0) as false_positives
+      coalesce(v.false_positives, 0) as false_positives, ${connectedColumn} as siem_connected
     from agents a
     join agent_prompts p on p.organization_id = a.organization_id and p.id = a.active_prompt_id
     left join run_facts f on f.organization_id = a.organization_id and f.detection_id = a.id

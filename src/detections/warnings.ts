@@ -1,22 +1,30 @@
-import type { Agent } from './agent.ts';
+import type { AgentView } from './agent.ts';
 import { isMcpName, toolNames } from '../tools/registry.ts';
 import type { Warning } from './schema.ts';
 
-/** SIEMs that this version reaches; a detection that names none runs on the embedded log store, `local`. */
-const siemTypes: readonly string[] = ['local'];
+type Asking = Pick<AgentView, 'siem_type' | 'connection_id' | 'siem_connected'>;
 
 /** What would not run, in the words with which the run would fail. Looks nothing up outside. */
-export function warningsOf(agent: Pick<Agent, 'tool_names' | 'siem_type'>): Warning[] {
-  const tools = agent.tool_names
-    .filter((name) => !toolNames.includes(name) && !isMcpName(name))
-    .map((name) => ({ code: 'unknown_tool', field: 'toolNames', detail: `There is no tool named "${name}".` }));
-  return [...tools, ...siemWarnings(agent.siem_type)];
+export function warningsOf(agent: Asking & Pick<AgentView, 'tool_names'>): Warning[] {
+  return [...toolWarnings(agent.tool_names), ...siemWarnings(agent)];
 }
 
-/** A SIEM without a connection: what is asked of it cannot run. */
-export function siemWarnings(siemType: string | null): Warning[] {
-  if (siemType === null || siemTypes.includes(siemType.toLowerCase())) return [];
-  return [
-    { code: 'no_connection', field: 'siemType', detail: `There is no connection to a SIEM of type "${siemType}".` },
-  ];
+export function toolWarnings(names: readonly string[]): Warning[] {
+  return names
+    .filter((name) => !toolNames.includes(name) && !isMcpName(name))
+    .map((name) => ({ code: 'unknown_tool', field: 'toolNames', detail: `There is no tool named "${name}".` }));
+}
+
+/** A SIEM without a connection, or with several of which none is named: what is asked of it cannot run. */
+function siemWarnings({
+  siem_type: siemType,
+  connection_id: connectionId,
+  siem_connected: connected,
+}: Asking): Warning[] {
+  if (connected) return [];
+  const detail =
+    connectionId === null
+      ? `There is no connection to a SIEM of type "${siemType}".`
+      : `There is no connection ${connectionId}.`;
+  return [{ code: 'no_connection', field: connectionId === null ? 'siemType' : 'connectionId', detail }];
 }

@@ -49,6 +49,7 @@ export async function describeApi(app: App): Promise<void> {
         'models',
         'tools',
         'hits',
+        'connections',
         'outputs',
         'feed',
         'sources',

@@ -201,6 +201,7 @@ describe('the recorded catalogue', () => {
       expect(after.body).toEqual(before.body);
       expect(after.headers['etag']).toBe(before.headers['etag']);
     },
+    180_000,
   );
 
   /** Which lines differ between the two last versions of the items changed last: by CVE, the field names. */

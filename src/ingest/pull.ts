@@ -2,7 +2,6 @@ import { forgetViews } from '../feed/view.ts';
 import type { Deps } from '../deps.ts';
 import type { Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { nextSlot, parseCron } from '../schedule/cron.ts';
 import { applyPlan } from './apply.ts';
 import { lacksTooMany, planPull, planRepeat, type HeldItem, type Plan, type PullResult } from './diff.ts';
 import { toCandidates } from './candidates.ts';
@@ -10,19 +9,18 @@ import { splitByWords } from './filters.ts';
 import { bytesHash } from './hashes.ts';
 import { ingestMetrics } from './metrics.ts';
 import { readInput, type Input } from './read-input.ts';
-import type { Parsed, SourceFormat } from './record.ts';
+import type { Parsed } from './record.ts';
 import { reading } from './reading.ts';
 import { authHeaders } from './source-auth.ts';
 import type { Cursor, SourceRow } from './source-row.ts';
 import { readTexts } from './read-texts.ts';
 import { settleSmallChanges } from './small-changes.ts';
+import { rhythmOf, tellSource } from './source-events.ts';
+import { nextAfterGood, nextPull } from './source-schedule.ts';
 import { finishPull, lockClaim, releaseSource } from './source-store.ts';
 import { sourceFormats } from './sources/registry.ts';
 import { inSourceAcrossOrgs, listHeldItems, privatePool } from './store.ts';
 
-const backOffMs = 5 * 60_000;
-const backOffMaxMs = 24 * 3_600_000;
-const goOnMs = 60_000;
 const storedSkippedMax = 100;
 
 /**
@@ -53,17 +51,17 @@ export async function pullClaimed(
     const parsed =
       repeats || input.kind === 'not-modified'
         ? undefined
-        : await asBadPull(async () => readTexts(deps.extractor, parse(source, input), options.signal));
+        : await asBadPull(() => parse(deps, source, { input, signal: options.signal }));
     const result = await inSourceAcrossOrgs(deps.db, source, async (tx): Promise<PullResult | undefined> => {
       const claimed = await lockClaim(tx, source, worker);
       if (!claimed) return undefined;
       const plan = await planOf(tx, claimed, parsed, cursor);
       await applyPlan(tx, claimed, plan, deps.clock());
-      await finishPull(
-        tx,
-        worker,
-        goodEnd(deps, claimed, { input, parsed, cursor, plan, scheduled: options.scheduled, before: source }),
-      );
+      const end = goodEnd(deps, claimed, { input, parsed, cursor, plan, scheduled: options.scheduled, before: source });
+      await finishPull(tx, worker, end);
+      const { silentSince } = JSON.parse(end.cursor) as Cursor;
+      if (silentSince && !cursor.silentSince)
+        await tellSource(tx, claimed, { type: 'feed.source.silent', now: deps.clock() });
       return plan.result;
     });
     forgetViews(deps.db);
@@ -81,13 +79,15 @@ export async function pullClaimed(
 /** Why a pull is not good; the message may be shown. Anything else that is thrown is a fault of this program. */
 class BadPull extends Error {}
 
-function parse(source: SourceRow, input: Exclude<Input, { kind: 'not-modified' }>): Parsed {
-  const format: SourceFormat = sourceFormats[source.kind];
-  const context = { reliability: source.reliability };
-  if (input.kind === 'read') return format.parse(input.parts, context);
+type Reading = { input: Exclude<Input, { kind: 'not-modified' }>; signal: AbortSignal | undefined };
+
+async function parse({ parser, extractor }: Deps, source: SourceRow, { input, signal }: Reading): Promise<Parsed> {
+  const { parts } = input;
+  const task = { kind: source.kind, parts, context: { reliability: source.reliability } };
+  if (input.kind === 'read') return readTexts(extractor, await parser.parse(task, signal), signal);
   const { unchanged, skipped } = input.collection;
-  const read = input.parts.length === 0 ? { records: [], skipped: [] } : format.parse(input.parts, context);
-  return { ...read, skipped: [...skipped, ...read.skipped], unchanged };
+  const read = parts.length === 0 ? { records: [], skipped: [] } : await parser.parse(task, signal);
+  return readTexts(extractor, { ...read, skipped: [...skipped, ...read.skipped], unchanged }, signal);
 }
 
 async function asBadPull<T>(work: () => Promise<T>): Promise<T> {
@@ -155,6 +155,7 @@ function goodEnd(
     ...(input.kind === 'collected' ? { collected: input.collection.cursor } : {}),
     ...(parsed && read ? { bytes: bytesHash(read.parts), records: plan.records } : {}),
     ...(newest ? { newest } : {}),
+    ...rhythmOf(source, cursor, { now, isNew }),
     reading: isCurrent ? String(reading) : '',
   };
   return {
@@ -203,34 +204,10 @@ async function failPull(
       last_result: stored(result),
       next_pull_at,
     });
+    if (failures === 1) await tellSource(tx, claimed, { type: 'feed.source.failed', now });
     return result;
   });
 }
-
-/** What a pull's bounds left unread does not wait for the next slot. */
-function nextAfterGood(
-  source: SourceRow,
-  now: Date,
-  { scheduled, more }: { scheduled: boolean; more: boolean },
-): Date | null {
-  const next = nextPull(source, now, { scheduled, failures: 0 });
-  return next && more ? new Date(Math.min(next.getTime(), now.getTime() + goOnMs)) : next;
-}
-
-/** A pull by hand leaves the slots alone. After failures the source rests, longer each time, up to a day. */
-function nextPull(
-  source: SourceRow,
-  now: Date,
-  { scheduled, failures }: { scheduled: boolean; failures: number },
-): Date | null {
-  if (!source.enabled) return null;
-  if (!scheduled) return source.next_pull_at;
-  const rest = failures === 0 ? 0 : Math.min(backOffMaxMs, backOffMs * 2 ** Math.min(failures - 1, 20));
-  return nextSlot(parseCron(scheduleOf(source)), new Date(now.getTime() + rest));
-}
-
-export const scheduleOf = (source: Pick<SourceRow, 'schedule' | 'kind'>): string =>
-  source.schedule ?? sourceFormats[source.kind].defaults.schedule;
 
 const stored = (result: PullResult): string =>
   JSON.stringify({ ...result, skipped: result.skipped.slice(0, storedSkippedMax) });

@@ -5,6 +5,7 @@ import { etagOf } from '../http/etag.ts';
 import { callerOf, type App } from '../http/route.ts';
 import { uuidPattern } from '../lib/org-id.ts';
 import { PageQuery } from '../lib/page.ts';
+import { KnownSources, listKnownSources } from './catalogue.ts';
 import { FeedItemDetail } from '../feed/schema.ts';
 import { postItem } from './posted-item.ts';
 import { CreateSource, PostItem, PullOutcome, Source, SourceList, UpdateSource } from './schema.ts';
@@ -29,6 +30,13 @@ export function sourceRoutes(app: App, deps: Deps): void {
     config: { scope: 'feed:write' },
     schema: { tags, summary: 'Create a feed source', body: CreateSource, response: { 200: Source } },
     handler: async (request, reply) => withEtag(reply, await createSource(deps, callerOf(request), request.body)),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/feed/catalogue',
+    config: { scope: 'feed:read' },
+    schema: { tags, summary: 'List well-known public sources', response: { 200: KnownSources } },
+    handler: async () => listKnownSources(),
   });
   app.route({
     method: 'GET',

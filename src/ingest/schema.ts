@@ -38,11 +38,26 @@ const fields = {
     .describe('Organizations that see a shared source; null: all. Needs feed:admin.'),
 };
 
-export const CreateSource = z.strictObject({
-  kind: z.enum(sourceKinds),
-  ...fields,
-  visibility: z.enum(['private', 'shared']).optional().describe('Default private; shared needs feed:admin.'),
-});
+/** What a source must have, unless the catalogue has it. */
+const needed = ['kind', 'name', 'url'] as const;
+
+export const CreateSource = z
+  .strictObject({
+    catalogue: z.string().optional().describe('A name of GET /api/feed/catalogue, which gives what is not given here.'),
+    ...fields,
+    kind: z.enum(sourceKinds).optional().describe('Required without `catalogue`.'),
+    name: fields.name.optional().describe('Required without `catalogue`.'),
+    url: fields.url
+      .optional()
+      .describe('http, https, or a `file:` address where the settings allow one. Required without `catalogue`.'),
+    visibility: z.enum(['private', 'shared']).optional().describe('Default private; shared needs feed:admin.'),
+  })
+  .superRefine((input, context) => {
+    if (input.catalogue !== undefined) return;
+    for (const name of needed)
+      if (input[name] === undefined)
+        context.addIssue({ code: 'custom', path: [name], message: 'is required without catalogue' });
+  });
 export type CreateSource = z.infer<typeof CreateSource>;
 
 export const PullOutcome = z
@@ -79,6 +94,10 @@ export const Source = z
     lastSuccessAt: z.string().nullable(),
     lastNewAt: z.string().nullable(),
     lagSeconds: z.int().nullable().describe('Time since the last good pull.'),
+    silentSince: z
+      .string()
+      .nullable()
+      .describe('Since when nothing new has come for longer than is usual for the source.'),
     lastError: z.string().nullable(),
     failures: z.int(),
     lastResult: PullOutcome.nullable(),
@@ -97,6 +116,7 @@ const readOnly = [
   'lastSuccessAt',
   'lastNewAt',
   'lagSeconds',
+  'silentSince',
   'lastError',
   'failures',
   'lastResult',

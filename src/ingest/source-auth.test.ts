@@ -42,10 +42,7 @@ test.each([
   ];
   expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain('secret');
   const stored = await acrossOrgs(app.deps.db, (tx) =>
-    rows(
-      tx,
-      sql<{ line: string }>`select s::text as line from feed_sources s union all select a::text from audit a`,
-    ),
+    rows(tx, sql<{ line: string }>`select s::text as line from feed_sources s union all select a::text from audit a`),
   );
   expect(stored.map(({ line }) => line).join()).not.toMatch(/secret[:-]1|7365637265742d31|7365637265743a31/);
 });

@@ -60,6 +60,9 @@ export type Cursor = {
   newest?: string;
   /** What a format that collects several documents goes on from. */
   collected?: unknown;
+  /** The usual distance between news, and since when there has been none for too long. */
+  usualMs?: number | undefined;
+  silentSince?: string | undefined;
   /** How it was read; a newer way reads the same bytes again. */
   reading?: string;
 };

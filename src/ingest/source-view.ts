@@ -1,9 +1,9 @@
 import { appError } from '../lib/errors.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { shownUrl } from './document.ts';
-import { scheduleOf } from './pull.ts';
+import { scheduleOf } from './source-schedule.ts';
 import type { Source } from './schema.ts';
-import type { SourceRow } from './source-row.ts';
+import type { Cursor, SourceRow } from './source-row.ts';
 
 /** A source as the caller may see it: who else it is assigned to, and where a file of this machine lies, is its owner's affair. */
 export function toSource(row: SourceRow, caller: Caller, now: Date): Source {
@@ -34,6 +34,7 @@ export function toSource(row: SourceRow, caller: Caller, now: Date): Source {
     lastSuccessAt: text(row.last_success_at),
     lastNewAt: text(row.last_new_at),
     lagSeconds: lag,
+    silentSince: (JSON.parse(row.cursor) as Cursor).silentSince ?? null,
     lastError: row.last_error,
     failures: row.failures,
     lastResult: row.last_result === null ? null : (JSON.parse(row.last_result) as Source['lastResult']),

@@ -8,8 +8,10 @@ import { pageOf, pageRequest, type PageQuery } from '../lib/page.ts';
 import { insertAudit } from '../orgs/audit.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { nextSlot, parseCron } from '../schedule/cron.ts';
+import { knownSources } from './catalogue.ts';
 import type { PullResult } from './diff.ts';
-import { pullClaimed, scheduleOf } from './pull.ts';
+import { pullClaimed } from './pull.ts';
+import { scheduleOf } from './source-schedule.ts';
 import type { CreateSource, Source, SourceList, UpdateSource } from './schema.ts';
 import { changedAuth } from './source-auth.ts';
 import { checkSchedule, checkUrl, storedTlp } from './source-input.ts';
@@ -27,7 +29,7 @@ import {
   updateSourceRow,
   type NewSource,
 } from './source-store.ts';
-import { sourceFormats } from './sources/registry.ts';
+import { sourceFormats, type SourceKind } from './sources/registry.ts';
 import { inSourceAcrossOrgs, insertAssignedPool, privatePool, publicPool, updateAssignedPool } from './store.ts';
 
 const sourcesMax = 1_000;
@@ -39,7 +41,8 @@ const isCommandLine = (caller: Caller): boolean => caller.keyId === null;
  * Makes a source; it is first pulled at its first slot. What an organization makes is private; `shared` and `assignedTo` need feed:admin.
  * Throws a 400 that names the field.
  */
-export async function createSource(deps: Deps, caller: Caller, input: CreateSource): Promise<Source> {
+export async function createSource(deps: Deps, caller: Caller, given: CreateSource): Promise<Source> {
+  const input = completed(given);
   const { defaults } = sourceFormats[input.kind];
   const visibility = input.visibility ?? 'private';
   if (visibility === 'shared') requireAdmin(caller);
@@ -92,6 +95,16 @@ export async function createSource(deps: Deps, caller: Caller, input: CreateSour
     return made;
   });
 }
+
+/** What the catalogue knows of a source, under what is given. */
+function completed({ catalogue, ...given }: CreateSource): Omit<CreateSource, 'catalogue'> & Named {
+  if (catalogue === undefined) return given as Omit<CreateSource, 'catalogue'> & Named;
+  const known = Object.hasOwn(knownSources, catalogue) ? knownSources[catalogue] : undefined;
+  if (!known) throw fieldError('/catalogue', 'unknown', `The catalogue has no source "${catalogue.slice(0, 100)}".`);
+  const { title, ...rest } = known;
+  return { ...rest, name: `${known.publisher}: ${title}`, ...given } as Omit<CreateSource, 'catalogue'> & Named;
+}
+type Named = { kind: SourceKind; name: string; url: string };
 
 async function poolOf(tx: Tx, source: Omit<NewSource, 'pool_id'>): Promise<string> {
   if (source.visibility === 'private') return privatePool(tx, source.organization_id, uuidv7());

@@ -8,6 +8,7 @@ import type { Caller } from '../orgs/caller.ts';
 import { scopes } from '../orgs/caller.ts';
 import type { PullResult } from './diff.ts';
 import type { CreateSource, Source } from './schema.ts';
+import type { SourceKind } from './sources/registry.ts';
 import { createSource, pullSource } from './sources.ts';
 
 export type KevRow = Record<string, string | string[]>;
@@ -25,7 +26,7 @@ export type FileSource = { source: Source; url: string; pull: (content: unknown)
 export async function fileSource(
   app: TestApp,
   org: TestOrg,
-  input: Partial<CreateSource> & { kind: CreateSource['kind'] },
+  input: CreateSource & { kind: SourceKind },
 ): Promise<FileSource> {
   const path = join(app.dataDir, `${org.name}-${Math.random().toString(36).slice(2)}.json`);
   const url = pathToFileURL(path).href;

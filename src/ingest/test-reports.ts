@@ -9,7 +9,7 @@ const uuidOf = (number: number): string => `00000000-0000-4000-8000-${String(num
 
 /** A source of numbered reports, each with the domain `r<number>.example`; `write` puts some of them anew and pulls. */
 export async function reportSource(app: TestApp, org: TestOrg, input: Partial<CreateSource> = {}) {
-  const source = await fileSource(app, org, { kind: 'stix', ...input });
+  const source = await fileSource(app, org, { ...input, kind: 'stix' });
   const held = new Map<number, object[]>();
   let day = 0;
   return {

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { rootCertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { createAllowance, isPublicAddress } from './public-address.ts';
@@ -126,6 +127,8 @@ export type Outgoing = {
   headers: Record<string, string>;
   body?: Buffer | undefined;
   allow: readonly string[];
+  /** A PEM certificate to trust beside the public ones. */
+  ca?: string | undefined;
 };
 
 /** One request, to an address that was checked; redirects are the caller's. Throws an Error with a message that may be shown. */
@@ -138,11 +141,11 @@ export async function sendTo(url: URL, given: Outgoing, signal: AbortSignal): Pr
     if (options.all) done(null, addresses);
     else done(null, addresses[0]!.address, addresses[0]!.family);
   };
-  const { method, body } = given;
+  const { method, body, ca } = given;
   const headers = { 'user-agent': 'tocsin', ...given.headers };
   return new Promise((resolve, reject) => {
     const start = url.protocol === 'https:' ? requestHttps : requestHttp;
-    const outgoing = start(url, { method, headers, lookup: pinned, signal, agent: false }, resolve);
+    const outgoing = start(url, { method, headers, lookup: pinned, signal, agent: false, ...trusting(ca) }, resolve);
     outgoing.on('error', (error) =>
       reject(new Error(`${url.host} cannot be reached: ${error.message}`, { cause: error })),
     );
@@ -150,9 +153,12 @@ export async function sendTo(url: URL, given: Outgoing, signal: AbortSignal): Pr
   });
 }
 
-/** One private address among several is enough to refuse: a name must not be able to choose. */
-async function resolveHost(
-  url: URL,
+/** TLS options: the certificates that are trusted anyway, and one more. */
+export const trusting = (ca: string | undefined): { ca?: string[] } => (ca ? { ca: [...rootCertificates, ca] } : {});
+
+/** The addresses of a host, each of them public or allowed. One private address among several is enough to refuse: a name must not be able to choose. */
+export async function resolveHost(
+  url: Pick<URL, 'hostname'>,
   allow: readonly string[],
   signal: AbortSignal,
 ): Promise<{ address: string; family: number }[]> {

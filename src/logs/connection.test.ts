@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { connectorConformance } from '../siem/conformance.ts';
-import { siemConnectors } from '../siem/registry.ts';
+import { remoteConnectors, siemConnectors } from '../siem/registry.ts';
 import { localConnection } from './connection.ts';
 import { startStore } from './test-store.ts';
 
@@ -26,5 +26,13 @@ connectorConformance('local', async () => {
 });
 
 test('the registry names what a connection may be to', () => {
-  expect(Object.keys(siemConnectors)).toEqual(['local']);
+  expect(Object.keys({ ...siemConnectors, ...remoteConnectors })).toEqual([
+    'local',
+    'clickhouse',
+    'elasticsearch',
+    'opensearch',
+    'postgres',
+    'sentinel',
+    'splunk',
+  ]);
 });

@@ -5,7 +5,7 @@ import { historySuffix, isDatasetName } from './dataset-name.ts';
 import { queryCharsMax, type LogEngine } from './engine/engine.ts';
 import { authorError, missingColumn, notAllowed } from './engine/failures.ts';
 import type { Inspection } from './engine/inspect.ts';
-import { didYouMean, nearestNames } from './engine/nearest.ts';
+import { didYouMean, nearestNames } from '../lib/nearest.ts';
 import type { QueryJob } from './engine/protocol.ts';
 import { rewriteNested } from './engine/rewrite.ts';
 import { namesUsed, tableSql, type Part } from './engine/tables.ts';

@@ -15,9 +15,13 @@ export const eventTypes = [
   'suggestion.accepted',
   'suggestion.dismissed',
   'suggestion.restored',
+  'connection.paused',
+  'connection.resumed',
   'feed.item.added',
   'feed.item.corrected',
   'feed.item.retracted',
+  'feed.source.failed',
+  'feed.source.silent',
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 

@@ -22,6 +22,8 @@ const words: Record<string, string> = {
   'feed.item.added': 'New in the feed',
   'feed.item.corrected': 'Corrected in the feed',
   'feed.item.retracted': 'Retracted from the feed',
+  'feed.source.failed': 'Feed source fails',
+  'feed.source.silent': 'Feed source is silent',
   'output.test': 'Test',
 };
 
@@ -40,6 +42,7 @@ const factPaths: [label: string, path: string][] = [
   ['Reason', 'reason'],
   ['Reason', 'disabledReason'],
   ['Failure', 'failure.kind'],
+  ['Failure', 'lastError'],
   ['Publisher', 'source.publisher'],
   ['Detection', 'detectionId'],
   ['Next', 'nextStep'],

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -42,4 +43,13 @@ export async function startReceiver(): Promise<Receiver> {
         server.close(() => closed());
       }),
   };
+}
+
+/** Written after the text of the specification, apart from the code that signs. */
+export function isSigned({ headers, body }: Received, secret: string): boolean {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const toSign = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+  const wanted = createHmac('sha256', key).update(toSign).digest('base64');
+  const age = Math.abs(Date.now() / 1000 - Number(headers['webhook-timestamp']));
+  return age < 60 && String(headers['webhook-signature']).split(' ').includes(`v1,${wanted}`);
 }

@@ -8,7 +8,7 @@ import type { Caller } from '../orgs/caller.ts';
 import { rehearsedRun } from '../runs/analysis-of.ts';
 import type { Run } from '../runs/run.ts';
 import { listReviewedHits, type ReviewedHit } from '../hits/status-store.ts';
-import { hitKeysOf, simulateStretch, stretchOf, type ProofDeps } from './preview.ts';
+import { connectionOf, hitKeysOf, simulateStretch, stretchOf, type ProofDeps } from './preview.ts';
 import type { Backtest, BacktestRequest } from './schema.ts';
 import type { Simulated, SimulatedWindow } from './simulate.ts';
 
@@ -35,7 +35,8 @@ export async function backtestDetection(
   const versions: Backtest['versions'] = [];
   let first: Simulated | undefined;
   for (const definition of definitions) {
-    const run = rehearsedRun({ ...ref, definition }, { clock: 'event', model: 'analyst', at });
+    const connection = await connectionOf(deps, caller.orgId, definition);
+    const run = rehearsedRun({ ...ref, definition }, { connection, clock: 'event', model: 'analyst', at });
     const simulated = await simulateStretch(deps, run, stretch, at);
     first ??= simulated;
     versions.push(versionOf(run, simulated, reviewed));

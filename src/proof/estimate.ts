@@ -3,7 +3,8 @@ import type { Estimate } from '../detections/schema.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { rehearsedRun } from '../runs/analysis-of.ts';
 import { failureAsError } from './failure.ts';
-import { hitKeysOf, simulateStretch, type ProofDeps } from './preview.ts';
+import type { SiemConnection } from '../siem/connector.ts';
+import { connectionOf, hitKeysOf, simulateStretch, type ProofDeps } from './preview.ts';
 
 const dayMs = 86_400_000;
 const stretchDays = 7;
@@ -19,8 +20,9 @@ export async function estimateNoise(
 ): Promise<Estimate | null> {
   const now = deps.clock();
   const definition = { ...of.definition, modelAlias: 'analyst' };
-  const run = rehearsedRun({ ...of, definition }, { clock: 'event', model: 'analyst', at: now });
-  const oldest = await oldestEvent(deps, of);
+  const connection = await connectionOf(deps, of.orgId, definition);
+  const run = rehearsedRun({ ...of, definition }, { connection, clock: 'event', model: 'analyst', at: now });
+  const oldest = await oldestEvent(connection, definition);
   if (oldest === null || oldest >= now) return null;
   const from = new Date(Math.max(oldest.getTime(), now.getTime() - stretchDays * dayMs));
   const { windows, complete } = await simulateStretch(deps, run, { from, to: now }, now);
@@ -40,14 +42,10 @@ export async function estimateNoise(
   };
 }
 
-async function oldestEvent(
-  deps: ProofDeps,
-  { orgId, definition }: { orgId: OrgId; definition: Definition },
-): Promise<Date | null> {
-  const connection = deps.connectionFor(orgId);
+async function oldestEvent(connection: SiemConnection, { detectionQuery }: Definition): Promise<Date | null> {
   try {
     return connection.firstEventAt
-      ? await connection.firstEventAt(definition.detectionQuery, AbortSignal.timeout(20_000))
+      ? await connection.firstEventAt(detectionQuery, AbortSignal.timeout(20_000))
       : new Date(0);
   } catch (error) {
     throw failureAsError(error);

@@ -1,6 +1,9 @@
 import { checkModelAlias } from '../detections/columns.ts';
 import { definitionOf } from '../detections/new-agent.ts';
 import type { Deps } from '../deps.ts';
+import type { Definition } from '../detections/definition.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import type { SiemConnection } from '../siem/connector.ts';
 import { fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Caller } from '../orgs/caller.ts';
@@ -33,9 +36,23 @@ export async function previewDetection(
   checkModelAlias(deps.models, input.modelAlias);
   const definition = definitionOf(caller, input, at);
   const of = { orgId: caller.orgId, detectionId: uuidv7(at), definition };
-  const run = rehearsedRun(of, { clock: 'event', model: 'analyst', at });
+  const connection = await connectionOf(deps, caller.orgId, definition);
+  const run = rehearsedRun(of, { connection, clock: 'event', model: 'analyst', at });
   const simulated = await simulateStretch(deps, run, stretchOf(from, to), at);
   return previewOf(run, simulated);
+}
+
+/** The SIEM that a definition asks; 422 where there is none. */
+export async function connectionOf(
+  { connectionFor }: Pick<ProofDeps, 'connectionFor'>,
+  orgId: OrgId,
+  definition: Definition,
+): Promise<SiemConnection> {
+  try {
+    return await connectionFor(orgId, definition);
+  } catch (error) {
+    throw failureAsError(error);
+  }
 }
 
 /** A stretch of time that a body names. */
@@ -52,7 +69,7 @@ export async function simulateStretch(deps: ProofDeps, run: Run, stretch: Window
   if (windows.length > windowsMax)
     throw fieldError('/to', 'out_of_range', `At most ${windowsMax} windows of the schedule; ask for less time.`);
   const signal = AbortSignal.timeout(timeMsMax);
-  const connection = deps.connectionFor(run.orgId);
+  const { connection } = run;
   const reachMs = categories[run.analysis.category].reachMs(run.analysis);
   try {
     const oldest = connection.firstEventAt

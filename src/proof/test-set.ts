@@ -4,9 +4,28 @@ import { rehearsedRun } from '../runs/analysis-of.ts';
 import type { Judge } from '../runs/judge.ts';
 import type { Run } from '../runs/run.ts';
 import { byDataset, datasetsOfTests, runCase, type CaseDeps, type CaseInput, type Tested } from './case.ts';
+import { SiemError, type SiemConnection } from '../siem/connector.ts';
 import type { TestResult, TestRun } from './schema.ts';
 
 const timeMsMax = 90_000;
+
+/** What a tool of the judge may ask of a SIEM while tests run: nothing, since their events are all there is. */
+const nothingElse: SiemConnection = {
+  clock: 'event',
+  delayMs: 0,
+  search: () =>
+    Promise.reject(
+      new SiemError({
+        kind: 'query_not_allowed',
+        blame: 'author',
+        retryable: false,
+        message: 'Tests see their own events alone.',
+      }),
+    ),
+  check: () => Promise.resolve(),
+  fields: () => Promise.resolve([]),
+  ping: () => Promise.resolve(),
+};
 
 /** `columnsOf`: the columns that datasets have beside those that the tests' events show. `judgeOf`: who judges; none, the analyst. */
 type Surroundings = {
@@ -15,8 +34,14 @@ type Surroundings = {
 };
 
 /** Whether a detection's query is one of another SIEM, whose rows the events of its tests stand for. */
-export function standsForRows({ definition }: Pick<Tested, 'definition'>, { localQuery }: TestSet): boolean {
-  return !['local', null].includes(definition.siemType?.toLowerCase() ?? null) && (localQuery ?? null) === null;
+export function standsForRows(
+  { orgId, definition }: Pick<Tested, 'orgId' | 'definition'>,
+  { localQuery }: TestSet,
+): boolean {
+  const { siemType, connectionId } = definition;
+  const isLocal =
+    connectionId === null ? ['local', null].includes(siemType?.toLowerCase() ?? null) : connectionId === orgId;
+  return !isLocal && (localQuery ?? null) === null;
 }
 
 /** What the tests of a detection run: its definition with the query that the embedded engine can run. */
@@ -33,7 +58,7 @@ export async function runTestSet(
 ): Promise<TestRun> {
   const isForeign = standsForRows(given, set);
   const tested = testedBy(given, set);
-  const run = rehearsedRun(tested, { clock: 'event', model: 'analyst', at: deps.clock() });
+  const run = rehearsedRun(tested, { connection: nothingElse, clock: 'event', model: 'analyst', at: deps.clock() });
   const signal = AbortSignal.timeout(timeMsMax);
   const common = { run, isForeign, signal, ...(judgeOf ? { judge: judgeOf(run) } : {}) };
   const results: TestResult[] = [];

@@ -2,18 +2,19 @@ import { noJudging } from '../agent/model-score.ts';
 import { generationOf, type AnalysisDefinition } from '../analysis/definition.ts';
 import type { Definition } from '../detections/definition.ts';
 import type { OrgId } from '../lib/org-id.ts';
+import type { SiemConnection } from '../siem/connector.ts';
 import { slotDistanceMs } from '../schedule/crons.ts';
 import { noneSuppressed, type Run } from './run.ts';
 
 /** What the analysis needs of a definition. */
-export function analysisOf(definition: Definition): AnalysisDefinition {
+export function analysisOf(definition: Definition, connection: Pick<SiemConnection, 'id'>): AnalysisDefinition {
   const cadence = definition.cronSchedule;
   return {
     category: definition.detectionCategory,
     query: definition.detectionQuery,
     entityField: definition.entityField,
     timeField: definition.timeField,
-    connectionId: definition.connectionId,
+    connectionId: connection.id ?? null,
     cadence,
     slotMs: cadence === null ? 0 : slotDistanceMs(cadence),
   };
@@ -22,9 +23,9 @@ export function analysisOf(definition: Definition): AnalysisDefinition {
 /** A run that no table holds, for what is only tried out: nothing of it may be stored. `at` is slot time. */
 export function rehearsedRun(
   of: { orgId: OrgId; detectionId: string; definition: Definition },
-  by: { clock: Run['clock']; model: string; at: Date },
+  by: { connection: SiemConnection; clock: Run['clock']; model: string; at: Date },
 ): Run {
-  const analysis = analysisOf(of.definition);
+  const analysis = analysisOf(of.definition, by.connection);
   const claim = {
     ...of,
     runId: of.detectionId,
@@ -45,6 +46,7 @@ export function rehearsedRun(
     windowFrom: null,
     windowTo: null,
     clock: by.clock,
+    connection: by.connection,
     analysis,
     scope: { orgId: of.orgId, detectionId: of.detectionId, generation: generationOf(analysis) },
     model: by.model,

@@ -11,6 +11,7 @@ import { rehearsedRun } from './analysis-of.ts';
 import { examineWindow } from './examine.ts';
 import { findDetectionState, findJudgingCost } from './read-store.ts';
 import { insertBackfillRun } from './request-store.ts';
+import type { SiemConnection } from '../siem/connector.ts';
 import type { RunDeps } from './run.ts';
 import type { Backfill, BackfillRequest } from './schema.ts';
 
@@ -19,7 +20,7 @@ const costDaysMs = 30 * 86_400_000;
 const estimateMsMax = 60_000;
 
 type Stretch = { from: Date; to: Date };
-type Plan = { asked: Stretch; cut: Cut; definition: Definition };
+type Plan = { asked: Stretch; cut: Cut; definition: Definition; connection: SiemConnection };
 
 /** Queues a run that fills the open gaps of a stretch, window by window. 409 without a gap there, or while another backfill of the detection goes on. */
 export async function requestBackfill(
@@ -58,13 +59,13 @@ export async function estimateBackfill(
 ): Promise<Backfill> {
   const at = deps.clock();
   const ref = { orgId: caller.orgId, detectionId };
-  const { gaps, windows, definition, each } = await inOrg(deps.db, caller.orgId, async (tx) => {
-    const { asked, cut, definition } = await planOf(tx, deps, ref, input);
+  const { gaps, windows, definition, connection, each } = await inOrg(deps.db, caller.orgId, async (tx) => {
+    const { asked, cut, definition, connection } = await planOf(tx, deps, ref, input);
     const gaps = await listFillable(tx, ref, asked, cut);
     const each = await findJudgingCost(tx, ref, new Date(at.getTime() - costDaysMs));
-    return { gaps, windows: windowsOf(gaps, cut), definition, each };
+    return { gaps, windows: windowsOf(gaps, cut), definition, connection, each };
   });
-  const run = rehearsedRun({ ...ref, definition }, { clock: deps.connectionFor(ref.orgId).clock, model: '', at });
+  const run = rehearsedRun({ ...ref, definition }, { connection, clock: connection.clock, model: '', at });
   const samples = windows.filter((_, n) => n % Math.ceil(windows.length / samplesMax) === 0);
   const signal = AbortSignal.timeout(estimateMsMax);
   let [rows, candidates] = [0, 0];
@@ -97,7 +98,8 @@ async function planOf(
   const definition = await findDefinition(tx, orgId, detectionId);
   if (!definition || definition.cronSchedule === null)
     throw appError('conflict', `Detection ${detectionId} has no schedule, so it has no gaps to fill.`);
-  return { asked, cut: { cron: definition.cronSchedule, delayMs: deps.connectionFor(orgId).delayMs }, definition };
+  const connection = await deps.connectionFor(orgId, definition, tx);
+  return { asked, cut: { cron: definition.cronSchedule, delayMs: connection.delayMs }, definition, connection };
 }
 
 function windowsOf(gaps: Stretch[], cut: Cut): Stretch[] {

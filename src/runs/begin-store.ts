@@ -84,3 +84,10 @@ export async function markRunning(
   await holdRun(tx, claim);
   throw new Error(`Run ${claim.runId} has no definition.`);
 }
+
+/** The bounds of the run's windows are on event time, whatever asked for it. */
+export async function markOnEventTime(tx: Tx, { orgId, dueAt, runId }: Claim): Promise<void> {
+  await sql`update runs set on_event_time = true where organization_id = ${orgId} and due_at = ${dueAt} and id = ${runId}`.execute(
+    tx,
+  );
+}

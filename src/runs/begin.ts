@@ -6,10 +6,11 @@ import type { Definition } from '../detections/definition.ts';
 import type { Claim } from '../schedule/claim.ts';
 import { lookbackLeastMs, lookbackMs } from '../schedule/crons.ts';
 import { expireWindows } from '../schedule/pending.ts';
+import type { SiemConnection } from '../siem/connector.ts';
 import { reachesBackTo, type SlotWindow } from '../schedule/timeline.ts';
 import { listPendingWindows } from '../schedule/windows.ts';
 import { analysisOf } from './analysis-of.ts';
-import { markRunning, upTo, windowsMax, type Begun } from './begin-store.ts';
+import { markOnEventTime, markRunning, upTo, windowsMax, type Begun } from './begin-store.ts';
 import type { WindowTask } from './examine.ts';
 import { listLateWindows } from './late-windows.ts';
 import {
@@ -36,13 +37,16 @@ export async function beginRun(deps: RunDeps, claim: Claim): Promise<Beginning> 
   return inOrg(deps.db, claim.orgId, async (tx) => {
     const begun = await markRunning(tx, claim, { now, names: deps.models?.names ?? {} });
     const { cancel } = begun;
-    const run = toRun(deps, claim, begun);
+    const definition = JSON.parse(begun.definition) as Definition;
+    const connection = await deps.connectionFor(claim.orgId, definition, tx);
+    if (connection.clock === 'event' && !begun.on_event_time) await markOnEventTime(tx, claim);
+    const run = toRun(deps, claim, { begun, definition, connection });
     const gone = goneOf(begun);
     // A run that had begun to examine before its detection went off ends in good order with what it has.
     const hasResults = run.progress.windows.length > 0;
     if (cancel || (gone && !hasResults))
       return { run, pending: [], leftovers: false, refusal: cancel ? 'requested' : gone };
-    const pending = gone ? [] : await windowsFor(tx, deps, run, { begun, now });
+    const pending = gone ? [] : await windowsFor(tx, run, { begun, now });
     const idle = pending.length === 0 && !begun.leftovers && !hasResults;
     const superseded = begun.trigger === 'schedule' && claim.resumed && idle;
     return { run, pending, leftovers: begun.leftovers, refusal: superseded ? 'superseded' : null };
@@ -54,9 +58,9 @@ function goneOf(begun: Begun): Refusal | null {
   return begun.trigger === 'schedule' && !begun.active ? 'disabled' : null;
 }
 
-function windowsFor(tx: Tx, deps: RunDeps, run: Run, at: { begun: Begun; now: Date }): Promise<WindowTask[]> {
+function windowsFor(tx: Tx, run: Run, at: { begun: Begun; now: Date }): Promise<WindowTask[]> {
   if (run.trigger === 'schedule') return reachableWindows(tx, run, at.begun, at.now);
-  if (run.trigger === 'backfill') return listLateWindows(tx, deps, run, windowsMax + 1);
+  if (run.trigger === 'backfill') return listLateWindows(tx, run, at.now, windowsMax + 1);
   return Promise.resolve([]);
 }
 
@@ -72,9 +76,10 @@ async function reachableWindows(tx: Tx, run: Run, begun: Begun, now: Date): Prom
   return listPendingWindows(tx, run, upTo(run.claim));
 }
 
-function toRun(deps: RunDeps, claim: Claim, begun: Begun): Run {
-  const definition = JSON.parse(begun.definition) as Definition;
-  const analysis = analysisOf(definition);
+type Found = { begun: Begun; definition: Definition; connection: SiemConnection };
+
+function toRun(deps: RunDeps, claim: Claim, { begun, definition, connection }: Found): Run {
+  const analysis = analysisOf(definition, connection);
   const { orgId, detectionId } = claim;
   const alias = definition.modelAlias;
   const model = deps.models?.names[alias] ?? (builtInAliases.includes(alias) ? 'analyst' : alias);
@@ -91,7 +96,8 @@ function toRun(deps: RunDeps, claim: Claim, begun: Begun): Run {
     startedAt: begun.started_at,
     windowFrom: begun.window_from,
     windowTo: begun.window_to,
-    clock: begun.on_event_time ? 'event' : deps.connectionFor(orgId).clock,
+    clock: begun.on_event_time ? 'event' : connection.clock,
+    connection,
     definition,
     analysis,
     scope: { orgId, detectionId, generation: generationOf(analysis) },

@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import type { Candidate } from '../analysis/candidate.ts';
-import { writeMemory } from '../analysis/memory-store.ts';
+import { remembers, writeMemory } from '../analysis/memory-store.ts';
 import type { Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { leaveGapWindow } from '../schedule/backfill.ts';
 import { coverGapWindow, coverWindow, leaveGap } from '../schedule/windows.ts';
 import type { Examination } from './examine.ts';
 import { reconcileCandidates } from './reconcile.ts';
+import { noteRecheck, takeRecheck } from './recheck-store.ts';
 import { findMemoryEpoch, noteChangedPast, takeRevisit } from './revisit-store.ts';
 import type { Run } from './run.ts';
 
@@ -28,17 +29,24 @@ export async function commitWindow(tx: Tx, run: Run, examination: Examination, n
       : await coverWindow(tx, run, window);
     if (!held) return;
     if (memory && !examined.truncated) await writeMemory(tx, run.scope, window, memory);
+    if (!examined.truncated) await noteRecheck(tx, run, window, now);
   }
   run.progress.windows.push(examined);
   await insertCandidates(tx, run, { window, candidates, now });
 }
 
-/** A window out of turn: one of a gap, whose memory touches later windows, or one of those, looked at again. */
+/** A window out of turn: one of a gap, whose memory touches later windows, one of those, looked at again, or one examined once more for late rows. */
 async function commitLate(tx: Tx, run: Run, examination: Examination, now: Date): Promise<void> {
   const { window, examined, candidates, memory } = examination;
   const owner = { ...window, runId: run.id, now };
-  if (examination.again) {
+  if (examination.recheck) {
+    if (!(await takeRecheck(tx, run, window)) || examined.truncated) return;
+    run.progress.windows.push(examined);
+    await renewMemory(tx, run, window, memory);
+  } else if (examination.again) {
     if (!(await takeRevisit(tx, run, window))) return;
+    // On event time its own rows may be others by now; on ingest time they never are.
+    if (run.clock === 'event' && !examined.truncated) await renewMemory(tx, run, window, memory);
   } else {
     const held = examined.truncated
       ? await leaveGapWindow(tx, run, { ...owner, reason: 'truncated' })
@@ -49,9 +57,22 @@ async function commitLate(tx: Tx, run: Run, examination: Examination, now: Date)
       await writeMemory(tx, run.scope, window, memory);
       await noteChangedPast(tx, run, window);
     }
+    if (!examined.truncated) await noteRecheck(tx, run, window, now);
   }
   const fresh = await reconcileCandidates(tx, run, { window, candidates, now });
   await insertCandidates(tx, run, { window, candidates: fresh, now });
+}
+
+/** Puts what a window gives now in place of what was remembered of it; where that differs, later windows see another past. */
+async function renewMemory(
+  tx: Tx,
+  run: Run,
+  window: Examination['window'],
+  memory: Examination['memory'],
+): Promise<void> {
+  if (!memory || (await remembers(tx, run.scope, window, memory))) return;
+  await writeMemory(tx, run.scope, window, memory);
+  await noteChangedPast(tx, run, window);
 }
 
 async function insertCandidates(

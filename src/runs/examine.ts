@@ -3,7 +3,7 @@ import { analyseWindow, namedShare, prepareWindow, type PreparedWindow } from '.
 import { emptyPast, type MemoryEntry, type PastMemory } from '../analysis/memory.ts';
 import { recallMemory } from '../analysis/memory-store.ts';
 import { inOrg } from '../db/db.ts';
-import type { QueryWindow, SearchResult, SiemConnection } from '../siem/connector.ts';
+import type { QueryWindow, SearchResult } from '../siem/connector.ts';
 import { findMemoryEpoch } from './revisit-store.ts';
 import { searchLimits } from './search-limits.ts';
 import { timed, warn, type ExaminedWindow, type Run, type RunDeps } from './run.ts';
@@ -16,27 +16,27 @@ export type Examination = {
   memory: MemoryEntry[] | null;
   /** The state of the past that it was compared with. */
   epoch: number;
-  /** A window that was examined before. */
+  /** A window that was examined before, looked at again since the past changed, or since late rows may have come. */
   again: boolean;
+  recheck: boolean;
 };
 
-/** A window to examine. `again`: it was examined before, and the past has changed since. */
-export type WindowTask = { from: Date; to: Date; again?: boolean };
+/** A window to examine. `again`: it was examined before, and the past has changed since; `recheck`: late rows may have come. */
+export type WindowTask = { from: Date; to: Date; again?: boolean; recheck?: boolean };
 
 /** Asks one window's question, groups, recalls and analyses. Reads only; a failing query throws a SiemError. */
 export async function examineWindow(
   deps: RunDeps,
   run: Run,
-  { again = false, ...window }: WindowTask,
+  { again = false, recheck = false, ...window }: WindowTask,
   signal: AbortSignal,
 ): Promise<Examination> {
-  const connection = deps.connectionFor(run.orgId);
   const query: QueryWindow = {
     ...window,
     clock: run.clock,
     ...(run.clock === 'event' ? { ingestedBefore: deps.clock() } : {}),
   };
-  const result = await timed(run.progress, 'query', () => search(connection, run, query, signal));
+  const result = await timed(run.progress, 'query', () => search(run, query, signal));
   const [told] = result.warnings ?? [];
   if (result.noData) warn(run.progress, 'no_data', told ?? 'A dataset that the query names never had an event.');
   else if (told !== undefined) warn(run.progress, 'query', told);
@@ -54,19 +54,15 @@ export async function examineWindow(
       memory: prepared.query.want === 'nothing' ? null : prepared.memory,
       epoch,
       again,
+      recheck,
     };
   });
 }
 
 /** One query over one window, within the limits of every run. */
-export function search(
-  connection: SiemConnection,
-  run: Run,
-  window: QueryWindow,
-  signal: AbortSignal,
-): Promise<SearchResult> {
+export function search(run: Run, window: QueryWindow, signal: AbortSignal): Promise<SearchResult> {
   signal.throwIfAborted();
-  return connection.search(run.definition.detectionQuery, window, searchLimits, signal);
+  return run.connection.search(run.definition.detectionQuery, window, searchLimits, signal);
 }
 
 type Recalled = { past: PastMemory; epoch: number };

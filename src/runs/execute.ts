@@ -4,6 +4,7 @@ import { findReviewed } from '../hits/status-store.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Claim } from '../schedule/claim.ts';
 import { RunCancelled, RunLost, fence, holdRun, requeue } from '../schedule/fence.ts';
+import { markFailed } from '../schedule/windows.ts';
 import { windowsMax } from './begin-store.ts';
 import { beginRun, type Beginning } from './begin.ts';
 import { commitWindow, PastChanged } from './commit-window.ts';
@@ -15,10 +16,11 @@ import { hasLateWindows } from './late-windows.ts';
 import { judgeCandidates } from './judge-candidates.ts';
 import type { Judge } from './judge.ts';
 import { judgeFor } from './model-judge.ts';
+import { pausesConnection } from './connection-trouble.ts';
 import { pauseModel } from './pauses.ts';
 import { writeFailure, writeNotes, writeProgress } from './progress-store.ts';
 import { insertReview, insertShadowReview } from './review-store.ts';
-import type { Run, RunDeps } from './run.ts';
+import type { Run, RunDeps, RunFailure } from './run.ts';
 import { scoreOf } from './score.ts';
 
 export type Ended = 'finished' | 'requeued' | 'lost';
@@ -55,7 +57,7 @@ async function work(deps: RunDeps, beginning: Beginning, { signal, judge }: Doin
   if (leftovers) await judgeAll();
   const windows = windowsOf(beginning);
   const more = beginning.pending.length > windowsMax;
-  const fresh = windows.find((window) => !window.again);
+  const fresh = windows.find((window) => !window.again && !window.recheck);
   if (run.trigger !== 'manual' && fresh) await fillMemory(deps, run, fresh, signal);
   for (const [index, window] of windows.entries()) {
     // What a backfill has to look at again is known only once its windows are stored.
@@ -156,9 +158,14 @@ async function settle(deps: RunDeps, claim: Claim, { error, run, signal, log }: 
   }
 }
 
-async function fail(deps: RunDeps, claim: Claim, { error, run, log }: Trouble): Promise<Ended> {
+async function fail(deps: RunDeps, claim: Claim, { error, run, signal, log }: Trouble): Promise<Ended> {
   const failure = failureOf(error);
   if (failure.kind === 'internal_error') log.error({ err: error }, 'run failed unexpectedly');
+  if (run && (await pausesConnection(deps, run, failure, { error, signal }))) {
+    if (run.trigger === 'manual') return end(deps, claim, { status: 'failed', failure }, run);
+    await waitForConnection(deps, claim, failure);
+    return 'requeued';
+  }
   const retryMs = retryPauseMs(failure, claim.retries);
   if (retryMs === undefined) {
     const ended = await end(deps, claim, { status: 'failed', failure }, run);
@@ -172,4 +179,14 @@ async function fail(deps: RunDeps, claim: Claim, { error, run, log }: Trouble): 
     await requeue(tx, claim, { counted: true, retryMs });
   });
   return 'requeued';
+}
+
+/** Back to the queue as it was: no claim takes it before its connection is well. Its windows wait with it, for whatever slot comes first. */
+async function waitForConnection(deps: RunDeps, claim: Claim, failure: RunFailure): Promise<void> {
+  await inOrg(deps.db, claim.orgId, async (tx) => {
+    await holdRun(tx, claim);
+    if (claim.kind === 'schedule') await markFailed(tx, claim, { slotAt: claim.dueAt, kind: failure.kind });
+    await writeFailure(tx, claim, failure);
+    await requeue(tx, claim, { counted: false });
+  });
 }

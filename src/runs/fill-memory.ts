@@ -27,7 +27,7 @@ export async function fillMemory(deps: RunDeps, run: Run, first: Window, signal:
   const reachMs = categories[run.analysis.category].reachMs(run.analysis);
   if (reachMs === 0 || run.definition.cronSchedule === null || (await isFilled(deps, run))) return;
   await timed(run.progress, 'fill', async () => {
-    const { firstEventAt } = deps.connectionFor(run.orgId);
+    const { firstEventAt } = run.connection;
     const oldest = firstEventAt ? await firstEventAt(run.definition.detectionQuery, signal) : new Date(0);
     const since = new Date(first.from.getTime() - reachMs);
     const past = oldest === null ? [] : await missingWindows(deps, run, { first, since, oldest });
@@ -45,7 +45,7 @@ async function fillWindows(
   let filled: Filled[] = [];
   for (let i = 0; i < past.length && performance.now() - begun < fillMsMax; i += atOnce) {
     const found = await Promise.all(
-      past.slice(i, i + atOnce).map((window) => fillWindow(deps, run, { window, before }, signal)),
+      past.slice(i, i + atOnce).map((window) => fillWindow(run, { window, before }, signal)),
     );
     filled.push(...found.flat());
     if (filled.length < perCommit) continue;
@@ -74,7 +74,7 @@ async function missingWindows(
 ): Promise<Window[]> {
   const known = await inOrg(deps.db, run.orgId, (tx) => listEarlierWindows(tx, run.scope, first.from, since));
   const starts = new Set(known.map((window) => window.from.getTime()));
-  return slotWindowsBefore(run, first.from, deps.connectionFor(run.orgId).delayMs).filter(
+  return slotWindowsBefore(run, first.from, run.connection.delayMs).filter(
     ({ from, to }, n) => (from >= since || n < learningWindows) && to > oldest && !starts.has(from.getTime()),
   );
 }
@@ -93,13 +93,12 @@ function slotWindowsBefore(run: Run, before: Date, delayMs: number): Window[] {
 }
 
 async function fillWindow(
-  deps: RunDeps,
   run: Run,
   { window, before }: { window: Window; before: Date },
   signal: AbortSignal,
 ): Promise<Filled[]> {
   const query = { ...window, clock: 'event' as const, ingestedBefore: before };
-  const result = await search(deps.connectionFor(run.orgId), run, query, signal);
+  const result = await search(run, query, signal);
   // Knowing half of a window is worse than not knowing it.
   if (result.truncated) return [];
   const { memory } = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);

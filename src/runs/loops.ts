@@ -9,6 +9,7 @@ import { keepLeases, type Leases } from './leases.ts';
 import { createRunMetrics } from './metrics.ts';
 import { settleOverdueAcrossOrgs } from './overdue.ts';
 import { reapRuns } from './reap.ts';
+import { enqueueRechecksAcrossOrgs } from './recheck-store.ts';
 import type { RunDeps } from './run.ts';
 
 type LoopDeps = RunDeps & Pick<Deps, 'config'>;
@@ -23,7 +24,7 @@ export function scheduleLoop(deps: LoopDeps, guard: ClockGuard, signal: AbortSig
     if (!guard.check()) return false;
     const { spreadMs } = deps.config;
     const { more } = await enqueueDueRunsAcrossOrgs(deps.db, { now: deps.clock(), spreadMs, limit: enqueueMax });
-    return more;
+    return (await enqueueRechecksAcrossOrgs(deps.db, deps.clock())) > 0 || more;
   });
 }
 

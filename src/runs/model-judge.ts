@@ -5,7 +5,7 @@ import type { Verdict } from '../agent/verdict.ts';
 import { verdictOutput } from '../agent/verdict-output.ts';
 import type { Candidate } from '../analysis/candidate.ts';
 import { verdictSchema } from '../detections/verdict-schema.ts';
-import { warningsOf } from '../detections/warnings.ts';
+import { toolWarnings } from '../detections/warnings.ts';
 import { analyst, type Judge } from './judge.ts';
 import { findPause } from './pauses.ts';
 import { budgetsOf } from './allowance.ts';
@@ -39,7 +39,7 @@ function modelJudge(deps: RunDeps, run: Run, by: { model: ModelRef; purse: Purse
     instant: false,
     judge: async (candidate, signal) => {
       await refusePaused(deps, run, model);
-      const [unknown] = warningsOf({ tool_names: run.definition.toolNames, siem_type: null });
+      const [unknown] = toolWarnings(run.definition.toolNames);
       if (unknown) throw authorError(unknown.code, unknown.detail);
       const verdict = await judgeEntity({
         model,

@@ -8,6 +8,7 @@ import type { Definition } from '../detections/definition.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { SiemError } from '../siem/connector.ts';
 import type { Replay, ReplayRequest } from './agent-schema.ts';
 import { rehearsedRun } from './analysis-of.ts';
 import { listRunCandidates, type StoredCandidate } from './candidate-store.ts';
@@ -33,7 +34,7 @@ export async function judgeAgain(
   { orgId, id, input }: { orgId: OrgId; id: string; input: ReplayRequest },
   signal: AbortSignal,
 ): Promise<Replay> {
-  const { run, candidates, total } = await inOrg(deps.db, orgId, (tx) => readRun(tx, orgId, id, input));
+  const { run, candidates, total } = await inOrg(deps.db, orgId, (tx) => readRun(tx, deps, { orgId, id, input }));
   const { judge } = rehearsalJudge(deps, run);
   const compared: Replay['compared'] = [];
   for (const candidate of candidates) {
@@ -77,7 +78,11 @@ export function differences(a: Verdict, b: Verdict): string[] {
   ];
 }
 
-async function readRun(tx: Tx, orgId: OrgId, id: string, input: ReplayRequest) {
+async function readRun(
+  tx: Tx,
+  { connectionFor }: Pick<RunDeps, 'connectionFor'>,
+  { orgId, id, input }: { orgId: OrgId; id: string; input: ReplayRequest },
+) {
   const found = await findRun(tx, orgId, id);
   if (!found) throw appError('not_found', `Run ${id} not found.`);
   const { candidates, total } = await listRunCandidates(tx, orgId, id, input.limit);
@@ -93,7 +98,11 @@ async function readRun(tx: Tx, orgId: OrgId, id: string, input: ReplayRequest) {
     ...(input.modelAlias === undefined ? {} : { modelAlias: input.modelAlias }),
   };
   const of = { orgId, detectionId: found.detection_id, definition };
-  const run = rehearsedRun(of, { clock: found.on_event_time ? 'event' : 'ingest', model: 'analyst', at: found.due_at });
+  const connection = await connectionFor(orgId, definition, tx).catch((error: Error) => {
+    throw error instanceof SiemError ? appError('conflict', error.message) : error;
+  });
+  const clock = found.on_event_time ? 'event' : 'ingest';
+  const run = rehearsedRun(of, { connection, clock, model: 'analyst', at: found.due_at });
   return { run, candidates, total };
 }
 

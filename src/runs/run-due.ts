@@ -3,6 +3,7 @@ import { enqueueDueRunsAcrossOrgs } from '../schedule/enqueue.ts';
 import { executeRun } from './execute.ts';
 import type { Judge } from './judge.ts';
 import { keepLeases } from './leases.ts';
+import { enqueueRechecksAcrossOrgs } from './recheck-store.ts';
 import type { RunDeps } from './run.ts';
 
 const enqueueMax = 500;
@@ -18,6 +19,7 @@ export async function runDue(
 ): Promise<number> {
   const at: RunDeps = { ...deps, clock: () => now };
   while ((await enqueueDueRunsAcrossOrgs(deps.db, { now, spreadMs: 0, limit: enqueueMax })).more);
+  await enqueueRechecksAcrossOrgs(deps.db, now);
   const leases = keepLeases(deps);
   let executed = 0;
   const work = async (): Promise<void> => {

@@ -4,6 +4,7 @@ import type { Models } from '../agent/models.ts';
 import type { Verdict } from '../agent/verdict.ts';
 import type { AnalysisDefinition } from '../analysis/definition.ts';
 import type { MemoryScope } from '../analysis/memory.ts';
+import type { ConnectionFor } from '../connections/connect.ts';
 import type { Db } from '../db/db.ts';
 import type { Definition } from '../detections/definition.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -19,7 +20,7 @@ export type RunDeps = {
   db: Db;
   clock: Clock;
   log: Logger;
-  connectionFor: (orgId: OrgId) => SiemConnection;
+  connectionFor: ConnectionFor;
   /** Without: the built-in analyst judges everything. */
   models?: Models;
   feedTools?: (orgId: OrgId) => FeedTools;
@@ -75,6 +76,7 @@ export type Run = {
   windowFrom: Date | null;
   windowTo: Date | null;
   clock: 'ingest' | 'event';
+  connection: SiemConnection;
   definition: Definition;
   analysis: AnalysisDefinition;
   scope: MemoryScope;

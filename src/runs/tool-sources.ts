@@ -93,7 +93,7 @@ async function searchSiem(deps: RunDeps, run: Run, { candidate, query, hours }: 
   const to = new Date(String(candidate.facts['windowTo'] ?? deps.clock().toISOString()));
   const from = new Date(to.getTime() - hours * hourMs);
   const window = { from, to, clock: 'event' as const, ingestedBefore: deps.clock() };
-  const found = await deps.connectionFor(run.orgId).search(query, window, siemLimits, signal);
+  const found = await run.connection.search(query, window, siemLimits, signal);
   const rendering = { from, to, aggregate: found.aggregate };
   const shown = found.rows.slice(0, siemLimits.rowsMax).map((row) => renderRow(row, rendering, run.analysis));
   return { rows: shown, total: found.total, truncated: found.truncated };

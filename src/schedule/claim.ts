@@ -39,6 +39,17 @@ type ClaimRow = {
 const columns = sql`q.organization_id, q.run_id, q.detection_id, q.kind, q.due_at, q.attempt, q.retries, q.worker, q.model_alias`;
 const lease = sql`clock_timestamp() + ${`${leaseMs} milliseconds`}::interval`;
 
+// Lists that are made once a claim: a lane may hold many thousand runs that wait for one connection. A run asked for by hand tries a paused
+// connection, and tells what it met.
+const hasPlace = sql`q.connection_id <> all (array(
+    select c.id from run_queue b join connections c on c.organization_id = b.organization_id and c.id = b.connection_id
+    where b.state = 'running' and b.connection_id is not null group by c.id, c.places having count(*) >= c.places))
+  and (q.kind = 'manual' or q.connection_id <> all (array(select connection_id from connection_pauses)))`;
+
+const placesLeft = sql`(
+  select c.places - (select count(*) from run_queue b where b.organization_id = c.organization_id and b.connection_id = c.id and b.state = 'running')
+  from connections c where c.organization_id = q.organization_id and c.id = q.connection_id)`;
+
 const toClaim = (row: ClaimRow): Claim => ({
   orgId: row.organization_id,
   runId: row.run_id,
@@ -57,6 +68,7 @@ const toClaim = (row: ClaimRow): Claim => ({
  * served longest ago. Empty: nothing to do. `served_at` stands in the lane's condition so that a claimer who waited for
  * nobody but read an older state of the lane drops it: the cap holds and a detection never runs twice at once.
  * Runs with a model are held to its places (`places`), and leave one of a lane to runs without; those without a free place are passed by.
+ * A run whose connection is paused or has no place left is passed by.
  * The commit does not wait for the disk: a claim that a crash of the server undoes is refused at its first fenced write.
  */
 export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, places: Places = {}): Promise<Claim[]> {
@@ -65,7 +77,7 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, plac
   const claimable = (
     room: RawBuilder<unknown>,
   ) => sql`q.state = 'queued' and q.start_at <= ${now} and (q.retry_at is null or q.retry_at <= clock_timestamp())
-    and ${rules.mayRun(room)}
+    and ${rules.mayRun(room)} and (q.connection_id is null or ${hasPlace})
     and (select true from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
       and o.kind = q.kind and o.state = 'running' limit 1) is null`;
   const roomInLane = sql`greatest(l.cap - 1, 1) - busy.with_model`;
@@ -85,14 +97,16 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, plac
     ), served as (
       update lanes l set served_at = clock_timestamp() from lane where l.organization_id = lane.organization_id and l.kind = lane.kind
     ), oldest as materialized (
-      select run.run_id, run.resumed, ${rules.ranks} from lane cross join lateral (
-        select q.run_id, q.begun as resumed, q.start_at, q.model_alias, lane.model_room from run_queue q
+      select run.run_id, run.resumed, ${rules.ranks},
+        row_number() over (partition by run.connection_id order by run.start_at, run.run_id) as nth_of_connection from lane cross join lateral (
+        select q.run_id, q.begun as resumed, q.start_at, q.model_alias, q.connection_id, lane.model_room from run_queue q
         where q.organization_id = lane.organization_id and q.kind = lane.kind
           and ${claimable(sql`lane.model_room`)} order by q.start_at, q.run_id limit least(lane.places, ${limit}) for update skip locked
       ) run
     )
     update run_queue q set state = 'running', begun = true, attempt = q.attempt + 1, retry_at = null, lease_until = ${lease}, worker = ${uuidv7()}
     from oldest where q.run_id = oldest.run_id and ${rules.isWithin}
+      and (q.connection_id is null or oldest.nth_of_connection <= coalesce(${placesLeft}, 1))
     returning ${columns}, oldest.resumed`;
   try {
     return (await acrossOrgs(db, (tx) => claimWithin(tx, places, taken)))

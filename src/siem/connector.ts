@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 /** What every SIEM adapter is. Adapters see no database and no organization: they get ready functions and settings. */
 export type Row = Record<string, unknown>;
 
@@ -29,17 +31,53 @@ export class SiemError extends Error {
   }
 }
 
+export type DatasetFields = { dataset: string; fields: { name: string; type: string }[] };
+
 export type SiemConnection = {
+  /** Of a connection that the organization made; absent: the embedded store. */
+  id?: string;
   clock: 'ingest' | 'event';
   /** Milliseconds that a slot's window lies behind its slot. */
   delayMs: number;
+  /** On the clock `event`: how long after its slot a window is examined once more, in milliseconds; absent: not at all. */
+  recheckMs?: number;
   search: (query: string, window: QueryWindow, limits: SearchLimits, signal: AbortSignal) => Promise<SearchResult>;
   /** Checks a query without its rows; throws a SiemError that says what would not run. */
   check: (query: string, signal: AbortSignal) => Promise<void>;
-  fields: () => Promise<{ dataset: string; fields: { name: string; type: string }[] }[]>;
+  fields: (signal?: AbortSignal) => Promise<DatasetFields[]>;
+  /** Whether it answers and takes the credentials; throws a SiemError. */
+  ping: (signal: AbortSignal) => Promise<void>;
   /** The time of the oldest event that a query could see, null where there is none: memory is not filled from before it. */
   firstEventAt?: (query: string, signal: AbortSignal) => Promise<Date | null>;
 };
 
-/** One SIEM. `connect` checks the settings and closes over them, so that no settings type leaks out. */
+/** The embedded store behind the same face: `connect` closes over ready functions. */
 export type SiemConnector<Settings = unknown> = { label: string; connect: (settings: Settings) => SiemConnection };
+
+/** What of a connection an adapter gives; the rest is the organization's choice. */
+export type Reached = Pick<SiemConnection, 'search' | 'check' | 'fields' | 'ping'>;
+
+/** `allow`: private hosts that may be reached (TOCSIN_FETCH_ALLOW). `clock`: which of the columns that the settings name bounds the windows. */
+export type RemoteGiven<Settings, Credentials> = {
+  settings: Settings;
+  credentials: Credentials;
+  clock: 'ingest' | 'event';
+  allow: readonly string[];
+};
+
+/** A SIEM elsewhere. The schemas check what the API is given; `connect` closes over it, so that no settings type leaks out. */
+export type RemoteConnector<Settings, Credentials> = {
+  label: string;
+  /** What its queries are written in. */
+  language: string;
+  settings: z.ZodType<Settings>;
+  credentials: z.ZodType<Credentials>;
+  // Methods, so that a registry can hold connectors of all settings: each gets only what its own schemas read.
+  /** Where the credentials go: with another address they have to be given anew. */
+  address(settings: Settings): string;
+  /** A host that would be reached without TLS, and the setting that says so. */
+  plainHost(settings: Settings): { field: string; host: string } | undefined;
+  /** Whether the settings name what the clock `ingest` needs. */
+  canIngest(settings: Settings): boolean;
+  connect(given: RemoteGiven<Settings, Credentials>): Reached;
+};

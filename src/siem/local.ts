@@ -13,5 +13,6 @@ export const local = {
     check,
     fields,
     firstEventAt,
+    ping: () => Promise.resolve(),
   }),
 };

@@ -1,5 +1,19 @@
-import type { SiemConnector } from './connector.ts';
+import { clickhouse } from './clickhouse.ts';
+import type { RemoteConnector, SiemConnector } from './connector.ts';
+import { elasticsearch } from './elasticsearch.ts';
 import { local } from './local.ts';
+import { opensearch } from './opensearch.ts';
+import { postgres } from './postgres.ts';
+import { sentinel } from './sentinel.ts';
+import { splunk } from './splunk.ts';
 
-/** Every SIEM that a connection may be to; the API's names are the keys. */
+/** Every SIEM elsewhere that a connection may be to; the API's names are the keys. */
+export const remoteConnectors = { clickhouse, elasticsearch, opensearch, postgres, sentinel, splunk } satisfies Record<
+  string,
+  RemoteConnector<unknown, unknown>
+>;
+
+export type RemoteKind = keyof typeof remoteConnectors;
+
+/** The embedded store, which every organization has. */
 export const siemConnectors = { local } satisfies Record<string, SiemConnector<never>>;

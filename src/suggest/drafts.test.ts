@@ -72,7 +72,7 @@ async function ask(org: TestOrg, items: FeedItem[], { brain, local = false }: { 
   const model = modelsAt({ m: stand.url }, entry).find('m')!;
   const { agents } = (await org.call('GET', '/api/agents?limit=200')).body;
   const { id } = agents.find((one: { builtInAgentType: string }) => one.builtInAgentType === 'threat-research');
-  const task = { orgId: org.id, agentId: id, runId: id, model, prompt: 'Owner says.', signal };
+  const task = { orgId: org.id, agentId: id, runId: id, model, prompt: 'Owner says.', budgets: {}, signal };
   const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
   const { datasets } = await listDatasets(deps, org.id);
   return { drafts: await fromModel(deps, { task, caller, items, datasets }), stand };

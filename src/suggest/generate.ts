@@ -3,8 +3,9 @@ import { ModelError } from '../agent/model-error.ts';
 import { inOrg } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import type { Estimate, Warning } from '../detections/schema.ts';
-import { siemWarnings, warningsOf } from '../detections/warnings.ts';
+import { toolWarnings } from '../detections/warnings.ts';
 import { appError } from '../lib/errors.ts';
+import { uuidv7 } from '../lib/ids.ts';
 import { listDatasets } from '../logs/datasets.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { failureAsError } from '../proof/failure.ts';
@@ -28,8 +29,12 @@ type Made = { draft: Draft; estimate: Estimate; steps: string[]; matched: string
  */
 export async function generateDetection(deps: Deps, caller: Caller, input: GenerateRequest): Promise<Generated> {
   const { intent, siemType = null, toolNames } = input;
-  const [noSiem] = siemWarnings(siemType);
-  if (noSiem) throw refusal('/siemType', noSiem.code, noSiem.detail);
+  if (siemType !== null && siemType.toLowerCase() !== 'local')
+    throw refusal(
+      '/siemType',
+      'no_connection',
+      `Only the logs of the embedded store are known well enough, not "${siemType}".`,
+    );
   const { datasets } = await listDatasets(deps, caller.orgId);
   if (datasets.length === 0)
     throw refusal(
@@ -58,7 +63,7 @@ export async function generateDetection(deps: Deps, caller: Caller, input: Gener
     technique,
     basedOn: { ...basis, matched },
     estimate,
-    warnings: [...warnings, ...warningsOf({ tool_names: tools, siem_type: siemType })],
+    warnings: [...warnings, ...toolWarnings(tools)],
     ...spent,
   };
 }
@@ -69,8 +74,8 @@ type Asked = { intent: string; datasets: Dataset[]; failed?: ModelError };
 async function byModel(deps: Deps, caller: Caller, asked: Asked): Promise<Made | undefined> {
   const model = deps.models?.find('default');
   if (!model) return undefined;
-  const { agentId, prompt } = await inOrg(deps.db, caller.orgId, (tx) => findResearcher(tx, caller.orgId));
-  const purse = openPurse(deps, { orgId: caller.orgId, agentId }, model);
+  const { agentId, prompt, budgets } = await inOrg(deps.db, caller.orgId, (tx) => findResearcher(tx, caller.orgId));
+  const purse = openPurse(deps, { orgId: caller.orgId, agentId, runId: uuidv7(), budgets }, model);
   const ask = (): string => `Write one detection for this: ${asked.intent}`;
   const { datasets } = asked;
   const signal = AbortSignal.timeout(modelMs);

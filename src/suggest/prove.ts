@@ -23,7 +23,7 @@ export async function proveDraft(
     const definition = definitionOf(caller, body, deps.clock());
     const of = { orgId, detectionId: uuidv7(deps.clock()), definition };
     await datasetsRead(deps, orgId, body.detectionQuery, AbortSignal.timeout(10_000));
-    await deps.checkQuery?.(orgId, body.detectionQuery);
+    await deps.checkQuery?.(orgId, definition, body.detectionQuery);
     const { results } = await testDefinition(deps, of, { tests }, { judge: 'analyst' });
     const failed = results.find(({ passed }) => !passed);
     if (failed) return { reason: `Its test “${failed.name}” fails: ${failed.error ?? 'it finds something else'}` };

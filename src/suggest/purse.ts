@@ -1,31 +1,34 @@
-import { exhausted, type Spent } from '../agent/budgets.ts';
-import { budgetExceeded } from '../agent/model-error.ts';
+import type { Budgets, Spent } from '../agent/budgets.ts';
 import type { ModelRef } from '../agent/models.ts';
 import { inOrg } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import type { OrgId } from '../lib/org-id.ts';
-import { countUsage, readUsage } from '../runs/usage-store.ts';
+import { admitStep } from '../runs/allowance.ts';
+import { countUsage, release } from '../runs/usage-store.ts';
 
 export type Purse = { spent: Spent; admit: () => Promise<void>; record: (spent: Spent) => Promise<void> };
 
-/** What a built-in agent, or who asks in its name, may spend on its model: the alias's budgets, counted as those of a detection are. */
+/** Who spends: a built-in agent in one of its runs, or somebody in its name. `budgets` go before those of the alias. */
+export type Spender = { orgId: OrgId; agentId: string; runId: string; budgets: Partial<Budgets> };
+
+/** What a built-in agent may spend on its model, counted and bounded as what a detection spends. */
 export function openPurse(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
-  { orgId, agentId }: { orgId: OrgId; agentId: string },
-  { alias, entry }: ModelRef,
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { orgId, agentId, runId, budgets }: Spender,
+  model: ModelRef,
 ): Purse {
   const spent = { tokens: 0, costUsd: 0 };
   const begun = performance.now();
   const of = { orgId, detectionId: agentId };
+  const bounds = { ...model.entry.budgets, ...budgets };
   return {
     spent,
-    admit: async () => {
-      const stored = await inOrg(db, orgId, (tx) => readUsage(tx, of, alias, clock()));
-      const over = exhausted(entry.budgets, { run: spent, runMs: performance.now() - begun, ...stored });
-      if (over) throw budgetExceeded(over);
-    },
+    admit: () => admitStep(deps, { ...of, id: runId, spent, budgets: bounds, runMs: performance.now() - begun }, model),
     record: async ({ tokens, costUsd }) => {
-      await inOrg(db, orgId, (tx) => countUsage(tx, of, { alias, tokens, costUsd }, clock()));
+      await inOrg(deps.db, orgId, async (tx) => {
+        if (tokens > 0) await countUsage(tx, of, { alias: model.alias, tokens, costUsd }, deps.clock());
+        await release(tx, { orgId, runId });
+      });
       spent.tokens += tokens;
       spent.costUsd += costUsd;
     },

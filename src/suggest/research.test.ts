@@ -42,7 +42,7 @@ async function run(org: TestOrg): Promise<number> {
   // What was sent at this very moment is not seen yet.
   now = new Date(now.getTime() + 1000);
   const { signal } = new AbortController();
-  const task = { orgId: org.id, agentId, runId: agentId, model: undefined, prompt: '', signal };
+  const task = { orgId: org.id, agentId, runId: agentId, model: undefined, prompt: '', budgets: {}, signal };
   return ((await research(deps, task)).outcome['suggestions'] as string[]).length;
 }
 
@@ -159,8 +159,7 @@ test('indicators become a query that finds them and nothing else, whatever they 
     clock: 'event',
   } as const;
   const limits = { rowsMax: 10, groupsMax: 10, timeoutMs: 10_000 };
-  const { rows } = await deps
-    .connectionFor(org.id)
-    .search(proposal!.body.detectionQuery, window, limits, new AbortController().signal);
+  const connection = await deps.connectionFor(org.id, { connectionId: null, siemType: null });
+  const { rows } = await connection.search(proposal!.body.detectionQuery, window, limits, new AbortController().signal);
   expect(rows).toMatchObject([{ entity: 'ada', indicator: "bad.example'x" }]);
 });

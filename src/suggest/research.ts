@@ -33,8 +33,8 @@ type Research = {
 
 /**
  * Suggests detections for what the feed reported in the last 30 days, newest first: shipped detections and query templates for its
- * techniques, queries for its indicators, and, with a model, what that writes. Only what runs on the organization's logs, with the noise to expect; never what it has,
- * had, or dismissed within 90 days.
+ * techniques, queries for its indicators, and, with a model, what that writes. Only what runs on the organization's logs, with the
+ * noise to expect; never what it has, had, or dismissed within 90 days.
  */
 export async function research(deps: Deps, task: WorkTask): Promise<WorkDone> {
   const { orgId } = task;

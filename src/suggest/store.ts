@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Budgets } from '../agent/budgets.ts';
 import { row, rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 
@@ -52,14 +53,17 @@ export async function listAskedItems(
   return new Set(found.map(({ id }) => id));
 }
 
+export type Researcher = { agentId: string; prompt: string; budgets: Partial<Budgets> };
+
 /** The agent in whose name detections are drafted, with its active prompt. Every organization has one. */
-export async function findResearcher(tx: Tx, orgId: OrgId): Promise<{ agentId: string; prompt: string }> {
+export async function findResearcher(tx: Tx, orgId: OrgId): Promise<Researcher> {
   const found = await row(
     tx,
-    sql<{ agentId: string; prompt: string }>`
-      select a.id as "agentId", p.prompt from agents a
+    sql<Omit<Researcher, 'budgets'> & { budgets: string | null }>`
+      select a.id as "agentId", p.prompt, a.budgets from agents a
       join agent_prompts p on p.organization_id = a.organization_id and p.id = a.active_prompt_id
       where a.organization_id = ${orgId} and a.is_built_in and a.built_in_agent_type = 'threat-research'`,
   );
-  return found!;
+  const { budgets, ...agent } = found!;
+  return { ...agent, budgets: budgets === null ? {} : (JSON.parse(budgets) as Partial<Budgets>) };
 }

@@ -2,6 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { publicFetch } from '../lib/public-fetch.ts';
 import type { McpServer } from './mcp-settings.ts';
 import { isMcpName } from './registry.ts';
 import type { ReadyTool } from './tool.ts';
@@ -15,15 +16,18 @@ const pagesMax = 10;
 const knownMs = 60_000;
 const textMax = 16_000;
 
-/** One connection to a server, over its standard streams or streamable HTTP. A process gets no environment but what the settings give it and what any needs to start. */
-export async function connectMcp(name: string, server: McpServer): Promise<McpConnection> {
+/**
+ * One connection to a server, over its standard streams or streamable HTTP. A process gets no environment but what the settings give it and
+ * what any needs to start. With `allow` only public hosts are reached, and those that it names.
+ */
+export async function connectMcp(name: string, server: McpServer, allow?: readonly string[]): Promise<McpConnection> {
   const client = new Client({ name: 'tocsin', version: '1' });
   let closed = false;
   const left = (): void => {
     closed = true;
   };
   Object.assign(client, { onclose: left });
-  const transport = transportTo(server);
+  const transport = transportTo(server, allow);
   await client.connect(transport, { timeout: connectMs }).catch(async (error: unknown) => {
     await transport.close().catch(() => undefined);
     throw error;
@@ -41,14 +45,15 @@ export async function connectMcp(name: string, server: McpServer): Promise<McpCo
   };
 }
 
-function transportTo(server: McpServer): Transport {
+function transportTo(server: McpServer, allow: readonly string[] | undefined): Transport {
   if ('command' in server) {
     const { command, args, env } = server;
     return new StdioClientTransport({ command, args, env: { ...getDefaultEnvironment(), ...env }, stderr: 'ignore' });
   }
   // A redirect would take what a model wrote, and the headers, to an address that no setting names.
   const request = { headers: server.headers, redirect: 'error' as const };
-  return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: request }) as Transport;
+  const options = { requestInit: request, ...(allow ? { fetch: publicFetch(allow) } : {}) };
+  return new StreamableHTTPClientTransport(new URL(server.url), options) as Transport;
 }
 
 async function listTools(client: Client, name: string, server: McpServer): Promise<ReadyTool[]> {

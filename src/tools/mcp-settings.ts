@@ -24,7 +24,10 @@ const Server = z.union([
 export type McpServer = z.infer<typeof Server>;
 export type McpSettings = Record<string, McpServer>;
 
-const Servers = z.record(z.string().regex(/^[a-z0-9][a-z0-9-]{0,30}$/i), Server);
+/** What a server may be called: its tools are named after it. */
+export const mcpServerName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,30}$/i);
+
+const Servers = z.record(mcpServerName, Server);
 
 /** Reads TOCSIN_MCP_SERVERS: JSON, or the path of a file that holds it. Throws one sentence that names what is wrong. */
 export function readMcpSettings(text: string | undefined): McpSettings {

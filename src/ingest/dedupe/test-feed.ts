@@ -36,7 +36,7 @@ export const domains = (from: number, count: number): string[] =>
 export async function pullOnce(
   app: TestApp,
   org: TestOrg,
-  { kind, content, ...more }: Partial<CreateSource> & { kind: CreateSource['kind']; content: unknown },
+  { kind, content, ...more }: Partial<CreateSource> & { kind: NonNullable<CreateSource['kind']>; content: unknown },
 ): Promise<Awaited<ReturnType<typeof fileSource>>> {
   const source = await fileSource(app, org, { kind, ...more });
   const result = await source.pull(content);

@@ -4,6 +4,7 @@ import type { AffectedProduct, Classification, Iocs } from '../../feed/schema.ts
 import { bucketByType, type Severity } from '../../feed/vocabulary.ts';
 import { findTactic, killChainOf, parentTechnique } from '../knowledge/attack.ts';
 import { noIocs } from '../record.ts';
+import type { Benign } from './indicators/benign.ts';
 import { extractIndicators, type Found, type Other } from './indicators/extract-indicators.ts';
 import { languageOf } from './language.ts';
 import { extractNames, type FoundName } from './names/extract-names.ts';
@@ -51,14 +52,17 @@ const pathLeast = 0.6;
 
 /**
  * Reads a report's text (spec/feed.md, "Filling") without any model: indicators in their buckets, techniques with the passages that
- * prove them, names, platforms, products, severity by cue, and an extractive summary. The text is data: nothing in it sets a field.
+ * prove them, names, platforms, products, severity by cue, and an extractive summary. `benign` knows more harmless values. The text is data: nothing in it sets a field.
  */
-export function extractItem(report: ReportText): ExtractedItem {
+export function extractItem(report: ReportText, benign?: Benign): ExtractedItem {
   const storedText = wellFormed(report.text);
   const title = titleOf(report.title, storedText);
   const sentences = sentencesOf(storedText);
   const passages = collectPassages(storedText);
-  const { indicators, others } = extractIndicators(storedText, { publisherHosts: hostsOf(report) });
+  const { indicators, others } = extractIndicators(storedText, {
+    publisherHosts: hostsOf(report),
+    ...(benign ? { benign } : {}),
+  });
   const techniques = extractTechniques(storedText);
   const names = extractNames(storedText);
   const products = extractProducts(storedText, sentences, report.products);

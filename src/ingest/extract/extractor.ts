@@ -17,9 +17,11 @@ export type Extractor = {
 const timeoutMs = 20_000;
 const threadsMax = Math.min(4, Math.max(1, availableParallelism() - 1));
 
-export function createExtractor(): Extractor {
+/** `dataDir`: where the large lists lie that `tocsin knowledge update` took. */
+export function createExtractor(dataDir: string): Extractor {
   const threads = createThreads<ExtractTask, unknown>({
     file: new URL('thread.ts', import.meta.url),
+    workerData: dataDir,
     threadsMax,
     waitingMax: 64,
     memoryMb: 512,

@@ -14,6 +14,9 @@ const ofAddresses = ids(`
 `);
 const ofHashes = ids('ti-falsepositives common-ioc-false-positive empty-hashes eicar.com');
 
+/** The lists that are used. */
+export const listIds: ReadonlySet<string> = new Set([...ofHosts, ...ofAddresses, ...ofHashes]);
+
 /** Makes a look-up of the large lists: the name of the list that calls a normalized value harmless, or undefined. */
 export function readWarninglists(lists: Warninglist[]): (type: string, value: string) => string | undefined {
   const hosts = new Map<string, { name: string; below: boolean }>();

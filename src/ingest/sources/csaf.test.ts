@@ -72,6 +72,13 @@ describe('an advisory', () => {
     expect(one(more).withdrawn).toBe(withdrawn);
   });
 
+  test('of two revisions of one day the later one is newer', () => {
+    const tracking = {
+      revision_history: [1, 2].map((number) => ({ number: String(number), date: '2024-01-01T00:00:00Z' })),
+    };
+    expect(one({ tracking }).modifiedAt! > one().modifiedAt!).toBe(true);
+  });
+
   test('a stricter marking is kept; a document of several is read though another is none', () => {
     expect(one({ document: { distribution: { tlp: { label: 'AMBER' } } } }).tlp).toBe('AMBER');
     const { records, skipped } = parse(csafAdvisory('A-1'), { x: 1 }, csafAdvisory('A-2'));

@@ -78,7 +78,7 @@ function readAdvisory({ id, released, whole, document, tracking, part }: Advisor
     url: urlOf(document),
     textUrl: part.url,
     publishTime: instant(tracking['initial_release_date']) ?? released,
-    modifiedAt: released,
+    modifiedAt: changedAt(released, tracking),
     tlp: tlpOf(document),
     withdrawn: isWithdrawn(document, tracking),
     severity: judged.severity,
@@ -109,6 +109,12 @@ function classify(
       if (/^CWE-\d+$/.test(cwe)) found.mapping('cwe', cwe, reliability);
   }
   return found;
+}
+
+/** Two revisions of one day are told apart by how many there are, a millisecond each. */
+function changedAt(released: string, tracking: JsonObject): string {
+  const revisions = objectsOf(tracking['revision_history']).length;
+  return new Date(Date.parse(released) + Math.min(revisions, 1_000)).toISOString();
 }
 
 /** Who is responsible for the advisory's id: the namespace, by which the standard makes ids unique, else the name. */

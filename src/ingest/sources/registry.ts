@@ -1,5 +1,6 @@
 import type { SourceFormat } from '../record.ts';
 import { csaf } from './csaf.ts';
+import { csv } from './csv.ts';
 import { kev } from './kev.ts';
 import { misp } from './misp.ts';
 import { nvd } from './nvd.ts';
@@ -9,7 +10,10 @@ import { stix } from './stix.ts';
 import { taxii } from './taxii.ts';
 
 /** Every kind of source. A new one is its file and a line here; the API's list of kinds comes from the keys. */
-export const sourceFormats = { kev, stix, taxii, misp, csaf, osv, nvd, rss } satisfies Record<string, SourceFormat>;
+export const sourceFormats = { kev, stix, taxii, misp, csaf, osv, nvd, rss, csv } satisfies Record<
+  string,
+  SourceFormat
+>;
 
 export type SourceKind = keyof typeof sourceFormats;
 

@@ -2,7 +2,7 @@ import { findField, type Field } from '../catalogue.ts';
 import { engineType } from '../types.ts';
 import { authorError } from './failures.ts';
 import type { ColumnUse, Inspection } from './inspect.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { identifier, literal, pointer } from './sql.ts';
 
 type Edit = { from: number; to: number; text: string };

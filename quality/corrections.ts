@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { sql } from 'kysely';
+import { parse, stringify } from 'yaml';
+import { inOrg, row } from '../src/db/db.ts';
+import type { PullResult } from '../src/ingest/diff.ts';
+import { readZip } from '../src/lib/zip.ts';
+import { jsonOf, requireData } from './data.ts';
+import { shortOf, withFeed, type FeedPlace } from './feed-place.ts';
+import { replayKev } from './kev.ts';
+import type { Figure } from './table.ts';
+
+type Files = Record<string, Buffer>;
+type Wanted = Partial<Record<'added' | 'corrected' | 'retracted' | 'unchanged', number>>;
+
+/** Corrections and retractions as the recorded sources tell them, through the whole pipeline and the database. */
+export async function measureCorrections(): Promise<Figure[]> {
+  return withFeed(async (place) => [
+    ...(await replayKev(place)),
+    ...(await revisedCsaf(place)),
+    ...(await osvFigures(place)),
+  ]);
+}
+
+/** Each advisory with several revisions is first given without its last one. */
+async function revisedCsaf(place: FeedPlace): Promise<Figure[]> {
+  const folder = join(requireData(), 'feed/csaf');
+  const published: Files = {};
+  const before: Files = {};
+  let revised = 0;
+  for (const name of readdirSync(folder).filter((name) => name !== 'index.json')) {
+    const document = JSON.parse(gunzipSync(readFileSync(join(folder, name))).toString('utf8')) as Advisory;
+    published[name.replace('.gz', '')] = Buffer.from(JSON.stringify(document));
+    const { tracking } = document.document;
+    const history = tracking.revision_history.toSorted((a, b) => (a.date < b.date ? -1 : 1));
+    if (history.length > 1) {
+      revised += 1;
+      const last = history.at(-2)!;
+      tracking.revision_history = history.slice(0, -1);
+      tracking.version = last.number;
+      tracking.current_release_date = last.date;
+    }
+    before[name.replace('.gz', '')] = Buffer.from(JSON.stringify(document));
+  }
+  const all = Object.keys(published).length;
+  const pull = await place.source('csaf');
+  return replayed('feed/csaf', [
+    ['last revisions cut off', await pull(before), { added: all }],
+    ['as published', await pull(published), { added: 0, corrected: revised, retracted: 0, unchanged: all - revised }],
+    ['again', await pull(published), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
+    ['older ones once more', await pull(before), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
+  ]);
+}
+
+type Advisory = {
+  document: {
+    tracking: {
+      version: string;
+      current_release_date: string;
+      revision_history: { date: string; number: string }[];
+    };
+  };
+};
+
+/** A record's last change: its end is an end of `affected`, its withdrawal, its times. */
+async function osvFigures(place: FeedPlace): Promise<Figure[]> {
+  const archive = readFileSync(join(requireData(), 'feed/osv/osv.zip'));
+  const bounds = { entriesMax: 1_000, entryMaxBytes: 1e7, totalMaxBytes: 1e8 };
+  const entries = readZip(archive, (name) => name.endsWith('.yaml'), bounds);
+  const withdrawn = jsonOf<{ withdrawn: string | null }[]>('feed/osv/index.json').filter((row) => row.withdrawn).length;
+  const published: Files = {};
+  const before: Files = {};
+  for (const { name, bytes } of entries) {
+    const record = parse(bytes.toString('utf8'), { schema: 'failsafe' }) as Record<string, unknown>;
+    published[name] = bytes;
+    const { withdrawn: _, ...standing } = record;
+    const earlier = {
+      ...standing,
+      modified: record['published'] ?? record['modified'],
+      details: `${String(record['details'])} Under analysis.`,
+    };
+    before[name] = Buffer.from(stringify(earlier));
+  }
+  const all = entries.length;
+  const whole = await place.source('osv');
+  const first = await whole({ 'osv.zip': archive });
+  const tombstones = await countTombstones(place);
+  const pull = await place.source('osv');
+  return [
+    {
+      what: 'feed/osv, withdrawn records are tombstones',
+      ours: `${tombstones} of ${withdrawn} (${shortOf(first)})`,
+      target: String(withdrawn),
+      met: tombstones === withdrawn && first.added === all,
+      peer: '',
+    },
+    ...replayed('feed/osv', [
+      ['last change cut off', await pull(before), { added: all }],
+      [
+        'as published',
+        await pull(published),
+        { added: 0, corrected: all - withdrawn, retracted: withdrawn, unchanged: 0 },
+      ],
+      ['again', await pull(published), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
+      ['older ones once more', await pull(before), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
+    ]),
+  ];
+}
+
+async function countTombstones({ deps, orgId }: FeedPlace): Promise<number> {
+  const found = await inOrg(deps.db, orgId, (tx) =>
+    row(tx, sql<{ n: number }>`select count(*) as n from items where status = 'retracted' and source_name = 'osv'`),
+  );
+  return found?.n ?? 0;
+}
+
+function replayed(name: string, steps: [string, PullResult, Wanted][]): Figure[] {
+  return steps.map(([step, result, wanted]) => ({
+    what: `${name}, ${step}`,
+    ours: shortOf(result),
+    target: Object.entries(wanted)
+      .map(([part, count]) => `${count} ${part}`)
+      .join(', '),
+    met: !result.error && Object.entries(wanted).every(([part, count]) => result[part as keyof Wanted] === count),
+    peer: '',
+  }));
+}

@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { withDeps, type Inside } from '../bench/place.ts';
+import type { PullResult } from '../src/ingest/diff.ts';
+import type { SourceKind } from '../src/ingest/sources/registry.ts';
+import { createSource, pullSource } from '../src/ingest/sources.ts';
+import { scopes } from '../src/orgs/caller.ts';
+
+export type FeedPlace = Inside & {
+  /** A source over files of its own: each pull reads what is given, by file name. */
+  source: (kind: SourceKind) => Promise<(files: Record<string, Buffer>) => Promise<PullResult>>;
+};
+
+/** A feed on an embedded database, filled from files through the whole pipeline. */
+export function withFeed<T>(work: (place: FeedPlace) => Promise<T>): Promise<T> {
+  return withDeps(async (inside) => {
+    const caller = { orgId: inside.orgId, keyId: null, scopes: new Set(scopes) };
+    const made: string[] = [];
+    try {
+      return await work({
+        ...inside,
+        source: async (kind) => {
+          const folder = mkdtempSync(join(tmpdir(), 'tocsin-quality-'));
+          made.push(folder);
+          const { id } = await createSource(inside.deps, caller, { kind, name: kind, url: pathToFileURL(folder).href });
+          return (files) => {
+            for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
+            return pullSource(inside.deps, caller, id);
+          };
+        },
+      });
+    } finally {
+      for (const folder of made) rmSync(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+export const shortOf = ({ added, corrected, retracted, unchanged, error }: PullResult): string =>
+  error ? 'bad' : `${added} added, ${corrected} corrected, ${retracted} retracted, ${unchanged} unchanged`;

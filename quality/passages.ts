@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { FeedItem } from '../src/feed/schema.ts';
+import { buckets } from '../src/feed/vocabulary.ts';
+import { toItem } from '../src/ingest/document.ts';
+import type { Part, SourceRecord } from '../src/ingest/record.ts';
+import type { SourceRow } from '../src/ingest/source-row.ts';
+import { sourceFormats, type SourceKind } from '../src/ingest/sources/registry.ts';
+import { requireData } from './data.ts';
+import type { Figure } from './table.ts';
+
+/** The recorded folders that a format reads. */
+export const recorded: [SourceKind, string][] = [
+  ['kev', 'feed/kev/kev-latest.json.gz'],
+  ['stix', 'feed/stix'],
+  ['misp', 'feed/misp'],
+  ['misp', 'feed/eset/misp'],
+  ['csaf', 'feed/csaf'],
+  ['osv', 'feed/osv/osv.zip'],
+];
+
+/** The documents of a recorded source, as a directory source would read them. */
+export function partsOf(path: string): Part[] {
+  const whole = join(requireData(), path);
+  if (statSync(whole).isFile()) return [{ name: path, bytes: readFileSync(whole) }];
+  const names = readdirSync(whole, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.json(?:\.gz)?$/.test(name),
+  );
+  return names.toSorted().map((name) => ({ name, bytes: readFileSync(join(whole, name)) }));
+}
+
+const stamps = {
+  id: '00000000-0000-7000-8000-000000000000',
+  version: 1,
+  status: 'active' as const,
+  createdAt: new Date(0),
+  addedToFeedAt: new Date(0),
+  lastUpdated: new Date(0),
+};
+
+/** Whether what every item of every recorded source claims stands where it says. */
+export async function measurePassages(verbose: boolean): Promise<Figure[]> {
+  return recorded.map(([kind, path]) => {
+    const { records } = sourceFormats[kind].parse(partsOf(path), { reliability: 0.6 });
+    const seen = { passages: 0, references: 0, indicators: 0, escaped: 0, wrong: 0 };
+    for (const record of records) check(record, kind, seen, verbose);
+    const { passages, references, indicators, escaped, wrong } = seen;
+    return {
+      what: `${path}: passages, evidence references, indicators in a passage, documents by the schema`,
+      ours: `${records.length} items, ${passages} passages, ${references} references, ${indicators} indicators (${escaped} as a pattern escapes them), ${wrong} wrong`,
+      target: '0 wrong',
+      met: wrong === 0 && records.length > 0,
+      peer: '',
+    };
+  });
+}
+
+type Seen = { passages: number; references: number; indicators: number; escaped: number; wrong: number };
+
+function check(record: SourceRecord, kind: SourceKind, seen: Seen, verbose: boolean): void {
+  const source = {
+    kind,
+    url: 'https://source.example/',
+    name: kind,
+    visibility: 'shared',
+    reliability: 0.6,
+  } as SourceRow;
+  const item = toItem(record, { ...source, tlp: null, publisher: null, license: null }, stamps);
+  const wrong = (what: string): void => {
+    seen.wrong += 1;
+    if (verbose) console.log(`${kind} ${record.recordId}: ${what}`);
+  };
+  const { supportingPassages } = item.provenance;
+  for (const { text, charSpan } of supportingPassages) {
+    seen.passages += 1;
+    const isTrue = record.storedText.slice(charSpan.start, charSpan.end) === text && text !== '';
+    if (!isTrue || charSpan.start < 0 || charSpan.end > record.storedText.length) wrong(`passage ${charSpan.start}`);
+  }
+  for (const { evidenceRef } of item.classification.attack) {
+    seen.references += 1;
+    const index = /^provenance\.supportingPassages\[(\d+)\]$/.exec(evidenceRef)?.[1];
+    if (index === undefined || !supportingPassages[Number(index)]) wrong(evidenceRef);
+  }
+  const texts = supportingPassages.map(({ text }) => text);
+  const all = texts.join('\n');
+  for (const { value } of buckets.flatMap((bucket) => item.iocs[bucket])) {
+    seen.indicators += 1;
+    const plain = value.trim();
+    if (all.includes(plain)) continue;
+    seen.escaped += 1;
+    if (!all.includes(plain.replaceAll(/[\\']/g, String.raw`\$&`))) wrong(`indicator ${value}`);
+  }
+  const parsed = FeedItem.safeParse(item);
+  if (!parsed.success) wrong(parsed.error.message);
+  const { tenantOverrides: _, ...rest } = item;
+  if (/:null[,}]/.test(JSON.stringify(rest))) wrong('a null');
+}

@@ -1,0 +1,58 @@
+import { inOrg } from '../db/db.ts';
+import type { Deps } from '../deps.ts';
+import { appError } from '../lib/errors.ts';
+import type { Caller } from '../orgs/caller.ts';
+import { SiemError, type SiemConnection } from '../siem/connector.ts';
+import { connectionOr404 } from './connections.ts';
+import { resumeConnection } from './pauses.ts';
+import type { CheckConnection, ConnectionCheck, ConnectionFields } from './schema.ts';
+
+type CheckDeps = Pick<Deps, 'db' | 'clock' | 'connectionFor'>;
+
+const checkMs = 30_000;
+
+/** Asks the SIEM whether it answers and takes the credentials, and whether a query would run. 422 with what is wrong. A paused connection that is well is paused no more. */
+export async function checkConnection(
+  deps: CheckDeps,
+  caller: Caller,
+  id: string,
+  { query }: CheckConnection,
+): Promise<ConnectionCheck> {
+  const connection = await connectionOf(deps, caller, id);
+  const begun = performance.now();
+  const signal = AbortSignal.timeout(checkMs);
+  try {
+    await connection.ping(signal);
+    if (query !== undefined) await connection.check(query, signal);
+  } catch (error) {
+    throw checkFailed(error, query === undefined ? '/id' : '/query', signal);
+  }
+  if (connection.id !== undefined) await resumeConnection(deps, { orgId: caller.orgId, connectionId: connection.id });
+  return { ok: true, ms: Math.round(performance.now() - begun) };
+}
+
+/** The datasets that a connection can ask, with their fields. 503 where it does not answer. */
+export async function getFields(deps: CheckDeps, caller: Caller, id: string): Promise<ConnectionFields> {
+  const connection = await connectionOf(deps, caller, id);
+  const signal = AbortSignal.timeout(checkMs);
+  try {
+    return { datasets: await connection.fields(signal) };
+  } catch (error) {
+    const { message } = checkFailed(error, '/id', signal);
+    throw appError('unavailable', message, { headers: { 'retry-after': '60' } });
+  }
+}
+
+async function connectionOf(deps: CheckDeps, caller: Caller, id: string): Promise<SiemConnection> {
+  if (id !== caller.orgId) await inOrg(deps.db, caller.orgId, (tx) => connectionOr404(tx, caller, id));
+  return deps.connectionFor(caller.orgId, { connectionId: id, siemType: null });
+}
+
+function checkFailed(error: unknown, pointer: string, signal: AbortSignal): Error {
+  const isLate = signal.aborted && !(error instanceof SiemError);
+  if (!isLate && !(error instanceof SiemError)) return error as Error;
+  const { kind, message } = isLate
+    ? { kind: 'timeout', message: `No answer within ${checkMs / 1000} s.` }
+    : (error as SiemError).failure;
+  return appError('check_failed', message, { errors: [{ pointer, code: kind, detail: message }] });
+}

@@ -1,0 +1,57 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { newDataDir } from '../../../test/harness.ts';
+import { createExtractor } from '../extract/extractor.ts';
+import { heldLists, updateLargeLists } from './large-lists.ts';
+
+const list = (values: string[]) => ({ name: 'Top sites', type: 'hostname', list: values });
+const take = (dataDir: string, from: string) => updateLargeLists({ dataDir, from, fetchAllow: [] });
+
+test('from a checkout, from one file packed or not; what is not used is left out, and the extraction uses the rest', async () => {
+  const [dataDir, from] = [newDataDir(), newDataDir()];
+  expect(heldLists(dataDir)).toBeUndefined();
+  mkdirSync(join(from, 'lists/alexa'), { recursive: true });
+  writeFileSync(join(from, 'lists/alexa/list.json'), JSON.stringify({ ...list(['popular-site.top']), version: 1 }));
+  expect(await take(dataDir, from)).toEqual({ lists: 1, entries: 1 });
+  const extractor = createExtractor(dataDir);
+  const { iocs } = await extractor.read({ text: 'Indicators\n\npopular-site[.]top\nevil-site[.]top\n' });
+  expect(iocs.domains.map(({ normalizedValue, status }) => [normalizedValue, status])).toEqual([
+    ['popular-site.top', 'false_positive'],
+    ['evil-site.top', 'active'],
+  ]);
+  await extractor.close();
+  const file = join(from, 'all.json.gz');
+  writeFileSync(
+    file,
+    gzipSync(
+      JSON.stringify({
+        lists: [
+          { id: 'alexa', ...list(['a.top', 'b.top']) },
+          { id: 'unused', ...list(['c.top']) },
+        ],
+      }),
+    ),
+  );
+  expect(await take(dataDir, file)).toEqual({ lists: 1, entries: 2 });
+  expect(heldLists(dataDir)?.('domain', 'x.a.top')).toBe('Top sites');
+});
+
+test('what is no list leaves what is held as it was, with a reason', async () => {
+  const [dataDir, from] = [newDataDir(), newDataDir()];
+  const good = join(from, 'good.json');
+  writeFileSync(good, JSON.stringify({ lists: [{ id: 'alexa', ...list(['a.top']) }] }));
+  await take(dataDir, good);
+  const cases: [string, RegExp][] = [
+    ['{', /no warning list/],
+    ['{"lists":[{"id":"alexa","name":"x","type":"y","list":[1]}]}', /no warning list/],
+    ['{"lists":[]}', /holds none of the lists/],
+  ];
+  for (const [text, reason] of cases) {
+    writeFileSync(join(from, 'bad.json'), text);
+    await expect(take(dataDir, join(from, 'bad.json'))).rejects.toThrow(reason);
+  }
+  await expect(take(dataDir, join(from, 'absent'))).rejects.toThrow(/does not exist/);
+  expect(heldLists(dataDir)?.('domain', 'a.top')).toBe('Top sites');
+});

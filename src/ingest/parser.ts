@@ -1,0 +1,40 @@
+import { createThreads } from '../lib/threads.ts';
+import type { ParseContext, Parsed, Part } from './record.ts';
+import { sourceFormats, type SourceKind } from './sources/registry.ts';
+
+export type ParseTask = { kind: SourceKind; parts: Part[]; context: ParseContext };
+
+/** Parses the documents of sources; large ones in threads of their own, so that the service answers others meanwhile. */
+export type Parser = {
+  /** Rejects with what the format throws, or where it takes too long or too much memory. */
+  parse: (task: ParseTask, signal?: AbortSignal) => Promise<Parsed>;
+  close: () => Promise<void>;
+};
+
+const inlineMaxBytes = 1024 * 1024;
+const timeoutMs = 120_000;
+const magic = { gzip: [0x1f, 0x8b], zip: [0x50, 0x4b] };
+
+export function createParser(): Parser {
+  const threads = createThreads<ParseTask, Parsed>({
+    file: new URL('parse-thread.ts', import.meta.url),
+    threadsMax: 2,
+    waitingMax: 32,
+    memoryMb: 2_048,
+  });
+  return {
+    parse: async (task, signal) =>
+      isSmall(task.parts)
+        ? sourceFormats[task.kind].parse(task.parts, task.context)
+        : threads.run(task, { timeoutMs, signal }),
+    close: threads.close,
+  };
+}
+
+/** What is packed may be of any size. */
+const isSmall = (parts: Part[]): boolean =>
+  parts.every(({ bytes }) => !isPacked(bytes)) &&
+  parts.reduce((sum, { bytes }) => sum + bytes.length, 0) <= inlineMaxBytes;
+
+const isPacked = (bytes: Buffer): boolean =>
+  Object.values(magic).some((start) => start.every((byte, at) => bytes[at] === byte));

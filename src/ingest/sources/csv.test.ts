@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { buckets } from '../../feed/vocabulary.ts';
+import type { Parsed } from '../record.ts';
+import { csv } from './csv.ts';
+
+const parse = (text: string | Buffer, name = 'list.csv'): Parsed =>
+  csv.parse([{ name, bytes: Buffer.from(text as string) }], { reliability: 0.7 });
+
+/** Every indicator stands in a passage, every passage in the text. */
+function check({ records }: Parsed): void {
+  for (const { storedText, passages, iocs } of records) {
+    const texts = passages.map(({ start, end }) => storedText.slice(start, end));
+    for (const text of texts) expect(text).not.toBe('');
+    for (const bucket of buckets)
+      for (const { value } of iocs[bucket])
+        expect(
+          texts.some((text) => text.includes(value)),
+          value,
+        ).toBe(true);
+  }
+}
+
+describe('lists as they are met', () => {
+  test('CSV whose header stands in a comment (URLhaus)', () => {
+    const parsed = parse(`################
+# abuse.ch URLhaus Database Dump (CSV)   #
+# Last updated: 2026-03-02 10:00:00 (UTC) #
+################
+#
+# id,dateadded,url,url_status,last_online,threat,tags,urlhaus_link,reporter
+"1","2026-03-02 09:00:00","http://198.51.101.23:8080/bin.sh","online","2026-03-02 09:00:00","malware_download","elf,mirai","https://urlhaus.abuse.ch/url/1/","anon"
+"2","2026-03-01 09:00:00","https://evil-host.top/a,b","offline","","malware_download","","https://urlhaus.abuse.ch/url/2/","anon"
+`);
+    check(parsed);
+    expect(parsed.skipped).toEqual([]);
+    expect(parsed.records).toHaveLength(1);
+    expect(parsed.records[0]).toMatchObject({
+      title: 'abuse.ch URLhaus Database Dump (CSV)',
+      iocs: {
+        urls: [
+          {
+            value: 'http://198.51.101.23:8080/bin.sh',
+            firstSeen: '2026-03-02T09:00:00.000Z',
+            lastSeen: '2026-03-02T09:00:00.000Z',
+            ttlDays: 30,
+            confidence: 0.7,
+          },
+          { value: 'https://evil-host.top/a,b', firstSeen: '2026-03-01T09:00:00.000Z' },
+        ],
+        domains: [],
+      },
+    });
+  });
+
+  test('CSV with a header of its own, scores and families', () => {
+    const parsed = parse(
+      'first_seen_utc;dst_ip;dst_port;c2_status;malware;confidence\n2026-03-01;198.51.101.23;443;online;Emotet;75\n2026-03-02;198.51.101.23;443;online;Emotet;75\n2026-03-02;10.0.0.1;443;online;;\n',
+    );
+    check(parsed);
+    const [record] = parsed.records;
+    expect(record!.iocs.ipv4).toMatchObject([
+      {
+        value: '198.51.101.23',
+        confidence: 0.75,
+        firstSeen: '2026-03-01T00:00:00.000Z',
+        lastSeen: '2026-03-02T00:00:00.000Z',
+      },
+      { value: '10.0.0.1', status: 'false_positive' },
+    ]);
+    expect(record!.classification.malware).toEqual([{ name: 'Emotet', confidence: 0.75, aliases: [] }]);
+  });
+
+  test('plain lists, hosts files and block rules', () => {
+    const parsed = parse(
+      `; Comment\n198.51.101.23\n198.51.101.24:443\n0.0.0.0 evil-host.top # why\n||bad-host.top^$third-party\n*.worse-host.top\n1.10.16.0/20 ; SBL1\nhxxp://evil[.]top/x\n${'a'.repeat(64)}\n2001:DB8:0::1\n\nno indicator here\n`,
+      'block.txt',
+    );
+    check(parsed);
+    const [record] = parsed.records;
+    expect(record!.iocs.ipv4.map(({ normalizedValue }) => normalizedValue)).toEqual(['198.51.101.23', '198.51.101.24']);
+    expect(record!.iocs.domains.map(({ normalizedValue }) => normalizedValue)).toEqual([
+      'evil-host.top',
+      'bad-host.top',
+      'worse-host.top',
+    ]);
+    expect(record!.iocs.urls).toMatchObject([{ value: 'hxxp://evil[.]top/x', normalizedValue: 'http://evil.top/x' }]);
+    expect(record!.iocs.hashes).toHaveLength(1);
+    expect(record!.iocs.ipv6).toMatchObject([{ normalizedValue: '2001:db8::1' }]);
+    expect(record!.classification.mappings).toMatchObject([{ framework: 'observable:cidr', id: '1.10.16.0/20' }]);
+    expect(parsed.skipped).toEqual([{ entry: '1 rows', reason: 'hold no indicator' }]);
+  });
+
+  test('a long list is several items, each value always in the same; packed or not', () => {
+    const lines = (count: number): string =>
+      Array.from({ length: count }, (_, index) => `host-${index}.evil.top`).join('\n');
+    const parsed = parse(gzipSync(lines(5_000)));
+    check(parsed);
+    expect(parsed.records).toHaveLength(16);
+    const values = parsed.records.flatMap(({ iocs }) => iocs.domains.map(({ value }) => value));
+    expect(new Set(values).size).toBe(5_000);
+    const more = parse(lines(5_100));
+    for (const [index, { recordId, iocs }] of parsed.records.entries()) {
+      expect(more.records[index]!.recordId).toBe(recordId);
+      expect(more.records[index]!.iocs.domains.map(({ value }) => value)).toEqual(
+        expect.arrayContaining(iocs.domains.map(({ value }) => value)),
+      );
+    }
+  });
+});
+
+test.each([
+  ['', /no indicator/],
+  ['hello world\nnothing here', /no indicator/],
+  ['a,b\n1,2', /no indicator/],
+  [Buffer.from([0xff, 0xfe, 0x31]), /not UTF-8/],
+])('refused with a reason: %j', (text, reason) => {
+  expect(() => parse(text)).toThrow(reason);
+});
+
+test('an empty list is one', () => expect(parse('# Feodo Tracker\n# first_seen_utc,dst_ip\n').records).toEqual([]));
+
+test('any cells give records by the rules, or a reason, in time', () => {
+  const cell = fc.oneof(
+    fc.constantFrom(
+      '198.51.101.23',
+      'evil.top',
+      '"',
+      '""',
+      '\u0000',
+      '\ud800',
+      '=cmd()',
+      '#',
+      'http://',
+      '1'.repeat(3_000),
+      '||^',
+      '__proto__',
+      '2026-01-01',
+    ),
+    fc.string({ maxLength: 20 }),
+  );
+  fc.assert(
+    fc.property(
+      fc.constantFrom('url,ip,first_seen', 'indicator;confidence', '__proto__,constructor,ip', '# ip,host', ''),
+      fc.array(fc.array(cell, { maxLength: 5 }), { maxLength: 20 }),
+      (header, rows) => {
+        const text = [header, ...rows.map((row) => row.join(','))].join('\n');
+        try {
+          const parsed = parse(text);
+          check(parsed);
+          for (const { storedText } of parsed.records)
+            expect([storedText.isWellFormed(), storedText.includes('\u0000')]).toEqual([true, false]);
+        } catch (error) {
+          expect((error as Error).constructor).toBe(Error);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+  for (const text of [
+    '"'.repeat(300_000),
+    ','.repeat(300_000),
+    `ip\n${'"a\n'.repeat(20_000)}`,
+    '1.1.1.1\n'.repeat(20_000),
+  ]) {
+    const began = performance.now();
+    try {
+      parse(text);
+    } catch (error) {
+      expect((error as Error).constructor).toBe(Error);
+    }
+    expect(performance.now() - began).toBeLessThan(8_000);
+  }
+});

@@ -1,0 +1,35 @@
+import { SiemError } from './connector.ts';
+
+const textMax = 500;
+
+/** The query is wrong as it stands. `column`: the name that the engine does not know. */
+export class UnknownColumn extends SiemError {
+  readonly column: string;
+  constructor(column: string) {
+    super({ kind: 'unknown_column', blame: 'author', retryable: false, message: `No column is named ${column}` });
+    this.column = column;
+  }
+}
+
+/** Something that the author of the query has to mend. */
+export function authorFault(kind: string, message: string): SiemError {
+  return new SiemError({ kind, blame: 'author', retryable: false, message: message.slice(0, textMax) });
+}
+
+/** Something that whoever runs the SIEM has to mend; `retryable`: it may pass by itself. */
+export function upstreamFault(kind: string, message: string, retryable = false): SiemError {
+  return new SiemError({ kind, blame: 'upstream', retryable, message: message.slice(0, textMax) });
+}
+
+/** What an HTTP status says where the engine's own words say no more. `told`: its message, if it gave one. */
+export function faultOfStatus(status: number, host: string, told: string): SiemError {
+  const said = told === '' ? '.' : `: ${told}`;
+  if (status === 401) return upstreamFault('credentials_refused', `${host} refused the credentials${said}`);
+  if (status === 403) return upstreamFault('rights_missing', `${host} does not allow this${said}`);
+  if (status === 404) return upstreamFault('not_found', `${host} does not know the address${said}`);
+  if (status === 429) return upstreamFault('throttled', `${host} has no room for another query${said}`, true);
+  if (status === 408 || status === 504) return upstreamFault('timeout', `${host} took too long${said}`, true);
+  if (status >= 500) return upstreamFault('unavailable', `${host} answered with status ${status}${said}`, true);
+  if (status === 400 || status === 422) return authorFault('query_error', told || `${host} refused the query.`);
+  return upstreamFault('unexpected_answer', `${host} answered with status ${status}${said}`);
+}
