@@ -7,6 +7,8 @@ type Sql = ReturnType<typeof sql>;
 export type ItemFilters = {
   severity?: string;
   status?: string;
+  /** What the organization retracted for itself, whatever its status is for others. */
+  retracted?: string[];
   platform?: string;
   sources?: { publishers: string[]; names: string[] };
   rootsOnly?: boolean;
@@ -34,6 +36,15 @@ export function columnConditions(filters: ItemFilters, platforms: Sql = sql`plat
 }
 
 const rootsOf = ({ rootsOnly }: ItemFilters): Sql => (rootsOnly ? sql`and duplicate_of is null` : sql``);
+
+/** The kept counts have what the organization says in them already; its rows are told apart here. */
+export function statusOf({ status, retracted = [] }: ItemFilters, id: Sql): Sql {
+  if (status === undefined) return sql``;
+  if (retracted.length === 0) return sql`and status = ${status}`;
+  return status === 'retracted'
+    ? sql`and (status = ${status} or ${id} = any(${retracted}::uuid[]))`
+    : sql`and status = ${status} and ${id} <> all(${retracted}::uuid[])`;
+}
 
 /** How many items a view lists: the kept counts, put back to the view's sequence numbers by the few rows that changed since. */
 export function totalOf(view: View, filters: ItemFilters): Sql {
@@ -64,16 +75,17 @@ export function orderedRows(
   given: { limit: Sql; after?: { at: Date; id: string } | undefined },
 ): Sql {
   const { after, limit } = given;
-  const conditions = sql`${columnConditions(filters)} ${rootsOf(filters)}`;
+  const { status: _status, ...others } = filters;
+  const conditions = (id: Sql): Sql => sql`${columnConditions(others)} ${statusOf(filters, id)} ${rootsOf(filters)}`;
   const behind = (id: Sql): Sql =>
     after ? sql`and (added_to_feed_at, ${id}) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``;
   return sql`(
     select found.* from ${poolsOf(view)} cross join lateral (
       (select i.id, i.added_to_feed_at, null::bigint as seq_from from items i
-        where ${isCurrent} ${conditions} ${behind(sql`i.id`)} order by i.added_to_feed_at desc, i.id desc limit ${limit})
+        where ${isCurrent} ${conditions(sql`i.id`)} ${behind(sql`i.id`)} order by i.added_to_feed_at desc, i.id desc limit ${limit})
       union all
       (select s.item_id, s.added_to_feed_at, s.seq_from from item_states s
-        where ${wasThen} ${conditions} ${behind(sql`s.item_id`)} order by s.added_to_feed_at desc, s.item_id desc limit ${limit})
+        where ${wasThen} ${conditions(sql`s.item_id`)} ${behind(sql`s.item_id`)} order by s.added_to_feed_at desc, s.item_id desc limit ${limit})
     ) found order by found.added_to_feed_at desc, found.id desc limit ${limit})`;
 }
 

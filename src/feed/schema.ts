@@ -69,6 +69,16 @@ export const Passage = z.object({
   charSpan: z.object({ start: z.int(), end: z.int() }).describe('UTF-16 units of the stored text, end exclusive.'),
 });
 
+/** What the calling organization says of an item that others see too. */
+const TenantOverrides = z
+  .object({
+    status: z.enum(itemStatuses).optional(),
+    note: z.string().optional(),
+    updatedAt: Instant,
+    updatedBy: z.string().optional(),
+  })
+  .meta({ id: 'TenantOverrides' });
+
 /** A feed item as it leaves. A field without a value is left out; lists are always there. */
 export const FeedItem = z
   .object({
@@ -105,7 +115,7 @@ export const FeedItem = z
     addedToFeedAt: Instant,
     canonicalKey: z.string(),
     duplicateOf: z.string().optional(),
-    tenantOverrides: z.null(),
+    tenantOverrides: TenantOverrides.nullable(),
   })
   .meta({ id: 'FeedItem' });
 export type FeedItem = z.infer<typeof FeedItem>;
@@ -142,7 +152,21 @@ export const FeedStats = z.object({
 export type FeedStats = z.infer<typeof FeedStats>;
 
 export const FeedItemDetail = FeedItem.extend({
-  related: z.array(z.string()).describe('Ids of items that this one follows or belongs beside.'),
-  versions: z.array(z.object({ version: z.int(), cause: z.string(), changed: z.array(z.string()), at: Instant })),
+  duplicates: z.array(z.string()).describe('Ids of the other items of its group, the root first.'),
+  related: z.array(z.string()).describe('Ids of items that it follows, that follow it, or that share a CVE with it.'),
+  versions: z.array(
+    z.object({
+      version: z.int(),
+      cause: z.string().describe('`added`, `source`, `reanalysis`, `group`, `person`, `vanished` or `moved`.'),
+      changed: z.array(z.string()),
+      at: Instant,
+      note: z.string().optional().describe('The reason that a person gave.'),
+    }),
+  ),
 });
 export type FeedItemDetail = z.infer<typeof FeedItemDetail>;
+
+export const ItemText = z
+  .object({ id: z.string(), version: z.int(), text: z.string(), at: Instant })
+  .meta({ id: 'ItemText' });
+export type ItemText = z.infer<typeof ItemText>;

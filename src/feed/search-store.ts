@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../db/db.ts';
-import { columnConditions, isCurrent, poolsOf, wasThen, withColumns, type ItemFilters } from './listed.ts';
+import { columnConditions, isCurrent, poolsOf, statusOf, wasThen, withColumns, type ItemFilters } from './listed.ts';
 import { toPageRows, type PageRow, type PageRows } from './page-store.ts';
 import type { Search, TermFilter } from './search-query.ts';
 import { isVisible } from './store.ts';
@@ -57,9 +57,10 @@ const searchMs = 20_000;
 
 /** The CTE `found (id, added_to_feed_at, seq_from)`, and before it `matched` where duplicates may speak for their root. */
 function foundIn(view: View, { filters, search, only }: Given): Sql {
-  const { sources, ...columns } = filters;
+  const { sources, status: _status, ...columns } = filters;
   const own = [
     both(columnConditions(columns)),
+    { now: statusOf(filters, sql`i.id`), past: statusOf(filters, sql`s.item_id`) },
     ...search.rootTerms.map((term) => hasTerm(view, term)),
     ...(only ? [{ now: sql`and i.id in (${only})`, past: sql`and s.item_id in (${only})` }] : []),
     ...(search.updatedSince ? [both(sql`and last_updated >= ${search.updatedSince}::timestamptz`)] : []),

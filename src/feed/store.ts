@@ -84,11 +84,11 @@ export function findItem(
 export function listVersions(
   tx: Tx,
   id: string,
-): Promise<{ version: number; cause: string; changed: string[]; at: Date }[]> {
+): Promise<{ version: number; cause: string; changed: string[]; at: Date; note: string | null }[]> {
   return rows(
     tx,
-    sql<{ version: number; cause: string; changed: string[]; at: Date }>`
-      select version, cause, changed, at from item_versions
+    sql<{ version: number; cause: string; changed: string[]; at: Date; note: string | null }>`
+      select version, cause, changed, at, note from item_versions
       where item_id = ${id} and pool_id in (select id from feed_pools where ${isVisible}) order by version desc limit 1000`,
   );
 }
