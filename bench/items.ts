@@ -14,13 +14,13 @@ const path = '/items?perPage=100';
 const [itemsMade, rounds, seconds] = [5000, 5, 3];
 
 /** Entries whose words differ as those of real ones do, so that packing them is real work. */
-function variedCatalogue(): string {
+export function variedCatalogue(count: number): string {
   const random = randomOf('items');
   const letters = [...'etaoinshrdlucm'];
   const word = (): string => Array.from({ length: random.int(3, 9) }, () => random.pick(letters)).join('');
   const words = Array.from({ length: 800 }, word);
   const text = (length: number): string => Array.from({ length }, () => random.pick(words)).join(' ');
-  const made = JSON.parse(catalogue('Northmere', itemsMade)) as { vulnerabilities: Record<string, unknown>[] };
+  const made = JSON.parse(catalogue('Northmere', count)) as { vulnerabilities: Record<string, unknown>[] };
   for (const entry of made.vulnerabilities) {
     Object.assign(entry, {
       vendorProject: text(1),
@@ -108,22 +108,23 @@ export const items: Figure = {
   run: (say) =>
     withProgram({ TOCSIN_FETCH_ALLOW: '127.0.0.1' }, async (running) => {
       say(`filling the feed with ${itemsMade} items`);
-      await whileServing(variedCatalogue(), async (url) => {
+      await whileServing(variedCatalogue(itemsMade), async (url) => {
         const source = (await running.call('POST', '/api/feed/sources', { kind: 'kev', name: 'bench', url })) as {
           id: string;
         };
         await running.call('POST', `/api/feed/sources/${source.id}/pull`);
       });
-      return withDir(async (dir) => {
-        const bare = await startBare(dir, running);
-        try {
-          say('plain');
-          const plain = await compare(running, bare, 'identity');
-          say('gzip');
-          return [...plain, ...(await compare(running, bare, 'gzip'))];
-        } finally {
-          bare.child.kill();
-        }
-      });
+      say('measuring');
+      return withDir((dir) => compareHot(dir, running));
     }),
 };
+
+/** The program's answers out of memory beside those of a bare server, plain and packed. */
+export async function compareHot(dir: string, running: Running): Promise<Line[]> {
+  const bare = await startBare(dir, running);
+  try {
+    return [...(await compare(running, bare, 'identity')), ...(await compare(running, bare, 'gzip'))];
+  } finally {
+    bare.child.kill();
+  }
+}

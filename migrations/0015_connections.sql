@@ -43,13 +43,7 @@ $$;
 -- Whom a queued run will ask, so that a claim passes by what is paused or has no place left.
 alter table run_queue add column connection_id uuid;
 create index run_queue_connections on run_queue (organization_id, connection_id) where state = 'running' and connection_id is not null;
-create function tocsin_queue_connection() returns trigger language plpgsql as $$
-begin
-  select tocsin_connection(a.organization_id, a.connection_id, a.siem_type) into new.connection_id
-  from agents a where a.organization_id = new.organization_id and a.id = new.detection_id and (a.connection_id is not null or a.siem_type is not null);
-  return new;
-end $$;
-create trigger queue_connection before insert on run_queue for each row execute function tocsin_queue_connection();
+alter table schedules add column connection_id uuid;
 
 -- Windows examined on event time, to be examined once more when late rows have come. `due_at`: slot time.
 create table rechecks (

@@ -200,6 +200,11 @@ describe('a detection', () => {
     expect(await delay(record.id)).toBe(3 * 60_000);
     await own.call('PUT', `/api/detections/${record.id}`, { connectionId: own.id });
     expect(await delay(record.id)).toBe(0);
+    const { detectionCadence, ...byHand } = detection;
+    const { body: later } = await own.call('POST', '/api/detections', { ...byHand, connectionId: one.id });
+    expect(await delay(later.id)).toBeUndefined();
+    await own.call('PUT', `/api/detections/${later.id}`, { detectionCadence });
+    expect(await delay(later.id)).toBe(3 * 60_000);
   });
 
   test('asked to be checked at once is checked by its own SIEM', async () => {

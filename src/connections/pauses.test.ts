@@ -158,3 +158,18 @@ test('no more runs ask a connection at once than it has places, other runs go on
   expect(claimed.filter((id) => made.ids.includes(id))).toHaveLength(2);
   expect(claimed).toHaveLength(3);
 });
+
+test('many runs that wait for a paused connection hold up no claim', async () => {
+  const made = await start(1);
+  siem.answerWith(401);
+  await runAt(1);
+  await inOrg(deps.db, made.org.id, (tx) =>
+    sql`insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at, begun, connection_id)
+      select ${made.org.id}, gen_random_uuid(), ${made.ids[0]}, 'schedule', ${hour(1)}, ${hour(1)}, true, ${made.connectionId}::uuid from generate_series(1, 20000)`.execute(
+      tx,
+    ),
+  );
+  const begun = performance.now();
+  expect(await claimRunsAcrossOrgs(deps.db, hour(2), 2)).toEqual([]);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});

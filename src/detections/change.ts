@@ -75,6 +75,8 @@ async function followSchedule(
   const isDeleted = after.deleted_at !== null && before.deleted_at === null && !after.is_suggestion;
   if (isSame && !isDeleted) return;
   await changeSchedule(tx, { orgId: caller.orgId, detectionId: after.id, ...next, now, reason });
+  // A first schedule begins without the delay of the connection.
+  if (after.connection_id !== null || after.siem_type !== null) await followConnections(tx, caller.orgId, after.id);
 }
 
 /** What the scheduler sees: an open suggestion and a built-in agent have no schedule yet, whatever their cron. */

@@ -25,6 +25,17 @@ export const poolsOf = (view: View): Sql =>
 export const isCurrent: Sql = sql`i.pool_id = pool.id and i.seq <= pool.seq`;
 export const wasThen: Sql = sql`s.pool_id = pool.id and s.seq_from <= pool.seq and s.seq_until > pool.seq`;
 
+/** The same without `pool`, as conditions on `i` and on `s`: nothing is joined then, so that an index over ids serves. */
+export const isListed = (view: View): { now: Sql; past: Sql } => ({
+  now: anyPool(view, (pool, seq) => sql`i.pool_id = ${pool} and i.seq <= ${seq}`),
+  past: anyPool(view, (pool, seq) => sql`s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq}`),
+});
+
+function anyPool({ poolIds, seqs }: View, condition: (pool: Sql, seq: Sql) => Sql): Sql {
+  const each = poolIds.map((id, index) => sql`(${condition(sql`${id}::uuid`, sql`${seqs[index]!}::bigint`)})`);
+  return each.length === 0 ? sql`false` : sql`(${sql.join(each, sql` or `)})`;
+}
+
 /** Conditions on columns that `items`, `item_states` and `feed_counts` share; each begins with `and`. */
 export function columnConditions(filters: ItemFilters, platforms: Sql = sql`platforms`): Sql {
   const { severity, status, platform, sources } = filters;
@@ -66,8 +77,9 @@ export function totalOf(view: View, filters: ItemFilters): Sql {
 }
 
 /**
- * `(id, added_to_feed_at, seq_from)` of the rows of a view in the order of the list, as a parenthesised query. One index scan per pool that
- * reads no document; `seq_from` is null for what stands in `items`. `after` is the row that the list goes on behind.
+ * `(id, added_to_feed_at, seq_from)` of the rows of a view in the order of the list, as a parenthesised query. `seq_from` is null for what
+ * stands in `items`. Each pool is a branch of its own: an index scan that reads no document, merged with the others.
+ * `after` is the row that the list goes on behind.
  */
 export function orderedRows(
   view: View,
@@ -79,14 +91,28 @@ export function orderedRows(
   const conditions = (id: Sql): Sql => sql`${columnConditions(others)} ${statusOf(filters, id)} ${rootsOf(filters)}`;
   const behind = (id: Sql): Sql =>
     after ? sql`and (added_to_feed_at, ${id}) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``;
-  return sql`(
-    select found.* from ${poolsOf(view)} cross join lateral (
+  const branches = view.poolIds.map((poolId, index) => {
+    const [pool, seq] = [sql`${poolId}::uuid`, sql`${view.seqs[index]!}::bigint`];
+    return sql`
       (select i.id, i.added_to_feed_at, null::bigint as seq_from from items i
+<<<<<<< HEAD
         where ${isCurrent} ${conditions(sql`i.id`)} ${behind(sql`i.id`)} order by i.added_to_feed_at desc, i.id desc limit ${limit})
       union all
       (select s.item_id, s.added_to_feed_at, s.seq_from from item_states s
         where ${wasThen} ${conditions(sql`s.item_id`)} ${behind(sql`s.item_id`)} order by s.added_to_feed_at desc, s.item_id desc limit ${limit})
     ) found order by found.added_to_feed_at desc, found.id desc limit ${limit})`;
+=======
+        where i.pool_id = ${pool} and i.seq <= ${seq} ${conditions} ${behind(sql`i.id`)}
+        order by i.added_to_feed_at desc, i.id desc limit ${limit})
+      union all
+      (select s.item_id, s.added_to_feed_at, s.seq_from from item_states s
+        where s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq} ${conditions} ${behind(sql`s.item_id`)}
+        order by s.added_to_feed_at desc, s.item_id desc limit ${limit})`;
+  });
+  const none = sql`select null::uuid as id, null::timestamptz as added_to_feed_at, null::bigint as seq_from where false`;
+  return sql`(select * from (${branches.length > 0 ? sql.join(branches, sql` union all `) : none}) found
+    order by added_to_feed_at desc, id desc limit ${limit})`;
+>>>>>>> main
 }
 
 /** Columns of listed rows `page`, from where each stands. */

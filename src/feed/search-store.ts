@@ -1,6 +1,11 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../db/db.ts';
+<<<<<<< HEAD
 import { columnConditions, isCurrent, poolsOf, statusOf, wasThen, withColumns, type ItemFilters } from './listed.ts';
+=======
+import { appError } from '../lib/errors.ts';
+import { columnConditions, isListed, withColumns, type ItemFilters } from './listed.ts';
+>>>>>>> main
 import { toPageRows, type PageRow, type PageRows } from './page-store.ts';
 import type { Search, TermFilter } from './search-query.ts';
 import { isVisible } from './store.ts';
@@ -28,7 +33,7 @@ type Given = { filters: ItemFilters; search: Search; only?: Sql | undefined };
 
 /**
  * One page of what a search finds in a view, with how many it finds. All that is found is gathered once, so its cost grows with what is
- * found and not with the feed.
+ * found and not with the feed. 503 for one that takes longer than twenty seconds.
  */
 export async function readFoundPage(
   tx: Tx,
@@ -39,21 +44,34 @@ export async function readFoundPage(
   await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true)`.execute(
     tx,
   );
-  const found = await rows(
-    tx,
-    sql<PageRow>`
+  const found = await withinTime(
+    rows(
+      tx,
+      sql<PageRow>`
       with ${foundIn(view, given)}, page as (
         select * from found order by added_to_feed_at desc, id desc limit ${limit} offset ${offset}
       )
       select total.n as total, item.* from (select count(*) as n from found) total
       left join (${withColumns(sql`page`, ['doc', 'next_expiry_at'])}) item on true
       order by item.added_to_feed_at desc, item.id desc`,
+    ),
   );
   return toPageRows(found);
 }
 
-/** A search that takes longer is given up. */
 const searchMs = 20_000;
+const tooSlow = '57014';
+
+async function withinTime<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if ((error as { code?: string }).code !== tooSlow) throw error;
+    throw appError('unavailable', 'The search took too long and was given up: narrow it.', {
+      headers: { 'retry-after': '60' },
+    });
+  }
+}
 
 /** The CTE `found (id, added_to_feed_at, seq_from)`, and before it `matched` where duplicates may speak for their root. */
 function foundIn(view: View, { filters, search, only }: Given): Sql {
@@ -74,7 +92,7 @@ function foundIn(view: View, { filters, search, only }: Given): Sql {
   const roots = both(sql`and duplicate_of is null`);
   if (match.length === 0) return sql`found as materialized (${rowsOf(view, all([...own, roots]))})`;
   const isMatched = {
-    now: sql`and i.id in (select id from matched)`,
+    now: isAmong(sql`select id from matched`),
     past: sql`and s.item_id in (select id from matched)`,
   };
   return sql`
@@ -82,10 +100,16 @@ function foundIn(view: View, { filters, search, only }: Given): Sql {
     found as materialized (${rowsOf(view, all([...own, roots, isMatched]))})`;
 }
 
-const rowsOf = (view: View, { now, past }: Condition): Sql => sql`
-  select i.id, i.duplicate_of, i.added_to_feed_at, null::bigint as seq_from from ${poolsOf(view)} join items i on ${isCurrent} where true ${now}
-  union all
-  select s.item_id, s.duplicate_of, s.added_to_feed_at, s.seq_from from ${poolsOf(view)} join item_states s on ${wasThen} where true ${past}`;
+function rowsOf(view: View, { now, past }: Condition): Sql {
+  const listed = isListed(view);
+  return sql`
+    select i.id, i.duplicate_of, i.added_to_feed_at, null::bigint as seq_from from items i where ${listed.now} ${now}
+    union all
+    select s.item_id, s.duplicate_of, s.added_to_feed_at, s.seq_from from item_states s where ${listed.past} ${past}`;
+}
+
+/** As an array the ids lead to their rows, however many there are; as a query they would be joined with all rows. */
+const isAmong = (ids: Sql): Sql => sql`and i.id = any(array(${ids}))`;
 
 const withTerm = (view: View, { kind, values }: TermFilter): Sql => sql`
   select item_id from item_terms t where t.kind = ${kind} and t.value = any(${values}::text[]) and t.pool_id = any(${view.poolIds}::uuid[])`;
@@ -93,7 +117,7 @@ const hadTerm = ({ kind, values }: TermFilter): Sql =>
   sql`s.terms && ${values.map((value) => `${kind} ${value}`)}::text[]`;
 
 const hasTerm = (view: View, term: TermFilter): Condition => ({
-  now: sql`and i.id in (${withTerm(view, term)})`,
+  now: isAmong(withTerm(view, term)),
   past: sql`and ${hadTerm(term)}`,
 });
 
@@ -102,7 +126,7 @@ function hasWords(view: View, { text, forms }: NonNullable<Search['words']>): Co
   const query = sql`websearch_to_tsquery('simple', ${text})`;
   const term: TermFilter = { kind: 'indicator', values: forms };
   return {
-    now: sql`and i.id in (select tocsin_find_words(${view.poolIds}::uuid[], ${query}) union all ${withTerm(view, term)})`,
+    now: isAmong(sql`select tocsin_find_words(${view.poolIds}::uuid[], ${query}) union all ${withTerm(view, term)}`),
     past: sql`and (s.words @@ ${query} or ${hadTerm(term)})`,
   };
 }
@@ -114,7 +138,7 @@ export async function findNaming(tx: Tx, values: string[], limit: number): Promi
     sql<{ total: number; doc: string }>`
       select count(*) over () as total, i.doc from items i
       where i.pool_id in (select id from feed_pools where ${isVisible})
-        and i.id in (select item_id from item_terms t where t.kind = 'indicator' and t.value = any(${values}::text[]))
+        and i.id = any(array(select item_id from item_terms t where t.kind = 'indicator' and t.value = any(${values}::text[])))
       order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
   );
   return { total: found[0]?.total ?? 0, docs: found.map(({ doc }) => doc) };
@@ -135,7 +159,7 @@ export function findByWords(tx: Tx, text: string, limit: number): Promise<FoundI
     tx,
     sql<FoundItem>`
       select i.id, i.title, i.severity, i.status, i.publisher, i.publish_time as "publishTime" from items i
-      where i.id in (select tocsin_find_words(array(select id from feed_pools where ${isVisible}), websearch_to_tsquery('simple', ${text})))
+      where i.id = any(array(select tocsin_find_words(array(select id from feed_pools where ${isVisible}), websearch_to_tsquery('simple', ${text}))))
         and i.pool_id in (select id from feed_pools where ${isVisible})
       order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
   );

@@ -91,8 +91,9 @@ async function insertRun(tx: Tx, { orgId, keyId }: Caller, run: NewRun): Promise
       with lane as (
         insert into lanes (organization_id, kind) values (${orgId}, 'manual') on conflict do nothing
       ), queued as (
-        insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at)
-        select ${orgId}::uuid, ${runId}::uuid, ${detectionId}::uuid, 'manual', ${now}::timestamptz, ${now}::timestamptz
+        insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at, connection_id)
+        select ${orgId}::uuid, ${runId}::uuid, ${detectionId}::uuid, 'manual', ${now}::timestamptz, ${now}::timestamptz,
+          (select tocsin_connection(a.organization_id, a.connection_id, a.siem_type) from agents a where a.organization_id = ${orgId} and a.id = ${detectionId})
         where not exists (select from run_queue where organization_id = ${orgId} and detection_id = ${detectionId} and kind = 'manual')
         on conflict do nothing
         returning run_id

@@ -39,12 +39,12 @@ type ClaimRow = {
 const columns = sql`q.organization_id, q.run_id, q.detection_id, q.kind, q.due_at, q.attempt, q.retries, q.worker, q.model_alias`;
 const lease = sql`clock_timestamp() + ${`${leaseMs} milliseconds`}::interval`;
 
-// A run asked for by hand tries a paused connection, and tells what it met. A connection that is gone keeps nobody waiting: its runs say so.
-const hasPlace = sql`coalesce((
-  select (p.connection_id is null or q.kind = 'manual') and (
-    select count(*) from run_queue b where b.organization_id = c.organization_id and b.connection_id = c.id and b.state = 'running') < c.places
-  from connections c left join connection_pauses p on p.organization_id = c.organization_id and p.connection_id = c.id
-  where c.organization_id = q.organization_id and c.id = q.connection_id), true)`;
+// Lists that are made once a claim: a lane may hold many thousand runs that wait for one connection. A run asked for by hand tries a paused
+// connection, and tells what it met.
+const hasPlace = sql`q.connection_id <> all (array(
+    select c.id from run_queue b join connections c on c.organization_id = b.organization_id and c.id = b.connection_id
+    where b.state = 'running' and b.connection_id is not null group by c.id, c.places having count(*) >= c.places))
+  and (q.kind = 'manual' or q.connection_id <> all (array(select connection_id from connection_pauses)))`;
 
 const placesLeft = sql`(
   select c.places - (select count(*) from run_queue b where b.organization_id = c.organization_id and b.connection_id = c.id and b.state = 'running')
@@ -98,8 +98,7 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, plac
       update lanes l set served_at = clock_timestamp() from lane where l.organization_id = lane.organization_id and l.kind = lane.kind
     ), oldest as materialized (
       select run.run_id, run.resumed, ${rules.ranks},
-        row_number() over (partition by run.connection_id order by run.start_at, run.run_id) as nth_of_connection
-      from lane cross join lateral (
+        row_number() over (partition by run.connection_id order by run.start_at, run.run_id) as nth_of_connection from lane cross join lateral (
         select q.run_id, q.begun as resumed, q.start_at, q.model_alias, q.connection_id, lane.model_room from run_queue q
         where q.organization_id = lane.organization_id and q.kind = lane.kind
           and ${claimable(sql`lane.model_room`)} order by q.start_at, q.run_id limit least(lane.places, ${limit}) for update skip locked

@@ -18,8 +18,7 @@ export async function followConnections(tx: Tx, orgId: OrgId, detectionId: strin
       where q.organization_id = asked.organization_id and q.detection_id = asked.id and q.state = 'queued'
         and q.connection_id is distinct from asked.connection_id
     )
-    update schedules s set delay_ms = asked.delay_ms from asked
-    where s.organization_id = asked.organization_id and s.detection_id = asked.id and s.delay_ms <> asked.delay_ms`.execute(
-    tx,
-  );
+    update schedules s set delay_ms = asked.delay_ms, connection_id = asked.connection_id from asked
+    where s.organization_id = asked.organization_id and s.detection_id = asked.id 
+      and (s.delay_ms <> asked.delay_ms or s.connection_id is distinct from asked.connection_id)`.execute(tx);
 }

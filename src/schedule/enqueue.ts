@@ -17,7 +17,7 @@ export async function enqueueDueRunsAcrossOrgs(
     const due = await rows(
       tx,
       sql<DueSchedule>`
-        select organization_id, detection_id, cron, next_slot_at, boundary_at, lookback_minutes, delay_ms
+        select organization_id, detection_id, cron, next_slot_at, boundary_at, lookback_minutes, delay_ms, connection_id
         from schedules where active and next_slot_at <= ${at.now}
         order by next_slot_at limit ${at.limit} for update skip locked`,
     );

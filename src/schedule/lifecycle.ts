@@ -77,7 +77,7 @@ function lockSchedule(tx: Tx, orgId: string, detectionId: string): Promise<Sched
   return row(
     tx,
     sql<ScheduleRow>`
-      select organization_id, detection_id, cron, active, next_slot_at, boundary_at, lookback_minutes, delay_ms
+      select organization_id, detection_id, cron, active, next_slot_at, boundary_at, lookback_minutes, delay_ms, connection_id
       from schedules where organization_id = ${orgId} and detection_id = ${detectionId} for update`,
   );
 }

@@ -14,6 +14,8 @@ export type DueSchedule = {
   boundary_at: Date;
   lookback_minutes: number | null;
   delay_ms: number;
+  /** Whom its runs will ask; null: the embedded store. */
+  connection_id: string | null;
 };
 
 export type PlanLimits = { now: Date; spreadMs: number; slotsMax: number };
@@ -115,8 +117,9 @@ async function writeRuns(tx: Tx, runs: SlotRun[], limits: PlanLimits): Promise<v
         ${runs.map((run) => run.slotAt.toISOString())}::timestamptz[],
         ${runs.map((run) => run.window?.from.toISOString() ?? null)}::timestamptz[],
         ${runs.map((run) => run.window?.to.toISOString() ?? null)}::timestamptz[],
-        ${runs.map((run) => startAt(run, limits.spreadMs).toISOString())}::timestamptz[], ${runs.map((run) => run.queued)}::boolean[])
-        as r (organization_id, detection_id, id, slot_at, window_from, window_to, start_at, queued)
+        ${runs.map((run) => startAt(run, limits.spreadMs).toISOString())}::timestamptz[], ${runs.map((run) => run.queued)}::boolean[],
+        ${runs.map((run) => run.schedule.connection_id)}::uuid[])
+        as r (organization_id, detection_id, id, slot_at, window_from, window_to, start_at, queued, connection_id)
     ), made as (
       insert into runs (organization_id, id, detection_id, due_at, slot_at, trigger, status, status_reason, window_from, window_to, finished_at)
       select organization_id, id, detection_id, slot_at, slot_at, 'schedule', case when queued then 'queued' else 'cancelled' end,
@@ -127,8 +130,8 @@ async function writeRuns(tx: Tx, runs: SlotRun[], limits: PlanLimits): Promise<v
     ), lane as (
       insert into lanes (organization_id, kind) select distinct organization_id, 'schedule' from given on conflict do nothing
     )
-    insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at)
-    select organization_id, id, detection_id, 'schedule', slot_at, start_at
+    insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at, connection_id)
+    select organization_id, id, detection_id, 'schedule', slot_at, start_at, connection_id
     from given where queued and id in (select id from made)`.execute(tx);
 }
 
