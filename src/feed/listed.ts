@@ -95,24 +95,16 @@ export function orderedRows(
     const [pool, seq] = [sql`${poolId}::uuid`, sql`${view.seqs[index]!}::bigint`];
     return sql`
       (select i.id, i.added_to_feed_at, null::bigint as seq_from from items i
-<<<<<<< HEAD
-        where ${isCurrent} ${conditions(sql`i.id`)} ${behind(sql`i.id`)} order by i.added_to_feed_at desc, i.id desc limit ${limit})
-      union all
-      (select s.item_id, s.added_to_feed_at, s.seq_from from item_states s
-        where ${wasThen} ${conditions(sql`s.item_id`)} ${behind(sql`s.item_id`)} order by s.added_to_feed_at desc, s.item_id desc limit ${limit})
-    ) found order by found.added_to_feed_at desc, found.id desc limit ${limit})`;
-=======
-        where i.pool_id = ${pool} and i.seq <= ${seq} ${conditions} ${behind(sql`i.id`)}
+        where i.pool_id = ${pool} and i.seq <= ${seq} ${conditions(sql`i.id`)} ${behind(sql`i.id`)}
         order by i.added_to_feed_at desc, i.id desc limit ${limit})
       union all
       (select s.item_id, s.added_to_feed_at, s.seq_from from item_states s
-        where s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq} ${conditions} ${behind(sql`s.item_id`)}
+        where s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq} ${conditions(sql`s.item_id`)} ${behind(sql`s.item_id`)}
         order by s.added_to_feed_at desc, s.item_id desc limit ${limit})`;
   });
   const none = sql`select null::uuid as id, null::timestamptz as added_to_feed_at, null::bigint as seq_from where false`;
   return sql`(select * from (${branches.length > 0 ? sql.join(branches, sql` union all `) : none}) found
     order by added_to_feed_at desc, id desc limit ${limit})`;
->>>>>>> main
 }
 
 /** Columns of listed rows `page`, from where each stands. */

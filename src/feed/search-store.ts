@@ -1,11 +1,7 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../db/db.ts';
-<<<<<<< HEAD
-import { columnConditions, isCurrent, poolsOf, statusOf, wasThen, withColumns, type ItemFilters } from './listed.ts';
-=======
 import { appError } from '../lib/errors.ts';
-import { columnConditions, isListed, withColumns, type ItemFilters } from './listed.ts';
->>>>>>> main
+import { columnConditions, isListed, statusOf, withColumns, type ItemFilters } from './listed.ts';
 import { toPageRows, type PageRow, type PageRows } from './page-store.ts';
 import type { Search, TermFilter } from './search-query.ts';
 import { isVisible } from './store.ts';
