@@ -44,7 +44,6 @@ export async function applyPlan(tx: Tx, source: Origin, plan: Plan, now: Date): 
   await moveCounts(
     tx,
     steps.map(({ write, held }) => ({
-      itemId: write.id,
       ...(held ? { before: countKeyOfHeld(held) } : {}),
       after: write,
     })),
