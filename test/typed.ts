@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { newProgramDir, root, until } from './program.ts';
 
 /** Pages of the guide that go on where the demo ends. The others go on with the service of the first detection. */
-export const demoPages = ['categories', 'hits', 'prompts'].map((name) => `docs/guide/${name}.md`);
+export const demoPages = ['categories', 'hits', 'prompts', 'suggestions'].map((name) => `docs/guide/${name}.md`);
 
 /** A shell block of a page, with the mark that stands above it and what the page says that it prints. */
 export type Block = { mark: string; shell: string; prints: string };
@@ -102,8 +102,11 @@ export async function type(service: Service, blocks: Block[], before = ''): Prom
 export async function expectTyped(service: Service, page: string): Promise<void> {
   const blocks = blocksOf(page).filter(({ mark }) => mark === 'run');
   const outputs = await type(service, blocks, 'export TOCSIN_API_KEY=choose-a-long-random-key');
-  for (const [index, { prints, shell }] of blocks.entries())
+  for (const [index, { prints, shell }] of blocks.entries()) {
+    // Every refusal has one; a page that shows a refusal shows its status.
+    if (!/"status": \d{3}/.test(prints)) expect(outputs[index]!, shell).not.toContain('"requestId"');
     expect(notPrinted(outputs[index]!, prints), `${shell}\nprinted\n${outputs[index]}`).toBeUndefined();
+  }
 }
 
 /** The first thing of `prints` that `output` does not hold in its place, or undefined. `…` stands for anything, a time for any time, an id for any id. */
