@@ -14,6 +14,7 @@ import { feedRoutes } from './feed/routes.ts';
 import { relevanceRoutes } from './relevance/routes.ts';
 import { indicatorRoutes } from './feed/indicator-routes.ts';
 import { hitRoutes } from './hits/routes.ts';
+import { decisionRoutes } from './ingest/decisions/routes.ts';
 import { sourceRoutes } from './ingest/routes.ts';
 import { runAgentRoutes } from './runs/agent-routes.ts';
 import { keepingRoutes } from './keeping/routes.ts';
@@ -93,5 +94,6 @@ export async function buildApp(deps: Deps): Promise<App> {
   relevanceRoutes(app, deps);
   indicatorRoutes(app, deps);
   sourceRoutes(app, deps);
+  decisionRoutes(app, deps);
   return app;
 }

@@ -3,7 +3,8 @@ import type { FeedItem } from '../feed/schema.ts';
 import { searchHead } from '../feed/words.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Action, Candidate, HeldItem, Plan } from './diff.ts';
-import { emptyItem, retractItem, toDocument, toItem, type Stamps } from './document.ts';
+import { emptyItem, isTextKind, retractItem, toDocument, toItem, type Stamps } from './document.ts';
+import { moveCounts } from './counts.ts';
 import { settlePools } from './dedupe/settle-pools.ts';
 import { traitsOf } from './dedupe/traits.ts';
 import { emitItems } from './events.ts';
@@ -12,7 +13,7 @@ import { reading } from './reading.ts';
 import type { Origin } from './source-row.ts';
 import { advancePools, listCurrentTexts, lockPools, markMissing } from './store.ts';
 import { emptyStates } from './write-search.ts';
-import { changeCounts, emptyVersions, writeItems, type CountKey, type ItemWrite } from './write-items.ts';
+import { emptyVersions, writeItems, type CountKey, type ItemWrite } from './write-items.ts';
 
 type Current = Map<string, { item: FeedItem; storedText: string }>;
 type Commit = { source: Origin; at: Date; seqByPool: Map<string, number>; current: Current };
@@ -40,12 +41,12 @@ export async function applyPlan(tx: Tx, source: Origin, plan: Plan, now: Date): 
   const writes = steps.map(({ write }) => write);
   const gone = await writeItems(tx, writes);
   await emptyStates(tx, emptied);
-  await changeCounts(
+  await moveCounts(
     tx,
-    steps.flatMap(({ write, held }) => [
-      ...(held ? [{ key: countKeyOfHeld(held), by: -1 as const }] : []),
-      { key: write, by: 1 as const },
-    ]),
+    steps.map(({ write, held }) => ({
+      ...(held ? { before: countKeyOfHeld(held) } : {}),
+      after: write,
+    })),
   );
   const settled = await settlePools(tx, writes, { gone, ...commit });
   await advancePools(tx, poolIds, at);
@@ -219,10 +220,10 @@ type Common = Pick<
   | 'publishTime'
   | 'doc'
   | 'terms'
-  | 'searchHead'
   | 'sketch'
   | 'identifying'
   | 'reading'
+  | 'searchHead'
   | 'nextExpiryAt'
   | 'seq'
   | 'addedToFeedAt'
@@ -249,7 +250,7 @@ function common(commit: Commit, item: FeedItem, { poolId, stamps, storedText, al
     title: item.event.title,
     publishTime: item.source.publishTime ?? null,
     doc,
-    ...traitsOf(item, storedText, aliases),
+    ...traitsOf(item, { storedText, aliases, isText: isTextKind(commit.source.kind) }),
     reading,
     searchHead: searchHead(item),
     nextExpiryAt,

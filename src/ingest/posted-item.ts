@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Deps } from '../deps.ts';
 import { inOrg, type Tx } from '../db/db.ts';
-import { getItem } from '../feed/items.ts';
+import { getItem } from '../feed/detail.ts';
 import type { FeedItemDetail } from '../feed/schema.ts';
 import { forgetViews } from '../feed/view.ts';
 import { appError, fieldError } from '../lib/errors.ts';

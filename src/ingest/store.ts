@@ -27,7 +27,7 @@ export function listHeldItems(tx: Tx, source: SourceId): Promise<HeldItem[]> {
     tx,
     sql<HeldItem>`
       select distinct on (record_id) id, record_id, generation, status, version, content_hash, record_hash, record_modified_at,
-        missing_pulls, pool_id, severity, publisher, source_name, platforms, created_at, added_to_feed_at, retracted_by is not null as held_back
+        missing_pulls, pool_id, severity, publisher, source_name, platforms, created_at, added_to_feed_at, held_back is not null as held_back
       from items where organization_id = ${source.organization_id} and source_id = ${source.id} order by record_id, generation desc`,
   );
 }

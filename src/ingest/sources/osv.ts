@@ -105,6 +105,7 @@ function readRecord(
   return {
     recordId: id,
     canonicalKey: keyOf(id, aliases),
+    aliases: [id, ...aliases],
     externalId: id,
     title: (summary ?? id).trim().slice(0, 500).toWellFormed(),
     publisher: publishers[prefixOf(id)],

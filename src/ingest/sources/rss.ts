@@ -15,6 +15,7 @@ const dayMs = 86_400_000;
 /** RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 and JSON Feed; over the network with the page of each entry. */
 export const rss: SourceFormat = {
   label: 'RSS, RDF, Atom and JSON feeds, with their articles',
+  isText: true,
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   files: /\.(?:xml|rss|rdf|atom|json)$/i,
   collect,
