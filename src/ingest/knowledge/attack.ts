@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { ownValue } from '../../lib/own-value.ts';
 import type { Attack } from './forms.ts';
 import { killChainStages, type KillChainStage } from '../../feed/vocabulary.ts';
 
@@ -104,6 +105,6 @@ export const parentTechnique = (id: string): string => id.split('.')[0]!;
 
 /** Kill chain stages of tactics, in their order, each once. */
 export function killChainOf(shortNames: Iterable<string>): KillChainStage[] {
-  const found = new Set([...shortNames].map((name) => stages[name]));
+  const found = new Set([...shortNames].map((name) => ownValue(stages, name)));
   return killChainStages.filter((stage) => found.has(stage));
 }

@@ -1,3 +1,4 @@
+import { ownValue } from '../../lib/own-value.ts';
 import { cleanName, isName, nameKey, needsCue } from './name-forms.ts';
 
 export type Named = { kind: 'actor' | 'malware' | 'tool'; name: string; aliases: string[] };
@@ -10,7 +11,7 @@ const kinds: Record<string, Named['kind']> = {
 };
 
 /** What a list says that a name is; families of every kind are malware. */
-export const kindOf = (kind: string): Named['kind'] => (Object.hasOwn(kinds, kind) ? kinds[kind]! : 'malware');
+export const kindOf = (kind: string): Named['kind'] => ownValue(kinds, kind) ?? 'malware';
 
 const idOf = (kind: Named['kind'], key: string): string => `${kind === 'actor' ? 'actor' : 'software'} ${key}`;
 
