@@ -53,7 +53,7 @@ const rooms: Record<string, string[]> = {
   ingest: ['lib', 'db', 'orgs', 'http', 'schedule', 'feed', 'outputs'],
   relevance: ['lib', 'db', 'orgs', 'http', 'feed', 'ingest', 'outputs'],
   suggest: ['lib', 'db', 'orgs', 'http', 'analysis', 'agent', 'detections', 'runs', 'feed', 'ingest', 'logs', 'proof'],
-  agents: ['lib', 'db', 'orgs', 'http', 'schedule', 'agent', 'detections', 'suggest'],
+  agents: ['lib', 'db', 'orgs', 'http', 'schedule', 'agent', 'detections', 'runs', 'suggest'],
   'as-code': ['lib', 'detections'],
   testing: ['lib', 'detections', 'logs', 'proof', 'as-code'],
 };

@@ -37,7 +37,7 @@ export async function fromModel(
   if (!model || datasets.length === 0) return drafts;
   const since = new Date(deps.clock().getTime() - askedDays * dayMs);
   const asked = await inOrg(deps.db, task.orgId, (tx) => listAskedItems(tx, task, since));
-  const purse = openPurse(deps, task, model);
+  const purse = openPurse(deps, { ...task, keepsSteps: true }, model);
   drafts.spent = purse.spent;
   const open = items.filter(
     (item) => !asked.has(item.id) && mayRead(model, item) && item.provenance.supportingPassages.length > 0,
@@ -48,6 +48,7 @@ export async function fromModel(
       const drafting = { model, purse, prompt: task.prompt, datasets, signal: task.signal };
       const found = await draftByModel(deps, caller, {
         ...drafting,
+        about: item.id,
         ask: ({ wrap }) => `Write one detection for the behaviour that this report describes.\n${wrap(textOf(item))}`,
       });
       drafts.asked.push(item.id);

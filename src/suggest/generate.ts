@@ -75,12 +75,12 @@ async function byModel(deps: Deps, caller: Caller, asked: Asked): Promise<Made |
   const model = deps.models?.find('default');
   if (!model) return undefined;
   const { agentId, prompt, budgets } = await inOrg(deps.db, caller.orgId, (tx) => findResearcher(tx, caller.orgId));
-  const purse = openPurse(deps, { orgId: caller.orgId, agentId, runId: uuidv7(), budgets }, model);
+  const purse = openPurse(deps, { orgId: caller.orgId, agentId, runId: uuidv7(), budgets, keepsSteps: false }, model);
   const ask = (): string => `Write one detection for this: ${asked.intent}`;
   const { datasets } = asked;
   const signal = AbortSignal.timeout(modelMs);
   try {
-    const found = await draftByModel(deps, caller, { model, purse, prompt, datasets, signal, ask });
+    const found = await draftByModel(deps, caller, { model, purse, prompt, datasets, signal, about: 'intent', ask });
     return { ...found, matched: [], spent: purse.spent, warnings: [] };
   } catch (error) {
     if (!(error instanceof ModelError) && !signal.aborted) throw error;

@@ -52,6 +52,8 @@ export type Drafting = {
   /** Instructions of whoever owns the agent. */
   prompt: string;
   datasets: readonly Dataset[];
+  /** What the steps are about: an item's id, or the intent. */
+  about: string;
   /** What is to be detected, with what comes from outside wrapped. */
   ask: (delimit: Delimit) => string;
   signal: AbortSignal;
@@ -64,10 +66,11 @@ export type ModelDraft = { steps: string[]; draft: Draft; estimate: Estimate };
  * goes back to it once. It gets no tools and chooses none. Throws a ModelError.
  */
 export function draftByModel(deps: Deps, caller: Caller, drafting: Drafting): Promise<ModelDraft> {
-  const { model, purse, prompt, datasets, ask, signal } = drafting;
+  const { model, purse, prompt, datasets, about, ask, signal } = drafting;
   const delimit = createDelimit();
   return askModel<ModelDraft>({
     model,
+    about,
     tool,
     system: systemOf(prompt, delimit),
     content: `${ask(delimit)}\n\nDatasets with their columns, as they were found in the logs:\n${delimit.wrap(columnsOf(datasets))}`,
