@@ -12,6 +12,7 @@ import { tlps } from '../feed/vocabulary.ts';
 import { listDatasets } from '../logs/datasets.ts';
 import { listSteps } from '../runs/step-store.ts';
 import { fromModel } from './drafts.ts';
+import { localTarget } from './target.ts';
 
 let now = new Date('2030-01-07T12:00:00Z');
 const { deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
@@ -77,7 +78,7 @@ async function ask(org: TestOrg, items: FeedItem[], { brain, local = false }: { 
   const task = { orgId: org.id, agentId: id, runId: id, model, prompt: 'Owner says.', budgets: {}, signal };
   const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
   const { datasets } = await listDatasets(deps, org.id);
-  return { drafts: await fromModel(deps, { task, caller, items, datasets }), stand, runId: id };
+  return { drafts: await fromModel(deps, { task, caller, items, target: localTarget(datasets) }), stand, runId: id };
 }
 
 test('a draft carries technique, passage, tests and noise; the report travels as delimited data', async () => {
