@@ -9,31 +9,46 @@ import { settlePools } from './dedupe/settle-pools.ts';
 import { traitsOf } from './dedupe/traits.ts';
 import { emitItems } from './events.ts';
 import { changedParts, contentHash } from './hashes.ts';
-import { reading } from './reading.ts';
+import { readingOf } from './reading.ts';
 import type { Origin } from './source-row.ts';
 import { advancePools, listCurrentTexts, lockPools, markMissing } from './store.ts';
 import { emptyStates } from './write-search.ts';
 import { emptyVersions, writeItems, type CountKey, type ItemWrite } from './write-items.ts';
 
 type Current = Map<string, { item: FeedItem; storedText: string }>;
-type Commit = { source: Origin; at: Date; seqByPool: Map<string, number>; current: Current };
+type Commit = {
+  source: Origin;
+  at: Date;
+  seqByPool: Map<string, number>;
+  current: Current;
+  isText: boolean;
+  reading: number;
+};
 
 /**
  * Carries a plan out in the caller's transaction: items, versions, totals and the pools' sequence numbers move together. The locked pools
- * make `addedToFeedAt` strictly increase in commit order.
+ * make `addedToFeedAt` strictly increase in commit order. `knowledge`: that of the extractor.
  */
-export async function applyPlan(tx: Tx, source: Origin, plan: Plan, now: Date): Promise<void> {
+export async function applyPlan(
+  tx: Tx,
+  source: Origin,
+  plan: Plan,
+  { now, knowledge }: { now: Date; knowledge: number },
+): Promise<void> {
   await markMissing(tx, plan.back, 0);
   await markMissing(tx, plan.absent, 1);
   if (plan.actions.length === 0) return;
   const poolIds = [...new Set(plan.actions.flatMap(poolsOf))].toSorted();
   const pools = await lockPools(tx, poolIds);
   const at = new Date(Math.max(now.getTime(), ...pools.map((pool) => pool.last_added_at.getTime() + 1)));
+  const isText = isTextKind(source.kind);
   const commit: Commit = {
     source,
     at,
     seqByPool: new Map(pools.map(({ id, seq }) => [id, seq + 1])),
     current: await currentItems(tx, source, plan.actions),
+    isText,
+    reading: readingOf(isText, knowledge),
   };
   const steps = inPublishOrder(plan.actions, at).flatMap((action) => stepsOf(commit, action));
   const emptied = plan.actions.flatMap((action) => (action.kind === 'move' ? [action.held.id] : []));
@@ -251,8 +266,8 @@ function common(commit: Commit, item: FeedItem, { poolId, stamps, storedText, al
     title: item.event.title,
     publishTime: item.source.publishTime ?? null,
     doc,
-    ...traitsOf(item, { storedText, aliases, isText: isTextKind(commit.source.kind) }),
-    reading,
+    ...traitsOf(item, { storedText, aliases, isText: commit.isText }),
+    reading: commit.reading,
     searchHead: searchHead(item),
     nextExpiryAt,
     seq: commit.seqByPool.get(poolId)!,

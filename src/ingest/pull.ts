@@ -56,7 +56,7 @@ export async function pullClaimed(
       const claimed = await lockClaim(tx, source, worker);
       if (!claimed) return undefined;
       const plan = await planOf(tx, claimed, parsed, cursor);
-      await applyPlan(tx, claimed, plan, deps.clock());
+      await applyPlan(tx, claimed, plan, { now: deps.clock(), knowledge: deps.extractor.knowledge });
       const end = goodEnd(deps, claimed, { input, parsed, cursor, plan, scheduled: options.scheduled, before: source });
       await finishPull(tx, worker, end);
       const { silentSince } = JSON.parse(end.cursor) as Cursor;
