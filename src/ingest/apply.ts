@@ -59,7 +59,6 @@ export async function applyPlan(
   await moveCounts(
     tx,
     steps.map(({ write, held }) => ({
-      itemId: write.id,
       ...(held ? { before: countKeyOfHeld(held) } : {}),
       after: write,
     })),

@@ -88,7 +88,6 @@ async function reanalyse(tx: Tx, stale: StoredItem, extracted: ExtractedItem | u
   if (isChanged)
     await moveCounts(tx, [
       {
-        itemId: item.id,
         before: keyOf(item),
         after: { ...keyOf(item), severity: content.event.severity, platforms: content.classification.platforms },
       },
