@@ -4,8 +4,8 @@ import { inOrg, rows } from '../db/db.ts';
 import { fullHour, settleIndicators } from '../feed/expiry.ts';
 import { orderedRows, withColumns } from '../feed/listed.ts';
 import type { Mark } from '../feed/marks.ts';
-import { listOverridesOf } from '../feed/overrides.ts';
-import { findAnswering, relevantIds } from '../feed/relevance-store.ts';
+import { listOwnOf } from '../feed/override-rows.ts';
+import { findAnswering, isRelevant } from '../feed/relevance-store.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { tlps } from '../feed/vocabulary.ts';
 import { viewOf, type View } from '../feed/view.ts';
@@ -35,11 +35,9 @@ export function readExportPage(
   const after = query.after === undefined ? undefined : readMark(query.after);
   const limit = Number(query.limit);
   return inOrg(db, caller.orgId, async (tx) => {
-    const { version, seq } = await findAnswering(tx, view);
-    const relevant =
-      query.relevancyMode === 'relevant' && version !== undefined
-        ? sql`listed.id in (${relevantIds(version, seq)})`
-        : sql`true`;
+    const answering = await findAnswering(tx, view);
+    const wanted = query.relevancyMode === 'relevant' ? isRelevant(answering) : undefined;
+    const relevant = wanted ? wanted(sql`listed.id`) : sql`true`;
     const listed = withColumns(sql`listed`, ['doc']);
     const found = await rows(
       tx,
@@ -51,13 +49,14 @@ export function readExportPage(
           from (${listed}) page join listed on listed.id = page.id window newest as (order by page.added_to_feed_at desc, page.id desc)
         ) placed where place = 1 or (place <= ${limit} and chars <= ${pageMaxChars}) order by place`,
     );
-    const overrides = await listOverridesOf(
+    const own = await listOwnOf(
       tx,
       found.map(({ id }) => id),
+      answering,
     );
     const items = found
       .filter(({ belongs }) => belongs)
-      .map(({ id, doc }) => asSeen(JSON.parse(doc) as FeedItem, hour, overrides.get(id)?.status === 'retracted'))
+      .map(({ id, doc }) => asSeen(JSON.parse(doc) as FeedItem, hour, own.get(id)?.said?.status === 'retracted'))
       .filter(({ source }) => tlps.indexOf(source.tlp) <= tlps.indexOf(tlpMax));
     const last = found.at(-1);
     return { items, next: last && last.listed > found.length ? markText({ at: last.at, id: last.id }) : undefined };

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/db.ts';
-import { findAnswering, relevantIds } from '../feed/relevance-store.ts';
+import { findAnswering, isRelevant } from '../feed/relevance-store.ts';
 import { readPools } from '../feed/store.ts';
 import { toView } from '../feed/view.ts';
 import { goneObject } from '../exports/stix/gone.ts';
@@ -52,15 +52,16 @@ export async function bringUp(tx: Tx, collection: Listed): Promise<number> {
 }
 
 async function listNext(tx: Tx, collection: Listed): Promise<Changed[]> {
-  const reworded = await listReworded(tx, collection, itemsMax);
+  const limit = itemsMax;
+  const answering = await findAnswering(tx, toView(await readPools(tx)));
+  const belongs = collection === 'relevant' ? isRelevant(answering) : undefined;
+  const reworded = await listReworded(tx, { collection, belongs, limit });
   if (reworded.length > 0) return reworded;
-  if (collection === 'all') return listChanged(tx, { collection, prefix: 'pool:', limit: itemsMax });
-  const { version, seq } = await findAnswering(tx, toView(await readPools(tx)));
-  if (version === undefined) return listChanged(tx, { collection, prefix: 'pool:', limit: itemsMax });
-  const relevant = await listNewlyRelevant(tx, { collection, version, seq, limit: itemsMax });
+  const { version, seq } = answering;
+  if (!belongs || version === undefined) return listChanged(tx, { collection, prefix: 'pool:', limit });
+  const relevant = await listNewlyRelevant(tx, { collection, version, seq, limit });
   if (relevant.length > 0) return relevant;
-  const only = relevantIds(version, seq);
-  return listChanged(tx, { collection, prefix: `relevant ${version}:`, only, limit: itemsMax });
+  return listChanged(tx, { collection, prefix: `relevant ${version}:`, belongs, limit });
 }
 
 /** The objects of an item, and the last versions of those that it had and has no more. */

@@ -15,20 +15,18 @@ export async function lockCollection(tx: Tx, collection: Listed): Promise<void> 
   );
 }
 
+/** A condition on the id of an item. */
+type Belongs = ((id: ReturnType<typeof sql>) => ReturnType<typeof sql>) | undefined;
+
 export type Changed = { source: string; seq: number; id: string; version: number; belongs: boolean };
 
 /**
- * The next items that changed since the collection was last brought up to date, in every pool that the organization sees; `only` the ids that
- * belong to the collection. Items move to the end of their pool with every change, so nothing is passed over.
+ * The next items that changed since the collection was last brought up to date, in every pool that the organization sees and whether
+ * each belongs to the collection. Items move to the end of their pool with every change, so nothing is passed over.
  */
 export function listChanged(
   tx: Tx,
-  {
-    collection,
-    prefix,
-    only,
-    limit,
-  }: { collection: Listed; prefix: string; only?: ReturnType<typeof sql>; limit: number },
+  { collection, prefix, belongs, limit }: { collection: Listed; prefix: string; belongs?: Belongs; limit: number },
 ): Promise<Changed[]> {
   return rows(
     tx,
@@ -36,7 +34,7 @@ export function listChanged(
       select next.* from (select id from feed_pools where ${isVisible}) p
       left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = ${prefix} || p.id::text
       cross join lateral (
-        select ${prefix} || p.id::text as source, i.seq, i.id, i.version, ${only ? sql`i.id in (${only})` : sql`true`} as belongs from items i
+        select ${prefix} || p.id::text as source, i.seq, i.id, i.version, ${belongs ? belongs(sql`i.id`) : sql`true`} as belongs from items i
         where i.pool_id = p.id and (i.seq, i.id) > (coalesce(c.seq, -1), coalesce(c.item_id, '00000000-0000-0000-0000-000000000000'))
         order by i.seq, i.id limit ${limit}
       ) next order by next.source, next.seq, next.id limit ${limit}`,
@@ -62,11 +60,15 @@ export function listNewlyRelevant(
 }
 
 /** The next items of the collection of which the organization itself said something else than before. */
-export function listReworded(tx: Tx, collection: Listed, limit: number): Promise<Changed[]> {
+export function listReworded(
+  tx: Tx,
+  { collection, belongs, limit }: { collection: Listed; belongs: Belongs; limit: number },
+): Promise<Changed[]> {
   return rows(
     tx,
     sql<Changed>`
       select 'own' as source, m.seq, i.id, i.version,
+        ${belongs ? sql`(${belongs(sql`i.id`)}) or` : sql``}
         exists (select 1 from taxii_objects t where t.organization_id = tocsin_org() and t.collection = ${collection} and t.item_id = i.id) as belongs
       from feed_marks m join items i on i.id = m.item_id
       left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = 'own'
