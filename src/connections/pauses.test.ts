@@ -5,7 +5,7 @@ import { startApp, type TestOrg } from '../../test/harness.ts';
 import { claimRunsAcrossOrgs } from '../schedule/claim.ts';
 import { enqueueDueRunsAcrossOrgs } from '../schedule/enqueue.ts';
 import { runDue } from '../runs/run-due.ts';
-import { checkPausedConnections } from './pauses.ts';
+import { checkPausedConnections, pauseConnection } from './pauses.ts';
 import { startSiem } from './test-siem.ts';
 
 const base = Date.UTC(2026, 2, 2);
@@ -105,6 +105,27 @@ test.each([
     expect(detections.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual([true, true, true]);
   },
 );
+
+test('paused connections are asked side by side: one that hangs holds no other up', async () => {
+  const hanging = await startSiem();
+  hanging.answerWith('hang');
+  const [slow, well] = [await start(0, { settings: { url: hanging.url } }), await start(0)];
+  const trouble = { kind: 'unavailable', blame: 'upstream', retryable: true, message: 'down' } as const;
+  for (const { org, connectionId } of [slow, well])
+    await pauseConnection(deps, { orgId: org.id, connectionId }, trouble, null);
+  await acrossOrgs(deps.db, (tx) =>
+    sql`update connection_pauses set check_at = now() - interval '1 minute'`.execute(tx),
+  );
+  const pauseOf = async ({ org, connectionId }: Made) =>
+    (await org.call('GET', `/api/connections/${connectionId}`)).body.pause;
+  const stop = new AbortController();
+  const checked = checkPausedConnections(deps, AbortSignal.any([signal, stop.signal]));
+  await expect.poll(() => pauseOf(well), { timeout: 8000 }).toBeNull();
+  expect(hanging.asked()).toBe(1);
+  stop.abort();
+  await checked;
+  expect(await pauseOf(slow)).toMatchObject({ kind: 'unavailable' });
+});
 
 test('what is throttled while the SIEM answers a plain word is tried again, and pauses nothing', async () => {
   const made = await start(1);

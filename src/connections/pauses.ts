@@ -13,6 +13,8 @@ type CheckDeps = PauseDeps & Pick<Deps, 'log' | 'connectionFor'>;
 const checkEvery = sql`interval '5 minutes'`;
 const checkMs = 30_000;
 const checksMax = 100;
+/** Those that hang hold the others up for no longer than until their next check. */
+const checksAtOnce = 10;
 
 /** Pauses a connection, with one event for as long as it lasts: no scheduled run or backfill asks it meanwhile. `query` met the trouble. */
 export async function pauseConnection(
@@ -58,10 +60,14 @@ export async function resumeConnection({ db, clock }: PauseDeps, { orgId, connec
 /** Every 5 minutes asks each paused connection, with the query that met the trouble; one that is well is paused no more. Answers how many were asked. */
 export async function checkPausedConnections(deps: CheckDeps, signal: AbortSignal): Promise<number> {
   const due = await claimChecksAcrossOrgs(deps.db);
-  for (const { query, ...paused } of due) {
-    if (signal.aborted) break;
-    if (await isWell(deps, paused, query, signal)) await resumeConnection(deps, paused);
-  }
+  const waiting = due.values();
+  const work = async (): Promise<void> => {
+    for (const { query, ...paused } of waiting) {
+      if (signal.aborted) break;
+      if (await isWell(deps, paused, query, signal)) await resumeConnection(deps, paused);
+    }
+  };
+  await Promise.all(Array.from({ length: checksAtOnce }, work));
   return due.length;
 }
 
