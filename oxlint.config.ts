@@ -52,6 +52,8 @@ const rooms: Record<string, string[]> = {
   feed: ['lib', 'db', 'orgs', 'http'],
   ingest: ['lib', 'db', 'orgs', 'http', 'schedule', 'feed', 'outputs'],
   relevance: ['lib', 'db', 'orgs', 'http', 'feed', 'ingest', 'outputs'],
+  exports: ['lib', 'db', 'orgs', 'http', 'feed'],
+  taxii: ['lib', 'db', 'orgs', 'http', 'feed', 'exports'],
   suggest: [
     'lib',
     'db',

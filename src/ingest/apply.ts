@@ -44,7 +44,6 @@ export async function applyPlan(tx: Tx, source: Origin, plan: Plan, now: Date): 
   await moveCounts(
     tx,
     steps.map(({ write, held }) => ({
-      itemId: write.id,
       ...(held ? { before: countKeyOfHeld(held) } : {}),
       after: write,
     })),
@@ -173,6 +172,7 @@ function written(
     recordModifiedAt: record.modifiedAt ?? null,
     severityRule: record.severityRule,
     storedText: record.storedText,
+    objects: record.originals ?? null,
     missingPulls: 0,
   };
 }
@@ -198,6 +198,7 @@ function tombstone(commit: Commit, held: HeldItem, { emptied }: { emptied: boole
     related: null,
     severityRule: emptied ? 'none' : 'kept',
     storedText,
+    objects: null,
     missingPulls: emptied ? 0 : held.missing_pulls + 1,
     cause: emptied ? 'moved' : 'vanished',
     changed: emptied ? [] : ['status'],

@@ -84,7 +84,6 @@ async function reanalyse(tx: Tx, stale: StoredItem, extracted: ExtractedItem | u
   if (isChanged)
     await moveCounts(tx, [
       {
-        itemId: item.id,
         before: keyOf(item),
         after: { ...keyOf(item), severity: content.event.severity, platforms: content.classification.platforms },
       },
@@ -161,6 +160,7 @@ function writeOf(item: StoredItem, { before, content, hash, severityRule, traits
     publishTime: after.source.publishTime ?? null,
     doc: JSON.stringify(after),
     storedText,
+    objects: null,
     searchHead: searchHead(after),
     nextExpiryAt,
     missingPulls: item.missing_pulls,
