@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
 import { acrossOrgs, inOrg, rows } from '../db/db.ts';
 import { startApp, type TestOrg } from '../../test/harness.ts';
+import { summaryOf } from '../outputs/summary.ts';
 import { claimRunsAcrossOrgs } from '../schedule/claim.ts';
 import { enqueueDueRunsAcrossOrgs } from '../schedule/enqueue.ts';
 import { runDue } from '../runs/run-due.ts';
@@ -65,8 +66,8 @@ const runAt = (n: number): Promise<number> => {
 const pauseOf = async ({ org, connectionId }: Made) =>
   (await org.call('GET', `/api/connections/${connectionId}`)).body.pause;
 const eventsOf = ({ org }: Made) =>
-  inOrg(deps.db, org.id, (tx) => rows(tx, sql<{ type: string }>`select type from outbox order by id`)).then((found) =>
-    found.map(({ type }) => type),
+  inOrg(deps.db, org.id, (tx) => rows(tx, sql<{ body: string }>`select body from outbox order by id`)).then((found) =>
+    found.map(({ body }) => summaryOf(JSON.parse(body)).headline),
   );
 const coverageOf = ({ org }: Made) =>
   inOrg(deps.db, org.id, (tx) =>
@@ -86,7 +87,7 @@ test.each([
     siem.answerWith(status);
     for (const n of [2, 3, 4]) await runAt(n);
     expect(await pauseOf(made)).toMatchObject({ kind, since: hour(2).toISOString() });
-    expect(await eventsOf(made)).toEqual(['connection.paused']);
+    expect(await eventsOf(made)).toEqual(['Connection paused: Logs']);
     const before = siem.asked();
     await runAt(5);
     expect(siem.asked()).toBe(before);
@@ -98,7 +99,7 @@ test.each([
     await checkDue(made);
     await checkPausedConnections(deps, signal);
     expect(await pauseOf(made)).toBeNull();
-    expect(await eventsOf(made)).toEqual(['connection.paused', 'connection.resumed']);
+    expect(await eventsOf(made)).toEqual(['Connection paused: Logs', 'Connection well again: Logs']);
     await runAt(5);
     expect(await coverageOf(made)).toEqual(made.ids.map(() => ({ from: hour(0), to: hour(5) })));
     const { detections } = (await made.org.call('GET', '/api/detections')).body;
@@ -143,7 +144,7 @@ test('missing rights pause until the query that met them would run', async () =>
   await checkDue(made);
   await checkPausedConnections(deps, signal);
   expect(await pauseOf(made)).toMatchObject({ kind: 'rights_missing' });
-  expect(await eventsOf(made)).toEqual(['connection.paused']);
+  expect(await eventsOf(made)).toEqual(['Connection paused: Logs']);
 });
 
 test('a run by hand tries a paused connection and tells what it met; a check that goes well ends the pause', async () => {
