@@ -116,7 +116,7 @@ describe('the record', () => {
         {
           code: 'no_connection',
           field: 'siemType',
-          detail: 'There is no connection to a SIEM of type "Splunk Cloud".',
+          detail: expect.stringContaining('There is no connection to a SIEM of type "Splunk Cloud"'),
         },
       ],
     });

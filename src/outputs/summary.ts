@@ -1,9 +1,9 @@
-import type { EventBody } from './event.ts';
+import type { EventBody, EventType } from './event.ts';
 
 /** What a person reads of an event in a chat: one line, a few facts, and the text below them. Plain text from untrusted sources. */
 export type Summary = { headline: string; facts: [name: string, value: string][]; text: string };
 
-const words: Record<string, string> = {
+const words: Record<EventType | 'output.test', string> = {
   'detection.created': 'Detection created',
   'detection.updated': 'Detection changed',
   'detection.deleted': 'Detection deleted',
@@ -19,6 +19,8 @@ const words: Record<string, string> = {
   'suggestion.accepted': 'Suggestion accepted',
   'suggestion.dismissed': 'Suggestion dismissed',
   'suggestion.restored': 'Suggestion restored',
+  'connection.paused': 'Connection paused',
+  'connection.resumed': 'Connection well again',
   'feed.item.added': 'New in the feed',
   'feed.item.corrected': 'Corrected in the feed',
   'feed.item.retracted': 'Retracted from the feed',
@@ -56,7 +58,7 @@ const textMax = 2000;
 
 export function summaryOf(event: EventBody): Summary {
   const name = namePaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? '';
-  const what = words[event.type] ?? event.type;
+  const what = (words as Record<string, string>)[event.type] ?? event.type;
   return {
     headline: cut(name === '' ? what : `${what}: ${name}`, headlineMax),
     facts: factPaths
