@@ -7,7 +7,10 @@ import { changedParts, contentHash } from './hashes.ts';
 import type { Origin } from './source-row.ts';
 import type { ItemWrite } from './write-items.ts';
 
-export type Current = Map<string, { item: FeedItem; storedText: string; severityRule: string; aliases: string[] }>;
+export type Current = Map<
+  string,
+  { item: FeedItem; storedText: string; severityRule: string; aliases: string[]; objects: string | null }
+>;
 /** What holds for everything that one transaction writes. */
 export type Commit = {
   source: Origin;
@@ -111,6 +114,7 @@ function written(
     recordModifiedAt: record.modifiedAt ?? null,
     severityRule: record.severityRule,
     storedText: record.storedText,
+    objects: record.originals ?? null,
     missingPulls: 0,
   };
 }
@@ -137,6 +141,7 @@ function tombstone(commit: Commit, held: HeldItem, { emptied }: { emptied: boole
     related: null,
     severityRule: emptied ? 'none' : current.severityRule,
     storedText,
+    objects: null,
     missingPulls: emptied ? 0 : held.missing_pulls + 1,
     cause: emptied ? 'moved' : 'vanished',
     changed: emptied ? [] : ['status'],
@@ -145,7 +150,7 @@ function tombstone(commit: Commit, held: HeldItem, { emptied }: { emptied: boole
 
 /** The item under a stricter marking; where fewer may see it than before it goes on under a new id, the latest of its record alone. */
 function tightened(commit: Commit, { held, tlp, poolId, isLatest, id }: Tighten & NewId): Step[] {
-  const { item, storedText, severityRule, aliases } = commit.current.get(held.id)!;
+  const { item, storedText, severityRule, aliases, objects } = commit.current.get(held.id)!;
   const moves = poolId !== held.pool_id;
   const emptied: Step = { write: tombstone(commit, held, { emptied: true }), held };
   if (moves && !isLatest) return [emptied];
@@ -177,6 +182,7 @@ function tightened(commit: Commit, { held, tlp, poolId, isLatest, id }: Tighten 
     related: moves ? held.id : null,
     severityRule,
     storedText,
+    objects,
     missingPulls: held.missing_pulls,
     cause: moves ? 'moved' : 'reanalysis',
     changed: moves ? [] : ['tlp'],

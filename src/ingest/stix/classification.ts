@@ -1,7 +1,8 @@
 import { platforms, findPlatform } from '../../feed/platforms.ts';
 import type { Classification, Iocs } from '../../feed/schema.ts';
+import { ownValue } from '../../lib/own-value.ts';
 import { collectClassification, platformsOfIndicators, type Mapping } from '../extract/classification.ts';
-import { isObject, textOf, textsOf } from '../extract/json.ts';
+import { isObject, scalarText, textOf, textsOf } from '../extract/json.ts';
 import { findTactic, findTechnique, type Technique } from '../knowledge/attack.ts';
 import { confidenceOf, referencesOf, textField, type StixObject } from './objects.ts';
 
@@ -32,7 +33,7 @@ export function classify(
       const tactic = findTactic(phase);
       if (tactic) found.mapping('mitre-attack-tactic', tactic.id, sure);
     }
-    const kind = named[object.type];
+    const kind = ownValue(named, object.type);
     if (kind) found[kind](nameOf(object), sure, aliasesOf(object));
     if (object.type !== 'attack-pattern') continue;
     const technique = techniqueOf(object);
@@ -64,7 +65,7 @@ const frameworks: Record<string, [string, RegExp]> = {
 };
 
 function frameworkOf(source: string, id: string | undefined): string | undefined {
-  const [framework, pattern] = frameworks[source] ?? [];
+  const [framework, pattern] = ownValue(frameworks, source) ?? [];
   return framework && id && pattern?.test(id) ? framework : undefined;
 }
 
@@ -83,7 +84,7 @@ export const nameOf = (object: StixObject): string =>
 function phasesOf(object: StixObject): string[] {
   const phases = Array.isArray(object['kill_chain_phases']) ? object['kill_chain_phases'].filter(isObject) : [];
   return phases
-    .filter((phase) => String(phase['kill_chain_name']).startsWith('mitre-attack'))
+    .filter((phase) => scalarText(phase['kill_chain_name']).startsWith('mitre-attack'))
     .map((phase) => textOf(phase['phase_name']) ?? '');
 }
 
