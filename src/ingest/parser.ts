@@ -11,7 +11,7 @@ export type Parser = {
   close: () => Promise<void>;
 };
 
-const inlineMaxBytes = 1024 * 1024;
+const inlineMaxBytes = 256 * 1024;
 const timeoutMs = 120_000;
 const magic = { gzip: [0x1f, 0x8b], zip: [0x50, 0x4b] };
 

@@ -13,6 +13,10 @@ const words: Record<EventType | 'output.test', string> = {
   'run.failed': 'Run failed',
   'hit.created': 'New hit',
   'hit.updated': 'Hit changed',
+  'connection.paused': 'SIEM connection paused',
+  'connection.resumed': 'SIEM connection resumed',
+  'model.paused': 'Model paused',
+  'model.resumed': 'Model resumed',
   'gap.opened': 'Time not examined',
   'gap.filled': 'Gap filled',
   'suggestion.created': 'Detection suggested',
@@ -49,7 +53,7 @@ const factPaths: [label: string, path: string][] = [
   ['Detection', 'detectionId'],
   ['Next', 'nextStep'],
 ];
-const namePaths = ['headline', 'name', 'event.title', 'entity', 'id'];
+const namePaths = ['headline', 'name', 'event.title', 'entity', 'alias', 'id'];
 const textPaths = ['summary', 'failure.message', 'event.description', 'rationale', 'description', 'detail', 'message'];
 
 const headlineMax = 140;
