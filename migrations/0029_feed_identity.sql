@@ -2,11 +2,10 @@
 alter table items add column sketch text,
   add column identifying int not null default 0,
   add column own_doc text,
-  -- Who took it back, where a person did: machines then leave it alone.
-  add column retracted_by text,
+  -- What a person took back, as it was by itself: machines leave it alone until the person takes that back.
+  add column held_back text,
   -- Which reading of its text it comes from.
   add column reading int not null default 0;
-create index on items (duplicate_of) where duplicate_of is not null;
 create index on items (reading);
 alter table item_versions add column note text;
 
@@ -26,9 +25,9 @@ create table item_links (
   a uuid not null references items (id),
   b uuid not null references items (id),
   weight real not null,
-  primary key (pool_id, a, b)
+  primary key (a, b, pool_id)
 );
-create index on item_links (pool_id, b);
+create index on item_links (b);
 
 -- What a person said of a pair; the rules never undo it.
 create table item_decisions (

@@ -1,4 +1,5 @@
 import { measureCorrections } from './corrections.ts';
+import { measureDuplicates } from './duplicates.ts';
 import { measureFeeds } from './feeds.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
@@ -9,6 +10,7 @@ import { tableOf } from './table.ts';
 
 /** `npm run quality [-- NAME …] [--list]`: measures the extraction on the recorded inputs and prints a table for each subject. */
 const subjects = {
+  duplicates: measureDuplicates,
   feeds: measureFeeds,
   indicators: measureIndicators,
   names: measureNames,

@@ -15,7 +15,7 @@ export type Options = {
 
 /** Hours `[from, to)` in which something does not answer: the SIEM of some organizations, or every model. */
 type Outage = { what: 'siem' | 'model'; orgs: 'all' | number[]; from: number; to: number };
-/** `field`: for six hours the SIEM does not know a field that the query names, and a person switches the detection on again later. */
+/** What people do to a detection; `enable`: after its query was in error. */
 type Change = { hour: number; rule: number; what: 'delete' | 'restore' | 'enable' };
 
 export type Plan = {

@@ -7,7 +7,7 @@ export type Siem = {
   url: string;
   /** The hour that it is; nothing of it or later may be asked for. */
   hour: number;
-  /** How often each hour was answered for each detection, by index · (hours + 1) + hour. */
+  /** How often each hour was answered for each detection, at `answerAt`. */
   answers: Uint16Array;
   faults: string[];
   close: () => void;
@@ -22,7 +22,11 @@ export async function serveSiem(plan: Plan): Promise<Siem> {
   const siem: Siem = { url: '', hour: 0, answers, faults: [], close: () => undefined };
   let refused = 0;
   const server = createServer((request, response) => {
-    void read(request).then((body) => answer(body, response));
+    // A worker that is killed breaks off in the middle of its question.
+    read(request).then(
+      (body) => answer(body, response),
+      () => response.destroy(),
+    );
   });
   const answer = ({ rule: index, from, to }: Asked, response: ServerResponse): void => {
     const rule = plan.rules[index]!;

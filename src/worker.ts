@@ -3,7 +3,9 @@ import { maintainLoop } from './db/maintain.ts';
 import { connectionCheckLoop } from './connections/pauses.ts';
 import type { Deps } from './deps.ts';
 import { cleanStatesLoop } from './feed/clean.ts';
+import { arrivalsLoop } from './ingest/dedupe/arrivals.ts';
 import { ingestLoop } from './ingest/loop.ts';
+import { reanalysisLoop } from './ingest/reanalysis/reanalyse.ts';
 import { keepingLoop } from './keeping/retention.ts';
 import { cleanLoop, compactLoop } from './logs/loops.ts';
 import { cleanOutboxLoop, deliverLoop } from './outputs/loops.ts';
@@ -23,6 +25,8 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     reviewLoop(deps, signal),
     ingestLoop(deps, signal),
     cleanStatesLoop(deps, signal),
+    arrivalsLoop(deps, signal),
+    reanalysisLoop(deps, signal),
     relevanceLoop(deps, signal),
     deliverLoop(deps, signal),
     agentsLoop(deps, signal),

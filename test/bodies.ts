@@ -8,6 +8,9 @@ const bodies: Record<string, unknown> = {
   'POST /api/detections/{id}/snooze': { until: '2999-01-01T00:00:00Z' },
   'POST /api/detections/{id}/prompts': { prompt: 'Judge it otherwise.' },
   'PUT /api/detections/{id}/tests': { tests: [] },
+  'POST /api/feed/items/{id}/merge': { into: '00000000-0000-7000-8000-000000000009' },
+  'POST /api/feed/items/{id}/retract': { reason: 'tried' },
+  'PUT /api/feed/items/{id}/override': { note: 'tried' },
   'POST /api/hits/{id}/status': { status: 'benign' },
 };
 

@@ -112,7 +112,8 @@ test(
   `${processes} processes, ${kills} of them killed: every slot once, every hit once, no acknowledged write lost`,
   { timeout: 240_000 },
   async () => {
-    await hastenLeases(url);
+    // Leases still outlast their renewal, so that a slow machine loses none that nobody killed.
+    await hastenLeases(url, 3);
     const env = {
       DATABASE_URL: url,
       TOCSIN_DATA_DIR: dataDir,
@@ -186,12 +187,13 @@ async function check(orgId: (typeof orgs)[number]['id'], detections: string[], a
   expect(await select(sql`select events from datasets where name = 'auth'`)).toEqual([{ events: sent }]);
 
   const expectedSlots = Array.from({ length: slots }, (_, i) => hour(i + 1).toISOString());
-  const runs = await select(sql<{ detection_id: string; slots: Date[]; odd: number }>`
+  const runs = await select(sql<{ detection_id: string; slots: Date[]; odd: string[] | null }>`
     select detection_id, array_agg(slot_at order by slot_at) as slots,
-      count(*) filter (where not (status = 'completed' or (status = 'cancelled' and status_reason = 'superseded')))::int as odd
+      array_agg(concat_ws(' ', slot_at, status, status_reason, failure))
+        filter (where not (status = 'completed' or (status = 'cancelled' and status_reason = 'superseded'))) as odd
     from runs where trigger = 'schedule' group by 1`);
   expect(runs.map(({ detection_id }) => detection_id).toSorted()).toEqual(detections.toSorted());
-  for (const run of runs) expect([run.odd, run.slots.map((at) => at.toISOString())]).toEqual([0, expectedSlots]);
+  for (const run of runs) expect([run.odd, run.slots.map((at) => at.toISOString())]).toEqual([null, expectedSlots]);
 
   const [taken] = await select(sql<{ n: number }>`select count(*)::int as n from runs where attempt > 1`);
   expect(taken?.n, 'no run was taken over: nothing was killed at work').toBeGreaterThan(0);

@@ -162,6 +162,15 @@ async function useFeed(
   await get('/stats');
   const all = items.length > 0 ? items : (await get('/items?status=corrected')).items;
   await get(`/items/${all[0].id}`);
+  await get(`/items/${all[0].id}/text?version=1`);
+  const [one, two] = (await get('/items?status=corrected')).items;
+  await post(`/api/feed/items/${one.id}/merge`, { into: two.id });
+  await post(`/api/feed/items/${one.id}/split`);
+  await post(`/api/feed/items/${one.id}/retract`, { reason: 'made up' });
+  await remove(`/api/feed/items/${one.id}/retract`);
+  await put(`/api/feed/items/${one.id}/override`, { severity: 'low', relevance: { verdict: 'relevant' } });
+  await put('/api/feed/profile', { keywords: [mark], platforms: ['win'] });
+  await get('/api/feed/profile');
   await post('/api/feed/items', { text: `${mark} saw evil-host[.]top on Monday.` });
   await get(`/items?q=${mark}&duplicates=hide&asOf=${(await get('/items')).outputs.asOf}`);
   await get('/api/indicators?value=EVIL-host[.]top');

@@ -13,7 +13,8 @@ export type Real = {
   pass: (ms: number) => Promise<void>;
 };
 type Command = fc.AsyncCommand<Model, Real>;
-type Which = { org: 0 | 1; of: 0 | 1; n: number };
+/** `ms`: how much later; a clock that stands still must not keep `updatedAt` from moving. */
+type Which = { org: 0 | 1; of: 0 | 1; n: number; ms: number };
 
 const at = (id: string, action: string): string => `/api/detections/${id}${action && `/${action}`}`;
 
@@ -38,11 +39,11 @@ function make(org: 0 | 1, isSuggestion: boolean, given: Input): Command {
 
 /** One organization takes a step with a record, its own or the other's: that one it does not find. */
 function take(which: Which, name: keyof typeof steps, given: Input): Command {
-  const { org, of, n } = which;
+  const { org, of, n, ms } = which;
   return command(`${org}: ${name} the ${n}th of ${of} ${JSON.stringify(given)}`, async (model, real) => {
     const own = model.entries[of];
     if (own.length === 0) return;
-    await real.pass(1000);
+    await real.pass(ms);
     const entry = own[n % own.length]!;
     const method = ({ update: 'PUT', delete: 'DELETE' } as Record<string, 'PUT' | 'DELETE'>)[name] ?? 'POST';
     const url = at(entry.id, method === 'POST' ? name : '');
@@ -90,8 +91,8 @@ const org = fc.constantFrom(0 as const, 1 as const);
 const n = fc.nat({ max: 2 });
 // Mostly its own: what is another's is always refused.
 const which = fc
-  .record({ org, isOwn: fc.integer({ min: 0, max: 7 }).map((one) => one > 0), n })
-  .map(({ org, isOwn, n }): Which => ({ org, of: isOwn ? org : org === 0 ? 1 : 0, n }));
+  .record({ org, isOwn: fc.integer({ min: 0, max: 7 }).map((one) => one > 0), n, ms: fc.constantFrom(0, 1000) })
+  .map(({ org, isOwn, n, ms }): Which => ({ org, of: isOwn ? org : org === 0 ? 1 : 0, n, ms }));
 const schedule = {
   detectionCadence: fc.constantFrom('hourly' as const, 'daily' as const, null),
   customCronSchedule: fc.constantFrom('5 * * * *', '10 * * * *', null),

@@ -1,18 +1,18 @@
 import type { Deps } from '../deps.ts';
 import { inOrg, type Db, type Tx } from '../db/db.ts';
-import { appError } from '../lib/errors.ts';
 import type { Caller } from '../orgs/caller.ts';
-import { fullHour, settleDocument } from './expiry.ts';
-import type { ItemFilters } from './listed.ts';
+import { settleDocument } from './expiry.ts';
+import type { ItemFilters } from './filters.ts';
 import { marksOf } from './marks.ts';
 import { getPage } from './pages.ts';
 import type { Page } from './page-cache.ts';
+import { overrideDocuments } from './overrides.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './query.ts';
-import type { FeedItem, FeedItemDetail, FeedList } from './schema.ts';
+import type { FeedList } from './schema.ts';
 import { readItemsPage, type PageRows } from './page-store.ts';
-import { findAnswering, relevantIds, type Answering } from './relevance-store.ts';
+import { findAnswering, isRelevant, type Answering } from './relevance-store.ts';
 import { readFoundPage } from './search-store.ts';
-import { findItem, listSourceNames, listVersions } from './store.ts';
+import { listSourceNames } from './store.ts';
 import { toView, type View } from './view.ts';
 
 /** A page of the feed as the bytes of its answer. The documents go from the database into it unparsed. */
@@ -28,8 +28,9 @@ export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): 
       const docs = found.docs.map(({ doc, nextExpiryAt }) =>
         nextExpiryAt && nextExpiryAt.getTime() <= moment.hour ? settleDocument(doc, moment.hour) : doc,
       );
+      const shown = await overrideDocuments(tx, docs, answering);
       return Buffer.from(
-        `{"items":[${docs.join(',')}],${restOf(request, { total: found.total, asOf: token, answering })}`,
+        `{"items":[${shown.join(',')}],${restOf(request, { total: found.total, asOf: token, answering })}`,
       );
     }),
   );
@@ -45,13 +46,11 @@ async function readPage(db: Db, tx: Tx, { view, request, offset, answering }: Re
   const filters: ItemFilters = {
     ...(severity ? { severity } : {}),
     ...(status ? { status } : {}),
+    ...(answering.own === undefined ? {} : { own: answering.own }),
     ...(platform ? { platform } : {}),
     ...(source === undefined ? {} : { sources: await matchSources(tx, source, view) }),
   };
-  const only =
-    request.relevancyMode === 'relevant' && answering.version !== undefined
-      ? relevantIds(answering.version, answering.seq)
-      : undefined;
+  const only = request.relevancyMode === 'relevant' ? isRelevant(answering) : undefined;
   const { terms, rootTerms, words, updatedSince, rootsOnly } = search;
   if (only || terms.length > 0 || rootTerms.length > 0 || words || updatedSince || (rootsOnly && source !== undefined))
     return readFoundPage(tx, view, { filters, search, only, limit, offset });
@@ -79,6 +78,13 @@ async function matchSources(tx: Tx, source: string, view: View): Promise<{ publi
   };
 }
 
+/** The whole feed in the formats of others. */
+const links = {
+  stix: '/api/feed/export/stix',
+  misp: '/api/feed/export/misp/manifest.json',
+  rss: '/api/feed/export/rss',
+};
+
 /** The fields of the answer that follow its items, up to the closing brace. */
 function restOf(
   request: Asked,
@@ -94,7 +100,7 @@ function restOf(
       warnings: warningsOf(request, answering),
       profile: answering.profile,
     },
-    outputs: { ...(asOf ? { asOf } : {}), sort: '-addedToFeedAt,-id' },
+    outputs: { ...(asOf ? { asOf } : {}), sort: '-addedToFeedAt,-id', links },
   };
   return JSON.stringify(rest).slice(1);
 }
@@ -123,21 +129,4 @@ function relevanceWarnings({ profile, rebuilding, version }: Answering): Warning
   return profile === 'none' || version === undefined
     ? [warning('no_profile', 'No profile is set: relevant lists what all does.')]
     : [];
-}
-
-/** One item with its history. Throws not_found for an id that is not there or that the organization does not see. */
-export async function getItem(deps: Deps, caller: Caller, id: string): Promise<FeedItemDetail> {
-  return inOrg(deps.db, caller.orgId, async (tx) => {
-    const found = await findItem(tx, id);
-    if (!found) throw appError('not_found', `Item ${id} not found`);
-    const hour = fullHour(deps.clock());
-    const expires = found.next_expiry_at !== null && found.next_expiry_at.getTime() <= hour;
-    const item = JSON.parse(expires ? settleDocument(found.doc, hour) : found.doc) as FeedItem;
-    const versions = await listVersions(tx, id);
-    return {
-      ...item,
-      related: found.related,
-      versions: versions.map((version) => ({ ...version, at: version.at.toISOString() })),
-    };
-  });
 }

@@ -1,16 +1,9 @@
 import { sql } from 'kysely';
+import type { ItemFilters } from './filters.ts';
+import { ownConditions } from './said.ts';
 import type { View } from './view.ts';
 
 type Sql = ReturnType<typeof sql>;
-
-/** What narrows a list. `sources`: publisher or source name among them. `rootsOnly` leaves duplicates out. */
-export type ItemFilters = {
-  severity?: string;
-  status?: string;
-  platform?: string;
-  sources?: { publishers: string[]; names: string[] };
-  rootsOnly?: boolean;
-};
 
 /** The pools of a view with the sequence of each, to join with as `pool (id, seq)`. */
 export const poolsOf = (view: View): Sql =>
@@ -34,35 +27,11 @@ function anyPool({ poolIds, seqs }: View, condition: (pool: Sql, seq: Sql) => Sq
   return each.length === 0 ? sql`false` : sql`(${sql.join(each, sql` or `)})`;
 }
 
-/** Conditions on columns that `items`, `item_states` and `feed_counts` share; each begins with `and`. */
-export function columnConditions(filters: ItemFilters, platforms: Sql = sql`platforms`): Sql {
-  const { severity, status, platform, sources } = filters;
+/** Conditions on columns that no organization overrides; each begins with `and`. */
+export function columnConditions({ platform, sources }: ItemFilters, platforms: Sql = sql`platforms`): Sql {
   return sql`
-    ${severity === undefined ? sql`` : sql`and severity = ${severity}`}
-    ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${platform === undefined ? sql`` : sql`and ${platform} = any(${platforms})`}
     ${sources === undefined ? sql`` : sql`and (publisher = any(${sources.publishers}) or source_name = any(${sources.names}))`}`;
-}
-
-const rootsOf = ({ rootsOnly }: ItemFilters): Sql => (rootsOnly ? sql`and duplicate_of is null` : sql``);
-
-/** How many items a view lists: the kept counts, put back to the view's sequence numbers by the few rows that changed since. */
-export function totalOf(view: View, filters: ItemFilters): Sql {
-  const columns = columnConditions(filters);
-  const counts = columnConditions(filters, sql`string_to_array(platforms, ',')`);
-  const count = (from: Sql, more: Sql): Sql =>
-    sql`(select count(*) from ${poolsOf(view)} join ${from} ${more} where true ${columns})`;
-  return sql`
-    (select coalesce(sum(n), 0) from feed_counts where pool_id = any(${view.poolIds}::uuid[]) ${counts})
-    - ${count(sql`items i`, sql`on i.pool_id = pool.id and i.seq > pool.seq`)}
-    + ${count(sql`item_states s`, sql`on ${wasThen}`)}
-    ${
-      filters.rootsOnly
-        ? sql`
-    - ${count(sql`items i`, sql`on ${isCurrent} and duplicate_of is not null`)}
-    - ${count(sql`item_states s`, sql`on ${wasThen} and duplicate_of is not null`)}`
-        : sql``
-    }`;
 }
 
 /**
@@ -76,18 +45,18 @@ export function orderedRows(
   given: { limit: Sql; after?: { at: Date; id: string } | undefined },
 ): Sql {
   const { after, limit } = given;
-  const conditions = sql`${columnConditions(filters)} ${rootsOf(filters)}`;
+  const conditions = (id: Sql): Sql => sql`${columnConditions(filters)} ${ownConditions(filters, id)}`;
   const behind = (id: Sql): Sql =>
     after ? sql`and (added_to_feed_at, ${id}) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``;
   const branches = view.poolIds.map((poolId, index) => {
     const [pool, seq] = [sql`${poolId}::uuid`, sql`${view.seqs[index]!}::bigint`];
     return sql`
       (select i.id, i.added_to_feed_at, null::bigint as seq_from from items i
-        where i.pool_id = ${pool} and i.seq <= ${seq} ${conditions} ${behind(sql`i.id`)}
+        where i.pool_id = ${pool} and i.seq <= ${seq} ${conditions(sql`i.id`)} ${behind(sql`i.id`)}
         order by i.added_to_feed_at desc, i.id desc limit ${limit})
       union all
       (select s.item_id, s.added_to_feed_at, s.seq_from from item_states s
-        where s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq} ${conditions} ${behind(sql`s.item_id`)}
+        where s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq} ${conditions(sql`s.item_id`)} ${behind(sql`s.item_id`)}
         order by s.added_to_feed_at desc, s.item_id desc limit ${limit})`;
   });
   const none = sql`select null::uuid as id, null::timestamptz as added_to_feed_at, null::bigint as seq_from where false`;

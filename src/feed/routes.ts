@@ -4,13 +4,25 @@ import type { Deps } from '../deps.ts';
 import { callerOf, type App } from '../http/route.ts';
 import { uuidPattern } from '../lib/org-id.ts';
 import { chooseEncoding, matchesTag } from './encoding.ts';
-import { getItem, listItems } from './items.ts';
+import { getItem, getItemText } from './detail.ts';
+import { listItems } from './items.ts';
 import type { Page } from './page-cache.ts';
 import { ItemsQuery } from './query.ts';
-import { FeedItemDetail, FeedList, FeedStats } from './schema.ts';
+import { FeedItemDetail, FeedList, FeedStats, ItemText } from './schema.ts';
 import { getStats } from './stats.ts';
 
 const ItemPath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
+
+const TextQuery = z.strictObject({
+  version: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/, 'must be the number of a version')
+    .optional()
+    .meta({ type: 'integer', minimum: 1 })
+    .describe('Default: the newest.'),
+});
+const versionOf = ({ version }: z.infer<typeof TextQuery>): number | undefined =>
+  version === undefined ? undefined : Number(version);
 
 /** Pages are kept packed, so the general compression is told to stand aside. */
 export function feedRoutes(app: App, deps: Deps): void {
@@ -34,6 +46,20 @@ export function feedRoutes(app: App, deps: Deps): void {
       response: { 200: FeedItemDetail },
     },
     handler: (request) => getItem(deps, callerOf(request), request.params.id.toLowerCase()),
+  });
+  app.route({
+    method: 'GET',
+    url: '/items/:id/text',
+    config: { scope: 'feed:read' },
+    schema: {
+      tags: ['feed'],
+      summary: 'The text that a version of an item was made from',
+      params: ItemPath,
+      querystring: TextQuery,
+      response: { 200: ItemText },
+    },
+    handler: (request) =>
+      getItemText(deps, callerOf(request), request.params.id.toLowerCase(), versionOf(request.query)),
   });
   app.route({
     method: 'GET',

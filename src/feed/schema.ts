@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TenantOverrides } from './overrides-schema.ts';
 import { platforms } from './platforms.ts';
 import { indicatorStatuses, itemStatuses, killChainStages, severities, tlps } from './vocabulary.ts';
 
@@ -105,7 +106,7 @@ export const FeedItem = z
     addedToFeedAt: Instant,
     canonicalKey: z.string(),
     duplicateOf: z.string().optional(),
-    tenantOverrides: z.null(),
+    tenantOverrides: TenantOverrides.nullable(),
   })
   .meta({ id: 'FeedItem' });
 export type FeedItem = z.infer<typeof FeedItem>;
@@ -127,6 +128,7 @@ export const FeedList = z.object({
     .object({
       asOf: z.string().optional().describe('Names the moment of this page: give it to the next.'),
       sort: z.string(),
+      links: z.object({ stix: z.string(), misp: z.string(), rss: z.string() }),
     })
     .optional(),
 });
@@ -142,7 +144,21 @@ export const FeedStats = z.object({
 export type FeedStats = z.infer<typeof FeedStats>;
 
 export const FeedItemDetail = FeedItem.extend({
-  related: z.array(z.string()).describe('Ids of items that this one follows or belongs beside.'),
-  versions: z.array(z.object({ version: z.int(), cause: z.string(), changed: z.array(z.string()), at: Instant })),
+  duplicates: z.array(z.string()).describe('Ids of the other items of its group, the root first.'),
+  related: z.array(z.string()).describe('Ids of items that it follows, that follow it, or that share a CVE with it.'),
+  versions: z.array(
+    z.object({
+      version: z.int(),
+      cause: z.string().describe('`added`, `source`, `reanalysis`, `group`, `person`, `vanished` or `moved`.'),
+      changed: z.array(z.string()),
+      at: Instant,
+      note: z.string().optional().describe('The reason that a person gave.'),
+    }),
+  ),
 });
 export type FeedItemDetail = z.infer<typeof FeedItemDetail>;
+
+export const ItemText = z
+  .object({ id: z.string(), version: z.int(), text: z.string(), at: Instant })
+  .meta({ id: 'ItemText' });
+export type ItemText = z.infer<typeof ItemText>;

@@ -19,6 +19,12 @@ export type Stamps = {
 const defaultsOf = (kind: SourceKind | null): Partial<SourceFormat['defaults']> =>
   kind === null ? {} : sourceFormats[kind].defaults;
 
+/** Whether what such a source gives is texts; what is posted is. */
+export const isTextKind = (kind: SourceKind | null): boolean => {
+  const format: SourceFormat | undefined = kind === null ? undefined : sourceFormats[kind];
+  return format === undefined || format.isText === true;
+};
+
 /** The marking that holds: the record's own where stricter than the source's; unmarked private sources are AMBER, public ones CLEAR. */
 export function tlpOfRecord(
   record: Pick<SourceRecord, 'tlp'>,

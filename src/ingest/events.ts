@@ -6,7 +6,10 @@ import type { FeedItem } from '../feed/schema.ts';
 import type { ItemWrite } from './write-items.ts';
 
 /** An item as it was written, and the status that it had before; undefined where it is new. */
-export type WrittenItem = { write: ItemWrite; statusBefore: string | undefined };
+export type WrittenItem = {
+  write: Pick<ItemWrite, 'id' | 'poolId' | 'version' | 'doc' | 'status' | 'cause'>;
+  statusBefore: string | undefined;
+};
 
 type Reader = { orgId: string; poolId: string };
 
@@ -27,13 +30,13 @@ export async function emitItems(tx: Tx, written: WrittenItem[]): Promise<void> {
   );
 }
 
-function typeOf(write: ItemWrite, statusBefore: string | undefined): EventType | undefined {
+function typeOf(write: WrittenItem['write'], statusBefore: string | undefined): EventType | undefined {
   if (statusBefore === undefined) return write.status === 'retracted' ? undefined : 'feed.item.added';
   if (write.status === 'retracted') return statusBefore === 'retracted' ? undefined : 'feed.item.retracted';
   return write.cause === 'source' ? 'feed.item.corrected' : undefined;
 }
 
-function eventOf(orgId: string, type: EventType, write: ItemWrite): OutgoingEvent {
+function eventOf(orgId: string, type: EventType, write: WrittenItem['write']): OutgoingEvent {
   const data = JSON.parse(write.doc) as FeedItem;
   return { orgId, type, resourceId: write.id, revision: write.version, data, severity: data.event.severity };
 }

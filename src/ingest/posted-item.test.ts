@@ -55,7 +55,7 @@ test('a text becomes an item of the organization alone, with passages that are t
   }
   for (const { evidenceRef } of body.classification.attack)
     expect(passages[Number(/\d+/.exec(evidenceRef)![0])]).toBeDefined();
-  const { versions: _versions, related: _related, ...item } = body;
+  const { versions: _versions, related: _related, duplicates: _duplicates, ...item } = body;
   const list = await org.call('GET', '/items');
   expect(list.body).toMatchObject({ total: 1, items: [item] });
   expect((await org.call('GET', '/stats')).body).toMatchObject({ totalItems: 1, sourcePublishers: ['Acme CERT'] });

@@ -36,6 +36,8 @@ export type SourceRecord = {
   affectedProducts: AffectedProduct[];
   iocs: Iocs;
   storedText: string;
+  /** The STIX objects that it came as: a JSON list. */
+  originals?: string | undefined;
   passages: Span[];
   /** Its text is an article's: changes of a few words do not count. */
   isProse?: true;
@@ -78,6 +80,8 @@ export type ParseContext = { reliability: number };
 /** A format of sources. `parse` is pure; it throws an Error whose message says why the document as a whole cannot be used. */
 export type SourceFormat = {
   label: string;
+  /** Its records are texts and not fields: articles that are compared by their words. */
+  isText?: true;
   /** Reads a source of several documents over the network. Without, and where it answers undefined, one document stands at the address. */
   collect?: (context: CollectContext) => Promise<Collection> | undefined;
   /** Which files of a directory are read, in folders within it too; `.json` and `.json.gz` where left out. */

@@ -27,21 +27,24 @@ export function listHeldItems(tx: Tx, source: SourceId): Promise<HeldItem[]> {
     tx,
     sql<HeldItem>`
       select distinct on (record_id) id, record_id, generation, status, version, content_hash, record_hash, record_modified_at,
-        missing_pulls, pool_id, severity, publisher, source_name, platforms, created_at, added_to_feed_at, retracted_by is not null as held_back
+        missing_pulls, pool_id, severity, publisher, source_name, platforms, created_at, added_to_feed_at, held_back is not null as held_back
       from items where organization_id = ${source.organization_id} and source_id = ${source.id} order by record_id, generation desc`,
   );
 }
+
+export type CurrentText = { id: string; doc: string; stored_text: string; severity_rule: string; aliases: string[] };
 
 /** Documents, each without the figures of its group, and texts of the current versions. */
 export function listCurrentTexts(
   tx: Tx,
   source: Pick<SourceId, 'organization_id'>,
   ids: string[],
-): Promise<{ id: string; doc: string; stored_text: string }[]> {
+): Promise<CurrentText[]> {
   return rows(
     tx,
-    sql<{ id: string; doc: string; stored_text: string }>`
-      select i.id, coalesce(i.own_doc, i.doc) as doc, v.stored_text from items i join item_versions v on v.item_id = i.id and v.version = i.version
+    sql<CurrentText>`
+      select i.id, coalesce(i.own_doc, i.doc) as doc, v.stored_text, i.severity_rule,
+        array(select t.value from item_terms t where t.item_id = i.id and t.kind = 'alias') as aliases from items i join item_versions v on v.item_id = i.id and v.version = i.version
       where i.organization_id = ${source.organization_id} and i.id = any(${ids}::uuid[])`,
   );
 }

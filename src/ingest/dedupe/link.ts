@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/db.ts';
+import { pairsOf } from './pairs.ts';
 import { sameStory, type Facts } from './same.ts';
 import { similarity, unpackSketch } from './sketch.ts';
 import {
@@ -15,7 +16,6 @@ import {
 } from './store.ts';
 
 const batchMax = 500;
-const partnersMax = 200;
 
 /** Values that items lost: what they tell may be rare again. */
 export type Gone = { kind: string; value: string }[];
@@ -62,8 +62,6 @@ function tooCommonNow({ ids }: Holders, seeds: ReadonlySet<string>): string[] {
   return before.length <= rareMax ? before : [];
 }
 
-type Pair = { a: string; b: string; rareIndicators: number };
-
 async function findLinks(tx: Tx, universe: Universe, ids: string[]): Promise<LinkRow[]> {
   const pairs = pairsOf(await listHolders(tx, universe, ids), new Set(ids));
   if (pairs.length === 0) return [];
@@ -82,30 +80,6 @@ async function findLinks(tx: Tx, universe: Universe, ids: string[]): Promise<Lin
     });
     return weight === undefined ? [] : [{ a, b, weight }];
   });
-}
-
-/** Each of the items with those that hold a rare value of it; the most that one shares with is kept within bounds. */
-function pairsOf(holders: Holders[], ids: ReadonlySet<string>): Pair[] {
-  const byItem = new Map<string, Map<string, Pair>>();
-  for (const { kind, ids: all } of holders) {
-    if (all.length > rareMax) continue;
-    for (const a of all.filter((id) => ids.has(id))) {
-      const partners = byItem.get(a) ?? new Map<string, Pair>();
-      byItem.set(a, partners);
-      for (const b of all) {
-        // Of two items that are both compared the smaller one finds the pair.
-        if (b === a || (ids.has(b) && b < a)) continue;
-        const pair = partners.get(b) ?? { a, b, rareIndicators: 0 };
-        if (kind === 'indicator') pair.rareIndicators += 1;
-        partners.set(b, pair);
-      }
-    }
-  }
-  return [...byItem.values()].flatMap((partners) =>
-    [...partners.values()]
-      .toSorted((one, two) => two.rareIndicators - one.rareIndicators || (one.b < two.b ? -1 : 1))
-      .slice(0, partnersMax),
-  );
 }
 
 /** Two items of a wider audience are put in order there. */

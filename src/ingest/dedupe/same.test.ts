@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sameStory, type Facts, type Shared } from './same.ts';
+import { addToTally, emptyTally, tallied } from './tally.ts';
 import { bandsOf, packSketch, proseOf, similarity, sketchOf, unpackSketch } from './sketch.ts';
 
 const words = (from: number, count: number): string =>
@@ -35,6 +36,8 @@ describe('sameStory', () => {
       false,
     ],
     ['one publisher, the same text and indicators', item(), item(), { similarity: 0.9, rareIndicators: 6 }, true],
+    ['one publisher, the same text about one flaw', item(), item(), { similarity: 0.9, names: 1, flaw: true }, true],
+    ['one publisher, a template about one flaw', item(), item(), { similarity: 0.7, names: 1, flaw: true }, false],
     ['a list with five of seven', item(), { ...list, identifying: 7 }, { rareIndicators: 5 }, true],
     ['a list with five of nine', item(), { ...list, identifying: 9 }, { rareIndicators: 5 }, false],
     ['a list with four of four', item(), { ...list, identifying: 4 }, { rareIndicators: 4 }, false],
@@ -45,6 +48,13 @@ describe('sameStory', () => {
     expect(sameStory(a, b, { ...none, ...shared }) !== undefined).toBe(expected);
     expect(sameStory(b, a, { ...none, ...shared })).toBe(sameStory(a, b, { ...none, ...shared }));
   });
+});
+
+test('a file counts once, whatever hashes of it are given', () => {
+  const tally = emptyTally();
+  for (const value of ['a'.repeat(32), 'b'.repeat(32), 'a'.repeat(40), 'a'.repeat(64), 'a.example', 'a'.repeat(33)])
+    addToTally(tally, value);
+  expect(tallied(tally)).toBe(4);
 });
 
 describe('sketches', () => {

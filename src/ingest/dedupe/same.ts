@@ -41,7 +41,7 @@ export function sameStory(a: Facts, b: Facts, shared: Shared): number | undefine
   if (!a.sketch || !b.sketch) return sharesIndicators ? Math.min(1, share) : undefined;
   const { similarity } = shared;
   if (fold(a.publisher) === fold(b.publisher)) {
-    const isSpecific = sharesIndicators || (shared.names > 0 && shared.rareIndicators > 0);
+    const isSpecific = sharesIndicators || shared.flaw || (shared.names > 0 && shared.rareIndicators > 0);
     return similarity >= sameText && isSpecific ? similarity : undefined;
   }
   const isSpecific = shared.rareIndicators > 0 || shared.flaw || shared.names > 0;

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../db/db.ts';
 import { publicPool } from '../store.ts';
+import type { FeedItem } from '../../feed/schema.ts';
+import { settleDecided } from '../decisions/settle-overrides.ts';
 import type { Gone } from './link.ts';
 import { settleItems } from './settle.ts';
 import type { Universe } from './store.ts';
@@ -25,8 +27,12 @@ export async function settlePools(
     const ids = [...new Set(items.map(({ id }) => id))];
     const changed = await settleItems(tx, settling, ids, given.gone);
     for (const [id, doc] of changed) documents.set(id, doc);
-    await noteArrivals(tx, poolId, ids);
+    // Those that have another root now may have narrower ones pointing at them.
+    await noteArrivals(tx, poolId, [...new Set([...ids, ...changed.keys()])]);
   }
+  const roots = [...documents.values()].flatMap((doc) => (JSON.parse(doc) as FeedItem).duplicateOf ?? []);
+  const ids = [...new Set([...written.map(({ id }) => id), ...documents.keys(), ...roots])];
+  await settleDecided(tx, ids, { at: given.at, moving: new Set(given.seqByPool.keys()) });
   return documents;
 }
 
@@ -35,5 +41,6 @@ async function noteArrivals(tx: Tx, poolId: string, ids: string[]): Promise<void
   await sql`
     insert into item_arrivals (item_id, pool_id) select id, ${poolId} from unnest(${ids}::uuid[]) as n (id)
     where ${poolId}::uuid <> ${publicPool} or exists (select from feed_pools where kind <> 'public' and seq > 0)
+    order by id
     on conflict (item_id) do nothing`.execute(tx);
 }

@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/db.ts';
 import type { FeedItem } from '../../feed/schema.ts';
-import { changeCounts } from '../write-items.ts';
+import { moveCounts } from '../counts.ts';
+import type { CountKey } from '../write-items.ts';
 import { groupComponent, loadComponent, type Group } from './components.ts';
 import { withFigures } from './figures.ts';
 import { batches, linkItems, type Gone } from './link.ts';
@@ -66,15 +67,10 @@ async function settleComponent(tx: Tx, settling: Settling, component: FactsRow[]
   });
   if (settled.length === 0) return [];
   await writeSettled(tx, settling, settled);
-  await changeCounts(
+  await moveCounts(
     tx,
     settled.flatMap(({ row, severity }) =>
-      severity === row.severity
-        ? []
-        : [
-            { key: keyOf(row, row.severity), by: -1 as const },
-            { key: keyOf(row, severity), by: 1 as const },
-          ],
+      severity === row.severity ? [] : [{ before: keyOf(row, row.severity), after: keyOf(row, severity) }],
     ),
   );
   return settled;
@@ -112,7 +108,7 @@ function settle(row: ItemRow, given: { root: string | null; members: FeedItem[];
   };
 }
 
-const keyOf = (row: ItemRow, severity: string): Parameters<typeof changeCounts>[1][number]['key'] => ({
+const keyOf = (row: ItemRow, severity: string): CountKey => ({
   poolId: row.pool_id,
   severity,
   status: row.status,

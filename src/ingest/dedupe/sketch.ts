@@ -9,7 +9,7 @@ const lineLeastWords = 8;
 export function proseOf(storedText: string): string {
   return storedText
     .split('\n')
-    .filter((line) => !/^\s*[\w$.-]{1,60}: /.test(line) && wordsOf(line).length >= lineLeastWords)
+    .filter((line) => !/^\s*[\w$.[\]-]{1,60}: /.test(line) && wordsOf(line).length >= lineLeastWords)
     .join('\n');
 }
 

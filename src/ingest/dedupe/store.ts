@@ -122,7 +122,8 @@ export async function listNeighbours(tx: Tx, universe: Universe, ids: string[]):
       union select near.item_id from mine join item_terms t on t.item_id = mine.id and t.kind = 'alias' cross join lateral (
         select o.item_id from item_terms o where o.kind = 'alias' and o.value = t.value and o.pool_id = any(${pools}::uuid[]) limit ${partnersMax}) near
       union select duplicate_of from mine where duplicate_of is not null
-      union select i.id from mine join items i on i.duplicate_of in (mine.id, mine.duplicate_of) and i.pool_id = ${universe.poolId}`,
+      union select i.id from mine join items i on i.duplicate_of = mine.id and i.pool_id = ${universe.poolId}
+      union select i.id from mine join items i on i.duplicate_of = mine.duplicate_of and i.pool_id = ${universe.poolId}`,
   );
   return found.map(({ id }) => id);
 }

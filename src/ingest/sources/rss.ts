@@ -15,6 +15,7 @@ const dayMs = 86_400_000;
 /** RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 and JSON Feed; over the network with the page of each entry. */
 export const rss: SourceFormat = {
   label: 'RSS, RDF, Atom and JSON feeds, with their articles',
+  isText: true,
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   files: /\.(?:xml|rss|rdf|atom|json)$/i,
   collect,
@@ -89,12 +90,12 @@ async function collect(context: CollectContext): Promise<Collection> {
   });
   if (!feed) throw new Error('the server says that nothing is new without being asked');
   const { entries, left } = entriesOf(feed);
-  const seen: Record<string, string> = {};
+  const seen = new Map<string, string>();
   const read = new Map<string, Part>();
   const skipped = [...left];
   const open = entries.filter((entry) => known.get(entry.recordId) !== markOf(entry, context.now));
   let [next, unchanged] = [0, entries.length - open.length];
-  for (const { recordId } of entries) if (known.has(recordId)) seen[recordId] = known.get(recordId)!;
+  for (const { recordId } of entries) if (known.has(recordId)) seen.set(recordId, known.get(recordId)!);
   const lane = async (): Promise<void> => {
     while (next < Math.min(open.length, pagesMax) && context.hasRoom()) {
       const entry = open[next]!;
@@ -109,9 +110,9 @@ async function collect(context: CollectContext): Promise<Collection> {
         else if (before !== undefined || !(entry.content ?? entry.summary))
           skipped.push({ entry: recordId, reason: page.message });
         else read.set(recordId, { name: recordId, bytes: Buffer.alloc(0), entry });
-        if (isSame || read.has(recordId)) seen[recordId] = mark;
+        if (isSame || read.has(recordId)) seen.set(recordId, mark);
       } else {
-        seen[recordId] = mark;
+        seen.set(recordId, mark);
         read.set(recordId, page);
       }
     }
@@ -119,7 +120,7 @@ async function collect(context: CollectContext): Promise<Collection> {
   await Promise.all(Array.from({ length: atOnce }, lane));
   return {
     parts: open.flatMap(({ recordId }) => read.get(recordId) ?? []),
-    cursor: { seen },
+    cursor: { seen: Object.fromEntries(seen) },
     unchanged,
     skipped,
     more: next < open.length,

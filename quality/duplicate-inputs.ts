@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { Term } from '../src/feed/terms.ts';
+import { traitsOf } from '../src/ingest/dedupe/traits.ts';
+import { isTextKind, toItem } from '../src/ingest/document.ts';
+import { extractItem } from '../src/ingest/extract/extract-item.ts';
+import { toTextRecord } from '../src/ingest/extract/text-record.ts';
+import type { Part, SourceRecord } from '../src/ingest/record.ts';
+import type { Origin } from '../src/ingest/source-row.ts';
+import { sourceFormats, type SourceKind } from '../src/ingest/sources/registry.ts';
+import { jsonOf, requireData, rowsOf } from './data.ts';
+
+/** An item as the feed compares it. */
+export type Entry = {
+  id: string;
+  key: string;
+  publisher: string;
+  publishedAt: number | undefined;
+  sketch: string | null;
+  identifying: number;
+  terms: Term[];
+};
+export type Pair = { a: string; b: string; kind: string };
+type Inputs = { entries: Entry[]; pairs: Pair[] };
+
+const epoch = new Date(0);
+
+function entryOf(id: string, kind: SourceKind | null, record: SourceRecord): Entry {
+  const origin: Origin = {
+    organization_id: '00000000-0000-7000-8000-000000000001' as Origin['organization_id'],
+    id: null,
+    kind,
+    url: null,
+    visibility: 'shared',
+    pool_id: '',
+    name: kind ?? 'texts',
+    publisher: null,
+    tlp: null,
+    license: null,
+    reliability: 0.6,
+    last_success_at: null,
+  };
+  const stamps = {
+    id,
+    version: 1,
+    status: 'active' as const,
+    createdAt: epoch,
+    addedToFeedAt: epoch,
+    lastUpdated: epoch,
+  };
+  const item = toItem(record, origin, stamps);
+  const { publisher, publishTime } = item.source;
+  return {
+    id,
+    key: record.canonicalKey,
+    publisher,
+    publishedAt: publishTime === undefined ? undefined : Date.parse(publishTime),
+    ...traitsOf(item, { storedText: record.storedText, aliases: record.aliases, isText: isTextKind(kind) }),
+  };
+}
+
+const textEntry = (
+  id: string,
+  given: { text: string; title?: string; publisher: string; publishTime?: string | undefined },
+): Entry =>
+  entryOf(
+    id,
+    null,
+    toTextRecord(extractItem(given), {
+      recordId: id,
+      canonicalKey: `txt:${id}`,
+      publisher: given.publisher,
+      publishTime: given.publishTime,
+    }),
+  );
+
+function read(kind: SourceKind, parts: Part[]): SourceRecord[] {
+  return sourceFormats[kind].parse(parts, { reliability: 0.6 }).records;
+}
+
+function filesOf(folder: string): Part[] {
+  const path = join(requireData(), folder);
+  return readdirSync(path)
+    .filter((name) => /\.json(?:\.gz)?$/.test(name) && !/^(?:manifest|index)/.test(name))
+    .toSorted()
+    .map((name) => ({ name: `${folder}/${name}`, bytes: readFileSync(join(path, name)) }));
+}
+
+/** Pairs that are one story by what they are made from, in a feed with everything else that was recorded. */
+export async function exactPairs(): Promise<Inputs> {
+  const parts = [esetAndMisp(), osv(), stix(), kevAndNvd()];
+  return { entries: parts.flatMap(({ entries }) => entries), pairs: parts.flatMap(({ pairs }) => pairs) };
+}
+
+function esetAndMisp(): Inputs {
+  const campaigns = rowsOf<{
+    campaign: string;
+    readme: string;
+    moreTexts: { text: string }[];
+    mispEvents: { uuid: string }[];
+  }>('feed/eset/campaigns.ndjson.gz');
+  const texts = campaigns.map(({ campaign, readme, moreTexts }) =>
+    textEntry(`eset ${campaign}`, {
+      text: [readme, ...moreTexts.map(({ text }) => text)].join('\n\n'),
+      publisher: 'ESET',
+    }),
+  );
+  const events = ['feed/eset/misp', 'feed/misp'].flatMap((folder) => {
+    const parts = filesOf(folder);
+    return read('misp', parts).map((record) => entryOf(`misp ${record.recordId}`, 'misp', record));
+  });
+  const pairs = campaigns
+    .filter(({ mispEvents }) => mispEvents.length === 1)
+    .map(({ campaign, mispEvents }) => ({
+      a: `eset ${campaign}`,
+      b: `misp ${mispEvents[0]!.uuid}`,
+      kind: 'ESET text and its MISP event',
+    }));
+  return { entries: [...texts, ...events], pairs };
+}
+
+function osv(): Inputs {
+  const bytes = readFileSync(join(requireData(), 'feed/osv/osv.zip'));
+  const index = jsonOf<{ id: string; aliases: string[]; withdrawn: string | null }[]>('feed/osv/index.json');
+  const live = index.filter(({ withdrawn }) => withdrawn === null);
+  const records = read('osv', [{ name: 'osv.zip', bytes }]).filter(({ withdrawn }) => !withdrawn);
+  const pairs = live.flatMap((one, at) =>
+    live
+      .slice(at + 1)
+      .filter((two) => two.aliases.some((alias) => one.aliases.includes(alias)))
+      .map((two) => ({ a: `osv ${one.id}`, b: `osv ${two.id}`, kind: 'OSV records that share an alias' })),
+  );
+  return { entries: records.map((record) => entryOf(`osv ${record.recordId}`, 'osv', record)), pairs };
+}
+
+function stix(): Inputs {
+  const index = jsonOf<{ case: string; file: string; specVersion: string }[]>('feed/stix/index.json');
+  const read20or21 = index
+    // The data of a TAXII server is no bundle.
+    .filter(({ file }) => file.endsWith('.json.gz') && !file.includes('taxii-server'))
+    .map((row) => {
+      const part = { name: row.file, bytes: readFileSync(join(requireData(), 'feed/stix', row.file)) };
+      return {
+        ...row,
+        entries: read('stix', [part]).map((record) => entryOf(`stix ${row.file} ${record.recordId}`, 'stix', record)),
+      };
+    });
+  const pairs = [...Map.groupBy(read20or21, (row) => row.case).values()].flatMap((forms) =>
+    forms.slice(1).flatMap((form) =>
+      form.entries.flatMap((entry, at) => {
+        const other = forms[0]!.entries[at];
+        return other ? [{ a: other.id, b: entry.id, kind: 'one bundle in STIX 2.0 and 2.1' }] : [];
+      }),
+    ),
+  );
+  return { entries: read20or21.flatMap(({ entries }) => entries), pairs };
+}
+
+type KevRow = { cveID: string; shortDescription: string; dateAdded: string };
+
+/** NVD records are made from the rows themselves: what is measured is that the two kinds find the same key. */
+function kevAndNvd(): Inputs {
+  const bytes = gunzipSync(readFileSync(join(requireData(), 'feed/kev/kev-latest.json.gz')));
+  const rows = (JSON.parse(bytes.toString('utf8')) as { vulnerabilities: KevRow[] }).vulnerabilities;
+  const page = {
+    vulnerabilities: rows.map(({ cveID, shortDescription, dateAdded }) => ({
+      cve: {
+        id: cveID,
+        published: `${dateAdded}T00:00:00.000`,
+        lastModified: `${dateAdded}T00:00:00.000`,
+        vulnStatus: 'Analyzed',
+        descriptions: [{ lang: 'en', value: shortDescription }],
+      },
+    })),
+  };
+  const kev = read('kev', [{ name: 'kev', bytes }]);
+  const nvd = read('nvd', [{ name: 'nvd', bytes: Buffer.from(JSON.stringify(page)) }]);
+  return {
+    entries: [
+      ...kev.map((record) => entryOf(`kev ${record.recordId}`, 'kev', record)),
+      ...nvd.map((record) => entryOf(`nvd ${record.recordId}`, 'nvd', record)),
+    ],
+    pairs: rows.map(({ cveID }) => ({
+      a: `kev ${cveID}`,
+      b: `nvd ${cveID}`,
+      kind: 'KEV rows and NVD records made from them',
+    })),
+  };
+}
+
+/** Texts that people compared: duplicate, related, or distinct. */
+export async function labelledPairs(): Promise<Inputs> {
+  const docs = rowsOf<{ id: string; title: string; publisher: string | null; date: string | null; text: string }>(
+    'feed/duplicates/docs.ndjson.gz',
+  );
+  const { pairs } = jsonOf<{ pairs: { a: string; b: string; label: string }[] }>('feed/duplicates/pairs.json');
+  const instantOf = (date: string | null): string | undefined => (date === null ? undefined : `${date}T00:00:00.000Z`);
+  return {
+    entries: docs.map(({ id, title, publisher, date, text }) =>
+      textEntry(id, { text, title, publisher: publisher ?? 'unknown', publishTime: instantOf(date) }),
+    ),
+    pairs: pairs.map(({ a, b, label }) => ({ a, b, kind: label })),
+  };
+}
