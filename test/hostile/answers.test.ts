@@ -3,7 +3,7 @@ import type { SourceKind } from '../../src/ingest/sources/registry.ts';
 import type { Route } from '../../src/ingest/test-server.ts';
 import { startHostile } from './hostile.ts';
 
-const { org, app, pullFrom } = await startHostile();
+const { org, pullFrom } = await startHostile();
 const kinds: SourceKind[] = ['kev', 'stix', 'taxii', 'misp', 'csaf', 'osv', 'nvd', 'rss', 'csv'];
 
 /** Writes for as long as somebody reads. */
@@ -60,5 +60,4 @@ test('a server that asks for a day of patience gets none, and the source rests',
   expect(error).toMatch(/status 429/);
   const { sources } = (await org.call('GET', '/api/feed/sources?limit=200')).body;
   expect(sources.find(({ kind }: { kind: string }) => kind === 'nvd')).toMatchObject({ failures: 1 });
-  expect(app.deps.clock().getTime()).toBeGreaterThan(0);
 });
