@@ -38,8 +38,15 @@ export function reportOf(found: Findings, command: string): string {
     table(['gaps recorded', 'gaps', 'hours'], gaps.map((gap) => [gap.reason, number(gap.gaps), number(gap.hours)])), // prettier-ignore
     late,
     table(
-      ['memory of a worker', 'hours alive', 'second quarter, MiB', 'last quarter, MiB', 'slope, MiB a day'],
-      memory.map((one) => [String(one.worker + 1), number(one.hours), number(one.early), number(one.late), one.slope.toFixed(2)]), // prettier-ignore
+      [
+        'memory of a worker',
+        'hours alive',
+        'held, second quarter, MiB',
+        'last quarter',
+        'slope a day',
+        'resident at most',
+      ],
+      memory.map((one) => [String(one.worker + 1), number(one.hours), number(one.early), number(one.late), one.slope.toFixed(2), number(one.resident)]), // prettier-ignore
     ),
     ...(isFull(found)
       ? []
