@@ -68,7 +68,7 @@ export function listReworded(tx: Tx, collection: Listed, limit: number): Promise
     sql<Changed>`
       select 'own' as source, m.seq, i.id, i.version,
         exists (select 1 from taxii_objects t where t.organization_id = tocsin_org() and t.collection = ${collection} and t.item_id = i.id) as belongs
-      from export_marks m join items i on i.id = m.item_id
+      from feed_marks m join items i on i.id = m.item_id
       left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = 'own'
       where m.organization_id = tocsin_org() and i.pool_id in (select id from feed_pools where ${isVisible})
         and (m.seq, m.item_id) > (coalesce(c.seq, -1), coalesce(c.item_id, '00000000-0000-0000-0000-000000000000'))
