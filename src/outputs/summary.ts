@@ -22,6 +22,8 @@ const words: Record<string, string> = {
   'feed.item.added': 'New in the feed',
   'feed.item.corrected': 'Corrected in the feed',
   'feed.item.retracted': 'Retracted from the feed',
+  'feed.item.relevant': 'Relevant item in the feed',
+  'feed.item.exposed': 'Indicator of the feed seen in the logs',
   'feed.source.failed': 'Feed source fails',
   'feed.source.silent': 'Feed source is silent',
   'output.test': 'Test',
