@@ -10,6 +10,7 @@ import { bulkRoutes } from './detections/bulk-routes.ts';
 import { exceptionRoutes } from './detections/exception-routes.ts';
 import { promptRoutes, revisionRoutes } from './detections/history-routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
+import { exportRoutes } from './exports/routes.ts';
 import { feedRoutes } from './feed/routes.ts';
 import { exposureRoutes } from './exposure/routes.ts';
 import { relevanceRoutes } from './relevance/routes.ts';
@@ -39,6 +40,7 @@ import { uuidv7 } from './lib/ids.ts';
 import { logRoutes } from './logs/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { orgRoutes } from './orgs/routes.ts';
+import { taxiiRoutes } from './taxii/routes.ts';
 
 const bodyMaxBytes = 1024 * 1024;
 
@@ -96,6 +98,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   exposureRoutes(app, deps);
   indicatorRoutes(app, deps);
   sourceRoutes(app, deps);
+  taxiiRoutes(app, deps);
+  exportRoutes(app, deps);
   decisionRoutes(app, deps);
   return app;
 }

@@ -278,6 +278,7 @@ async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[
     await done(org.call('PUT', `/api/feed/sources/${source.id}`, { tlp: 'AMBER+STRICT' }));
     await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
     await done(org.call('POST', '/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` }));
+    for (const name of ['all', 'relevant']) await done(org.call('GET', `/taxii2/root/collections/${name}/objects/`));
     const { items } = await done(org.call('GET', '/items?perPage=100'));
     // What the organization says of one, and before; what it cares about, scored.
     for (const note of [mark, `${mark} again`])

@@ -68,6 +68,18 @@ async function withoutRowLevelSecurity(): Promise<{ owner: TestOrg; filled: Fill
   return { owner: one, filled: rowsOfOne, stranger: two };
 }
 
+/** What a path cannot do without. */
+const withQuery: Record<string, string> = {
+  '/api/indicators': 'value=evil-host.top',
+  '/api/feed/export/blocklist': 'type=domain&minConfidence=0&maxTlp=RED',
+  '/api/feed/export/csv': 'maxTlp=RED',
+};
+
+/** Collections of everyone have the same names; what stands in them is the organization's own. */
+const ownLists = ['all', 'relevant', 'indicators'].flatMap((name) =>
+  ['objects', 'manifest'].map((list) => `/taxii2/root/collections/${name}/${list}/`),
+);
+
 describe.each(Object.entries(walls))('%s', (_name, on) => {
   test.each(keyed.filter(({ path }) => path.includes('{id}')))(
     '$method $path does not know a row of another organization',
@@ -81,13 +93,20 @@ describe.each(Object.entries(walls))('%s', (_name, on) => {
     },
   );
 
+  test.each(ownLists)('GET %s shows nothing of another organization, and its owner something', async (path) => {
+    const [theirs, own] = [await on.stranger.call('GET', path), await on.owner.call('GET', path)];
+    const [seen, held] = [JSON.stringify(theirs.body), JSON.stringify(own.body)];
+    expect([theirs.status, own.status]).toEqual([200, 200]);
+    for (const { id } of own.body.objects)
+      if (!/^(marking-definition|identity)--/.test(id)) expect(seen).not.toContain(id);
+    expect(seen).not.toContain(on.filled.mark);
+    if (path.includes('objects') && path.includes('all')) expect(held).toContain(on.filled.mark);
+  });
+
   test.each(keyed.filter(({ method, path }) => method === 'GET' && !path.includes('{')))(
     'GET $path shows nothing of another organization',
     async ({ path }) => {
-      const { status, body } = await on.stranger.call(
-        'GET',
-        path === '/api/indicators' ? `${path}?value=evil-host.top` : path,
-      );
+      const { status, body } = await on.stranger.call('GET', withQuery[path] ? `${path}?${withQuery[path]}` : path);
       expect(status).toBe(200);
       for (const text of [...on.filled.ids, on.owner.id, on.filled.mark])
         expect(JSON.stringify(body)).not.toContain(text);
@@ -106,7 +125,7 @@ test('the owner does see what was filled in', async () => {
 });
 
 // Rows that come and go with a backfill, or with what is told apart and compared in the feed; every other table must have rows to hide.
-const without = ['revisits', 'item_links', 'item_decisions', 'item_arrivals'];
+const without = ['revisits', 'item_links', 'item_decisions', 'item_arrivals', 'export_marks'];
 
 test.each(tenantTables)('row-level security alone hides $name', async ({ name }) => {
   const count = async (id: TestOrg['id']) =>

@@ -78,6 +78,13 @@ async function matchSources(tx: Tx, source: string, view: View): Promise<{ publi
   };
 }
 
+/** The whole feed in the formats of others. */
+const links = {
+  stix: '/api/feed/export/stix',
+  misp: '/api/feed/export/misp/manifest.json',
+  rss: '/api/feed/export/rss',
+};
+
 /** The fields of the answer that follow its items, up to the closing brace. */
 function restOf(
   request: Asked,
@@ -93,7 +100,7 @@ function restOf(
       warnings: warningsOf(request, answering),
       profile: answering.profile,
     },
-    outputs: { ...(asOf ? { asOf } : {}), sort: '-addedToFeedAt,-id' },
+    outputs: { ...(asOf ? { asOf } : {}), sort: '-addedToFeedAt,-id', links },
   };
   return JSON.stringify(rest).slice(1);
 }

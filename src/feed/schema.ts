@@ -128,6 +128,7 @@ export const FeedList = z.object({
     .object({
       asOf: z.string().optional().describe('Names the moment of this page: give it to the next.'),
       sort: z.string(),
+      links: z.object({ stix: z.string(), misp: z.string(), rss: z.string() }),
     })
     .optional(),
 });

@@ -20,9 +20,10 @@ export function guardWithKeys(app: App, { auth, config }: Pick<Deps, 'auth' | 'c
       : undefined;
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request, reply) => {
-    const { open, scope } = request.routeOptions.config;
+    const { open, scope, basic } = request.routeOptions.config;
     if (open || isPreflight(request, config.corsOrigins)) return;
-    const caller = await auth.caller(request.headers.authorization);
+    const { authorization } = request.headers;
+    const caller = await auth.caller(basic ? passwordAsKey(authorization) : authorization);
     if (!caller) {
       const { allowed, retryAfterS } = failures.take(request.ip);
       if (!allowed)
@@ -30,13 +31,20 @@ export function guardWithKeys(app: App, { auth, config }: Pick<Deps, 'auth' | 'c
           headers: { 'retry-after': String(retryAfterS) },
         });
       throw appError('unauthorized', 'Send a valid API key as Authorization: Bearer <key>.', {
-        headers: { 'www-authenticate': 'Bearer realm="tocsin"' },
+        headers: { 'www-authenticate': `${basic ? 'Basic' : 'Bearer'} realm="tocsin"` },
       });
     }
     request.caller = caller;
     if (limit) takeToken(limit, config.rateLimit, caller.keyId ?? '', reply);
     if (scope && !caller.scopes.has(scope)) throw appError('forbidden', `The key lacks the scope ${scope}.`);
   });
+}
+
+/** An Authorization header with the password of a Basic one (RFC 7617) in place of a key; whatever the user is called. */
+function passwordAsKey(header: string | undefined): string | undefined {
+  const [, credentials] = /^basic +([A-Za-z0-9+/=]{1,2000})$/i.exec(header ?? '') ?? [];
+  const [, password] = /^[^:]*:(.*)$/s.exec(Buffer.from(credentials ?? '', 'base64').toString()) ?? [];
+  return password === undefined ? header : `Bearer ${password}`;
 }
 
 /** Headers as in the IETF draft "RateLimit header fields for HTTP", version 10. */

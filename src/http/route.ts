@@ -10,6 +10,8 @@ declare module 'fastify' {
     open?: boolean;
     /** The scope a key needs; every route that is not open has one. */
     scope?: Scope;
+    /** A key may come as the password of Basic authentication: public clients know nothing else. */
+    basic?: boolean;
     /** The field of the answer that holds a secret: a replay by Idempotency-Key has null there. */
     secretField?: string;
     /** The route takes no body; one that is sent is ignored. */

@@ -172,6 +172,7 @@ function written(
     recordModifiedAt: record.modifiedAt ?? null,
     severityRule: record.severityRule,
     storedText: record.storedText,
+    objects: record.originals ?? null,
     missingPulls: 0,
   };
 }
@@ -197,6 +198,7 @@ function tombstone(commit: Commit, held: HeldItem, { emptied }: { emptied: boole
     related: null,
     severityRule: emptied ? 'none' : 'kept',
     storedText,
+    objects: null,
     missingPulls: emptied ? 0 : held.missing_pulls + 1,
     cause: emptied ? 'moved' : 'vanished',
     changed: emptied ? [] : ['status'],

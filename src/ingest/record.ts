@@ -36,6 +36,8 @@ export type SourceRecord = {
   affectedProducts: AffectedProduct[];
   iocs: Iocs;
   storedText: string;
+  /** The STIX objects that it came as: a JSON list. */
+  originals?: string | undefined;
   passages: Span[];
   /** Its text is an article's: changes of a few words do not count. */
   isProse?: true;

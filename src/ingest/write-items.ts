@@ -28,6 +28,8 @@ export type ItemWrite = {
   publishTime: string | null;
   doc: string;
   storedText: string;
+  /** The STIX objects that this version came as: a JSON list. */
+  objects: string | null;
   searchHead: string;
   terms: Term[];
   sketch: string | null;
@@ -88,12 +90,12 @@ export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<GoneTerm[
         missing_pulls = excluded.missing_pulls, seq = excluded.seq, last_updated = excluded.last_updated, sketch = excluded.sketch,
         identifying = excluded.identifying, reading = excluded.reading, own_doc = null`.execute(tx);
     await sql`
-      insert into item_versions (organization_id, item_id, pool_id, version, cause, changed, stored_text, doc, at)
-      select n.organization_id, n.item_id, n.pool_id, n.version, n.cause, string_to_array(n.changed, ','), n.stored_text, n.doc, n.at
+      insert into item_versions (organization_id, item_id, pool_id, version, cause, changed, stored_text, doc, at, objects)
+      select n.organization_id, n.item_id, n.pool_id, n.version, n.cause, string_to_array(n.changed, ','), n.stored_text, n.doc, n.at, n.objects
       from unnest(${column('organizationId')}::uuid[], ${column('id')}::uuid[], ${column('poolId')}::uuid[], ${column('version')}::int[],
         ${column('cause')}::text[], ${lists('changed')}::text[], ${column('storedText')}::text[], ${column('doc')}::text[],
-        ${times('at')}::timestamptz[])
-        as n (organization_id, item_id, pool_id, version, cause, changed, stored_text, doc, at)`.execute(tx);
+        ${times('at')}::timestamptz[], ${column('objects')}::text[])
+        as n (organization_id, item_id, pool_id, version, cause, changed, stored_text, doc, at, objects)`.execute(tx);
     gone.push(...(await writeTerms(tx, batch)));
     await writeSearch(tx, batch);
   }
@@ -103,7 +105,7 @@ export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<GoneTerm[
 /** Takes the content out of every earlier version of items whose audience lost sight of them. */
 export async function emptyVersions(tx: Tx, ids: string[]): Promise<void> {
   if (ids.length > 0)
-    await sql`update item_versions set stored_text = '', doc = '', changed = '{}' where item_id = any(${ids}::uuid[])`.execute(
+    await sql`update item_versions set stored_text = '', doc = '', objects = null, changed = '{}' where item_id = any(${ids}::uuid[])`.execute(
       tx,
     );
 }

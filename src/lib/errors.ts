@@ -7,6 +7,7 @@ const statusByCode = {
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  not_acceptable: 406,
   conflict: 409,
   in_progress: 409,
   precondition_failed: 412,

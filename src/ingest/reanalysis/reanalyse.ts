@@ -160,6 +160,7 @@ function writeOf(item: StoredItem, { before, content, hash, severityRule, traits
     publishTime: after.source.publishTime ?? null,
     doc: JSON.stringify(after),
     storedText,
+    objects: null,
     searchHead: searchHead(after),
     nextExpiryAt,
     missingPulls: item.missing_pulls,

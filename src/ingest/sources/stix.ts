@@ -1,6 +1,7 @@
 import type { Parsed, ParseContext, Part, SourceFormat } from '../record.ts';
 import { groupObjects, type Loose } from '../stix/grouping.ts';
 import { readBundle } from '../stix/objects.ts';
+import { joinsOf, originalsOf } from '../stix/originals.ts';
 import { readGroup } from '../stix/record.ts';
 import { readParts } from './parts.ts';
 
@@ -18,8 +19,12 @@ export const parseStix = (parts: Part[], context: ParseContext, { loose }: { loo
 function readPart(part: Part, context: ParseContext, loose: Loose): Parsed {
   const bundle = readBundle(part);
   const { groups, skipped } = groupObjects(bundle, loose);
+  const joins = joinsOf(bundle);
   return {
-    records: groups.map((group) => readGroup(bundle, group, context)),
+    records: groups.map((group) => ({
+      ...readGroup(bundle, group, context),
+      originals: originalsOf(bundle, group, joins),
+    })),
     skipped: [...bundle.skipped, ...skipped],
   };
 }

@@ -1,5 +1,5 @@
 import type { SourceFormat } from '../record.ts';
-import { collectTaxii } from '../taxii/collect.ts';
+import { collectTaxii } from '../taxii-client/collect.ts';
 import { parseStix } from './stix.ts';
 
 /** A TAXII 2.1 server: discovery, an API root or one collection. Loose indicators are items of their own, so that each can change alone. */

@@ -1,4 +1,5 @@
 import type { IndicatorType } from '../../feed/vocabulary.ts';
+import { ownValue } from '../../lib/own-value.ts';
 import { observed, observedAddress, type Observable } from '../extract/observable.ts';
 
 const hashTypes: Record<string, IndicatorType> = {
@@ -63,9 +64,9 @@ export function classifyProperty(object: string, steps: string[], value: string)
   if (last === 'value' && before !== '')
     return before.endsWith('_ref') || before.endsWith('_refs') ? observedAddress(value) : undefined;
   const path = `${object}:${named.map((step) => (before === 'hashes' && step === last ? hashName(step) : step)).join('.')}`;
-  const type = typeByPath[path];
+  const type = ownValue(typeByPath, path);
   if (type) return observed(type, value);
-  const other = otherByPath[path];
+  const other = ownValue(otherByPath, path);
   if (other) return { kind: 'other', framework: `observable:${other}`, value };
   if (isCertificate && before === 'hashes') return { kind: 'other', framework: 'observable:certificate-hash', value };
   if (last === 'User-Agent') return { kind: 'other', framework: 'observable:user-agent', value };
@@ -74,7 +75,7 @@ export function classifyProperty(object: string, steps: string[], value: string)
 }
 
 function hashed(name: string, value: string): Observable {
-  const type = hashTypes[name];
+  const type = ownValue(hashTypes, name);
   return type ? observed(type, value) : { kind: 'other', framework: `observable:${name.toLowerCase()}`, value };
 }
 

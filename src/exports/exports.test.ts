@@ -1,0 +1,98 @@
+import { beforeAll, expect, test } from 'vitest';
+import { startApp, type TestApp, type TestOrg } from '../../test/harness.ts';
+import { fileSource, kevCatalogue, kevRows } from '../ingest/test-kev.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+
+const base = '/api/feed/export';
+const get = (org: TestOrg, path: string, headers: Record<string, string> = {}) =>
+  org.call('GET', `${base}${path}`, undefined, headers);
+const post = async (org: TestOrg, text: string, tlp: string): Promise<string> =>
+  (await org.call('POST', '/api/feed/items', { text, tlp, title: text.slice(0, 30) })).body.id;
+const sentence = (host: string): string =>
+  `The malware talks to its command and control server ${host.replace('.', '[.]')} often.`;
+
+async function filledOrg(): Promise<{ org: TestOrg; ids: Record<'clear' | 'amber' | 'gone', string> }> {
+  const org = await app.newOrg();
+  const ids = {
+    clear: await post(org, sentence('clear-host.top'), 'CLEAR'),
+    amber: await post(org, sentence('amber-host.top'), 'AMBER'),
+    gone: await post(org, sentence('gone-host.top'), 'GREEN'),
+  };
+  await org.call('POST', `/api/feed/items/${ids.gone}/retract`, { reason: 'wrong' });
+  return { org, ids };
+}
+
+test('formats without markings carry CLEAR and GREEN, and more where asked for', async () => {
+  const { org } = await filledOrg();
+  for (const path of ['/rss', '/feed.json', '/csv', '/blocklist?type=domain&minConfidence=0']) {
+    const mild = JSON.stringify((await get(org, path)).body);
+    const more = JSON.stringify((await get(org, `${path}${path.includes('?') ? '&' : '?'}maxTlp=AMBER`)).body);
+    const shown =
+      path === '/rss' || path === '/feed.json' ? ['clear-host', 'amber-host'] : ['clear-host.top', 'amber-host.top'];
+    expect([mild.includes(shown[0]!), mild.includes(shown[1]!)]).toEqual([true, false]);
+    expect(more).toContain(shown[1]);
+  }
+  const stix = JSON.stringify((await get(org, '/stix')).body);
+  for (const host of ['clear-host.top', 'amber-host.top', 'gone-host.top']) expect(stix).toContain(host);
+});
+
+test('a tombstone stands in every export that can carry it, and on no block list', async () => {
+  const { org, ids } = await filledOrg();
+  const { objects } = (await get(org, '/stix')).body;
+  const gone = objects.filter(
+    ({ type, name }: { type: string; name: string }) => type === 'indicator' && name === 'gone-host.top',
+  );
+  expect(gone).toMatchObject([{ revoked: true }]);
+  const manifest = (await get(org, '/misp/manifest.json')).body;
+  const eventId = Object.keys(manifest).find((id) => id.replace(/^(.{14})4/, '$17') === ids.gone)!;
+  expect(manifest[eventId].info).toMatch(/^\[retracted\]/);
+  const { Event } = (await get(org, `/misp/${eventId}.json`)).body;
+  expect(Event.Attribute.every(({ deleted }: { deleted: boolean }) => deleted)).toBe(true);
+  expect((await get(org, '/rss')).body).toContain('[retracted]');
+  expect((await get(org, '/csv')).body).toMatch(/gone-host\.top,domain,revoked/);
+  expect((await get(org, '/blocklist?type=domain&minConfidence=0')).body).toBe('clear-host.top\n');
+});
+
+test('the same state gives the same bytes; pages follow each other and an ETag answers 304', async () => {
+  const org = await app.newOrg();
+  await (await fileSource(app, org, { kind: 'kev', tlp: 'CLEAR' })).pull(kevCatalogue(1, kevRows(7)));
+  const [one, two] = [await get(org, '/stix?limit=3'), await get(org, '/stix?limit=3')];
+  expect(JSON.stringify(one.body)).toBe(JSON.stringify(two.body));
+  expect((await get(org, '/stix?limit=3', { 'if-none-match': String(one.headers['etag']) })).status).toBe(304);
+  const seen: string[] = [];
+  let path: string | undefined = '/stix?limit=3';
+  for (let page = 0; path && page < 10; page += 1) {
+    const { body, headers } = await get(org, path);
+    seen.push(
+      ...body.objects
+        .filter(({ type }: { type: string }) => type === 'vulnerability')
+        .map(({ name }: { name: string }) => name),
+    );
+    path = /<(\S+)>/.exec(String(headers['link'] ?? ''))?.[1]?.slice(base.length);
+  }
+  expect(seen.toSorted()).toEqual(kevRows(7).map(({ cveID }) => cveID));
+  expect(one.headers['x-tocsin-losses']).toMatch(/affectedProducts=3/);
+});
+
+test.each([
+  '/stix?limit=0',
+  '/stix?limit=501',
+  '/stix?after=x',
+  '/csv?maxTlp=WHITE',
+  '/blocklist',
+  '/blocklist?type=planet',
+  '/blocklist?type=ipv4&format=hosts',
+  '/blocklist?type=ipv4&minConfidence=2',
+])('%s is refused', async (path) => {
+  expect((await get(await app.newOrg(), path)).status).toBe(400);
+});
+
+test('links of the list lead here', async () => {
+  const org = await app.newOrg();
+  const { links } = (await org.call('GET', '/items')).body.outputs;
+  for (const link of Object.values(links)) expect((await org.call('GET', String(link))).status).toBe(200);
+});

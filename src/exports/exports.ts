@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import type { Deps } from '../deps.ts';
+import { inOrg } from '../db/db.ts';
+import { getItem } from '../feed/detail.ts';
+import type { FeedItem } from '../feed/schema.ts';
+import type { Caller } from '../orgs/caller.ts';
+import { csvOf } from './lists.ts';
+import { itemIdOf, mispEvent, mispManifest } from './misp.ts';
+import { exportMoment, readExportPage } from './page.ts';
+import type { ExportQuery } from './query.ts';
+import { bundleOf } from './stix/bundle.ts';
+import type { Losses } from './stix/losses.ts';
+import { readVersions } from './store.ts';
+import { syndicate } from './syndication.ts';
+
+export type ExportFormat = 'stix' | 'misp' | 'rss' | 'json' | 'csv';
+export type Exported = { type: string; text: string; losses: Losses };
+
+/** Formats that say how an item is marked give all that the caller sees; the others what anyone may have, unless asked for more. */
+export const tlpMaxOf = (format: ExportFormat | 'blocklist', asked: ExportQuery['maxTlp']): FeedItem['source']['tlp'] =>
+  asked ?? (format === 'stix' || format === 'misp' ? 'RED' : 'GREEN');
+
+type ExportedPage = Exported & { next: string | undefined };
+
+/** A page of the feed in a format. `etag` is known before the page is read: equal views, hours and questions have equal bytes. */
+export async function exportPage(
+  deps: Deps,
+  caller: Caller,
+  format: ExportFormat,
+  query: ExportQuery,
+): Promise<{ etag: string; read: () => Promise<ExportedPage> }> {
+  const moment = await exportMoment(deps, caller);
+  const key = JSON.stringify([moment.view.tag, moment.hour, format, query]);
+  const etag = `W/"${createHash('sha256').update(key).digest('base64url').slice(0, 27)}"`;
+  const read = async (): Promise<ExportedPage> => {
+    const page = await readExportPage(deps, caller, { ...moment, query, tlpMax: tlpMaxOf(format, query.maxTlp) });
+    return { ...(await write(deps, caller, format, page.items)), next: page.next };
+  };
+  return { etag, read };
+}
+
+async function write(deps: Deps, caller: Caller, format: ExportFormat, items: FeedItem[]): Promise<Exported> {
+  switch (format) {
+    case 'stix': {
+      const keys = items.map(({ id, version }) => ({ id, version }));
+      const versions = await inOrg(deps.db, caller.orgId, (tx) => readVersions(tx, keys));
+      const found = keys
+        .map(({ id, version }) => versions.get(`${id} ${version}`))
+        .filter((item) => item !== undefined);
+      const { bundle, losses } = bundleOf(found);
+      return { type: 'application/stix+json;version=2.1', text: JSON.stringify(bundle), losses };
+    }
+    case 'misp':
+      return { type: 'application/json', text: JSON.stringify(mispManifest(items)), losses: {} };
+    case 'rss':
+      return { type: 'application/rss+xml', text: syndicate(items, 'rss'), losses: {} };
+    case 'json':
+      return { type: 'application/feed+json', text: syndicate(items, 'json'), losses: {} };
+    case 'csv':
+      return { type: 'text/csv', text: csvOf(items), losses: {} };
+  }
+}
+
+/** An event of the MISP feed. Throws not_found for one that the organization does not see. */
+export async function exportMispEvent(deps: Deps, caller: Caller, eventId: string): Promise<Exported> {
+  const item = await getItem(deps, caller, itemIdOf(eventId));
+  const isRetracted = item.tenantOverrides?.status === 'retracted';
+  const seen = isRetracted ? { ...item, event: { ...item.event, status: 'retracted' as const } } : item;
+  const { event, losses } = mispEvent(seen);
+  return { type: 'application/json', text: JSON.stringify(event), losses };
+}

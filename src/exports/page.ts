@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import { inOrg, rows } from '../db/db.ts';
+import { fullHour, settleIndicators } from '../feed/expiry.ts';
+import { orderedRows, withColumns } from '../feed/listed.ts';
+import type { Mark } from '../feed/marks.ts';
+import { listOwnOf } from '../feed/override-rows.ts';
+import { findAnswering, relevantIds } from '../feed/relevance-store.ts';
+import type { FeedItem } from '../feed/schema.ts';
+import { tlps } from '../feed/vocabulary.ts';
+import { viewOf, type View } from '../feed/view.ts';
+import { fieldError } from '../lib/errors.ts';
+import type { Caller } from '../orgs/caller.ts';
+import type { ExportQuery } from './query.ts';
+
+const pageMaxChars = 64_000_000;
+
+/** Items of one page of an export, and what the next one begins behind. */
+export type ExportPage = { items: FeedItem[]; next: string | undefined };
+
+/** What an export is of: the view, the full hour, and the place; equal moments make equal bytes. */
+export async function exportMoment({ db, clock }: Deps, caller: Caller): Promise<{ view: View; hour: number }> {
+  return { view: await viewOf(db, caller.orgId), hour: fullHour(clock()) };
+}
+
+/**
+ * Items as the organization sees them, in the order of the list, as many as asked for. A page may hold fewer, since what is marked stricter
+ * than asked for, or not relevant, is left out; the last one has no `next`.
+ */
+export function readExportPage(
+  { db }: Deps,
+  caller: Caller,
+  { view, hour, query, tlpMax }: { view: View; hour: number; query: ExportQuery; tlpMax: FeedItem['source']['tlp'] },
+): Promise<ExportPage> {
+  const after = query.after === undefined ? undefined : readMark(query.after);
+  const limit = Number(query.limit);
+  return inOrg(db, caller.orgId, async (tx) => {
+    const answering = await findAnswering(tx, view);
+    const relevant =
+      query.relevancyMode === 'relevant' && answering.version !== undefined
+        ? sql`listed.id in (${relevantIds(answering)})`
+        : sql`true`;
+    const listed = withColumns(sql`listed`, ['doc']);
+    const found = await rows(
+      tx,
+      sql<{ id: string; at: Date; doc: string; belongs: boolean; listed: number }>`
+        with listed as (${orderedRows(view, {}, { limit: sql`${limit + 1}`, after })})
+        select * from (
+          select page.id, page.added_to_feed_at as at, page.doc, ${relevant} as belongs, count(*) over () as listed,
+            row_number() over newest as place, sum(length(page.doc)) over newest as chars
+          from (${listed}) page join listed on listed.id = page.id window newest as (order by page.added_to_feed_at desc, page.id desc)
+        ) placed where place = 1 or (place <= ${limit} and chars <= ${pageMaxChars}) order by place`,
+    );
+    const ids = found.map(({ id }) => id);
+    const overrides = await listOwnOf(tx, ids, answering);
+    const items = found
+      .filter(({ belongs }) => belongs)
+      .map(({ id, doc }) => asSeen(JSON.parse(doc) as FeedItem, hour, overrides.get(id)?.said?.status === 'retracted'))
+      .filter(({ source }) => tlps.indexOf(source.tlp) <= tlps.indexOf(tlpMax));
+    const last = found.at(-1);
+    return { items, next: last && last.listed > found.length ? markText({ at: last.at, id: last.id }) : undefined };
+  });
+}
+
+/** With the indicators as they stand at the hour; retracted, and they revoked, where the organization says so. */
+function asSeen(item: FeedItem, hour: number, retracted: boolean): FeedItem {
+  settleIndicators(item, hour);
+  if (!retracted) return item;
+  for (const indicator of Object.values(item.iocs).flat()) indicator.status = 'revoked';
+  return { ...item, event: { ...item.event, status: 'retracted' } };
+}
+
+const markText = ({ at, id }: Mark): string => Buffer.from(`${at.toISOString()} ${id}`).toString('base64url');
+
+function readMark(text: string): Mark {
+  const [, at, id] =
+    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f-]{36})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  if (!at || !id) throw fieldError('query/after', 'unknown_after', 'after is not one that an export gave.');
+  return { at: new Date(at), id };
+}
