@@ -22,6 +22,8 @@ export const eventTypes = [
   'feed.item.added',
   'feed.item.corrected',
   'feed.item.retracted',
+  'feed.item.relevant',
+  'feed.item.exposed',
   'feed.source.failed',
   'feed.source.silent',
 ] as const;

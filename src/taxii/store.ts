@@ -41,7 +41,7 @@ export function listChanged(
   );
 }
 
-/** The next items that became relevant under a version of the profile, up to a sequence number of the organization's own pool. */
+/** The next items that became relevant, by score or by what the organization or its logs say, up to a sequence number of its own pool. */
 export function listNewlyRelevant(
   tx: Tx,
   { collection, version, seq, limit }: { collection: Listed; version: number; seq: number; limit: number },
@@ -50,10 +50,17 @@ export function listNewlyRelevant(
   return rows(
     tx,
     sql<Changed>`
-      select ${source} as source, r.seq_from as seq, r.item_id as id, i.version, r.seq_until > ${seq} as belongs
-      from feed_relevance r join items i on i.id = r.item_id
+      select ${source} as source, r.seq_from as seq, r.item_id as id, i.version, r.belongs
+      from (
+        select item_id, seq_from, seq_until > ${seq} and not exists (
+          select from feed_overrides o where o.organization_id = tocsin_org() and o.item_id = f.item_id and o.relevance = 'irrelevant') as belongs
+        from feed_relevance f where organization_id = tocsin_org() and version = ${version}
+        union all
+        select item_id, seq, true from feed_overrides
+        where organization_id = tocsin_org() and (relevance = 'relevant' or (exposed_at is not null and relevance is null))
+      ) r join items i on i.id = r.item_id
       left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = ${source}
-      where r.organization_id = tocsin_org() and r.version = ${version} and r.seq_from <= ${seq} and i.pool_id in (select id from feed_pools where ${isVisible})
+      where r.seq_from <= ${seq} and i.pool_id in (select id from feed_pools where ${isVisible})
         and (r.seq_from, r.item_id) > (coalesce(c.seq, -1), coalesce(c.item_id, '00000000-0000-0000-0000-000000000000'))
       order by r.seq_from, r.item_id limit ${limit}`,
   );
