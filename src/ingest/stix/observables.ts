@@ -1,4 +1,4 @@
-import type { IndicatorType } from '../../feed/vocabulary.ts';
+import { bucketByType, type IndicatorType } from '../../feed/vocabulary.ts';
 import { observed, observedAddress, type Observable } from '../extract/observable.ts';
 
 const hashTypes: Record<string, IndicatorType> = {
@@ -63,7 +63,8 @@ export function classifyProperty(object: string, steps: string[], value: string)
   if (last === 'value' && before !== '')
     return before.endsWith('_ref') || before.endsWith('_refs') ? observedAddress(value) : undefined;
   const path = `${object}:${named.map((step) => (before === 'hashes' && step === last ? hashName(step) : step)).join('.')}`;
-  const type = typeByPath[path];
+  const type =
+    typeByPath[path] ?? (object === 'x-tocsin' && last in bucketByType ? (last as IndicatorType) : undefined);
   if (type) return observed(type, value);
   const other = otherByPath[path];
   if (other) return { kind: 'other', framework: `observable:${other}`, value };
