@@ -82,11 +82,11 @@ function storyLinks(byId: Map<string, Entry>): Link[] {
   const compared = [...byId.values()].flatMap(({ id, terms, sketch }) =>
     terms
       .filter(({ kind, identifying }) => identifying || kind === 'text' || (kind === 'cve' && sketch !== null))
-      .map(({ kind, value }) => ({ id, name: `${kind} ${value}` })),
+      .map(({ kind, value }) => ({ id, kind, value })),
   );
-  const holders = [...Map.groupBy(compared, ({ name }) => name)].map(([name, held]): Holders => ({
-    kind: name.split(' ')[0]!,
-    value: name,
+  const holders = [...Map.groupBy(compared, ({ kind, value }) => `${kind} ${value}`).values()].map((held): Holders => ({
+    kind: held[0]!.kind,
+    value: held[0]!.value,
     ids: held.map(({ id }) => id),
   }));
   return pairsOf(holders, new Set(byId.keys())).flatMap(({ a, b, rareIndicators }): Link[] => {

@@ -1,5 +1,8 @@
-import { extractNames } from '../src/ingest/extract/names/extract-names.ts';
+import { readNames } from '../src/ingest/extract/names/dictionary.ts';
+import { extractNames, type FoundName } from '../src/ingest/extract/names/extract-names.ts';
+import { tableWith } from '../src/ingest/knowledge/held-names.ts';
 import { rowsOf } from './data.ts';
+import { largeAttack, largeNames } from './large.ts';
 import type { Figure } from './table.ts';
 
 type Row = { title: string; text: string; spans: { type: string; text: string }[] };
@@ -12,13 +15,28 @@ const normal = (name: string): string =>
     .replaceAll(/\b(?:gang|group|apt|ransomware|malware)\b/g, ' ')
     .replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
-/** Distinct names per document: F1 over all documents, malware and tools together, groups apart. */
+/** Distinct names per document: F1 over all documents, malware and tools together, groups apart; by the shipped names, then with the large lists. */
 export async function measureNames(verbose: boolean): Promise<Figure[]> {
   const rows = rowsOf<Row>('feed/annoctr/dev.ndjson.gz');
-  const read = rows.map((row) => ({ row, found: extractNames(row.text) }));
-  return [figure('malware and tools', ['MALWARE', 'TOOL'], 0.72), figure('groups', ['GROUP'], 0.55)];
+  const large = readNames(tableWith(largeAttack(), largeNames()));
+  return [
+    ...figuresOf('shipped facts', (text) => extractNames(text)),
+    ...figuresOf('with the large lists', (text) => extractNames(text, large)),
+  ];
 
-  function figure(what: string, types: string[], target: number): Figure {
+  function figuresOf(by: string, find: (text: string) => FoundName[]): Figure[] {
+    const read = rows.map((row) => ({ row, found: find(row.text) }));
+    return [
+      figure(`malware and tools, ${by}`, read, { types: ['MALWARE', 'TOOL'], target: 0.72 }),
+      figure(`groups, ${by}`, read, { types: ['GROUP'], target: 0.55 }),
+    ];
+  }
+
+  function figure(
+    what: string,
+    read: { row: Row; found: FoundName[] }[],
+    { types, target }: { types: string[]; target: number },
+  ): Figure {
     const total: Counts = { hit: 0, wrong: 0, missed: 0 };
     for (const { row, found } of read) {
       const gold = new Set(
@@ -42,7 +60,7 @@ export async function measureNames(verbose: boolean): Promise<Figure[]> {
     }
     const score = (2 * total.hit) / (2 * total.hit + total.wrong + total.missed);
     return {
-      what: `${what}, distinct names per document, F1`,
+      what: `distinct names per document, F1: ${what}`,
       ours: `${score.toFixed(3)} (${total.hit} right, ${total.wrong} wrong, ${total.missed} missed)`,
       target: `≥ ${target}`,
       met: score >= target,

@@ -6,6 +6,7 @@ import type { Deps } from './deps.ts';
 import { feedToolsOf } from './feed-tools.ts';
 import { storedMcpServers } from './mcp/stored.ts';
 import { createExtractor } from './ingest/extract/extractor.ts';
+import { useHeldKnowledge } from './ingest/knowledge/use-held.ts';
 import { createParser } from './ingest/parser.ts';
 import { createMcpTools } from './tools/mcp.ts';
 import { createMetrics } from './http/metrics.ts';
@@ -34,8 +35,9 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
   const local = (orgId: OrgId) => localConnection(search, orgId);
   const connectionFor = createConnectionFor({ db, secrets, fetchAllow: config.fetchAllow, local });
   const mcp = createMcpTools(config.mcpServers, storedMcpServers({ db, secrets, fetchAllow: config.fetchAllow }));
+  useHeldKnowledge(config.dataDir, log);
   const extractor = createExtractor(config.dataDir);
-  const parser = createParser();
+  const parser = createParser(config.dataDir);
   const deps: Deps = {
     config,
     db,

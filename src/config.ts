@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { readMcpSettings, type McpSettings } from './tools/mcp-settings.ts';
 import { readModelSettings, type ModelSettings } from './agent/model-settings.ts';
 
-const count = (fallback: number, min: number, max: number) =>
-  z.coerce.number().int().min(min).max(max).default(fallback);
+const count = (fallback: number, min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number(error).int(error).min(min, error).max(max, error).default(fallback);
+};
 const list = z
   .string()
   .default('')

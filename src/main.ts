@@ -34,7 +34,7 @@ const commands: Record<string, Command> = {
     run: async (args) => (await import('./commands/source.ts')).sourceCommand(args),
   },
   knowledge: {
-    line: 'knowledge update [--from FILE|DIR]   take the large lists of harmless values',
+    line: 'knowledge update [--from FILE|DIR]   take the newest techniques, names, lists of harmless values',
     run: async (args) => (await import('./commands/knowledge.ts')).knowledgeCommand(args),
   },
   pull: {

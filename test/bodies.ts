@@ -10,6 +10,7 @@ const bodies: Record<string, unknown> = {
   'PUT /api/detections/{id}/tests': { tests: [] },
   'POST /api/feed/items/{id}/merge': { into: '00000000-0000-7000-8000-000000000009' },
   'POST /api/feed/items/{id}/retract': { reason: 'tried' },
+  'PUT /api/feed/items/{id}/override': { note: 'tried' },
   'POST /api/hits/{id}/status': { status: 'benign' },
 };
 

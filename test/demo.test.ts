@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expected } from '../src/demo/expected.ts';
+import { demoPages, expectTyped, startBlock, startTyped, type Service } from './typed.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(resolve(root, 'node_modules/.cache/demo-'));
@@ -15,11 +16,28 @@ const demo = (...args: string[]) =>
     timeout: 150_000,
   });
 
-test('the demo finds the whole list and leaves nothing behind', async () => {
-  const { stdout } = await demo('--once');
-  for (const { entity } of expected) expect(stdout).toContain(entity);
-  expect(stdout).toContain('Every stage of the intrusion');
-  expect(stdout).toMatch(/Threat feed: \d+ items/);
+describe('the demo as its page starts it', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startTyped(startBlock('docs/guide/categories.md', 'run: demo'), /The API stays up/, 170_000);
+  }, 180_000);
+  afterAll(() => service.stop());
+
+  test('finds the whole list', () => {
+    for (const { entity } of expected) expect(service.output()).toContain(entity);
+    expect(service.output()).toContain('Every stage of the intrusion');
+    expect(service.output()).toMatch(/Threat feed: \d+ items/);
+  });
+
+  test.each(demoPages)('%s, typed', (page) => expectTyped(service, page));
+});
+
+test('it ends after the summary when told so, and leaves nothing behind', async () => {
+  const logs = mkdtempSync(resolve(folder, 'logs-'));
+  writeFileSync(resolve(logs, 'signins.ndjson'), '{"timestamp":"2026-01-05T09:00:00Z","user":"ada"}\n');
+  const { stdout } = await demo('--once', '--logs', logs);
+  expect(stdout).toContain('Threat feed');
+  expect(stdout).not.toContain('The API stays up');
   expect(readdirSync(resolve(folder, '.tocsin-demo'))).toEqual([]);
 }, 180_000);
 

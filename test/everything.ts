@@ -168,6 +168,9 @@ async function useFeed(
   await post(`/api/feed/items/${one.id}/split`);
   await post(`/api/feed/items/${one.id}/retract`, { reason: 'made up' });
   await remove(`/api/feed/items/${one.id}/retract`);
+  await put(`/api/feed/items/${one.id}/override`, { severity: 'low', relevance: { verdict: 'relevant' } });
+  await put('/api/feed/profile', { keywords: [mark], platforms: ['win'] });
+  await get('/api/feed/profile');
   await post('/api/feed/items', { text: `${mark} saw evil-host[.]top on Monday.` });
   await get(`/items?q=${mark}&duplicates=hide&asOf=${(await get('/items')).outputs.asOf}`);
   await get('/api/indicators?value=EVIL-host[.]top');

@@ -1,13 +1,13 @@
 import pg from 'pg';
 
-/** The database's clock of leases and back-off runs eight times as fast in this database: a lease of a minute is over soon. */
-export async function hastenLeases(url: string): Promise<void> {
+/** The database's clock of leases and back-off runs this many times as fast in this database: a lease of a minute is over soon. */
+export async function hastenLeases(url: string, times: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query('create schema fast');
   await client.query('grant usage on schema fast to public');
   await client.query(`create function fast.clock_timestamp() returns timestamptz language sql volatile as
-    $$ select '${new Date().toISOString()}'::timestamptz + 8 * (pg_catalog.clock_timestamp() - '${new Date().toISOString()}'::timestamptz) $$`);
+    $$ select '${new Date().toISOString()}'::timestamptz + ${times} * (pg_catalog.clock_timestamp() - '${new Date().toISOString()}'::timestamptz) $$`);
   await client.query(`alter database "${new URL(url).pathname.slice(1)}" set search_path = fast, pg_catalog, public`);
   await client.end();
 }

@@ -11,6 +11,7 @@ import { eventTypes } from '../src/outputs/event.ts';
 import { uuidv7 } from '../src/lib/ids.ts';
 import { pauseModel } from '../src/runs/pauses.ts';
 import { insertReview, writeGrade } from '../src/runs/review-store.ts';
+import { scoreDue } from '../src/relevance/score-due.ts';
 import { runDue } from '../src/runs/run-due.ts';
 import { insertShadowVerdicts } from '../src/runs/shadow-store.ts';
 import { insertStep } from '../src/runs/step-store.ts';
@@ -39,7 +40,7 @@ export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
     ...(await fillDetections(org, mark)),
     ...(await fillRuns(deps, org, mark)),
     ...(await fillProof(org, mark)),
-    ...(await fillFeed(org, mark)),
+    ...(await fillFeed(deps, org, mark)),
     ...(await fillAgentLoop(deps, org, mark)),
     ...(await fillAgentRuns(deps, org)),
     ...(await fillConnections(deps, org, mark)),
@@ -257,7 +258,7 @@ export async function whileServing<T>(text: string, work: (url: string) => Promi
   }
 }
 
-async function fillFeed(org: TestOrg, mark: string): Promise<string[]> {
+async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
   return whileServing(catalogue(mark), async (url) => {
     const source = await done(org.call('POST', '/api/feed/sources', { kind: 'kev', name: mark, url, publisher: mark }));
     const pulled = await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
@@ -268,6 +269,11 @@ async function fillFeed(org: TestOrg, mark: string): Promise<string[]> {
     await done(org.call('POST', '/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` }));
     for (const name of ['all', 'relevant']) await done(org.call('GET', `/taxii2/root/collections/${name}/objects/`));
     const { items } = await done(org.call('GET', '/items?perPage=100'));
+    // What the organization says of one, and before; what it cares about, scored.
+    for (const note of [mark, `${mark} again`])
+      await done(org.call('PUT', `/api/feed/items/${items[0].id}/override`, { note }));
+    await done(org.call('PUT', '/api/feed/profile', { keywords: [mark] }));
+    for (let round = 0; round < 10; round += 1) await scoreDue(deps);
     return [source.id, ...items.map(({ id }: { id: string }) => id)];
   });
 }

@@ -139,6 +139,8 @@ const added: Record<string, string[]> = {
     'rationale',
     'sourceItemIds',
     'estimate',
+    'technique',
+    'evidence',
     'dismissReason',
     'dismissNote',
   ],

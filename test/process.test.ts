@@ -143,7 +143,7 @@ describe('on a data directory of its own', () => {
 
 test.each([
   [{ TOCSIN_API_KEY: 'too-short' }, /TOCSIN_API_KEY.*20 characters/],
-  [{ PORT: 'eighty' }, /PORT/],
+  [{ PORT: 'eighty' }, /PORT: must be a whole number from 0 to 65535/],
   [{ DATABASE_URL: 'mysql://localhost/x' }, /DATABASE_URL/],
 ])('settings %o: the start stops and says so', async (env, message) => {
   const dataDir = dataDirectory();

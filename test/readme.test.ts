@@ -1,12 +1,9 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withSettings } from '../scripts/readme-settings.ts';
-import { newProgramDir, root, until } from './program.ts';
+import { root, until } from './program.ts';
+import { blocksOf, startBlock, startTyped, type, type Service } from './typed.ts';
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
@@ -23,24 +20,6 @@ test('every file and script that it names is there', () => {
     expect(() => readFileSync(join(root, path)), path).not.toThrow(/ENOENT/);
 });
 
-/** The blocks that are marked to be run, with a port of this test's own. */
-function blocks(mark: string, port: number): string[] {
-  const found = [...readme.matchAll(/<!-- (run(?:: start)?) -->\n```sh\n([\s\S]*?)```/g)];
-  return found.filter(([, own]) => own === mark).map(([, , text = '']) => text.replaceAll(':8080', `:${port}`));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => {
-    server.listen(0, '127.0.0.1', done);
-  });
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => {
-    server.close(done);
-  });
-  return port;
-}
-
 type Json = ReturnType<typeof JSON.parse>;
 
 /** curl ends an answer without a line end. */
@@ -51,63 +30,27 @@ const jsonValues = (text: string): Json[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-describe('its blocks, pasted in order', () => {
-  const dir = newProgramDir();
-  let shell: ChildProcess | undefined;
-  let port = 0;
-  let script: string[] = [];
+describe('its blocks, typed in order', () => {
+  const marked = (mark: string) => blocksOf('README.md').filter((block) => block.mark === mark);
+  const script = marked('run');
+  let service: Service;
   let answers: Json[][] = [];
 
   beforeAll(async () => {
-    port = await freePort();
-    const env = {
-      ...process.env,
-      PORT: String(port),
-      TOCSIN_DATA_DIR: dir,
-      TOCSIN_LOG_LEVEL: 'error',
-      DATABASE_URL: '',
-    };
-    // npm is a child of the shell and the program one of npm, as in a terminal: they are ended as a group.
-    const started = spawn('bash', ['-c', blocks('run: start', port).join('\n')], {
-      cwd: root,
-      env,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    shell = started;
-    let output = '';
-    for (const stream of [started.stdout, started.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-      });
-    }
-    const isReady = async (): Promise<boolean> =>
-      (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.ok === true;
-    const failure = (): string => `npm start does not come up:\n${output}`;
-    await until(isReady, failure, () => started.exitCode !== null);
-    script = blocks('run', port);
-    const separated = script.map((block, index) => `echo '========= ${index}'\n${block}`).join('\n');
-    const pasted = ['-euo', 'pipefail', '-c', separated];
-    const { stdout } = await promisify(execFile)('bash', pasted, { cwd: dir, env: { ...env, TOCSIN_API_KEY: '' } });
-    answers = stdout
-      .split(/={9} \d+\n/)
-      .slice(1)
-      .map(jsonValues);
+    service = await startTyped(startBlock('README.md', 'run: start'), /listens on/);
+    answers = (await type(service, script)).map(jsonValues);
   });
-
-  afterAll(async () => {
-    if (shell?.pid !== undefined && shell.exitCode === null) {
-      const ended = once(shell, 'close');
-      process.kill(-shell.pid, 'SIGTERM');
-      await ended;
-    }
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterAll(() => service.stop());
 
   test('there are blocks, and each answer is a success', () => {
     expect(script.length).toBeGreaterThan(7);
     const flat = answers.flat();
-    expect(flat.length).toBeGreaterThanOrEqual(script.join('').split('curl ').length - 1);
+    expect(flat.length).toBeGreaterThanOrEqual(
+      script
+        .map(({ shell }) => shell)
+        .join('')
+        .split('curl ').length - 1,
+    );
     for (const answer of flat) expect(answer).not.toHaveProperty('requestId');
   });
 
@@ -141,7 +84,7 @@ describe('its blocks, pasted in order', () => {
     expect(hits).toHaveProperty('hits');
     const get = async (path: string): Promise<Json> =>
       (
-        await fetch(`http://127.0.0.1:${port}${path}`, {
+        await fetch(`http://127.0.0.1:${service.port}${path}`, {
           headers: { authorization: 'Bearer choose-a-long-random-key' },
         })
       ).json();

@@ -12,7 +12,7 @@ const options = { detections: 40, organizations: 4, days: 1, workers: 2, runsAtO
 
 test('whatever fails meanwhile, each window is examined once or a recorded gap, and the hits are those that the events demand', async () => {
   const { url } = await testDatabase();
-  await hastenLeases(url);
+  await hastenLeases(url, 8);
   const found = await soak(options, { databaseUrl: url, dataDir: newDataDir() }, () => undefined);
   expect(found.faults).toEqual({ count: 0, first: [] });
   expect(found.windows).toBeGreaterThan(900);

@@ -83,7 +83,7 @@ function selectivityOf({ rowsTotal, learning, candidates, reviewed }: ScoreInput
     name: 'selectivity',
     points,
     max: 30,
-    reason: `${candidates.length} candidates from ${round(100 * share)} % of the rows`,
+    reason: `${candidates.length} ${candidates.length === 1 ? 'candidate' : 'candidates'} from ${round(100 * share)} % of the rows`,
   };
 }
 

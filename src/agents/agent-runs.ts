@@ -4,8 +4,10 @@ import { getAgent } from '../detections/built-in-agents.ts';
 import { appError } from '../lib/errors.ts';
 import { pageOf, pageRequest, type PageQuery } from '../lib/page.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { pageOfSteps } from '../runs/steps.ts';
+import type { StepList } from '../runs/agent-schema.ts';
 import type { AgentRun, AgentRunList } from './schema.ts';
-import { listAgentRuns, type AgentRunRow } from './store.ts';
+import { hasAgentRun, listAgentRuns, type AgentRunRow } from './store.ts';
 
 /** What a built-in agent did, newest first. 409 for a detection: its runs have an address of their own. */
 export async function getAgentRuns(
@@ -15,12 +17,31 @@ export async function getAgentRuns(
   query: PageQuery,
 ): Promise<AgentRunList> {
   const { limit, after } = pageRequest(query);
-  const { isBuiltIn } = await getAgent(deps, caller, id);
-  if (!isBuiltIn) throw appError('conflict', `${id} is a detection; its runs are at /api/detections/${id}/runs.`);
+  await checkBuiltIn(deps, caller, id);
   const ref = { orgId: caller.orgId, agentId: id };
   const found = await inOrg(deps.db, caller.orgId, (tx) => listAgentRuns(tx, ref, { limit, after }));
   const { page, nextCursor } = pageOf(found, limit, (row) => ({ at: row.startedAt, id: row.id }));
   return { runs: page.map(toRun), nextCursor };
+}
+
+/** What a built-in agent's model was asked in a run and answered, in order. A run without a model has none. */
+export async function getAgentRunSteps(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  caller: Caller,
+  { id, runId }: { id: string; runId: string },
+  query: PageQuery,
+): Promise<StepList> {
+  await checkBuiltIn(deps, caller, id);
+  return inOrg(deps.db, caller.orgId, async (tx) => {
+    const isThere = await hasAgentRun(tx, { orgId: caller.orgId, agentId: id, id: runId });
+    if (!isThere) throw appError('not_found', `Run ${runId} of agent ${id} not found.`);
+    return pageOfSteps(tx, caller.orgId, runId, query);
+  });
+}
+
+async function checkBuiltIn(deps: Pick<Deps, 'db' | 'clock'>, caller: Caller, id: string): Promise<void> {
+  const { isBuiltIn } = await getAgent(deps, caller, id);
+  if (!isBuiltIn) throw appError('conflict', `${id} is a detection; its runs are at /api/detections/${id}/runs.`);
 }
 
 function toRun(row: AgentRunRow): AgentRun {

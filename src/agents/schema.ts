@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { IdPath } from '../detections/input.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
 
@@ -19,6 +20,8 @@ export const AgentRun = z
   })
   .meta({ id: 'AgentRun' });
 export type AgentRun = z.infer<typeof AgentRun>;
+
+export const AgentRunPath = IdPath.extend({ runId: IdPath.shape.id });
 
 export const AgentRunList = z.object({ runs: z.array(AgentRun), nextCursor: z.string().nullable() });
 export type AgentRunList = z.infer<typeof AgentRunList>;

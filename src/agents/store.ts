@@ -113,6 +113,17 @@ export type AgentRunRow = {
   failure: string | null;
 };
 
+export async function hasAgentRun(
+  tx: Tx,
+  { orgId, agentId, id }: { orgId: OrgId; agentId: string; id: string },
+): Promise<boolean> {
+  const found = await row(
+    tx,
+    sql`select 1 from agent_runs where organization_id = ${orgId} and agent_id = ${agentId} and id = ${id}`,
+  );
+  return found !== undefined;
+}
+
 /** Runs of a built-in agent, newest first. */
 export function listAgentRuns(
   tx: Tx,

@@ -230,3 +230,8 @@ test('a line difference shows what left and what came', () => {
   expect(diffLines(['a', 'b', 'c'], ['a', 'x', 'c', 'd'])).toEqual(['- b', '+ x', '+ d']);
   expect(diffLines(['a'], ['a'])).toEqual([]);
 });
+
+test('a key that the service does not know is named by its setting', async () => {
+  org = { ...org, key: 'no-key-of-this-service' };
+  expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('the key in TOCSIN_API_KEY') });
+});

@@ -34,6 +34,7 @@ export function serviceAt(
 ): Service {
   const call = async <T>(method: string, path: string, more: { body?: unknown; ifMatch?: string } = {}) => {
     const answer = await send(at, method, path, more);
+    if (answer.status === 401) throw new Error(`${at.url} does not know the key in TOCSIN_API_KEY`);
     if (answer.status !== 200) throw new Error(await problemOf(answer));
     return { body: (await answer.json()) as T, etag: answer.headers.get('etag') };
   };

@@ -34,11 +34,10 @@ export async function demoCommand(args: string[]): Promise<number> {
   // Read before anything is started: a wrong folder is told at once.
   const events = values.logs === undefined ? [...companyLogs({ end })] : recordedLogs(values.logs, lastFullHour(end));
   const dataDir = await newDemoDir();
-  const { databaseUrl: _given, apiKey: _key, ...settings } = loadConfig();
+  const { databaseUrl: _given, ...settings } = loadConfig();
   const config = {
     ...settings,
     databaseUrl: undefined,
-    apiKey: undefined,
     dataDir,
     fileSources: [dataDir],
     spreadMs: 0,
@@ -51,15 +50,16 @@ export async function demoCommand(args: string[]): Promise<number> {
   const built = buildDeps({ config, db: database.db, log: createLogger(config.logLevel), clock: time.clock });
   let exitCode = 1;
   try {
-    const key = await prepareDefault({ db: database.db, clock: time.clock }, undefined);
+    const made = await prepareDefault({ db: database.db, clock: time.clock }, config.apiKey);
     const { close, address } = await listenOnFreePort(built.deps, config.port);
-    const scene: Scene = { deps: built.deps, call: clientOf(address, key!), time, dataDir, say };
+    const scene: Scene = { deps: built.deps, call: clientOf(address, made ?? config.apiKey!), time, dataDir, say };
     exitCode = await play(scene, end, { events, recorded: values.logs !== undefined });
     say(`\nDone in ${((performance.now() - began) / 1000).toFixed(0)} s.`);
     if (!values.once && !stopped.signal.aborted) {
       time.release();
-      say(`\nThe API stays up at ${address} (reference: ${address}/docs) until Ctrl-C. Its key:\n${key}`);
-      say(`Try: curl -s ${address}/api/hits -H 'Authorization: Bearer ${key}'`);
+      const keyLine = made ? `Its key:\n${made}` : 'Its key is TOCSIN_API_KEY.';
+      say(`\nThe API stays up at ${address} (reference: ${address}/docs) until Ctrl-C. ${keyLine}`);
+      say(`Try: curl -s ${address}/api/hits -H "Authorization: Bearer ${made ?? '$TOCSIN_API_KEY'}"`);
       const work = runWorker(built.deps, stopped.signal);
       await aborted(stopped.signal);
       await withinMs(config.shutdownMs, work);

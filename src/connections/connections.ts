@@ -35,8 +35,8 @@ type ConnectionDeps = Pick<Deps, 'db' | 'config' | 'secrets'>;
 export function getKinds(): ConnectionKinds {
   const schemaOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>;
   const kinds = remoteKinds.map((kind) => {
-    const { label, language, settings, credentials } = connectorOf(kind);
-    return { kind, label, language, settings: schemaOf(settings), credentials: schemaOf(credentials) };
+    const { label, language, writing, settings, credentials } = connectorOf(kind);
+    return { kind, label, language, writing, settings: schemaOf(settings), credentials: schemaOf(credentials) };
   });
   return { kinds };
 }

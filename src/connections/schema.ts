@@ -75,6 +75,7 @@ export const ConnectionKinds = z.object({
       kind: z.enum(remoteKinds),
       label: z.string(),
       language: z.string().describe('What its queries are written in.'),
+      writing: z.string().describe('How one is written, and what bounds it to its window.'),
       settings: z.record(z.string(), z.unknown()).describe('A JSON schema.'),
       credentials: z.record(z.string(), z.unknown()).describe('A JSON schema.'),
     }),

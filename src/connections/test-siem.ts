@@ -10,7 +10,7 @@ export type TestSiem = {
   answerWith: (status: number | null, only?: 'queries') => void;
 };
 
-/** An OpenSearch that holds one row in every window, and can be down. Over real HTTP, in the words of its PPL endpoint. */
+/** An OpenSearch that holds one row in every window, knows the rename of its only field, and can be down. Over real HTTP, in the words of its PPL endpoint. */
 export async function startSiem(): Promise<TestSiem> {
   let status: number | null = 200;
   let onlyQueries = false;
@@ -50,7 +50,7 @@ function answer(sent: string): unknown {
   if (from === undefined) return { version: { distribution: 'opensearch' }, fields: { user: { keyword: {} } } };
   const schema = [
     { name: '@timestamp', type: 'timestamp' },
-    { name: 'user', type: 'string' },
+    { name: sent.includes('rename user as entity') ? 'entity' : 'user', type: 'string' },
   ];
   return { schema, datarows: [[from, 'ada']], total: 1, size: 1 };
 }

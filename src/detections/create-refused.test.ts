@@ -101,6 +101,10 @@ describe('refused with 400 and a pointer', () => {
     expect([answer.status, answer.body.code]).toEqual([400, code]);
   });
 
+  test('what is missing is called so', async () => {
+    expect(await refused(input({ systemPrompt: undefined }))).toMatchObject([{ detail: 'is missing' }]);
+  });
+
   test('a name that would reach a prototype', async () => {
     const body = JSON.stringify(input()).replace('{', '{"__proto__":{"enabled":true},');
     expect(await refused(body)).toContainEqual(

@@ -60,7 +60,9 @@ async function store(
   return inOrg(deps.db, caller.orgId, async (tx) => {
     await checkDetection(tx, caller, detectionId, now);
     if (given.expiresAt && given.expiresAt <= now)
-      throw fieldError(given.kind === 'snooze' ? '/until' : '/expiresAt', 'out_of_range', 'must lie in the future.');
+      throw given.kind === 'snooze'
+        ? fieldError('/until', 'out_of_range', 'until must lie in the future.')
+        : fieldError('/expiresAt', 'out_of_range', 'expiresAt must lie in the future.');
     if ((await countExceptions(tx, ref)) >= exceptionsMax)
       throw appError('conflict', `A detection has at most ${exceptionsMax} exceptions; delete those that have ended.`);
     const made: ExceptionRow = { ...given, id: uuidv7(now), keyId: caller.keyId, createdAt: now };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { acrossOrgs, type Db } from '../db/db.ts';
+import { acrossOrgs, type Db, type Tx } from '../db/db.ts';
 import { loop } from '../lib/loop.ts';
 import type { Logger } from '../lib/logger.ts';
 
@@ -16,10 +16,16 @@ export function cleanStatesLoop({ db, log }: { db: Db; log: Logger }, signal: Ab
 /** Answers whether there may be more. */
 export function cleanStatesAcrossOrgs(db: Db): Promise<boolean> {
   return acrossOrgs(db, async (tx) => {
-    const gone = await sql`
-      delete from item_states where (item_id, seq_from) in (
-        select item_id, seq_from from item_states where kept_at < clock_timestamp() - ${`${keptHours} hours`}::interval
-        limit ${batchMax})`.execute(tx);
-    return Number(gone.numAffectedRows ?? 0) === batchMax;
+    const [items, overrides] = [await cleanStates(tx, 'item_states'), await cleanStates(tx, 'feed_override_states')];
+    return items || overrides;
   });
+}
+
+async function cleanStates(tx: Tx, table: 'item_states' | 'feed_override_states'): Promise<boolean> {
+  const gone = await sql`
+    delete from ${sql.table(table)} where ctid = any(array(
+      select ctid from ${sql.table(table)} where kept_at < clock_timestamp() - ${`${keptHours} hours`}::interval limit ${batchMax}))`.execute(
+    tx,
+  );
+  return Number(gone.numAffectedRows ?? 0) === batchMax;
 }

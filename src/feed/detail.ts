@@ -4,7 +4,9 @@ import { appError } from '../lib/errors.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { findText, listDuplicates, listSharingCve } from './detail-store.ts';
 import { fullHour, settleDocument } from './expiry.ts';
-import { listOverridesOf, overridden } from './overrides.ts';
+import { listOwnOf } from './override-rows.ts';
+import { overridden } from './overrides.ts';
+import { findAnswering } from './relevance-store.ts';
 import type { FeedItem, FeedItemDetail, ItemText } from './schema.ts';
 import { findItem, listVersions } from './store.ts';
 
@@ -16,13 +18,13 @@ export async function getItem(deps: Deps, caller: Caller, id: string): Promise<F
     const hour = fullHour(deps.clock());
     const expires = found.next_expiry_at !== null && found.next_expiry_at.getTime() <= hour;
     const item = JSON.parse(expires ? settleDocument(found.doc, hour) : found.doc) as FeedItem;
-    const override = (await listOverridesOf(tx, [id])).get(id);
+    const own = (await listOwnOf(tx, [id], await findAnswering(tx))).get(id);
     const versions = await listVersions(tx, id);
     const duplicates = await listDuplicates(tx, id);
     const group = new Set(duplicates);
     const related = [...found.related, ...(await listSharingCve(tx, id))].filter((other) => !group.has(other));
     return {
-      ...(override ? overridden(item, override) : item),
+      ...(own ? overridden(item, own) : item),
       duplicates,
       related: [...new Set(related)],
       versions: versions.map(({ note, at, ...version }) => ({

@@ -2,15 +2,15 @@ import type { Deps } from '../deps.ts';
 import { inOrg, type Db, type Tx } from '../db/db.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { settleDocument } from './expiry.ts';
-import type { ItemFilters } from './listed.ts';
+import type { ItemFilters } from './filters.ts';
 import { marksOf } from './marks.ts';
 import { getPage } from './pages.ts';
 import type { Page } from './page-cache.ts';
-import { listRetracted, overrideDocuments } from './overrides.ts';
+import { overrideDocuments } from './overrides.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './query.ts';
 import type { FeedList } from './schema.ts';
 import { readItemsPage, type PageRows } from './page-store.ts';
-import { findAnswering, relevantIds, type Answering } from './relevance-store.ts';
+import { findAnswering, isRelevant, type Answering } from './relevance-store.ts';
 import { readFoundPage } from './search-store.ts';
 import { listSourceNames } from './store.ts';
 import { toView, type View } from './view.ts';
@@ -28,7 +28,7 @@ export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): 
       const docs = found.docs.map(({ doc, nextExpiryAt }) =>
         nextExpiryAt && nextExpiryAt.getTime() <= moment.hour ? settleDocument(doc, moment.hour) : doc,
       );
-      const shown = await overrideDocuments(tx, docs);
+      const shown = await overrideDocuments(tx, docs, answering);
       return Buffer.from(
         `{"items":[${shown.join(',')}],${restOf(request, { total: found.total, asOf: token, answering })}`,
       );
@@ -45,14 +45,12 @@ async function readPage(db: Db, tx: Tx, { view, request, offset, answering }: Re
   const { severity, status, platform, source, search, perPage: limit } = request;
   const filters: ItemFilters = {
     ...(severity ? { severity } : {}),
-    ...(status ? { status, retracted: await listRetracted(tx) } : {}),
+    ...(status ? { status } : {}),
+    ...(answering.own === undefined ? {} : { own: answering.own }),
     ...(platform ? { platform } : {}),
     ...(source === undefined ? {} : { sources: await matchSources(tx, source, view) }),
   };
-  const only =
-    request.relevancyMode === 'relevant' && answering.version !== undefined
-      ? relevantIds(answering.version, answering.seq)
-      : undefined;
+  const only = request.relevancyMode === 'relevant' ? isRelevant(answering) : undefined;
   const { terms, rootTerms, words, updatedSince, rootsOnly } = search;
   if (only || terms.length > 0 || rootTerms.length > 0 || words || updatedSince || (rootsOnly && source !== undefined))
     return readFoundPage(tx, view, { filters, search, only, limit, offset });

@@ -1,18 +1,9 @@
 import { sql } from 'kysely';
+import type { ItemFilters } from './filters.ts';
+import { ownConditions } from './said.ts';
 import type { View } from './view.ts';
 
 type Sql = ReturnType<typeof sql>;
-
-/** What narrows a list. `sources`: publisher or source name among them. `rootsOnly` leaves duplicates out. */
-export type ItemFilters = {
-  severity?: string;
-  status?: string;
-  /** What the organization retracted for itself, whatever its status is for others. */
-  retracted?: string[];
-  platform?: string;
-  sources?: { publishers: string[]; names: string[] };
-  rootsOnly?: boolean;
-};
 
 /** The pools of a view with the sequence of each, to join with as `pool (id, seq)`. */
 export const poolsOf = (view: View): Sql =>
@@ -36,44 +27,11 @@ function anyPool({ poolIds, seqs }: View, condition: (pool: Sql, seq: Sql) => Sq
   return each.length === 0 ? sql`false` : sql`(${sql.join(each, sql` or `)})`;
 }
 
-/** Conditions on columns that `items`, `item_states` and `feed_counts` share; each begins with `and`. */
-export function columnConditions(filters: ItemFilters, platforms: Sql = sql`platforms`): Sql {
-  const { severity, status, platform, sources } = filters;
+/** Conditions on columns that no organization overrides; each begins with `and`. */
+export function columnConditions({ platform, sources }: ItemFilters, platforms: Sql = sql`platforms`): Sql {
   return sql`
-    ${severity === undefined ? sql`` : sql`and severity = ${severity}`}
-    ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${platform === undefined ? sql`` : sql`and ${platform} = any(${platforms})`}
     ${sources === undefined ? sql`` : sql`and (publisher = any(${sources.publishers}) or source_name = any(${sources.names}))`}`;
-}
-
-const rootsOf = ({ rootsOnly }: ItemFilters): Sql => (rootsOnly ? sql`and duplicate_of is null` : sql``);
-
-/** The kept counts have what the organization says in them already; its rows are told apart here. */
-export function statusOf({ status, retracted = [] }: ItemFilters, id: Sql): Sql {
-  if (status === undefined) return sql``;
-  if (retracted.length === 0) return sql`and status = ${status}`;
-  return status === 'retracted'
-    ? sql`and (status = ${status} or ${id} = any(${retracted}::uuid[]))`
-    : sql`and status = ${status} and ${id} <> all(${retracted}::uuid[])`;
-}
-
-/** How many items a view lists: the kept counts, put back to the view's sequence numbers by the few rows that changed since. */
-export function totalOf(view: View, filters: ItemFilters): Sql {
-  const columns = columnConditions(filters);
-  const counts = columnConditions(filters, sql`string_to_array(platforms, ',')`);
-  const count = (from: Sql, more: Sql): Sql =>
-    sql`(select count(*) from ${poolsOf(view)} join ${from} ${more} where true ${columns})`;
-  return sql`
-    (select coalesce(sum(n), 0) from feed_counts where pool_id = any(${view.poolIds}::uuid[]) ${counts})
-    - ${count(sql`items i`, sql`on i.pool_id = pool.id and i.seq > pool.seq`)}
-    + ${count(sql`item_states s`, sql`on ${wasThen}`)}
-    ${
-      filters.rootsOnly
-        ? sql`
-    - ${count(sql`items i`, sql`on ${isCurrent} and duplicate_of is not null`)}
-    - ${count(sql`item_states s`, sql`on ${wasThen} and duplicate_of is not null`)}`
-        : sql``
-    }`;
 }
 
 /**
@@ -87,8 +45,7 @@ export function orderedRows(
   given: { limit: Sql; after?: { at: Date; id: string } | undefined },
 ): Sql {
   const { after, limit } = given;
-  const { status: _status, ...others } = filters;
-  const conditions = (id: Sql): Sql => sql`${columnConditions(others)} ${statusOf(filters, id)} ${rootsOf(filters)}`;
+  const conditions = (id: Sql): Sql => sql`${columnConditions(filters)} ${ownConditions(filters, id)}`;
   const behind = (id: Sql): Sql =>
     after ? sql`and (added_to_feed_at, ${id}) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``;
   const branches = view.poolIds.map((poolId, index) => {

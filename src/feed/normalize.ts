@@ -1,3 +1,4 @@
+import { ownValue } from '../lib/own-value.ts';
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { IndicatorType } from './vocabulary.ts';
@@ -105,7 +106,7 @@ function normalizeRegistryKey(text: string): string | undefined {
     .replace(/\\$/, '')
     .split('\\');
   const name = hive.replace(/:$/, '').toUpperCase();
-  return [hives[name] ?? (name.startsWith('HKEY_') ? name : hive), ...path].join('\\').normalize('NFC');
+  return [ownValue(hives, name) ?? (name.startsWith('HKEY_') ? name : hive), ...path].join('\\').normalize('NFC');
 }
 
 function normalizeUuid(text: string): string | undefined {

@@ -1,38 +1,18 @@
-import { sql } from 'kysely';
-import { rows, type Tx } from '../db/db.ts';
+import type { Tx } from '../db/db.ts';
+import { listOwnOf, type Override, type Own, type Score } from './override-rows.ts';
+import type { RelevanceReason, TenantOverrides } from './overrides-schema.ts';
+import type { Answering } from './relevance-store.ts';
 import type { FeedItem } from './schema.ts';
 
-/** What the organization of the transaction says of an item. `moved`: it sees `duplicate_of` as the root, null for none. */
-export type Override = {
-  item_id: string;
-  status: 'retracted' | null;
-  note: string | null;
-  moved: boolean;
-  duplicate_of: string | null;
-  updated_at: Date;
-  updated_by: string | null;
-};
-
-/** What the organization says of these items, by id. */
-export async function listOverridesOf(tx: Tx, ids: string[]): Promise<Map<string, Override>> {
-  const found = await rows(
-    tx,
-    sql<Override>`
-      select item_id, status, note, moved, duplicate_of, updated_at, updated_by from feed_overrides
-      where organization_id = tocsin_org() and item_id = any(${ids}::uuid[])`,
-  );
-  return new Map(found.map((override) => [override.item_id, override]));
-}
-
 /** Documents of a page as the organization sees them; those that it says nothing of stay the text that they are. */
-export async function overrideDocuments(tx: Tx, docs: string[]): Promise<string[]> {
-  if (docs.length === 0) return docs;
+export async function overrideDocuments(tx: Tx, docs: string[], answering: Answering): Promise<string[]> {
+  if (docs.length === 0 || (answering.own === undefined && answering.version === undefined)) return docs;
   const ids = docs.map(idOfDocument);
-  const overrides = await listOverridesOf(tx, ids);
-  if (overrides.size === 0) return docs;
+  const found = await listOwnOf(tx, ids, answering);
+  if (found.size === 0) return docs;
   return docs.map((doc, index) => {
-    const override = overrides.get(ids[index]!);
-    return override ? JSON.stringify(overridden(JSON.parse(doc) as FeedItem, override)) : doc;
+    const own = found.get(ids[index]!);
+    return own ? JSON.stringify(overridden(JSON.parse(doc) as FeedItem, own)) : doc;
   });
 }
 
@@ -40,30 +20,57 @@ export async function overrideDocuments(tx: Tx, docs: string[]): Promise<string[
 const idOfDocument = (doc: string): string => /^\{"id":"([0-9a-f-]{36})"/.exec(doc)![1]!;
 
 /** The item with the organization's own words beside it; its own fields stay those that everyone sees, but for its root. */
-export function overridden(item: FeedItem, override: Override): FeedItem {
+export function overridden(item: FeedItem, { said, score }: Own): FeedItem {
   const { duplicateOf, ...rest } = item;
-  const root = override.moved ? override.duplicate_of : duplicateOf;
+  const root = said?.moved ? said.duplicate_of : duplicateOf;
+  return { ...rest, ...(root ? { duplicateOf: root } : {}), tenantOverrides: toTenantOverrides(said, score) };
+}
+
+function toTenantOverrides(said: Override | undefined, score: Score | undefined): TenantOverrides | null {
+  const relevance = relevanceOf(said, score);
+  const words = {
+    ...(relevance ? { relevance } : {}),
+    ...(said?.severity ? { severity: said.severity as TenantOverrides['severity'] & string } : {}),
+    ...(said?.status ? { status: said.status as TenantOverrides['status'] & string } : {}),
+    ...(said?.indicators ? { indicators: JSON.parse(said.indicators) as TenantOverrides['indicators'] & object } : {}),
+    ...(said?.tags ? { tags: said.tags } : {}),
+    ...(said?.note ? { note: said.note } : {}),
+  };
+  if (Object.keys(words).length === 0) return null;
+  const at = Math.max(said?.updated_at.getTime() ?? 0, score?.judged_at.getTime() ?? 0);
   return {
-    ...rest,
-    ...(root ? { duplicateOf: root } : {}),
-    tenantOverrides:
-      override.status === null
-        ? null
-        : {
-            status: override.status,
-            ...(override.note === null ? {} : { note: override.note }),
-            updatedAt: override.updated_at.toISOString(),
-            ...(override.updated_by === null ? {} : { updatedBy: override.updated_by }),
-          },
+    ...words,
+    updatedAt: new Date(at).toISOString(),
+    ...(said?.updated_by ? { updatedBy: said.updated_by } : {}),
   };
 }
 
-/** The items that the organization retracted for itself. */
-export async function listRetracted(tx: Tx): Promise<string[]> {
-  const found = await rows(
-    tx,
-    sql<{ item_id: string }>`
-      select item_id from feed_overrides where organization_id = tocsin_org() and status = 'retracted'`,
-  );
-  return found.map(({ item_id }) => item_id);
+type Relevance = NonNullable<TenantOverrides['relevance']>;
+
+/** A person's or a model's word stands before the rules. What was seen in the logs is *exposed*, unless it was judged irrelevant. */
+function relevanceOf(said: Override | undefined, score: Score | undefined): Relevance | undefined {
+  const reasons = score ? (JSON.parse(score.reasons) as RelevanceReason[]) : [];
+  const own = said?.relevance_reasons ? (JSON.parse(said.relevance_reasons) as RelevanceReason[]) : [];
+  const at = said?.relevance_at ?? score?.judged_at;
+  if (said?.relevance && at) {
+    const verdict = said.relevance === 'relevant' && said.exposed_at ? 'exposed' : said.relevance;
+    return {
+      verdict,
+      score: verdict === 'irrelevant' ? 0 : (score?.score ?? 1),
+      reasons: [...own, ...reasons],
+      judgedBy: said.relevance_by ?? 'person',
+      judgedAt: at.toISOString(),
+    };
+  }
+  if (said?.exposed_at)
+    return {
+      verdict: 'exposed',
+      score: 1,
+      reasons: [...own, ...reasons],
+      judgedBy: 'logs',
+      judgedAt: said.exposed_at.toISOString(),
+    };
+  return score
+    ? { verdict: 'relevant', score: score.score, reasons, judgedBy: 'rules', judgedAt: score.judged_at.toISOString() }
+    : undefined;
 }

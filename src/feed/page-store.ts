@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../db/db.ts';
-import { orderedRows, totalOf, withColumns, type ItemFilters } from './listed.ts';
+import type { ItemFilters } from './filters.ts';
+import { orderedRows, withColumns } from './listed.ts';
 import type { Mark } from './marks.ts';
+import { totalOf } from './totals.ts';
 import type { View } from './view.ts';
 
 /** `end` is the last row of the page. */

@@ -1,3 +1,5 @@
+import { ownValue } from '../lib/own-value.ts';
+
 /** The platforms that an item may name; also the keys of `platformBreakdown`. */
 export const platforms = [
   'windows',
@@ -76,5 +78,5 @@ export function findPlatform(word: string): Platform | undefined {
     .toLowerCase()
     .replaceAll(/[\s_/]+/g, '-');
   if ((platforms as readonly string[]).includes(key)) return key as Platform;
-  return Object.hasOwn(aliases, key) ? aliases[key] : undefined;
+  return ownValue(aliases, key);
 }

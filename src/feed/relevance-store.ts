@@ -1,37 +1,65 @@
 import { sql } from 'kysely';
 import { row, type Tx } from '../db/db.ts';
+import { saidIds } from './said.ts';
 import type { View } from './view.ts';
 
 type Sql = ReturnType<typeof sql>;
 
 /**
- * What relevance an organization's lists answer by. `version`: of the profile, undefined where none was in force at the moment of the view;
- * `seq`: of the organization's own pool then.
+ * What of its own an organization's lists answer by. `version`: of the profile, undefined where none was in force at the moment of the view;
+ * `own`: where its own pool stood then, undefined while it says nothing of any item; `seq`: the same whether it does or not.
  */
-export type Answering = { profile: 'none' | 'set'; rebuilding: boolean; version: number | undefined; seq: number };
+export type Answering = {
+  profile: 'none' | 'set';
+  rebuilding: boolean;
+  version: number | undefined;
+  own: number | undefined;
+  seq: number;
+};
 
-/** Of the transaction's organization, at the moment of a view. */
-export async function findAnswering(tx: Tx, view: View): Promise<Answering> {
+/** Of the transaction's organization, at the moment of a view; now where none is given. */
+export async function findAnswering(tx: Tx, view?: View): Promise<Answering> {
+  const seqs = view
+    ? sql`select v.seq from unnest(${view.poolIds}::uuid[], ${view.seqs}::bigint[]) as v (id, seq)
+        join feed_pools pool on pool.id = v.id and pool.kind = 'private' and pool.organization_id = tocsin_org()`
+    : sql`select seq from feed_pools where kind = 'private' and organization_id = tocsin_org()`;
   const found = await row(
     tx,
-    sql<{ has_profile: boolean; rebuilding: boolean; version: number | null; seq: number }>`
-      select p.has_profile, p.built_version < p.version as rebuilding, own.seq, (
-        select case when b.has_profile then b.version end from feed_relevance_builds b
-        where b.organization_id = p.organization_id and b.seq_from <= own.seq order by b.version desc limit 1) as version
-      from feed_profiles p cross join lateral (
-        select coalesce(max(v.seq), -1) as seq from unnest(${view.poolIds}::uuid[], ${view.seqs}::bigint[]) as v (id, seq)
-        join feed_pools pool on pool.id = v.id and pool.kind = 'private' and pool.organization_id = p.organization_id) own
-      where p.organization_id = tocsin_org()`,
+    sql<{ has_profile: boolean; rebuilding: boolean; version: number | null; seq: number; says: boolean }>`
+      select own.seq, exists(select from feed_overrides where organization_id = tocsin_org()) as says,
+        coalesce(p.has_profile, false) as has_profile, coalesce(p.built_version < p.version, false) as rebuilding, (
+          select case when b.has_profile then b.version end from feed_relevance_builds b
+          where b.organization_id = p.organization_id and b.seq_from <= own.seq order by b.version desc limit 1) as version
+      from (select coalesce(max(seqs.seq), -1) as seq from (${seqs}) seqs) own
+        left join feed_profiles p on p.organization_id = tocsin_org()`,
   );
+  const { has_profile, rebuilding, version, seq, says } = found!;
   return {
-    profile: found?.has_profile ? 'set' : 'none',
-    rebuilding: found?.rebuilding ?? false,
-    version: found?.version ?? undefined,
-    seq: found?.seq ?? -1,
+    profile: has_profile ? 'set' : 'none',
+    rebuilding,
+    version: version ?? undefined,
+    own: says ? seq : undefined,
+    seq,
   };
 }
 
-/** The ids of the items that are relevant under a version, as a query. */
-export const relevantIds = (version: number, seq: number): Sql => sql`
+/**
+ * A condition on the id of an item that is relevant to the organization: its own word, or that of its logs, counts before the score. Undefined
+ * where no profile says what is relevant: everything is then.
+ */
+export function isRelevant({ version, own, seq }: Answering): ((id: Sql) => Sql) | undefined {
+  if (version === undefined) return undefined;
+  const scored = relevantIds(version, seq);
+  if (own === undefined) return (id) => sql`${id} in (${scored})`;
+  const said = saidIds(
+    own,
+    sql`said.relevance = 'relevant' or (said.exposed_at is not null and said.relevance is null)`,
+  );
+  const denied = saidIds(own, sql`said.relevance = 'irrelevant'`);
+  return (id) => sql`${id} in (${scored} union all ${said}) and ${id} not in ${denied}`;
+}
+
+/** The ids of the items whose score is relevant under a version, as a query. */
+const relevantIds = (version: number, seq: number): Sql => sql`
   select r.item_id from feed_relevance r
   where r.organization_id = tocsin_org() and r.version = ${version} and r.seq_from <= ${seq} and r.seq_until > ${seq}`;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TenantOverrides } from './overrides-schema.ts';
 import { platforms } from './platforms.ts';
 import { indicatorStatuses, itemStatuses, killChainStages, severities, tlps } from './vocabulary.ts';
 
@@ -68,16 +69,6 @@ export const Passage = z.object({
   sourceUrl: z.string(),
   charSpan: z.object({ start: z.int(), end: z.int() }).describe('UTF-16 units of the stored text, end exclusive.'),
 });
-
-/** What the calling organization says of an item that others see too. */
-const TenantOverrides = z
-  .object({
-    status: z.enum(itemStatuses).optional(),
-    note: z.string().optional(),
-    updatedAt: Instant,
-    updatedBy: z.string().optional(),
-  })
-  .meta({ id: 'TenantOverrides' });
 
 /** A feed item as it leaves. A field without a value is left out; lists are always there. */
 export const FeedItem = z

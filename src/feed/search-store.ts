@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../db/db.ts';
 import { appError } from '../lib/errors.ts';
-import { columnConditions, isListed, statusOf, withColumns, type ItemFilters } from './listed.ts';
+import type { ItemFilters } from './filters.ts';
+import { columnConditions, isListed, withColumns } from './listed.ts';
 import { toPageRows, type PageRow, type PageRows } from './page-store.ts';
+import { ownConditions, saidAt, saidIds } from './said.ts';
 import type { Search, TermFilter } from './search-query.ts';
 import { isVisible } from './store.ts';
 import type { View } from './view.ts';
@@ -13,6 +15,10 @@ type Sql = ReturnType<typeof sql>;
 type Condition = { now: Sql; past: Sql };
 
 const both = (condition: Sql): Condition => ({ now: condition, past: condition });
+const byId = (condition: (id: Sql) => Sql): Condition => ({
+  now: condition(sql`i.id`),
+  past: condition(sql`s.item_id`),
+});
 const all = (conditions: Condition[]): Condition => ({
   now: sql.join(
     conditions.map(({ now }) => now),
@@ -24,8 +30,8 @@ const all = (conditions: Condition[]): Condition => ({
   ),
 });
 
-/** What is looked for. `only`: a query for the ids that the list is narrowed to. */
-type Given = { filters: ItemFilters; search: Search; only?: Sql | undefined };
+/** What is looked for. `only`: a condition on the id of an item that the list is narrowed by. */
+type Given = { filters: ItemFilters; search: Search; only?: ((id: Sql) => Sql) | undefined };
 
 /**
  * One page of what a search finds in a view, with how many it finds. All that is found is gathered once, so its cost grows with what is
@@ -71,30 +77,48 @@ async function withinTime<T>(work: Promise<T>): Promise<T> {
 
 /** The CTE `found (id, added_to_feed_at, seq_from)`, and before it `matched` where duplicates may speak for their root. */
 function foundIn(view: View, { filters, search, only }: Given): Sql {
-  const { sources, status: _status, ...columns } = filters;
-  const own = [
-    both(columnConditions(columns)),
-    { now: statusOf(filters, sql`i.id`), past: statusOf(filters, sql`s.item_id`) },
+  const { sources, ...columns } = filters;
+  const { rootsOnly: _shown, ...anyRoot } = columns;
+  const isOwn = (given: ItemFilters): Condition =>
+    byId((id) => sql`${columnConditions(given)} ${ownConditions(given, id)}`);
+  const conditions = [
     ...search.rootTerms.map((term) => hasTerm(view, term)),
-    ...(only ? [{ now: sql`and i.id in (${only})`, past: sql`and s.item_id in (${only})` }] : []),
-    ...(search.updatedSince ? [both(sql`and last_updated >= ${search.updatedSince}::timestamptz`)] : []),
+    ...(only ? [byId((id) => sql`and ${only(id)}`)] : []),
+    ...(search.updatedSince ? [isUpdated(filters.own, search.updatedSince)] : []),
   ];
   const match = [
     ...(sources ? [both(columnConditions({ sources }))] : []),
     ...search.terms.map((term) => hasTerm(view, term)),
     ...(search.words ? [hasWords(view, search.words)] : []),
   ];
-  if (!search.rootsOnly) return sql`found as materialized (${rowsOf(view, all([...own, ...match]))})`;
-  const roots = both(sql`and duplicate_of is null`);
-  if (match.length === 0) return sql`found as materialized (${rowsOf(view, all([...own, roots]))})`;
+  if (!search.rootsOnly)
+    return sql`found as materialized (${rowsOf(view, all([isOwn(anyRoot), ...conditions, ...match]))})`;
+  const roots = isOwn({ ...columns, rootsOnly: true });
+  if (match.length === 0) return sql`found as materialized (${rowsOf(view, all([roots, ...conditions]))})`;
   const isMatched = {
     now: isAmong(sql`select id from matched`),
     past: sql`and s.item_id in (select id from matched)`,
   };
   return sql`
-    matched as materialized (select coalesce(duplicate_of, id) as id from (${rowsOf(view, all(match))}) rows),
-    found as materialized (${rowsOf(view, all([...own, roots, isMatched]))})`;
+    matched as materialized (${rootsOf(filters.own, rowsOf(view, all(match)))}),
+    found as materialized (${rowsOf(view, all([roots, ...conditions, isMatched]))})`;
 }
+
+/** The roots of rows, as the organization sees them. */
+const rootsOf = (own: number | undefined, found: Sql): Sql =>
+  own === undefined
+    ? sql`select coalesce(duplicate_of, id) as id from (${found}) rows`
+    : sql`select coalesce(case when said.moved then said.duplicate_of else rows.duplicate_of end, rows.id) as id
+        from (${found}) rows left join ${saidAt(own)} said on said.item_id = rows.id`;
+
+/** What an organization says of an item changes when it says so. */
+const isUpdated = (own: number | undefined, since: string): Condition =>
+  own === undefined
+    ? both(sql`and last_updated >= ${since}::timestamptz`)
+    : byId(
+        (id) =>
+          sql`and (last_updated >= ${since}::timestamptz or ${id} in ${saidIds(own, sql`said.updated_at >= ${since}::timestamptz`)})`,
+      );
 
 function rowsOf(view: View, { now, past }: Condition): Sql {
   const listed = isListed(view);

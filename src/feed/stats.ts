@@ -4,6 +4,7 @@ import type { Caller } from '../orgs/caller.ts';
 import { getPage } from './pages.ts';
 import type { Page } from './page-cache.ts';
 import { platforms } from './platforms.ts';
+import { findAnswering } from './relevance-store.ts';
 import type { FeedStats } from './schema.ts';
 import { listCounts, listRecent, type CountRow, type RecentRow } from './store.ts';
 import { severities } from './vocabulary.ts';
@@ -14,8 +15,9 @@ const recentMax = 10;
 export function getStats(deps: Deps, caller: Caller): Promise<Page> {
   return getPage(deps, caller, { name: 'stats' }, ({ view }) =>
     inOrg(deps.db, caller.orgId, async (tx) => {
-      const counts = await listCounts(tx, view);
-      return Buffer.from(JSON.stringify(toStats(counts, await listRecent(tx, view, recentMax))));
+      const { own } = await findAnswering(tx, view);
+      const counts = await listCounts(tx, view, own);
+      return Buffer.from(JSON.stringify(toStats(counts, await listRecent(tx, view, { own, limit: recentMax }))));
     }),
   );
 }

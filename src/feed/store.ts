@@ -1,7 +1,11 @@
 import { sql } from 'kysely';
 import { row, rows, type Tx } from '../db/db.ts';
 import { orderedRows, poolsOf, wasThen, withColumns } from './listed.ts';
+import { saidAt } from './said.ts';
+import { saidRows } from './totals.ts';
 import type { View } from './view.ts';
+
+type Sql = ReturnType<typeof sql>;
 
 export type PoolVersion = [id: string, seq: number];
 
@@ -35,8 +39,11 @@ export function listSourceNames(tx: Tx, view: View): Promise<{ publisher: string
 
 export type CountRow = { severity: string; platforms: string; publisher: string; n: number };
 
-/** How many items of a view there are of each kind. */
-export function listCounts(tx: Tx, view: View): Promise<CountRow[]> {
+/** How many items of a view there are of each kind, with the organization's own severities where `own` is where its pool stands. */
+export function listCounts(tx: Tx, view: View, own: number | undefined): Promise<CountRow[]> {
+  const said = own === undefined ? undefined : saidRows(view, own);
+  const change = (from: Sql, n: number): Sql =>
+    sql`union all select severity, array_to_string(platforms, ','), publisher, ${sql.lit(n)} from ${from}`;
   return rows(
     tx,
     sql<CountRow>`
@@ -45,6 +52,7 @@ export function listCounts(tx: Tx, view: View): Promise<CountRow[]> {
         union all select severity, array_to_string(platforms, ','), publisher, -1
           from ${poolsOf(view)} join items i on i.pool_id = pool.id and i.seq > pool.seq
         union all select severity, array_to_string(platforms, ','), publisher, 1 from ${poolsOf(view)} join item_states s on ${wasThen}
+        ${said ? sql`${change(said.shared, -1)} ${change(said.own, 1)}` : sql``}
       ) counted group by severity, platforms, publisher having sum(n) <> 0`,
   );
 }
@@ -58,12 +66,19 @@ export type RecentRow = {
 };
 
 /** The first items of a view. */
-export function listRecent(tx: Tx, view: View, limit: number): Promise<RecentRow[]> {
+export function listRecent(
+  tx: Tx,
+  view: View,
+  { own, limit }: { own: number | undefined; limit: number },
+): Promise<RecentRow[]> {
+  const listed = withColumns(orderedRows(view, {}, { limit: sql`${limit}` }), ['title', 'severity', 'publish_time']);
+  const severity = own === undefined ? sql`recent.severity` : sql`coalesce(said.severity, recent.severity)`;
   return rows(
     tx,
     sql<RecentRow>`
-      ${withColumns(orderedRows(view, {}, { limit: sql`${limit}` }), ['title', 'severity', 'publish_time'])}
-      order by page.added_to_feed_at desc, page.id desc`,
+      select recent.id, recent.title, ${severity} as severity, recent.publish_time, recent.added_to_feed_at from (${listed}) recent
+      ${own === undefined ? sql`` : sql`left join ${saidAt(own)} said on said.item_id = recent.id`}
+      order by recent.added_to_feed_at desc, recent.id desc`,
   );
 }
 

@@ -6,9 +6,9 @@ import type { Caller } from '../orgs/caller.ts';
 import { emitHits } from './events.ts';
 import { getHit } from './hits.ts';
 import type { HitDetail, HitVerdict } from './schema.ts';
-import { lockHit, storeStatus } from './status-store.ts';
+import { listChanges, lockHit, storeStatus } from './status-store.ts';
 
-/** Sets what a person says of a hit. The status it has already: nothing is written. */
+/** Sets what a person says of a hit. The status it has already, without another reason: nothing is written. */
 export async function setHitStatus(
   deps: Pick<Deps, 'db' | 'clock'>,
   caller: Caller,
@@ -20,7 +20,10 @@ export async function setHitStatus(
   await inOrg(deps.db, caller.orgId, async (tx) => {
     const hit = await lockHit(tx, caller.orgId, id);
     if (!hit) throw appError('not_found', `Hit ${id} not found.`);
-    if (hit.status === status) return;
+    if (hit.status === status) {
+      const [latest] = await listChanges(tx, caller.orgId, id, 1);
+      if (reason === null || latest?.reason === reason) return;
+    }
     await storeStatus(tx, caller.orgId, hit, { to: status, reason, keyId: caller.keyId, now });
     await emitHits(tx, caller.orgId, [id]);
     await insertAudit(tx, caller, {

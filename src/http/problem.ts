@@ -104,9 +104,9 @@ function fieldErrors(entry: ValidationEntry, context: string): FieldError[] {
   if (context === 'querystring' && entry.message?.endsWith('received array')) {
     return [{ pointer: pointerOf(context, path), code: 'repeated', detail: 'is given more than once' }];
   }
-  return [
-    { pointer: pointerOf(context, path), code: entry.keyword ?? 'invalid', detail: entry.message ?? 'is not valid' },
-  ];
+  const isMissing = entry.message?.endsWith('received undefined') === true;
+  const detail = isMissing ? 'is missing' : (entry.message ?? 'is not valid');
+  return [{ pointer: pointerOf(context, path), code: entry.keyword ?? 'invalid', detail }];
 }
 
 const prefixes: Record<string, string> = { body: '', querystring: 'query', params: 'path', headers: 'header' };

@@ -4,7 +4,7 @@ import { createParser } from './parser.ts';
 import { osvRecord } from './test-osv.ts';
 import { stixBundle } from './test-stix.ts';
 
-const parser = createParser();
+const parser = createParser('.');
 afterAll(() => parser.close());
 const context = { reliability: 0.5 };
 const part = (bytes: Uint8Array | string) => ({ name: 'x.json', bytes: Buffer.from(bytes as string) });

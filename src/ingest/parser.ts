@@ -15,9 +15,11 @@ const inlineMaxBytes = 1024 * 1024;
 const timeoutMs = 120_000;
 const magic = { gzip: [0x1f, 0x8b], zip: [0x50, 0x4b] };
 
-export function createParser(): Parser {
+/** `dataDir`: where the knowledge lies that `tocsin knowledge update` took. */
+export function createParser(dataDir: string): Parser {
   const threads = createThreads<ParseTask, Parsed>({
     file: new URL('parse-thread.ts', import.meta.url),
+    workerData: dataDir,
     threadsMax: 2,
     waitingMax: 32,
     memoryMb: 2_048,

@@ -8,10 +8,12 @@ import { connectionOf, hitKeysOf, simulateStretch, type ProofDeps } from './prev
 
 const dayMs = 86_400_000;
 const stretchDays = 7;
+/** Of another SIEM, which is asked window by window and may count what it is asked. */
+const remoteDays = 1;
 
 /**
- * What a detection would have raised over the last seven days of the organization's own logs, on event time; null where they hold
- * nothing that it reads. The built-in analyst judges, so that it costs nothing: a model raises less. Throws what `simulateStretch`
+ * What a detection would have raised over the last seven days of the organization's own logs, or the last day of another SIEM, on event
+ * time; null where they hold nothing that it reads. The built-in analyst judges, so that it costs nothing: a model raises less. Throws what `simulateStretch`
  * throws, 422 for a query that does not run among it.
  */
 export async function estimateNoise(
@@ -24,12 +26,13 @@ export async function estimateNoise(
   const run = rehearsedRun({ ...of, definition }, { connection, clock: 'event', model: 'analyst', at: now });
   const oldest = await oldestEvent(connection, definition);
   if (oldest === null || oldest >= now) return null;
-  const from = new Date(Math.max(oldest.getTime(), now.getTime() - stretchDays * dayMs));
+  const days = connection.id === undefined ? stretchDays : remoteDays;
+  const from = new Date(Math.max(oldest.getTime(), now.getTime() - days * dayMs));
   const { windows, complete } = await simulateStretch(deps, run, { from, to: now }, now);
   const to = windows.at(-1)?.to ?? from;
   const decisions = windows.flatMap((window) => window.decisions);
   const hits = hitKeysOf(decisions).size;
-  const days = Math.max((to.getTime() - from.getTime()) / dayMs, 1);
+  const length = Math.max((to.getTime() - from.getTime()) / dayMs, 1);
   return {
     from: from.toISOString(),
     to: to.toISOString(),
@@ -37,7 +40,7 @@ export async function estimateNoise(
     rowsTotal: windows.reduce((sum, { rowsTotal }) => sum + rowsTotal, 0),
     candidates: decisions.length,
     hits,
-    hitsPerDay: Math.round((10 * hits) / days) / 10,
+    hitsPerDay: Math.round((10 * hits) / length) / 10,
     complete,
   };
 }

@@ -7,7 +7,7 @@ export const RunStep = z.object({
   attempt: z.number().int(),
   n: z.number().int().describe('Counts within the attempt.'),
   kind: z.enum(['plan', 'call', 'tool']),
-  entity: z.string(),
+  entity: z.string().describe("Whom it is about; in a built-in agent's run the feed item."),
   at: z.string(),
   ms: z.number(),
   model: z.string(),

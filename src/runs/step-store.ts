@@ -8,10 +8,14 @@ import type { Claim } from '../schedule/claim.ts';
 const bodyMax = 200_000;
 
 /**
- * Keeps a step of a run that the caller's fence holds. `at` is the time that the run was due, as its id carries it, so that a
+ * Keeps a step of a run that nobody else writes steps of. `at` is the time that the run was due, as its id carries it, so that a
  * look-up prunes to one month; an attempt that did not count goes on with its numbers.
  */
-export async function insertStep(tx: Tx, claim: Claim, step: Step): Promise<void> {
+export async function insertStep(
+  tx: Tx,
+  claim: Pick<Claim, 'orgId' | 'runId' | 'attempt' | 'dueAt'>,
+  step: Step,
+): Promise<void> {
   const whole = JSON.stringify(step);
   const body = whole.length <= bodyMax ? whole : JSON.stringify({ ...step, sent: 'too long to keep' });
   const mine = sql`at = ${claim.dueAt} and run_id = ${claim.runId} and attempt = ${claim.attempt}`;

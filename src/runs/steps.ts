@@ -1,6 +1,7 @@
-import { inOrg } from '../db/db.ts';
+import { inOrg, type Tx } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import { appError, fieldError } from '../lib/errors.ts';
+import type { OrgId } from '../lib/org-id.ts';
 import { pageRequest, type PageQuery } from '../lib/page.ts';
 import type { Caller } from '../orgs/caller.ts';
 import type { RunStep, StepList } from './agent-schema.ts';
@@ -14,12 +15,17 @@ export async function getSteps(
   id: string,
   query: PageQuery,
 ): Promise<StepList> {
+  return inOrg(db, caller.orgId, async (tx) => {
+    if (!(await findRun(tx, caller.orgId, id))) throw appError('not_found', `Run ${id} not found.`);
+    return pageOfSteps(tx, caller.orgId, id, query);
+  });
+}
+
+/** A page of the steps of a run that is known to be the organization's. 400 for a cursor that none gave. */
+export async function pageOfSteps(tx: Tx, orgId: OrgId, runId: string, query: PageQuery): Promise<StepList> {
   const after = query.cursor === undefined ? null : markOf(query.cursor);
   const { limit } = pageRequest(query.limit === undefined ? {} : { limit: query.limit });
-  const found = await inOrg(db, caller.orgId, async (tx) => {
-    if (!(await findRun(tx, caller.orgId, id))) throw appError('not_found', `Run ${id} not found.`);
-    return listSteps(tx, caller.orgId, id, { after, limit });
-  });
+  const found = await listSteps(tx, orgId, runId, { after, limit });
   const page = found.slice(0, limit);
   const last = found.length > limit ? page.at(-1) : undefined;
   return {

@@ -65,6 +65,28 @@ test('claimers racing get every run once and no lane beyond its places', async (
   await empty();
 });
 
+test('runs of several slots of one detection, all due for another attempt, are claimed one after the other', async () => {
+  const { orgId, at } = await dueOrg(2);
+  for (let slot = 1; slot <= 3; slot++) {
+    const now = new Date(at.getTime() + slot * 3_600_000);
+    await enqueue(now);
+    const claims = await claimRunsAcrossOrgs(db, now, 8);
+    expect(claims.map(({ dueAt }) => dueAt.getUTCHours())).toEqual([slot, slot]);
+    for (const claim of claims)
+      await inOrg(db, orgId, (tx) => requeue(tx, claim, { counted: true, retryMs: 3_600_000 }));
+  }
+  await acrossOrgs(db, (tx) => sql`update run_queue set retry_at = null`.execute(tx));
+  const now = new Date(at.getTime() + 3 * 3_600_000);
+  for (let slot = 1; slot <= 3; slot++) {
+    const claims = await claimRunsAcrossOrgs(db, now, 8);
+    expect(claims.map(({ dueAt }) => dueAt.getUTCHours())).toEqual([slot, slot]);
+    expect(await claimRunsAcrossOrgs(db, now, 8)).toEqual([]);
+    for (const { runId } of claims)
+      await inOrg(db, orgId, (tx) => sql`delete from run_queue where run_id = ${runId}`.execute(tx));
+  }
+  await empty();
+});
+
 test('an organization with many due detections does not starve one with few', async () => {
   const big = await dueOrg(300);
   const small = await dueOrg(3, big.at);

@@ -68,6 +68,7 @@ const toClaim = (row: ClaimRow): Claim => ({
  * served longest ago. Empty: nothing to do. `served_at` stands in the lane's condition so that a claimer who waited for
  * nobody but read an older state of the lane drops it: the cap holds and a detection never runs twice at once.
  * Runs with a model are held to its places (`places`), and leave one of a lane to runs without; those without a free place are passed by.
+ * Of several runs of one detection (after an outage each slot's may wait for its next attempt) the oldest is claimed, the others later.
  * A run whose connection is paused or has no place left is passed by.
  * The commit does not wait for the disk: a claim that a crash of the server undoes is refused at its first fenced write.
  */
@@ -97,15 +98,15 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, plac
     ), served as (
       update lanes l set served_at = clock_timestamp() from lane where l.organization_id = lane.organization_id and l.kind = lane.kind
     ), oldest as materialized (
-      select run.run_id, run.resumed, ${rules.ranks},
+      select run.run_id, run.resumed, ${rules.ranks}, row_number() over (partition by run.detection_id order by run.start_at, run.run_id) as nth_of_detection,
         row_number() over (partition by run.connection_id order by run.start_at, run.run_id) as nth_of_connection from lane cross join lateral (
-        select q.run_id, q.begun as resumed, q.start_at, q.model_alias, q.connection_id, lane.model_room from run_queue q
+        select q.run_id, q.detection_id, q.begun as resumed, q.start_at, q.model_alias, q.connection_id, lane.model_room from run_queue q
         where q.organization_id = lane.organization_id and q.kind = lane.kind
           and ${claimable(sql`lane.model_room`)} order by q.start_at, q.run_id limit least(lane.places, ${limit}) for update skip locked
       ) run
     )
     update run_queue q set state = 'running', begun = true, attempt = q.attempt + 1, retry_at = null, lease_until = ${lease}, worker = ${uuidv7()}
-    from oldest where q.run_id = oldest.run_id and ${rules.isWithin}
+    from oldest where q.run_id = oldest.run_id and oldest.nth_of_detection = 1 and ${rules.isWithin}
       and (q.connection_id is null or oldest.nth_of_connection <= coalesce(${placesLeft}, 1))
     returning ${columns}, oldest.resumed`;
   try {

@@ -32,6 +32,7 @@ type Ask = (sql: string, timeoutMs: number, signal: AbortSignal) => Promise<Answ
 export const clickhouse: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof Credentials>> = {
   label: 'ClickHouse',
   language: 'SQL',
+  writing: 'One SELECT. `$window` stands for the condition on the time column and must be used: WHERE $window AND … .',
   settings: Settings,
   credentials: Credentials,
   address: ({ url }) => url,

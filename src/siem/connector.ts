@@ -70,6 +70,8 @@ export type RemoteConnector<Settings, Credentials> = {
   label: string;
   /** What its queries are written in. */
   language: string;
+  /** How one is written, in sentences: what bounds it to its window, and where an event has its id. */
+  writing: string;
   settings: z.ZodType<Settings>;
   credentials: z.ZodType<Credentials>;
   // Methods, so that a registry can hold connectors of all settings: each gets only what its own schemas read.

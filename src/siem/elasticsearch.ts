@@ -38,6 +38,7 @@ type Answer = { columns: { name: string; type: string }[]; values: unknown[][]; 
 export const elasticsearch: RemoteConnector<Settings, z.infer<typeof Credentials>> = {
   label: 'Elasticsearch',
   language: 'ES|QL',
+  writing: 'FROM index METADATA _id | … . The window is a filter beside the query, which names no times.',
   settings: Settings,
   credentials: Credentials,
   address: ({ url }) => url,

@@ -33,6 +33,7 @@ type Answer = { schema: { name: string; alias?: string; type: string }[]; dataro
 export const opensearch: RemoteConnector<Settings, z.infer<typeof userPassword>> = {
   label: 'OpenSearch',
   language: 'PPL',
+  writing: 'source=index | where $window | … . `$window` stands for the condition on the time field and must be used.',
   settings: Settings,
   credentials: userPassword,
   address: ({ url }) => url,

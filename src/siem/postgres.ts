@@ -27,6 +27,7 @@ const fieldsMax = 20_000;
 export const postgres: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof Credentials>> = {
   label: 'PostgreSQL',
   language: 'SQL',
+  writing: 'One SELECT. `$window` stands for the condition on the time column and must be used: WHERE $window AND … .',
   settings: Settings,
   credentials: Credentials,
   address: ({ host, port }) => `${host}:${port}`,

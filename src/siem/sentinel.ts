@@ -48,6 +48,7 @@ type Metadata = { tables?: { name: string; columns?: Column[] }[] };
 export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = {
   label: 'Microsoft Sentinel',
   language: 'KQL',
+  writing: 'Table | where $window | … . `$window` stands for the condition on the time column and must be used.',
   settings: Settings,
   credentials: Credentials,
   address: ({ endpoint, authority }) => `${endpoint} ${authority}`,

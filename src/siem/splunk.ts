@@ -33,6 +33,8 @@ const dayMs = 86_400_000;
 export const splunk: RemoteConnector<Settings, z.infer<typeof Credentials>> = {
   label: 'Splunk',
   language: 'SPL',
+  writing:
+    'A search such as index=… | … . The window is the time range of the search, which uses neither earliest nor latest; no macros.',
   settings: Settings,
   credentials: Credentials,
   address: ({ url }) => url,

@@ -4,12 +4,15 @@ import { blocksOf, modelsAt } from '../../test/models.ts';
 import { startApp, type TestOrg } from '../../test/harness.ts';
 import { runDueAgents } from '../agents/run-due.ts';
 import { processStart } from '../detections/builtin/samples.ts';
+import { inOrg } from '../db/db.ts';
 import { demoFeed } from '../demo/feed.ts';
 import { whileServing } from '../../test/fill.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { tlps } from '../feed/vocabulary.ts';
 import { listDatasets } from '../logs/datasets.ts';
+import { listSteps } from '../runs/step-store.ts';
 import { fromModel } from './drafts.ts';
+import { localTarget } from './target.ts';
 
 let now = new Date('2030-01-07T12:00:00Z');
 const { deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
@@ -75,7 +78,7 @@ async function ask(org: TestOrg, items: FeedItem[], { brain, local = false }: { 
   const task = { orgId: org.id, agentId: id, runId: id, model, prompt: 'Owner says.', budgets: {}, signal };
   const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
   const { datasets } = await listDatasets(deps, org.id);
-  return { drafts: await fromModel(deps, { task, caller, items, datasets }), stand };
+  return { drafts: await fromModel(deps, { task, caller, items, target: localTarget(datasets) }), stand, runId: id };
 }
 
 test('a draft carries technique, passage, tests and noise; the report travels as delimited data', async () => {
@@ -134,9 +137,13 @@ test.each(tlps.flatMap((tlp) => [false, true].map((local) => [tlp, local] as con
 
 test('an outage ends the asking, and the items keep their try', async () => {
   const org = await withLogs();
-  const { drafts, stand } = await ask(org, [item('one'), item('two')], { brain: () => ({ status: 503 }) });
+  const { drafts, stand, runId } = await ask(org, [item('one'), item('two')], { brain: () => ({ status: 503 }) });
   expect(drafts).toMatchObject({ asked: [], failure: { kind: 'model_unavailable' } });
   expect(stand.asked).toHaveLength(1);
+  const kept = await inOrg(deps.db, org.id, (tx) => listSteps(tx, org.id, runId, { after: null, limit: 10 }));
+  expect(kept.map(({ body }) => JSON.parse(body))).toMatchObject([
+    { entity: 'one', error: expect.stringContaining('503') },
+  ]);
 });
 
 test('the built-in agent asks its model about an item once, and what it wrote stands among the suggestions', async () => {
@@ -160,6 +167,17 @@ test('the built-in agent asks its model about an item once, and what it wrote st
   expect(run).toMatchObject({ model: 'anthropic/stand-in', tokens: 120 * stand.asked.length });
   expect(run.costUsd).toBeGreaterThan(0);
   const asked = stand.asked.map(({ turns }) => blocksOf(turns[0]!.text)[0]);
+  const stepsOf = (by: TestOrg, agent: string, of: string) =>
+    by.call('GET', `/api/agents/${agent}/runs/${of}/steps?limit=1`);
+  const { steps, nextCursor } = (await stepsOf(org, id, run.id)).body;
+  expect(steps).toMatchObject([{ attempt: 1, n: 1, kind: 'call', tokens: { input: 100, output: 20 } }]);
+  expect(steps[0].toolCalls[0].input.detectionQuery).toBe(query('notepad%'));
+  expect(JSON.stringify(steps[0].sent)).toContain('Write one detection');
+  expect((await org.call('GET', `/items/${steps[0].entity}`)).status).toBe(200);
+  expect(nextCursor === null).toBe(stand.asked.length === 1);
+  expect((await stepsOf(await newOrg(), id, run.id)).status).toBe(404);
+  const other = agents.find((one: { builtInAgentType: string }) => one.builtInAgentType === 'threat-relevancy').id;
+  expect((await stepsOf(org, other, run.id)).status).toBe(404);
   now = new Date(now.getTime() + 3_600_000);
   await runDueAgents(deps, signal);
   const later = stand.asked.slice(asked.length).map(({ turns }) => blocksOf(turns[0]!.text)[0]);

@@ -6,11 +6,11 @@ import type { Deps } from '../deps.ts';
 import type { Estimate } from '../detections/schema.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import type { Caller } from '../orgs/caller.ts';
-import type { Dataset } from './logs.ts';
 import { draftByModel } from './model-draft.ts';
 import { withSource, type Proposal } from './proposal.ts';
 import { openPurse } from './purse.ts';
 import { listAskedItems } from './store.ts';
+import type { Target } from './target.ts';
 
 const asksMax = 3;
 const askedDays = 30;
@@ -30,14 +30,14 @@ export type Drafts = {
 /** Detections that a model writes for the newest items it was not asked about yet, three of one run at most; only those that run. */
 export async function fromModel(
   deps: Deps,
-  { task, caller, items, datasets }: { task: WorkTask; caller: Caller; items: FeedItem[]; datasets: Dataset[] },
+  { task, caller, items, target }: { task: WorkTask; caller: Caller; items: FeedItem[]; target: Target },
 ): Promise<Drafts> {
   const { model } = task;
   const drafts: Drafts = { proposals: [], dropped: [], asked: [], spent: { tokens: 0, costUsd: 0 }, failure: null };
-  if (!model || datasets.length === 0) return drafts;
+  if (!model || target.datasets.length === 0) return drafts;
   const since = new Date(deps.clock().getTime() - askedDays * dayMs);
   const asked = await inOrg(deps.db, task.orgId, (tx) => listAskedItems(tx, task, since));
-  const purse = openPurse(deps, task, model);
+  const purse = openPurse(deps, { ...task, keepsSteps: true }, model);
   drafts.spent = purse.spent;
   const open = items.filter(
     (item) => !asked.has(item.id) && mayRead(model, item) && item.provenance.supportingPassages.length > 0,
@@ -45,9 +45,10 @@ export async function fromModel(
   for (const item of open.slice(0, asksMax)) {
     if (task.signal.aborted) break;
     try {
-      const drafting = { model, purse, prompt: task.prompt, datasets, signal: task.signal };
+      const drafting = { model, purse, prompt: task.prompt, target, signal: task.signal };
       const found = await draftByModel(deps, caller, {
         ...drafting,
+        about: item.id,
         ask: ({ wrap }) => `Write one detection for the behaviour that this report describes.\n${wrap(textOf(item))}`,
       });
       drafts.asked.push(item.id);

@@ -1,5 +1,7 @@
 import type { Spent } from '../agent/budgets.ts';
 import { ModelError } from '../agent/model-error.ts';
+import type { ModelRef } from '../agent/models.ts';
+import { getFields } from '../connections/checks.ts';
 import { inOrg } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import type { Estimate, Warning } from '../detections/schema.ts';
@@ -9,6 +11,8 @@ import { uuidv7 } from '../lib/ids.ts';
 import { listDatasets } from '../logs/datasets.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { failureAsError } from '../proof/failure.ts';
+import { SiemError } from '../siem/connector.ts';
+import type { RemoteKind } from '../siem/registry.ts';
 import type { Draft } from './draft.ts';
 import { fittingDrafts, missingFor, techniquesIn } from './intent.ts';
 import type { Dataset } from './logs.ts';
@@ -17,6 +21,7 @@ import { proveDraft } from './prove.ts';
 import { openPurse } from './purse.ts';
 import type { Generated, GenerateRequest } from './schema.ts';
 import { findResearcher } from './store.ts';
+import { connectedTarget, localTarget, type Target } from './target.ts';
 
 const triesMax = 5;
 const modelMs = 100_000;
@@ -25,25 +30,13 @@ type Made = { draft: Draft; estimate: Estimate; steps: string[]; matched: string
 
 /**
  * Writes a detection for an intent and runs it over the organization's logs; stores nothing. The model behind the alias `default`
- * writes it where there is one, else, or if that fails, the best shipped detection or query template. 422 where nothing fits.
+ * writes it where there is one, else, or if that fails, the best shipped detection or query template. For a SIEM that is connected only a
+ * model can. 422 where nothing fits.
  */
 export async function generateDetection(deps: Deps, caller: Caller, input: GenerateRequest): Promise<Generated> {
   const { intent, siemType = null, toolNames } = input;
-  if (siemType !== null && siemType.toLowerCase() !== 'local')
-    throw refusal(
-      '/siemType',
-      'no_connection',
-      `Only the logs of the embedded store are known well enough, not "${siemType}".`,
-    );
-  const { datasets } = await listDatasets(deps, caller.orgId);
-  if (datasets.length === 0)
-    throw refusal(
-      '/intent',
-      'no_logs',
-      'There are no logs to detect anything in; send some to POST /api/logs/{dataset}.',
-    );
-  const made =
-    (await byModel(deps, caller, { intent, datasets })) ?? (await byRules(deps, caller, { intent, datasets }));
+  const isLocal = siemType === null || siemType.toLowerCase() === 'local';
+  const made = isLocal ? await forLogs(deps, caller, intent) : await forSiem(deps, caller, { intent, siemType });
   const { draft, estimate, steps, matched, spent, warnings } = made;
   const { body, tests, technique, basis } = draft;
   const tools = toolNames ?? [];
@@ -68,32 +61,80 @@ export async function generateDetection(deps: Deps, caller: Caller, input: Gener
   };
 }
 
-type Asked = { intent: string; datasets: Dataset[]; failed?: ModelError };
-
-/** Undefined where there is no model, or where what the model could not do the rules can. */
-async function byModel(deps: Deps, caller: Caller, asked: Asked): Promise<Made | undefined> {
+async function forLogs(deps: Deps, caller: Caller, intent: string): Promise<Made> {
+  const { datasets } = await listDatasets(deps, caller.orgId);
+  if (datasets.length === 0)
+    throw refusal(
+      '/intent',
+      'no_logs',
+      'There are no logs to detect anything in; send some to POST /api/logs/{dataset}.',
+    );
   const model = deps.models?.find('default');
-  if (!model) return undefined;
+  if (!model) return byRules(deps, caller, { intent, datasets });
+  const drafted = await byModel(deps, caller, { intent, model, target: localTarget(datasets) });
+  if ('draft' in drafted) return drafted;
+  const made = await byRules(deps, caller, { intent, datasets }).catch(() => {
+    throw drafted.answer;
+  });
+  const { spent, detail } = drafted;
+  return { ...made, spent, warnings: [{ code: 'model_failed', field: 'modelAlias', detail }] };
+}
+
+/** What ships is written for the embedded store: for another SIEM a model writes, and its query is run over the connection. */
+async function forSiem(
+  deps: Deps,
+  caller: Caller,
+  { intent, siemType }: { intent: string; siemType: string },
+): Promise<Made> {
+  const connection = await deps
+    .connectionFor(caller.orgId, { connectionId: null, siemType })
+    .catch((error: unknown) => {
+      throw error instanceof SiemError ? refusal('/siemType', error.failure.kind, error.failure.message) : error;
+    });
+  const model = deps.models?.find('default');
+  if (!model)
+    throw refusal(
+      '/siemType',
+      'no_model',
+      `What ships is written for the embedded store; for ${siemType} a language model is needed behind the alias default.`,
+    );
+  const { datasets } = await getFields(deps, caller, connection.id!);
+  if (datasets.every(({ fields }) => fields.length === 0))
+    throw refusal('/siemType', 'no_logs', `The connection to ${siemType} shows no fields that could be asked for.`);
+  const target = connectedTarget(siemType.toLowerCase() as RemoteKind, datasets);
+  const drafted = await byModel(deps, caller, { intent, model, target });
+  if ('draft' in drafted) return drafted;
+  throw drafted.answer;
+}
+
+type Undrafted = { answer: unknown; detail: string; spent: Spent };
+
+async function byModel(
+  deps: Deps,
+  caller: Caller,
+  { intent, model, target }: { intent: string; model: ModelRef; target: Target },
+): Promise<Made | Undrafted> {
   const { agentId, prompt, budgets } = await inOrg(deps.db, caller.orgId, (tx) => findResearcher(tx, caller.orgId));
-  const purse = openPurse(deps, { orgId: caller.orgId, agentId, runId: uuidv7(), budgets }, model);
-  const ask = (): string => `Write one detection for this: ${asked.intent}`;
-  const { datasets } = asked;
+  const purse = openPurse(deps, { orgId: caller.orgId, agentId, runId: uuidv7(), budgets, keepsSteps: false }, model);
+  const ask = (): string => `Write one detection for this: ${intent}`;
   const signal = AbortSignal.timeout(modelMs);
   try {
-    const found = await draftByModel(deps, caller, { model, purse, prompt, datasets, signal, ask });
+    const found = await draftByModel(deps, caller, { model, purse, prompt, target, signal, about: 'intent', ask });
     return { ...found, matched: [], spent: purse.spent, warnings: [] };
   } catch (error) {
-    if (!(error instanceof ModelError) && !signal.aborted) throw error;
-    const failed = failureAsError(error);
-    const detail = error instanceof ModelError ? error.failure.message : 'The model took too long.';
-    const made = await byRules(deps, caller, asked).catch(() => {
-      throw error instanceof ModelError ? failed : appError('unavailable', detail);
-    });
-    return { ...made, spent: purse.spent, warnings: [{ code: 'model_failed', field: 'modelAlias', detail }] };
+    const { spent } = purse;
+    if (error instanceof ModelError) return { answer: failureAsError(error), detail: error.failure.message, spent };
+    if (!signal.aborted) throw error;
+    const detail = 'The model took too long.';
+    return { answer: appError('unavailable', detail), detail, spent };
   }
 }
 
-async function byRules(deps: Deps, caller: Caller, { intent, datasets }: Asked): Promise<Made> {
+async function byRules(
+  deps: Deps,
+  caller: Caller,
+  { intent, datasets }: { intent: string; datasets: Dataset[] },
+): Promise<Made> {
   const reasons: string[] = [];
   for (const { draft, matched } of fittingDrafts(intent, datasets).slice(0, triesMax)) {
     const proven = await proveDraft(deps, caller, draft);

@@ -1,20 +1,29 @@
 import type { Budgets, Spent } from '../agent/budgets.ts';
+import type { Step } from '../agent/step.ts';
 import type { ModelRef } from '../agent/models.ts';
 import { inOrg } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import type { OrgId } from '../lib/org-id.ts';
+import { timeOfId } from '../lib/ids.ts';
 import { admitStep } from '../runs/allowance.ts';
+import { insertStep } from '../runs/step-store.ts';
 import { countUsage, release } from '../runs/usage-store.ts';
 
-export type Purse = { spent: Spent; admit: () => Promise<void>; record: (spent: Spent) => Promise<void> };
+export type Purse = { spent: Spent; admit: () => Promise<void>; record: (step: Step) => Promise<void> };
 
-/** Who spends: a built-in agent in one of its runs, or somebody in its name. `budgets` go before those of the alias. */
-export type Spender = { orgId: OrgId; agentId: string; runId: string; budgets: Partial<Budgets> };
+/** Who spends: a built-in agent in one of its runs, whose steps are kept, or somebody in its name. `budgets` go before those of the alias. */
+export type Spender = {
+  orgId: OrgId;
+  agentId: string;
+  runId: string;
+  budgets: Partial<Budgets>;
+  keepsSteps: boolean;
+};
 
-/** What a built-in agent may spend on its model, counted and bounded as what a detection spends. */
+/** What a built-in agent may spend on its model, counted and bounded as what a detection spends. Steps are kept as those of runs are. */
 export function openPurse(
   deps: Pick<Deps, 'db' | 'clock'>,
-  { orgId, agentId, runId, budgets }: Spender,
+  { orgId, agentId, runId, budgets, keepsSteps }: Spender,
   model: ModelRef,
 ): Purse {
   const spent = { tokens: 0, costUsd: 0 };
@@ -24,8 +33,11 @@ export function openPurse(
   return {
     spent,
     admit: () => admitStep(deps, { ...of, id: runId, spent, budgets: bounds, runMs: performance.now() - begun }, model),
-    record: async ({ tokens, costUsd }) => {
+    record: async (step) => {
+      const { costUsd } = step;
+      const tokens = step.tokens.input + step.tokens.output;
       await inOrg(deps.db, orgId, async (tx) => {
+        if (keepsSteps) await insertStep(tx, { orgId, runId, attempt: 1, dueAt: timeOfId(runId) }, step);
         if (tokens > 0) await countUsage(tx, of, { alias: model.alias, tokens, costUsd }, deps.clock());
         await release(tx, { orgId, runId });
       });

@@ -13,6 +13,7 @@ import type { Dataset } from './logs.ts';
 import type { Proposal } from './proposal.ts';
 import { proveDraft } from './prove.ts';
 import { listKnown, listRecentItems } from './store.ts';
+import { localTarget } from './target.ts';
 import { fromTechniques } from './techniques.ts';
 
 const dayMs = 86_400_000;
@@ -42,7 +43,7 @@ export async function research(deps: Deps, task: WorkTask): Promise<WorkDone> {
   const work: Research = { deps, task, caller, made: [], dropped: [] };
   const { datasets } = await listDatasets(deps, orgId);
   const items = await readItems(deps, task);
-  const drafts = await fromModel(deps, { task, caller, items, datasets });
+  const drafts = await fromModel(deps, { task, caller, items, target: localTarget(datasets) });
   work.dropped.push(...drafts.dropped);
   for (const { estimate, ...proposal } of drafts.proposals) await store(work, proposal, estimate);
   const proposals = await freshProposals(work, items, datasets);

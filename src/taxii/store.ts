@@ -15,20 +15,18 @@ export async function lockCollection(tx: Tx, collection: Listed): Promise<void> 
   );
 }
 
+type Condition = (id: ReturnType<typeof sql>) => ReturnType<typeof sql>;
+type Newly = { collection: Listed; version: number; seq: number; relevant: Condition; limit: number };
+
 export type Changed = { source: string; seq: number; id: string; version: number; belongs: boolean };
 
 /**
- * The next items that changed since the collection was last brought up to date, in every pool that the organization sees; `only` the ids that
+ * The next items that changed since the collection was last brought up to date, in every pool that the organization sees; `relevant`: which of them
  * belong to the collection. Items move to the end of their pool with every change, so nothing is passed over.
  */
 export function listChanged(
   tx: Tx,
-  {
-    collection,
-    prefix,
-    only,
-    limit,
-  }: { collection: Listed; prefix: string; only?: ReturnType<typeof sql>; limit: number },
+  { collection, prefix, relevant, limit }: { collection: Listed; prefix: string; relevant?: Condition; limit: number },
 ): Promise<Changed[]> {
   return rows(
     tx,
@@ -36,7 +34,7 @@ export function listChanged(
       select next.* from (select id from feed_pools where ${isVisible}) p
       left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = ${prefix} || p.id::text
       cross join lateral (
-        select ${prefix} || p.id::text as source, i.seq, i.id, i.version, ${only ? sql`i.id in (${only})` : sql`true`} as belongs from items i
+        select ${prefix} || p.id::text as source, i.seq, i.id, i.version, ${relevant ? relevant(sql`i.id`) : sql`true`} as belongs from items i
         where i.pool_id = p.id and (i.seq, i.id) > (coalesce(c.seq, -1), coalesce(c.item_id, '00000000-0000-0000-0000-000000000000'))
         order by i.seq, i.id limit ${limit}
       ) next order by next.source, next.seq, next.id limit ${limit}`,
@@ -44,20 +42,32 @@ export function listChanged(
 }
 
 /** The next items that became relevant under a version of the profile, up to a sequence number of the organization's own pool. */
-export function listNewlyRelevant(
-  tx: Tx,
-  { collection, version, seq, limit }: { collection: Listed; version: number; seq: number; limit: number },
-): Promise<Changed[]> {
+export function listNewlyRelevant(tx: Tx, { collection, version, seq, relevant, limit }: Newly): Promise<Changed[]> {
   const source = `relevant:${version}`;
   return rows(
     tx,
     sql<Changed>`
-      select ${source} as source, r.seq_from as seq, r.item_id as id, i.version, r.seq_until > ${seq} as belongs
+      select ${source} as source, r.seq_from as seq, r.item_id as id, i.version, ${relevant(sql`i.id`)} as belongs
       from feed_relevance r join items i on i.id = r.item_id
       left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = ${source}
       where r.organization_id = tocsin_org() and r.version = ${version} and r.seq_from <= ${seq} and i.pool_id in (select id from feed_pools where ${isVisible})
         and (r.seq_from, r.item_id) > (coalesce(c.seq, -1), coalesce(c.item_id, '00000000-0000-0000-0000-000000000000'))
       order by r.seq_from, r.item_id limit ${limit}`,
+  );
+}
+
+/** The next items of whose relevance the organization itself, or its logs, may have said something. */
+export function listNewlySaid(tx: Tx, { collection, version, seq, relevant, limit }: Newly): Promise<Changed[]> {
+  const source = `said:${version}`;
+  return rows(
+    tx,
+    sql<Changed>`
+      select ${source} as source, o.seq, i.id, i.version, ${relevant(sql`i.id`)} as belongs
+      from feed_overrides o join items i on i.id = o.item_id
+      left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = ${source}
+      where o.organization_id = tocsin_org() and o.seq <= ${seq} and i.pool_id in (select id from feed_pools where ${isVisible})
+        and (o.seq, o.item_id) > (coalesce(c.seq, -1), coalesce(c.item_id, '00000000-0000-0000-0000-000000000000'))
+      order by o.seq, o.item_id limit ${limit}`,
   );
 }
 

@@ -3,7 +3,7 @@ import { row, rows, type Tx } from '../../db/db.ts';
 
 export type OverrideRow = {
   item_id: string;
-  status: 'retracted' | null;
+  status: string | null;
   note: string | null;
   stands_apart: boolean;
   merged_into: string | null;
@@ -20,7 +20,10 @@ export function findOverride(tx: Tx, orgId: string, itemId: string): Promise<Ove
   );
 }
 
-/** Everything that an organization says of items. There are few: each is a person's word. */
+/** What decides which items belong together: the only rows of these that lead to other roots. */
+const decides = sql`(status = 'retracted' or stands_apart or merged_into is not null or moved)`;
+
+/** What an organization says of which items belong together. There are few: each is a person's word. */
 export function listOverrides(tx: Tx, orgId: string): Promise<OverrideRow[]> {
   return rows(tx, sql<OverrideRow>`select ${columns} from feed_overrides where organization_id = ${orgId}`);
 }
@@ -70,7 +73,7 @@ export function listSeenGroups(tx: Tx, orgId: string, ids: string[]): Promise<Se
   );
 }
 
-/** Writes which items have another root for the organization than for others; what no longer says anything goes. */
+/** Writes which items have another root for the organization than for others. */
 export async function writeMoves(
   tx: Tx,
   orgId: string,
@@ -79,18 +82,14 @@ export async function writeMoves(
 ): Promise<void> {
   const [ids, roots] = [moves.map(({ id }) => id), moves.map(({ root }) => root)];
   await sql`
-    update feed_overrides set moved = false, duplicate_of = null where organization_id = ${orgId} and moved and item_id <> all(${ids}::uuid[])`.execute(
+    update feed_overrides set moved = false, duplicate_of = null, updated_at = ${at} where organization_id = ${orgId} and moved and item_id <> all(${ids}::uuid[])`.execute(
     tx,
   );
   await sql`
     insert into feed_overrides (organization_id, item_id, moved, duplicate_of, updated_at)
     select ${orgId}, n.id, true, n.root, ${at} from unnest(${ids}::uuid[], ${roots}::uuid[]) as n (id, root)
-    on conflict (organization_id, item_id) do update set moved = true, duplicate_of = excluded.duplicate_of`.execute(
-    tx,
-  );
-  await sql`
-    delete from feed_overrides where organization_id = ${orgId} and not moved and status is null and note is null and not stands_apart
-      and merged_into is null`.execute(tx);
+    on conflict (organization_id, item_id) do update set moved = true, duplicate_of = excluded.duplicate_of, updated_at = excluded.updated_at
+    where not feed_overrides.moved or feed_overrides.duplicate_of is distinct from excluded.duplicate_of`.execute(tx);
 }
 
 /** Organizations that say something of these items, or made one of them a root. */
@@ -100,7 +99,7 @@ export function listOrgsWithDecisions(tx: Tx, ids: string[]): Promise<{ org_id: 
     sql<{ org_id: string; pool_id: string }>`
       select p.organization_id as org_id, p.id as pool_id from feed_pools p
       where p.kind = 'private' and p.organization_id in (
-        select organization_id from feed_overrides where item_id = any(${ids}::uuid[])
+        select organization_id from feed_overrides where item_id = any(${ids}::uuid[]) and ${decides}
         union select organization_id from feed_overrides where merged_into = any(${ids}::uuid[])
         union select organization_id from feed_overrides where duplicate_of = any(${ids}::uuid[]))
       order by p.id for update`,

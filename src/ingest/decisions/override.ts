@@ -1,7 +1,5 @@
 import type { Tx } from '../../db/db.ts';
 import { appError } from '../../lib/errors.ts';
-import { differenceOf } from '../counts.ts';
-import { changeCounts } from '../write-items.ts';
 import type { Decided } from './decide.ts';
 import { findOverride, writeOverride } from './override-store.ts';
 import { settleOverrides } from './settle-overrides.ts';
@@ -15,9 +13,9 @@ export type Said =
 
 /**
  * What an organization says of an item that others see too: it holds for that organization alone. The item stays as it is; the
- * organization's private pool moves, and with it its totals.
+ * organization's private pool moves.
  */
-export async function overrideItem(tx: Tx, { caller, poolId, at }: Decided, item: Target, said: Said): Promise<void> {
+export async function overrideItem(tx: Tx, { caller, at }: Decided, item: Target, said: Said): Promise<void> {
   const before = await findOverride(tx, caller.orgId, item.id);
   const isRetracted = item.status === 'retracted' || before?.status === 'retracted';
   if (said.kind === 'restore' && before?.status !== 'retracted')
@@ -34,20 +32,6 @@ export async function overrideItem(tx: Tx, { caller, poolId, at }: Decided, item
     at,
     by: caller.keyId,
   });
-  if (said.kind === 'retract' || said.kind === 'restore')
-    await changeCounts(
-      tx,
-      differenceOf(keyOf(item), { poolId, status: 'retracted' }, said.kind === 'retract' ? 1 : -1),
-    );
   const changed = await settleOverrides(tx, caller.orgId, at);
   if (said.kind === 'split' && !changed) throw appError('conflict', 'The item belongs to no group.');
 }
-
-const keyOf = (item: Target) => ({
-  poolId: item.pool_id,
-  severity: item.severity,
-  status: item.status,
-  publisher: item.publisher,
-  sourceName: item.source_name,
-  platforms: item.platforms,
-});

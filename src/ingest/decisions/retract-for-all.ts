@@ -52,7 +52,7 @@ async function change(tx: Tx, item: Target, { at, seq }: Decided, { after, heldB
     sourceName: item.source_name,
     platforms: item.platforms,
   };
-  await moveCounts(tx, [{ itemId: item.id, before: key, after: { ...key, status, severity } }]);
+  await moveCounts(tx, [{ before: key, after: { ...key, status, severity } }]);
   const settled = await settlePools(tx, [{ id: item.id, poolId: item.pool_id }], {
     gone: [],
     at,

@@ -4,7 +4,8 @@ import { FeedItemDetail } from '../../feed/schema.ts';
 import { callerOf, type App } from '../../http/route.ts';
 import { uuidPattern } from '../../lib/org-id.ts';
 import { mergeItem, restoreItem, retractItem, splitItem } from './decide.ts';
-import { MergeItem, RetractItem } from './schema.ts';
+import { putOverride } from './put-override.ts';
+import { MergeItem, OverrideItem, RetractItem } from './schema.ts';
 
 const params = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
 const common = { tags: ['feed'], params, response: { 200: FeedItemDetail } };
@@ -41,5 +42,12 @@ export function decisionRoutes(app: App, deps: Deps): void {
     config: { ...config, noBody: true },
     schema: { ...common, summary: "Take a person's retraction back" },
     handler: (request) => restoreItem(deps, callerOf(request), request.params.id.toLowerCase()),
+  });
+  app.route({
+    method: 'PUT',
+    url: '/api/feed/items/:id/override',
+    config,
+    schema: { ...common, summary: "Say something of an item for the caller's organization alone", body: OverrideItem },
+    handler: (request) => putOverride(deps, callerOf(request), request.params.id.toLowerCase(), request.body),
   });
 }

@@ -70,9 +70,7 @@ async function settleComponent(tx: Tx, settling: Settling, component: FactsRow[]
   await moveCounts(
     tx,
     settled.flatMap(({ row, severity }) =>
-      severity === row.severity
-        ? []
-        : [{ itemId: row.id, before: keyOf(row, row.severity), after: keyOf(row, severity) }],
+      severity === row.severity ? [] : [{ before: keyOf(row, row.severity), after: keyOf(row, severity) }],
     ),
   );
   return settled;

@@ -1,3 +1,4 @@
+import { scalarText } from './json.ts';
 import calculator from 'ae-cvss-calculator';
 import type { Severity } from '../../feed/vocabulary.ts';
 
@@ -20,7 +21,7 @@ export function scoreOfVector(vector: string): CvssScore | undefined {
 
 /** A score that a source states itself, checked. */
 export function statedScore(version: unknown, score: unknown): CvssScore | undefined {
-  const known = versions.find((name) => name === String(version));
+  const known = versions.find((name) => name === scalarText(version));
   return known && typeof score === 'number' && score >= 0 && score <= 10 ? { version: known, score } : undefined;
 }
 

@@ -7,6 +7,7 @@ import { noIocs } from '../record.ts';
 import type { Benign } from './indicators/benign.ts';
 import { extractIndicators, type Found, type Other } from './indicators/extract-indicators.ts';
 import { languageOf } from './language.ts';
+import type { Dictionary } from './names/dictionary.ts';
 import { extractNames, type FoundName } from './names/extract-names.ts';
 import { collectPassages, type Passages } from './passages.ts';
 import { platformsOfText } from './platforms-of-text.ts';
@@ -28,6 +29,9 @@ export type ReportText = {
   publisherHosts?: string[];
   products?: KnownProduct[];
 };
+
+/** Large lists of what is harmless, and the names to look for. */
+export type Knowledge = { benign?: Benign | undefined; names?: Dictionary | undefined };
 
 /** What a report's text alone tells, ready for a record. */
 export type ExtractedItem = {
@@ -52,9 +56,11 @@ const pathLeast = 0.6;
 
 /**
  * Reads a report's text (spec/feed.md, "Filling") without any model: indicators in their buckets, techniques with the passages that
- * prove them, names, platforms, products, severity by cue, and an extractive summary. `benign` knows more harmless values. The text is data: nothing in it sets a field.
+ * prove them, names, platforms, products, severity by cue, and an extractive summary. The second
+ * argument: what is known beside what is shipped. The
+ * text is data: nothing in it sets a field.
  */
-export function extractItem(report: ReportText, benign?: Benign): ExtractedItem {
+export function extractItem(report: ReportText, { benign, names: dictionary }: Knowledge = {}): ExtractedItem {
   const storedText = wellFormed(report.text);
   const title = titleOf(report.title, storedText);
   const sentences = sentencesOf(storedText);
@@ -64,7 +70,7 @@ export function extractItem(report: ReportText, benign?: Benign): ExtractedItem 
     ...(benign ? { benign } : {}),
   });
   const techniques = extractTechniques(storedText);
-  const names = extractNames(storedText);
+  const names = extractNames(storedText, dictionary);
   const products = extractProducts(storedText, sentences, report.products);
   const { summary, tldr } = summarize(storedText, sentences, [
     ...names.flatMap(({ spans }) => spans),

@@ -41,6 +41,10 @@ export function textOf(value: unknown): string | undefined {
   return value.toWellFormed().replaceAll('\u0000', '\uFFFD');
 }
 
+/** A text or a number as text, empty for anything else: what a document holds in that place may be an object that no text can be made of. */
+export const scalarText = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
 export const objectsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 export const textsOf = (value: unknown): string[] =>

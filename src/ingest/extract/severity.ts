@@ -1,3 +1,4 @@
+import { ownValue } from '../../lib/own-value.ts';
 import { severities, type Severity } from '../../feed/vocabulary.ts';
 import { bandOf, type CvssScore } from './cvss.ts';
 
@@ -52,7 +53,7 @@ function ofScores(scores: CvssScore[]): Judged | undefined {
 
 function baseOf(word: string | undefined, text: string): Judged {
   const key = word?.trim().toLowerCase() ?? '';
-  const own = Object.hasOwn(words, key) ? words[key] : undefined;
+  const own = ownValue(words, key);
   if (own) return { severity: own, rule: 'source' };
   const start = text.slice(0, cueMaxChars);
   for (const [index, [pattern, result]] of cues.entries()) {

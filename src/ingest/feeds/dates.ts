@@ -1,3 +1,5 @@
+import { ownValue } from '../../lib/own-value.ts';
+
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 /** Names of zones in hours from UTC (RFC 822, and those that feeds use beside it). */
 const zones: Record<string, number> = {
@@ -89,5 +91,5 @@ const fullYear = (text: string): number =>
 function offsetHours(zone: string | undefined): number {
   const digits = /^([+-])(\d{1,2}):?(\d{2})$/.exec(zone ?? '');
   if (digits) return (digits[1] === '-' ? -1 : 1) * (Number(digits[2]) + Number(digits[3]) / 60);
-  return zones[zone?.toLowerCase() ?? ''] ?? 0;
+  return ownValue(zones, zone?.toLowerCase() ?? '') ?? 0;
 }

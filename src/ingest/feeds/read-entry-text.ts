@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Benign } from '../extract/indicators/benign.ts';
-import { extractItem } from '../extract/extract-item.ts';
+import { extractItem, type Knowledge } from '../extract/extract-item.ts';
 import { wellFormed } from '../extract/stored-text.ts';
 import { toTextRecord } from '../extract/text-record.ts';
 import type { SourceRecord, UnreadText } from '../record.ts';
@@ -13,7 +12,7 @@ const textMaxChars = 1_000_000;
 const pageShareLeast = 0.5;
 
 /** Makes the record of an entry: the text of its page, or what the feed itself has of it, with everything that the extraction finds. */
-export function readEntryText(entry: UnreadText, benign?: Benign): SourceRecord {
+export function readEntryText(entry: UnreadText, knowledge?: Knowledge): SourceRecord {
   const own = htmlToText(entry.html ?? '');
   const article = articleOf(entry, own);
   const isPage = article !== undefined && article.text.length >= own.length * pageShareLeast;
@@ -25,7 +24,7 @@ export function readEntryText(entry: UnreadText, benign?: Benign): SourceRecord 
     .toWellFormed();
   if (text === '') throw new Error('neither its page nor the feed has a text');
   const { recordId, externalId, link, publishTime, modifiedAt, language } = entry;
-  const extracted = extractItem({ text, title: title || undefined, publishTime, sourceUrl: link }, benign);
+  const extracted = extractItem({ text, title: title || undefined, publishTime, sourceUrl: link }, knowledge);
   const address = canonicalUrl(article?.canonical ?? link ?? '');
   return {
     ...toTextRecord(extracted, {

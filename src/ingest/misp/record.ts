@@ -1,5 +1,5 @@
 import { collectClassification, platformsOfIndicators } from '../extract/classification.ts';
-import { isObject, objectsOf, textOf, type JsonObject } from '../extract/json.ts';
+import { isObject, objectsOf, scalarText, textOf, type JsonObject } from '../extract/json.ts';
 import { locate } from '../extract/locate.ts';
 import { judgeSeverity } from '../extract/severity.ts';
 import { collectStatements } from '../extract/statements.ts';
@@ -48,7 +48,7 @@ export function readEvent(
   for (const { framework, id: name, confidence } of statements.mappings) found.mapping(framework, name, confidence);
   const iocs = statements.iocs(publishTime);
   const info = textOf(event['info'])?.trim() ?? id;
-  const judged = judgeSeverity({ word: levels.get(String(event['threat_level_id'])), text: info, exploited: 'no' });
+  const judged = judgeSeverity({ word: levels.get(scalarText(event['threat_level_id'])), text: info, exploited: 'no' });
   const owner = isObject(event['Orgc']) ? textOf(event['Orgc']['name']) : undefined;
   const seen = attributes.map(({ holder }) => instant(holder['first_seen'])).filter((time) => time !== undefined);
   return {
@@ -98,14 +98,14 @@ function readAttribute(attribute: Attribute, { statements, found, reliability, w
     found.mapping('cwe', value.trim().toUpperCase(), reliability);
   const judged = judgementOfTags(holder);
   const sightings = objectsOf(holder['Sighting']);
-  const seen = sightings.filter((one) => String(one['type']) === '0').map((one) => timeOf(one['date_sighting']));
+  const seen = sightings.filter((one) => scalarText(one['type']) === '0').map((one) => timeOf(one['date_sighting']));
   const lastSeen = [instant(holder['last_seen']), ...seen].filter((time) => time !== undefined).toSorted();
   const statement = {
     confidence: judged.confidence ?? reliability * (isSet(holder['to_ids']) ? 1 : contextWorth),
     firstSeen: instant(holder['first_seen']),
     lastSeen: lastSeen.at(-1),
     revoked: withdrawn || isSet(holder['deleted']) || attribute.deleted,
-    falsePositive: judged.falsePositive || sightings.some((one) => String(one['type']) === '1'),
+    falsePositive: judged.falsePositive || sightings.some((one) => scalarText(one['type']) === '1'),
     phishing: judged.phishing,
   };
   for (const observable of observablesOf(type, value, relation)) {

@@ -2,7 +2,7 @@ import { stricterTlp, type Tlp } from '../../feed/vocabulary.ts';
 import type { ClassificationBuilder } from '../extract/classification.ts';
 import { isObject, objectsOf, textOf, textsOf, type JsonObject } from '../extract/json.ts';
 import { findTlp } from '../extract/tlp.ts';
-import { findTechnique, listTechniques, type Technique } from '../knowledge/attack.ts';
+import { findTechnique, fromTechniques, type Technique } from '../knowledge/attack.ts';
 
 /** What a galaxy holds, by its type. */
 const kinds: [RegExp, 'actor' | 'tool' | 'technique' | 'malware'][] = [
@@ -65,13 +65,14 @@ export function classifyCluster(
 /** Clusters of ATT&CK carry the id after the name: `APT28 - G0007`. */
 const nameOf = (value: string): string => value.replace(/ - [GS]\d{4}$/, '');
 
-let byName: Map<string, Technique> | undefined;
+const byName = fromTechniques(
+  (techniques) => new Map(techniques.map((technique) => [technique.name.toLowerCase(), technique])),
+);
 
 function techniqueOf(value: string): Technique | undefined {
   const id = /\bT\d{4}(?:\.\d{3})?\b/.exec(value)?.[0];
   if (id) return findTechnique(id);
-  byName ??= new Map(listTechniques().map((technique) => [technique.name.toLowerCase(), technique]));
-  return byName.get(value.trim().toLowerCase());
+  return byName().get(value.trim().toLowerCase());
 }
 
 const tagsOf = (holder: JsonObject): string[] =>

@@ -1,3 +1,4 @@
+import { ownValue } from '../../lib/own-value.ts';
 import type { IndicatorType } from '../../feed/vocabulary.ts';
 import { observed, observedAddress, type Observable } from '../extract/observable.ts';
 
@@ -54,7 +55,7 @@ const composite = /^(filename|malware-sample)\|?([a-z0-9-]+)?$/;
  */
 export function observablesOf(type: string, value: string, relation: string | undefined): Observable[] {
   const [first = '', second] = type.includes('|') || type === 'malware-sample' ? value.split('|', 2) : [value];
-  const known = relation === undefined ? undefined : relations[relation];
+  const known = relation === undefined ? undefined : ownValue(relations, relation);
   if (known) return [observed(known, value)];
   if (descriptions.has(type) || value.trim() === '') return [];
   const isFile = composite.exec(type);
@@ -70,7 +71,7 @@ export function observablesOf(type: string, value: string, relation: string | un
 }
 
 function single(type: string, value: string): Observable {
-  const known = Object.hasOwn(indicatorTypes, type) ? indicatorTypes[type] : undefined;
+  const known = ownValue(indicatorTypes, type);
   if (known) return observed(known, value);
   if (addresses.has(type)) return observedAddress(value);
   // A path on a host is no address of its own.

@@ -74,7 +74,7 @@ describe.each(sourceKinds)('%s', (kind) => {
       expect(() => parse(bytes)).toThrow(/\w/);
   });
 
-  test('a sample with any values replaced gives records by the rules, entries with a reason, or a refusal', () => {
+  test('a sample with any values and names of fields replaced gives records by the rules, entries with a reason, or a refusal', () => {
     const hostile = fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),
       fc.constantFrom(
@@ -82,6 +82,9 @@ describe.each(sourceKinds)('%s', (kind) => {
         '\ud800',
         'A'.repeat(5_000),
         '__proto__',
+        'constructor',
+        { toString: 1, valueOf: null },
+        'toString',
         '9999-99-99',
         '+275760-09-13T00:00:00Z',
         '[',
@@ -94,11 +97,12 @@ describe.each(sourceKinds)('%s', (kind) => {
       ),
     );
     fc.assert(
-      fc.property(fc.infiniteStream(fc.tuple(fc.nat(), hostile)), fc.nat(4), (stream, changes) => {
+      fc.property(fc.infiniteStream(fc.tuple(fc.nat(), hostile, fc.nat(4))), fc.nat(4), (stream, changes) => {
         const document = structuredClone(samples[kind]);
         for (let count = 0; count <= changes; count += 1) {
-          const [where, value] = stream.next().value;
-          replaceAt(document, where, value);
+          const [where, value, way] = stream.next().value;
+          if (way === 0) renameAt(document, where, typeof value === 'string' ? value : JSON.stringify(value));
+          else replaceAt(document, where, value);
         }
         let parsed: Parsed | undefined;
         try {
@@ -122,6 +126,20 @@ function withTexts({ texts = [], ...parsed }: Parsed): Parsed {
 
 /** Puts a value in place of one of the document's own, chosen by number. */
 function replaceAt(document: unknown, where: number, value: unknown): void {
+  const [parent, key] = placeOf(document, where);
+  if (!parent || key === undefined) return;
+  parent[key] = ArrayBuffer.isView(parent) && typeof value === 'object' ? 0 : structuredClone(value);
+}
+
+/** Gives one of the document's values another name. */
+function renameAt(document: unknown, where: number, name: string): void {
+  const [parent, key] = placeOf(document, where);
+  if (!parent || key === undefined || Array.isArray(parent) || ArrayBuffer.isView(parent)) return;
+  Object.defineProperty(parent, name, { value: parent[key], enumerable: true, configurable: true, writable: true });
+  if (name !== key) delete parent[key];
+}
+
+function placeOf(document: unknown, where: number): [Record<string, unknown>, string] | [] {
   const places: [Record<string, unknown>, string][] = [];
   const walk = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
@@ -131,6 +149,5 @@ function replaceAt(document: unknown, where: number, value: unknown): void {
     }
   };
   walk(document);
-  const [parent, key] = places[where % Math.max(1, places.length)] ?? [];
-  if (parent && key !== undefined) parent[key] = structuredClone(value);
+  return places[where % Math.max(1, places.length)] ?? [];
 }

@@ -1,6 +1,6 @@
 import { collectEntries } from '../collect-entries.ts';
 import type { CollectContext, Collection } from '../collect.ts';
-import { isObject, parseJsonBytes, textOf, type JsonObject } from '../extract/json.ts';
+import { isObject, parseJsonBytes, scalarText, textOf, type JsonObject } from '../extract/json.ts';
 import { readEvent } from '../misp/record.ts';
 import type { Parsed, Part, SourceFormat } from '../record.ts';
 import { readParts } from './parts.ts';
@@ -36,12 +36,12 @@ async function collectFeed(context: CollectContext): Promise<Collection> {
     newest.map(([id, row]) => ({
       id,
       url: new URL(`./${id}.json`, address).href,
-      mark: String((row as JsonObject)['timestamp'] ?? ''),
+      mark: scalarText((row as JsonObject)['timestamp']),
     })),
   );
 }
 
-const changedAt = (row: unknown): number => Number((row as JsonObject)['timestamp']) || 0;
+const changedAt = (row: unknown): number => Number(scalarText((row as JsonObject)['timestamp'])) || 0;
 
 function readPart(part: Part, reliability: number): Parsed {
   const document = parseJsonBytes(part.bytes);

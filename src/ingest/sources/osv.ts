@@ -5,6 +5,7 @@ import { collectClassification } from '../extract/classification.ts';
 import { bestScore, scoreOfVector } from '../extract/cvss.ts';
 import { decodeUtf8, isObject, objectsOf, textOf, textsOf, type JsonObject } from '../extract/json.ts';
 import { firstSentences } from '../extract/sentences.ts';
+import { ownValue } from '../../lib/own-value.ts';
 import { judgeSeverity } from '../extract/severity.ts';
 import { createStoredText } from '../extract/stored-text.ts';
 import { parseJsonOrYaml } from '../extract/yaml.ts';
@@ -108,7 +109,7 @@ function readRecord(
     aliases: [id, ...aliases],
     externalId: id,
     title: (summary ?? id).trim().slice(0, 500).toWellFormed(),
-    publisher: publishers[prefixOf(id)],
+    publisher: ownValue(publishers, prefixOf(id)),
     url: urlOf(entry),
     textUrl: part.url,
     publishTime: instant(entry['published']) ?? instant(entry['modified']),

@@ -90,12 +90,12 @@ async function collect(context: CollectContext): Promise<Collection> {
   });
   if (!feed) throw new Error('the server says that nothing is new without being asked');
   const { entries, left } = entriesOf(feed);
-  const seen: Record<string, string> = {};
+  const seen = new Map<string, string>();
   const read = new Map<string, Part>();
   const skipped = [...left];
   const open = entries.filter((entry) => known.get(entry.recordId) !== markOf(entry, context.now));
   let [next, unchanged] = [0, entries.length - open.length];
-  for (const { recordId } of entries) if (known.has(recordId)) seen[recordId] = known.get(recordId)!;
+  for (const { recordId } of entries) if (known.has(recordId)) seen.set(recordId, known.get(recordId)!);
   const lane = async (): Promise<void> => {
     while (next < Math.min(open.length, pagesMax) && context.hasRoom()) {
       const entry = open[next]!;
@@ -110,9 +110,9 @@ async function collect(context: CollectContext): Promise<Collection> {
         else if (before !== undefined || !(entry.content ?? entry.summary))
           skipped.push({ entry: recordId, reason: page.message });
         else read.set(recordId, { name: recordId, bytes: Buffer.alloc(0), entry });
-        if (isSame || read.has(recordId)) seen[recordId] = mark;
+        if (isSame || read.has(recordId)) seen.set(recordId, mark);
       } else {
-        seen[recordId] = mark;
+        seen.set(recordId, mark);
         read.set(recordId, page);
       }
     }
@@ -120,7 +120,7 @@ async function collect(context: CollectContext): Promise<Collection> {
   await Promise.all(Array.from({ length: atOnce }, lane));
   return {
     parts: open.flatMap(({ recordId }) => read.get(recordId) ?? []),
-    cursor: { seen },
+    cursor: { seen: Object.fromEntries(seen) },
     unchanged,
     skipped,
     more: next < open.length,

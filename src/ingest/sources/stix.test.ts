@@ -238,4 +238,17 @@ describe('what an item says', () => {
       'observable:stix-pattern [broken',
     ]);
   });
+
+  test('a name that every object inherits is in no table', () => {
+    const references = [{ source_name: 'constructor', external_id: 'CVE-2024-1234' }];
+    const marked = {
+      external_references: references,
+      object_marking_refs: ['constructor', 'marking-definition--toString'],
+    };
+    const [record] = parse(
+      bundle(report(['indicator--a'], marked), indicator('a', "[file:hashes.constructor = 'x']", marked)),
+    ).records;
+    expect(record?.tlp).toBeUndefined();
+    expect(record?.classification.mappings.map(({ framework }) => framework)).not.toContain('cve');
+  });
 });

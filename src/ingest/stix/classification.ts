@@ -1,8 +1,9 @@
 import { platforms, findPlatform } from '../../feed/platforms.ts';
 import type { Classification, Iocs } from '../../feed/schema.ts';
 import type { Mapping } from '../extract/classification.ts';
-import { isObject, textOf, textsOf } from '../extract/json.ts';
+import { isObject, scalarText, textOf, textsOf } from '../extract/json.ts';
 import { findTactic, findTechnique, killChainOf, parentTechnique, type Technique } from '../knowledge/attack.ts';
+import { ownValue } from '../../lib/own-value.ts';
 import { confidence } from '../record.ts';
 import { confidenceOf, referencesOf, textField, type StixObject } from './objects.ts';
 
@@ -94,7 +95,7 @@ const frameworks: Record<string, [string, RegExp]> = {
 };
 
 function frameworkOf(source: string, id: string | undefined): string | undefined {
-  const [framework, pattern] = frameworks[source] ?? [];
+  const [framework, pattern] = ownValue(frameworks, source) ?? [];
   return framework && id && pattern?.test(id) ? framework : undefined;
 }
 
@@ -113,7 +114,7 @@ export const nameOf = (object: StixObject): string =>
 function phasesOf(object: StixObject): string[] {
   const phases = Array.isArray(object['kill_chain_phases']) ? object['kill_chain_phases'].filter(isObject) : [];
   return phases
-    .filter((phase) => String(phase['kill_chain_name']).startsWith('mitre-attack'))
+    .filter((phase) => scalarText(phase['kill_chain_name']).startsWith('mitre-attack'))
     .map((phase) => textOf(phase['phase_name']) ?? '');
 }
 

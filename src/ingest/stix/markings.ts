@@ -1,6 +1,7 @@
 import { isObject, textOf, textsOf } from '../extract/json.ts';
 import { findTlp } from '../extract/tlp.ts';
 import { stricterTlp, type Tlp } from '../../feed/vocabulary.ts';
+import { ownValue } from '../../lib/own-value.ts';
 import { refsOf, type Bundle, type StixObject } from './objects.ts';
 
 /** The marking definitions that STIX 2.0/2.1 fixes for TLP 1.0, and the OASIS extension for TLP 2.0. */
@@ -36,7 +37,7 @@ function markingsOf(object: StixObject, bundle: Bundle): Tlp[] {
 }
 
 function tlpOfRef(ref: string, bundle: Bundle): Tlp | undefined {
-  const known = tlpById[ref.replace(/^marking-definition--/, '').toLowerCase()];
+  const known = ownValue(tlpById, ref.replace(/^marking-definition--/, '').toLowerCase());
   const marking = bundle.objects.get(ref);
   if (known || !marking) return known;
   const extensions = isObject(marking['extensions']) ? Object.values(marking['extensions']).filter(isObject) : [];

@@ -1,4 +1,5 @@
 import { bucketByType, type IndicatorType } from '../../feed/vocabulary.ts';
+import { ownValue } from '../../lib/own-value.ts';
 import { observed, observedAddress, type Observable } from '../extract/observable.ts';
 
 const hashTypes: Record<string, IndicatorType> = {
@@ -64,9 +65,10 @@ export function classifyProperty(object: string, steps: string[], value: string)
     return before.endsWith('_ref') || before.endsWith('_refs') ? observedAddress(value) : undefined;
   const path = `${object}:${named.map((step) => (before === 'hashes' && step === last ? hashName(step) : step)).join('.')}`;
   const type =
-    typeByPath[path] ?? (object === 'x-tocsin' && last in bucketByType ? (last as IndicatorType) : undefined);
+    ownValue(typeByPath, path) ??
+    (object === 'x-tocsin' && Object.hasOwn(bucketByType, last) ? (last as IndicatorType) : undefined);
   if (type) return observed(type, value);
-  const other = otherByPath[path];
+  const other = ownValue(otherByPath, path);
   if (other) return { kind: 'other', framework: `observable:${other}`, value };
   if (isCertificate && before === 'hashes') return { kind: 'other', framework: 'observable:certificate-hash', value };
   if (last === 'User-Agent') return { kind: 'other', framework: 'observable:user-agent', value };
@@ -75,7 +77,7 @@ export function classifyProperty(object: string, steps: string[], value: string)
 }
 
 function hashed(name: string, value: string): Observable {
-  const type = hashTypes[name];
+  const type = ownValue(hashTypes, name);
   return type ? observed(type, value) : { kind: 'other', framework: `observable:${name.toLowerCase()}`, value };
 }
 

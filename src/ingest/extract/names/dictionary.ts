@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { shippedTable } from '../../knowledge/held-names.ts';
 
 export type NameKind = 'actor' | 'malware' | 'tool';
 export type Entity = { kind: NameKind; name: string; aliases: string[] };
@@ -16,7 +15,7 @@ let shipped: Dictionary | undefined;
 
 /** The names that come with the project, read at the first use. */
 export function shippedNames(): Dictionary {
-  shipped ??= readNames(readFileSync(resolve(import.meta.dirname, '../../knowledge/names.tsv'), 'utf8'));
+  shipped ??= readNames(shippedTable());
   return shipped;
 }
 

@@ -1,11 +1,11 @@
-import { findTechnique, listTechniques, type Technique } from '../../knowledge/attack.ts';
+import { findTechnique, fromTechniques, type Technique } from '../../knowledge/attack.ts';
 import type { Span } from '../stored-text.ts';
 
 export type Mention = { technique: Technique; span: Span; by: 'id' | 'name' };
 
-const id = /\bT1\d{3}(?:[./]\d{3})?\b/g;
+const id = /\bT[01]\d{3}(?:[./]\d{3})?\b/g;
 
-/** Ids of ATT&CK as printed, forwarded to the pinned version; one that it does not know is left out. */
+/** Ids of ATT&CK as printed, forwarded to the version that is used; one that it does not know is left out. */
 export function idsIn(text: string): Mention[] {
   const found: Mention[] = [];
   for (const match of text.matchAll(id)) {
@@ -25,11 +25,11 @@ const everyday = new Set(
 );
 
 type Named = { technique: Technique; name: string };
-let byFirstWord: Map<string, Named[]> | undefined;
+const namesByFirstWord = fromTechniques(indexOfNames);
 
 /** Names of two words and more, in title case as ATT&CK prints them or, from three words on, in any case. */
 export function namesIn(text: string): Mention[] {
-  byFirstWord ??= indexOfNames();
+  const byFirstWord = namesByFirstWord();
   const found: Mention[] = [];
   for (const match of text.matchAll(/\b[A-Za-z][A-Za-z0-9/&-]*/g)) {
     for (const { technique, name } of byFirstWord.get(match[0].toLowerCase()) ?? []) {
@@ -42,11 +42,11 @@ export function namesIn(text: string): Mention[] {
   return found;
 }
 
-function indexOfNames(): Map<string, Named[]> {
+function indexOfNames(techniques: Technique[]): Map<string, Named[]> {
   const index = new Map<string, Named[]>();
   const seen = new Map<string, number>();
-  for (const { name } of listTechniques()) seen.set(name, (seen.get(name) ?? 0) + 1);
-  for (const technique of listTechniques()) {
+  for (const { name } of techniques) seen.set(name, (seen.get(name) ?? 0) + 1);
+  for (const technique of techniques) {
     // A name that two techniques share says neither.
     if (everyday.has(technique.name) || seen.get(technique.name)! > 1 || !technique.name.includes(' ')) continue;
     const first = /^[A-Za-z][A-Za-z0-9/&-]*/.exec(technique.name)?.[0].toLowerCase();

@@ -4,17 +4,18 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { newDataDir } from '../../../test/harness.ts';
 import { createExtractor } from '../extract/extractor.ts';
-import { heldLists, updateLargeLists } from './large-lists.ts';
+import { heldLists } from './held.ts';
+import { updateKnowledge } from './update.ts';
 
 const list = (values: string[]) => ({ name: 'Top sites', type: 'hostname', list: values });
-const take = (dataDir: string, from: string) => updateLargeLists({ dataDir, from, fetchAllow: [] });
+const take = (dataDir: string, from: string) => updateKnowledge({ dataDir, from, fetchAllow: [] });
 
 test('from a checkout, from one file packed or not; what is not used is left out, and the extraction uses the rest', async () => {
   const [dataDir, from] = [newDataDir(), newDataDir()];
   expect(heldLists(dataDir)).toBeUndefined();
   mkdirSync(join(from, 'lists/alexa'), { recursive: true });
   writeFileSync(join(from, 'lists/alexa/list.json'), JSON.stringify({ ...list(['popular-site.top']), version: 1 }));
-  expect(await take(dataDir, from)).toEqual({ lists: 1, entries: 1 });
+  expect(await take(dataDir, from)).toEqual({ warninglists: { lists: 1, entries: 1 }, absent: [] });
   const extractor = createExtractor(dataDir);
   const { iocs } = await extractor.read({ text: 'Indicators\n\npopular-site[.]top\nevil-site[.]top\n' });
   expect(iocs.domains.map(({ normalizedValue, status }) => [normalizedValue, status])).toEqual([
@@ -34,7 +35,7 @@ test('from a checkout, from one file packed or not; what is not used is left out
       }),
     ),
   );
-  expect(await take(dataDir, file)).toEqual({ lists: 1, entries: 2 });
+  expect(await take(dataDir, file)).toEqual({ warninglists: { lists: 1, entries: 2 }, absent: [] });
   expect(heldLists(dataDir)?.('domain', 'x.a.top')).toBe('Top sites');
 });
 
@@ -44,7 +45,7 @@ test('what is no list leaves what is held as it was, with a reason', async () =>
   writeFileSync(good, JSON.stringify({ lists: [{ id: 'alexa', ...list(['a.top']) }] }));
   await take(dataDir, good);
   const cases: [string, RegExp][] = [
-    ['{', /no warning list/],
+    ['{', /is not JSON/],
     ['{"lists":[{"id":"alexa","name":"x","type":"y","list":[1]}]}', /no warning list/],
     ['{"lists":[]}', /holds none of the lists/],
   ];

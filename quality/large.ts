@@ -1,0 +1,9 @@
+import { Attack, Names } from '../src/ingest/knowledge/forms.ts';
+import { readWarninglists, type Warninglist } from '../src/ingest/knowledge/warninglists.ts';
+import { jsonOf } from './data.ts';
+
+/** The large lists as they were recorded: what `tocsin knowledge update` takes. */
+export const largeAttack = (): Attack => Attack.parse(jsonOf('knowledge/attack.json'));
+export const largeNames = (): Names => Names.parse(jsonOf('knowledge/names.json'));
+export const largeBenign = (): ReturnType<typeof readWarninglists> =>
+  readWarninglists(jsonOf<{ lists: Warninglist[] }>('knowledge/warninglists.json.gz').lists);

@@ -1,0 +1,66 @@
+import { gunzipSync } from 'node:zlib';
+import { z } from 'zod';
+
+/** What is kept in the data directory, each file read as it is written: knowledge that outside sources supply, facts only. */
+const text = z.string().max(1_000);
+const texts = z.array(text).max(10_000);
+const Named = z.object({ name: text, aliases: texts.default([]) });
+
+export const Attack = z.object({
+  attackVersion: text.optional(),
+  tactics: z.array(z.object({ id: text, name: text, shortName: text })).max(1_000),
+  techniques: z
+    .array(
+      z.object({
+        id: z.string().regex(/^T\d{4}(?:\.\d{3})?$/),
+        name: text,
+        tactics: texts,
+        platforms: texts,
+        revokedBy: text.optional(),
+        deprecated: z.boolean().optional(),
+      }),
+    )
+    .min(1)
+    .max(20_000),
+  groups: z.array(Named).max(20_000).default([]),
+  software: z
+    .array(Named.extend({ type: z.enum(['malware', 'tool']) }))
+    .max(50_000)
+    .default([]),
+});
+export type Attack = z.infer<typeof Attack>;
+
+export const Names = z.object({
+  names: z
+    .array(Named.extend({ kind: text }))
+    .min(1)
+    .max(200_000),
+});
+export type Names = z.infer<typeof Names>;
+
+export const List = z.object({
+  name: z.string().max(500),
+  type: z.string().max(50),
+  list: z.array(text).max(2_000_000),
+});
+export const Lists = z.object({ lists: z.array(List.extend({ id: z.string().max(200) })).max(1_000) });
+
+const unpackedMaxBytes = 256 * 1024 * 1024;
+
+/** Reads JSON, gzipped or not. Throws an Error that names the document. */
+export function parseDocument(bytes: Buffer, name: string): unknown {
+  try {
+    const plain = bytes[0] === 0x1f ? gunzipSync(bytes, { maxOutputLength: unpackedMaxBytes }) : bytes;
+    return JSON.parse(plain.toString('utf8'));
+  } catch (error) {
+    throw new Error(`${name} is not JSON`, { cause: error });
+  }
+}
+
+/** Holds a document against its form. Throws an Error that names the document and the first field that is wrong. */
+export function checked<T>(schema: z.ZodType<T>, document: unknown, { name, what }: { name: string; what: string }): T {
+  const result = schema.safeParse(document);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new Error(`${name} is no ${what}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
+}

@@ -1,0 +1,30 @@
+import type { DatasetFields } from '../siem/connector.ts';
+import { remoteConnectors, type RemoteKind } from '../siem/registry.ts';
+import type { Dataset } from './logs.ts';
+
+/** What a model writes detections for: the embedded store, or a SIEM that is connected. */
+export type Target = {
+  /** As a detection names it; null: the embedded store. */
+  siemType: RemoteKind | null;
+  datasets: readonly Dataset[];
+  /** How a query is written and what its tests hold, for the model. */
+  rules: string;
+};
+
+export const localTarget = (datasets: readonly Dataset[]): Target => ({
+  siemType: null,
+  datasets,
+  rules: `- The query is one DuckDB SELECT over the listed datasets alone. It sees only the events of one window, so it names no times. It returns a column entity (whom the row is about), _id and _time; a query that groups returns list(_id)[1:20] AS _ids instead. A column with a dot lies inside an object: read it as (_event->>'$.a.b').
+- The events of a test stand by dataset, as JSON as in the dataset.`,
+});
+
+/** A SIEM of a kind, with what a connection to it can be asked for. */
+export function connectedTarget(kind: RemoteKind, found: readonly DatasetFields[]): Target {
+  const { label, language, writing } = remoteConnectors[kind];
+  return {
+    siemType: kind,
+    datasets: found.map(({ dataset, fields }) => ({ name: dataset, columns: fields })),
+    rules: `- The query is written in ${language} for ${label}, over the listed datasets alone, and only reads. ${writing} It returns a column entity (whom the row is about), and rows that are single events keep their id as _id and their time.
+- The events of a test are rows as the query returns them, with their entity, under the name rows.`,
+  };
+}

@@ -1,0 +1,40 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { root } from './program.ts';
+import { blocksOf, demoPages, expectTyped, startBlock, startTyped, type Service } from './typed.ts';
+
+const guides = readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/${name}`);
+const first = 'docs/guide/first-detection.md';
+const isTyped = (page: string) => blocksOf(page).some(({ mark }) => mark === 'run');
+
+test.each([...guides, 'docs/README.md'])('%s names files and headings that are there', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  for (const [, path = '', heading] of text.matchAll(/\]\((?!http)([^)#]*)(?:#([^)]+))?\)/g)) {
+    const target = path === '' ? page : join(dirname(page), path);
+    const found = readdirSync(join(root, dirname(target)));
+    expect(found, path).toContain(target.split('/').at(-1));
+    if (heading) expect(headingsOf(target), `${path}#${heading}`).toContain(heading);
+  }
+});
+
+describe('the commands of a page, typed in order', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startTyped(startBlock(first, 'run: start'), /listens on/);
+  });
+  afterAll(() => service.stop());
+
+  const others = guides.filter((page) => isTyped(page) && page !== first && !demoPages.includes(page));
+  test.each([first, ...others])('%s', (page) => expectTyped(service, page));
+});
+
+function headingsOf(page: string): string[] {
+  const headings = readFileSync(join(root, page), 'utf8').matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
