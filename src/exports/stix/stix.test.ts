@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { faultsOf } from '../../../test/stix-standard.ts';
-import { FeedItem, type Indicator } from '../../feed/schema.ts';
+import type { FeedItem, Indicator } from '../../feed/schema.ts';
 import { buckets, bucketByType, tlps, type IndicatorType } from '../../feed/vocabulary.ts';
 import { bundleOf } from './bundle.ts';
 import type { ExportedItem } from './item.ts';
