@@ -52,6 +52,7 @@ const rooms: Record<string, string[]> = {
   feed: ['lib', 'db', 'orgs', 'http'],
   ingest: ['lib', 'db', 'orgs', 'http', 'schedule', 'feed', 'outputs'],
   relevance: ['lib', 'db', 'orgs', 'http', 'feed', 'ingest', 'outputs'],
+  exposure: ['lib', 'db', 'orgs', 'http', 'feed', 'relevance', 'siem', 'outputs'],
   exports: ['lib', 'db', 'orgs', 'http', 'feed'],
   taxii: ['lib', 'db', 'orgs', 'http', 'feed', 'exports'],
   suggest: [

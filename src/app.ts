@@ -12,6 +12,7 @@ import { promptRoutes, revisionRoutes } from './detections/history-routes.ts';
 import { suggestionRoutes } from './detections/suggestion-routes.ts';
 import { exportRoutes } from './exports/routes.ts';
 import { feedRoutes } from './feed/routes.ts';
+import { exposureRoutes } from './exposure/routes.ts';
 import { relevanceRoutes } from './relevance/routes.ts';
 import { indicatorRoutes } from './feed/indicator-routes.ts';
 import { hitRoutes } from './hits/routes.ts';
@@ -94,6 +95,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   logRoutes(app, deps);
   feedRoutes(app, deps);
   relevanceRoutes(app, deps);
+  exposureRoutes(app, deps);
   indicatorRoutes(app, deps);
   sourceRoutes(app, deps);
   taxiiRoutes(app, deps);

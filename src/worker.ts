@@ -2,6 +2,7 @@ import { agentsLoop } from './agents/run-due.ts';
 import { maintainLoop } from './db/maintain.ts';
 import { connectionCheckLoop } from './connections/pauses.ts';
 import type { Deps } from './deps.ts';
+import { sweepLoop } from './exposure/sweep.ts';
 import { cleanStatesLoop } from './feed/clean.ts';
 import { arrivalsLoop } from './ingest/dedupe/arrivals.ts';
 import { ingestLoop } from './ingest/loop.ts';
@@ -28,6 +29,7 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     arrivalsLoop(deps, signal),
     reanalysisLoop(deps, signal),
     relevanceLoop(deps, signal),
+    sweepLoop(deps, signal),
     deliverLoop(deps, signal),
     agentsLoop(deps, signal),
     compactLoop(deps, signal),

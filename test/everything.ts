@@ -171,6 +171,8 @@ async function useFeed(
   await put(`/api/feed/items/${one.id}/override`, { severity: 'low', relevance: { verdict: 'relevant' } });
   await put('/api/feed/profile', { keywords: [mark], platforms: ['win'] });
   await get('/api/feed/profile');
+  await get(`/api/feed/items/${one.id}/exposures`);
+  await get('/api/feed/sweeps');
   await post('/api/feed/items', { text: `${mark} saw evil-host[.]top on Monday.` });
   await get(`/items?q=${mark}&duplicates=hide&asOf=${(await get('/items')).outputs.asOf}`);
   await get('/api/indicators?value=EVIL-host[.]top');

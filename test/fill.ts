@@ -5,7 +5,9 @@ import { ModelError } from '../src/agent/model-error.ts';
 import { runDueAgents } from '../src/agents/run-due.ts';
 import { sql } from 'kysely';
 import { pauseConnection } from '../src/connections/pauses.ts';
-import { inOrg } from '../src/db/db.ts';
+import { acrossOrgs, inOrg } from '../src/db/db.ts';
+import { enrolAcrossOrgs } from '../src/exposure/store.ts';
+import { sweepDue } from '../src/exposure/sweep.ts';
 import type { Deps } from '../src/deps.ts';
 import { eventTypes } from '../src/outputs/event.ts';
 import { uuidv7 } from '../src/lib/ids.ts';
@@ -188,6 +190,7 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[
     timestamp: new Date(now.getTime() - 60_000).toISOString(),
     user,
     action: `DeleteTrail by ${user}`,
+    domain: 'evil-host.top',
   }));
   const { batchId } = await done(
     org.call('POST', `/api/logs/${mark}`, events.map((event) => JSON.stringify(event)).join('\n'), {
@@ -245,6 +248,13 @@ export function catalogue(mark: string, count = 3): string {
   });
 }
 
+/** Looks for the newest items in the logs, as its loop would in time. */
+async function sweepLogs(deps: Deps): Promise<void> {
+  await enrolAcrossOrgs(deps.db);
+  await acrossOrgs(deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
+  for (let round = 0; round < 20; round += 1) await sweepDue(deps, new AbortController().signal);
+}
+
 /** Serves one text over HTTP for as long as `work` takes. */
 export async function whileServing<T>(text: string, work: (url: string) => Promise<T>): Promise<T> {
   const server = createServer((_request, response) => response.setHeader('content-type', 'application/json').end(text));
@@ -263,6 +273,7 @@ async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[
     const source = await done(org.call('POST', '/api/feed/sources', { kind: 'kev', name: mark, url, publisher: mark }));
     const pulled = await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
     if (pulled.added !== 3) throw new Error(`the pull added nothing: ${JSON.stringify(pulled)}`);
+    await sweepLogs(deps);
     // What items were before a change has rows of its own.
     await done(org.call('PUT', `/api/feed/sources/${source.id}`, { tlp: 'AMBER+STRICT' }));
     await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
@@ -274,6 +285,11 @@ async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[
       await done(org.call('PUT', `/api/feed/items/${items[0].id}/override`, { note }));
     await done(org.call('PUT', '/api/feed/profile', { keywords: [mark] }));
     for (let round = 0; round < 10; round += 1) await scoreDue(deps);
+    await sweepLogs(deps);
+    const seen = await Promise.all(
+      items.map(({ id }: { id: string }) => done(org.call('GET', `/api/feed/items/${id}/exposures`))),
+    );
+    if (!seen.some(({ exposures }) => exposures.length > 0)) throw new Error('nothing is exposed');
     return [source.id, ...items.map(({ id }: { id: string }) => id)];
   });
 }

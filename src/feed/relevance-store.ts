@@ -43,23 +43,19 @@ export async function findAnswering(tx: Tx, view?: View): Promise<Answering> {
   };
 }
 
-/**
- * A condition on the id of an item that is relevant to the organization: its own word, or that of its logs, counts before the score. Undefined
- * where no profile says what is relevant: everything is then.
- */
-export function isRelevant({ version, own, seq }: Answering): ((id: Sql) => Sql) | undefined {
-  if (version === undefined) return undefined;
-  const scored = relevantIds(version, seq);
-  if (own === undefined) return (id) => sql`${id} in (${scored})`;
-  const said = saidIds(
-    own,
-    sql`said.relevance = 'relevant' or (said.exposed_at is not null and said.relevance is null)`,
-  );
+/** A condition on the id of an item that is relevant to the organization. Undefined where no profile says what is: everything is then. */
+export const isRelevant = (answering: Answering): ((id: Sql) => Sql) | undefined =>
+  answering.version === undefined ? undefined : (id) => sql`${id} in (${relevantIds(answering)})`;
+
+/** The ids of the items that are relevant, as a query: the organization's own word, or that of its logs, counts before the score. */
+export function relevantIds({ version, own, seq }: Answering): Sql {
+  const scored = sql`
+    select r.item_id from feed_relevance r
+    where r.organization_id = tocsin_org() and r.version = ${version ?? null} and r.seq_from <= ${seq} and r.seq_until > ${seq}`;
+  if (own === undefined) return scored;
   const denied = saidIds(own, sql`said.relevance = 'irrelevant'`);
-  return (id) => sql`${id} in (${scored} union all ${said}) and ${id} not in ${denied}`;
+  return sql`${scored} and r.item_id not in ${denied} union all ${saidIds(own, isSaid)}`;
 }
 
-/** The ids of the items whose score is relevant under a version, as a query. */
-const relevantIds = (version: number, seq: number): Sql => sql`
-  select r.item_id from feed_relevance r
-  where r.organization_id = tocsin_org() and r.version = ${version} and r.seq_from <= ${seq} and r.seq_until > ${seq}`;
+/** Whether the organization, or its logs, say of an item that it is relevant. */
+const isSaid: Sql = sql`said.relevance = 'relevant' or (said.exposed_at is not null and said.relevance is null)`;

@@ -78,9 +78,9 @@ async function currentItems(tx: Tx, source: Origin, actions: Action[]): Promise<
   const ids = actions.flatMap((action) => ('held' in action ? [action.held.id] : []));
   const found = ids.length === 0 ? [] : await listCurrentTexts(tx, source, ids);
   return new Map(
-    found.map(({ id, doc, stored_text, severity_rule, aliases }) => {
+    found.map(({ id, doc, stored_text, severity_rule, aliases, objects }) => {
       const { duplicateOf: _root, ...item } = JSON.parse(doc) as FeedItem;
-      return [id, { item, storedText: stored_text, severityRule: severity_rule, aliases }];
+      return [id, { item, storedText: stored_text, severityRule: severity_rule, aliases, objects }];
     }),
   );
 }

@@ -151,8 +151,8 @@ function goodEnd(
   const isNew = result.added + result.corrected + result.retracted > 0;
   const read = input.kind === 'read' ? input : undefined;
   const newest = parsed?.catalogue?.released ?? cursor.newest;
-  // Settings that changed while the pull ran have not shaped what it read: the next one reads again.
-  const isCurrent = source.updated_at.getTime() === before.updated_at.getTime();
+  // What changed while the pull ran, settings or a retraction taken back, has not shaped what it read: the next one reads again.
+  const isCurrent = source.updated_at.getTime() === before.updated_at.getTime() && source.cursor === before.cursor;
   const next: Cursor = {
     ...cursor,
     ...(input.kind === 'collected' ? { collected: input.collection.cursor } : {}),

@@ -7,7 +7,10 @@ import { changedParts, contentHash } from './hashes.ts';
 import type { Origin } from './source-row.ts';
 import type { ItemWrite } from './write-items.ts';
 
-export type Current = Map<string, { item: FeedItem; storedText: string; severityRule: string; aliases: string[] }>;
+export type Current = Map<
+  string,
+  { item: FeedItem; storedText: string; severityRule: string; aliases: string[]; objects: string | null }
+>;
 /** What holds for everything that one transaction writes. */
 export type Commit = {
   source: Origin;
@@ -147,7 +150,7 @@ function tombstone(commit: Commit, held: HeldItem, { emptied }: { emptied: boole
 
 /** The item under a stricter marking; where fewer may see it than before it goes on under a new id, the latest of its record alone. */
 function tightened(commit: Commit, { held, tlp, poolId, isLatest, id }: Tighten & NewId): Step[] {
-  const { item, storedText, severityRule, aliases } = commit.current.get(held.id)!;
+  const { item, storedText, severityRule, aliases, objects } = commit.current.get(held.id)!;
   const moves = poolId !== held.pool_id;
   const emptied: Step = { write: tombstone(commit, held, { emptied: true }), held };
   if (moves && !isLatest) return [emptied];
@@ -179,7 +182,7 @@ function tightened(commit: Commit, { held, tlp, poolId, isLatest, id }: Tighten 
     related: moves ? held.id : null,
     severityRule,
     storedText,
-    objects: null,
+    objects,
     missingPulls: held.missing_pulls,
     cause: moves ? 'moved' : 'reanalysis',
     changed: moves ? [] : ['tlp'],

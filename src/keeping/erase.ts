@@ -27,6 +27,7 @@ export async function eraseValue(
     const runs = await eraseFromRuns(tx, orgId, how);
     const hits = await eraseFromHits(tx, orgId, how);
     const { exceptions, tests } = await eraseFromDetections(tx, orgId, how);
+    await sql`delete from feed_exposures where organization_id = ${orgId} and ${how.holds(['event'])}`.execute(tx);
     await sql`delete from idempotency_keys where organization_id = ${orgId} and ${how.holds(['answer'])}`.execute(tx);
     const of = (table: string): number => runs[table] ?? 0;
     const erasure: Erasure = {

@@ -17,9 +17,13 @@ export const eventTypes = [
   'suggestion.restored',
   'connection.paused',
   'connection.resumed',
+  'model.paused',
+  'model.resumed',
   'feed.item.added',
   'feed.item.corrected',
   'feed.item.retracted',
+  'feed.item.relevant',
+  'feed.item.exposed',
   'feed.source.failed',
   'feed.source.silent',
 ] as const;

@@ -13,3 +13,10 @@ export async function moveOwnPool(tx: Tx, orgId: OrgId): Promise<number> {
   await advancePools(tx, [poolId], pool!.last_added_at);
   return pool!.seq + 1;
 }
+
+/** The same around work that says something of items: the pool is held while it runs, and moves on where that answers true. */
+export async function withOwnPool(tx: Tx, orgId: OrgId, work: () => Promise<boolean>): Promise<void> {
+  const poolId = await privatePool(tx, orgId, uuidv7());
+  const [pool] = await lockPools(tx, [poolId]);
+  if (await work()) await advancePools(tx, [poolId], pool!.last_added_at);
+}

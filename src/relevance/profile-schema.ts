@@ -27,6 +27,7 @@ export const Profile = z.strictObject({
   sectors: z.array(words).max(listMax).default([]),
   regions: z.array(words).max(listMax).default([]),
   keywords: z.array(words).max(listMax).default([]),
+  sweep: z.boolean().default(true).describe('Look for indicators of new items in the own logs.'),
   threshold: z.number().min(0.01).max(1).default(0.5).describe('From this score on an item is relevant.'),
 });
 export type Profile = z.infer<typeof Profile>;
@@ -38,6 +39,7 @@ export const StoredProfile = z
     sectors: z.array(z.string()),
     regions: z.array(z.string()),
     keywords: z.array(z.string()),
+    sweep: z.boolean(),
     threshold: z.number(),
     version: z.int().describe('0 while none was set; moves with every change.'),
     rebuilding: z.boolean().describe('Stored relevance still answers for an earlier profile.'),

@@ -11,6 +11,7 @@ test('a profile is replaced as a whole, in versions, for its organization alone'
     sectors: [],
     regions: [],
     keywords: [],
+    sweep: true,
     threshold: 0.5,
     version: 0,
     rebuilding: false,

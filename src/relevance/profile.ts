@@ -47,6 +47,7 @@ function withoutRepeats(profile: Profile): Profile {
     sectors: once(profile.sectors),
     regions: once(profile.regions),
     keywords: once(profile.keywords),
+    sweep: profile.sweep,
     threshold: profile.threshold,
   };
 }

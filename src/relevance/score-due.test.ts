@@ -65,3 +65,25 @@ test('a changed profile is built anew and then replaces the one before', async (
   await scoreAll();
   expect([await warnings(org), (await relevant(org)).length]).toEqual([['no_profile'], 2]);
 });
+
+test('an item that comes to be relevant is told of once; a change of the profile is no news', async () => {
+  const org = await newOrg();
+  await post(org, 'Before', 'Meters of Kamstrup were attacked in the spring of this year.');
+  const output = await org.call('POST', '/api/outputs', {
+    kind: 'webhook',
+    name: 'relevant',
+    url: 'https://hooks.example.com/relevant',
+    eventTypes: ['feed.item.relevant'],
+  });
+  await org.call('PUT', '/api/feed/profile', { keywords: ['Kamstrup'] });
+  await scoreAll();
+  const told = async (): Promise<string[]> =>
+    (await org.call('GET', `/api/outputs/${output.body.id}/deliveries`)).body.deliveries.map(
+      ({ eventType }: { eventType: string }) => eventType,
+    );
+  expect(await told()).toEqual([]);
+  await post(org, 'After', 'More meters of Kamstrup were attacked, this time in the autumn.');
+  await post(org, 'Other', 'The storm closed roads and schools in the north for two days.');
+  await scoreAll();
+  expect(await told()).toEqual(['feed.item.relevant']);
+});

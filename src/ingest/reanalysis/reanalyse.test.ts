@@ -102,3 +102,15 @@ test('a text waits for its turn where the threads have no room', async () => {
   await all();
   expect((await org.call('GET', `/items/${item.id}`)).body.version).toBe(2);
 });
+
+test('a text that was retracted meanwhile is analysed again once the retraction is taken back', async () => {
+  const org = await app.newOrg();
+  const { body: item } = await org.call('POST', '/api/feed/items', { text: `${text} Taken back.` });
+  await age(item.id, ({ iocs }) => iocs.domains.splice(0));
+  await org.call('POST', `/api/feed/items/${item.id}/retract`, { reason: 'not now' });
+  await all();
+  expect((await org.call('GET', `/items/${item.id}`)).body).toMatchObject({ event: { status: 'retracted' } });
+  expect((await org.call('DELETE', `/api/feed/items/${item.id}/retract`)).body.iocs.domains).toEqual([]);
+  await all();
+  expect((await org.call('GET', `/items/${item.id}`)).body.iocs).toEqual(item.iocs);
+});

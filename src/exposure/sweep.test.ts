@@ -1,0 +1,131 @@
+import { beforeAll, expect, test } from 'vitest';
+import { startApp, type TestApp, type TestOrg } from '../../test/harness.ts';
+import { startSiem } from '../connections/test-siem.ts';
+import { sql } from 'kysely';
+import { acrossOrgs } from '../db/db.ts';
+import { domains, pullOnce, reportOf } from '../ingest/dedupe/test-feed.ts';
+import { enrolAcrossOrgs } from './store.ts';
+import { sweepDue } from './sweep.ts';
+
+let app: TestApp;
+let now = new Date('2024-02-01T10:20:30.000Z');
+beforeAll(async () => {
+  app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' }, clock: () => now });
+});
+
+/** Every SIEM of every organization is looked in until nothing new is there; what failed is tried again where `again` says so. */
+async function sweep(): Promise<void> {
+  now = new Date(now.getTime() + 60_000);
+  await enrolAcrossOrgs(app.deps.db);
+  await acrossOrgs(app.deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
+  for (let step = 0; step < 200 && (await sweepDue(app.deps, new AbortController().signal)); step += 1);
+}
+
+async function log(org: TestOrg, dataset: string, events: object[]): Promise<void> {
+  const timestamp = new Date(app.deps.clock().getTime() - 60_000).toISOString();
+  const lines = events.map((event) => JSON.stringify({ timestamp, ...event })).join('\n');
+  const { status, body } = await org.call('POST', `/api/logs/${dataset}`, lines, {
+    'content-type': 'application/x-ndjson',
+  });
+  expect(status, JSON.stringify(body)).toBe(200);
+}
+
+const idOf = async (org: TestOrg, title: string): Promise<string> =>
+  (await org.call('GET', '/items?perPage=100')).body.items.find(
+    (item: { event: { title: string } }) => item.event.title === title,
+  ).id;
+const exposures = async (org: TestOrg, id: string) =>
+  (await org.call('GET', `/api/feed/items/${id}/exposures`)).body.exposures;
+
+test('an item whose indicator stands in the own logs is exposed, once, for its organization alone', async () => {
+  const [owner, org, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+  const values = domains(9_100, 6);
+  await log(org, 'dns', [
+    { _id: 'one', dns: { question: { name: values[0]!.toUpperCase() } }, user: 'ada' },
+    { _id: 'two', dns: { question: { name: 'quiet.example.org' } }, user: 'bob' },
+  ]);
+  await log(org, 'notes', [{ note: values[0] }]);
+  await log(other, 'dns', [{ _id: 'three', dns: { question: { name: 'quiet.example.org' } } }]);
+  await sweep();
+  await pullOnce(app, owner, { kind: 'stix', content: reportOf(9_100, values), visibility: 'shared', tlp: 'CLEAR' });
+  const before = (await other.call('GET', '/items')).headers['etag'];
+  await sweep();
+  const id = await idOf(org, 'Report 9100');
+  const found = await exposures(org, id);
+  expect((await org.call('GET', '/api/feed/sweeps')).body.sweeps).toMatchObject([{ failures: 0, lastError: null }]);
+  expect(found).toMatchObject([{ connectionId: org.id, dataset: 'dns', type: 'domain', value: values[0] }]);
+  expect(JSON.parse(found[0].event)).toMatchObject({ user: 'ada' });
+  const { relevance } = (await org.call('GET', `/items/${id}`)).body.tenantOverrides;
+  expect(relevance).toMatchObject({
+    verdict: 'exposed',
+    judgedBy: 'logs',
+    reasons: [{ kind: 'indicator', matched: values[0] }],
+  });
+  expect(await exposures(other, id)).toEqual([]);
+  expect((await other.call('GET', '/items')).headers['etag']).toBe(before);
+  expect((await other.call('GET', `/items/${id}`)).body.tenantOverrides).toBeNull();
+  // The item changes and is looked for again: the row is there already.
+  await org.call('PUT', `/api/feed/items/${id}/override`, { note: 'known' });
+  await sweep();
+  expect(await exposures(org, id)).toHaveLength(1);
+  await org.call('PUT', `/api/feed/items/${id}/override`, { relevance: { verdict: 'irrelevant' } });
+  expect((await org.call('GET', `/items/${id}`)).body.tenantOverrides.relevance.verdict).toBe('irrelevant');
+});
+
+test('an organization that switched it off is not looked in; what it denied is not looked for', async () => {
+  const [org, off] = [await app.newOrg(), await app.newOrg()];
+  expect((await off.call('PUT', '/api/feed/profile', { sweep: false })).body.sweep).toBe(false);
+  for (const each of [org, off]) {
+    await log(each, 'web', [{ dest_ip: '91.92.240.77' }]);
+    await log(each, 'web', [{ dest_ip: '91.92.240.79' }]);
+  }
+  await sweep();
+  const [ids, denied]: [string[], string[]] = [[], []];
+  for (const each of [org, off]) {
+    const text =
+      'The group used the server at 91.92.240[.]77 to control its implants, and also ran a second host for weeks.';
+    const posted = await each.call('POST', '/api/feed/items', { text, title: 'Control server' });
+    expect(posted.body.iocs.ipv4).toMatchObject([{ status: 'active' }]);
+    ids.push(posted.body.id);
+    const other = await each.call('POST', '/api/feed/items', {
+      text: `${text} So it was.`.replace('77', '79'),
+      title: 'Other',
+    });
+    const indicators = [{ type: 'ipv4', value: '91.92.240.79', status: 'false_positive' }];
+    expect((await each.call('PUT', `/api/feed/items/${other.body.id}/override`, { indicators })).status).toBe(200);
+    denied.push(other.body.id);
+  }
+  await sweep();
+  expect(await exposures(org, ids[0]!)).toHaveLength(1);
+  expect(await exposures(off, ids[1]!)).toEqual([]);
+  for (const [index, each] of [org, off].entries()) expect(await exposures(each, denied[index]!)).toEqual([]);
+});
+
+test('a SIEM that is down is asked again, and says so', async () => {
+  const org = await app.newOrg();
+  const siem = await startSiem();
+  const made = await org.call('POST', '/api/connections', {
+    kind: 'opensearch',
+    name: 'down',
+    settings: { url: siem.url },
+    credentials: { user: 'a', password: 'b' },
+  });
+  expect(made.status, JSON.stringify(made.body)).toBe(200);
+  await sweep();
+  siem.answerWith(503);
+  await org.call('POST', '/api/feed/items', {
+    text: 'It was controlled from 91.92.240[.]78 for a long time.',
+    title: 'x',
+  });
+  await sweep();
+  const state = async () =>
+    (await org.call('GET', '/api/feed/sweeps')).body.sweeps.find(
+      ({ connectionId }: { connectionId: string }) => connectionId === made.body.id,
+    );
+  const failed = await state();
+  expect(failed.failures).toBe(1);
+  expect(failed.lastError).toEqual(expect.any(String));
+  siem.answerWith(200);
+  await sweep();
+  expect(await state()).toMatchObject({ failures: 0, lastError: null });
+});
