@@ -3,7 +3,7 @@ alter table item_versions add column objects text;
 create index items_in_change_order on items (pool_id, seq, id);
 
 -- When an organization's own word last changed whether an item is retracted for it, so that no later object has an earlier time.
-create table export_marks (
+create table feed_marks (
   organization_id uuid not null references organizations (id),
   item_id uuid not null references items (id),
   at timestamptz not null,
@@ -11,7 +11,7 @@ create table export_marks (
   seq bigint not null,
   primary key (organization_id, item_id)
 );
-create index on export_marks (organization_id, seq, item_id);
+create index on feed_marks (organization_id, seq, item_id);
 
 create function tocsin_mark_override() returns trigger language plpgsql as $$
 declare
@@ -19,7 +19,7 @@ declare
   item uuid := coalesce(new.item_id, old.item_id);
 begin
   if new.status is distinct from old.status then
-    insert into export_marks as m (organization_id, item_id, at, seq)
+    insert into feed_marks as m (organization_id, item_id, at, seq)
     select org, item, date_trunc('milliseconds', greatest(new.updated_at, clock_timestamp(), i.last_updated + interval '1 ms')),
       coalesce((select p.seq + 1 from feed_pools p where p.kind = 'private' and p.organization_id = org), 0)
     from items i where i.id = item
@@ -69,7 +69,7 @@ create index on taxii_objects (organization_id, collection, item_id);
 do $$
 declare name text;
 begin
-  foreach name in array array['export_marks', 'taxii_collections', 'taxii_cursors', 'taxii_objects'] loop
+  foreach name in array array['feed_marks', 'taxii_collections', 'taxii_cursors', 'taxii_objects'] loop
     execute format('alter table %I enable row level security', name);
     execute format('alter table %I force row level security', name);
     execute format('create policy own on %I to tocsin_app using (organization_id = (select tocsin_org())) with check (organization_id = (select tocsin_org()))', name);

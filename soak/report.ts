@@ -7,6 +7,9 @@ const number = (n: number, digits = 0): string => n.toLocaleString('en', { maxim
 
 const intro = `Real schedulers and workers as processes of their own, the embedded PostgreSQL with its usual settings, one organization's logs in the embedded store, a SIEM and a language model behind HTTP that know every event beforehand. Slot time leaps to the next hour once the work of the one before is done, or has been waited for long enough; within an hour it goes with the machine's clock. Meanwhile SIEMs and models do not answer for hours (once for longer than windows and candidates wait), workers are killed with SIGKILL, queries turn out in error until a person comes, detections are deleted and restored. At the end the database is held against the events: the run fails by exit code for any deviation.`;
 
+const late =
+  'Gaps `late`: where slots come faster than the machine runs them (no hour is waited for without end), lanes are served in turn, so that the organization with most detections falls behind, and windows are looked back for over 24 h only.';
+
 /** The findings as a section of Markdown. */
 export function reportOf(found: Findings, command: string): string {
   const { plan, faults, windows, seconds: took, hits, killed, askedAgain, ends, gaps, memory } = found;
@@ -33,9 +36,17 @@ export function reportOf(found: Findings, command: string): string {
     lagTable(found),
     table(['runs ended', 'runs', 'further attempts'], ends.map(({ how, runs, again }) => [how, number(runs), number(again)])), // prettier-ignore
     table(['gaps recorded', 'gaps', 'hours'], gaps.map((gap) => [gap.reason, number(gap.gaps), number(gap.hours)])), // prettier-ignore
+    late,
     table(
-      ['memory of a worker', 'hours alive', 'second quarter, MiB', 'last quarter, MiB', 'slope, MiB a day'],
-      memory.map((one) => [String(one.worker + 1), number(one.hours), number(one.early), number(one.late), one.slope.toFixed(2)]), // prettier-ignore
+      [
+        'memory of a worker',
+        'hours alive',
+        'held, second quarter, MiB',
+        'last quarter',
+        'slope a day',
+        'resident at most',
+      ],
+      memory.map((one) => [String(one.worker + 1), number(one.hours), number(one.early), number(one.late), one.slope.toFixed(2), number(one.resident)]), // prettier-ignore
     ),
     ...(isFull(found)
       ? []

@@ -6,24 +6,30 @@ import { eventsOf, isHarmless, isPlanted, repeatedMinutes, type Rule, type World
  */
 export type DueHit = { entity: string; hour: number; occurrences: number; ids: string[]; harmless: boolean };
 
+const learned = 7;
+
 /** The hits that one detection has to have once the hours for which `isCovered` holds were examined, and no others. */
 export function dueHits(world: World, rule: Rule, isCovered: (hour: number) => boolean): DueHit[] {
   const hours = Array.from({ length: world.hours + 1 }, (_, hour) => hour).filter(isCovered);
   if (rule.kind === 'repeated') return repeatedHits(world, rule, hours);
   if (rule.kind === 'sequence') return sequenceHits(world, rule, hours, isCovered);
-  return hours
-    .filter((hour) => isPlanted(world, rule, hour))
-    .flatMap((hour) => {
-      const events = eventsOf(world, rule, hour);
-      const found = rule.kind === 'counted' ? events.filter(({ count }) => count === 200) : events.slice(-1);
-      return found.map(({ user, id }) => ({
-        entity: user,
-        hour,
-        occurrences: 1,
-        ids: rule.kind === 'counted' ? [] : [id],
-        harmless: rule.kind === 'model' && isHarmless(hour),
-      }));
-    });
+  return (
+    hours
+      // What compares with the past is still learning in its first windows.
+      .filter((_, nth) => nth >= learned || !(rule.kind === 'known' || rule.kind === 'counted'))
+      .filter((hour) => isPlanted(world, rule, hour))
+      .flatMap((hour) => {
+        const events = eventsOf(world, rule, hour);
+        const found = rule.kind === 'counted' ? events.filter(({ count }) => count === 200) : events.slice(-1);
+        return found.map(({ user, id }) => ({
+          entity: user,
+          hour,
+          occurrences: 1,
+          ids: rule.kind === 'counted' ? [] : [id],
+          harmless: rule.kind === 'model' && isHarmless(hour),
+        }));
+      })
+  );
 }
 
 /** The same entity again and again: what comes while a hit stands for it joins that hit. */

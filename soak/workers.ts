@@ -3,8 +3,13 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { FromWorker, WorkerTask } from './worker.ts';
 
-/** Resident memory of one process over its life (`hour` of slot time, MiB), and the processor time that it took. */
-export type Life = { worker: number; samples: { hour: number; mib: number }[]; cpuMs: number; isKilled: boolean };
+/** Memory of one process over its life (`hour` of slot time; resident and, after a collection, live MiB), and the processor time that it took. */
+export type Life = {
+  worker: number;
+  samples: { hour: number; mib: number; live: number }[];
+  cpuMs: number;
+  isKilled: boolean;
+};
 
 export type Workers = {
   leap: (now: Date, hour: number) => void;
@@ -29,17 +34,17 @@ export function startWorkers(count: number, env: Record<string, string>, task: W
   const add = (worker: number): void => {
     const child = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify({ ...task, now })], {
       env: { PATH: process.env['PATH'] ?? '', ...env },
-      execArgv: ['--disable-warning=ExperimentalWarning'],
+      execArgv: ['--disable-warning=ExperimentalWarning', '--expose-gc'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     const life: Life = { worker, samples: [], cpuMs: 0, isKilled: false };
     child.stderr?.on('data', (chunk: Buffer) => {
       errors = `${errors}${chunk.toString()}`.slice(-20_000);
     });
-    child.on('message', ({ rssBytes, cpuMs }: FromWorker) => {
+    child.on('message', ({ rssBytes, liveBytes, cpuMs }: FromWorker) => {
       if (life.samples.length === 0) child.send({ now });
       life.cpuMs = cpuMs;
-      life.samples.push({ hour: at, mib: rssBytes / 2 ** 20 });
+      life.samples.push({ hour: at, mib: rssBytes / 2 ** 20, live: liveBytes / 2 ** 20 });
     });
     child.on('error', () => undefined);
     running[worker] = { child, life };

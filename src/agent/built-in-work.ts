@@ -13,9 +13,12 @@ export type WorkTask = {
   /** The agent's own, before those of the alias. */
   budgets: Partial<Budgets>;
   signal: AbortSignal;
+  /** What it used up, and the feed items that a model was asked about: noted as it goes, so that a run that breaks off keeps them. */
+  spent: Spent;
+  askedItems: string[];
 };
 
-/** What it did, as its run shows it. `triggered`: it brought something about; `itemIds`: feed items that a model was asked about. */
-export type WorkDone = { outcome: Record<string, unknown>; triggered: boolean; itemIds: string[]; spent: Spent };
+/** What it did, as its run shows it. `triggered`: it brought something about. */
+export type WorkDone = { outcome: Record<string, unknown>; triggered: boolean };
 
 export type BuiltInWork = (deps: Deps, task: WorkTask) => Promise<WorkDone>;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../test/harness.ts';
+import type { WorkTask } from '../agent/built-in-work.ts';
 import { inOrg } from '../db/db.ts';
 import { runDueAgents } from './run-due.ts';
 
@@ -63,22 +64,23 @@ test('what a process left behind when it ended is a failed run, and the next slo
   ]);
 });
 
-test("one organization's trouble is kept on its run and stops nobody else", async () => {
+test("one organization's trouble is kept on its run, with what it cost, and stops nobody else", async () => {
   const [broken, fine] = [await newOrg(), await newOrg()];
   for (const org of [broken, fine]) {
     const { id } = await builtIn(org, 'threat-research');
     await org.call('PUT', `/api/agents/${id}`, { detectionCadence: 'daily' });
   }
   const works = {
-    'threat-research': (_deps: unknown, { orgId }: { orgId: string }) => {
+    'threat-research': (_deps: unknown, { orgId, spent }: WorkTask) => {
+      Object.assign(spent, { tokens: 7, costUsd: 0.5 });
       if (orgId === broken.id) return Promise.reject(new Error('a secret of the log'));
-      return Promise.resolve({ outcome: {}, triggered: true, itemIds: [], spent: { tokens: 7, costUsd: 0.5 } });
+      return Promise.resolve({ outcome: {}, triggered: true });
     },
   };
   await runDueAgents(deps, signal, works);
   const lost = await builtIn(broken, 'threat-research');
   expect(await runsOf(broken, lost.id)).toMatchObject([
-    { status: 'failed', failure: { kind: 'internal', blame: 'us' } },
+    { status: 'failed', failure: { kind: 'internal', blame: 'us' }, tokens: 7, costUsd: 0.5 },
   ]);
   expect(JSON.stringify(await runsOf(broken, lost.id))).not.toContain('secret');
   expect(lost).toMatchObject({ runs30d: 1, hits30d: 0 });

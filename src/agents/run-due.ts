@@ -47,24 +47,28 @@ async function runAgent(deps: Deps, agent: Scheduled, { work, slotAt, signal }: 
   const begun = { id, slotAt, model: model?.name ?? null, now };
   if (!(await inOrg(deps.db, orgId, (tx) => beginRun(tx, agent, begun)))) return false;
   const within = AbortSignal.any([signal, AbortSignal.timeout(runMsMax)]);
-  const end = await outcomeOf(deps, () =>
-    work(deps, { orgId, agentId, runId: id, model, prompt: agent.prompt, budgets: agent.budgets, signal: within }),
-  );
+  const { prompt, budgets } = agent;
+  const noted = { spent: { tokens: 0, costUsd: 0 }, askedItems: [] };
+  const task = { orgId, agentId, runId: id, model, prompt, budgets, signal: within, ...noted };
+  const outcome = await outcomeOf(deps, () => work(deps, task));
+  const end = { ...outcome, ...noted.spent, itemIds: noted.askedItems };
   await inOrg(deps.db, orgId, (tx) => endRun(tx, { orgId, agentId, id }, end, deps.clock()));
   return true;
 }
 
 /** What goes wrong for one organization is kept on its run, and is not the others' trouble; its next slot tries again. */
-async function outcomeOf(deps: Deps, run: () => ReturnType<BuiltInWork>): Promise<RunEnd> {
+async function outcomeOf(
+  deps: Deps,
+  run: () => ReturnType<BuiltInWork>,
+): Promise<Pick<RunEnd, 'status' | 'failure' | 'outcome' | 'triggered'>> {
   try {
-    const { spent, ...done } = await run();
-    return { status: 'completed', failure: null, ...done, ...spent };
+    return { status: 'completed', failure: null, ...(await run()) };
   } catch (error) {
     deps.log.error({ err: error }, 'a built-in agent failed');
     const failure =
       error instanceof ModelError
         ? error.failure
         : { kind: 'internal', blame: 'us', retryable: true, message: 'It broke off; the log of the service says why.' };
-    return { status: 'failed', failure, outcome: {}, triggered: false, itemIds: [], tokens: 0, costUsd: 0 };
+    return { status: 'failed', failure, outcome: {}, triggered: false };
   }
 }

@@ -2,6 +2,7 @@ import { inOrg, type Db, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
+import { noConnectionTo } from '../siem/failures.ts';
 import { connectorOf } from './given.ts';
 import { unseal } from './sealed.ts';
 import { resolveConnection, type ConnectionRef, type ConnectionRow } from './store.ts';
@@ -57,9 +58,6 @@ export function connectRow(row: ConnectionRow, credentials: unknown, allow: read
 }
 
 function noConnection({ connectionId, siemType }: ConnectionRef): SiemError {
-  const message =
-    connectionId === null
-      ? `There is no connection to a SIEM of type "${siemType}".`
-      : `There is no connection ${connectionId}.`;
+  const message = connectionId === null ? noConnectionTo(siemType) : `There is no connection ${connectionId}.`;
   return new SiemError({ kind: 'no_connection', blame: 'author', retryable: false, message });
 }

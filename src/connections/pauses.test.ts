@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
 import { acrossOrgs, inOrg, rows } from '../db/db.ts';
 import { startApp, type TestOrg } from '../../test/harness.ts';
+import { summaryOf } from '../outputs/summary.ts';
 import { claimRunsAcrossOrgs } from '../schedule/claim.ts';
 import { enqueueDueRunsAcrossOrgs } from '../schedule/enqueue.ts';
 import { runDue } from '../runs/run-due.ts';
-import { checkPausedConnections } from './pauses.ts';
+import { checkPausedConnections, pauseConnection } from './pauses.ts';
 import { startSiem } from './test-siem.ts';
 
 const base = Date.UTC(2026, 2, 2);
@@ -65,8 +66,8 @@ const runAt = (n: number): Promise<number> => {
 const pauseOf = async ({ org, connectionId }: Made) =>
   (await org.call('GET', `/api/connections/${connectionId}`)).body.pause;
 const eventsOf = ({ org }: Made) =>
-  inOrg(deps.db, org.id, (tx) => rows(tx, sql<{ type: string }>`select type from outbox order by id`)).then((found) =>
-    found.map(({ type }) => type),
+  inOrg(deps.db, org.id, (tx) => rows(tx, sql<{ body: string }>`select body from outbox order by id`)).then((found) =>
+    found.map(({ body }) => summaryOf(JSON.parse(body)).headline),
   );
 const coverageOf = ({ org }: Made) =>
   inOrg(deps.db, org.id, (tx) =>
@@ -86,7 +87,7 @@ test.each([
     siem.answerWith(status);
     for (const n of [2, 3, 4]) await runAt(n);
     expect(await pauseOf(made)).toMatchObject({ kind, since: hour(2).toISOString() });
-    expect(await eventsOf(made)).toEqual(['connection.paused']);
+    expect(await eventsOf(made)).toEqual(['Connection paused: Logs']);
     const before = siem.asked();
     await runAt(5);
     expect(siem.asked()).toBe(before);
@@ -98,13 +99,34 @@ test.each([
     await checkDue(made);
     await checkPausedConnections(deps, signal);
     expect(await pauseOf(made)).toBeNull();
-    expect(await eventsOf(made)).toEqual(['connection.paused', 'connection.resumed']);
+    expect(await eventsOf(made)).toEqual(['Connection paused: Logs', 'Connection well again: Logs']);
     await runAt(5);
     expect(await coverageOf(made)).toEqual(made.ids.map(() => ({ from: hour(0), to: hour(5) })));
     const { detections } = (await made.org.call('GET', '/api/detections')).body;
     expect(detections.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual([true, true, true]);
   },
 );
+
+test('paused connections are asked side by side: one that hangs holds no other up', async () => {
+  const hanging = await startSiem();
+  hanging.answerWith('hang');
+  const [slow, well] = [await start(0, { settings: { url: hanging.url } }), await start(0)];
+  const trouble = { kind: 'unavailable', blame: 'upstream', retryable: true, message: 'down' } as const;
+  for (const { org, connectionId } of [slow, well])
+    await pauseConnection(deps, { orgId: org.id, connectionId }, trouble, null);
+  await acrossOrgs(deps.db, (tx) =>
+    sql`update connection_pauses set check_at = now() - interval '1 minute'`.execute(tx),
+  );
+  const pauseOf = async ({ org, connectionId }: Made) =>
+    (await org.call('GET', `/api/connections/${connectionId}`)).body.pause;
+  const stop = new AbortController();
+  const checked = checkPausedConnections(deps, AbortSignal.any([signal, stop.signal]));
+  await expect.poll(() => pauseOf(well), { timeout: 8000 }).toBeNull();
+  expect(hanging.asked()).toBe(1);
+  stop.abort();
+  await checked;
+  expect(await pauseOf(slow)).toMatchObject({ kind: 'unavailable' });
+});
 
 test('what is throttled while the SIEM answers a plain word is tried again, and pauses nothing', async () => {
   const made = await start(1);
@@ -122,7 +144,7 @@ test('missing rights pause until the query that met them would run', async () =>
   await checkDue(made);
   await checkPausedConnections(deps, signal);
   expect(await pauseOf(made)).toMatchObject({ kind: 'rights_missing' });
-  expect(await eventsOf(made)).toEqual(['connection.paused']);
+  expect(await eventsOf(made)).toEqual(['Connection paused: Logs']);
 });
 
 test('a run by hand tries a paused connection and tells what it met; a check that goes well ends the pause', async () => {

@@ -13,6 +13,11 @@ type CheckDeps = PauseDeps & Pick<Deps, 'log' | 'connectionFor'>;
 const checkEvery = sql`interval '5 minutes'`;
 const checkMs = 30_000;
 const checksMax = 100;
+/** Those that hang hold the others up for no longer than until their next check. */
+const checksAtOnce = 10;
+
+const nameOf = sql`(select c.name from connections c
+  where c.organization_id = connection_pauses.organization_id and c.id = connection_pauses.connection_id) as name`;
 
 /** Pauses a connection, with one event for as long as it lasts: no scheduled run or backfill asks it meanwhile. `query` met the trouble. */
 export async function pauseConnection(
@@ -25,14 +30,14 @@ export async function pauseConnection(
   await inOrg(db, orgId, async (tx) => {
     const paused = await row(
       tx,
-      sql`
+      sql<{ name: string }>`
         insert into connection_pauses (organization_id, connection_id, kind, message, query, since_at, check_at)
         select ${orgId}::uuid, id, ${kind}, ${message}, ${query}, ${now}::timestamptz, clock_timestamp() + ${checkEvery}
         from connections where organization_id = ${orgId} and id = ${connectionId}
-        on conflict do nothing returning 1`,
+        on conflict do nothing returning ${nameOf}`,
     );
     if (!paused) return;
-    const data = { organizationId: orgId, connectionId, kind, message, since: now.toISOString() };
+    const data = { organizationId: orgId, connectionId, name: paused.name, kind, message, since: now.toISOString() };
     await emitEvents(tx, [orgId], ['connection.paused'], () => [
       { orgId, type: 'connection.paused', resourceId: connectionId, revision: now.getTime(), data },
     ]);
@@ -45,10 +50,12 @@ export async function resumeConnection({ db, clock }: PauseDeps, { orgId, connec
   await inOrg(db, orgId, async (tx) => {
     const resumed = await row(
       tx,
-      sql`delete from connection_pauses where organization_id = ${orgId} and connection_id = ${connectionId} returning 1`,
+      sql<{
+        name: string;
+      }>`delete from connection_pauses where organization_id = ${orgId} and connection_id = ${connectionId} returning ${nameOf}`,
     );
     if (!resumed) return;
-    const data = { organizationId: orgId, connectionId };
+    const data = { organizationId: orgId, connectionId, name: resumed.name };
     await emitEvents(tx, [orgId], ['connection.resumed'], () => [
       { orgId, type: 'connection.resumed', resourceId: connectionId, revision: now.getTime(), data },
     ]);
@@ -58,10 +65,14 @@ export async function resumeConnection({ db, clock }: PauseDeps, { orgId, connec
 /** Every 5 minutes asks each paused connection, with the query that met the trouble; one that is well is paused no more. Answers how many were asked. */
 export async function checkPausedConnections(deps: CheckDeps, signal: AbortSignal): Promise<number> {
   const due = await claimChecksAcrossOrgs(deps.db);
-  for (const { query, ...paused } of due) {
-    if (signal.aborted) break;
-    if (await isWell(deps, paused, query, signal)) await resumeConnection(deps, paused);
-  }
+  const waiting = due.values();
+  const work = async (): Promise<void> => {
+    for (const { query, ...paused } of waiting) {
+      if (signal.aborted) break;
+      if (await isWell(deps, paused, query, signal)) await resumeConnection(deps, paused);
+    }
+  };
+  await Promise.all(Array.from({ length: checksAtOnce }, work));
   return due.length;
 }
 

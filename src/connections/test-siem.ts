@@ -6,13 +6,13 @@ export type TestSiem = {
   url: string;
   /** How many requests have come. */
   asked: () => number;
-  /** 200: it answers; any other status: it answers with that; null: nobody listens to the request. */
-  answerWith: (status: number | null, only?: 'queries') => void;
+  /** 200: it answers; any other status: it answers with that; null: nobody listens to the request; hang: nobody answers it. */
+  answerWith: (status: number | 'hang' | null, only?: 'queries') => void;
 };
 
 /** An OpenSearch that holds one row in every window, knows the rename of its only field, and can be down. Over real HTTP, in the words of its PPL endpoint. */
 export async function startSiem(): Promise<TestSiem> {
-  let status: number | null = 200;
+  let status: number | 'hang' | null = 200;
   let onlyQueries = false;
   let asked = 0;
   const server = createServer((request, response) => {
@@ -20,6 +20,7 @@ export async function startSiem(): Promise<TestSiem> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
+      if (status === 'hang') return;
       if (status === null) return void response.socket?.destroy();
       const sent = Buffer.concat(chunks).toString();
       const isSpared = onlyQueries && !sent.includes('source=');

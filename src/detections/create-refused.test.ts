@@ -99,6 +99,7 @@ describe('refused with 400 and a pointer', () => {
   ])('the body %j', async (body, code) => {
     const answer = await org.call('POST', '/api/detections', Buffer.from(body));
     expect([answer.status, answer.body.code]).toEqual([400, code]);
+    expect(answer.body.detail).not.toMatch(/^:/);
   });
 
   test('what is missing is called so', async () => {

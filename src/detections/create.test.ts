@@ -1,29 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
 import { inOrg, rows } from '../db/db.ts';
-import { SiemError } from '../siem/connector.ts';
 import { startApp } from '../../test/harness.ts';
 import { asked, input, made } from './examples.ts';
 import { Detection } from './schema.ts';
 import { verdictSchema } from './verdict-schema.ts';
 
 let now = new Date('2026-03-04T10:20:30.400Z');
-const asks: string[] = [];
-const { newOrg, deps } = await startApp({
-  clock: () => now,
-  deps: {
-    checkQuery: async (_orgId, _ref, query) => {
-      asks.push(query);
-      if (!query.startsWith('broken')) return;
-      throw new SiemError({
-        kind: 'query_not_allowed',
-        blame: 'author',
-        retryable: false,
-        message: 'This is no SELECT.',
-      });
-    },
-  },
-});
+const { newOrg, deps } = await startApp({ clock: () => now });
 const org = await newOrg();
 
 describe('the record', () => {
@@ -116,7 +100,7 @@ describe('the record', () => {
         {
           code: 'no_connection',
           field: 'siemType',
-          detail: 'There is no connection to a SIEM of type "Splunk Cloud".',
+          detail: expect.stringContaining('There is no connection to a SIEM of type "Splunk Cloud"'),
         },
       ],
     });
@@ -196,44 +180,6 @@ test('a cron that comes back within five years of slot time only then is taken',
 test('a look-back of twice the longest distance is taken, and any without a schedule', async () => {
   expect(await made(org, { lookbackMinutes: 120, detectionCadence: 'hourly' })).toMatchObject({ lookbackMinutes: 120 });
   expect(await made(org, { lookbackMinutes: 1 })).toMatchObject({ lookbackMinutes: 1 });
-});
-
-describe('?validate=true', () => {
-  test('asks for the query and takes what would run', async () => {
-    asks.length = 0;
-    expect((await org.call('POST', '/api/detections?validate=true', input())).status).toBe(200);
-    expect((await org.call('POST', '/api/detections?validate=false', input())).status).toBe(200);
-    expect(asks).toEqual(['select user, country from auth']);
-  });
-
-  test('422 for what would not, and nothing is made', async () => {
-    const before = (await asked(org, 'GET', '/api/detections')).detections.length;
-    const answer = await org.call(
-      'POST',
-      '/api/detections?validate=true',
-      input({ detectionQuery: 'broken', toolNames: ['nope'] }),
-    );
-    expect(answer.status).toBe(422);
-    expect(answer.body).toMatchObject({
-      code: 'check_failed',
-      errors: [
-        { pointer: '/toolNames', code: 'unknown_tool' },
-        { pointer: '/detectionQuery', code: 'query_not_allowed', detail: 'This is no SELECT.' },
-      ],
-    });
-    expect((await asked(org, 'GET', '/api/detections')).detections.length).toBe(before);
-  });
-
-  test('a SIEM without a connection is not asked', async () => {
-    asks.length = 0;
-    const answer = await org.call('POST', '/api/detections?validate=true', input({ siemType: 'splunk' }));
-    expect([answer.status, answer.body.errors[0].pointer, asks.length]).toEqual([422, '/siemType', 0]);
-  });
-
-  test('another value is refused', async () => {
-    const answer = await org.call('POST', '/api/detections?validate=yes', input());
-    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, 'query/validate']);
-  });
 });
 
 test('prompt, first revision, schedule and audit row stand beside the agent', async () => {

@@ -1,4 +1,5 @@
 import type { AgentView } from './agent.ts';
+import { noConnectionTo } from '../siem/failures.ts';
 import { isMcpName, toolNames } from '../tools/registry.ts';
 import type { Warning } from './schema.ts';
 
@@ -22,9 +23,6 @@ function siemWarnings({
   siem_connected: connected,
 }: Asking): Warning[] {
   if (connected) return [];
-  const detail =
-    connectionId === null
-      ? `There is no connection to a SIEM of type "${siemType}".`
-      : `There is no connection ${connectionId}.`;
+  const detail = connectionId === null ? noConnectionTo(siemType) : `There is no connection ${connectionId}.`;
   return [{ code: 'no_connection', field: connectionId === null ? 'siemType' : 'connectionId', detail }];
 }

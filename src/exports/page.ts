@@ -4,8 +4,9 @@ import { inOrg, rows } from '../db/db.ts';
 import { fullHour, settleIndicators } from '../feed/expiry.ts';
 import { orderedRows, withColumns } from '../feed/listed.ts';
 import type { Mark } from '../feed/marks.ts';
-import { listOwnOf } from '../feed/override-rows.ts';
-import { findAnswering, relevantIds } from '../feed/relevance-store.ts';
+import { listOwnOf, type Override } from '../feed/override-rows.ts';
+import type { OverriddenIndicator } from '../feed/overrides-schema.ts';
+import { findAnswering, isRelevant } from '../feed/relevance-store.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { tlps } from '../feed/vocabulary.ts';
 import { viewOf, type View } from '../feed/view.ts';
@@ -36,10 +37,8 @@ export function readExportPage(
   const limit = Number(query.limit);
   return inOrg(db, caller.orgId, async (tx) => {
     const answering = await findAnswering(tx, view);
-    const relevant =
-      query.relevancyMode === 'relevant' && answering.version !== undefined
-        ? sql`listed.id in (${relevantIds(answering)})`
-        : sql`true`;
+    const belongs = query.relevancyMode === 'relevant' ? isRelevant(answering) : undefined;
+    const relevant = belongs ? belongs(sql`listed.id`) : sql`true`;
     const listed = withColumns(sql`listed`, ['doc']);
     const found = await rows(
       tx,
@@ -51,22 +50,29 @@ export function readExportPage(
           from (${listed}) page join listed on listed.id = page.id window newest as (order by page.added_to_feed_at desc, page.id desc)
         ) placed where place = 1 or (place <= ${limit} and chars <= ${pageMaxChars}) order by place`,
     );
-    const ids = found.map(({ id }) => id);
-    const overrides = await listOwnOf(tx, ids, answering);
+    const own = await listOwnOf(
+      tx,
+      found.map(({ id }) => id),
+      answering,
+    );
     const items = found
       .filter(({ belongs }) => belongs)
-      .map(({ id, doc }) => asSeen(JSON.parse(doc) as FeedItem, hour, overrides.get(id)?.said?.status === 'retracted'))
+      .map(({ id, doc }) => asSeen(JSON.parse(doc) as FeedItem, hour, own.get(id)?.said))
       .filter(({ source }) => tlps.indexOf(source.tlp) <= tlps.indexOf(tlpMax));
     const last = found.at(-1);
     return { items, next: last && last.listed > found.length ? markText({ at: last.at, id: last.id }) : undefined };
   });
 }
 
-/** With the indicators as they stand at the hour; retracted, and they revoked, where the organization says so. */
-function asSeen(item: FeedItem, hour: number, retracted: boolean): FeedItem {
+/** With the indicators as they stand at the hour, and then as the organization says; retracted, and all revoked, where it says so. */
+function asSeen(item: FeedItem, hour: number, said: Override | undefined): FeedItem {
   settleIndicators(item, hour);
-  if (!retracted) return item;
-  for (const indicator of Object.values(item.iocs).flat()) indicator.status = 'revoked';
+  const indicators = Object.values(item.iocs).flat();
+  const own = said?.indicators ? (JSON.parse(said.indicators) as OverriddenIndicator[]) : [];
+  for (const { type, value, status } of own)
+    for (const one of indicators) if (one.type === type && one.normalizedValue === value) one.status = status;
+  if (said?.status !== 'retracted') return item;
+  for (const indicator of indicators) if (indicator.status !== 'false_positive') indicator.status = 'revoked';
   return { ...item, event: { ...item.event, status: 'retracted' } };
 }
 

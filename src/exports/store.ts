@@ -29,7 +29,7 @@ export async function readVersions(tx: Tx, keys: VersionKey[]): Promise<Map<stri
       from unnest(${keys.map(({ id }) => id)}::uuid[], ${keys.map(({ version }) => version)}::int[]) as k (id, version)
       join item_versions v on v.item_id = k.id and v.version = k.version
       left join feed_overrides o on o.organization_id = tocsin_org() and o.item_id = v.item_id
-      left join export_marks m on m.organization_id = tocsin_org() and m.item_id = v.item_id
+      left join feed_marks m on m.organization_id = tocsin_org() and m.item_id = v.item_id
       where v.doc <> '' and v.pool_id in (select id from feed_pools where ${isVisible})`,
   );
   return new Map(found.map((row) => [`${row.id} ${row.version}`, toExported(row)]));

@@ -87,9 +87,13 @@ const databaseGone = (): AppError =>
 function invalid(entries: ValidationEntry[], context: string): AppError {
   const errors = entries.flatMap((entry) => fieldErrors(entry, context)).slice(0, 100);
   const first = errors[0];
-  return appError('validation_failed', first ? `${first.pointer}: ${first.detail}` : 'The request is not valid.', {
-    errors,
-  });
+  return appError(
+    'validation_failed',
+    first ? `${first.pointer || 'body'}: ${first.detail}` : 'The request is not valid.',
+    {
+      errors,
+    },
+  );
 }
 
 function fieldErrors(entry: ValidationEntry, context: string): FieldError[] {

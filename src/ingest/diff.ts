@@ -1,3 +1,4 @@
+import type { Tlp } from '../feed/vocabulary.ts';
 import type { Skipped, SourceRecord } from './record.ts';
 
 /** An item that the feed holds of a source: the latest generation of its record. */
@@ -32,7 +33,11 @@ export type Action =
   /** The audience changes: a tombstone without content stays for the old one. */
   | { kind: 'move'; held: HeldItem; candidate: Candidate; cause: 'source' | 'reanalysis' }
   /** Absent from two good pulls. */
-  | { kind: 'vanish'; held: HeldItem };
+  | { kind: 'vanish'; held: HeldItem }
+  | Tighten;
+
+/** The source's own marking is stricter now than what the item has, whether the source still holds it or not. */
+export type Tighten = { kind: 'tighten'; held: HeldItem; tlp: Tlp; poolId: string; isLatest: boolean };
 
 export type Plan = {
   actions: Action[];

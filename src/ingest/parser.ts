@@ -11,7 +11,8 @@ export type Parser = {
   close: () => Promise<void>;
 };
 
-const inlineMaxBytes = 1024 * 1024;
+// What is made to take long takes seconds for a megabyte, during which nobody else is answered.
+const inlineMaxBytes = 64 * 1024;
 const timeoutMs = 120_000;
 const magic = { gzip: [0x1f, 0x8b], zip: [0x50, 0x4b] };
 

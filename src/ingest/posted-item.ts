@@ -60,7 +60,7 @@ async function read({ extractor }: Deps, input: PostItem): Promise<ExtractedItem
 type Posted = { input: PostItem; recordId: string; extracted: ExtractedItem };
 
 /** Holds the pool while it looks and writes, so that two requests with one text make one item. */
-async function insertPosted(tx: Tx, { clock }: Deps, caller: Caller, posted: Posted): Promise<string> {
+async function insertPosted(tx: Tx, { clock, extractor }: Deps, caller: Caller, posted: Posted): Promise<string> {
   const { input, recordId, extracted } = posted;
   const { orgId } = caller;
   const pool = await privatePool(tx, orgId, uuidv7());
@@ -85,7 +85,7 @@ async function insertPosted(tx: Tx, { clock }: Deps, caller: Caller, posted: Pos
     tx,
     origin,
     planPull({ held: [], candidates, present: new Set(), catalogue: false, unread: 0, skipped: [] }),
-    now,
+    { now, knowledge: extractor.knowledge },
   );
   const id = (await findPostedItem(tx, orgId, recordId))!;
   await insertAudit(tx, caller, {

@@ -18,6 +18,7 @@ import { settleSmallChanges } from './small-changes.ts';
 import { rhythmOf, tellSource } from './source-events.ts';
 import { nextAfterGood, nextPull } from './source-schedule.ts';
 import { finishPull, lockClaim, releaseSource } from './source-store.ts';
+import { tightenItems } from './tighten.ts';
 import { sourceFormats } from './sources/registry.ts';
 import { inSourceAcrossOrgs, listHeldItems, privatePool } from './store.ts';
 
@@ -36,6 +37,8 @@ export async function pullClaimed(
   const cursor = JSON.parse(source.cursor) as Cursor;
   const mustRead = cursor.reading !== String(reading);
   try {
+    // New settings: their marking holds for what the source no longer gives as well, and whether it can be reached or not.
+    if (!cursor.reading) await tightenItems(deps, source);
     const known = mustRead ? { ...source, etag: null, last_modified: null } : source;
     const input = await asBadPull(() =>
       readInput(known, {
@@ -56,7 +59,7 @@ export async function pullClaimed(
       const claimed = await lockClaim(tx, source, worker);
       if (!claimed) return undefined;
       const plan = await planOf(tx, claimed, parsed, cursor);
-      await applyPlan(tx, claimed, plan, deps.clock());
+      await applyPlan(tx, claimed, plan, { now: deps.clock(), knowledge: deps.extractor.knowledge });
       const end = goodEnd(deps, claimed, { input, parsed, cursor, plan, scheduled: options.scheduled, before: source });
       await finishPull(tx, worker, end);
       const { silentSince } = JSON.parse(end.cursor) as Cursor;
@@ -148,8 +151,8 @@ function goodEnd(
   const isNew = result.added + result.corrected + result.retracted > 0;
   const read = input.kind === 'read' ? input : undefined;
   const newest = parsed?.catalogue?.released ?? cursor.newest;
-  // Settings that changed while the pull ran have not shaped what it read: the next one reads again.
-  const isCurrent = source.updated_at.getTime() === before.updated_at.getTime();
+  // What changed while the pull ran, settings or a retraction taken back, has not shaped what it read: the next one reads again.
+  const isCurrent = source.updated_at.getTime() === before.updated_at.getTime() && source.cursor === before.cursor;
   const next: Cursor = {
     ...cursor,
     ...(input.kind === 'collected' ? { collected: input.collection.cursor } : {}),

@@ -1,4 +1,4 @@
-import { ThreadError } from '../lib/threads.ts';
+import { isBusy } from '../lib/threads.ts';
 import type { Extractor } from './extract/extractor.ts';
 import type { Parsed, Skipped, SourceRecord, UnreadText } from './record.ts';
 
@@ -39,7 +39,7 @@ async function readOne(extractor: Extractor, text: UnreadText, signal?: AbortSig
   try {
     return await extractor.readEntry(text, signal);
   } catch (error) {
-    if (error instanceof ThreadError && (error.reason === 'full' || error.reason === 'stopped')) throw error;
+    if (isBusy(error)) throw error;
     return error instanceof Error ? error.message : String(error);
   }
 }

@@ -29,6 +29,7 @@ import {
   updateSourceRow,
   type NewSource,
 } from './source-store.ts';
+import { tightenItems } from './tighten.ts';
 import { sourceFormats, type SourceKind } from './sources/registry.ts';
 import { inSourceAcrossOrgs, insertAssignedPool, privatePool, publicPool, updateAssignedPool } from './store.ts';
 
@@ -127,7 +128,8 @@ export async function getSource(deps: Deps, caller: Caller, id: string): Promise
   return toSource(await visibleSource(deps, caller, id), caller, deps.clock());
 }
 
-/** Changes what is given; null takes a value back to the default of the kind. 412 where `ifMatch` (RFC 9110) names another version. */
+/** Changes what is given; null takes a value back to the default of the kind.
+ * A stricter `tlp` holds for every item of the source once this returns. 412 where `ifMatch` (RFC 9110) names another version. */
 export async function updateSource(
   deps: Deps,
   caller: Caller,
@@ -136,7 +138,8 @@ export async function updateSource(
 ): Promise<Source> {
   const url = input.url;
   const fileAllowed = url === undefined ? undefined : await urlOf(deps, caller, id, url);
-  return writable(deps, caller, id, async (tx, before) => {
+  let tightened: SourceRow | undefined;
+  const updated = await writable(deps, caller, id, async (tx, before) => {
     const now = deps.clock();
     checkIfMatch(ifMatch, etagOf({ updatedAt: before.updated_at.toISOString() }));
     checkFixed(before, input);
@@ -145,6 +148,7 @@ export async function updateSource(
     if (JSON.stringify(after) === JSON.stringify(before)) return toSource(before, caller, now);
     after.updated_at = new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1));
     await updateSourceRow(tx, after);
+    if (after.tlp !== before.tlp) tightened = after;
     if (after.assigned_to !== null) await updateAssignedPool(tx, after.pool_id, after.assigned_to);
     const [old, made] = [toSource(before, caller, now), toSource(await readSource(tx, before), caller, now)];
     await insertAudit(tx, caller, {
@@ -156,6 +160,8 @@ export async function updateSource(
     });
     return made;
   });
+  if (tightened) await tightenItems(deps, tightened);
+  return updated;
 }
 
 /** An address that did not change was checked when it came; GET's answer can be PUT back. */

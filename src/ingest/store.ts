@@ -32,16 +32,26 @@ export function listHeldItems(tx: Tx, source: SourceId): Promise<HeldItem[]> {
   );
 }
 
+export type CurrentText = {
+  id: string;
+  doc: string;
+  stored_text: string;
+  severity_rule: string;
+  aliases: string[];
+  objects: string | null;
+};
+
 /** Documents, each without the figures of its group, and texts of the current versions. */
 export function listCurrentTexts(
   tx: Tx,
   source: Pick<SourceId, 'organization_id'>,
   ids: string[],
-): Promise<{ id: string; doc: string; stored_text: string }[]> {
+): Promise<CurrentText[]> {
   return rows(
     tx,
-    sql<{ id: string; doc: string; stored_text: string }>`
-      select i.id, coalesce(i.own_doc, i.doc) as doc, v.stored_text from items i join item_versions v on v.item_id = i.id and v.version = i.version
+    sql<CurrentText>`
+      select i.id, coalesce(i.own_doc, i.doc) as doc, v.stored_text, v.objects, i.severity_rule,
+        array(select t.value from item_terms t where t.item_id = i.id and t.kind = 'alias') as aliases from items i join item_versions v on v.item_id = i.id and v.version = i.version
       where i.organization_id = ${source.organization_id} and i.id = any(${ids}::uuid[])`,
   );
 }

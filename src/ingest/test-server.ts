@@ -5,7 +5,7 @@ export type Asked = { path: string; query: URLSearchParams; headers: IncomingMes
 export type Route = (response: ServerResponse, asked: Asked) => void;
 
 /** An HTTP server of this machine whose routes a test may change at any time. */
-export async function startServer(): Promise<{
+export async function startServer(host = '127.0.0.1'): Promise<{
   base: string;
   routes: Map<string, Route>;
   /** A document with its hash as ETag; asked with it, the answer is 304. */
@@ -23,9 +23,9 @@ export async function startServer(): Promise<{
     if (route) route(response, seen);
     else response.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => void server.listen(0, host, resolve));
   return {
-    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    base: `http://${host}:${(server.address() as AddressInfo).port}`,
     routes,
     asked,
     document: (path, body, type = 'application/json') => {

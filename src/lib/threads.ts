@@ -17,6 +17,10 @@ export class ThreadError extends Error {
   }
 }
 
+/** Nothing is wrong with the task: its turn did not come. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof ThreadError && (error.reason === 'full' || error.reason === 'stopped');
+
 export type ThreadSettings = {
   /** A module that calls `answerTasks` of lib/thread.ts. */
   file: URL;

@@ -17,6 +17,8 @@ export const eventTypes = [
   'suggestion.restored',
   'connection.paused',
   'connection.resumed',
+  'model.paused',
+  'model.resumed',
   'feed.item.added',
   'feed.item.corrected',
   'feed.item.retracted',

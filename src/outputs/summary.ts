@@ -1,9 +1,9 @@
-import type { EventBody } from './event.ts';
+import type { EventBody, EventType } from './event.ts';
 
 /** What a person reads of an event in a chat: one line, a few facts, and the text below them. Plain text from untrusted sources. */
 export type Summary = { headline: string; facts: [name: string, value: string][]; text: string };
 
-const words: Record<string, string> = {
+const words: Record<EventType | 'output.test', string> = {
   'detection.created': 'Detection created',
   'detection.updated': 'Detection changed',
   'detection.deleted': 'Detection deleted',
@@ -13,6 +13,10 @@ const words: Record<string, string> = {
   'run.failed': 'Run failed',
   'hit.created': 'New hit',
   'hit.updated': 'Hit changed',
+  'connection.paused': 'SIEM connection paused',
+  'connection.resumed': 'SIEM connection resumed',
+  'model.paused': 'Model paused',
+  'model.resumed': 'Model resumed',
   'gap.opened': 'Time not examined',
   'gap.filled': 'Gap filled',
   'suggestion.created': 'Detection suggested',
@@ -49,7 +53,7 @@ const factPaths: [label: string, path: string][] = [
   ['Detection', 'detectionId'],
   ['Next', 'nextStep'],
 ];
-const namePaths = ['headline', 'name', 'event.title', 'entity', 'id'];
+const namePaths = ['headline', 'name', 'event.title', 'entity', 'alias', 'id'];
 const textPaths = ['summary', 'failure.message', 'event.description', 'rationale', 'description', 'detail', 'message'];
 
 const headlineMax = 140;
@@ -58,7 +62,7 @@ const textMax = 2000;
 
 export function summaryOf(event: EventBody): Summary {
   const name = namePaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? '';
-  const what = words[event.type] ?? event.type;
+  const what = (words as Record<string, string>)[event.type] ?? event.type;
   return {
     headline: cut(name === '' ? what : `${what}: ${name}`, headlineMax),
     facts: factPaths

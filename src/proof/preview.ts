@@ -111,6 +111,7 @@ function previewOf(run: Run, { windows, complete }: Simulated): Preview {
     complete,
     model: run.model,
     costUsd: run.spent.costUsd,
+    warnings: run.progress.warnings,
   };
 }
 

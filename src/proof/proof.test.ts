@@ -61,6 +61,20 @@ test('a preview shows rows, candidates and verdicts after the past, and leaves n
   expect([long.status, long.body.errors[0].pointer]).toEqual([400, '/to']);
 });
 
+test('a preview says which columns the rows lack', async () => {
+  const org = await newOrg();
+  time.now = new Date(at(0, 30));
+  await send(org, [login('ada', 'NO', at(0, 30))]);
+  time.now = new Date(at(1));
+  const ask = (more: object) =>
+    ok(org.call('POST', '/api/detections/preview', { ...detection, ...more, from: at(0), to: at(2) }));
+  expect(await ask({})).toMatchObject({ rowsTotal: 1, warnings: [] });
+  expect((await ask({ entityField: 'usr', detectionCategory: 'sequence_pattern' })).warnings).toMatchObject([
+    { code: 'no_entity_field', detail: expect.stringContaining('usr') },
+    { code: 'no_steps' },
+  ]);
+});
+
 test('a backtest counts hits per day and holds them against what people said, two versions side by side', async () => {
   const org = await newOrg();
   time.now = new Date(at(0, 30));

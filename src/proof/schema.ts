@@ -58,6 +58,9 @@ export const Preview = z.object({
   complete: z.boolean().describe('false: time was up before all windows were examined.'),
   model: z.string(),
   costUsd: z.number(),
+  warnings: z
+    .array(z.object({ code: z.string(), detail: z.string() }))
+    .describe('Columns that the detection counts on and no row of a window has.'),
 });
 export type Preview = z.infer<typeof Preview>;
 

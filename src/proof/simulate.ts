@@ -3,9 +3,10 @@ import type { Candidate } from '../analysis/candidate.ts';
 import { categories } from '../analysis/categories.ts';
 import { recallFrom, type RememberedWindow } from '../analysis/recall.ts';
 import { uuidv7 } from '../lib/ids.ts';
+import { missingColumns } from '../analysis/missing-columns.ts';
 import { decide, type Decision } from '../runs/decide.ts';
 import { analyst, type Judge } from '../runs/judge.ts';
-import type { Run } from '../runs/run.ts';
+import { warn, type Run } from '../runs/run.ts';
 import { searchLimits } from '../runs/search-limits.ts';
 import type { StoredCandidate, Suppression } from '../runs/candidate-store.ts';
 import type { SiemConnection } from '../siem/connector.ts';
@@ -50,6 +51,8 @@ export async function simulate(simulation: Simulation): Promise<Simulated> {
     }
     for (const window of simulation.windows) {
       const { prepared, result } = await examine(simulation, window);
+      for (const { code, detail } of missingColumns(prepared.groups, simulation.run.analysis))
+        warn(simulation.run.progress, code, detail);
       const found = analyseWindow(prepared, recallFrom(memory, prepared.window, prepared.query));
       if (!result.truncated) memory.push({ ...window, entries: prepared.memory });
       const decisions = await judgeAll(simulation, window, { candidates: found.candidates, known });

@@ -129,6 +129,13 @@ test('a refused key pauses the alias with one event; the window stays examined, 
   const { t, stand } = await start(() => ({ status: 401 }), {
     answer: ({ window }) => [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }],
   });
+  await t.select(sql`
+    insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', '{model.paused,model.resumed}', now(), now())`);
+  const eventsOf = () =>
+    t.select(sql`
+      select o.type, o.resource_id, o.body::json #>> '{data,alias}' as alias from outbox o
+      join deliveries d on d.event_id = o.id where o.type like 'model.%' order by o.id`);
   await t.runAt(hour(1));
   expect((await runsOf(t))[0]).toMatchObject({ status: 'failed' });
   expect(await failureOf(t)).toMatchObject({ kind: 'model_refused_key', blame: 'upstream', retryable: false });
@@ -136,9 +143,7 @@ test('a refused key pauses the alias with one event; the window stays examined, 
   await t.runAt(hour(2));
   expect(await failureOf(t)).toMatchObject({ kind: 'model_paused' });
   expect(stand.asked).toHaveLength(1);
-  expect(await t.select(sql`select type, resource_id from outbox where type like 'model.%'`)).toEqual([
-    { type: 'model.paused', resource_id: 'm' },
-  ]);
+  expect(await eventsOf()).toEqual([{ type: 'model.paused', resource_id: 'm', alias: 'm' }]);
   expect(await t.select(sql`select enabled from agents where is_built_in = false`)).toEqual([{ enabled: true }]);
   expect(await checkPausedModels(t.deps, signal)).toBe(0);
   const due = () => t.select(sql`update model_pauses set check_at = now() - interval '1 second'`);
@@ -149,6 +154,7 @@ test('a refused key pauses the alias with one event; the window stays examined, 
   await due();
   await checkPausedModels(t.deps, signal);
   expect(await findPause(t.deps, t.orgId, 'm')).toBeUndefined();
+  expect(await eventsOf()).toMatchObject([{ type: 'model.paused' }, { type: 'model.resumed', alias: 'm' }]);
   await t.runAt(hour(3));
   expect((await runsOf(t)).at(-1)).toMatchObject({ status: 'completed', hit_count: 1 });
   expect(await t.select(sql`select entity, occurrences from hits`)).toEqual([{ entity: 'root', occurrences: 3 }]);

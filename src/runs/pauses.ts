@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Models } from '../agent/models.ts';
 import type { ModelError } from '../agent/model-error.ts';
 import { acrossOrgs, inOrg, row, rows, type Db, type Tx } from '../db/db.ts';
-import { uuidv7 } from '../lib/ids.ts';
 import { loop } from '../lib/loop.ts';
 import type { OrgId } from '../lib/org-id.ts';
+import { emitEvents } from '../outputs/emit.ts';
 import type { RunDeps } from './run.ts';
 
 const checkEvery = sql`interval '5 minutes'`;
@@ -37,19 +37,20 @@ export async function pauseModel(
   { failure }: ModelError,
 ): Promise<void> {
   const now = clock();
-  const body = JSON.stringify({ alias, kind: failure.kind, message: failure.message, since: now.toISOString() });
-  await inOrg(db, orgId, (tx) =>
-    sql`
-      with paused as (
+  const data = { organizationId: orgId, alias, kind: failure.kind, message: failure.message, since: now.toISOString() };
+  await inOrg(db, orgId, async (tx) => {
+    const paused = await row(
+      tx,
+      sql`
         insert into model_pauses (organization_id, alias, kind, message, since_at, check_at)
         values (${orgId}, ${alias}, ${failure.kind}, ${failure.message}, ${now}, clock_timestamp() + ${checkEvery})
-        on conflict do nothing returning alias
-      )
-      insert into outbox (organization_id, id, at, type, resource_id, body)
-      select ${orgId}::uuid, ${uuidv7(now)}::uuid, ${now}::timestamptz, 'model.paused', alias, ${body}::text from paused`.execute(
-      tx,
-    ),
-  );
+        on conflict do nothing returning 1`,
+    );
+    if (!paused) return;
+    await emitEvents(tx, [orgId], ['model.paused'], () => [
+      { orgId, type: 'model.paused', resourceId: alias, revision: now.getTime(), data },
+    ]);
+  });
 }
 
 type CheckDeps = Pick<RunDeps, 'db' | 'clock' | 'log' | 'models'>;
@@ -103,11 +104,23 @@ async function answers(models: Models | undefined, alias: string, signal: AbortS
 
 async function resumeModelAcrossOrgs({ db, clock }: CheckDeps, alias: string): Promise<void> {
   const now = clock();
-  await acrossOrgs(db, (tx) =>
-    sql`
-      with resumed as (delete from model_pauses where alias = ${alias} returning organization_id)
-      insert into outbox (organization_id, id, at, type, resource_id, body)
-      select organization_id, gen_random_uuid(), ${now}::timestamptz, 'model.resumed', ${alias}, ${JSON.stringify({ alias })}::text
-      from resumed`.execute(tx),
-  );
+  await acrossOrgs(db, async (tx) => {
+    const resumed = await rows(
+      tx,
+      sql<{ orgId: OrgId }>`delete from model_pauses where alias = ${alias} returning organization_id as "orgId"`,
+    );
+    await emitEvents(
+      tx,
+      resumed.map(({ orgId }) => orgId),
+      ['model.resumed'],
+      (wanting) =>
+        [...wanting].map((orgId) => ({
+          orgId,
+          type: 'model.resumed',
+          resourceId: alias,
+          revision: now.getTime(),
+          data: { organizationId: orgId, alias },
+        })),
+    );
+  });
 }

@@ -21,6 +21,10 @@ export function upstreamFault(kind: string, message: string, retryable = false):
   return new SiemError({ kind, blame: 'upstream', retryable, message: message.slice(0, textMax) });
 }
 
+/** What is wrong where a detection names a kind of SIEM and no connection. */
+export const noConnectionTo = (siemType: string | null): string =>
+  `There is no connection to a SIEM of type "${siemType}", or there are several and the detection names none (connectionId).`;
+
 /** What an HTTP status says where the engine's own words say no more. `told`: its message, if it gave one. */
 export function faultOfStatus(status: number, host: string, told: string): SiemError {
   const said = told === '' ? '.' : `: ${told}`;

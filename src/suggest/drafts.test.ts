@@ -75,16 +75,27 @@ async function ask(org: TestOrg, items: FeedItem[], { brain, local = false }: { 
   const model = modelsAt({ m: stand.url }, entry).find('m')!;
   const { agents } = (await org.call('GET', '/api/agents?limit=200')).body;
   const { id } = agents.find((one: { builtInAgentType: string }) => one.builtInAgentType === 'threat-research');
-  const task = { orgId: org.id, agentId: id, runId: id, model, prompt: 'Owner says.', budgets: {}, signal };
+  const task = {
+    orgId: org.id,
+    agentId: id,
+    runId: id,
+    model,
+    prompt: 'Owner says.',
+    budgets: {},
+    signal,
+    spent: { tokens: 0, costUsd: 0 },
+    askedItems: [],
+  };
   const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
   const { datasets } = await listDatasets(deps, org.id);
-  return { drafts: await fromModel(deps, { task, caller, items, target: localTarget(datasets) }), stand, runId: id };
+  return { drafts: await fromModel(deps, { task, caller, items, target: localTarget(datasets) }), task, stand };
 }
 
 test('a draft carries technique, passage, tests and noise; the report travels as delimited data', async () => {
   const org = await withLogs();
-  const { drafts, stand } = await ask(org, [item('one')], { brain: () => submit(query('notepad%')) });
-  expect(drafts).toMatchObject({ asked: ['one'], dropped: [], failure: null, spent: { tokens: 120 } });
+  const { drafts, task, stand } = await ask(org, [item('one')], { brain: () => submit(query('notepad%')) });
+  expect(drafts).toMatchObject({ dropped: [], failure: null });
+  expect(task).toMatchObject({ askedItems: ['one'], spent: { tokens: 120 } });
   expect(drafts.proposals).toMatchObject([
     {
       key: 'draft:one',
@@ -109,9 +120,10 @@ test.each([
   ['a statement that is no query', 'DELETE FROM process'],
 ])('%s is dropped after one repair, and its item is not asked about again', async (_what, bad) => {
   const org = await withLogs();
-  const { drafts, stand } = await ask(org, [item('one')], { brain: () => submit(bad) });
+  const { drafts, task, stand } = await ask(org, [item('one')], { brain: () => submit(bad) });
   expect(drafts.proposals).toEqual([]);
-  expect(drafts).toMatchObject({ asked: ['one'], dropped: [{ name: 'Report one' }] });
+  expect(drafts).toMatchObject({ dropped: [{ name: 'Report one' }] });
+  expect(task.askedItems).toEqual(['one']);
   expect(stand.asked).toHaveLength(2);
 });
 
@@ -137,10 +149,11 @@ test.each(tlps.flatMap((tlp) => [false, true].map((local) => [tlp, local] as con
 
 test('an outage ends the asking, and the items keep their try', async () => {
   const org = await withLogs();
-  const { drafts, stand, runId } = await ask(org, [item('one'), item('two')], { brain: () => ({ status: 503 }) });
-  expect(drafts).toMatchObject({ asked: [], failure: { kind: 'model_unavailable' } });
+  const { drafts, task, stand } = await ask(org, [item('one'), item('two')], { brain: () => ({ status: 503 }) });
+  expect(drafts).toMatchObject({ failure: { kind: 'model_unavailable' } });
+  expect(task.askedItems).toEqual([]);
   expect(stand.asked).toHaveLength(1);
-  const kept = await inOrg(deps.db, org.id, (tx) => listSteps(tx, org.id, runId, { after: null, limit: 10 }));
+  const kept = await inOrg(deps.db, org.id, (tx) => listSteps(tx, org.id, task.runId, { after: null, limit: 10 }));
   expect(kept.map(({ body }) => JSON.parse(body))).toMatchObject([
     { entity: 'one', error: expect.stringContaining('503') },
   ]);

@@ -21,8 +21,6 @@ const ownMachinesOnly: readonly string[] = ['AMBER+STRICT', 'RED'];
 export type Drafts = {
   proposals: (Proposal & { estimate: Estimate })[];
   dropped: { name: string; reason: string }[];
-  asked: string[];
-  spent: { tokens: number; costUsd: number };
   /** Why the model was not asked for more. */
   failure: { kind: string; message: string } | null;
 };
@@ -32,13 +30,12 @@ export async function fromModel(
   deps: Deps,
   { task, caller, items, target }: { task: WorkTask; caller: Caller; items: FeedItem[]; target: Target },
 ): Promise<Drafts> {
-  const { model } = task;
-  const drafts: Drafts = { proposals: [], dropped: [], asked: [], spent: { tokens: 0, costUsd: 0 }, failure: null };
+  const { model, askedItems } = task;
+  const drafts: Drafts = { proposals: [], dropped: [], failure: null };
   if (!model || target.datasets.length === 0) return drafts;
   const since = new Date(deps.clock().getTime() - askedDays * dayMs);
   const asked = await inOrg(deps.db, task.orgId, (tx) => listAskedItems(tx, task, since));
   const purse = openPurse(deps, { ...task, keepsSteps: true }, model);
-  drafts.spent = purse.spent;
   const open = items.filter(
     (item) => !asked.has(item.id) && mayRead(model, item) && item.provenance.supportingPassages.length > 0,
   );
@@ -51,7 +48,7 @@ export async function fromModel(
         about: item.id,
         ask: ({ wrap }) => `Write one detection for the behaviour that this report describes.\n${wrap(textOf(item))}`,
       });
-      drafts.asked.push(item.id);
+      askedItems.push(item.id);
       const draft = { ...found.draft, key: `draft:${item.canonicalKey}` };
       const reason = `Drafted by ${model.name} for the behaviour reported in`;
       drafts.proposals.push({
@@ -59,11 +56,14 @@ export async function fromModel(
         estimate: found.estimate,
       });
     } catch (error) {
-      if (!(error instanceof ModelError)) throw error;
+      if (!(error instanceof ModelError)) {
+        askedItems.push(item.id);
+        throw error;
+      }
       const { kind, message } = error.failure;
       if (kind !== 'invalid_draft' && kind !== 'model_refused') return { ...drafts, failure: { kind, message } };
       // It had its try: the next run asks about another item.
-      drafts.asked.push(item.id);
+      askedItems.push(item.id);
       drafts.dropped.push({ name: item.event.title, reason: message });
     }
   }

@@ -115,14 +115,15 @@ async function byModel(
   { intent, model, target }: { intent: string; model: ModelRef; target: Target },
 ): Promise<Made | Undrafted> {
   const { agentId, prompt, budgets } = await inOrg(deps.db, caller.orgId, (tx) => findResearcher(tx, caller.orgId));
-  const purse = openPurse(deps, { orgId: caller.orgId, agentId, runId: uuidv7(), budgets, keepsSteps: false }, model);
+  const spent = { tokens: 0, costUsd: 0 };
+  const spender = { orgId: caller.orgId, agentId, runId: uuidv7(), budgets, spent, keepsSteps: false };
+  const purse = openPurse(deps, spender, model);
   const ask = (): string => `Write one detection for this: ${intent}`;
   const signal = AbortSignal.timeout(modelMs);
   try {
     const found = await draftByModel(deps, caller, { model, purse, prompt, target, signal, about: 'intent', ask });
-    return { ...found, matched: [], spent: purse.spent, warnings: [] };
+    return { ...found, matched: [], spent, warnings: [] };
   } catch (error) {
-    const { spent } = purse;
     if (error instanceof ModelError) return { answer: failureAsError(error), detail: error.failure.message, spent };
     if (!signal.aborted) throw error;
     const detail = 'The model took too long.';

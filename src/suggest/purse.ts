@@ -9,7 +9,7 @@ import { admitStep } from '../runs/allowance.ts';
 import { insertStep } from '../runs/step-store.ts';
 import { countUsage, release } from '../runs/usage-store.ts';
 
-export type Purse = { spent: Spent; admit: () => Promise<void>; record: (step: Step) => Promise<void> };
+export type Purse = { admit: () => Promise<void>; record: (step: Step) => Promise<void> };
 
 /** Who spends: a built-in agent in one of its runs, whose steps are kept, or somebody in its name. `budgets` go before those of the alias. */
 export type Spender = {
@@ -17,21 +17,21 @@ export type Spender = {
   agentId: string;
   runId: string;
   budgets: Partial<Budgets>;
+  /** Grows with each step. */
+  spent: Spent;
   keepsSteps: boolean;
 };
 
 /** What a built-in agent may spend on its model, counted and bounded as what a detection spends. Steps are kept as those of runs are. */
 export function openPurse(
   deps: Pick<Deps, 'db' | 'clock'>,
-  { orgId, agentId, runId, budgets, keepsSteps }: Spender,
+  { orgId, agentId, runId, budgets, spent, keepsSteps }: Spender,
   model: ModelRef,
 ): Purse {
-  const spent = { tokens: 0, costUsd: 0 };
   const begun = performance.now();
   const of = { orgId, detectionId: agentId };
   const bounds = { ...model.entry.budgets, ...budgets };
   return {
-    spent,
     admit: () => admitStep(deps, { ...of, id: runId, spent, budgets: bounds, runMs: performance.now() - begun }, model),
     record: async (step) => {
       const { costUsd } = step;

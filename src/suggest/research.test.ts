@@ -42,7 +42,17 @@ async function run(org: TestOrg): Promise<number> {
   // What was sent at this very moment is not seen yet.
   now = new Date(now.getTime() + 1000);
   const { signal } = new AbortController();
-  const task = { orgId: org.id, agentId, runId: agentId, model: undefined, prompt: '', budgets: {}, signal };
+  const task = {
+    orgId: org.id,
+    agentId,
+    runId: agentId,
+    model: undefined,
+    prompt: '',
+    budgets: {},
+    signal,
+    spent: { tokens: 0, costUsd: 0 },
+    askedItems: [],
+  };
   return ((await research(deps, task)).outcome['suggestions'] as string[]).length;
 }
 

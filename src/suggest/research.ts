@@ -56,8 +56,6 @@ export async function research(deps: Deps, task: WorkTask): Promise<WorkDone> {
   return {
     outcome: { ...found, suggestions, dropped, ...(drafts.failure ? { modelFailure: drafts.failure } : {}) },
     triggered: suggestions.length > 0,
-    itemIds: drafts.asked,
-    spent: drafts.spent,
   };
 }
 

@@ -1,7 +1,5 @@
 import type { Tx } from '../db/db.ts';
-import { findAnswering, relevantIds } from '../feed/relevance-store.ts';
-import { readPools } from '../feed/store.ts';
-import { toView } from '../feed/view.ts';
+import { findAnswering, isRelevant } from '../feed/relevance-store.ts';
 import { goneObject } from '../exports/stix/gone.ts';
 import { stixOfItem, type ExportedItem } from '../exports/stix/item.ts';
 import type { StixObject } from '../exports/stix/object.ts';
@@ -12,6 +10,7 @@ import {
   listChanged,
   listHeldObjects,
   listNewlyRelevant,
+  listNewlySaid,
   listReworded,
   moveCursors,
   type Changed,
@@ -55,13 +54,15 @@ async function listNext(tx: Tx, collection: Listed): Promise<Changed[]> {
   const reworded = await listReworded(tx, collection, itemsMax);
   if (reworded.length > 0) return reworded;
   if (collection === 'all') return listChanged(tx, { collection, prefix: 'pool:', limit: itemsMax });
-  const answering = await findAnswering(tx, toView(await readPools(tx)));
+  const answering = await findAnswering(tx);
   const { version, seq } = answering;
-  if (version === undefined) return listChanged(tx, { collection, prefix: 'pool:', limit: itemsMax });
-  const relevant = await listNewlyRelevant(tx, { collection, version, seq, limit: itemsMax });
-  if (relevant.length > 0) return relevant;
-  const only = relevantIds(answering);
-  return listChanged(tx, { collection, prefix: `relevant ${version}:`, only, limit: itemsMax });
+  const relevant = isRelevant(answering);
+  if (version === undefined || !relevant) return listChanged(tx, { collection, prefix: 'pool:', limit: itemsMax });
+  for (const list of [listNewlyRelevant, listNewlySaid]) {
+    const found = await list(tx, { collection, version, seq, relevant, limit: itemsMax });
+    if (found.length > 0) return found;
+  }
+  return listChanged(tx, { collection, prefix: `relevant ${version}:`, relevant, limit: itemsMax });
 }
 
 /** The objects of an item, and the last versions of those that it had and has no more. */

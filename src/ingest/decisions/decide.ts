@@ -12,7 +12,7 @@ import { advancePools, lockPools, privatePool } from '../store.ts';
 import { mergeForAll, splitForAll } from './group-for-all.ts';
 import { overrideItem } from './override.ts';
 import { restoreForAll, retractForAll } from './retract-for-all.ts';
-import { findTarget, lockTarget, type Target } from './store.ts';
+import { findTarget, holdSource, lockTarget, type Target } from './store.ts';
 
 /** What stands beside a decision: when it is written, and under which sequence number of the pool. */
 export type Decided = { caller: Caller; poolId: string; at: Date; seq: number };
@@ -78,6 +78,7 @@ async function decide(deps: Deps, caller: Caller, id: string, decision: Decision
   const forAll = seen.organization_id === caller.orgId || caller.scopes.has('feed:admin');
   const work = async (tx: Tx): Promise<void> => {
     const poolId = forAll ? seen.pool_id : await privatePool(tx, caller.orgId, uuidv7());
+    if (forAll && seen.source_id !== null) await holdSource(tx, seen.source_id);
     const [pool] = await lockPools(tx, [poolId]);
     const at = new Date(Math.max(clock().getTime(), pool!.last_added_at.getTime() + 1));
     const decided = { caller, poolId, at, seq: pool!.seq + 1 };

@@ -20,7 +20,7 @@ export async function retractForAll(tx: Tx, item: Target, decided: Decided, reas
   await change(tx, item, decided, { after, heldBack, note: reason });
 }
 
-/** The item is again what it was before a person retracted it; its source is read anew, for what it said meanwhile. */
+/** The item is again what it was before a person retracted it; its source is read anew for what it said meanwhile, its text analysed anew. */
 export async function restoreForAll(tx: Tx, item: Target, decided: Decided): Promise<void> {
   if (item.held_back === null) throw appError('conflict', 'No person retracted the item.');
   const before = JSON.parse(item.held_back) as FeedItem;
@@ -43,7 +43,9 @@ async function change(tx: Tx, item: Target, { at, seq }: Decided, { after, heldB
     from item_versions where item_id = ${item.id} and version = ${item.version}`.execute(tx);
   await sql`
     update items set status = ${status}, severity = ${severity}, version = ${after.version}, doc = ${doc}, own_doc = null, held_back = ${heldBack},
-      next_expiry_at = ${nextExpiryAt}, seq = ${seq}, last_updated = ${at} where id = ${item.id}`.execute(tx);
+      reading = ${heldBack === null ? 0 : sql`reading`}, next_expiry_at = ${nextExpiryAt}, seq = ${seq}, last_updated = ${at} where id = ${item.id}`.execute(
+    tx,
+  );
   const key: CountKey = {
     poolId: item.pool_id,
     severity: item.severity,

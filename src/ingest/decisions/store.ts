@@ -35,6 +35,11 @@ export function findTarget(tx: Tx, id: string): Promise<Target | undefined> {
   );
 }
 
+/** Holds the item's source before the pools, as a pull does, until the transaction ends. */
+export async function holdSource(tx: Tx, id: string): Promise<void> {
+  await sql`select from feed_sources where id = ${id} for update`.execute(tx);
+}
+
 /** The item as it is now that its pool is locked. */
 export async function lockTarget(tx: Tx, id: string): Promise<Target> {
   return (await row(

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { createThreads } from '../../lib/threads.ts';
+import { knowledgeTakenAt } from '../knowledge/taken-at.ts';
 import type { SourceRecord, UnreadText } from '../record.ts';
 import type { ExtractedItem, ReportText } from './extract-item.ts';
 
@@ -7,6 +8,8 @@ export type ExtractTask = { kind: 'report'; report: ReportText } | { kind: 'entr
 
 /** Reads texts in threads of their own: the service answers others meanwhile, and a text that takes too long is given up. */
 export type Extractor = {
+  /** Which knowledge it reads with, as `knowledgeTakenAt` tells it. */
+  knowledge: number;
   /** Both reject with a ThreadError (lib/threads.ts) where the text could not be read, and with an Error that says what is wrong with it. */
   read: (report: ReportText, signal?: AbortSignal) => Promise<ExtractedItem>;
   /** The record of a feed's entry, with its page. */
@@ -27,6 +30,7 @@ export function createExtractor(dataDir: string): Extractor {
     memoryMb: 512,
   });
   return {
+    knowledge: knowledgeTakenAt(dataDir),
     read: async (report, signal) =>
       (await threads.run({ kind: 'report', report }, { timeoutMs, signal })) as ExtractedItem,
     readEntry: async (entry, signal) =>

@@ -67,8 +67,12 @@ const hashTypes: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {
   128: 'sha512',
 };
 
+/** The longest address that is met in practice; longer cells are prose. */
+const cellMaxChars = 8_192;
+
 /** A value whose kind shows in its form, as plain lists, hosts files and block rules have it; nothing for what is none. */
 function ofForm(cell: string): Observable[] {
+  if (cell.length > cellMaxChars) return [];
   const value = cell
     .replace(/\s+[;#].*$/, '')
     .replace(/^(?:0\.0\.0\.0|127\.0\.0\.1|::1?)\s+(?=\S+\.)/, '')

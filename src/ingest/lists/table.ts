@@ -66,6 +66,11 @@ const nameOf = (cell: string): string =>
     .replaceAll(/^_|_$/g, '');
 
 function aboutOf(comments: string[]): string | undefined {
-  const texts = comments.map((line) => line.replace(/^[\s#;/!*=-]+/, '').replace(/[\s#*=-]+$/, ''));
+  const texts = comments.map((line) =>
+    line
+      .slice(0, 1_000)
+      .replace(/^[\s#;/!*=-]+/, '')
+      .replace(/[\s#*=-]+$/, ''),
+  );
   return texts.find((text) => /\p{L}{3}/u.test(text) && !known.test(text.split(/[,;\t]/)[0] ?? ''))?.slice(0, 200);
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../test/harness.ts';
 import { acrossOrgs, inOrg, row } from '../../db/db.ts';
+import { ThreadError } from '../../lib/threads.ts';
 import { kevCatalogue, kevRow } from '../test-kev.ts';
 import { pullOnce } from '../dedupe/test-feed.ts';
 import { reanalyseSome } from './reanalyse.ts';
@@ -63,4 +64,53 @@ test('what reads the same as before changes nothing but what it is found by', as
   const after = await org.call('GET', '/items');
   expect(after.body).toEqual(before.body);
   expect(after.headers['etag']).toBe(before.headers['etag']);
+});
+
+test('newer knowledge reads texts again, and only them', async () => {
+  const org = await app.newOrg();
+  const { body: item } = await org.call('POST', '/api/feed/items', { text: `${text} Once more.` });
+  await pullOnce(app, org, { kind: 'kev', content: kevCatalogue(1, [kevRow(2)]) });
+  await all();
+  const before = (await org.call('GET', '/items')).body;
+  const read: string[] = [];
+  const { extractor } = app.deps;
+  const newer: typeof extractor = {
+    ...extractor,
+    knowledge: extractor.knowledge + 1,
+    read: async (report, signal) => {
+      read.push(report.text);
+      return { ...(await extractor.read(report, signal)), attackPath: ['Known since'], severity: 'critical' };
+    },
+  };
+  while (await reanalyseSome({ ...app.deps, extractor: newer }));
+  expect(read.filter((one) => one.includes('Once more.'))).toHaveLength(1);
+  const { body: after } = await org.call('GET', `/items/${item.id}`);
+  expect(after).toMatchObject({ version: 2, attackPath: ['Known since'], event: { status: 'active' } });
+  const others = (items: { id: string }[]) => items.filter(({ id }) => id !== item.id);
+  expect(others((await org.call('GET', '/items')).body.items)).toEqual(others(before.items));
+  // An extractor that still has the older knowledge leaves that alone.
+  await all();
+  expect((await org.call('GET', `/items/${item.id}`)).body.version).toBe(2);
+});
+
+test('a text waits for its turn where the threads have no room', async () => {
+  const org = await app.newOrg();
+  const { body: item } = await org.call('POST', '/api/feed/items', { text: `${text} No room.` });
+  await age(item.id, ({ iocs }) => iocs.domains.splice(0));
+  const full = { ...app.deps.extractor, read: () => Promise.reject(new ThreadError('full', 'too much waits already')) };
+  await expect(reanalyseSome({ ...app.deps, extractor: full })).rejects.toThrow('too much waits');
+  await all();
+  expect((await org.call('GET', `/items/${item.id}`)).body.version).toBe(2);
+});
+
+test('a text that was retracted meanwhile is analysed again once the retraction is taken back', async () => {
+  const org = await app.newOrg();
+  const { body: item } = await org.call('POST', '/api/feed/items', { text: `${text} Taken back.` });
+  await age(item.id, ({ iocs }) => iocs.domains.splice(0));
+  await org.call('POST', `/api/feed/items/${item.id}/retract`, { reason: 'not now' });
+  await all();
+  expect((await org.call('GET', `/items/${item.id}`)).body).toMatchObject({ event: { status: 'retracted' } });
+  expect((await org.call('DELETE', `/api/feed/items/${item.id}/retract`)).body.iocs.domains).toEqual([]);
+  await all();
+  expect((await org.call('GET', `/items/${item.id}`)).body.iocs).toEqual(item.iocs);
 });

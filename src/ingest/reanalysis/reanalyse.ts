@@ -5,13 +5,14 @@ import type { FeedItem } from '../../feed/schema.ts';
 import { forgetViews } from '../../feed/view.ts';
 import { searchHead } from '../../feed/words.ts';
 import { loop } from '../../lib/loop.ts';
+import { isBusy } from '../../lib/threads.ts';
 import { moveCounts } from '../counts.ts';
 import { settlePools } from '../dedupe/settle-pools.ts';
 import { traitsOf } from '../dedupe/traits.ts';
 import { isTextKind } from '../document.ts';
 import type { ExtractedItem } from '../extract/extract-item.ts';
 import { changedParts, contentHash } from '../hashes.ts';
-import { reading } from '../reading.ts';
+import { readingOf } from '../reading.ts';
 import { advancePools, lockPools } from '../store.ts';
 import { writeItems, type ItemWrite } from '../write-items.ts';
 import { writeTerms } from '../write-terms.ts';
@@ -22,7 +23,7 @@ const batchMax = 20;
 
 type Work = Pick<Deps, 'db' | 'clock' | 'extractor' | 'log'>;
 
-/** Analyses again what an older version of the program read, until the signal ends it. */
+/** Analyses again what was read by an older version of the program, or by older knowledge, until the signal ends it. */
 export const reanalysisLoop = (deps: Deps, signal: AbortSignal): Promise<void> =>
   loop({ name: 'reanalysis', idleMs, signal, log: deps.log }, () => reanalyseSome(deps, signal));
 
@@ -32,14 +33,16 @@ export const reanalysisLoop = (deps: Deps, signal: AbortSignal): Promise<void> =
  * of its source; here only what it is found and compared by is made anew.
  */
 export async function reanalyseSome(deps: Work, signal?: AbortSignal): Promise<boolean> {
-  const items = await acrossOrgs(deps.db, (tx) => listStale(tx, reading, batchMax));
+  const items = await acrossOrgs(deps.db, (tx) => listStale(tx, textReading(deps), batchMax));
   for (const item of items) {
     const extracted = await read(deps, item, signal);
-    await acrossOrgs(deps.db, (tx) => reanalyse(tx, item, extracted, deps.clock()));
+    await acrossOrgs(deps.db, (tx) => reanalyse(tx, item, extracted, deps));
   }
   if (items.length > 0) forgetViews(deps.db);
   return items.length > 0;
 }
+
+const textReading = ({ extractor }: Work): number => readingOf(true, extractor.knowledge);
 
 /** A text that cannot be read stays as it was read before. */
 async function read(
@@ -55,23 +58,24 @@ async function read(
       signal,
     );
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (signal?.aborted || isBusy(error)) throw error;
     log.warn({ err: error, itemId: item.id }, 'a stored text could not be analysed again');
     return undefined;
   }
 }
 
-async function reanalyse(tx: Tx, stale: StoredItem, extracted: ExtractedItem | undefined, now: Date): Promise<void> {
+async function reanalyse(tx: Tx, stale: StoredItem, extracted: ExtractedItem | undefined, deps: Work): Promise<void> {
   const [pool] = await lockPools(tx, [stale.pool_id]);
-  const item = await findStale(tx, stale, reading);
+  const item = await findStale(tx, stale, textReading(deps));
   if (!item) return;
-  const at = new Date(Math.max(now.getTime(), pool!.last_added_at.getTime() + 1));
+  const at = new Date(Math.max(deps.clock().getTime(), pool!.last_added_at.getTime() + 1));
   const { duplicateOf: _root, ...before } = JSON.parse(item.doc) as FeedItem;
   const content = extracted ? withReading(before, extracted) : before;
   const hash = contentHash(content, item.stored_text);
+  const isText = isTextKind(item.kind);
   const traits = {
-    ...traitsOf(content, { storedText: item.stored_text, isText: isTextKind(item.kind), aliases: item.aliases }),
-    reading,
+    ...traitsOf(content, { storedText: item.stored_text, isText, aliases: item.aliases }),
+    reading: readingOf(isText, deps.extractor.knowledge),
   };
   // What the content hash was made from is kept; it tells whether there is anything new.
   const isChanged = extracted !== undefined && hash !== item.content_hash;

@@ -36,7 +36,7 @@ const columns = sql`i.id, i.organization_id, i.pool_id, i.source_id, s.kind, i.r
   array(select t.value from item_terms t where t.item_id = i.id and t.kind = 'alias') as aliases`;
 const from = sql`items i join item_versions v on v.item_id = i.id and v.version = i.version left join feed_sources s on s.id = i.source_id`;
 
-/** Some items that were read by an older version of the program. */
+/** Some items that were read by an older version of the program, or texts by older knowledge. */
 export function listStale(tx: Tx, reading: number, limit: number): Promise<StoredItem[]> {
   return rows(
     tx,
