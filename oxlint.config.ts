@@ -51,7 +51,7 @@ const rooms: Record<string, string[]> = {
   keeping: [...acrossRuns, 'agents'],
   feed: ['lib', 'db', 'orgs', 'http'],
   ingest: ['lib', 'db', 'orgs', 'http', 'schedule', 'feed', 'outputs'],
-  relevance: ['lib', 'db', 'orgs', 'http', 'feed', 'ingest', 'outputs'],
+  relevance: ['lib', 'db', 'orgs', 'http', 'analysis', 'agent', 'feed', 'ingest', 'outputs', 'suggest'],
   exposure: ['lib', 'db', 'orgs', 'http', 'feed', 'relevance', 'siem', 'outputs'],
   exports: ['lib', 'db', 'orgs', 'http', 'feed'],
   taxii: ['lib', 'db', 'orgs', 'http', 'feed', 'exports'],
@@ -71,7 +71,7 @@ const rooms: Record<string, string[]> = {
     'logs',
     'proof',
   ],
-  agents: ['lib', 'db', 'orgs', 'http', 'schedule', 'agent', 'detections', 'runs', 'suggest'],
+  agents: ['lib', 'db', 'orgs', 'http', 'schedule', 'agent', 'detections', 'runs', 'relevance', 'suggest'],
   'as-code': ['lib', 'detections'],
   testing: ['lib', 'detections', 'logs', 'proof', 'as-code'],
 };

@@ -30,6 +30,13 @@ export function knownOf({ entity, entityType, rows, facts }: Candidate): Known {
   return { text: normalText(texts.join('\n')), numbers };
 }
 
+/** The same of texts alone. */
+export function knownText(texts: readonly string[]): Known {
+  const numbers = new Set<number>();
+  for (const text of texts) addNumbers(numbers, text);
+  return { text: normalText(texts.join('\n')), numbers };
+}
+
 // A number that stands alone: an octet of an address or a part of a time is none.
 const alone = /(?<![\w.:/-])-?\d+(?:\.\d+)?(?![\w:/-]|\.\d)/g;
 

@@ -98,7 +98,12 @@ export async function writeExposures(tx: Tx, sweep: Sweep, found: Exposure[], no
   return [...new Set(written.map(({ item_id }) => item_id))];
 }
 
-/** Marks items as exposed from now on; answers those that were not. The organization's pool must be held, and moved afterwards. */
+const byModel = sql`coalesce(feed_overrides.relevance_by = 'threat-relevancy', false)`;
+
+/**
+ * Marks items as exposed from now on; answers those that were not. What a model said of them is over: the logs know better, and only a person
+ * may say otherwise. The organization's pool must be held, and moved afterwards.
+ */
 export async function markExposed(
   tx: Tx,
   orgId: OrgId,
@@ -112,7 +117,11 @@ export async function markExposed(
       select ${orgId}::uuid, n.id, ${now}::timestamptz, n.reasons, ${now}::timestamptz
       from unnest(${marks.map(({ id }) => id)}::uuid[], ${marks.map(({ reasons }) => JSON.stringify(reasons))}::text[]) as n (id, reasons)
       on conflict (organization_id, item_id) do update set exposed_at = excluded.exposed_at, updated_at = excluded.updated_at,
-        relevance_reasons = coalesce(feed_overrides.relevance_reasons, excluded.relevance_reasons)
+        relevance = case when ${byModel} then null else feed_overrides.relevance end,
+        relevance_by = case when ${byModel} then null else feed_overrides.relevance_by end,
+        relevance_at = case when ${byModel} then null else feed_overrides.relevance_at end,
+        relevance_reasons = case when ${byModel} then excluded.relevance_reasons
+          else coalesce(feed_overrides.relevance_reasons, excluded.relevance_reasons) end
         where feed_overrides.exposed_at is null returning item_id`,
   );
   return marked.map(({ item_id }) => item_id);
