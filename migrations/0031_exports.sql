@@ -2,12 +2,11 @@
 alter table item_versions add column objects text;
 create index items_in_change_order on items (pool_id, seq, id);
 
--- Items of which an organization's own word changed what it exports of them. `at`: when it last changed whether one is retracted, so that no
--- later object has an earlier time; null where only its relevance changed.
+-- When an organization's own word last changed whether an item is retracted for it, so that no later object has an earlier time.
 create table feed_marks (
   organization_id uuid not null references organizations (id),
   item_id uuid not null references items (id),
-  at timestamptz,
+  at timestamptz not null,
   -- Of the organization's own pool.
   seq bigint not null,
   primary key (organization_id, item_id)
@@ -19,14 +18,12 @@ declare
   org uuid := coalesce(new.organization_id, old.organization_id);
   item uuid := coalesce(new.item_id, old.item_id);
 begin
-  if new.status is distinct from old.status or new.relevance is distinct from old.relevance or new.exposed_at is distinct from old.exposed_at then
+  if new.status is distinct from old.status then
     insert into feed_marks as m (organization_id, item_id, at, seq)
-    select org, item, case when new.status is distinct from old.status
-        then date_trunc('milliseconds', greatest(new.updated_at, clock_timestamp(), i.last_updated + interval '1 ms')) end,
+    select org, item, date_trunc('milliseconds', greatest(new.updated_at, clock_timestamp(), i.last_updated + interval '1 ms')),
       coalesce((select p.seq + 1 from feed_pools p where p.kind = 'private' and p.organization_id = org), 0)
     from items i where i.id = item
-    on conflict (organization_id, item_id) do update set seq = excluded.seq,
-      at = case when excluded.at is null then m.at else greatest(excluded.at, m.at + interval '1 ms') end;
+    on conflict (organization_id, item_id) do update set at = greatest(excluded.at, m.at + interval '1 ms'), seq = excluded.seq;
   end if;
   return null;
 end $$;

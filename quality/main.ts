@@ -5,6 +5,7 @@ import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
 import { writePage } from './page.ts';
 import { measurePassages } from './passages.ts';
+import { measureStixOut } from './stix-out.ts';
 import { measureTechniques } from './techniques.ts';
 import { tableOf } from './table.ts';
 
@@ -17,6 +18,7 @@ const subjects = {
   techniques: measureTechniques,
   corrections: measureCorrections,
   passages: measurePassages,
+  'stix-out': measureStixOut,
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof tableOf>[0]>>;
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));

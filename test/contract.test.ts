@@ -78,7 +78,9 @@ describe.each(operations)('$method $path', ({ path, operation }) => {
 });
 
 test('every answer of a walk over all operations is what its schema says, and every operation is reached', async () => {
-  const answers = await callEverything(deps, await newOrg());
+  const everything = await callEverything(deps, await newOrg());
+  // Described by its own standard.
+  const answers = everything.filter(({ url }) => !url.startsWith('/taxii2/'));
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   (addFormats as unknown as typeof addFormats.default)(ajv);
   ajv.addSchema(document, 'openapi');

@@ -4,7 +4,8 @@ import { inOrg, rows } from '../db/db.ts';
 import { fullHour, settleIndicators } from '../feed/expiry.ts';
 import { orderedRows, withColumns } from '../feed/listed.ts';
 import type { Mark } from '../feed/marks.ts';
-import { listOwnOf } from '../feed/override-rows.ts';
+import { listOwnOf, type Override } from '../feed/override-rows.ts';
+import type { OverriddenIndicator } from '../feed/overrides-schema.ts';
 import { findAnswering, isRelevant } from '../feed/relevance-store.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { tlps } from '../feed/vocabulary.ts';
@@ -36,8 +37,8 @@ export function readExportPage(
   const limit = Number(query.limit);
   return inOrg(db, caller.orgId, async (tx) => {
     const answering = await findAnswering(tx, view);
-    const wanted = query.relevancyMode === 'relevant' ? isRelevant(answering) : undefined;
-    const relevant = wanted ? wanted(sql`listed.id`) : sql`true`;
+    const belongs = query.relevancyMode === 'relevant' ? isRelevant(answering) : undefined;
+    const relevant = belongs ? belongs(sql`listed.id`) : sql`true`;
     const listed = withColumns(sql`listed`, ['doc']);
     const found = await rows(
       tx,
@@ -56,18 +57,22 @@ export function readExportPage(
     );
     const items = found
       .filter(({ belongs }) => belongs)
-      .map(({ id, doc }) => asSeen(JSON.parse(doc) as FeedItem, hour, own.get(id)?.said?.status === 'retracted'))
+      .map(({ id, doc }) => asSeen(JSON.parse(doc) as FeedItem, hour, own.get(id)?.said))
       .filter(({ source }) => tlps.indexOf(source.tlp) <= tlps.indexOf(tlpMax));
     const last = found.at(-1);
     return { items, next: last && last.listed > found.length ? markText({ at: last.at, id: last.id }) : undefined };
   });
 }
 
-/** With the indicators as they stand at the hour; retracted, and they revoked, where the organization says so. */
-function asSeen(item: FeedItem, hour: number, retracted: boolean): FeedItem {
+/** With the indicators as they stand at the hour, and then as the organization says; retracted, and all revoked, where it says so. */
+function asSeen(item: FeedItem, hour: number, said: Override | undefined): FeedItem {
   settleIndicators(item, hour);
-  if (!retracted) return item;
-  for (const indicator of Object.values(item.iocs).flat()) indicator.status = 'revoked';
+  const indicators = Object.values(item.iocs).flat();
+  const own = said?.indicators ? (JSON.parse(said.indicators) as OverriddenIndicator[]) : [];
+  for (const { type, value, status } of own)
+    for (const one of indicators) if (one.type === type && one.normalizedValue === value) one.status = status;
+  if (said?.status !== 'retracted') return item;
+  for (const indicator of indicators) if (indicator.status !== 'false_positive') indicator.status = 'revoked';
   return { ...item, event: { ...item.event, status: 'retracted' } };
 }
 

@@ -1,7 +1,5 @@
 import type { Tx } from '../db/db.ts';
 import { findAnswering, isRelevant } from '../feed/relevance-store.ts';
-import { readPools } from '../feed/store.ts';
-import { toView } from '../feed/view.ts';
 import { goneObject } from '../exports/stix/gone.ts';
 import { stixOfItem, type ExportedItem } from '../exports/stix/item.ts';
 import type { StixObject } from '../exports/stix/object.ts';
@@ -12,6 +10,7 @@ import {
   listChanged,
   listHeldObjects,
   listNewlyRelevant,
+  listNewlySaid,
   listReworded,
   moveCursors,
   type Changed,
@@ -52,16 +51,18 @@ export async function bringUp(tx: Tx, collection: Listed): Promise<number> {
 }
 
 async function listNext(tx: Tx, collection: Listed): Promise<Changed[]> {
-  const limit = itemsMax;
-  const answering = await findAnswering(tx, toView(await readPools(tx)));
-  const belongs = collection === 'relevant' ? isRelevant(answering) : undefined;
-  const reworded = await listReworded(tx, { collection, belongs, limit });
+  const reworded = await listReworded(tx, collection, itemsMax);
   if (reworded.length > 0) return reworded;
+  if (collection === 'all') return listChanged(tx, { collection, prefix: 'pool:', limit: itemsMax });
+  const answering = await findAnswering(tx);
   const { version, seq } = answering;
-  if (!belongs || version === undefined) return listChanged(tx, { collection, prefix: 'pool:', limit });
-  const relevant = await listNewlyRelevant(tx, { collection, version, seq, limit });
-  if (relevant.length > 0) return relevant;
-  return listChanged(tx, { collection, prefix: `relevant ${version}:`, belongs, limit });
+  const relevant = isRelevant(answering);
+  if (version === undefined || !relevant) return listChanged(tx, { collection, prefix: 'pool:', limit: itemsMax });
+  for (const list of [listNewlyRelevant, listNewlySaid]) {
+    const found = await list(tx, { collection, version, seq, relevant, limit: itemsMax });
+    if (found.length > 0) return found;
+  }
+  return listChanged(tx, { collection, prefix: `relevant ${version}:`, relevant, limit: itemsMax });
 }
 
 /** The objects of an item, and the last versions of those that it had and has no more. */

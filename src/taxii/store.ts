@@ -15,18 +15,18 @@ export async function lockCollection(tx: Tx, collection: Listed): Promise<void> 
   );
 }
 
-/** A condition on the id of an item. */
-type Belongs = ((id: ReturnType<typeof sql>) => ReturnType<typeof sql>) | undefined;
+type Condition = (id: ReturnType<typeof sql>) => ReturnType<typeof sql>;
+type Newly = { collection: Listed; version: number; seq: number; relevant: Condition; limit: number };
 
 export type Changed = { source: string; seq: number; id: string; version: number; belongs: boolean };
 
 /**
- * The next items that changed since the collection was last brought up to date, in every pool that the organization sees and whether
- * each belongs to the collection. Items move to the end of their pool with every change, so nothing is passed over.
+ * The next items that changed since the collection was last brought up to date, in every pool that the organization sees; `relevant`: which of them
+ * belong to the collection. Items move to the end of their pool with every change, so nothing is passed over.
  */
 export function listChanged(
   tx: Tx,
-  { collection, prefix, belongs, limit }: { collection: Listed; prefix: string; belongs?: Belongs; limit: number },
+  { collection, prefix, relevant, limit }: { collection: Listed; prefix: string; relevant?: Condition; limit: number },
 ): Promise<Changed[]> {
   return rows(
     tx,
@@ -34,48 +34,49 @@ export function listChanged(
       select next.* from (select id from feed_pools where ${isVisible}) p
       left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = ${prefix} || p.id::text
       cross join lateral (
-        select ${prefix} || p.id::text as source, i.seq, i.id, i.version, ${belongs ? belongs(sql`i.id`) : sql`true`} as belongs from items i
+        select ${prefix} || p.id::text as source, i.seq, i.id, i.version, ${relevant ? relevant(sql`i.id`) : sql`true`} as belongs from items i
         where i.pool_id = p.id and (i.seq, i.id) > (coalesce(c.seq, -1), coalesce(c.item_id, '00000000-0000-0000-0000-000000000000'))
         order by i.seq, i.id limit ${limit}
       ) next order by next.source, next.seq, next.id limit ${limit}`,
   );
 }
 
-/** The next items that became relevant, by score or by what the organization or its logs say, up to a sequence number of its own pool. */
-export function listNewlyRelevant(
-  tx: Tx,
-  { collection, version, seq, limit }: { collection: Listed; version: number; seq: number; limit: number },
-): Promise<Changed[]> {
+/** The next items that became relevant under a version of the profile, up to a sequence number of the organization's own pool. */
+export function listNewlyRelevant(tx: Tx, { collection, version, seq, relevant, limit }: Newly): Promise<Changed[]> {
   const source = `relevant:${version}`;
   return rows(
     tx,
     sql<Changed>`
-      select ${source} as source, r.seq_from as seq, r.item_id as id, i.version, r.belongs
-      from (
-        select item_id, seq_from, seq_until > ${seq} and not exists (
-          select from feed_overrides o where o.organization_id = tocsin_org() and o.item_id = f.item_id and o.relevance = 'irrelevant') as belongs
-        from feed_relevance f where organization_id = tocsin_org() and version = ${version}
-        union all
-        select item_id, seq, true from feed_overrides
-        where organization_id = tocsin_org() and (relevance = 'relevant' or (exposed_at is not null and relevance is null))
-      ) r join items i on i.id = r.item_id
+      select ${source} as source, r.seq_from as seq, r.item_id as id, i.version, ${relevant(sql`i.id`)} as belongs
+      from feed_relevance r join items i on i.id = r.item_id
       left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = ${source}
-      where r.seq_from <= ${seq} and i.pool_id in (select id from feed_pools where ${isVisible})
+      where r.organization_id = tocsin_org() and r.version = ${version} and r.seq_from <= ${seq} and i.pool_id in (select id from feed_pools where ${isVisible})
         and (r.seq_from, r.item_id) > (coalesce(c.seq, -1), coalesce(c.item_id, '00000000-0000-0000-0000-000000000000'))
       order by r.seq_from, r.item_id limit ${limit}`,
   );
 }
 
+/** The next items of whose relevance the organization itself, or its logs, may have said something. */
+export function listNewlySaid(tx: Tx, { collection, version, seq, relevant, limit }: Newly): Promise<Changed[]> {
+  const source = `said:${version}`;
+  return rows(
+    tx,
+    sql<Changed>`
+      select ${source} as source, o.seq, i.id, i.version, ${relevant(sql`i.id`)} as belongs
+      from feed_overrides o join items i on i.id = o.item_id
+      left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = ${source}
+      where o.organization_id = tocsin_org() and o.seq <= ${seq} and i.pool_id in (select id from feed_pools where ${isVisible})
+        and (o.seq, o.item_id) > (coalesce(c.seq, -1), coalesce(c.item_id, '00000000-0000-0000-0000-000000000000'))
+      order by o.seq, o.item_id limit ${limit}`,
+  );
+}
+
 /** The next items of the collection of which the organization itself said something else than before. */
-export function listReworded(
-  tx: Tx,
-  { collection, belongs, limit }: { collection: Listed; belongs: Belongs; limit: number },
-): Promise<Changed[]> {
+export function listReworded(tx: Tx, collection: Listed, limit: number): Promise<Changed[]> {
   return rows(
     tx,
     sql<Changed>`
       select 'own' as source, m.seq, i.id, i.version,
-        ${belongs ? sql`(${belongs(sql`i.id`)}) or` : sql``}
         exists (select 1 from taxii_objects t where t.organization_id = tocsin_org() and t.collection = ${collection} and t.item_id = i.id) as belongs
       from feed_marks m join items i on i.id = m.item_id
       left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = 'own'

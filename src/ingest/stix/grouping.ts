@@ -57,7 +57,8 @@ export function groupObjects(bundle: Bundle, leftOver: Loose): { groups: Group[]
       hold(head, [...first, ...observations(first)]);
     }
   }
-  const rest = objects.filter(({ id, type }) => !held.has(id) && !helpers.has(type));
+  const stated = basesOf(bundle);
+  const rest = objects.filter(({ id, type }) => !held.has(id) && !helpers.has(type) && !stated.has(id));
   const observed = rest.filter(isObservation);
   if (leftOver === 'together') {
     if (observed.length > 0) groups.push({ head: undefined, members: observed });
@@ -91,7 +92,20 @@ const observationTypes = new Set(['indicator', 'observed-data', 'malware-analysi
 const isObservation = (object: StixObject): boolean =>
   observationTypes.has(object.type) || (object['created'] === undefined && object.type !== 'bundle');
 
-/** Who is directly related to whom, both ways; a mitigation says nothing of what happened. */
+/** A mitigation says nothing of what happened, and what an indicator is based on nothing beyond it. */
+const notOfTheStory = new Set(['mitigates', 'based-on']);
+
+/** Observables that an indicator of the document is based on. */
+function basesOf({ objects }: Bundle): Set<string> {
+  const bases = new Set<string>();
+  for (const object of objects.values()) {
+    const base = object['relationship_type'] === 'based-on' ? textField(object, 'target_ref') : '';
+    if (objects.has(textField(object, 'source_ref')) && objects.get(base)?.['created'] === undefined) bases.add(base);
+  }
+  return bases;
+}
+
+/** Who is directly related to whom, both ways. */
 function relations(bundle: Bundle): Map<string, string[]> {
   const related = new Map<string, string[]>();
   const link = (from: string, to: string): void => {
@@ -101,7 +115,11 @@ function relations(bundle: Bundle): Map<string, string[]> {
     else related.set(from, [to]);
   };
   for (const object of bundle.objects.values()) {
-    if (object.type !== 'relationship' || object['relationship_type'] === 'mitigates' || object['revoked'] === true)
+    if (
+      object.type !== 'relationship' ||
+      notOfTheStory.has(String(object['relationship_type'])) ||
+      object['revoked'] === true
+    )
       continue;
     const [source, target] = [textField(object, 'source_ref'), textField(object, 'target_ref')];
     link(source, target);

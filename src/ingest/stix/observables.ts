@@ -1,4 +1,4 @@
-import type { IndicatorType } from '../../feed/vocabulary.ts';
+import { bucketByType, type IndicatorType } from '../../feed/vocabulary.ts';
 import { ownValue } from '../../lib/own-value.ts';
 import { observed, observedAddress, type Observable } from '../extract/observable.ts';
 
@@ -64,7 +64,9 @@ export function classifyProperty(object: string, steps: string[], value: string)
   if (last === 'value' && before !== '')
     return before.endsWith('_ref') || before.endsWith('_refs') ? observedAddress(value) : undefined;
   const path = `${object}:${named.map((step) => (before === 'hashes' && step === last ? hashName(step) : step)).join('.')}`;
-  const type = ownValue(typeByPath, path);
+  const type =
+    ownValue(typeByPath, path) ??
+    (object === 'x-tocsin' && Object.hasOwn(bucketByType, last) ? (last as IndicatorType) : undefined);
   if (type) return observed(type, value);
   const other = ownValue(otherByPath, path);
   if (other) return { kind: 'other', framework: `observable:${other}`, value };

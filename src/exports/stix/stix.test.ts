@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { faultsOf } from '../../../test/stix-standard.ts';
+import type { FeedItem, Indicator } from '../../feed/schema.ts';
+import { buckets, bucketByType, tlps, type IndicatorType } from '../../feed/vocabulary.ts';
+import { bundleOf } from './bundle.ts';
+import type { ExportedItem } from './item.ts';
+import { observableOf } from './observables.ts';
+
+const at = '2026-01-05T09:00:00.000Z';
+const iocs = (found: Indicator[]): FeedItem['iocs'] =>
+  Object.fromEntries(
+    buckets.map((bucket) => [bucket, found.filter(({ type }) => bucketByType[type as IndicatorType] === bucket)]),
+  ) as FeedItem['iocs'];
+
+const itemOf = (found: Indicator[], tlp: FeedItem['source']['tlp'] = 'CLEAR'): FeedItem => ({
+  id: '01934c3b-4f7e-7aaa-8bbb-0123456789ab',
+  source: { publisher: 'Northmere', name: 'Blog', tlp, url: 'https://northmere.example/1' },
+  event: { title: 'A title', severity: 'high', confidence: 0.8, status: 'active' },
+  attackPath: [],
+  classification: { attack: [], killChain: [], malware: [], actor: [], platforms: [], mappings: [] },
+  affectedProducts: [],
+  iocs: iocs(found),
+  provenance: { supportingPassages: [] },
+  version: 1,
+  lastUpdated: at,
+  createdAt: at,
+  addedToFeedAt: at,
+  canonicalKey: 'url:northmere.example/1',
+  tenantOverrides: null,
+});
+const exported = (item: FeedItem, more: Partial<ExportedItem> = {}): ExportedItem => ({
+  item,
+  originals: null,
+  retracted: false,
+  touchedAt: null,
+  byPerson: false,
+  ...more,
+});
+type Read = Record<string, unknown> & { id: string; type: string; modified?: string };
+const objectsOf = (one: ExportedItem): Read[] => (bundleOf([one]).bundle as { objects: Read[] }).objects;
+
+const indicator = fc.record({
+  type: fc.constantFrom(...(Object.keys(bucketByType) as IndicatorType[])),
+  value: fc.string({ minLength: 1, unit: 'grapheme' }),
+  status: fc.constantFrom('active' as const, 'expired' as const, 'revoked' as const, 'false_positive' as const),
+  confidence: fc.integer({ min: 0, max: 100 }).map((n) => n / 100),
+  ttlDays: fc.integer({ min: 0, max: 730 }),
+});
+const indicators = fc
+  .uniqueArray(indicator, { maxLength: 20, selector: ({ type, value }) => `${type} ${value}` })
+  .map((list) => list.map((one): Indicator => ({ ...one, normalizedValue: one.value })));
+
+describe('STIX out', () => {
+  // The first two stand in STIX 2.1 itself (sections 2.9 and 6.4).
+  test.each([
+    ['ipv4', '198.51.100.3', 'ipv4-addr--28bb3599-77cd-5a82-a950-b5bc3caf07c4'],
+    ['domain', 'example.com', 'domain-name--bedb4899-d24b-5401-bc86-8f6b4cc18ec7'],
+    ['ipv6', '2001:db8::1', 'ipv6-addr--6469e3a9-b053-5e34-a025-9396ae051d26'],
+  ])('%s %s has the id that everyone derives', (type, normalizedValue, id) => {
+    expect(observableOf({ type, normalizedValue })?.id).toBe(id);
+  });
+
+  test('whatever an item holds, its objects keep to the standard and have the same bytes twice', () => {
+    fc.assert(
+      fc.property(indicators, fc.constantFrom(...tlps), fc.boolean(), (list, tlp, retracted) => {
+        const one = exported(itemOf(list, tlp), { retracted });
+        expect(faultsOf(objectsOf(one))).toEqual([]);
+        expect(JSON.stringify(bundleOf([structuredClone(one)]))).toBe(JSON.stringify(bundleOf([one])));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('other bytes of an object always mean another modified', () => {
+    const before = objectsOf(exported(itemOf([])));
+    const changed = { ...itemOf([]), lastUpdated: '2026-01-06T09:00:00.000Z', version: 2 };
+    for (const later of [
+      exported(changed),
+      exported(itemOf([]), { retracted: true, touchedAt: new Date('2026-01-07') }),
+    ]) {
+      const report = objectsOf(later).find(({ type }) => type === 'report')!;
+      const known = before.find(({ id }) => id === report.id)!;
+      expect(JSON.stringify(report)).not.toBe(JSON.stringify(known));
+      expect(report.modified! > known.modified!).toBe(true);
+    }
+  });
+
+  test('the form of the objects is pinned: who changes it counts `form` up', () => {
+    const one: Indicator = {
+      type: 'domain',
+      value: 'evil[.]top',
+      normalizedValue: 'evil.top',
+      status: 'active',
+      confidence: 0.7,
+      ttlDays: 180,
+    };
+    expect(bundleOf([exported(itemOf([one]))])).toMatchSnapshot();
+  });
+
+  test('an observable is written only where it may go unmarked', () => {
+    const one: Indicator = {
+      type: 'ipv4',
+      value: '203.0.113.7',
+      normalizedValue: '203.0.113.7',
+      status: 'active',
+      confidence: 1,
+      ttlDays: 30,
+    };
+    const types = (tlp: FeedItem['source']['tlp']) => objectsOf(exported(itemOf([one], tlp))).map(({ type }) => type);
+    expect(types('CLEAR')).toContain('ipv4-addr');
+    for (const tlp of tlps.slice(1)) expect(types(tlp)).not.toContain('ipv4-addr');
+    expect(bundleOf([exported(itemOf([one], 'AMBER'))]).losses).toMatchObject({ observables: 1 });
+  });
+});
