@@ -4,6 +4,7 @@ import type { FeedList } from '../src/feed/schema.ts';
 import { whileServing } from '../test/fill.ts';
 import { multiplyFeed, type Size } from './feed-load.ts';
 import { alternate, timed, type Figure, type Line } from './figure.ts';
+import { changeProfile, overrideItems } from './feed-relevance.ts';
 import { compareHot, variedCatalogue } from './items.ts';
 import { apiKey, withDir, withProgram, type Running } from './place.ts';
 
@@ -26,6 +27,14 @@ const lists: Record<string, string> = {
   'q, two words (about one in 100)': '/items?q=SOME',
   'q, a word of half the items': '/items?q=HALF',
   'updatedSince, the newest 10,000': '/items?updatedSince=RECENT',
+};
+
+/** Asked once more where the organization says something of 1,000 items itself. */
+const overridden: Record<string, string> = {
+  'first page of 20, 1,000 overrides': '/items',
+  'severity=critical, 1,000 overrides': '/items?severity=critical',
+  'status=retracted, 1,000 overrides': '/items?status=retracted',
+  'duplicates=hide, 1,000 overrides': '/items?duplicates=hide',
 };
 
 /** Fetches once and reads the answer to its end. */
@@ -101,7 +110,7 @@ async function fill(running: Running, say: (text: string) => void): Promise<stri
 }
 
 export const feedMillion: Figure = {
-  title: 'A feed of a million items, ten organizations with 100 private ones each',
+  title: 'A feed of a million items, ten organizations with 100 private ones and 1,000 overrides each',
   run: (say) =>
     withProgram({ TOCSIN_FETCH_ALLOW: '127.0.0.1' }, async (running) => {
       const orgId = await fill(running, say);
@@ -126,6 +135,13 @@ export const feedMillion: Figure = {
         lines.push(await plain(place, 'cold, `GET /stats`', '/stats'));
         say('hot');
         lines.push(...(await withDir((dir) => compareHot(dir, running))));
+        say('1,000 overrides an organization');
+        await overrideItems(client);
+        for (const [what, path] of Object.entries(overridden)) lines.push(await cold(place, `cold, ${what}`, path));
+        lines.push(await plain(place, 'cold, `GET /stats` with 1,000 overrides', '/stats'));
+        say('a profile change');
+        lines.push(await changeProfile(running, [words.RARE]));
+        lines.push(await cold(place, 'cold, relevancyMode=relevant', '/items?relevancyMode=relevant'));
         const pid = running.program.pid;
         return [...lines, { what: 'memory of the server afterwards', unit: 'MiB', ours: memoryOf(pid) }];
       } finally {

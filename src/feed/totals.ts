@@ -16,7 +16,9 @@ export function totalOf(view: View, { own, ...filters }: ItemFilters): Sql {
     sql`${columnConditions(given, platforms)} ${ownConditions(given, sql`null`)}`;
   const count = (from: Sql, given: ItemFilters = ofCounts): Sql =>
     sql`(select count(*) from ${from} where true ${conditions(given)})`;
-  const said = own === undefined ? undefined : saidRows(view, own);
+  const { severity, status } = filters;
+  const isSaid = rootsOnly || severity !== undefined || status !== undefined;
+  const said = own === undefined || !isSaid ? undefined : saidRows(view, own);
   return sql`
     (select coalesce(sum(n), 0) from feed_counts
       where pool_id = any(${view.poolIds}::uuid[]) ${conditions(ofCounts, sql`string_to_array(platforms, ',')`)})
