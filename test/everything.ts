@@ -99,9 +99,13 @@ async function useHistory(url: string, { get, post }: { get: Get; post: Send }):
 
 async function useAgents({ get, put }: { get: Get; put: Send }): Promise<void> {
   const { agents } = await get('/api/agents?limit=200');
-  const builtIn = agents.find(({ isBuiltIn }: { isBuiltIn: boolean }) => isBuiltIn);
+  const builtIn = agents.find(
+    (one: { builtInAgentType: string; isBuiltIn: boolean }) =>
+      one.isBuiltIn && one.builtInAgentType === 'threat-research',
+  );
   await get(`/api/agents/${builtIn.id}`);
-  await get(`/api/agents/${builtIn.id}/runs`);
+  const { runs } = await get(`/api/agents/${builtIn.id}/runs`);
+  await get(`/api/agents/${builtIn.id}/runs/${runs[0].id}/steps`);
   await put(`/api/agents/${builtIn.id}`, { detectionCadence: 'daily', enabled: false });
 }
 

@@ -21,14 +21,15 @@ export function isSecretField(field: string): boolean {
 const word = String.raw`(?:[\w.-]{0,40}(?:password|passwd|passphrase|secret(?:[_-]?access)?[_-]?key|client[_-]?secret|session[_-]?token|security[_-]?token|access[_-]?token|refresh[_-]?token|auth[_-]?token|api[_-]?key|private[_-]?key|account[_-]?key|shared[_-]?access[_-]?key)|pwd|pgpassword|mysql_pwd|secret|token|x-amz-signature|x-amz-security-token|x-amz-credential-secret)`;
 const value = String.raw`(?!["']?\[redacted)(?:\\?"[^"]*"?|'[^']*'?|[^\s&;,"'<>|)\]}]+)`;
 
+// Each repetition that could begin at many places is bounded, so that no row takes long.
 type Rule = { pattern: RegExp; with: string };
 const rules: Rule[] = [
   { pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, with: redacted },
-  { pattern: /\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*/g, with: redacted },
+  { pattern: /\beyJ[\w-]{8,1000}\.[\w-]{4,}\.[\w-]*/g, with: redacted },
   { pattern: /\b(Bearer|Negotiate|NTLM|AWS4-HMAC-SHA256)\s+[\w.~+/=,-]{12,}/gi, with: `$1 ${redacted}` },
   {
     pattern:
-      /\b(authorization["']?\s*[:=]\s*["']?(?:Basic|Digest|Token)?)\s*(?!(?:Basic|Digest|Token|Bearer|Negotiate|NTLM)\b)[\w.~+/=-]{6,}/gi,
+      /\b(authorization["']?\s{0,20}[:=]\s{0,20}["']?(?:Basic|Digest|Token)?)\s{0,20}(?!(?:Basic|Digest|Token|Bearer|Negotiate|NTLM)\b)[\w.~+/=-]{6,}/gi,
     with: `$1 ${redacted}`,
   },
   { pattern: /\b([a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"']{0,200}):[^\s/@"']{1,200}@/gi, with: `$1:${redacted}@` },
@@ -57,7 +58,7 @@ const rules: Rule[] = [
 
 // Most log values hold none of these; one cheap look spares them the rules.
 const suspicious =
-  /-----BEGIN|eyJ|bearer|negotiate|ntlm|hmac|authorization|:\/\/[^/\s]*@|pass|pwd|secret|token|key|signature|net1?(?:\.exe)?\s+user|\/user:|curl|mysql|psexec|schtasks|plink|pscp|securestring|gh[pousr]_|github_pat|glpat|xox|AIza|sk-|SG\.|FwoGZXIv|IQoJb3|sig=/i;
+  /-----BEGIN|eyJ|bearer|negotiate|ntlm|hmac|authorization|:\/\/[^/\s]{0,420}@|pass|pwd|secret|token|key|signature|net1?(?:\.exe)?\s+user|\/user:|curl|mysql|psexec|schtasks|plink|pscp|securestring|gh[pousr]_|github_pat|glpat|xox|AIza|sk-|SG\.|FwoGZXIv|IQoJb3|sig=/i;
 const maybeAwsSecret = /(?<![\w+/=.-])[A-Za-z0-9+/]{40}(?![\w+/=.-])/g;
 
 /** Takes secrets out of a text: keys, tokens, passwords in command lines and addresses. What names a secret (an access key id, a hash, a user) stays. */
