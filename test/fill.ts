@@ -13,6 +13,7 @@ import { eventTypes } from '../src/outputs/event.ts';
 import { uuidv7 } from '../src/lib/ids.ts';
 import { pauseModel } from '../src/runs/pauses.ts';
 import { insertReview, writeGrade } from '../src/runs/review-store.ts';
+import { keepJudgement } from '../src/relevance/judgement-store.ts';
 import { scoreDue } from '../src/relevance/score-due.ts';
 import { runDue } from '../src/runs/run-due.ts';
 import { insertShadowVerdicts } from '../src/runs/shadow-store.ts';
@@ -283,7 +284,9 @@ async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[
     // What the organization says of one, and before; what it cares about, scored.
     for (const note of [mark, `${mark} again`])
       await done(org.call('PUT', `/api/feed/items/${items[0].id}/override`, { note }));
-    await done(org.call('PUT', '/api/feed/profile', { keywords: [mark] }));
+    const profile = await done(org.call('PUT', '/api/feed/profile', { keywords: [mark] }));
+    const judged = { itemId: items[0].id, itemVersion: items[0].version, profileVersion: profile.version };
+    await inOrg(deps.db, org.id, (tx) => keepJudgement(tx, { orgId: org.id, ...judged, at: deps.clock() }));
     for (let round = 0; round < 10; round += 1) await scoreDue(deps);
     await sweepLogs(deps);
     const seen = await Promise.all(
