@@ -11,7 +11,7 @@ const endsByType: Record<string, string[]> = {
 
 /**
  * The objects that a group is made of, as they came, with what joins them, who made them and how they are marked: a JSON list, or undefined
- * where they are larger than an item may be.
+ * where they are larger or nested deeper than an item may be.
  */
 export function originalsOf(bundle: Bundle, { head, members }: Group, joins: Joins): string | undefined {
   const own = head ? [head, ...members] : members;
@@ -27,8 +27,18 @@ export function originalsOf(bundle: Bundle, { head, members }: Group, joins: Joi
     .filter((id) => !ids.has(id))
     .map((id) => bundle.objects.get(id))
     .filter((object) => object !== undefined);
-  const text = JSON.stringify([...around, ...own, ...joining]);
-  return text.length > charsMax ? undefined : text;
+  const text = textOf([...around, ...own, ...joining]);
+  return text === undefined || text.length > charsMax ? undefined : text;
+}
+
+/** Undefined for objects nested too deep to be written. */
+function textOf(objects: StixObject[]): string | undefined {
+  try {
+    return JSON.stringify(objects);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 type Joins = Map<string, StixObject[]>;
