@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../test/harness.ts';
-import type { Brain } from '../../test/model-stand-in.ts';
-import { startStandIn } from '../../test/model-stand-in.ts';
+import { startStandIn, type Brain } from '../../test/model-stand-in.ts';
 import { blocksOf, modelsAt } from '../../test/models.ts';
 import { runDueAgents } from '../agents/run-due.ts';
 import { inOrg } from '../db/db.ts';
@@ -141,7 +140,7 @@ test('a person’s word stands, before and while the model is asked; what was se
     return irrelevant(asked, nth);
   });
   expect(ran).toMatchObject({
-    outcome: { candidates: 2, irrelevant: [ids[2]], dropped: [{ reason: 'Others spoke first.' }] },
+    outcome: { candidates: 2, irrelevant: [ids[2]], dropped: [{ reason: 'Overtaken meanwhile.' }] },
   });
   for (const id of ids.slice(0, 2))
     expect(await relevanceOf(org, id)).toMatchObject({ verdict: 'relevant', judgedBy: 'person' });
@@ -184,7 +183,6 @@ test('instructions in an item change nothing of another item', async () => {
 
 test.each([false, true])('a text marked RED goes to a model of one’s own (%s) alone', async (local) => {
   const made = await withItems({ keywords: ['Adyen'] }, { text, tlp: 'RED' });
-  deps.models = modelsAt({ m: stand.url }, { provider: 'openai-compatible', local });
   const own = await startStandIn('openai-chat', irrelevant);
   deps.models = modelsAt({ m: own.url }, { provider: 'openai-compatible', local });
   const ran = await run(made, irrelevant);
@@ -247,5 +245,17 @@ test('ten of one run are judged, the newest first, and the next run goes on', as
   const newest = made.ids.toReversed();
   expect((await run(made, irrelevant)).outcome.irrelevant).toEqual(newest.slice(0, 10));
   expect((await run(made, irrelevant)).outcome.irrelevant).toEqual(newest.slice(10));
+  await rest(made);
+});
+
+test('what was judged under a profile that changed meanwhile is not written, and judged anew', async () => {
+  const made = await withItems({ keywords: ['Adyen'] }, { text });
+  const { org, ids } = made;
+  const ran = await run(made, async (asked, nth) => {
+    await org.call('PUT', '/api/feed/profile', { keywords: ['Adyen', 'Spain'] });
+    return irrelevant(asked, nth);
+  });
+  expect(ran.outcome).toMatchObject({ irrelevant: [], dropped: [{ reason: 'Overtaken meanwhile.' }] });
+  expect((await run(made, relevant)).outcome).toMatchObject({ relevant: ids });
   await rest(made);
 });

@@ -89,7 +89,7 @@ async function judgeAll(deps: Deps, judging: Judging, judged: Outcome): Promise<
       task.askedItems.push(item.id);
       const kept = await keep(word.reasons.length > 0 ? word : null);
       if (kept) judged[word.verdict].push(item.id);
-      else judged.dropped.push({ name, reason: word.reasons.length > 0 ? 'Others spoke first.' : 'No reason held.' });
+      else judged.dropped.push({ name, reason: word.reasons.length > 0 ? 'Overtaken meanwhile.' : 'No reason held.' });
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
       const { kind, message } = error.failure;
