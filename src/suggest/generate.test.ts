@@ -37,6 +37,7 @@ test.each([
   ['Kerberoasting against our service accounts', 'template', 'kerberos-tickets', 'T1558.003'],
   ['t1003.001 on any workstation', 'template', 'lsass-dumped', 'T1003.001'],
   ['memory of lsass dumped', 'template', 'lsass-dumped', 'T1003.001'],
+  ['an attacker inhibits system recovery', 'shipped', 'recovery-inhibited', 'T1490'],
   ['a coin miner that is started', 'template', 'coin-miner', 'T1496'],
 ])('without a model "%s" gives %s %s', async (intent, kind, id, technique) => {
   const org = await withProcesses();

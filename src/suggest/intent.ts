@@ -51,7 +51,7 @@ export function fittingDrafts(intent: string, datasets: readonly Dataset[]): Fit
     ),
   );
   const all = [...shipped, ...made];
-  const stems = all.map((one) => stemsOf(one.draft(null).body));
+  const stems = all.map((one) => stemsOf(one.draft(null).body, one.techniques));
   const words = [...new Set(wordsOf(intent.replaceAll(technique, '')).map(stem))].filter(
     (word) => !emptyWords.has(word),
   );
@@ -78,8 +78,11 @@ export function missingFor(intent: string, datasets: readonly Dataset[]): string
   );
 }
 
-const stemsOf = ({ name, description, tags }: Draft['body']): Set<string> =>
-  new Set(wordsOf([name, description ?? '', ...(tags ?? [])].join(' ')).map(stem));
+/** A draft is found by its own words and by the names of its techniques, which say in general what it finds. */
+const stemsOf = ({ name, description, tags }: Draft['body'], techniques: readonly string[]): Set<string> => {
+  const named = techniques.map((id) => findTechnique(id)?.name ?? '');
+  return new Set(wordsOf([name, description ?? '', ...(tags ?? []), ...named].join(' ')).map(stem));
+};
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\d]+/gu) ?? [];
 
