@@ -40,7 +40,7 @@ test('a second and a third redirect are looked at as the first', async () => {
 
 /** Documents that name further ones: all of those lead into the trap. */
 const indexes: [SourceKind, string, string][] = [
-  ['taxii', 'api_roots', JSON.stringify({ title: 'x', api_roots: [`${trap.base}/root/`] })],
+  ['taxii', 'api_roots', JSON.stringify({ title: 'x', api_roots: [`${trap.base}/api/`] })],
   ['csaf', 'feeds', JSON.stringify({ distributions: [{ rolie: { feeds: [{ url: `${trap.base}/feed.json` }] } }] })],
   ['csaf', 'directories', JSON.stringify({ distributions: [{ directory_url: `${trap.base}/dir` }] })],
   ['csaf', 'entries', JSON.stringify({ feed: { entry: [{ content: { src: `${trap.base}/a.json` } }] } })],

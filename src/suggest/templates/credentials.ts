@@ -67,7 +67,7 @@ export const credentials: readonly Template[] = [
     },
     benign: 'developers who search their own source code',
     match: ['findstr /si password *.xml *.ini *.txt', 'grep -ri password /var/www'],
-    noMatch: ['grep -r TODO src', 'findstr /i error app.log'],
+    noMatch: ['grep -r import src', 'findstr /i error app.log'],
   },
   {
     id: 'browser-credentials',

@@ -68,7 +68,7 @@ export const evasion: readonly Template[] = [
       command: String.raw`wevtutil(\.exe)?"?\s+(cl|clear-log)\b|clear-eventlog|remove-eventlog|history\s+-c|(rm|shred|truncate|unlink)\s.*(/var/log/|\.bash_history|\.zsh_history)|ln\s+-sf?\s+/dev/null\s+\S*history|remove-item.*consolehost_history|auditpol.*/(clear|disable)`,
     },
     benign: 'a person who prepares a machine image; ask',
-    match: ['wevtutil cl Security', 'rm -f /root/.bash_history'],
+    match: ['wevtutil cl Security', 'rm -f /home/ada/.bash_history'],
     noMatch: ['wevtutil qe Security /c:5', 'tail -n 50 /var/log/syslog'],
   },
   {

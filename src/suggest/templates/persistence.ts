@@ -138,7 +138,7 @@ export const persistence: readonly Template[] = [
     severity: 'high',
     where: { command: String.raw`(>>?|tee\s.*|cp\s.*|mv\s.*)\s*\S*\.ssh/authorized_keys` },
     benign: 'first boot of cloud machines and configuration management',
-    match: ['sh -c "echo ssh-ed25519 AAAA >> /root/.ssh/authorized_keys"'],
+    match: ['sh -c "echo ssh-ed25519 AAAA >> /home/ada/.ssh/authorized_keys"'],
     noMatch: ['cat /home/ada/.ssh/known_hosts'],
   },
 ];
