@@ -85,9 +85,14 @@ function textsOf({ event, summary, abstract, provenance }: Judged): Text[] {
 }
 
 function productReasons({ products }: Matcher, item: Judged, texts: Text[]): Reason[] {
+  const affected = item.affectedProducts.map((one) => ({
+    vendor: inWords(one.vendor),
+    product: inWords(one.product),
+    confidence: one.confidence,
+  }));
   return products.flatMap(({ vendor, product, shown }): Reason[] => {
-    const own = item.affectedProducts.filter((one) => inWords(one.vendor).includes(vendor));
-    const named = product && own.filter((one) => inWords(one.product).includes(product));
+    const own = affected.filter((one) => one.vendor.includes(vendor));
+    const named = product && own.filter((one) => one.product.includes(product));
     const sure = Math.max(0, ...(named ?? own).map(({ confidence }) => confidence));
     const kind = product ? 'product' : 'vendor';
     if (sure > 0) return [reason(kind, { matched: shown, share: sure, texts, words: product ?? vendor })];
