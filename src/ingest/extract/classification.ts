@@ -79,7 +79,8 @@ function addName(found: Map<string, Named[number]>, name: string, sure: number, 
   });
 }
 
-function attackEntry({
+/** A technique as an item names it: the parent, and the whole id where it is a sub-technique. */
+export function attackEntry({
   technique,
   sure,
   evidenceRef,
@@ -99,7 +100,7 @@ function attackEntry({
 }
 
 /** One step for each technique, in the order of the tactics. */
-function attackPathOf(techniques: Technique[]): string[] {
+export function attackPathOf(techniques: Technique[]): string[] {
   const steps = techniques.map((technique) => {
     const [first] = technique.tactics.flatMap((name) => findTactic(name) ?? []).toSorted((a, b) => a.rank - b.rank);
     return { rank: first?.rank ?? 99, text: `${first?.name ?? 'Other'}: ${technique.name} (${technique.id})` };

@@ -2,14 +2,15 @@ import { ttlDays } from '../../feed/expiry.ts';
 import { platforms } from '../../feed/platforms.ts';
 import type { AffectedProduct, Classification, Iocs } from '../../feed/schema.ts';
 import { bucketByType, type Severity } from '../../feed/vocabulary.ts';
-import { findTactic, killChainOf, parentTechnique } from '../knowledge/attack.ts';
+import { findTactic, killChainOf } from '../knowledge/attack.ts';
 import { noIocs } from '../record.ts';
+import { attackEntry, attackPathOf } from './classification.ts';
 import type { Benign } from './indicators/benign.ts';
 import { extractIndicators, type Found, type Other } from './indicators/extract-indicators.ts';
 import { languageOf } from './language.ts';
 import type { Dictionary } from './names/dictionary.ts';
 import { extractNames, type FoundName } from './names/extract-names.ts';
-import { collectPassages, type Passages } from './passages.ts';
+import { collectPassages } from './passages.ts';
 import { platformsOfText } from './platforms-of-text.ts';
 import { extractProducts, type FoundProduct, type KnownProduct } from './products.ts';
 import { platformsOfProduct } from './product-platforms.ts';
@@ -76,7 +77,9 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: K
     ...names.flatMap(({ spans }) => spans),
     ...techniques.map(({ sentence }) => sentence),
   ]);
-  const attack = techniques.map((found) => attackOf(found, passages));
+  const attack = techniques.map(({ technique, confidence, sentence }) =>
+    attackEntry({ technique, sure: confidence, evidenceRef: passages.prove(sentence) }),
+  );
   for (const span of summary) passages.prove(span);
   passages.cover([
     ...indicators.flatMap(({ spans }) => spans.slice(0, 1)),
@@ -95,7 +98,9 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: K
     severityRule: rule,
     ...(summary.length > 0 ? { summary: summary.map(textOf).join(' ') } : {}),
     ...(tldr ? { tldr: textOf(tldr) } : {}),
-    attackPath: attackPathOf(techniques),
+    attackPath: attackPathOf(
+      techniques.filter(({ confidence }) => confidence >= pathLeast).map(({ technique }) => technique),
+    ),
     classification: {
       attack,
       killChain: killChainOf(techniques.flatMap(({ technique }) => technique.tactics)),
@@ -125,31 +130,6 @@ function titleOf(given: string | undefined, text: string): string {
 function hostsOf({ sourceUrl, publisherHosts = [] }: ReportText): string[] {
   const host = sourceUrl ? URL.parse(sourceUrl)?.hostname.replace(/^www\./, '') : undefined;
   return host ? [host, ...publisherHosts] : publisherHosts;
-}
-
-function attackOf(
-  { technique, confidence, sentence }: FoundTechnique,
-  passages: Passages,
-): Classification['attack'][number] {
-  const parent = parentTechnique(technique.id);
-  return {
-    technique: parent,
-    ...(parent === technique.id ? {} : { subTechnique: technique.id }),
-    techniqueName: technique.name,
-    confidence,
-    evidenceRef: passages.prove(sentence),
-  };
-}
-
-/** One step for each technique that is sure enough, in the order of the tactics. */
-function attackPathOf(techniques: FoundTechnique[]): string[] {
-  const steps = techniques
-    .filter(({ confidence }) => confidence >= pathLeast)
-    .map(({ technique }) => {
-      const [first] = technique.tactics.flatMap((name) => findTactic(name) ?? []).toSorted((a, b) => a.rank - b.rank);
-      return { rank: first?.rank ?? 99, text: `${first?.name ?? 'Other'}: ${technique.name} (${technique.id})` };
-    });
-  return steps.toSorted((a, b) => a.rank - b.rank).map(({ text }) => text);
 }
 
 function iocsOf(indicators: Found[]): Iocs {
