@@ -1,6 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import { startStandIn } from '../siem/test-stand-in.ts';
 
 export type TestSiem = {
   url: string;
@@ -14,31 +12,15 @@ export type TestSiem = {
 export async function startSiem(): Promise<TestSiem> {
   let status: number | 'hang' | null = 200;
   let onlyQueries = false;
-  let asked = 0;
-  const server = createServer((request, response) => {
-    asked += 1;
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      if (status === 'hang') return;
-      if (status === null) return void response.socket?.destroy();
-      const sent = Buffer.concat(chunks).toString();
-      const isSpared = onlyQueries && !sent.includes('source=');
-      response
-        .writeHead(isSpared ? 200 : status, { 'content-type': 'application/json' })
-        .end(JSON.stringify(answer(sent)));
-    });
-  });
-  await new Promise<void>((listening) => {
-    server.listen(0, '127.0.0.1', listening);
-  });
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
+  const standIn = await startStandIn(({ body }) => {
+    if (status === 'hang') return 'hang';
+    if (status === null) return 'cut';
+    const isSpared = onlyQueries && !body.includes('source=');
+    return { status: isSpared ? 200 : status, body: answer(body) };
   });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: () => asked,
+    url: standIn.url,
+    asked: () => standIn.asked.length,
     answerWith: (next, only) => {
       status = next;
       onlyQueries = only === 'queries';

@@ -19,7 +19,7 @@ export const within = (from: Date, to: Date) => events.filter(({ at }) => at >= 
 export type StandIn = { url: string; asked: Asked[]; fail: (fault: Fault | undefined) => void };
 
 /** A real HTTP server that answers in the words of an engine, or fails in the ways that a network has. */
-export async function startStandIn(answer: (asked: Asked) => Reply): Promise<StandIn> {
+export async function startStandIn(answer: (asked: Asked) => Fault): Promise<StandIn> {
   const asked: Asked[] = [];
   let fault: Fault | undefined;
   const server = createServer((request, response) => {
