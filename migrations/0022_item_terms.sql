@@ -1,3 +1,14 @@
+-- As tocsin_protect, for rows that are seen by who sees their pool and written by its owner.
+create function tocsin_protect_items(name regclass) returns void language plpgsql as $$
+begin
+  execute format('alter table %s enable row level security', name);
+  execute format('alter table %s force row level security', name);
+  execute format('create policy visible on %s for select to tocsin_app using (pool_id in (select id from feed_pools))', name);
+  execute format('create policy written on %s to tocsin_app using (pool_id in (select id from feed_pools p where p.organization_id = (select tocsin_org())))', name);
+  execute format('create policy every on %s to tocsin_system using (true) with check (true)', name);
+  execute format('grant select, insert, update, delete on %s to tocsin_app, tocsin_system', name);
+end $$;
+
 -- What an item can be found and compared by: a row a value. `src/feed/terms.ts` says what stands in `value`.
 create table item_terms (
   organization_id uuid not null references organizations (id),
@@ -9,15 +20,4 @@ create table item_terms (
 );
 create index on item_terms (kind, value);
 
-do $$
-declare name text;
-begin
-  foreach name in array array['item_terms'] loop
-    execute format('alter table %I enable row level security', name);
-    execute format('alter table %I force row level security', name);
-    execute format('create policy visible on %I for select to tocsin_app using (pool_id in (select id from feed_pools))', name);
-    execute format('create policy written on %I to tocsin_app using (pool_id in (select id from feed_pools p where p.organization_id = (select tocsin_org())))', name);
-    execute format('create policy every on %I to tocsin_system using (true) with check (true)', name);
-    execute format('grant select, insert, update, delete on %I to tocsin_app, tocsin_system', name);
-  end loop;
-end $$;
+select tocsin_protect_items('item_terms');

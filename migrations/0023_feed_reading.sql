@@ -63,18 +63,8 @@ end $$;
 create trigger keep_states after update on items referencing old table as old_items new table as new_items
   for each statement execute function tocsin_keep_states();
 
-do $$
-declare name text;
-begin
-  foreach name in array array['item_search', 'item_states'] loop
-    execute format('alter table %I enable row level security', name);
-    execute format('alter table %I force row level security', name);
-    execute format('create policy visible on %I for select to tocsin_app using (pool_id in (select id from feed_pools))', name);
-    execute format('create policy written on %I to tocsin_app using (pool_id in (select id from feed_pools p where p.organization_id = (select tocsin_org())))', name);
-    execute format('create policy every on %I to tocsin_system using (true) with check (true)', name);
-    execute format('grant select, insert, update, delete on %I to tocsin_app, tocsin_system', name);
-  end loop;
-end $$;
+select tocsin_protect_items('item_search');
+select tocsin_protect_items('item_states');
 
 -- Lists are read from indexes alone: the columns that narrow them stand there too.
 drop index items_pool_id_added_to_feed_at_id_severity_status_publisher_idx;

@@ -8,11 +8,7 @@ create table feed_profiles (
   built_version int not null default 0,
   updated_at timestamptz not null
 );
-alter table feed_profiles enable row level security;
-alter table feed_profiles force row level security;
-create policy own on feed_profiles to tocsin_app using (organization_id = (select tocsin_org())) with check (organization_id = (select tocsin_org()));
-create policy every on feed_profiles to tocsin_system using (true) with check (true);
-grant select, insert, update, delete on feed_profiles to tocsin_app, tocsin_system;
+select tocsin_protect('feed_profiles');
 
 -- From which sequence number of the organization's own pool on its relevance answers for a version of its profile.
 create table feed_relevance_builds (
@@ -53,14 +49,6 @@ create table feed_relevance_cursors (
   primary key (organization_id, version, pool_id)
 );
 
-do $$
-declare name text;
-begin
-  foreach name in array array['feed_relevance_builds', 'feed_relevance', 'feed_relevance_cursors'] loop
-    execute format('alter table %I enable row level security', name);
-    execute format('alter table %I force row level security', name);
-    execute format('create policy own on %I to tocsin_app using (organization_id = (select tocsin_org())) with check (organization_id = (select tocsin_org()))', name);
-    execute format('create policy every on %I to tocsin_system using (true) with check (true)', name);
-    execute format('grant select, insert, update, delete on %I to tocsin_app, tocsin_system', name);
-  end loop;
-end $$;
+select tocsin_protect('feed_relevance_builds');
+select tocsin_protect('feed_relevance');
+select tocsin_protect('feed_relevance_cursors');

@@ -48,18 +48,9 @@ create table item_arrivals (
 );
 create index on item_arrivals (pool_id);
 
-do $$
-declare name text;
-begin
-  foreach name in array array['item_links', 'item_decisions', 'item_arrivals'] loop
-    execute format('alter table %I enable row level security', name);
-    execute format('alter table %I force row level security', name);
-    execute format('create policy visible on %I for select to tocsin_app using (pool_id in (select id from feed_pools))', name);
-    execute format('create policy written on %I to tocsin_app using (pool_id in (select id from feed_pools p where p.organization_id = (select tocsin_org())))', name);
-    execute format('create policy every on %I to tocsin_system using (true) with check (true)', name);
-    execute format('grant select, insert, update, delete on %I to tocsin_app, tocsin_system', name);
-  end loop;
-end $$;
+select tocsin_protect_items('item_links');
+select tocsin_protect_items('item_decisions');
+select tocsin_protect_items('item_arrivals');
 
 -- What one organization says of an item that others see too. It moves the organization's private pool and nothing else.
 create table feed_overrides (
@@ -78,8 +69,4 @@ create table feed_overrides (
   primary key (organization_id, item_id)
 );
 create index on feed_overrides (item_id);
-alter table feed_overrides enable row level security;
-alter table feed_overrides force row level security;
-create policy own on feed_overrides to tocsin_app using (organization_id = (select tocsin_org())) with check (organization_id = (select tocsin_org()));
-create policy every on feed_overrides to tocsin_system using (true) with check (true);
-grant select, insert, update, delete on feed_overrides to tocsin_app, tocsin_system;
+select tocsin_protect('feed_overrides');

@@ -66,14 +66,7 @@ create table taxii_objects (
 create index on taxii_objects (organization_id, collection, date_added);
 create index on taxii_objects (organization_id, collection, item_id);
 
-do $$
-declare name text;
-begin
-  foreach name in array array['feed_marks', 'taxii_collections', 'taxii_cursors', 'taxii_objects'] loop
-    execute format('alter table %I enable row level security', name);
-    execute format('alter table %I force row level security', name);
-    execute format('create policy own on %I to tocsin_app using (organization_id = (select tocsin_org())) with check (organization_id = (select tocsin_org()))', name);
-    execute format('create policy every on %I to tocsin_system using (true) with check (true)', name);
-    execute format('grant select, insert, update, delete on %I to tocsin_app, tocsin_system', name);
-  end loop;
-end $$;
+select tocsin_protect('feed_marks');
+select tocsin_protect('taxii_collections');
+select tocsin_protect('taxii_cursors');
+select tocsin_protect('taxii_objects');
