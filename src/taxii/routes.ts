@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { callerOf, type App } from '../http/route.ts';
 import { appError } from '../lib/errors.ts';
+import type { Caller } from '../orgs/caller.ts';
 import { checkAccept, taxiiType } from './accept.ts';
 import { collections, findCollection, type Collection } from './collections.ts';
 import { listPage, readObjects, type ListedPage } from './objects.ts';
@@ -66,6 +67,8 @@ export function taxiiRoutes(app: App, deps: Deps): void {
 
 function objectRoutes(app: App, deps: Deps): void {
   const base = `${root}/collections/:id`;
+  const listed = (caller: Caller, id: string, query: ObjectsQuery): Promise<ListedPage> =>
+    listPage(deps, caller, getCollection(id), readObjectsQuery(query));
   app.route({
     method: 'GET',
     config,
@@ -73,12 +76,7 @@ function objectRoutes(app: App, deps: Deps): void {
     schema: { ...schema, params: CollectionPath, querystring: ObjectsQuery },
     handler: async (request, reply) => {
       checkAccept(request.headers.accept);
-      const page = await listPage(
-        deps,
-        callerOf(request),
-        getCollection(request.params.id),
-        readObjectsQuery(request.query),
-      );
+      const page = await listed(callerOf(request), request.params.id, request.query);
       return sendPage(reply, page, { objects: await readObjects(deps, callerOf(request), page.rows) });
     },
   });
@@ -89,12 +87,7 @@ function objectRoutes(app: App, deps: Deps): void {
     schema: { ...schema, params: CollectionPath, querystring: ObjectsQuery },
     handler: async (request, reply) => {
       checkAccept(request.headers.accept);
-      const page = await listPage(
-        deps,
-        callerOf(request),
-        getCollection(request.params.id),
-        readObjectsQuery(request.query),
-      );
+      const page = await listed(callerOf(request), request.params.id, request.query);
       return sendPage(reply, page, {
         objects: page.rows.map((row) => ({
           id: row.object_id,
