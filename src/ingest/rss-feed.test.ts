@@ -131,6 +131,26 @@ describe('what comes later', () => {
     ).toEqual({ ...clean, unchanged: 1 });
     expect(await items(source)).toEqual([item]);
   });
+
+  test('a feed is asked whether it has changed, except where a page is to be read again or could not be', async () => {
+    const source = await newSource();
+    const asked = (): (number | undefined)[] =>
+      server.asked.filter(({ path }) => path === source.path).map(({ headers }) => headers['if-none-match']?.length);
+    const date = now.toISOString();
+    const link = page(source, 'a', articlePage('Report', sentences(8)));
+    const entries = [{ id: '1', title: 'Report', date, link }];
+    const both = [...entries, { id: '2', title: 'Late', link: source.link('b') }];
+    expect(await source.pull(both)).toMatchObject({ added: 1, skipped: [{ entry: '2' }] });
+    page(source, 'b', articlePage('Late', sentences(8)));
+    expect(await source.pull(both)).toEqual({ ...clean, added: 1, unchanged: 1 });
+    expect(await source.pull(both)).toEqual({ ...clean, unchanged: 2 });
+    expect(await source.pull(entries)).toEqual({ ...clean, unchanged: 1 });
+    const pages = askedFor(source, 'a');
+    now = new Date(now.getTime() + 86_400_000);
+    expect(await source.pull(entries)).toEqual({ ...clean, unchanged: 1 });
+    expect(asked()).toEqual([undefined, undefined, 66, 66, undefined]);
+    expect(askedFor(source, 'a')).toBe(pages + 1);
+  });
 });
 
 describe('pages that cannot be had', () => {
