@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../test/harness.ts';
 import type { FeedItem } from '../feed/schema.ts';
@@ -234,6 +235,24 @@ test('rel=canonical of the same site names the article, one of another does not'
   ]);
   const keys = (await items(source)).map(({ canonicalKey }) => canonicalKey).toSorted();
   expect(keys).toEqual([source.link('other'), source.link('the-name')].map((link) => `url:${link.slice(7)}`));
+});
+
+test('an entry with an address and an id longer than an index holds is an item like the others', async () => {
+  const source = await newSource();
+  const long = Array.from({ length: 100 }, (_, n) => createHash('sha256').update(`${n}`).digest('hex')).join('');
+  const entries = ['a', 'b'].map((id) => ({
+    id: long + id,
+    title: id,
+    link: source.link(`${id}?${long}`),
+    html: `<p>Report ${id}: Emotet was seen.</p>`,
+  }));
+  expect(await source.pull([...entries, { id: 'c', title: 'c', html: 'Emotet was seen.' }])).toEqual({
+    ...clean,
+    added: 3,
+  });
+  expect(await source.pull(entries)).toEqual({ ...clean, unchanged: 2 });
+  const keys = (await items(source)).map(({ canonicalKey }) => canonicalKey.slice(0, 4));
+  expect(keys).toEqual(['txt:', 'txt:', 'txt:']);
 });
 
 test('what is no feed is a bad pull that changes nothing', async () => {

@@ -6,6 +6,7 @@ import type { Part, Skipped, SourceFormat, UnreadText } from '../record.ts';
 
 const atOnce = 3;
 const pagesMax = 200;
+const idMaxChars = 500;
 const pageMaxBytes = 4 * 1024 * 1024;
 const accepts = 'text/html, application/xhtml+xml, text/plain;q=0.8';
 /** Pages are corrected in their first days; after that only a change in the feed has them read again. */
@@ -46,7 +47,8 @@ function entriesOf(document: { bytes: Buffer; contentType?: string | undefined; 
     feed.left === 0 ? [] : [{ entry: `${feed.left} entries`, reason: 'the feed has more than are read' }];
   const entries = new Map<string, Entry>();
   for (const entry of feed.entries) {
-    const recordId = wellFormed((entry.id ?? entry.link ?? hashOf(entry)).slice(0, 1_000));
+    const given = wellFormed(entry.id ?? entry.link ?? hashOf(entry));
+    const recordId = given.length > idMaxChars ? sha256(given) : given;
     if (entries.has(recordId)) left.push({ entry: recordId, reason: 'stands in the feed more than once' });
     else if (!entry.title && !entry.link && !entry.content && !entry.summary)
       left.push({ entry: recordId, reason: 'is empty' });
@@ -55,23 +57,20 @@ function entriesOf(document: { bytes: Buffer; contentType?: string | undefined; 
   return { entries: [...entries.values()], left };
 }
 
-const hashOf = (entry: FeedEntry): string =>
-  createHash('sha256')
-    .update(
-      JSON.stringify([entry.id, entry.link, entry.title, entry.published, entry.updated, entry.content, entry.summary]),
-    )
-    .digest('hex');
+const hashOf = ({ id, link, title, published, updated, content, summary }: FeedEntry): string =>
+  sha256(JSON.stringify([id, link, title, published, updated, content, summary]));
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 function unreadOf(entry: FeedEntry, part?: Part): UnreadText {
   const { recordId } = entry as Entry;
   return {
     recordId,
-    externalId: entry.id,
+    externalId: entry.id?.slice(0, idMaxChars).toWellFormed(),
     title: entry.title,
     link: /^https?:\/\//i.test(entry.link ?? '') ? entry.link : undefined,
     publishTime: entry.published ?? entry.created ?? entry.updated,
     modifiedAt: entry.updated,
-    language: entry.language,
+    language: entry.language?.slice(0, 35),
     html: entry.content ?? entry.summary,
     ...(part && part.bytes.length > 0
       ? { page: { bytes: part.bytes, contentType: part.contentType, url: part.url! } }
