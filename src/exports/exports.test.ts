@@ -78,10 +78,14 @@ test('the same state gives the same bytes; pages follow each other and an ETag a
   expect(one.headers['x-tocsin-losses']).toMatch(/affectedProducts=3/);
 });
 
+const mark = (text: string): string => Buffer.from(text).toString('base64url');
+
 test.each([
   '/stix?limit=0',
   '/stix?limit=501',
   '/stix?after=x',
+  `/stix?after=${mark(`2026-01-01T00:00:00.000Z ${'-'.repeat(36)}`)}`,
+  `/stix?after=${mark('2026-13-01T00:00:00.000Z 01890000-0000-7000-8000-000000000000')}`,
   '/csv?maxTlp=WHITE',
   '/blocklist',
   '/blocklist?type=planet',

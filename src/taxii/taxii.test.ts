@@ -54,7 +54,11 @@ describe('the standard', () => {
     [objectsOf('nothing'), {}, 404],
     [`${objectsOf('all')}?limit=0`, {}, 400],
     [`${objectsOf('all')}?added_after=yesterday`, {}, 400],
+    [`${objectsOf('all')}?added_after=2026-02-30T00:00:00Z`, {}, 400],
+    [`${objectsOf('all')}?added_after=0000-01-01T00:00:00Z`, {}, 400],
+    [`${objectsOf('all')}?match[version]=2026-13-01T00:00:00Z`, {}, 400],
     [`${objectsOf('all')}?next=anything`, {}, 400],
+    [`${objectsOf('all')}?next=${Buffer.from('2026-02-30T00:00:00Z').toString('base64url')}`, {}, 400],
     [`${objectsOf('all')}report--6f3d2a54-1c1e-4b9c-9d0a-3a6b1c5e7f01/`, {}, 404],
   ] as const)('%s %o: %i', async (url, headers, status) => {
     expect((await get(url, headers)).status).toBe(status);
