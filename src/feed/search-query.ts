@@ -66,11 +66,7 @@ export function readSearch(query: z.infer<typeof SearchQuery>): Search {
 type TextField = 'q' | 'indicator' | 'cve' | 'technique' | 'actor';
 
 function textOf(query: z.infer<typeof SearchQuery>, name: TextField): string | undefined {
-  const text = query[name]?.trim();
-  if (!text) return undefined;
-  if (text.includes('\u0000') || !text.isWellFormed())
-    throw fieldError(`query/${name}`, 'invalid_text', `${name} must be text without U+0000 and lone surrogates.`);
-  return text;
+  return query[name]?.trim() || undefined;
 }
 
 function idOf(query: z.infer<typeof SearchQuery>, name: TextField, form: RegExp): string | undefined {
