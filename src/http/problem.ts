@@ -39,7 +39,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   void reply
     .code(known.status)
     .headers(known.headers)
-    .header('content-type', 'application/problem+json')
+    .header('content-type', request.routeOptions.config?.errorType ?? 'application/problem+json')
     .serializer(String)
     .send(JSON.stringify(body));
 }
