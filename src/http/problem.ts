@@ -60,6 +60,7 @@ function toAppError(error: FastifyError & { validation?: ValidationEntry[]; vali
       return appError('unsupported_media_type', 'Send the body as application/json.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
       return appError('malformed_json', 'The request is malformed.');
     case '53300':
     case 'ECONNREFUSED':
