@@ -78,10 +78,26 @@ test('the same state gives the same bytes; pages follow each other and an ETag a
   expect(one.headers['x-tocsin-losses']).toMatch(/affectedProducts=3/);
 });
 
+test('the index of the MISP feed holds more than a page of items', async () => {
+  const org = await app.newOrg();
+  await (await fileSource(app, org, { kind: 'kev', tlp: 'CLEAR' })).pull(kevCatalogue(1, kevRows(510)));
+  const whole = await get(org, '/misp/manifest.json');
+  expect([Object.keys(whole.body).length, whole.headers['link']]).toEqual([510, undefined]);
+  const part = await get(org, '/misp/manifest.json?limit=505');
+  expect(Object.keys(part.body)).toEqual(Object.keys(whole.body).slice(0, 505));
+  const rest = await get(org, /<(\S+)>/.exec(String(part.headers['link']))![1]!.slice(base.length));
+  expect(Object.keys(rest.body)).toEqual(Object.keys(whole.body).slice(505));
+});
+
+const mark = (text: string): string => Buffer.from(text).toString('base64url');
+
 test.each([
   '/stix?limit=0',
   '/stix?limit=501',
+  '/misp/manifest.json?limit=10001',
   '/stix?after=x',
+  `/stix?after=${mark(`2026-01-01T00:00:00.000Z ${'-'.repeat(36)}`)}`,
+  `/stix?after=${mark('2026-13-01T00:00:00.000Z 01890000-0000-7000-8000-000000000000')}`,
   '/csv?maxTlp=WHITE',
   '/blocklist',
   '/blocklist?type=planet',

@@ -11,6 +11,8 @@ import type { FeedItem } from '../feed/schema.ts';
 import { tlps } from '../feed/vocabulary.ts';
 import { viewOf, type View } from '../feed/view.ts';
 import { fieldError } from '../lib/errors.ts';
+import { isInstant } from '../lib/instant.ts';
+import { uuidPattern } from '../lib/org-id.ts';
 import type { Caller } from '../orgs/caller.ts';
 import type { ExportQuery } from './query.ts';
 
@@ -79,8 +81,8 @@ function asSeen(item: FeedItem, hour: number, said: Override | undefined): FeedI
 const markText = ({ at, id }: Mark): string => Buffer.from(`${at.toISOString()} ${id}`).toString('base64url');
 
 function readMark(text: string): Mark {
-  const [, at, id] =
-    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f-]{36})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
-  if (!at || !id) throw fieldError('query/after', 'unknown_after', 'after is not one that an export gave.');
+  const [at = '', id = ''] = Buffer.from(text, 'base64url').toString().split(' ', 2);
+  if (!isInstant(at) || !uuidPattern.test(id))
+    throw fieldError('query/after', 'unknown_after', 'after is not one that an export gave.');
   return { at: new Date(at), id };
 }

@@ -1,12 +1,7 @@
 import { z } from 'zod';
 import { indicatorStatuses, itemStatuses } from './vocabulary.ts';
 
-const Value = z
-  .string()
-  .trim()
-  .min(1)
-  .max(2_000)
-  .refine((text) => !text.includes('\u0000') && text.isWellFormed(), 'must be text without U+0000 and lone surrogates');
+const Value = z.string().trim().min(1).max(2_000);
 
 export const IndicatorQuery = z.object({ value: Value.describe('In any writing: defanged, upper case.') });
 export const LookUpIndicators = z.object({ values: z.array(Value).min(1).max(100) });

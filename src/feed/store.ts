@@ -90,8 +90,10 @@ export function findItem(
     tx,
     sql<{ doc: string; next_expiry_at: Date | null; related: string[] }>`
       select doc, next_expiry_at,
-        related || array(select later.id from items later where later.pool_id in (select id from feed_pools where ${isVisible}) and items.id = any(later.related)
-          and later.source_id = items.source_id) as related
+        array(select earlier.id from items earlier where earlier.pool_id in (select id from feed_pools where ${isVisible})
+          and earlier.id = any(items.related))
+        || array(select later.id from items later where later.pool_id in (select id from feed_pools where ${isVisible}) and items.id = any(later.related)
+          and (later.source_id, later.record_id) = (items.source_id, items.record_id)) as related
       from items where id = ${id} and pool_id in (select id from feed_pools where ${isVisible})`,
   );
 }

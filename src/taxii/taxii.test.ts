@@ -54,10 +54,25 @@ describe('the standard', () => {
     [objectsOf('nothing'), {}, 404],
     [`${objectsOf('all')}?limit=0`, {}, 400],
     [`${objectsOf('all')}?added_after=yesterday`, {}, 400],
+    [`${objectsOf('all')}?added_after=2026-02-30T00:00:00Z`, {}, 400],
+    [`${objectsOf('all')}?added_after=0000-01-01T00:00:00Z`, {}, 400],
+    [`${objectsOf('all')}?match[version]=2026-13-01T00:00:00Z`, {}, 400],
     [`${objectsOf('all')}?next=anything`, {}, 400],
+    [`${objectsOf('all')}?next=${Buffer.from('2026-02-30T00:00:00Z').toString('base64url')}`, {}, 400],
     [`${objectsOf('all')}report--6f3d2a54-1c1e-4b9c-9d0a-3a6b1c5e7f01/`, {}, 404],
   ] as const)('%s %o: %i', async (url, headers, status) => {
-    expect((await get(url, headers)).status).toBe(status);
+    const answer = await get(url, headers);
+    expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/taxii+json;version=2.1']);
+    if (status !== 200) expect(answer.body.title).toMatch(/\w/);
+  });
+
+  test('nothing can be written to a collection', async () => {
+    const org = await app.newOrg();
+    const headers = { 'content-type': 'application/taxii+json;version=2.1' };
+    const object = 'report--6f3d2a54-1c1e-4b9c-9d0a-3a6b1c5e7f01';
+    expect((await org.call('POST', objectsOf('all'), '{"objects":[]}', headers)).status).toBe(403);
+    expect((await org.call('DELETE', `${objectsOf('all')}${object}/`)).status).toBe(403);
+    expect((await org.call('PUT', objectsOf('all'))).status).toBe(405);
   });
 
   test('a key is taken as the password of Basic authentication, and only here', async () => {
