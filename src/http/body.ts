@@ -19,6 +19,14 @@ export function readJsonBodies(app: App): void {
   });
 }
 
+/** The same of what stands in a path or behind its question mark, on every route. */
+export function refuseBadAddresses(app: App): void {
+  app.addHook('preValidation', async ({ query, params }) => {
+    refuseBadText(query, 'query');
+    refuseBadText(params, 'path');
+  });
+}
+
 async function settleBody(request: FastifyRequest): Promise<void> {
   const { noBody, bodyOptional } = request.routeOptions.config;
   if (noBody) request.body = undefined;
@@ -39,8 +47,8 @@ export function parseJson(body: Buffer): unknown {
 }
 
 /** PostgreSQL holds neither U+0000 nor lone surrogates: 400 with the pointer of the first one. Iterative, so depth cannot hurt. */
-function refuseBadText(body: unknown): void {
-  const open: { value: unknown; pointer: string }[] = [{ value: body, pointer: '' }];
+function refuseBadText(given: unknown, root = ''): void {
+  const open: { value: unknown; pointer: string }[] = [{ value: given, pointer: root }];
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, pointer } = next;
     if (typeof value === 'string') {

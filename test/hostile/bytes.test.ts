@@ -95,6 +95,15 @@ test('NUL, lone surrogates and bad UTF-8 in paths, parameters and bodies are ref
     '/items?asOf=%00',
   ])
     expect((await org.call('GET', path)).status, path).toBeOneOf([400, 404]);
+  for (const [path, pointer] of [
+    ['/api/detections?q=a%00b', 'query/q'],
+    ['/api/detections?tag=%00', 'query/tag'],
+    ['/api/hits?entity=%00', 'query/entity'],
+    ['/api/audit?cursor=%00', 'query/cursor'],
+  ] as const) {
+    const { status, body } = await org.call('GET', path);
+    expect([status, body.errors?.[0]?.pointer], path).toEqual([400, pointer]);
+  }
   for (const [name, text] of Object.entries({ nul: 'a\u0000b', half: 'a\ud800b' })) {
     const posted = await org.call('POST', '/api/feed/items', { text });
     expect([posted.status, posted.body.errors?.[0]?.pointer], name).toEqual([400, '/text']);
@@ -102,4 +111,23 @@ test('NUL, lone surrogates and bad UTF-8 in paths, parameters and bodies are ref
   const broken = Buffer.concat([Buffer.from('{"text":"'), Buffer.from([0xff]), Buffer.from('"}')]);
   expect((await org.call('POST', '/api/feed/items', broken)).status).toBe(400);
   expect((await app.app.inject('/readyz')).statusCode).toBe(200);
+});
+
+test('a cursor that no page gave is refused by name on every list', async () => {
+  const cursors = [
+    'x',
+    '2026-01-01T00:00:00.000Z x',
+    '2026-01-01T00:00:00.000Z a\u0000b',
+    '-271821-04-20T00:00:00.000Z 01900000-0000-7000-8000-000000000001',
+    '2026-01-01T00:00:00.000Z',
+  ].map((text) => Buffer.from(text).toString('base64url'));
+  const lists = ['detections', 'detections/suggestions', 'agents', 'hits', 'audit', 'connections', 'outputs'];
+  for (const list of lists) {
+    for (const cursor of cursors) {
+      const { status, body } = await org.call('GET', `/api/${list}?cursor=${cursor}`);
+      expect([status, body.errors?.[0]?.pointer], `${list} ${cursor}`).toEqual([400, 'query/cursor']);
+    }
+  }
+  for (const list of ['hits/entities', 'keys'])
+    expect((await org.call('GET', `/api/${list}?cursor=${cursors[2]}`)).status, list).toBe(400);
 });
