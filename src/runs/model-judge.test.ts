@@ -287,6 +287,14 @@ test('a judge model grades the run after it is delivered; its outage is no zero,
   expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 2, agreed: 1, agreement: 50 });
 });
 
+test('what a judge model costs counts towards its budgets, whatever its grade is worth', async () => {
+  const { t } = await start((asked) => verdictOn(asked), { judge: () => ({ text: 'Well done.' }) });
+  await t.runAt(hour(1));
+  await reviewNext(t.deps, signal);
+  expect((await runsOf(t))[0]).toMatchObject({ score: null });
+  expect(await t.select(sql`select tokens from model_usage where alias = 'judge'`)).toEqual([{ tokens: 120 }]);
+});
+
 test('a shadow judges alongside, delivers nothing, and its differences are listed', async () => {
   const { t, id } = await start((asked) =>
     verdictOn(asked, asked.system.includes('Be strict') && asked.raw.includes('bob') ? { triggered: false } : {}),
