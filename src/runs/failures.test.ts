@@ -207,15 +207,20 @@ test('a running run that is cancelled stops at its next step; a waiting one at o
   expect(await cancelRun(t.deps, t.caller, claim.runId)).toMatchObject({ status: 'cancelled' });
 });
 
-test('a deletion cancels the queued run; one that has results ends in good order', async () => {
+test('a deletion cancels the queued run; one that has results ends in good order and delivers nothing more', async () => {
   const t = await startRuns(on, async ({ window }) => {
     if (window.from.toISOString() === hour(1)) await deleteDetection(t.deps, t.caller, id);
     return [{ _id: window.from.toISOString(), user: 'root' }];
   });
+  await t.select(sql`
+    insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', '{hit.created,hit.updated,run.completed}', now(), now())`);
   const id = await t.newDetection();
   const claim = await claimAt(t, hour(3));
   expect(await executeRun(t.deps, claim, never)).toBe('finished');
   expect((await runsOf(t)).at(-1)).toMatchObject({ status: 'completed' });
+  expect(await t.select(sql`select occurrences from hits`)).toEqual([{ occurrences: 3 }]);
+  expect(await t.select(sql`select type from outbox`)).toEqual([{ type: 'hit.created' }]);
   const other = await t.newDetection();
   expect((await enqueueDueRunsAcrossOrgs(t.db, { now: new Date(hour(4)), spreadMs: 0, limit: 10 })).queued).toBe(1);
   await deleteDetection(t.deps, t.caller, other);
