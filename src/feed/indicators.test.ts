@@ -118,6 +118,8 @@ test('several at once, in their order', async () => {
     [['a\u0000'], '/values/0'],
   ] as const)
     expect((await org.call('POST', '/api/indicators/lookup', { values })).body.errors[0].pointer).toBe(pointer);
+  const misspelt = await org.call('POST', '/api/indicators/lookup', { values: ['r1.example'], asof: 'now' });
+  expect([misspelt.status, misspelt.body.errors[0].pointer]).toEqual([400, '/asof']);
 });
 
 test.each(['', '?value=', '?value=%20', '?value=a&value=b', '?value=a%00'])(
