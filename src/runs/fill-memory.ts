@@ -4,7 +4,7 @@ import { categories } from '../analysis/categories.ts';
 import { learningWindows, type MemoryEntry } from '../analysis/memory.ts';
 import { writeMemory } from '../analysis/memory-store.ts';
 import { listEarlierWindows } from '../analysis/memory-windows.ts';
-import { inOrg, row, type Tx } from '../db/db.ts';
+import { inOrgByKey, row, type Tx } from '../db/db.ts';
 import { lastSlot } from '../schedule/cron.ts';
 import { cronOf } from '../schedule/crons.ts';
 import { fence } from '../schedule/fence.ts';
@@ -57,7 +57,7 @@ async function fillWindows(
 
 function isFilled(deps: RunDeps, run: Run): Promise<boolean> {
   const { detectionId, generation } = run.scope;
-  return inOrg(deps.db, run.orgId, async (tx) => {
+  return inOrgByKey(deps.db, run.orgId, async (tx) => {
     const found = await row(
       tx,
       sql`select 1 from memory_fills where organization_id = ${run.orgId} and detection_id = ${detectionId} and generation = ${generation}`,
@@ -72,7 +72,7 @@ async function missingWindows(
   run: Run,
   { first, since, oldest }: { first: Window; since: Date; oldest: Date },
 ): Promise<Window[]> {
-  const known = await inOrg(deps.db, run.orgId, (tx) => listEarlierWindows(tx, run.scope, first.from, since));
+  const known = await inOrgByKey(deps.db, run.orgId, (tx) => listEarlierWindows(tx, run.scope, first.from, since));
   const starts = new Set(known.map((window) => window.from.getTime()));
   return slotWindowsBefore(run, first.from, run.connection.delayMs).filter(
     ({ from, to }, n) => (from >= since || n < learningWindows) && to > oldest && !starts.has(from.getTime()),
@@ -106,7 +106,7 @@ async function fillWindow(
 }
 
 async function store(deps: RunDeps, run: Run, filled: Filled[], done: boolean): Promise<void> {
-  await inOrg(deps.db, run.orgId, async (tx) => {
+  await inOrgByKey(deps.db, run.orgId, async (tx) => {
     await fence(tx, run.claim);
     for (const { window, memory } of filled) await writeMemory(tx, run.scope, { ...window, examined: false }, memory);
     if (done) await markFilled(tx, run, deps.clock());

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { acrossOrgs, rows, type Db, type Tx } from '../db/db.ts';
+import { acrossOrgs, acrossOrgsByKey, rows, type Db, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { placeRules, type Places } from './places.ts';
@@ -110,7 +110,7 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, plac
       and (q.connection_id is null or oldest.nth_of_connection <= coalesce(${placesLeft}, 1))
     returning ${columns}, oldest.resumed`;
   try {
-    return (await acrossOrgs(db, (tx) => claimWithin(tx, places, taken)))
+    return (await acrossOrgsByKey(db, (tx) => claimWithin(tx, places, taken)))
       .map(toClaim)
       .toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
   } catch (error) {
