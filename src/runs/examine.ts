@@ -8,7 +8,7 @@ import { findMemoryEpoch } from './revisit-store.ts';
 import { searchLimits } from './search-limits.ts';
 import { timed, warn, type ExaminedWindow, type Run, type RunDeps } from './run.ts';
 
-/** What examining a window gave, nothing of it stored yet. `memory` null: the category keeps none. */
+/** What examining a window gave, nothing of it stored yet. `memory` null: the category keeps none, or there is nothing to learn from yet. */
 export type Examination = {
   window: { from: Date; to: Date };
   examined: ExaminedWindow;
@@ -51,7 +51,7 @@ export async function examineWindow(
       window,
       examined: summaryOf(window, result, { prepared, candidates: found.candidates }),
       candidates: found.candidates,
-      memory: prepared.query.want === 'nothing' ? null : prepared.memory,
+      memory: prepared.query.want === 'nothing' || result.early ? null : prepared.memory,
       epoch,
       again,
       recheck,

@@ -28,9 +28,12 @@ export async function fillMemory(deps: RunDeps, run: Run, first: Window, signal:
   if (reachMs === 0 || run.definition.cronSchedule === null || (await isFilled(deps, run))) return;
   await timed(run.progress, 'fill', async () => {
     const { firstEventAt } = run.connection;
-    const oldest = firstEventAt ? await firstEventAt(run.definition.detectionQuery, signal) : new Date(0);
+    const { detectionQuery } = run.definition;
+    const oldest = firstEventAt ? await firstEventAt(detectionQuery, signal, first.from) : new Date(0);
+    // Nothing to learn from yet: the next run looks again.
+    if (oldest === null) return;
     const since = new Date(first.from.getTime() - reachMs);
-    const past = oldest === null ? [] : await missingWindows(deps, run, { first, since, oldest });
+    const past = await missingWindows(deps, run, { first, since, oldest });
     await fillWindows(deps, run, { past, before: first.from }, signal);
   });
 }
@@ -100,7 +103,7 @@ async function fillWindow(
   const query = { ...window, clock: 'event' as const, ingestedBefore: before };
   const result = await search(run, query, signal);
   // Knowing half of a window is worse than not knowing it.
-  if (result.truncated) return [];
+  if (result.truncated || result.early) return [];
   const { memory } = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
   return [{ window, memory }];
 }
