@@ -7,6 +7,7 @@ import type { View } from '../feed/view.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { csvOf } from './lists.ts';
 import { itemIdOf, mispEvent, mispManifest } from './misp.ts';
+import { asSaid, listOwnWords } from './own-word.ts';
 import { exportMoment, readExportPage } from './page.ts';
 import type { ExportQuery } from './query.ts';
 import { bundleOf } from './stix/bundle.ts';
@@ -90,8 +91,7 @@ async function write(
 /** An event of the MISP feed. Throws not_found for one that the organization does not see. */
 export async function exportMispEvent(deps: Deps, caller: Caller, eventId: string): Promise<Exported> {
   const item = await getItem(deps, caller, itemIdOf(eventId));
-  const isRetracted = item.tenantOverrides?.status === 'retracted';
-  const seen = isRetracted ? { ...item, event: { ...item.event, status: 'retracted' as const } } : item;
-  const { event, losses } = mispEvent(seen);
+  const words = await inOrg(deps.db, caller.orgId, (tx) => listOwnWords(tx, [item.id]));
+  const { event, losses } = mispEvent(asSaid(item, words.get(item.id)?.at(-1)));
   return { type: 'application/json', text: JSON.stringify(event), losses };
 }
