@@ -11,15 +11,14 @@ const idAt = (id: string, at: string): string =>
 
 /**
  * What the program has stored of the public pool, aside from what is added, and of each item the moments at which it was written, by their
- * order. `bench.heads`: what the words of an item are made of beside its text.
+ * order.
  */
 export const setSeedsAside = `
   create schema bench;
   create unlogged table bench.items as select * from items where pool_id = '${publicPool}';
   create unlogged table bench.versions as select v.* from item_versions v join bench.items i on i.id = v.item_id;
   create unlogged table bench.terms as select t.* from item_terms t join bench.items i on i.id = t.item_id;
-  create unlogged table bench.texts as select v.item_id, v.stored_text from bench.versions v join bench.items i on i.id = v.item_id and i.version = v.version;
-  create unlogged table bench.heads (item_id uuid, head text);
+  create unlogged table bench.words as select s.* from item_search s join bench.items i on i.id = s.item_id;
   create unlogged table bench.moments as
     select at, row_number() over (order by at) as place from (select created_at from bench.items union select last_updated from bench.items) m (at);
   create unlogged table bench.seeds as
@@ -59,8 +58,8 @@ export const makeCopies = (from: number, to: number, numbers: number): string =>
   select t.organization_id, c.id, t.pool_id, t.kind, ${renamed('t.value')}, t.identifying
   from copies c join bench.terms t on t.item_id = c.seed;
   insert into item_search (organization_id, item_id, pool_id, words)
-  select i.organization_id, c.id, i.pool_id, tocsin_words(${renamed('h.head')}, ${renamed('t.stored_text')})
-  from copies c join bench.items i on i.id = c.seed join bench.heads h on h.item_id = c.seed join bench.texts t on t.item_id = c.seed`;
+  select s.organization_id, c.id, s.pool_id, ${renamed('s.words::text')}::tsvector
+  from copies c join bench.words s on s.item_id = c.seed`;
 
 /** The public pool as so many pulls would have left it, and the counts of all items. */
 export const settleFigures = (copies: number): string => `

@@ -1,6 +1,4 @@
 import pg from 'pg';
-import type { FeedItem } from '../src/feed/schema.ts';
-import { searchHead } from '../src/feed/words.ts';
 import { makeCopies, setSeedsAside, settleFigures } from './feed-copies.ts';
 import { timed } from './figure.ts';
 
@@ -29,15 +27,12 @@ export async function multiplyFeed(databaseUrl: string, size: Size, say: (text: 
   try {
     const indexes = await dropIndexes(pool);
     await setAside(pool);
+    await forEachTable(pool, (table) => `alter table ${table} set (autovacuum_enabled = false)`);
     await phase('rows', () => addCopies(pool, size, say));
     await pool.query(settleFigures(size.copies));
     await phase('indexes', () => inParallel(pool, indexes));
-    await phase('vacuum', () =>
-      inParallel(
-        pool,
-        tables.map((table) => `vacuum (analyze) ${table}`),
-      ),
-    );
+    await phase('vacuum', () => forEachTable(pool, (table) => `vacuum (analyze) ${table}`));
+    await forEachTable(pool, (table) => `alter table ${table} reset (autovacuum_enabled)`);
     await phase('checkpoint', () => inParallel(pool, ['drop schema bench cascade', 'checkpoint']));
     return Number((await pool.query('select count(*) as n from items')).rows[0].n);
   } finally {
@@ -46,6 +41,9 @@ export async function multiplyFeed(databaseUrl: string, size: Size, say: (text: 
 }
 
 const tables = ['items', 'item_versions', 'item_terms', 'item_search'];
+
+const forEachTable = (pool: pg.Pool, statement: (table: string) => string): Promise<void> =>
+  inParallel(pool, tables.map(statement));
 
 async function inParallel(pool: pg.Pool, statements: string[]): Promise<void> {
   await Promise.all(statements.map((statement) => pool.query(statement)));
@@ -63,14 +61,9 @@ async function dropIndexes(pool: pg.Pool): Promise<string[]> {
 
 async function setAside(pool: pg.Pool): Promise<void> {
   await pool.query(setSeedsAside);
-  const { rows } = await pool.query<{ id: string; doc: string }>('select id, doc from bench.items');
-  const heads = rows.map(({ doc }) => searchHead(JSON.parse(doc) as FeedItem));
-  await pool.query('insert into bench.heads select * from unnest($1::uuid[], $2::text[])', [
-    rows.map(({ id }) => id),
-    heads,
-  ]);
-  await pool.query(
-    ['items', 'versions', 'terms', 'texts', 'heads', 'seeds'].map((name) => `analyze bench.${name}`).join('; '),
+  await inParallel(
+    pool,
+    ['items', 'versions', 'terms', 'words', 'seeds'].map((name) => `analyze bench.${name}`),
   );
 }
 
