@@ -16,14 +16,21 @@ export function withFigures(root: FeedItem, members: FeedItem[]): FeedItem {
     ...root,
     event: {
       ...root.event,
-      severity: all
-        .map(({ event }) => event.severity)
-        .reduce((a, b) => (severities.indexOf(a) >= severities.indexOf(b) ? a : b)),
+      severity: worstOf(all),
       confidence: corroborated(all),
     },
     classification: { ...root.classification, mappings: mappingsOf(root, members) },
   };
 }
+
+/** A duplicate's document with the floor of its own CVE: no lower than what the catalogues of exploited vulnerabilities among `listed` say of it. */
+export function withFloor(item: FeedItem, listed: FeedItem[]): FeedItem {
+  const same = listed.filter(({ canonicalKey }) => canonicalKey === item.canonicalKey);
+  return { ...item, event: { ...item.event, severity: worstOf([item, ...same]) } };
+}
+
+const worstOf = (items: FeedItem[]): FeedItem['event']['severity'] =>
+  items.map(({ event }) => event.severity).reduce((a, b) => (severities.indexOf(a) >= severities.indexOf(b) ? a : b));
 
 /** One minus the chance that every publisher is wrong; two items of one publisher count as its surer one. */
 function corroborated(items: FeedItem[]): number {

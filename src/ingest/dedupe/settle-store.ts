@@ -5,6 +5,8 @@ import type { Settling } from './settle.ts';
 export type ItemRow = {
   id: string;
   pool_id: string;
+  /** Of its source; null for a text that was posted. */
+  kind: string | null;
   doc: string;
   own_doc: string | null;
   duplicate_of: string | null;
@@ -21,8 +23,9 @@ export function listRows(tx: Tx, ids: string[]): Promise<ItemRow[]> {
   return rows(
     tx,
     sql<ItemRow>`
-      select id, pool_id, doc, own_doc, duplicate_of, severity, status, publisher, source_name, platforms, version, last_updated
-      from items where id = any(${ids}::uuid[])`,
+      select i.id, i.pool_id, s.kind, i.doc, i.own_doc, i.duplicate_of, i.severity, i.status, i.publisher, i.source_name, i.platforms, i.version,
+        i.last_updated
+      from items i left join feed_sources s on s.id = i.source_id where i.id = any(${ids}::uuid[])`,
   );
 }
 

@@ -42,6 +42,18 @@ describe('items of one pool', () => {
     expect((await org.call('GET', '/stats')).body.severityBreakdown).toMatchObject({ critical: 0, high: 3 });
   });
 
+  test('a record of a listed CVE is no lower than the list says, the first or not, as long as it is listed', async () => {
+    const org = await app.newOrg();
+    const rows = Array.from({ length: 25 }, (_, n) => kevRow(n + 1));
+    const kev = await pullOnce(app, org, { kind: 'kev', content: kevCatalogue(1, rows) });
+    const osv = { schema_version: '1.6.0', id: 'CVE-2024-0001', modified: '2024-02-01T00:00:00Z', summary: 'A gadget', database_specific: { severity: 'LOW' } }; // prettier-ignore
+    await pullOnce(app, org, { kind: 'osv', content: osv });
+    const severity = async () => (await keptItems(app, org)).find(({ title }) => title === 'A gadget')!.severity;
+    expect(await severity()).toBe('high');
+    for (const version of [2, 3]) await kev.pull(kevCatalogue(version, rows.slice(1)));
+    expect(await severity()).toBe('low');
+  });
+
   test('a list with the indicators of another is its duplicate; too few, too far apart or not enough of it is not', async () => {
     const org = await app.newOrg();
     const add = (number: number, values: string[], published = '2024-01-01T00:00:00Z') =>

@@ -3,7 +3,7 @@ import type { FeedItem } from '../../feed/schema.ts';
 import { moveCounts } from '../counts.ts';
 import type { CountKey } from '../write-items.ts';
 import { groupComponent, loadComponent, type Group } from './components.ts';
-import { withFigures } from './figures.ts';
+import { withFigures, withFloor } from './figures.ts';
 import { batches, linkItems, type Gone } from './link.ts';
 import { listRows, writeSettled, type ItemRow, type Settled } from './settle-store.ts';
 import type { FactsRow, Universe } from './store.ts';
@@ -59,10 +59,13 @@ async function settleComponent(tx: Tx, settling: Settling, component: FactsRow[]
       )
     ).map((row) => [row.id, row]),
   );
-  const membersOf = new Map(led.map(({ root, members }) => [root, members.filter(({ id }) => id !== root)]));
+  const rowsOf = new Map(led.map(({ root, members }) => [root, members.map(({ id }) => rows.get(id)!)]));
   const settled = [...rows.values()].flatMap((row) => {
-    const members = (membersOf.get(row.id) ?? []).map(({ id }) => itemOf(rows.get(id)!));
-    const next = settle(row, { root: newRoot(row.id), members, at: settling.at });
+    const root = newRoot(row.id);
+    const group = rowsOf.get(root ?? row.id) ?? [];
+    const members = root === null ? group.filter((one) => one !== row).map(itemOf) : [];
+    const listed = group.filter(({ kind }) => kind === 'kev').map(itemOf);
+    const next = settle(row, { root, members, listed, at: settling.at });
     return next ? [next] : [];
   });
   if (settled.length === 0) return [];
@@ -79,10 +82,13 @@ async function settleComponent(tx: Tx, settling: Settling, component: FactsRow[]
 /** The item's own document, without the figures of a group. */
 const itemOf = (row: ItemRow): FeedItem => JSON.parse(row.own_doc ?? row.doc) as FeedItem;
 
-function settle(row: ItemRow, given: { root: string | null; members: FeedItem[]; at: Date }): Settled | undefined {
+/** `members`: of the group that the item leads. `listed`: what catalogues of exploited vulnerabilities hold in its group. */
+type Place = { root: string | null; members: FeedItem[]; listed: FeedItem[]; at: Date };
+
+function settle(row: ItemRow, given: Place): Settled | undefined {
   const { duplicateOf: _before, ...own } = itemOf(row);
   const base: FeedItem = given.root === null ? own : { ...own, duplicateOf: given.root };
-  const shown = given.members.length === 0 ? base : withFigures(base, given.members);
+  const shown = given.members.length === 0 ? withFloor(base, given.listed) : withFigures(base, given.members);
   if (JSON.stringify(shown) === JSON.stringify(JSON.parse(row.doc)) && given.root === row.duplicate_of)
     return undefined;
   const isWritten = row.last_updated.getTime() === given.at.getTime();
