@@ -41,6 +41,8 @@ export type CollectContext = {
 export type Collection = {
   parts: Part[];
   cursor: unknown;
+  /** The cursor without these records, so that the next pull reads them again. */
+  cursorWithout?: (recordIds: string[]) => unknown;
   /** Entries that were not read because what is known of them has not changed. */
   unchanged: number;
   skipped: Skipped[];

@@ -1,3 +1,4 @@
+import type { Collection } from './collect.ts';
 import { forgetViews } from '../feed/view.ts';
 import type { Deps } from '../deps.ts';
 import type { Tx } from '../db/db.ts';
@@ -155,7 +156,7 @@ function goodEnd(
   const isCurrent = source.updated_at.getTime() === before.updated_at.getTime() && source.cursor === before.cursor;
   const next: Cursor = {
     ...cursor,
-    ...(input.kind === 'collected' ? { collected: input.collection.cursor } : {}),
+    ...(input.kind === 'collected' ? { collected: collectedOf(input.collection, parsed?.late) } : {}),
     ...(parsed && read ? { bytes: bytesHash(read.parts), records: plan.records } : {}),
     ...(newest ? { newest } : {}),
     ...rhythmOf(source, cursor, { now, isNew }),
@@ -176,6 +177,9 @@ function goodEnd(
     last_result: stored(result),
   };
 }
+
+const collectedOf = ({ cursor, cursorWithout }: Collection, late: string[] = []): unknown =>
+  late.length > 0 && cursorWithout ? cursorWithout(late) : cursor;
 
 async function failPull(
   deps: Deps,

@@ -67,6 +67,8 @@ export type Parsed = {
   records: SourceRecord[];
   /** Become records once they are read. */
   texts?: UnreadText[];
+  /** Ids of records whose text there was no time to read. */
+  late?: string[];
   skipped: Skipped[];
   /** Records that were not read again, since their source says that they have not changed. */
   unchanged?: number;

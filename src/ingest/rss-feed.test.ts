@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../test/harness.ts';
+import { ThreadError } from '../lib/threads.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import type { PullResult } from './diff.ts';
 import { articlePage, rssFeed, sentences, type TestEntry } from './test-feed.ts';
@@ -152,6 +153,26 @@ describe('what comes later', () => {
     expect(asked()).toEqual([undefined, undefined, 66, 66, undefined]);
     expect(askedFor(source, 'a')).toBe(pages + 1);
   });
+});
+
+test('a text that there was no time to read is fetched again by the next pull, and no other', async () => {
+  const source = await newSource();
+  const entries = ['quick', 'slow'].map((id) => ({
+    id,
+    title: id,
+    date: '2025-01-01',
+    link: page(source, id, articlePage(id, sentences(8))),
+  }));
+  const { readEntry } = app.deps.extractor;
+  const slow = new ThreadError('timeout', 'it took longer than 20 seconds');
+  app.deps.extractor.readEntry = (entry, signal) =>
+    entry.recordId === 'slow' ? Promise.reject(slow) : readEntry(entry, signal);
+  const first = await source.pull(entries);
+  app.deps.extractor.readEntry = readEntry;
+  expect(first).toEqual({ ...clean, added: 1, skipped: [{ entry: 'slow', reason: slow.message }] });
+  expect(await source.pull(entries)).toEqual({ ...clean, added: 1, unchanged: 1 });
+  expect(await source.pull(entries)).toEqual({ ...clean, unchanged: 2 });
+  expect([askedFor(source, 'quick'), askedFor(source, 'slow')]).toEqual([1, 2]);
 });
 
 describe('pages that cannot be had', () => {

@@ -15,9 +15,12 @@ const columns = {
   address: /^(?:dst_|src_|c2_|source_|attacker_|remote_)?(?:ip|ips|ipv4|ipv6|ip_address|ipaddress|address)$/,
   url: /^(?:\w+_)?ur[li]$/,
   domain: /^(?:\w+_)?(?:domain|domain_name|host|hostname|fqdn)$/,
+  sha512: /^sha_?512(?:_hash)?$/,
   sha256: /^sha_?256(?:_hash)?$/,
   sha1: /^(?:file_)?sha_?1(?:_hash)?$/,
   md5: /^(?:file_)?md5(?:_hash)?$/,
+  imphash: /^imphash$/,
+  ssdeep: /^ssdeep$/,
   any: /^(?:indicator|ioc|ioc_value|value|observable|hash|file_hash|artifact|network|cidr|entry)$/,
   firstSeen:
     /^(?:first_?seen|dateadded|date_added|added|date|timestamp|time|created|first_reported|firstseen)(?:_utc|_at)?$/,
@@ -46,7 +49,7 @@ export function rowReader(header: string[] | undefined): (cells: string[]) => Ro
         ...read('address').map((value) => observedAddress(withoutPort(value))),
         ...read('url').map((value) => observed('url', value)),
         ...read('domain').map(observedAddress),
-        ...(['sha256', 'sha1', 'md5'] as const).flatMap((type) => read(type).map((value) => observed(type, value))),
+        ...hashNames.flatMap((type) => read(type).map((value) => observed(type, value))),
         ...read('any').flatMap(ofForm),
       ],
       firstSeen: feedDate(read('firstSeen')[0]),
@@ -57,6 +60,7 @@ export function rowReader(header: string[] | undefined): (cells: string[]) => Ro
   };
 }
 
+const hashNames = ['sha512', 'sha256', 'sha1', 'md5', 'imphash', 'ssdeep'] as const;
 const isEmpty = (cell: string | undefined): boolean =>
   cell === undefined || /^(?:|none|null|n\/a|-|unknown)$/i.test(cell);
 const withoutPort = (value: string): string => /^(\d+(?:\.\d+){3}):\d+$/.exec(value)?.[1] ?? value;

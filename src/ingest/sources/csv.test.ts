@@ -72,6 +72,24 @@ describe('lists as they are met', () => {
     expect(record!.classification.malware).toEqual([{ name: 'Emotet', confidence: 0.75, aliases: [] }]);
   });
 
+  test('every kind of hash by the name of its column', () => {
+    const hex = (digits: number): string => '0123456789abcdef'.repeat(8).slice(0, digits);
+    const fuzzy = '3:AXGBicFlgVNhBGcL6wCrFQEv:AXGHsNhxLsr2C';
+    const parsed = parse(
+      `sha256_hash,md5_hash,sha1_hash,imphash,ssdeep,sha512\n${hex(64)},${hex(32)},${hex(40)},${hex(32)},${fuzzy},${hex(128)}\n${hex(63)}0,n/a,,n/a,,\n`,
+    );
+    check(parsed);
+    expect(parsed.records[0]!.iocs.hashes.map(({ type }) => type)).toEqual([
+      'sha512',
+      'sha256',
+      'sha1',
+      'md5',
+      'imphash',
+      'ssdeep',
+      'sha256',
+    ]);
+  });
+
   test('plain lists, hosts files and block rules', () => {
     const parsed = parse(
       `; Comment\n198.51.101.23\n198.51.101.24:443\n0.0.0.0 evil-host.top # why\n||bad-host.top^$third-party\n*.worse-host.top\n1.10.16.0/20 ; SBL1\nhxxp://evil[.]top/x\n${'a'.repeat(64)}\n2001:DB8:0::1\n\nno indicator here\n`,

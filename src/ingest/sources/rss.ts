@@ -140,6 +140,10 @@ async function collect(context: CollectContext): Promise<Collection> {
         ? { quietUntil: quietUntil(entries, context.now), etag: feed.etag, lastModified: feed.lastModified }
         : {}),
     } satisfies Held,
+    cursorWithout: (recordIds) => {
+      for (const recordId of recordIds) seen.delete(recordId);
+      return { seen: Object.fromEntries(seen) } satisfies Held;
+    },
     unchanged,
     skipped,
     more,
