@@ -73,21 +73,6 @@ test('an item whose indicator stands in the own logs is exposed, once, for its o
   expect((await org.call('GET', `/items/${id}`)).body.tenantOverrides.relevance.verdict).toBe('irrelevant');
 });
 
-test('the rows of a common indicator hide no other one', async () => {
-  const org = await app.newOrg();
-  const [common, rare] = domains(9_300, 6) as [string, string];
-  const often = (from: number) =>
-    Array.from({ length: 510 }, (_, index) => ({ n: from + index, dns: { question: { name: common } } }));
-  await log(org, 'dns', [...often(0), { dns: { question: { name: rare } } }, ...often(510)]);
-  await sweep();
-  await pullOnce(app, org, { kind: 'stix', content: reportOf(9_300, domains(9_300, 6)) });
-  await sweep();
-  const found = await exposures(org, await idOf(org, 'Report 9300'));
-  expect(Object.keys(Object.groupBy(found as { value: string }[], ({ value }) => value)).toSorted()).toEqual(
-    [common, rare].toSorted(),
-  );
-});
-
 test('an organization that switched it off is not looked in; what it denied is not looked for', async () => {
   const [org, off] = [await app.newOrg(), await app.newOrg()];
   expect((await off.call('PUT', '/api/feed/profile', { sweep: false })).body.sweep).toBe(false);
