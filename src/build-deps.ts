@@ -1,3 +1,4 @@
+import { checkQuery } from './connections/checks.ts';
 import { createConnectionFor } from './connections/connect.ts';
 import { createModels } from './agent/models.ts';
 import type { Config } from './config.ts';
@@ -20,8 +21,6 @@ import { testErrors } from './proof/run-tests.ts';
 import type { OrgId } from './lib/org-id.ts';
 import type { Logger } from './lib/logger.ts';
 import { createAuthenticate } from './orgs/authenticate.ts';
-
-const checkMs = 30_000;
 
 /** Builds every part once. `stop` ends what was started on the way (child processes), not the database pool. */
 export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: Clock }): {
@@ -56,8 +55,7 @@ export function buildDeps(given: { config: Config; db: Db; log: Logger; clock?: 
     mcp,
     fetchAllow: config.fetchAllow,
     checkTests: (orgId, detectionId, definition) => testErrors(deps, { orgId, detectionId, definition }),
-    checkQuery: async (orgId, ref, query) =>
-      (await connectionFor(orgId, ref)).check(query, AbortSignal.timeout(checkMs)),
+    checkQuery: (orgId, ref, query) => checkQuery({ connectionFor }, orgId, { ref, query }),
   };
   return {
     deps,

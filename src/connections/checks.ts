@@ -1,11 +1,14 @@
 import { inOrg } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import { appError } from '../lib/errors.ts';
+import type { OrgId } from '../lib/org-id.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
+import { upstreamFault } from '../siem/failures.ts';
 import { connectionOr404 } from './connections.ts';
 import { resumeConnection } from './pauses.ts';
 import type { CheckConnection, ConnectionCheck, ConnectionFields } from './schema.ts';
+import type { ConnectionRef } from './store.ts';
 
 type CheckDeps = Pick<Deps, 'db' | 'clock' | 'connectionFor'>;
 
@@ -31,6 +34,21 @@ export async function checkConnection(
   return { ok: true, ms: Math.round(performance.now() - begun) };
 }
 
+/** Asks the SIEM of a detection whether a query would run. Throws a SiemError that says why not, `timeout` where it does not answer in time. */
+export async function checkQuery(
+  { connectionFor }: Pick<Deps, 'connectionFor'>,
+  orgId: OrgId,
+  { ref, query }: { ref: ConnectionRef; query: string },
+  signal = AbortSignal.timeout(checkMs),
+): Promise<void> {
+  const connection = await connectionFor(orgId, ref);
+  try {
+    await connection.check(query, signal);
+  } catch (error) {
+    throw signal.aborted ? tooLate() : error;
+  }
+}
+
 /** The datasets that a connection can ask, with their fields. 503 where it does not answer. */
 export async function getFields(deps: CheckDeps, caller: Caller, id: string): Promise<ConnectionFields> {
   const connection = await connectionOf(deps, caller, id);
@@ -49,10 +67,10 @@ async function connectionOf(deps: CheckDeps, caller: Caller, id: string): Promis
 }
 
 function checkFailed(error: unknown, pointer: string, signal: AbortSignal): Error {
-  const isLate = signal.aborted && !(error instanceof SiemError);
-  if (!isLate && !(error instanceof SiemError)) return error as Error;
-  const { kind, message } = isLate
-    ? { kind: 'timeout', message: `No answer within ${checkMs / 1000} s.` }
-    : (error as SiemError).failure;
+  const known = signal.aborted ? tooLate() : error;
+  if (!(known instanceof SiemError)) return known as Error;
+  const { kind, message } = known.failure;
   return appError('check_failed', message, { errors: [{ pointer, code: kind, detail: message }] });
 }
+
+const tooLate = (): SiemError => upstreamFault('timeout', `No answer within ${checkMs / 1000} s.`, true);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { inOrg, rows } from '../db/db.ts';
 import { startApp } from '../../test/harness.ts';
+import { checkQuery } from './checks.ts';
 import { startSiem } from './test-siem.ts';
 
 const { deps, newOrg, newKey } = await startApp({
@@ -216,4 +217,25 @@ describe('a detection', () => {
     const { status, body: shown } = await org.call('POST', '/api/detections/preview', preview);
     expect([status, shown.rowsTotal]).toEqual([200, 2]);
   });
+});
+
+test('a SIEM that does not answer in time is a 422 of ?validate=true that says so, and nothing is stored', async () => {
+  const asker = await newOrg();
+  await made({}, asker);
+  const asked = AbortSignal.timeout(200);
+  const { checkQuery: whole } = deps;
+  deps.checkQuery = (orgId, ref, query) => checkQuery(deps, orgId, { ref, query }, asked);
+  siem.answerWith('hang');
+  try {
+    const answer = await asker.call('POST', '/api/detections?validate=true', { ...detection, siemType: 'opensearch' });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({
+      code: 'check_failed',
+      errors: [{ pointer: '/detectionQuery', code: 'timeout', detail: 'No answer within 30 s.' }],
+    });
+  } finally {
+    siem.answerWith(200);
+    deps.checkQuery = whole!;
+  }
+  expect((await asker.call('GET', '/api/detections')).body.detections).toEqual([]);
 });

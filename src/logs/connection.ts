@@ -10,6 +10,6 @@ export function localConnection(deps: SearchDeps, orgId: OrgId): SiemConnection 
     search: (query, window, limits, signal) => searchLogs(deps, orgId, { query, window, limits }, signal),
     check: (query, signal) => checkLogsQuery(deps, orgId, query, signal),
     fields: () => logFields(deps, orgId),
-    firstEventAt: (query, signal) => firstEventAt(deps, orgId, query, signal),
+    firstEventAt: (query, signal, ingestedBefore) => firstEventAt(deps, orgId, { query, ingestedBefore }, signal),
   });
 }

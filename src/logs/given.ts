@@ -79,7 +79,7 @@ function holdGiven({ segments, fields, folder }: Kept, sources: Source[], window
       const own = segments.filter((segment) => segment.dataset === dataset);
       return [name, partsOf(history ? historyFilter(window) : windowFilter(window), own, folder)] as const;
     });
-  return { fields, parts: new Map(parts), others: [...fields.keys()] };
+  return { fields, parts: new Map(parts), others: [...fields.keys()], early: false };
 }
 
 /** The columns that events would give their datasets, beside those there are. */

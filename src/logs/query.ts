@@ -21,8 +21,11 @@ export type Source = { name: string; dataset: string; history: boolean };
 /** A query that may run, and what it reads. */
 export type Inspected = { query: string; inspection: Inspection; sources: Source[] };
 
-/** Columns by dataset, the files of each name that the query reads, and what other datasets there are. */
-export type Held = { fields: Map<string, Field[]>; parts: Map<string, Part[]>; others: string[] };
+/**
+ * Columns by dataset, the files of each name that the query reads, and what other datasets there are. `early`: none of the datasets
+ * held anything by the window's end.
+ */
+export type Held = { fields: Map<string, Field[]>; parts: Map<string, Part[]>; others: string[]; early: boolean };
 
 /** `empty` are the datasets that never had an event; `job` is what the engine is asked (throws `unknown_column` for a dotted name that no event has). */
 export type Plan = { inspection: Inspection; held: Held; empty: string[]; job: () => QueryJob };
@@ -84,7 +87,8 @@ export async function runPlan(
   const warnings = empty.map(
     (dataset) => `The dataset ${dataset} never had an event${didYouMean(dataset, held.others)}`,
   );
-  const nothing = (): SearchResult => ({ ...emptyResult(inspection), ms: performance.now() - began, warnings });
+  const { early } = held;
+  const nothing = (): SearchResult => ({ ...emptyResult(inspection), early, ms: performance.now() - began, warnings });
   if (empty.length > 0 && held.fields.size === 0) return nothing();
   try {
     const rowsMax = inspection.aggregate ? limits.groupsMax : limits.rowsMax;
@@ -94,6 +98,7 @@ export async function runPlan(
       ...result,
       aggregate: isAggregate(inspection, result.rows),
       noData: empty.length > 0,
+      early,
       ms: performance.now() - began,
       warnings,
     };

@@ -7,8 +7,16 @@ import { listDatasets } from './datasets.ts';
 import { folderOf, type SearchDeps } from './log-deps.ts';
 import { sealDatasets } from './publish.ts';
 import { datasetsOf, inspectQuery, named, planOf, runPlan, type Held, type Plan, type Source } from './query.ts';
-import { findDatasets, listDatasetNames, listSegments, type SegmentFilter, type SegmentRow } from './segment-store.ts';
-import { historyFilter, partsOf, windowFilter } from './window-parts.ts';
+import {
+  findDatasets,
+  findFirstEventAt,
+  hasSegments,
+  listDatasetNames,
+  listSegments,
+  type SegmentFilter,
+  type SegmentRow,
+} from './segment-store.ts';
+import { endOfTime, historyFilter, partsOf, windowFilter } from './window-parts.ts';
 
 /**
  * Runs a query over one window of the organization's events. On the clock `ingest` its datasets are sealed at the window's end first, so that
@@ -68,17 +76,15 @@ export async function checkLogsQuery(
   }
 }
 
-/** The time of the oldest event of the datasets that a query reads; null where they have none. Throws as `searchLogs`. */
+/** The time of the oldest event of the datasets that a query reads, of those ingested in time; null where they have none. Throws as `searchLogs`. */
 export async function firstEventAt(
   deps: SearchDeps,
   orgId: OrgId,
-  query: string,
+  { query, ingestedBefore = endOfTime }: { query: string; ingestedBefore?: Date | undefined },
   signal?: AbortSignal,
 ): Promise<Date | null> {
   const datasets = datasetsOf((await inspectQuery(deps, orgId, query, signal)).sources);
-  const states = await inOrg(deps.db, orgId, (tx) => findDatasets(tx, orgId, datasets));
-  const times = states.flatMap((state) => (state.firstEventAt === null ? [] : [state.firstEventAt.getTime()]));
-  return times.length === 0 ? null : new Date(Math.min(...times));
+  return inOrg(deps.db, orgId, (tx) => findFirstEventAt(tx, orgId, datasets, ingestedBefore));
 }
 
 /** The datasets with their columns, as a connection tells them. */
@@ -109,12 +115,15 @@ async function hold(
   input: { sources: Source[]; window: QueryWindow; folder: string; segments?: SegmentRow[] | undefined },
 ): Promise<Held> {
   const { sources, window, folder } = input;
-  const held: Held = { fields: await loadFields(tx, orgId, datasetsOf(sources)), parts: new Map(), others: [] };
+  const datasets = datasetsOf(sources);
+  const held: Held = { fields: await loadFields(tx, orgId, datasets), parts: new Map(), others: [], early: false };
+  let isEmpty = true;
   for (const history of [false, true]) {
     const wanted = sources.filter((source) => source.history === history && held.fields.has(source.dataset));
     if (wanted.length === 0) continue;
     const filter: SegmentFilter = history ? historyFilter(window) : windowFilter(window);
     const segments = input.segments ?? (await listSegments(tx, orgId, datasetsOf(wanted), filter));
+    isEmpty &&= segments.length === 0;
     for (const { name, dataset } of wanted)
       held.parts.set(
         name,
@@ -125,6 +134,8 @@ async function hold(
         ),
       );
   }
-  if (held.fields.size < datasetsOf(sources).length) held.others = await listDatasetNames(tx, orgId);
+  const untilEnd = historyFilter({ ...window, from: window.to });
+  if (isEmpty && !input.segments) held.early = !(await hasSegments(tx, orgId, datasets, untilEnd));
+  if (held.fields.size < datasets.length) held.others = await listDatasetNames(tx, orgId);
   return held;
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { rows, type Tx } from '../db/db.ts';
+import { row, rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 
 export type SegmentRow = {
@@ -37,6 +37,32 @@ export async function listSegments(
   );
 }
 
+/** Whether these datasets have a listed segment that may hold a row within the filter. */
+export async function hasSegments(tx: Tx, orgId: OrgId, datasets: string[], filter: SegmentFilter): Promise<boolean> {
+  const found = await row(
+    tx,
+    sql<{ one: number }>`select 1 as one from segments
+      where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${boundsOf(filter)} limit 1`,
+  );
+  return found !== undefined;
+}
+
+/** The time of the oldest event of these datasets, of segments that begin before `ingestedBefore`; null where there is none. */
+export async function findFirstEventAt(
+  tx: Tx,
+  orgId: OrgId,
+  datasets: string[],
+  ingestedBefore: Date,
+): Promise<Date | null> {
+  const found = await row(
+    tx,
+    sql<{ at: Date | null }>`select min(time_from) as at from segments
+      where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null
+        and ingested_from < ${ingestedBefore}`,
+  );
+  return found?.at ?? null;
+}
+
 function boundsOf(filter: SegmentFilter): ReturnType<typeof sql> {
   switch (filter.kind) {
     case 'ingested':
@@ -50,14 +76,14 @@ function boundsOf(filter: SegmentFilter): ReturnType<typeof sql> {
   }
 }
 
-export type StateRow = { name: string; events: number; version: number; firstEventAt: Date | null };
+export type StateRow = { name: string; events: number; version: number };
 
 /** What is known of these datasets; those that no one sent are missing or have no events. */
 export async function findDatasets(tx: Tx, orgId: OrgId, names: string[]): Promise<StateRow[]> {
   return rows<StateRow>(
     tx,
     sql<StateRow>`
-      select name, events, catalogue_version as version, first_event_at as "firstEventAt"
+      select name, events, catalogue_version as version
       from datasets where organization_id = ${orgId} and name = any(${names}::text[])`,
   );
 }

@@ -4,7 +4,7 @@ import type { Part, SegmentFile } from './engine/tables.ts';
 import type { SegmentFilter, SegmentRow } from './segment-store.ts';
 
 /** Events ingested later than this never were, as far as a query on event time goes that names no bound. */
-const endOfTime = new Date(Date.UTC(9999, 0, 1));
+export const endOfTime = new Date(Date.UTC(9999, 0, 1));
 
 /** What `FROM dataset` sees: the window. */
 export function windowFilter(window: QueryWindow): SegmentFilter {

@@ -9,7 +9,7 @@ import { analyst, type Judge } from '../runs/judge.ts';
 import { warn, type Run } from '../runs/run.ts';
 import { searchLimits } from '../runs/search-limits.ts';
 import type { StoredCandidate, Suppression } from '../runs/candidate-store.ts';
-import type { SiemConnection } from '../siem/connector.ts';
+import type { SearchResult, SiemConnection } from '../siem/connector.ts';
 
 export type Window = { from: Date; to: Date };
 
@@ -46,7 +46,7 @@ export async function simulate(simulation: Simulation): Promise<Simulated> {
     if (categories[simulation.run.analysis.category].reachMs(simulation.run.analysis) > 0) {
       for (const window of simulation.past) {
         const { prepared, result } = await examine(simulation, window);
-        if (!result.truncated) memory.push({ ...window, entries: prepared.memory });
+        if (teaches(result)) memory.push({ ...window, entries: prepared.memory });
       }
     }
     for (const window of simulation.windows) {
@@ -54,7 +54,7 @@ export async function simulate(simulation: Simulation): Promise<Simulated> {
       for (const { code, detail } of missingColumns(prepared.groups, simulation.run.analysis))
         warn(simulation.run.progress, code, detail);
       const found = analyseWindow(prepared, recallFrom(memory, prepared.window, prepared.query));
-      if (!result.truncated) memory.push({ ...window, entries: prepared.memory });
+      if (teaches(result)) memory.push({ ...window, entries: prepared.memory });
       const decisions = await judgeAll(simulation, window, { candidates: found.candidates, known });
       const { truncated, noData, total: rowsTotal } = result;
       windows.push({ ...window, rowsTotal, truncated, noData, ...found, decisions });
@@ -65,6 +65,9 @@ export async function simulate(simulation: Simulation): Promise<Simulated> {
     return { windows, complete: false };
   }
 }
+
+/** As in a run: not one that was seen in part, nor one before the first event. */
+const teaches = ({ truncated, early }: SearchResult): boolean => !truncated && early !== true;
 
 async function examine({ run, search, now, signal }: Simulation, window: Window) {
   signal.throwIfAborted();

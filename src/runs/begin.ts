@@ -1,7 +1,7 @@
 import { noJudging } from '../agent/model-score.ts';
 import { builtInAliases } from '../agent/models.ts';
 import { generationOf } from '../analysis/definition.ts';
-import { inOrg, type Tx } from '../db/db.ts';
+import { inOrgByKey, type Tx } from '../db/db.ts';
 import type { Definition } from '../detections/definition.ts';
 import type { Claim } from '../schedule/claim.ts';
 import { lookbackLeastMs, lookbackMs } from '../schedule/crons.ts';
@@ -34,7 +34,7 @@ export type Beginning = { run: Run; pending: WindowTask[]; leftovers: boolean; r
  */
 export async function beginRun(deps: RunDeps, claim: Claim): Promise<Beginning> {
   const now = deps.clock();
-  return inOrg(deps.db, claim.orgId, async (tx) => {
+  return inOrgByKey(deps.db, claim.orgId, async (tx) => {
     const begun = await markRunning(tx, claim, { now, names: deps.models?.names ?? {} });
     const { cancel } = begun;
     const definition = JSON.parse(begun.definition) as Definition;

@@ -2,13 +2,13 @@ import type { Candidate } from '../analysis/candidate.ts';
 import { analyseWindow, namedShare, prepareWindow, type PreparedWindow } from '../analysis/analyse.ts';
 import { emptyPast, type MemoryEntry, type PastMemory } from '../analysis/memory.ts';
 import { recallMemory } from '../analysis/memory-store.ts';
-import { inOrg } from '../db/db.ts';
+import { inOrgByKey } from '../db/db.ts';
 import type { QueryWindow, SearchResult } from '../siem/connector.ts';
 import { findMemoryEpoch } from './revisit-store.ts';
 import { searchLimits } from './search-limits.ts';
 import { timed, warn, type ExaminedWindow, type Run, type RunDeps } from './run.ts';
 
-/** What examining a window gave, nothing of it stored yet. `memory` null: the category keeps none. */
+/** What examining a window gave, nothing of it stored yet. `memory` null: the category keeps none, or there is nothing to learn from yet. */
 export type Examination = {
   window: { from: Date; to: Date };
   examined: ExaminedWindow;
@@ -51,7 +51,7 @@ export async function examineWindow(
       window,
       examined: summaryOf(window, result, { prepared, candidates: found.candidates }),
       candidates: found.candidates,
-      memory: prepared.query.want === 'nothing' ? null : prepared.memory,
+      memory: prepared.query.want === 'nothing' || result.early ? null : prepared.memory,
       epoch,
       again,
       recheck,
@@ -69,7 +69,7 @@ type Recalled = { past: PastMemory; epoch: number };
 
 function recall(deps: RunDeps, run: Run, prepared: PreparedWindow): Promise<Recalled> {
   if (prepared.query.want === 'nothing') return Promise.resolve({ past: emptyPast(), epoch: 0 });
-  return inOrg(deps.db, run.orgId, async (tx) => {
+  return inOrgByKey(deps.db, run.orgId, async (tx) => {
     // The epoch first: a change in between is then seen when the window is stored.
     const epoch = await findMemoryEpoch(tx, run);
     return { past: await recallMemory(tx, run.scope, prepared.window, prepared.query), epoch };

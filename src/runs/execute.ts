@@ -1,4 +1,4 @@
-import { inOrg, type Tx } from '../db/db.ts';
+import { inOrgByKey, type Tx } from '../db/db.ts';
 import { ModelError } from '../agent/model-error.ts';
 import { findReviewed } from '../hits/status-store.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -93,7 +93,7 @@ async function examineAndStore(
     const examination = await examineWindow(deps, run, window, signal);
     const needsJudge = examination.candidates.length > 0;
     try {
-      await inOrg(deps.db, run.orgId, async (tx) => {
+      await inOrgByKey(deps.db, run.orgId, async (tx) => {
         await fence(tx, run.claim);
         await commitWindow(tx, run, examination, deps.clock());
         if (isLast && !needsJudge) await complete(tx, deps, run);
@@ -125,7 +125,7 @@ async function complete(tx: Tx, deps: RunDeps, run: Run): Promise<void> {
 }
 
 async function finishLate(deps: RunDeps, run: Run): Promise<Ended> {
-  await inOrg(deps.db, run.orgId, async (tx) => {
+  await inOrgByKey(deps.db, run.orgId, async (tx) => {
     await fence(tx, run.claim);
     await complete(tx, deps, run);
   });
@@ -134,7 +134,7 @@ async function finishLate(deps: RunDeps, run: Run): Promise<Ended> {
 
 /** Ends a run without looking at its results. */
 export async function end(deps: RunDeps, claim: Claim, outcome: Outcome, run?: Run): Promise<Ended> {
-  await inOrg(deps.db, claim.orgId, async (tx) => {
+  await inOrgByKey(deps.db, claim.orgId, async (tx) => {
     await holdRun(tx, claim);
     if (run) await writeNotes(tx, run);
     await finishRun(tx, claim, outcome, deps.clock());
@@ -143,7 +143,7 @@ export async function end(deps: RunDeps, claim: Claim, outcome: Outcome, run?: R
 }
 
 async function giveBack(deps: RunDeps, claim: Claim): Promise<Ended> {
-  await inOrg(deps.db, claim.orgId, async (tx) => {
+  await inOrgByKey(deps.db, claim.orgId, async (tx) => {
     await holdRun(tx, claim);
     await requeue(tx, claim, { counted: false });
   });
@@ -185,7 +185,7 @@ async function fail(deps: RunDeps, claim: Claim, { error, run, signal, log }: Tr
       await pauseModel(deps, claim.orgId, run.definition.modelAlias, error);
     return ended;
   }
-  await inOrg(deps.db, claim.orgId, async (tx) => {
+  await inOrgByKey(deps.db, claim.orgId, async (tx) => {
     await holdRun(tx, claim);
     await writeFailure(tx, claim, failure);
     await requeue(tx, claim, { counted: true, retryMs });
@@ -195,7 +195,7 @@ async function fail(deps: RunDeps, claim: Claim, { error, run, signal, log }: Tr
 
 /** Back to the queue as it was: no claim takes it before its connection is well. Its windows wait with it, for whatever slot comes first. */
 async function waitForConnection(deps: RunDeps, claim: Claim, failure: RunFailure): Promise<void> {
-  await inOrg(deps.db, claim.orgId, async (tx) => {
+  await inOrgByKey(deps.db, claim.orgId, async (tx) => {
     await holdRun(tx, claim);
     if (claim.kind === 'schedule') await markFailed(tx, claim, { slotAt: claim.dueAt, kind: failure.kind });
     await writeFailure(tx, claim, failure);

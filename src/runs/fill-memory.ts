@@ -4,7 +4,7 @@ import { categories } from '../analysis/categories.ts';
 import { learningWindows, type MemoryEntry } from '../analysis/memory.ts';
 import { writeMemory } from '../analysis/memory-store.ts';
 import { listEarlierWindows } from '../analysis/memory-windows.ts';
-import { inOrg, row, type Tx } from '../db/db.ts';
+import { inOrgByKey, row, type Tx } from '../db/db.ts';
 import { lastSlot } from '../schedule/cron.ts';
 import { cronOf } from '../schedule/crons.ts';
 import { fence } from '../schedule/fence.ts';
@@ -28,9 +28,12 @@ export async function fillMemory(deps: RunDeps, run: Run, first: Window, signal:
   if (reachMs === 0 || run.definition.cronSchedule === null || (await isFilled(deps, run))) return;
   await timed(run.progress, 'fill', async () => {
     const { firstEventAt } = run.connection;
-    const oldest = firstEventAt ? await firstEventAt(run.definition.detectionQuery, signal) : new Date(0);
+    const { detectionQuery } = run.definition;
+    const oldest = firstEventAt ? await firstEventAt(detectionQuery, signal, first.from) : new Date(0);
+    // Nothing to learn from yet: the next run looks again.
+    if (oldest === null) return;
     const since = new Date(first.from.getTime() - reachMs);
-    const past = oldest === null ? [] : await missingWindows(deps, run, { first, since, oldest });
+    const past = await missingWindows(deps, run, { first, since, oldest });
     await fillWindows(deps, run, { past, before: first.from }, signal);
   });
 }
@@ -57,7 +60,7 @@ async function fillWindows(
 
 function isFilled(deps: RunDeps, run: Run): Promise<boolean> {
   const { detectionId, generation } = run.scope;
-  return inOrg(deps.db, run.orgId, async (tx) => {
+  return inOrgByKey(deps.db, run.orgId, async (tx) => {
     const found = await row(
       tx,
       sql`select 1 from memory_fills where organization_id = ${run.orgId} and detection_id = ${detectionId} and generation = ${generation}`,
@@ -72,7 +75,7 @@ async function missingWindows(
   run: Run,
   { first, since, oldest }: { first: Window; since: Date; oldest: Date },
 ): Promise<Window[]> {
-  const known = await inOrg(deps.db, run.orgId, (tx) => listEarlierWindows(tx, run.scope, first.from, since));
+  const known = await inOrgByKey(deps.db, run.orgId, (tx) => listEarlierWindows(tx, run.scope, first.from, since));
   const starts = new Set(known.map((window) => window.from.getTime()));
   return slotWindowsBefore(run, first.from, run.connection.delayMs).filter(
     ({ from, to }, n) => (from >= since || n < learningWindows) && to > oldest && !starts.has(from.getTime()),
@@ -100,13 +103,13 @@ async function fillWindow(
   const query = { ...window, clock: 'event' as const, ingestedBefore: before };
   const result = await search(run, query, signal);
   // Knowing half of a window is worse than not knowing it.
-  if (result.truncated) return [];
+  if (result.truncated || result.early) return [];
   const { memory } = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
   return [{ window, memory }];
 }
 
 async function store(deps: RunDeps, run: Run, filled: Filled[], done: boolean): Promise<void> {
-  await inOrg(deps.db, run.orgId, async (tx) => {
+  await inOrgByKey(deps.db, run.orgId, async (tx) => {
     await fence(tx, run.claim);
     for (const { window, memory } of filled) await writeMemory(tx, run.scope, { ...window, examined: false }, memory);
     if (done) await markFilled(tx, run, deps.clock());

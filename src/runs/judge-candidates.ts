@@ -1,4 +1,4 @@
-import { inOrg, type Tx } from '../db/db.ts';
+import { inOrgByKey, type Tx } from '../db/db.ts';
 import { newHit } from './new-hit.ts';
 import { insertHits, insertOccurrences, type NewHit } from '../hits/store.ts';
 import { listStanding } from '../detections/exception-store.ts';
@@ -38,7 +38,7 @@ export async function judgeCandidates(deps: RunDeps, run: Run, judging: Judging)
 async function judgeBatch(deps: RunDeps, run: Run, judging: Judging): Promise<boolean> {
   judging.signal.throwIfAborted();
   const now = deps.clock();
-  const { listed, batch, known, exceptions } = await inOrg(deps.db, run.orgId, (tx) =>
+  const { listed, batch, known, exceptions } = await inOrgByKey(deps.db, run.orgId, (tx) =>
     readBatch(tx, run, judging, now),
   );
   const isFull = listed === sizeOf(judging.judge);
@@ -50,7 +50,7 @@ async function judgeBatch(deps: RunDeps, run: Run, judging: Judging): Promise<bo
     now,
     verdictOf: (candidate) => verdictOf(deps, run, judging, candidate),
   });
-  await inOrg(deps.db, run.orgId, async (tx) => {
+  await inOrgByKey(deps.db, run.orgId, async (tx) => {
     await fence(tx, run.claim);
     await storeDecisions(tx, run, decisions, now);
   });
@@ -83,7 +83,7 @@ async function verdictOf(deps: RunDeps, run: Run, { judge, signal }: Judging, ca
   signal.throwIfAborted();
   const verdict = await judge.judge(candidate, signal);
   if (judge.instant) return verdict;
-  await inOrg(deps.db, run.orgId, async (tx) => {
+  await inOrgByKey(deps.db, run.orgId, async (tx) => {
     await fence(tx, run.claim);
     await storeVerdict(tx, run.orgId, candidate.id, verdict);
   });

@@ -1,4 +1,4 @@
-import { inOrg, type Tx } from '../db/db.ts';
+import { inOrgByKey, type Tx } from '../db/db.ts';
 import { listGapWindows } from '../schedule/backfill.ts';
 import type { WindowTask } from './examine.ts';
 import { listRechecks } from './recheck-store.ts';
@@ -28,5 +28,5 @@ function listGapsLeft(tx: Tx, run: Run, limit: number): Promise<WindowTask[]> {
 /** Whether a backfill is not yet through. Each claim does a bounded part of it, so that other runs have their turn. */
 export function hasLateWindows(deps: RunDeps, run: Run): Promise<boolean> {
   if (run.trigger !== 'backfill') return Promise.resolve(false);
-  return inOrg(deps.db, run.orgId, async (tx) => (await listLateWindows(tx, run, deps.clock(), 1)).length > 0);
+  return inOrgByKey(deps.db, run.orgId, async (tx) => (await listLateWindows(tx, run, deps.clock(), 1)).length > 0);
 }

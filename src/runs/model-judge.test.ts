@@ -115,7 +115,7 @@ test('a model without a configured alias changes nothing: default is the analyst
 
 test('an outage is retried, verdicts that are there are kept, and the run ends well', async () => {
   const { t, stand } = await start((asked, nth) => (nth === 2 ? { status: 529 } : verdictOn(asked)));
-  await t.runAt(hour(1));
+  await t.tryAt(hour(1));
   expect(await t.select(sql`select entity from hits`)).toEqual([{ entity: 'bob' }]);
   expect((await runsOf(t))[0]).toMatchObject({ status: 'queued' });
   expect(await failureOf(t)).toMatchObject({ kind: 'model_unavailable', blame: 'upstream', retryable: true });

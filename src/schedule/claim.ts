@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { acrossOrgs, rows, type Db, type Tx } from '../db/db.ts';
+import { acrossOrgs, acrossOrgsByKey, rows, type Db, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { placeRules, type Places } from './places.ts';
@@ -110,7 +110,7 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, plac
       and (q.connection_id is null or oldest.nth_of_connection <= coalesce(${placesLeft}, 1))
     returning ${columns}, oldest.resumed`;
   try {
-    return (await acrossOrgs(db, (tx) => claimWithin(tx, places, taken)))
+    return (await acrossOrgsByKey(db, (tx) => claimWithin(tx, places, taken)))
       .map(toClaim)
       .toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
   } catch (error) {
@@ -141,6 +141,22 @@ export async function renewLeasesAcrossOrgs(
         returning q.run_id as "runId", q.worker, q.cancel_requested as cancel`,
     ),
   );
+}
+
+/**
+ * Milliseconds until the first of the runs due at slot time `now` that wait for a time comes to it: the next attempt, or, while
+ * a worker holds it, the end of the lease. Undefined: none waits so.
+ */
+export async function findWaitAcrossOrgs(db: Db, now: Date): Promise<number | undefined> {
+  const [found] = await acrossOrgs(db, (tx) =>
+    rows(
+      tx,
+      sql<{ ms: number }>`
+        select ceil(greatest(extract(epoch from min(coalesce(lease_until, retry_at)) - clock_timestamp()), 0) * 1000) as ms
+        from run_queue where start_at <= ${now} and (state = 'running' or retry_at > clock_timestamp()) having count(*) > 0`,
+    ),
+  );
+  return found?.ms;
 }
 
 export type LostRun = { claim: Claim; cancel: boolean };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { QueryWindow, RemoteConnector, Row, SearchLimits } from './connector.ts';
-import { authorFault, UnknownColumn, upstreamFault } from './failures.ts';
+import { authorFault, nameIn, UnknownColumn, upstreamFault } from './failures.ts';
 import { askJson, type HttpAnswer, type HttpServer } from './http.ts';
 import { groupsRows, placeWindow, withoutSemicolon } from './query-text.ts';
 import { reached } from './remote.ts';
@@ -133,8 +133,8 @@ function faultOf({ header, text }: HttpAnswer) {
   const told = text.replace(/^Code: \d+\. DB::Exception: /, '').slice(0, 400);
   if (code === 0) return undefined;
   if (code === 47 || code === 16) {
-    const name = /identifier [`']([^`']+)[`']|column[s]?:? [`']([^`']+)[`']/i.exec(told);
-    return name ? new UnknownColumn((name[1] ?? name[2])!) : authorFault('unknown_column', told);
+    const name = nameIn(told, /identifier [`']([^`']+)[`']|columns?:? [`']([^`']+)[`']/i);
+    return name !== undefined ? new UnknownColumn(name) : authorFault('unknown_column', told);
   }
   if (code === 516 || code === 192 || code === 193) return upstreamFault('credentials_refused', told);
   if (code === 497) return upstreamFault('rights_missing', told);

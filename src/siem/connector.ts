@@ -15,6 +15,8 @@ export type SearchResult = {
   truncated: boolean;
   aggregate: boolean;
   noData: boolean;
+  /** The window lies before the first event of all that the query reads: that it is empty is nothing to learn from. */
+  early?: boolean;
   ms: number;
   /** What the reader of a run should know, in sentences. */
   warnings?: string[];
@@ -47,8 +49,8 @@ export type SiemConnection = {
   fields: (signal?: AbortSignal) => Promise<DatasetFields[]>;
   /** Whether it answers and takes the credentials; throws a SiemError. */
   ping: (signal: AbortSignal) => Promise<void>;
-  /** The time of the oldest event that a query could see, null where there is none: memory is not filled from before it. */
-  firstEventAt?: (query: string, signal: AbortSignal) => Promise<Date | null>;
+  /** The time of the oldest event that a query could see, of those ingested before `ingestedBefore`; null where there is none: memory is not filled from before it. */
+  firstEventAt?: (query: string, signal: AbortSignal, ingestedBefore?: Date) => Promise<Date | null>;
 };
 
 /** The embedded store behind the same face: `connect` closes over ready functions. */

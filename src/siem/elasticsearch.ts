@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { QueryWindow, RemoteConnector } from './connector.ts';
-import { authorFault, faultOfStatus, UnknownColumn, upstreamFault } from './failures.ts';
+import { authorFault, faultOfStatus, nameIn, UnknownColumn, upstreamFault } from './failures.ts';
 import { askJson, jsonOf, type HttpAnswer, type HttpServer } from './http.ts';
 import { fieldCaps } from './field-caps.ts';
 import { checkText, pipeCommands } from './query-text.ts';
@@ -117,10 +117,10 @@ class UnknownIndex extends UnknownColumn {}
 function faultOf({ status, text }: HttpAnswer) {
   const { error } = (jsonOf(text) ?? {}) as { error?: { type?: string; reason?: string } };
   const told = error?.reason ?? '';
-  const column = /Unknown column \[([^\]]+)\]/.exec(told)?.[1];
+  const column = nameIn(told, /Unknown column \[([^\]]+)\]/);
   if (column !== undefined) return new UnknownColumn(column);
-  const index = /Unknown index \[([^\]]+)\]|no such index \[([^\]]+)\]/.exec(told);
-  if (index) return new UnknownIndex((index[1] ?? index[2])!);
+  const index = nameIn(told, /Unknown index \[([^\]]+)\]|no such index \[([^\]]+)\]/);
+  if (index !== undefined) return new UnknownIndex(index);
   if (error?.type === 'verification_exception' || error?.type === 'parsing_exception')
     return authorFault('query_error', told);
   return faultOfStatus(status, 'Elasticsearch', told);

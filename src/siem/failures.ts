@@ -21,6 +21,14 @@ export function upstreamFault(kind: string, message: string, retryable = false):
   return new SiemError({ kind, blame: 'upstream', retryable, message: message.slice(0, textMax) });
 }
 
+const toldMax = 2000;
+
+/** The name that a pattern finds in an engine's own words, of their beginning alone: an answer may be very long. */
+export function nameIn(told: string, pattern: RegExp): string | undefined {
+  const found = pattern.exec(told.slice(0, toldMax));
+  return found?.slice(1).find((name) => name !== undefined);
+}
+
 /** What is wrong where a detection names a kind of SIEM and no connection. */
 export const noConnectionTo = (siemType: string | null): string =>
   `There is no connection to a SIEM of type "${siemType}", or there are several and the detection names none (connectionId).`;

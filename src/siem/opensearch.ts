@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { QueryWindow, RemoteConnector, Row } from './connector.ts';
-import { authorFault, faultOfStatus, UnknownColumn } from './failures.ts';
+import { authorFault, faultOfStatus, nameIn, UnknownColumn } from './failures.ts';
 import { fieldCaps } from './field-caps.ts';
 import { askJson, jsonOf, type HttpAnswer, type HttpServer } from './http.ts';
 import { pipeCommands, placeWindow } from './query-text.ts';
@@ -110,9 +110,10 @@ class UnknownIndex extends UnknownColumn {}
 function faultOf({ status, text }: HttpAnswer) {
   const { error } = (jsonOf(text) ?? {}) as { error?: { type?: string; reason?: string; details?: string } };
   const told = error?.details ?? error?.reason ?? '';
-  const column = /namespace=FIELD_NAME, name=([^)]+)\)|Field \[([^\]]+)\] not found/.exec(told);
-  if (column) return new UnknownColumn((column[1] ?? column[2])!);
-  const index = /no such index \[([^\]]+)\]/.exec(`${error?.reason ?? ''} ${told}`)?.[1];
+  const column = nameIn(told, /namespace=FIELD_NAME, name=([^)]+)\)|Field \[([^\]]+)\] not found/);
+  if (column !== undefined) return new UnknownColumn(column);
+  const noIndex = /no such index \[([^\]]+)\]/;
+  const index = nameIn(error?.reason ?? '', noIndex) ?? nameIn(told, noIndex);
   if (index !== undefined) return new UnknownIndex(index);
   if (/(?:SyntaxCheck|SemanticCheck|ExpressionEvaluation|IllegalArgument)Exception/.test(error?.type ?? ''))
     return authorFault('query_error', told);

@@ -1,5 +1,5 @@
 import { SiemError } from './connector.ts';
-import { authorFault, UnknownColumn, upstreamFault } from './failures.ts';
+import { authorFault, nameIn, UnknownColumn, upstreamFault } from './failures.ts';
 
 /** What a failure of PostgreSQL means, by its SQLSTATE (appendix A of its manual). */
 export function faultOfPostgres(error: unknown, host: string): SiemError {
@@ -18,6 +18,6 @@ export function faultOfPostgres(error: unknown, host: string): SiemError {
 }
 
 function unknownColumn(message: string): SiemError {
-  const name = /column "?([^"\s]+)"? does not exist/.exec(message)?.[1];
+  const name = nameIn(message, /column "?([^"\s]+)"? does not exist/);
   return name === undefined ? authorFault('unknown_column', message) : new UnknownColumn(name.split('.').at(-1)!);
 }

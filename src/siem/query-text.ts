@@ -1,6 +1,14 @@
 import { authorFault } from './failures.ts';
 
-const opaque = /'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
+/** Texts in quotes and comments, by what opens them. */
+const opaque: Record<string, RegExp> = {
+  "'": /'(?:[^'\\]|\\[^]|'')*'/y,
+  '"': /"(?:[^"\\]|\\[^]|"")*"/y,
+  '`': /`[^`]*`/y,
+  '--': /--[^\n]*/y,
+  '/*': /\/\*[^]*?\*\//y,
+  '//': /\/\/[^\n]*/y,
+};
 const queryCharsMax = 100_000;
 
 /** What stands for the window in a query. */
@@ -18,13 +26,9 @@ export function placeWindow(query: string, words: WindowWords): string {
       used.add(name);
       return name === 'window' ? words.condition : name === 'window_start' ? words.start : words.end;
     });
-  let placed = '';
-  let at = 0;
-  for (const { 0: kept, index } of query.matchAll(opaque)) {
-    placed += put(query.slice(at, index)) + kept;
-    at = index + kept.length;
-  }
-  placed += put(query.slice(at));
+  const placed = partsOf(query)
+    .map(({ text, isOpaque }) => (isOpaque ? text : put(text)))
+    .join('');
   if (!used.has('window') && !(used.has('window_start') && used.has('window_end')))
     throw authorFault('window_missing', 'A query uses $window, or both $window_start and $window_end.');
   return placed;
@@ -35,8 +39,42 @@ export function checkText(query: string): void {
     throw authorFault('query_not_allowed', `A query has at most ${queryCharsMax} characters, none of them U+0000.`);
 }
 
+type Part = { text: string; isOpaque: boolean };
+
+/**
+ * A query as plain parts and those in quotes and comments, in order. What is opened and never closed is plain: whatever opens the same
+ * way behind it is not closed either, and looking for its end each time would take time by the square of the length.
+ */
+function partsOf(query: string): Part[] {
+  const parts: Part[] = [];
+  const unclosed = new Set<string>();
+  const openings = /['"`]|--|\/[*/]/g;
+  let at = 0;
+  for (let found = openings.exec(query); found; found = openings.exec(query)) {
+    const [opening] = found;
+    const text = unclosed.has(opening) ? undefined : textAt(query, opaque[opening]!, found.index);
+    if (text === undefined) {
+      unclosed.add(opening);
+      openings.lastIndex = found.index + 1;
+      continue;
+    }
+    parts.push({ text: query.slice(at, found.index), isOpaque: false }, { text, isOpaque: true });
+    at = found.index + text.length;
+    openings.lastIndex = at;
+  }
+  return [...parts, { text: query.slice(at), isOpaque: false }];
+}
+
+function textAt(query: string, pattern: RegExp, index: number): string | undefined {
+  pattern.lastIndex = index;
+  return pattern.exec(query)?.[0];
+}
+
 /** The query without what stands in quotes and comments. */
-export const withoutTexts = (query: string): string => query.replaceAll(opaque, ' ');
+const withoutTexts = (query: string): string =>
+  partsOf(query)
+    .map(({ text, isOpaque }) => (isOpaque ? ' ' : text))
+    .join('');
 
 /** The first word behind each `|`, of subsearches too, in lower case. */
 export function pipeCommands(query: string): string[] {
@@ -45,8 +83,20 @@ export function pipeCommands(query: string): string[] {
 
 /** A statement without its end and what is remarked behind it: it can stand in brackets, or be followed by a pipe. */
 export function withoutSemicolon(query: string): string {
-  const seen = query.replaceAll(opaque, (text) => (/^(?:--|\/)/.test(text) ? ' ' : 'x').repeat(text.length));
-  return query.slice(0, seen.replace(/[\s;]+$/, '').length);
+  let end = query.length;
+  for (const { text, isOpaque } of partsOf(query).toReversed()) {
+    const kept = isOpaque ? (/^(?:--|\/)/.test(text) ? 0 : text.length) : lengthWithoutEnd(text);
+    if (kept > 0) return query.slice(0, end - text.length + kept);
+    end -= text.length;
+  }
+  return '';
+}
+
+// Not `/[\s;]+$/`, which begins anew at each blank of a long row of them.
+function lengthWithoutEnd(text: string): number {
+  let length = text.length;
+  while (length > 0 && /[\s;]/.test(text[length - 1]!)) length -= 1;
+  return length;
 }
 
 const grouping =
@@ -55,5 +105,5 @@ const grouping =
 /** Whether the rows of an SQL query are groups, as far as its text tells. Those that name their events by `_id` are told by the caller. */
 export function groupsRows(query: string): boolean {
   const text = withoutTexts(query);
-  return grouping.test(text.replaceAll(/\w+\s*\([^()]*\)\s*over\s*\(/gi, ' '));
+  return grouping.test(text.replaceAll(/\b\w+\s*\([^()]*\)\s*over\s*\(/gi, ' '));
 }

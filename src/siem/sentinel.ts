@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { QueryWindow, RemoteConnector, Row } from './connector.ts';
-import { authorFault, faultOfStatus, UnknownColumn, upstreamFault } from './failures.ts';
+import { authorFault, faultOfStatus, nameIn, UnknownColumn, upstreamFault } from './failures.ts';
 import { askJson, jsonOf, type HttpAnswer, type HttpServer } from './http.ts';
 import { pipeCommands, placeWindow, withoutSemicolon } from './query-text.ts';
 import { reached } from './remote.ts';
@@ -138,7 +138,7 @@ function faultOf({ status, text }: HttpAnswer) {
   for (let depth = 0; inner?.innererror && depth < 5; depth += 1) inner = inner.innererror;
   const told = [...new Set([error?.message, inner?.message])].filter(Boolean).join(' ');
   if (status !== 400) return faultOfStatus(status, 'Sentinel', told);
-  const column = /(?:expression|column)[^']* named '([^']+)'/i.exec(inner?.message ?? '')?.[1];
+  const column = nameIn(inner?.message ?? '', /(?:expression|column)[^']* named '([^']+)'/i);
   if (column !== undefined) return new UnknownColumn(column);
   if (/quota|throttl|limits? (?:was )?exceeded/i.test(told)) return upstreamFault('throttled', told, true);
   return authorFault('query_error', inner?.message ?? told);

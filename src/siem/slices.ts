@@ -33,7 +33,7 @@ export async function searchSlices(
     for (const row of orderRows(got.rows, timeField)) rows.push(row);
     truncated = got.cut || rows.length > rowsMax;
   }
-  return { rows: rows.slice(0, rowsMax), total: rows.length, truncated, aggregate, noData };
+  return { rows: rows.slice(0, rowsMax), total: rows.length, truncated, aggregate, noData, early: noData };
 }
 
 function halve({ from, to }: Slice): [Slice, Slice] | undefined {

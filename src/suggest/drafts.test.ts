@@ -3,6 +3,7 @@ import { startStandIn, type Brain } from '../../test/model-stand-in.ts';
 import { blocksOf, modelsAt } from '../../test/models.ts';
 import { startApp, type TestOrg } from '../../test/harness.ts';
 import { runDueAgents } from '../agents/run-due.ts';
+import { startSiem } from '../connections/test-siem.ts';
 import { processStart } from '../detections/builtin/samples.ts';
 import { inOrg } from '../db/db.ts';
 import { demoFeed } from '../demo/feed.ts';
@@ -12,7 +13,6 @@ import { tlps } from '../feed/vocabulary.ts';
 import { listDatasets } from '../logs/datasets.ts';
 import { listSteps } from '../runs/step-store.ts';
 import { fromModel } from './drafts.ts';
-import { localTarget } from './target.ts';
 
 let now = new Date('2030-01-07T12:00:00Z');
 const { deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
@@ -30,7 +30,8 @@ async function withLogs(): Promise<TestOrg> {
 
 const query = (pattern: string): string =>
   `SELECT (_event->>'$.Hostname') AS entity, _id, _time FROM process WHERE (_event->>'$.CommandLine') LIKE '${pattern}'`;
-const submit = (detectionQuery: string) => ({
+const eventsOfProcess = { process: [{ Hostname: 'A', CommandLine: 'notepad.exe x' }] };
+const submit = (detectionQuery: string, events: object = eventsOfProcess) => ({
   calls: [
     {
       name: 'submit_detection',
@@ -42,9 +43,7 @@ const submit = (detectionQuery: string) => ({
         detectionCategory: 'custom',
         detectionQuery,
         systemPrompt: 'Judge it.',
-        tests: [
-          { name: 'Finds it', events: { process: [{ Hostname: 'A', CommandLine: 'notepad.exe x' }] }, expect: ['A'] },
-        ],
+        tests: [{ name: 'Finds it', events, expect: ['A'] }],
       },
     },
   ],
@@ -88,7 +87,7 @@ async function ask(org: TestOrg, items: FeedItem[], { brain, local = false }: { 
   };
   const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
   const { datasets } = await listDatasets(deps, org.id);
-  return { drafts: await fromModel(deps, { task, caller, items, target: localTarget(datasets) }), task, stand };
+  return { drafts: await fromModel(deps, { task, caller, items, datasets }), task, stand };
 }
 
 test('a draft carries technique, passage, tests and noise; the report travels as delimited data', async () => {
@@ -146,6 +145,56 @@ test.each(tlps.flatMap((tlp) => [false, true].map((local) => [tlp, local] as con
     expect(stand.asked).toHaveLength(isStrict && !local ? 0 : 1);
   },
 );
+
+const pplQuery = 'source=auth | where $window | rename user as entity';
+const submitPpl = () => submit(pplQuery, { rows: [{ entity: 'A' }] });
+
+async function connectSiem(org: TestOrg, name = 'Logs') {
+  const siem = await startSiem();
+  const credentials = { user: 'soc', password: 'pw' };
+  await org.call('POST', '/api/connections', { kind: 'opensearch', name, settings: { url: siem.url }, credentials });
+  return siem;
+}
+
+test.each([
+  ['there are no logs', newOrg, 1],
+  // Two answers that do not run on the logs, then the one for the SIEM.
+  ['no logs fit', withLogs, 3],
+])('where %s, a draft is written for the connected SIEM and run there', async (_what, start, answers) => {
+  const org = await start();
+  const siem = await connectSiem(org);
+  const { drafts, task, stand } = await ask(org, [item('one')], {
+    brain: ({ raw }) => (raw.includes('PPL') ? submitPpl() : submit(query('calc%'))),
+  });
+  expect(drafts).toMatchObject({ dropped: [], failure: null });
+  expect(drafts.proposals).toMatchObject([
+    { key: 'draft:one', body: { siemType: 'opensearch', detectionQuery: pplQuery }, estimate: { complete: true } },
+  ]);
+  expect([task.askedItems, stand.asked.length]).toEqual([['one'], answers]);
+  expect(siem.asked()).toBeGreaterThan(24);
+});
+
+test('logs that fit go before the connected SIEM', async () => {
+  const org = await withLogs();
+  await connectSiem(org);
+  const { drafts, stand } = await ask(org, [item('one')], { brain: () => submit(query('notepad%')) });
+  expect(drafts.proposals).toMatchObject([{ reads: 'process' }]);
+  expect(stand.asked).toHaveLength(1);
+});
+
+test('a SIEM that answers no query is why an item is dropped; one that is down, or one of two of a kind, is not written for', async () => {
+  const org = await newOrg();
+  const siem = await connectSiem(org);
+  siem.answerWith(503, 'queries');
+  const { drafts, task } = await ask(org, [item('one')], { brain: submitPpl });
+  expect(drafts).toMatchObject({ proposals: [], dropped: [{ name: 'Report one' }], failure: null });
+  expect(task.askedItems).toEqual(['one']);
+  siem.answerWith(503);
+  expect((await ask(org, [item('one')], { brain: submitPpl })).stand.asked).toEqual([]);
+  siem.answerWith(200);
+  await connectSiem(org, 'Others');
+  expect((await ask(org, [item('one')], { brain: submitPpl })).stand.asked).toEqual([]);
+});
 
 test('an outage ends the asking, and the items keep their try', async () => {
   const org = await withLogs();

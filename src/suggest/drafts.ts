@@ -1,3 +1,4 @@
+import type { Delimit } from '../agent/delimit.ts';
 import { ModelError } from '../agent/model-error.ts';
 import type { ModelRef } from '../agent/models.ts';
 import type { WorkTask } from '../agent/built-in-work.ts';
@@ -5,12 +6,15 @@ import { inOrg } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import type { Estimate } from '../detections/schema.ts';
 import type { FeedItem } from '../feed/schema.ts';
+import { AppError } from '../lib/errors.ts';
 import type { Caller } from '../orgs/caller.ts';
-import { draftByModel } from './model-draft.ts';
+import type { Draft } from './draft.ts';
+import type { Dataset } from './logs.ts';
+import { draftByModel, type ModelDraft } from './model-draft.ts';
 import { withSource, type Proposal } from './proposal.ts';
 import { openPurse } from './purse.ts';
 import { listAskedItems } from './store.ts';
-import type { Target } from './target.ts';
+import { listTargets, type Target } from './target.ts';
 
 const asksMax = 3;
 const askedDays = 30;
@@ -25,49 +29,79 @@ export type Drafts = {
   failure: { kind: string; message: string } | null;
 };
 
-/** Detections that a model writes for the newest items it was not asked about yet, three of one run at most; only those that run. */
+/**
+ * Detections that a model writes for the newest items it was not asked about yet, three of one run at most; only those that run, on the
+ * organization's logs or, where none of these fit, on a SIEM that is connected.
+ */
 export async function fromModel(
   deps: Deps,
-  { task, caller, items, target }: { task: WorkTask; caller: Caller; items: FeedItem[]; target: Target },
+  {
+    task,
+    caller,
+    items,
+    datasets,
+  }: { task: WorkTask; caller: Caller; items: FeedItem[]; datasets: readonly Dataset[] },
 ): Promise<Drafts> {
-  const { model, askedItems } = task;
+  const { model, askedItems, prompt, signal } = task;
   const drafts: Drafts = { proposals: [], dropped: [], failure: null };
-  if (!model || target.datasets.length === 0) return drafts;
+  if (!model) return drafts;
   const since = new Date(deps.clock().getTime() - askedDays * dayMs);
   const asked = await inOrg(deps.db, task.orgId, (tx) => listAskedItems(tx, task, since));
-  const purse = openPurse(deps, { ...task, keepsSteps: true }, model);
   const open = items.filter(
     (item) => !asked.has(item.id) && mayRead(model, item) && item.provenance.supportingPassages.length > 0,
   );
+  const targets = open.length > 0 ? await listTargets(deps, caller, datasets) : [];
+  if (targets.length === 0) return drafts;
+  const purse = openPurse(deps, { ...task, keepsSteps: true }, model);
   for (const item of open.slice(0, asksMax)) {
-    if (task.signal.aborted) break;
+    if (signal.aborted) break;
+    const ask = ({ wrap }: Delimit): string =>
+      `Write one detection for the behaviour that this report describes.\n${wrap(textOf(item))}`;
+    const drafting = { model, purse, prompt, signal, about: item.id, ask };
     try {
-      const drafting = { model, purse, prompt: task.prompt, target, signal: task.signal };
-      const found = await draftByModel(deps, caller, {
-        ...drafting,
-        about: item.id,
-        ask: ({ wrap }) => `Write one detection for the behaviour that this report describes.\n${wrap(textOf(item))}`,
-      });
+      const found = await firstDraft(targets, (target) => draftByModel(deps, caller, { ...drafting, target }));
+      // One for which nothing ran had its try: the next run asks about another item.
       askedItems.push(item.id);
-      const draft = { ...found.draft, key: `draft:${item.canonicalKey}` };
-      const reason = `Drafted by ${model.name} for the behaviour reported in`;
-      drafts.proposals.push({
-        ...withSource(draft, item, reason, evidenceOf(item, draft.technique)),
-        estimate: found.estimate,
-      });
+      if ('reason' in found) drafts.dropped.push({ name: item.event.title, reason: found.reason });
+      else drafts.proposals.push({ ...proposalOf(found.draft, item, model), estimate: found.estimate });
     } catch (error) {
-      if (!(error instanceof ModelError)) {
-        askedItems.push(item.id);
-        throw error;
+      if (error instanceof ModelError) {
+        const { kind, message } = error.failure;
+        return { ...drafts, failure: { kind, message } };
       }
-      const { kind, message } = error.failure;
-      if (kind !== 'invalid_draft' && kind !== 'model_refused') return { ...drafts, failure: { kind, message } };
-      // It had its try: the next run asks about another item.
       askedItems.push(item.id);
-      drafts.dropped.push({ name: item.event.title, reason: message });
+      throw error;
     }
   }
   return drafts;
+}
+
+/** The draft for the first target that it runs on; `reason`: why it did not on the last. Throws what would end every other try too. */
+async function firstDraft(
+  targets: readonly Target[],
+  draft: (target: Target) => Promise<ModelDraft>,
+): Promise<ModelDraft | { reason: string }> {
+  let reason = '';
+  for (const target of targets)
+    try {
+      return await draft(target);
+    } catch (error) {
+      if (!isOfOneDraft(error)) throw error;
+      reason = error.message;
+    }
+  return { reason };
+}
+
+/** A draft that will not do, or a SIEM that did not answer to it. */
+const isOfOneDraft = (error: unknown): error is Error =>
+  error instanceof ModelError
+    ? error.failure.kind === 'invalid_draft' || error.failure.kind === 'model_refused'
+    : error instanceof AppError && error.code === 'unavailable';
+
+function proposalOf(draft: Draft, item: FeedItem, model: ModelRef): Proposal {
+  const keyed = { ...draft, key: `draft:${item.canonicalKey}` };
+  const reason = `Drafted by ${model.name} for the behaviour reported in`;
+  return withSource(keyed, item, reason, evidenceOf(item, draft.technique));
 }
 
 export const mayRead = ({ entry }: ModelRef, item: FeedItem): boolean =>

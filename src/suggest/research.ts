@@ -13,7 +13,6 @@ import type { Dataset } from './logs.ts';
 import type { Proposal } from './proposal.ts';
 import { proveDraft } from './prove.ts';
 import { listKnown, listRecentItems } from './store.ts';
-import { localTarget } from './target.ts';
 import { fromTechniques } from './techniques.ts';
 
 const dayMs = 86_400_000;
@@ -34,8 +33,8 @@ type Research = {
 
 /**
  * Suggests detections for what the feed reported in the last 30 days, newest first: shipped detections and query templates for its
- * techniques, queries for its indicators, and, with a model, what that writes. Only what runs on the organization's logs, with the
- * noise to expect; never what it has, had, or dismissed within 90 days.
+ * techniques, queries for its indicators, and, with a model, what that writes. Only what runs on the organization's logs or a SIEM
+ * that is connected, with the noise to expect; never what it has, had, or dismissed within 90 days.
  */
 export async function research(deps: Deps, task: WorkTask): Promise<WorkDone> {
   const { orgId } = task;
@@ -43,7 +42,7 @@ export async function research(deps: Deps, task: WorkTask): Promise<WorkDone> {
   const work: Research = { deps, task, caller, made: [], dropped: [] };
   const { datasets } = await listDatasets(deps, orgId);
   const items = await readItems(deps, task);
-  const drafts = await fromModel(deps, { task, caller, items, target: localTarget(datasets) });
+  const drafts = await fromModel(deps, { task, caller, items, datasets });
   work.dropped.push(...drafts.dropped);
   for (const { estimate, ...proposal } of drafts.proposals) await store(work, proposal, estimate);
   const proposals = await freshProposals(work, items, datasets);

@@ -1,3 +1,8 @@
+import { getFields } from '../connections/checks.ts';
+import { getConnections } from '../connections/connections.ts';
+import type { Deps } from '../deps.ts';
+import { AppError } from '../lib/errors.ts';
+import type { Caller } from '../orgs/caller.ts';
 import type { DatasetFields } from '../siem/connector.ts';
 import { remoteConnectors, type RemoteKind } from '../siem/registry.ts';
 import type { Dataset } from './logs.ts';
@@ -27,4 +32,39 @@ export function connectedTarget(kind: RemoteKind, found: readonly DatasetFields[
     rules: `- The query is written in ${language} for ${label}, over the listed datasets alone, and only reads. ${writing} It returns a column entity (whom the row is about), and rows that are single events keep their id as _id and their time.
 - The events of a test are rows as the query returns them, with their entity, under the name rows.`,
   };
+}
+
+/** Of one run of an agent: each may cost an item two more answers of the model. */
+const siemsMax = 2;
+
+/**
+ * What drafts are tried on, in order: the embedded store where it holds anything, then SIEMs that are connected and answer. Of two
+ * connections of one kind neither is asked: a detection that names the kind would not say which.
+ */
+export async function listTargets(
+  deps: Pick<Deps, 'db' | 'clock' | 'connectionFor'>,
+  caller: Caller,
+  datasets: readonly Dataset[],
+): Promise<Target[]> {
+  const { connections } = await getConnections(deps, caller, { limit: '100' });
+  const siems = connections.filter(
+    ({ kind, pause }) =>
+      kind !== 'local' && pause === null && connections.filter((other) => other.kind === kind).length === 1,
+  );
+  const targets = datasets.length > 0 ? [localTarget(datasets)] : [];
+  for (const { id, kind } of siems.slice(0, siemsMax)) {
+    const found = await fieldsOf(deps, caller, id);
+    if (found.some(({ fields }) => fields.length > 0)) targets.push(connectedTarget(kind as RemoteKind, found));
+  }
+  return targets;
+}
+
+async function fieldsOf(deps: Parameters<typeof getFields>[0], caller: Caller, id: string): Promise<DatasetFields[]> {
+  try {
+    return (await getFields(deps, caller, id)).datasets;
+  } catch (error) {
+    // One that is down is another run's.
+    if (error instanceof AppError) return [];
+    throw error;
+  }
 }
