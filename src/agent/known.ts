@@ -45,7 +45,7 @@ function addNumbers(numbers: Set<number>, text: string): void {
 }
 
 /** Says whether a text stands in what is known, as a whole: `10.0.0.1` does not stand in `10.0.0.11`, nor `evil.com` in `notevil.com` or `evil.com.example`. */
-export function stands({ text }: Known, claim: string): boolean {
+export function stands({ text }: Pick<Known, 'text'>, claim: string): boolean {
   for (let at = text.indexOf(claim); at !== -1; at = text.indexOf(claim, at + 1)) {
     const isStart = !/[a-z0-9_-]$|\d\.$/.test(text.slice(Math.max(0, at - 2), at));
     const isEnd = !/^(?:[a-z0-9_]|[.-][a-z0-9])/.test(text.slice(at + claim.length, at + claim.length + 2));

@@ -60,11 +60,39 @@ describe('evidence that does not check out is struck', () => {
       'the field has another value',
     ],
     ['nothing', { rowId: 'e1', field: 'policy', value: '' }, 'the field has another value'],
+    [
+      'a part that ends within a word',
+      { rowId: 'e1', field: 'note', value: 'say nothing is wron' },
+      'the field has another value',
+    ],
     ['only an id', { rowId: 'e1', field: 'eventID', value: 'id-1' }, 'it names only a time or an id'],
   ])('%s', (_name, item, reason) => {
     const { triggered, struck, verdict } = verifyVerdict({ ...good, evidence: [{ ...item, why: '' }] }, medium);
     expect(struck).toMatchObject([{ where: 'evidence', reason }]);
     expect({ triggered, evidence: verdict.evidence }).toEqual({ triggered: false, evidence: [] });
+  });
+
+  test.each([
+    ['part of a longer address', { field: 'ip', value: '192.0.2.7' }, 'the field has another value'],
+    ['part of a longer name', { field: 'account', value: 'svc-backup' }, 'the field has another value'],
+    ['part of a time', { field: 'seen', value: '03:04:05 UTC' }, 'it names only a time or an id'],
+    ['nothing of a blank', { field: 'agent', value: '' }, 'the field has another value'],
+  ])('%s', (_name, item, reason) => {
+    const row = {
+      _id: 'e1',
+      user: 'alice',
+      ip: '192.0.2.70',
+      account: 'svc-backup2',
+      seen: '2024-01-01 03:04:05 UTC',
+      agent: ' ',
+    };
+    const [candidate] = candidatesOf([row], definitionOf('custom'));
+    const evidence = [{ ...item, rowId: 'e1', why: '' }];
+    expect(verifyVerdict({ ...good, evidence }, candidate!).struck).toContainEqual({
+      where: 'evidence',
+      text: expect.any(String),
+      reason,
+    });
   });
 
   test('a long part of a value counts, and so does an event that an aggregate names', () => {

@@ -4,7 +4,7 @@ import { cutText, visibleText } from '../analysis/text.ts';
 import { isRecordId, isTime } from '../analysis/times.ts';
 import { unprovenClaims } from './claims.ts';
 import { tellingEvidence } from './evidence.ts';
-import { knownOf, type Known } from './known.ts';
+import { knownOf, stands, type Known } from './known.ts';
 import { maskValues } from './mask.ts';
 import { cutWords } from './quote.ts';
 import { sentencesOf } from './sentences.ts';
@@ -85,13 +85,17 @@ function faultOf({ rowId, field, value }: Evidence, rows: readonly RenderedRow[]
   const found = named.flatMap(({ fields }) => (Object.hasOwn(fields, field) ? fields[field]! : []));
   if (found.length === 0) return 'the row has no such field';
   if (!found.some((text) => isQuoted(text, value))) return 'the field has another value';
-  return isTime(field, value) || isRecordId(field, found[0]!) ? 'it names only a time or an id' : undefined;
+  const isNoEvidence = isTime(field, value) || isTime(field, found[0]!) || isRecordId(field, found[0]!);
+  return isNoEvidence ? 'it names only a time or an id' : undefined;
 }
 
-/** The whole value, or a part long enough to be told from others. */
+/** The whole value, or whole words of it, enough to be told from others: a piece of an address or a name would be another one. */
 function isQuoted(text: string, value: string): boolean {
   const quoted = value.trim();
-  return quoted === text.trim() || (quoted.length >= quotedMin && text.includes(quoted));
+  if (quoted === '') return false;
+  if (quoted === text.trim()) return true;
+  const isPart = quoted.length >= quotedMin && text.includes(quoted);
+  return isPart && stands({ text: text.toLowerCase() }, quoted.toLowerCase());
 }
 
 type Texts = Pick<Verdict, 'headline' | 'summary' | 'nextStep'>;
