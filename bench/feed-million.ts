@@ -1,28 +1,29 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import type { FeedList } from '../src/feed/schema.ts';
-import { whileServing } from '../test/fill.ts';
-import { multiplyFeed, type Size } from './feed-load.ts';
+import { publicPool } from '../src/ingest/store.ts';
+import { fillFeed, type FeedSize } from './feed-fill.ts';
 import { alternate, timed, type Figure, type Line } from './figure.ts';
 import { changeProfile, overrideItems } from './feed-relevance.ts';
-import { compareHot, variedCatalogue } from './items.ts';
+import { compareHot } from './items.ts';
 import { apiKey, withDir, withProgram, type Running } from './place.ts';
 
-const size: Size = { copies: 500, organizations: 10, privateItems: 100 };
+// 2,200 items of 2,000 entries, 100 of 91.
+const million: FeedSize = { numbers: 2_000, copies: 455, organizations: 10, ownNumbers: 91 };
 const rounds = 5;
 
 const lists: Record<string, string> = {
   'first page of 100': '/items?perPage=100',
-  'page 40,000 of 20, straight away': '/items?page=40000',
+  'a page of 20 behind four fifths of all, straight away': '/items?page=DEEP',
   'severity=critical': '/items?severity=critical',
   'platform=windows': '/items?platform=windows',
   'source, a fifth of all': '/items?source=northmere',
   'three filters at once': '/items?severity=high&platform=windows&source=northmere',
   'duplicates=hide': '/items?duplicates=hide',
   'duplicates=hide and source': '/items?duplicates=hide&source=northmere',
-  'indicator, of one item': '/items?indicator=HOST-4711[.]example',
-  'cve, of one item': '/items?cve=CVE-2030-4711',
-  'q, one item': '/items?q=host-4711.example',
+  'indicator, of one item': '/items?indicator=HOST-1004711[.]example',
+  'cve, of one item': '/items?cve=CVE-2030-1004711',
+  'q, one item': '/items?q=host-1004711.example',
   'q, a rare word (about one in 1,000)': '/items?q=RARE',
   'q, two words (about one in 100)': '/items?q=SOME',
   'q, a word of half the items': '/items?q=HALF',
@@ -37,6 +38,8 @@ const overridden: Record<string, string> = {
   'duplicates=hide, 1,000 overrides': '/items?duplicates=hide',
 };
 
+type Place = { running: Running; client: pg.Client; say: (text: string) => void };
+
 /** Fetches once and reads the answer to its end. */
 async function get(running: Running, path: string): Promise<string> {
   const response = await fetch(`${running.url}${path}`, { headers: { authorization: `Bearer ${apiKey}` } });
@@ -46,46 +49,67 @@ async function get(running: Running, path: string): Promise<string> {
 }
 
 /** Another moment of the feed: nothing that is kept in memory holds for it. */
-async function moveOn(client: pg.Client, orgId: string): Promise<void> {
-  await client.query(`update feed_pools set seq = seq + 1 where organization_id = '${orgId}' and kind = 'private'`);
+async function moveOn(client: pg.Client): Promise<void> {
+  await client.query("update feed_pools set seq = seq + 1 where kind = 'private'");
   await new Promise((passed) => {
     setTimeout(passed, 150);
   });
 }
 
-type Place = { running: Running; client: pg.Client; orgId: string };
-
-/** A page that is in no memory, beside one statement that reads the same documents by their ids. */
-async function cold({ running, client, orgId }: Place, what: string, path: string): Promise<Line> {
-  const { items, total } = JSON.parse(await get(running, path)) as FeedList;
-  const ids = items.map(({ id }) => id);
+/** An answer that is in no memory, beside statements that read the same rows and know which. */
+async function cold({ running, client, say }: Place, path: string, bare: () => Promise<unknown>) {
   const ours = async (): Promise<number> => {
-    await moveOn(client, orgId);
+    await moveOn(client);
     return timed(() => get(running, path));
   };
-  const bare = (): Promise<number> =>
-    timed(() => client.query('select doc from items where id = any($1::uuid[])', [ids]));
-  const found = await alternate(rounds, { ours, bare, better: 'less' });
-  return { what: `${what}: ${total.toLocaleString('en')} in all`, unit: 'ms', ...found };
+  const found = await alternate(rounds, { ours, bare: () => timed(bare), better: 'less' });
+  say(`${path}: ${found.ours.toFixed(1)} ms`);
+  return { unit: 'ms', ...found };
 }
 
-async function plain({ running, client, orgId }: Place, what: string, path: string): Promise<Line> {
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    await moveOn(client, orgId);
-    times.push(await timed(() => get(running, path)));
-  }
-  return { what, unit: 'ms', ours: times.toSorted((a, b) => a - b)[Math.floor(rounds / 2)]! };
+/** The bare counterpart reads the documents by their ids. */
+async function coldList(place: Place, what: string, path: string): Promise<Line> {
+  const { items, total } = JSON.parse(await get(place.running, path)) as FeedList;
+  const ids = items.map(({ id }) => id);
+  const found = await cold(place, path, () =>
+    place.client.query('select doc from items where id = any($1::uuid[])', [ids]),
+  );
+  return { what: `cold, ${what}: ${total.toLocaleString('en')} in all`, ...found };
 }
 
-async function wordsOf(client: pg.Client): Promise<Record<'RARE' | 'SOME' | 'HALF', string>> {
+/** The bare counterpart reads the kept counts and the titles of the newest. */
+async function coldStats(place: Place, what: string): Promise<Line> {
+  const { recentItems } = JSON.parse(await get(place.running, '/stats')) as { recentItems: { id: string }[] };
+  const ids = recentItems.map(({ id }) => id);
+  const found = await cold(place, '/stats', async () => {
+    await place.client.query('select severity, platforms, publisher, n from feed_counts');
+    await place.client.query('select title, severity, publish_time from items where id = any($1::uuid[])', [ids]);
+  });
+  return { what, ...found };
+}
+
+/** What stands in the paths above for something that depends on the feed. */
+async function valuesOf(client: pg.Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ word: string; ndoc: number }>(
     `select word, ndoc from ts_stat('select words from item_search tablesample system (2)') where word ~ '^[a-z]+$' order by ndoc`,
   );
-  const all = (await client.query('select count(*) * 0.02 as n from item_search')).rows[0].n as number;
-  const near = (share: number): string =>
-    rows.toSorted((a, b) => Math.abs(a.ndoc - share * all) - Math.abs(b.ndoc - share * all))[0]!.word;
-  return { RARE: near(0.001), SOME: `${near(0.1)} ${near(0.12)}`, HALF: near(0.5) };
+  const [{ n }] = (await client.query<{ n: number }>('select count(*)::int as n from item_search')).rows as [
+    { n: number },
+  ];
+  const near = (share: number): string => {
+    const away = ({ ndoc }: { ndoc: number }): number => Math.abs(ndoc - share * n * 0.02);
+    return rows.toSorted((a, b) => away(a) - away(b))[0]!.word;
+  };
+  const recent = await client.query<{ at: Date }>(
+    `select added_to_feed_at as at from items where pool_id = '${publicPool}' order by 1 desc offset 10000 limit 1`,
+  );
+  return {
+    DEEP: String(Math.floor((n * 0.8) / 20)),
+    RARE: near(0.001),
+    SOME: `${near(0.1)} ${near(0.12)}`,
+    HALF: near(0.5),
+    RECENT: recent.rows[0]!.at.toISOString(),
+  };
 }
 
 function memoryOf(pid: number): number {
@@ -93,57 +117,36 @@ function memoryOf(pid: number): number {
   return found ? Number(found[1]) / 1024 : Number.NaN;
 }
 
-async function fill(running: Running, say: (text: string) => void): Promise<string> {
-  say('filling the feed');
-  await whileServing(variedCatalogue(2_000), async (url) => {
-    const source = { kind: 'kev', name: 'bench', url, visibility: 'shared' };
-    const { id } = (await running.call('POST', '/api/feed/sources', source)) as { id: string };
-    await running.call('POST', `/api/feed/sources/${id}/pull`);
-  });
-  const client = new pg.Client({ connectionString: running.databaseUrl });
-  await client.connect();
-  const orgId = String((await client.query('select organization_id as id from feed_sources')).rows[0].id);
-  await client.end();
-  const ms = await timed(async () => say(`${await multiplyFeed(running.databaseUrl, orgId, size)} items`));
-  say(`copied and indexed in ${Math.round(ms / 1000)} s`);
-  return orgId;
+async function measure(place: Place): Promise<Line[]> {
+  const { running, client, say } = place;
+  const values = await valuesOf(client);
+  const lines: Line[] = [];
+  for (const [what, path] of Object.entries(lists)) {
+    const named = path.replace(/[A-Z]{4,}$/, (name) => encodeURIComponent(values[name]!));
+    lines.push(await coldList(place, what, named));
+  }
+  lines.push(await coldStats(place, 'cold, `GET /stats`'));
+  say('hot');
+  lines.push(...(await withDir((dir) => compareHot(dir, running))));
+  await overrideItems(client);
+  say('1,000 overrides an organization');
+  for (const [what, path] of Object.entries(overridden)) lines.push(await coldList(place, what, path));
+  lines.push(await coldStats(place, 'cold, `GET /stats`, 1,000 overrides'));
+  lines.push(await changeProfile(running, [values['RARE']!]));
+  say(`a profile change: ${Math.round(lines.at(-1)!.ours)} s`);
+  lines.push(await coldList(place, 'relevancyMode=relevant', '/items?relevancyMode=relevant'));
+  return [...lines, { what: 'memory of the server afterwards', unit: 'MiB', ours: memoryOf(running.program.pid) }];
 }
 
 export const feedMillion: Figure = {
   title: 'A feed of a million items, ten organizations with 100 private ones and 1,000 overrides each',
   run: (say) =>
     withProgram({ TOCSIN_FETCH_ALLOW: '127.0.0.1' }, async (running) => {
-      const orgId = await fill(running, say);
+      await fillFeed(running, million, say);
       const client = new pg.Client({ connectionString: running.databaseUrl });
       await client.connect();
       try {
-        const place = { running, client, orgId };
-        const words = await wordsOf(client);
-        const at = (
-          await client.query(
-            "select added_to_feed_at as at from items where pool_id = '00000000-0000-7000-8000-000000000001' order by 1 desc offset 10000 limit 1",
-          )
-        ).rows[0].at as Date;
-        const lines: Line[] = [];
-        for (const [what, path] of Object.entries(lists)) {
-          const named = path.replace(/RARE|SOME|HALF|RECENT/, (name) =>
-            encodeURIComponent(name === 'RECENT' ? at.toISOString() : words[name as 'RARE']),
-          );
-          say(`${what}: ${named}`);
-          lines.push(await cold(place, `cold, ${what}`, named));
-        }
-        lines.push(await plain(place, 'cold, `GET /stats`', '/stats'));
-        say('hot');
-        lines.push(...(await withDir((dir) => compareHot(dir, running))));
-        say('1,000 overrides an organization');
-        await overrideItems(client);
-        for (const [what, path] of Object.entries(overridden)) lines.push(await cold(place, `cold, ${what}`, path));
-        lines.push(await plain(place, 'cold, `GET /stats` with 1,000 overrides', '/stats'));
-        say('a profile change');
-        lines.push(await changeProfile(running, [words.RARE]));
-        lines.push(await cold(place, 'cold, relevancyMode=relevant', '/items?relevancyMode=relevant'));
-        const pid = running.program.pid;
-        return [...lines, { what: 'memory of the server afterwards', unit: 'MiB', ours: memoryOf(pid) }];
+        return await measure({ running, client, say });
       } finally {
         await client.end();
       }

@@ -22,8 +22,9 @@ export async function overrideItems(client: pg.Client): Promise<void> {
 
 /** From the change of a profile until the lists answer under it. */
 export async function changeProfile(running: Running, keywords: string[]): Promise<Line> {
+  const products = [{ vendor: 'Microsoft', product: 'Windows' }];
   const ms = await timed(async () => {
-    await running.call('PUT', '/api/feed/profile', { keywords, platforms: ['windows'] });
+    await running.call('PUT', '/api/feed/profile', { products, keywords, platforms: ['windows'] });
     const end = performance.now() + waitMaxMs;
     for (;;) {
       const { rebuilding } = (await running.call('GET', '/api/feed/profile')) as { rebuilding: boolean };

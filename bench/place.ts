@@ -40,7 +40,7 @@ export async function withProgram<T>(env: Record<string, string>, work: (running
     const program = await startProgram(dir, { TOCSIN_API_KEY: apiKey, ...env });
     const server = await startEmbedded({ dataDir: dir, exclusive: false, log: () => undefined });
     try {
-      return await work({ program, url: program.url, databaseUrl: server.url, call: callWith(program.url) });
+      return await work({ program, url: program.url, databaseUrl: server.url, call: callWith(program.url, apiKey) });
     } finally {
       await server.stop();
       await program.kill('SIGTERM');
@@ -49,10 +49,11 @@ export async function withProgram<T>(env: Record<string, string>, work: (running
   });
 }
 
-const callWith =
-  (url: string): Running['call'] =>
+/** Calls the program with a key; anything but 200 is an error. */
+export const callWith =
+  (url: string, key: string): Running['call'] =>
   async (method, path, body) => {
-    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const answer = await fetch(`${url}${path}`, {
       method,
       headers,

@@ -18,7 +18,7 @@ export async function measureStixOut(verbose: boolean): Promise<Figure[]> {
     for (const record of records) {
       const item = itemOf(record, kind);
       // What came as STIX is written anew as well: else there would be nothing to see.
-      const exported: ExportedItem = { item, originals: null, retracted: false, touchedAt: null, byPerson: false };
+      const exported: ExportedItem = { item, originals: null, words: [], byPerson: false };
       const { bundle } = bundleOf([exported]);
       const text = JSON.stringify(bundle);
       const faults = faultsOf((bundle as { objects: Record<string, unknown>[] }).objects);

@@ -25,7 +25,7 @@ import { proofRoutes } from './proof/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { generateRoutes } from './suggest/routes.ts';
 import { connectionRoutes } from './connections/routes.ts';
-import { readJsonBodies } from './http/body.ts';
+import { checkParameters, readJsonBodies } from './http/body.ts';
 import { allowOrigins } from './http/cors.ts';
 import { healthRoutes } from './http/health.ts';
 import { answerOnce } from './http/idempotency.ts';
@@ -65,6 +65,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(sendProblem);
   readJsonBodies(app);
+  checkParameters(app);
   allowOrigins(app, deps.config.corsOrigins);
   guardWithKeys(app, deps);
   answerUnknownRoutes(app);

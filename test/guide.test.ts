@@ -4,9 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from './program.ts';
 import { blocksOf, demoPages, expectTyped, startBlock, startTyped, type Service } from './typed.ts';
 
-const guides = readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/${name}`);
+const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
+/** In the order of the index, in which a reader takes them. */
+const guides = [...index.matchAll(/^\| \[.*?\]\((guide\/.*?)\)/gm)].map(([, path]) => `docs/${path}`);
 const first = 'docs/guide/first-detection.md';
 const isTyped = (page: string) => blocksOf(page).some(({ mark }) => mark === 'run');
+
+test('the index has every page', () => {
+  const pages = readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/${name}`);
+  expect(guides.toSorted()).toEqual(pages.toSorted());
+});
 
 test.each([...guides, 'docs/README.md'])('%s names files and headings that are there', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
@@ -26,7 +33,8 @@ describe('the commands of a page, typed in order', () => {
   afterAll(() => service.stop());
 
   const others = guides.filter((page) => isTyped(page) && page !== first && !demoPages.includes(page));
-  test.each([first, ...others])('%s', (page) => expectTyped(service, page));
+  // The pages of the feed wait for loops of the service.
+  test.each([first, ...others])('%s', (page) => expectTyped(service, page), 180_000);
 });
 
 function headingsOf(page: string): string[] {

@@ -53,6 +53,8 @@ test('unknown routes are 404 and unknown methods 405 with Allow', async () => {
   const wrong = await org.call('PATCH', '/api/keys');
   expect(wrong.status).toBe(405);
   expect(wrong.headers['allow']).toBe('GET, HEAD, OPTIONS, POST');
+  expect((await org.call('GET', `/items/${'a'.repeat(501)}`)).status).toBe(400);
+  for (const path of ['/taxii2/', '/taxii2']) expect((await org.call('PATCH', path)).status).toBe(405);
   const options = await org.call('OPTIONS', '/api/keys');
   expect([options.status, options.headers['allow']]).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
   expect((await org.call('GET', '/api/keys/')).status).toBe(200);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:net';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -99,6 +99,20 @@ describe('on a data directory of its own', () => {
     expect(await detectionIds(program, answer.key)).toEqual([]);
     const again = await runProgram(['org', 'create', 'acme'], dataDir);
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('acme')]);
+  });
+
+  test('a pull by command says what it left out, and fails where the source cannot be read', async () => {
+    const list = join(dataDir, 'list.txt');
+    writeFileSync(list, 'bad-cdn.top\nnothing of the kind\n');
+    const create = ['source', 'create', '--kind', 'csv', '--name', 'List', '--url', `file://${list}`, '--json'];
+    const { id } = JSON.parse((await runProgram(create, dataDir)).stdout) as { id: string };
+    const pulled = await runProgram(['source', 'pull', id], dataDir);
+    expect([pulled.code, pulled.stdout]).toEqual([0, expect.stringMatching(/^1 added, .*1 skipped\n {2}.*: .+\n$/)]);
+    rmSync(list);
+    const failed = await runProgram(['source', 'pull', id], dataDir);
+    expect([failed.code, failed.stderr]).toEqual([1, 'the file does not exist\n']);
+    const unknown = await runProgram(['source', 'pull', 'nope'], dataDir);
+    expect([unknown.code, unknown.stderr]).toEqual([1, 'There is no source nope.\n']);
   });
 
   test('SIGTERM, and again: exit 0, and no process is left', async () => {

@@ -58,6 +58,8 @@ export type RunsTest = {
   newDetection: (input?: Partial<CreateDetection>) => Promise<string>;
   /** Sets slot time and executes all that is due. */
   runAt: (at: string | Date, judge?: Judge, places?: number) => Promise<number>;
+  /** As `runAt`, but leaves what waits for its next attempt. */
+  tryAt: (at: string | Date, judge?: Judge) => Promise<number>;
   select: <T>(statement: ReturnType<typeof sql<T>>) => Promise<T[]>;
 };
 
@@ -94,7 +96,11 @@ export async function startRuns(
     newDetection: async (input = {}) => (await createDetection(deps, caller, { ...newDetectionInput, ...input })).id,
     runAt: (at, judge, places = 2) => {
       time.now = new Date(at);
-      return runDue(deps, time.now, judge ? { judge, places } : { places });
+      return runDue(deps, time.now, { judge, places });
+    },
+    tryAt: (at, judge) => {
+      time.now = new Date(at);
+      return runDue(deps, time.now, { judge, leaveWaiting: true });
     },
     select: (statement) => inOrg(db, orgId, (tx) => rows(tx, statement)),
   };

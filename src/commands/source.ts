@@ -1,10 +1,12 @@
 import { buildDeps } from '../build-deps.ts';
 import { acrossOrgs, type Db } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
+import type { PullResult } from '../ingest/diff.ts';
 import { CreateSource } from '../ingest/schema.ts';
 import { createSource, listSources, pullSource } from '../ingest/sources.ts';
 import { appError } from '../lib/errors.ts';
 import { createLogger } from '../lib/logger.ts';
+import { uuidPattern } from '../lib/org-id.ts';
 import { scopes, type Caller } from '../orgs/caller.ts';
 import { findOrgAcrossOrgs } from '../orgs/store.ts';
 import { readArgs, UsageError } from './usage.ts';
@@ -27,6 +29,9 @@ const options = {
   'assigned-to': { type: 'string', multiple: true },
   json: { type: 'boolean' },
 } as const;
+
+/** Of what a pull left out, the rest is counted: `--json` names all. */
+const skippedShown = 20;
 
 type Values = ReturnType<typeof readArgs<typeof options>>['values'];
 type Session = { deps: Deps; caller: Caller };
@@ -63,13 +68,21 @@ export async function sourceCommand(args: string[]): Promise<number> {
     );
   }
   if (verb === 'pull' && words.length === 2 && id) {
+    if (!uuidPattern.test(id)) throw appError('not_found', `There is no source ${id}.`);
     const result = await withSession(values.org, ({ deps, caller }) => pullSource(deps, caller, id));
-    return show(
-      result,
-      `${result.added} added, ${result.corrected} corrected, ${result.retracted} retracted, ${result.unchanged} unchanged, ${result.skipped.length} skipped`,
-    );
+    show(result, linesOf(result));
+    if (result.error === undefined) return 0;
+    console.error(result.error);
+    return 1;
   }
   throw new UsageError(`Usage: ${usage}`);
+}
+
+function linesOf({ added, corrected, retracted, unchanged, skipped }: PullResult): string {
+  return [
+    `${added} added, ${corrected} corrected, ${retracted} retracted, ${unchanged} unchanged, ${skipped.length} skipped`,
+    ...skipped.slice(0, skippedShown).map(({ entry, reason }) => `  ${entry}: ${reason}`),
+  ].join('\n');
 }
 
 async function readInput(db: Db, values: Values): Promise<CreateSource> {

@@ -131,7 +131,8 @@ test('paused connections are asked side by side: one that hangs holds no other u
 test('what is throttled while the SIEM answers a plain word is tried again, and pauses nothing', async () => {
   const made = await start(1);
   siem.answerWith(429, 'queries');
-  await runAt(1);
+  time.now = hour(1);
+  await runDue(deps, time.now, { leaveWaiting: true });
   expect(await pauseOf(made)).toBeNull();
   const { runs } = (await made.org.call('GET', `/api/detections/${made.ids[0]}/runs`)).body;
   expect(runs).toMatchObject([{ status: 'queued', attempt: 1, failure: { kind: 'throttled', retryable: true } }]);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { text } from './fields.ts';
+import { Instant } from '../lib/instant.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
 const entity = text({ min: 1, max: 1000 });
@@ -12,7 +13,7 @@ export const NewException = z
       .optional()
       .describe('Only where every row has this in `field`, exactly as a hit shows it.'),
     reason: text({ min: 1, max: 1000 }),
-    expiresAt: z.iso.datetime({ offset: true }).optional(),
+    expiresAt: Instant.optional(),
   })
   .refine(({ field, value }) => (field === undefined) === (value === undefined), {
     message: 'field and value are given together',
@@ -25,7 +26,7 @@ export const NewException = z
 export type NewException = z.infer<typeof NewException>;
 
 export const Snooze = z.strictObject({
-  until: z.iso.datetime({ offset: true }),
+  until: Instant,
   entity: entity.optional().describe('Only this entity; absent: the whole detection.'),
   reason: text({ min: 1, max: 1000 }).optional(),
 });

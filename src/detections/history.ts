@@ -1,7 +1,7 @@
 import { inOrg, type Tx } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import { fieldError } from '../lib/errors.ts';
-import { pageOf, pageRequest, type PageQuery } from '../lib/page.ts';
+import { pageOf, pageRequest, plainMark, type PageQuery } from '../lib/page.ts';
 import type { Caller } from '../orgs/caller.ts';
 import type { AgentView } from './agent.ts';
 import { detectionOr404 } from './update.ts';
@@ -30,7 +30,7 @@ export async function numberedPage<Row extends { createdAt: Date }>(
   numberOf: (row: Row) => number,
   list: (page: { below: number | null; limit: number }) => Promise<Row[]>,
 ): Promise<{ page: Row[]; nextCursor: string | null }> {
-  const { limit, after } = pageRequest(query);
+  const { limit, after } = pageRequest(query, plainMark);
   const below = after === null ? null : Number(after.id);
   if (below !== null && !(Number.isInteger(below) && below > 0 && below < 2 ** 31))
     throw fieldError('query/cursor', 'invalid_cursor', 'cursor must be a nextCursor that an earlier page gave.');

@@ -4,6 +4,7 @@ import { PageQuery } from '../lib/page.ts';
 import { BudgetOverrides } from './budget-schema.ts';
 import { ContextDoc, Input, OutputSchemaInput, Tags, text } from './fields.ts';
 import { cadences, Detection, dismissReasons, modes, planningModes } from './schema.ts';
+import { Instant } from '../lib/instant.ts';
 
 const name = text({ min: 1, max: 255 });
 const description = text({ max: 1000 }).nullable().optional();
@@ -61,8 +62,8 @@ export type CreateDetection = z.infer<typeof CreateDetection>;
 /** A body as for create, and the stretch of time to try it on. */
 export const PreviewInput = body({
   ...createShape,
-  from: z.iso.datetime({ offset: true }),
-  to: z.iso.datetime({ offset: true }),
+  from: Instant,
+  to: Instant,
 });
 
 export const CreateSuggestion = body({

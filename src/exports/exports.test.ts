@@ -57,6 +57,46 @@ test('a tombstone stands in every export that can carry it, and on no block list
   expect((await get(org, '/blocklist?type=domain&minConfidence=0')).body).toBe('clear-host.top\n');
 });
 
+test('what an organization says of severity and indicators reaches its own files, and nobody else', async () => {
+  const [maker, reader] = [await app.newOrg(), await app.newOrg(['feed:read', 'feed:write'])];
+  const list = await fileSource(app, maker, { kind: 'csv', visibility: 'shared', tlp: 'CLEAR', name: 'Own words' });
+  await list.pull('indicator\nsaid-false.top\nsaid-over.top\nstill-bad.top\n');
+  const [item] = (await reader.call('GET', '/items?indicator=said-false.top')).body.items;
+  const eventId = item.id.replace(/^(.{14})7/, '$14');
+  const paths = ['/stix', '/csv', '/blocklist?type=domain&minConfidence=0', '/rss', '/misp/manifest.json'];
+  const readFiles = async (org: TestOrg) =>
+    Promise.all([...paths, `/misp/${eventId}.json`].map(async (path) => JSON.stringify((await get(org, path)).body)));
+  const before = await readFiles(maker);
+  const { headers } = await get(reader, '/csv');
+  const stamp = async (org: TestOrg) => Number((await get(org, '/misp/manifest.json')).body[eventId].timestamp);
+  const stampBefore = await stamp(reader);
+
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const indicators = [
+    { type: 'domain', value: 'said-false.top', status: 'false_positive' },
+    { type: 'domain', value: 'said-over.top', status: 'expired' },
+  ];
+  const said = await reader.call('PUT', `/api/feed/items/${item.id}/override`, { severity: 'critical', indicators });
+  expect(said.status).toBe(200);
+
+  expect((await get(reader, paths[2]!)).body).toBe('still-bad.top\n');
+  const csv = await get(reader, '/csv', { 'if-none-match': String(headers['etag']) });
+  expect(csv.status).toBe(200);
+  expect(csv.body).toMatch(/said-false\.top,domain,false_positive,.*,critical,/);
+  expect(csv.body).toMatch(/still-bad\.top,domain,active,.*,critical,/);
+  const { objects } = (await get(reader, '/stix')).body;
+  const revoked = objects.filter((one: { revoked?: boolean }) => one.revoked).map(({ name }: { name: string }) => name);
+  expect(revoked.toSorted()).toEqual(['said-false.top', 'said-over.top']);
+  const { Event } = (await get(reader, `/misp/${eventId}.json`)).body;
+  const toIds = Event.Attribute.filter((one: { to_ids: boolean }) => one.to_ids);
+  expect(toIds.map(({ value }: { value: string }) => value)).toEqual(['still-bad.top']);
+  expect(Event.threat_level_id).toBe('1');
+  expect(await stamp(reader)).toBeGreaterThan(stampBefore);
+  expect((await get(reader, '/rss')).body).toContain('critical');
+  expect(await readFiles(reader)).toEqual(await readFiles(reader));
+  expect(await readFiles(maker)).toEqual(before);
+});
+
 test('the same state gives the same bytes; pages follow each other and an ETag answers 304', async () => {
   const org = await app.newOrg();
   await (await fileSource(app, org, { kind: 'kev', tlp: 'CLEAR' })).pull(kevCatalogue(1, kevRows(7)));
@@ -78,10 +118,26 @@ test('the same state gives the same bytes; pages follow each other and an ETag a
   expect(one.headers['x-tocsin-losses']).toMatch(/affectedProducts=3/);
 });
 
+test('the index of the MISP feed holds more than a page of items', async () => {
+  const org = await app.newOrg();
+  await (await fileSource(app, org, { kind: 'kev', tlp: 'CLEAR' })).pull(kevCatalogue(1, kevRows(510)));
+  const whole = await get(org, '/misp/manifest.json');
+  expect([Object.keys(whole.body).length, whole.headers['link']]).toEqual([510, undefined]);
+  const part = await get(org, '/misp/manifest.json?limit=505');
+  expect(Object.keys(part.body)).toEqual(Object.keys(whole.body).slice(0, 505));
+  const rest = await get(org, /<(\S+)>/.exec(String(part.headers['link']))![1]!.slice(base.length));
+  expect(Object.keys(rest.body)).toEqual(Object.keys(whole.body).slice(505));
+});
+
+const mark = (text: string): string => Buffer.from(text).toString('base64url');
+
 test.each([
   '/stix?limit=0',
   '/stix?limit=501',
+  '/misp/manifest.json?limit=10001',
   '/stix?after=x',
+  `/stix?after=${mark(`2026-01-01T00:00:00.000Z ${'-'.repeat(36)}`)}`,
+  `/stix?after=${mark('2026-13-01T00:00:00.000Z 01890000-0000-7000-8000-000000000000')}`,
   '/csv?maxTlp=WHITE',
   '/blocklist',
   '/blocklist?type=planet',

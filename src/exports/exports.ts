@@ -3,9 +3,11 @@ import type { Deps } from '../deps.ts';
 import { inOrg } from '../db/db.ts';
 import { getItem } from '../feed/detail.ts';
 import type { FeedItem } from '../feed/schema.ts';
+import type { View } from '../feed/view.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { csvOf } from './lists.ts';
 import { itemIdOf, mispEvent, mispManifest } from './misp.ts';
+import { asSaid, listOwnWords } from './own-word.ts';
 import { exportMoment, readExportPage } from './page.ts';
 import type { ExportQuery } from './query.ts';
 import { bundleOf } from './stix/bundle.ts';
@@ -33,13 +35,40 @@ export async function exportPage(
   const key = JSON.stringify([moment.view.tag, moment.hour, format, query]);
   const etag = `W/"${createHash('sha256').update(key).digest('base64url').slice(0, 27)}"`;
   const read = async (): Promise<ExportedPage> => {
+    if (format === 'misp') return readManifest(deps, caller, { ...moment, query });
     const page = await readExportPage(deps, caller, { ...moment, query, tlpMax: tlpMaxOf(format, query.maxTlp) });
     return { ...(await write(deps, caller, format, page.items)), next: page.next };
   };
   return { etag, read };
 }
 
-async function write(deps: Deps, caller: Caller, format: ExportFormat, items: FeedItem[]): Promise<Exported> {
+const headsAtOnce = 500;
+
+/** The heads of many items: who reads a MISP feed knows one index and no next page of it. */
+async function readManifest(
+  deps: Deps,
+  caller: Caller,
+  { view, hour, query }: { view: View; hour: number; query: ExportQuery },
+): Promise<ExportedPage> {
+  const tlpMax = tlpMaxOf('misp', query.maxTlp);
+  const heads: Record<string, object> = {};
+  let next = query.after;
+  for (let left = Number(query.limit); left > 0; left -= headsAtOnce) {
+    const limit = String(Math.min(left, headsAtOnce));
+    const page = await readExportPage(deps, caller, { view, hour, tlpMax, query: { ...query, limit, after: next } });
+    Object.assign(heads, mispManifest(page.items));
+    next = page.next;
+    if (next === undefined) break;
+  }
+  return { type: 'application/json', text: JSON.stringify(heads), losses: {}, next };
+}
+
+async function write(
+  deps: Deps,
+  caller: Caller,
+  format: Exclude<ExportFormat, 'misp'>,
+  items: FeedItem[],
+): Promise<Exported> {
   switch (format) {
     case 'stix': {
       const keys = items.map(({ id, version }) => ({ id, version }));
@@ -50,8 +79,6 @@ async function write(deps: Deps, caller: Caller, format: ExportFormat, items: Fe
       const { bundle, losses } = bundleOf(found);
       return { type: 'application/stix+json;version=2.1', text: JSON.stringify(bundle), losses };
     }
-    case 'misp':
-      return { type: 'application/json', text: JSON.stringify(mispManifest(items)), losses: {} };
     case 'rss':
       return { type: 'application/rss+xml', text: syndicate(items, 'rss'), losses: {} };
     case 'json':
@@ -64,8 +91,7 @@ async function write(deps: Deps, caller: Caller, format: ExportFormat, items: Fe
 /** An event of the MISP feed. Throws not_found for one that the organization does not see. */
 export async function exportMispEvent(deps: Deps, caller: Caller, eventId: string): Promise<Exported> {
   const item = await getItem(deps, caller, itemIdOf(eventId));
-  const isRetracted = item.tenantOverrides?.status === 'retracted';
-  const seen = isRetracted ? { ...item, event: { ...item.event, status: 'retracted' as const } } : item;
-  const { event, losses } = mispEvent(seen);
+  const words = await inOrg(deps.db, caller.orgId, (tx) => listOwnWords(tx, [item.id]));
+  const { event, losses } = mispEvent(asSaid(item, words.get(item.id)?.at(-1)));
   return { type: 'application/json', text: JSON.stringify(event), losses };
 }

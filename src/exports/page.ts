@@ -4,14 +4,15 @@ import { inOrg, rows } from '../db/db.ts';
 import { fullHour, settleIndicators } from '../feed/expiry.ts';
 import { orderedRows, withColumns } from '../feed/listed.ts';
 import type { Mark } from '../feed/marks.ts';
-import { listOwnOf, type Override } from '../feed/override-rows.ts';
-import type { OverriddenIndicator } from '../feed/overrides-schema.ts';
 import { findAnswering, isRelevant } from '../feed/relevance-store.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { tlps } from '../feed/vocabulary.ts';
 import { viewOf, type View } from '../feed/view.ts';
 import { fieldError } from '../lib/errors.ts';
+import { isInstant } from '../lib/instant.ts';
+import { uuidPattern } from '../lib/org-id.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { asSaid, listOwnWords, type OwnWord } from './own-word.ts';
 import type { ExportQuery } from './query.ts';
 
 const pageMaxChars = 64_000_000;
@@ -50,37 +51,30 @@ export function readExportPage(
           from (${listed}) page join listed on listed.id = page.id window newest as (order by page.added_to_feed_at desc, page.id desc)
         ) placed where place = 1 or (place <= ${limit} and chars <= ${pageMaxChars}) order by place`,
     );
-    const own = await listOwnOf(
+    const words = await listOwnWords(
       tx,
       found.map(({ id }) => id),
-      answering,
     );
     const items = found
       .filter(({ belongs }) => belongs)
-      .map(({ id, doc }) => asSeen(JSON.parse(doc) as FeedItem, hour, own.get(id)?.said))
+      .map(({ id, doc }) => asSeen(JSON.parse(doc) as FeedItem, hour, words.get(id)?.at(-1)))
       .filter(({ source }) => tlps.indexOf(source.tlp) <= tlps.indexOf(tlpMax));
     const last = found.at(-1);
     return { items, next: last && last.listed > found.length ? markText({ at: last.at, id: last.id }) : undefined };
   });
 }
 
-/** With the indicators as they stand at the hour, and then as the organization says; retracted, and all revoked, where it says so. */
-function asSeen(item: FeedItem, hour: number, said: Override | undefined): FeedItem {
+/** With the indicators as they stand at the hour, and then as the organization says. */
+function asSeen(item: FeedItem, hour: number, word: OwnWord | undefined): FeedItem {
   settleIndicators(item, hour);
-  const indicators = Object.values(item.iocs).flat();
-  const own = said?.indicators ? (JSON.parse(said.indicators) as OverriddenIndicator[]) : [];
-  for (const { type, value, status } of own)
-    for (const one of indicators) if (one.type === type && one.normalizedValue === value) one.status = status;
-  if (said?.status !== 'retracted') return item;
-  for (const indicator of indicators) if (indicator.status !== 'false_positive') indicator.status = 'revoked';
-  return { ...item, event: { ...item.event, status: 'retracted' } };
+  return asSaid(item, word);
 }
 
 const markText = ({ at, id }: Mark): string => Buffer.from(`${at.toISOString()} ${id}`).toString('base64url');
 
 function readMark(text: string): Mark {
-  const [, at, id] =
-    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f-]{36})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
-  if (!at || !id) throw fieldError('query/after', 'unknown_after', 'after is not one that an export gave.');
+  const [at = '', id = ''] = Buffer.from(text, 'base64url').toString().split(' ', 2);
+  if (!isInstant(at) || !uuidPattern.test(id))
+    throw fieldError('query/after', 'unknown_after', 'after is not one that an export gave.');
   return { at: new Date(at), id };
 }

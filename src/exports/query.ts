@@ -18,6 +18,9 @@ export const ExportQuery = z.object({
 });
 export type ExportQuery = z.infer<typeof ExportQuery>;
 
+/** Of the index of the MISP feed, which holds no content. */
+export const ManifestQuery = ExportQuery.extend({ limit: whole(10_000).default('10000') });
+
 const known: ReadonlySet<string> = new Set(Object.keys(bucketByType));
 
 export const BlocklistQuery = z

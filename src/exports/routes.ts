@@ -6,7 +6,7 @@ import { callerOf, type App } from '../http/route.ts';
 import { uuidPattern } from '../lib/org-id.ts';
 import { readBlocklist } from './blocklist.ts';
 import { exportMispEvent, exportPage, tlpMaxOf, type Exported, type ExportFormat } from './exports.ts';
-import { BlocklistQuery, ExportQuery } from './query.ts';
+import { BlocklistQuery, ExportQuery, ManifestQuery } from './query.ts';
 
 const base = '/api/feed/export';
 const EventPath = z.object({ event: z.string() });
@@ -27,7 +27,7 @@ export function exportRoutes(app: App, deps: Deps): void {
       method: 'GET',
       url,
       config,
-      schema: { hide: true, querystring: ExportQuery },
+      schema: { hide: true, querystring: format === 'misp' ? ManifestQuery : ExportQuery },
       handler: (request, reply) => sendPage(deps, request, reply, { format, query: request.query }),
     });
   }

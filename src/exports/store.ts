@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { rows, type Tx } from '../db/db.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { isVisible } from '../feed/store.ts';
+import { listOwnWords, type OwnWord } from './own-word.ts';
 import type { ExportedItem } from './stix/item.ts';
 import type { StixObject } from './stix/object.ts';
 
@@ -9,36 +10,35 @@ export type VersionKey = { id: string; version: number };
 type VersionRow = VersionKey & {
   doc: string;
   objects: string | null;
-  retracted: boolean;
-  touched_at: Date | null;
   cause: string;
 };
 
 /**
  * Versions of items as the organization of the transaction may see them, by `id version`; one that it does not see, or whose content is gone, is
- * left out. The organization's own word holds for every version.
+ * left out. The organization's own words hold for every version.
  */
 export async function readVersions(tx: Tx, keys: VersionKey[]): Promise<Map<string, ExportedItem>> {
   if (keys.length === 0) return new Map();
   const found = await rows(
     tx,
     sql<VersionRow>`
-      select v.item_id as id, v.version, v.doc, v.cause, coalesce(o.status = 'retracted', false) as retracted, m.at as touched_at, (
+      select v.item_id as id, v.version, v.doc, v.cause, (
           select e.objects from item_versions e where e.item_id = v.item_id and e.version <= v.version and e.objects is not null
           order by e.version desc limit 1) as objects
       from unnest(${keys.map(({ id }) => id)}::uuid[], ${keys.map(({ version }) => version)}::int[]) as k (id, version)
       join item_versions v on v.item_id = k.id and v.version = k.version
-      left join feed_overrides o on o.organization_id = tocsin_org() and o.item_id = v.item_id
-      left join feed_marks m on m.organization_id = tocsin_org() and m.item_id = v.item_id
       where v.doc <> '' and v.pool_id in (select id from feed_pools where ${isVisible})`,
   );
-  return new Map(found.map((row) => [`${row.id} ${row.version}`, toExported(row)]));
+  const words = await listOwnWords(
+    tx,
+    found.map(({ id }) => id),
+  );
+  return new Map(found.map((row) => [`${row.id} ${row.version}`, toExported(row, words.get(row.id) ?? [])]));
 }
 
-const toExported = ({ doc, objects, retracted, touched_at, cause }: VersionRow): ExportedItem => ({
+const toExported = ({ doc, objects, cause }: VersionRow, words: OwnWord[]): ExportedItem => ({
   item: JSON.parse(doc) as FeedItem,
   originals: objects === null ? null : (JSON.parse(objects) as StixObject[]),
-  retracted,
-  touchedAt: touched_at,
+  words,
   byPerson: cause === 'person',
 });

@@ -1,6 +1,6 @@
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
 import type { RemoteKind } from '../siem/registry.ts';
-import { fieldsToSweep } from './fields.ts';
+import { fieldsToSweep, type Sought } from './fields.ts';
 import { matchesOf, type Exposure } from './matches.ts';
 import { sweepQuery, type Wanted } from './queries.ts';
 import type { Target } from './wanted.ts';
@@ -31,7 +31,8 @@ export async function askAll(connection: SiemConnection, asking: Asking): Promis
   const asked: Asked = { found: [], queries: 0, isWhole: true, isSpent: false, error: null };
   const window = { from: new Date(now.getTime() - backMs), to: now, clock: connection.clock };
   for (const dataset of datasets) {
-    for (const wanted of lists) {
+    const open = [...lists];
+    for (let wanted = open.shift(); wanted; wanted = open.shift()) {
       const query = sweepQuery(kind, dataset, wanted);
       if (query === undefined) continue;
       if (asked.queries >= queriesMax)
@@ -47,15 +48,27 @@ export async function askAll(connection: SiemConnection, asking: Asking): Promis
         asked.error = `${dataset.dataset}: ${answer.refused}`.slice(0, 1_000);
         break;
       }
-      asked.found.push(...matchesOf(answer.rows, dataset, targets));
+      const found = matchesOf(answer.rows, dataset, targets);
+      asked.found.push(...found);
+      // The rows of a common value may have left no room for those of the others.
+      const rest = without(wanted, found);
+      if (answer.truncated && countOf(rest) < countOf(wanted)) open.push(rest);
     }
   }
   return asked;
 }
 
+function without(wanted: Wanted, found: Exposure[]): Wanted {
+  const seen = new Set(found.map(({ kind, value }) => `${kind} ${value}`));
+  const left = (kind: Sought): string[] => wanted[kind].filter((value) => !seen.has(`${kind} ${value}`));
+  return { address: left('address'), domain: left('domain'), hash: left('hash'), url: left('url') };
+}
+
+const countOf = (wanted: Wanted): number => Object.values(wanted).flat().length;
+
 async function searchOf(search: () => ReturnType<SiemConnection['search']>) {
   try {
-    return { rows: (await search()).rows };
+    return await search();
   } catch (error) {
     if (error instanceof SiemError && error.failure.blame === 'author') return { refused: error.failure.message };
     throw error;

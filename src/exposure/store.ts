@@ -6,7 +6,10 @@ import type { OrgId } from '../lib/org-id.ts';
 import type { RemoteKind } from '../siem/registry.ts';
 import type { Exposure } from './matches.ts';
 
-/** A SIEM that items are to be looked for in. `queries` were asked in the hour that `hour` begins. */
+/**
+ * A SIEM that items are to be looked for in. `queries` were asked in the hour that `hour` begins; `isEmpty`: the embedded store, and nothing
+ * was ever logged.
+ */
 export type Sweep = {
   orgId: OrgId;
   connectionId: string;
@@ -15,6 +18,7 @@ export type Sweep = {
   hour: Date;
   queries: number;
   failures: number;
+  isEmpty: boolean;
 };
 
 /** Makes a row for each SIEM that has none yet, and takes those away whose connection is gone. */
@@ -43,7 +47,9 @@ export function claimAcrossOrgs(db: Db): Promise<Sweep | undefined> {
             select from connection_pauses p where p.organization_id = d.organization_id and p.connection_id = d.connection_id)
           order by d.due_at limit 1 for update of d skip locked)
         returning organization_id as "orgId", connection_id as "connectionId", cursor, hour, queries, failures,
-          coalesce((select c.kind from connections c where c.organization_id = s.organization_id and c.id = s.connection_id), 'local') as kind`,
+          coalesce((select c.kind from connections c where c.organization_id = s.organization_id and c.id = s.connection_id), 'local') as kind,
+          s.connection_id = s.organization_id and not exists (
+            select from datasets l where l.organization_id = s.organization_id) as "isEmpty"`,
     ),
   );
 }

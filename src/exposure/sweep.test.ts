@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
+import { catalogue, done, whileServing } from '../../test/fill.ts';
 import { startApp, type TestApp, type TestOrg } from '../../test/harness.ts';
 import { startSiem } from '../connections/test-siem.ts';
 import { sql } from 'kysely';
-import { acrossOrgs } from '../db/db.ts';
+import { acrossOrgs, rows } from '../db/db.ts';
 import { domains, pullOnce, reportOf } from '../ingest/dedupe/test-feed.ts';
 import { enrolAcrossOrgs } from './store.ts';
 import { sweepDue } from './sweep.ts';
@@ -72,6 +73,21 @@ test('an item whose indicator stands in the own logs is exposed, once, for its o
   expect((await org.call('GET', `/items/${id}`)).body.tenantOverrides.relevance.verdict).toBe('irrelevant');
 });
 
+test('the rows of a common indicator hide no other one', async () => {
+  const org = await app.newOrg();
+  const [common, rare] = domains(9_300, 6) as [string, string];
+  const often = (from: number) =>
+    Array.from({ length: 510 }, (_, index) => ({ n: from + index, dns: { question: { name: common } } }));
+  await log(org, 'dns', [...often(0), { dns: { question: { name: rare } } }, ...often(510)]);
+  await sweep();
+  await pullOnce(app, org, { kind: 'stix', content: reportOf(9_300, domains(9_300, 6)) });
+  await sweep();
+  const found = await exposures(org, await idOf(org, 'Report 9300'));
+  expect(Object.keys(Object.groupBy(found as { value: string }[], ({ value }) => value)).toSorted()).toEqual(
+    [common, rare].toSorted(),
+  );
+});
+
 test('an organization that switched it off is not looked in; what it denied is not looked for', async () => {
   const [org, off] = [await app.newOrg(), await app.newOrg()];
   expect((await off.call('PUT', '/api/feed/profile', { sweep: false })).body.sweep).toBe(false);
@@ -128,4 +144,26 @@ test('a SIEM that is down is asked again, and says so', async () => {
   siem.answerWith(200);
   await sweep();
   expect(await state()).toMatchObject({ failures: 0, lastError: null });
+});
+
+test('where nothing was ever logged, items are passed by without reading them', async () => {
+  const org = await app.newOrg();
+  await sweep();
+  await whileServing(catalogue('passed by', 60), async (url) => {
+    const source = await done(org.call('POST', '/api/feed/sources', { kind: 'kev', name: 'many', url }));
+    await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
+  });
+  await acrossOrgs(app.deps.db, (tx) =>
+    sql`update feed_sweeps set due_at = 'epoch' where organization_id = ${org.id}`.execute(tx),
+  );
+  await sweepDue(app.deps, new AbortController().signal);
+  const [found] = await acrossOrgs(app.deps.db, (tx) =>
+    rows(
+      tx,
+      sql<{ at: [number, string]; seq: number }>`
+        select s.cursor::jsonb -> p.id::text as at, p.seq from feed_sweeps s
+        join feed_pools p on p.organization_id = s.organization_id and p.kind = 'private' where s.organization_id = ${org.id}`,
+    ),
+  );
+  expect(found!.at).toEqual([found!.seq, 'ffffffff-ffff-ffff-ffff-ffffffffffff']);
 });

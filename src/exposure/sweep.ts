@@ -53,7 +53,7 @@ export async function sweepDue(deps: SweepDeps, signal: AbortSignal): Promise<bo
   const { batch, denied } = await inOrg(deps.db, sweep.orgId, async (tx) => {
     const arrived = await listArrived(tx, {
       pools: await listPools(tx),
-      cursor: isOn ? readCursor(sweep) : undefined,
+      cursor: isOn && !sweep.isEmpty ? readCursor(sweep) : undefined,
       weigh: (item) => targetsOf(item, new Set()).length,
     });
     return {

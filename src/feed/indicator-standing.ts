@@ -1,16 +1,24 @@
 import { indicatorEnd, settleIndicators } from './expiry.ts';
 import type { IndicatorLookup } from './indicator-schema.ts';
+import type { Override } from './override-rows.ts';
+import type { OverriddenIndicator } from './overrides-schema.ts';
 import type { FeedItem, Indicator } from './schema.ts';
 import { termValue } from './terms.ts';
 import { buckets } from './vocabulary.ts';
 
 type Statement = IndicatorLookup['items'][number];
 
-/** What an item says of a value at the full UTC hour `hour`; `forms` are the value's canonical forms as terms. Empty if it says nothing. */
+/** What the reader's organization says of an item itself; undefined where nothing. */
+type Said = Pick<Override, 'status' | 'indicators'> | undefined;
+
+/**
+ * What an item says of a value at the full UTC hour `hour`, and the organization of it; `forms` are the value's canonical forms as terms.
+ * Empty if it says nothing.
+ */
 export function statementsOf(
   item: FeedItem,
-  forms: ReadonlySet<string>,
-  hour: number,
+  said: Said,
+  { forms, hour }: { forms: ReadonlySet<string>; hour: number },
 ): (Statement & { normalizedValue: string })[] {
   settleIndicators(item, hour);
   return buckets.flatMap((bucket) =>
@@ -20,18 +28,29 @@ export function statementsOf(
         itemId: item.id,
         title: item.event.title,
         publisher: item.source.publisher,
-        itemStatus: item.event.status,
+        itemStatus: (said?.status as FeedItem['event']['status'] | null | undefined) ?? item.event.status,
         type: indicator.type,
         value: indicator.value,
         normalizedValue: indicator.normalizedValue,
-        status: indicator.status,
-        why: whyOf(indicator, item),
+        ...(ownWord(indicator, said) ?? { status: indicator.status, why: whyOf(indicator, item) }),
         confidence: indicator.confidence,
         ...(indicator.firstSeen ? { firstSeen: indicator.firstSeen } : {}),
         ...(indicator.lastSeen ? { lastSeen: indicator.lastSeen } : {}),
         addedToFeedAt: item.addedToFeedAt,
       })),
   );
+}
+
+/** The organization's word on an indicator; a false positive stays one in an item that it retracted. */
+function ownWord(
+  { type, normalizedValue, status }: Indicator,
+  said: Said,
+): Pick<Statement, 'status' | 'why'> | undefined {
+  const words = said?.indicators ? (JSON.parse(said.indicators) as OverriddenIndicator[]) : [];
+  const word = words.find((one) => one.type === type && one.value === normalizedValue);
+  if (said?.status === 'retracted' && (word?.status ?? status) !== 'false_positive')
+    return { status: 'revoked', why: 'the organization retracted its item' };
+  return word && { status: word.status, why: 'the organization says so' };
 }
 
 function whyOf(indicator: Indicator, item: FeedItem): string {

@@ -81,6 +81,29 @@ test('another organization sees nothing of it', async () => {
   expect(await ask('r1.example', other)).toMatchObject({ status: 'unknown', total: 0, items: [] });
 });
 
+test('what an organization says of an indicator, or of its item, counts for it alone', async () => {
+  const [owner, one, two] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+  const source = await reportSource(app, owner, { visibility: 'shared', assignedTo: [one.id, two.id] });
+  await source.write({ 5: {}, 6: {} });
+  const says = async (value: string, body: unknown) => {
+    const { itemId } = (await ask(value, one)).items[0];
+    expect((await one.call('PUT', `/api/feed/items/${itemId}/override`, body)).status).toBe(200);
+  };
+  await says('r5.example', { indicators: [{ type: 'domain', value: 'r5.example', status: 'false_positive' }] });
+  await says('r6.example', { status: 'retracted' });
+  expect(await ask('r5.example', one)).toMatchObject({
+    status: 'false_positive',
+    items: [{ status: 'false_positive', why: 'the organization says so', itemStatus: 'active' }],
+  });
+  expect(await ask('r6.example', one)).toMatchObject({
+    status: 'revoked',
+    items: [{ status: 'revoked', why: 'the organization retracted its item', itemStatus: 'retracted' }],
+  });
+  const { body } = await one.call('POST', '/api/indicators/lookup', { values: ['r5.example', 'r6.example'] });
+  expect(body.indicators.map(({ status }: { status: string }) => status)).toEqual(['false_positive', 'revoked']);
+  for (const value of ['r5.example', 'r6.example']) expect((await ask(value, two)).status).toBe('active');
+});
+
 test('several at once, in their order', async () => {
   const { status, body } = await org.call('POST', '/api/indicators/lookup', { values: ['r9.example', 'R1[.]example'] });
   expect(status).toBe(200);
@@ -95,6 +118,8 @@ test('several at once, in their order', async () => {
     [['a\u0000'], '/values/0'],
   ] as const)
     expect((await org.call('POST', '/api/indicators/lookup', { values })).body.errors[0].pointer).toBe(pointer);
+  const misspelt = await org.call('POST', '/api/indicators/lookup', { values: ['r1.example'], asof: 'now' });
+  expect([misspelt.status, misspelt.body.errors[0].pointer]).toEqual([400, '/asof']);
 });
 
 test.each(['', '?value=', '?value=%20', '?value=a&value=b', '?value=a%00'])(

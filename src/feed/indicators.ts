@@ -5,6 +5,8 @@ import { fullHour } from './expiry.ts';
 import { canonicalForms } from './indicator-forms.ts';
 import type { IndicatorLookup, IndicatorLookups, LookUpIndicators } from './indicator-schema.ts';
 import { standingOf, statementsOf } from './indicator-standing.ts';
+import { listSaid } from './override-rows.ts';
+import { findAnswering } from './relevance-store.ts';
 import type { FeedItem } from './schema.ts';
 import { findNaming } from './search-store.ts';
 import { termValue } from './terms.ts';
@@ -17,7 +19,10 @@ type Reader = { orgId: OrgId };
 /** Which items that the caller sees name a value, whatever way it is written, and how it stands by what they say. */
 export function lookUpIndicator(deps: LookupDeps, { orgId }: Reader, value: string): Promise<IndicatorLookup> {
   const hour = fullHour(deps.clock());
-  return inOrg(deps.db, orgId, (tx) => lookUp(tx, value, { hour, limit: itemsMax }));
+  return inOrg(deps.db, orgId, async (tx) => {
+    const { own } = await findAnswering(tx);
+    return lookUp(tx, value, { hour, own, limit: itemsMax });
+  });
 }
 
 /** The same for up to a hundred values at once, in their order. */
@@ -28,8 +33,9 @@ export function lookUpIndicators(
 ): Promise<IndicatorLookups> {
   const hour = fullHour(deps.clock());
   return inOrg(deps.db, orgId, async (tx) => {
+    const { own } = await findAnswering(tx);
     const indicators: IndicatorLookup[] = [];
-    for (const value of values) indicators.push(await lookUp(tx, value, { hour, limit: itemsOfManyMax }));
+    for (const value of values) indicators.push(await lookUp(tx, value, { hour, own, limit: itemsOfManyMax }));
     return { indicators };
   });
 }
@@ -37,12 +43,16 @@ export function lookUpIndicators(
 async function lookUp(
   tx: Tx,
   value: string,
-  { hour, limit }: { hour: number; limit: number },
+  { hour, own, limit }: { hour: number; own: number | undefined; limit: number },
 ): Promise<IndicatorLookup> {
   const forms = canonicalForms(value);
   const terms = new Set(forms.map(({ form }) => termValue('indicator', form)));
   const { total, docs } = await findNaming(tx, [...terms], limit);
-  const statements = docs.flatMap((doc) => statementsOf(JSON.parse(doc) as FeedItem, terms, hour));
+  const items = docs.map((doc) => JSON.parse(doc) as FeedItem);
+  const ids = items.map(({ id }) => id);
+  const words = own === undefined ? [] : await listSaid(tx, ids, own);
+  const said = new Map(words.map((word) => [word.item_id, word]));
+  const statements = items.flatMap((item) => statementsOf(item, said.get(item.id), { forms: terms, hour }));
   const known =
     statements[0] ??
     forms.filter(({ isStrict }) => isStrict).map(({ form, type }) => ({ normalizedValue: form, type }))[0];

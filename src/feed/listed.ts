@@ -27,6 +27,19 @@ function anyPool({ poolIds, seqs }: View, condition: (pool: Sql, seq: Sql) => Sq
   return each.length === 0 ? sql`false` : sql`(${sql.join(each, sql` or `)})`;
 }
 
+/**
+ * The items of a view's pools that changed after it, as a table. The numbers stand beside each pool: with a join in their place no statistics
+ * say how few rows these are, and the whole pool is looked through.
+ */
+export function changedSince({ poolIds, seqs }: View): Sql {
+  const each = poolIds.map(
+    (id, index) => sql`
+      select severity, status, publisher, source_name, platforms from items i where i.pool_id = ${id}::uuid and i.seq > ${seqs[index]!}::bigint`,
+  );
+  const none = sql`select severity, status, publisher, source_name, platforms from items where false`;
+  return sql`(${each.length > 0 ? sql.join(each, sql` union all `) : none}) changed`;
+}
+
 /** Conditions on columns that no organization overrides; each begins with `and`. */
 export function columnConditions({ platform, sources }: ItemFilters, platforms: Sql = sql`platforms`): Sql {
   return sql`

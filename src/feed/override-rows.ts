@@ -37,7 +37,8 @@ export async function listOwnOf(tx: Tx, ids: string[], { own, version, seq }: An
 const columns = sql`item_id, severity, status, note, indicators, tags, relevance, relevance_by, relevance_reasons, relevance_at, exposed_at,
   moved, duplicate_of, updated_at, updated_by`;
 
-function listSaid(tx: Tx, ids: string[], seq: number): Promise<(Override & { item_id: string })[]> {
+/** What was said of these items when the organization's own pool stood at `seq`. */
+export function listSaid(tx: Tx, ids: string[], seq: number): Promise<(Override & { item_id: string })[]> {
   const these = sql`organization_id = tocsin_org() and item_id = any(${ids}::uuid[]) and seq <= ${seq}`;
   return rows(
     tx,

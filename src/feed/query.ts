@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { fieldError } from '../lib/errors.ts';
 import { findPlatform, type Platform } from './platforms.ts';
 import { readSearch, searchFields, type Search } from './search-query.ts';
 import { itemStatuses, severities, type ItemStatus, type Severity } from './vocabulary.ts';
@@ -55,8 +54,6 @@ export type ItemsRequest = {
 export function readItemsQuery(query: ItemsQuery): ItemsRequest {
   const platformText = query.platform?.trim() ? query.platform : undefined;
   const source = query.source?.trim() ? query.source : undefined;
-  if (source?.includes('\u0000'))
-    throw fieldError('query/source', 'invalid_text', 'source must be text without U+0000.');
   const platform = platformText === undefined ? undefined : (findPlatform(platformText) ?? null);
   const search = readSearch(query);
   const applied: Record<string, string> = {

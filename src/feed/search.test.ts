@@ -100,6 +100,8 @@ test.each([
   'updatedSince=yesterday',
   'updatedSince=2026-01-01',
   'updatedSince=',
+  'updatedSince=0000-01-01T00:00:00Z',
+  'updatedSince=9999-12-31T23:59:59-00:01',
   'duplicates=show',
   'duplicates=',
   'q=a%00b',

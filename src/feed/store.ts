@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { row, rows, type Tx } from '../db/db.ts';
-import { orderedRows, poolsOf, wasThen, withColumns } from './listed.ts';
+import { changedSince, orderedRows, poolsOf, wasThen, withColumns } from './listed.ts';
 import { saidAt } from './said.ts';
 import { saidRows } from './totals.ts';
 import type { View } from './view.ts';
@@ -49,8 +49,7 @@ export function listCounts(tx: Tx, view: View, own: number | undefined): Promise
     sql<CountRow>`
       select severity, platforms, publisher, sum(n) as n from (
         select severity, platforms, publisher, n from feed_counts where pool_id = any(${view.poolIds}::uuid[])
-        union all select severity, array_to_string(platforms, ','), publisher, -1
-          from ${poolsOf(view)} join items i on i.pool_id = pool.id and i.seq > pool.seq
+        union all select severity, array_to_string(platforms, ','), publisher, -1 from ${changedSince(view)}
         union all select severity, array_to_string(platforms, ','), publisher, 1 from ${poolsOf(view)} join item_states s on ${wasThen}
         ${said ? sql`${change(said.shared, -1)} ${change(said.own, 1)}` : sql``}
       ) counted group by severity, platforms, publisher having sum(n) <> 0`,
@@ -90,8 +89,10 @@ export function findItem(
     tx,
     sql<{ doc: string; next_expiry_at: Date | null; related: string[] }>`
       select doc, next_expiry_at,
-        related || array(select later.id from items later where later.pool_id in (select id from feed_pools where ${isVisible}) and items.id = any(later.related)
-          and later.source_id = items.source_id) as related
+        array(select earlier.id from items earlier where earlier.pool_id in (select id from feed_pools where ${isVisible})
+          and earlier.id = any(items.related))
+        || array(select later.id from items later where later.pool_id in (select id from feed_pools where ${isVisible}) and items.id = any(later.related)
+          and (later.source_id, later.record_id) = (items.source_id, items.record_id)) as related
       from items where id = ${id} and pool_id in (select id from feed_pools where ${isVisible})`,
   );
 }

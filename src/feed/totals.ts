@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { ItemFilters } from './filters.ts';
-import { columnConditions, isCurrent, poolsOf, wasThen } from './listed.ts';
+import { changedSince, columnConditions, isCurrent, poolsOf, wasThen } from './listed.ts';
 import { ownConditions, saidAt } from './said.ts';
 import type { View } from './view.ts';
 
@@ -22,7 +22,7 @@ export function totalOf(view: View, { own, ...filters }: ItemFilters): Sql {
   return sql`
     (select coalesce(sum(n), 0) from feed_counts
       where pool_id = any(${view.poolIds}::uuid[]) ${conditions(ofCounts, sql`string_to_array(platforms, ',')`)})
-    - ${count(sql`${poolsOf(view)} join items i on i.pool_id = pool.id and i.seq > pool.seq`)}
+    - ${count(changedSince(view))}
     + ${count(sql`${poolsOf(view)} join item_states s on ${wasThen}`)}
     ${
       rootsOnly

@@ -1,13 +1,13 @@
 import { inOrg } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
-import { pageOf, pageRequest } from '../lib/page.ts';
+import { pageOf, pageRequest, plainMark } from '../lib/page.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { listEntities } from './entity-store.ts';
 import type { EntityFilter, EntityList } from './schema.ts';
 
 /** Hits grouped by what they are about, the latest seen first. */
 export async function getEntities({ db }: Pick<Deps, 'db'>, caller: Caller, filter: EntityFilter): Promise<EntityList> {
-  const request = pageRequest(filter);
+  const request = pageRequest(filter, plainMark);
   const { detection, status } = filter;
   const found = await inOrg(db, caller.orgId, (tx) => listEntities(tx, caller.orgId, { detection, status }, request));
   const { page, nextCursor } = pageOf(found, request.limit, (one) => ({ at: one.lastSeenAt, id: one.mark }));

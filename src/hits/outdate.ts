@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
-import { emitHits } from './events.ts';
+import { emitFoundHits } from './events.ts';
 
 /** What a window no longer bears out: the hits it had been seen in, and the keys of those that it had made. */
 export type Outdated = { hitIds: string[]; makers: string[]; windowFrom: Date; now: Date };
@@ -31,5 +31,5 @@ export async function outdateHits(
       from unnest(${hitIds}::uuid[]) as o (hit_id)
     ) seen
     where h.organization_id = ${orgId} and h.id = seen.hit_id`.execute(tx);
-  await emitHits(tx, orgId, hitIds);
+  await emitFoundHits(tx, orgId, hitIds);
 }

@@ -69,6 +69,15 @@ export function listHitsOf(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[
   );
 }
 
+/** Those of them whose detection is not deleted. */
+export function listLiveHitsOf(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[]> {
+  return rows(
+    tx,
+    sql<HitRow>`select ${columns} from hits where organization_id = ${orgId} and id = any(${ids}::uuid[])
+      and detection_id not in (select id from agents where organization_id = ${orgId} and deleted_at is not null) order by created_at, id`,
+  );
+}
+
 /** Where a hit was seen, latest first. */
 export function listOccurrences(tx: Tx, orgId: OrgId, hitId: string, limit: number): Promise<OccurrenceRow[]> {
   return rows(

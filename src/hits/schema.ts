@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { detectionCategories, severities } from '../analysis/candidate.ts';
 import { PageQuery } from '../lib/page.ts';
+import { Instant } from '../lib/instant.ts';
 
 export const hitStatuses = ['open', 'false_positive', 'benign', 'true_positive', 'outdated'] as const;
 export type HitStatus = (typeof hitStatuses)[number];
@@ -14,8 +15,8 @@ export const HitFilter = PageQuery.extend({
   status: z.enum(hitStatuses).optional(),
   severity: z.enum(severities).optional(),
   entity: z.string().max(1000).optional().describe('The entity, exactly.'),
-  from: z.iso.datetime({ offset: true }).optional().describe('Hits last seen at or after this time.'),
-  to: z.iso.datetime({ offset: true }).optional().describe('Hits first seen before this time.'),
+  from: Instant.optional().describe('Hits last seen at or after this time.'),
+  to: Instant.optional().describe('Hits first seen before this time.'),
 });
 export type HitFilter = z.infer<typeof HitFilter>;
 

@@ -4,7 +4,7 @@ import type { Facts, RenderedRow, Severity } from '../analysis/candidate.ts';
 import { rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { emitHits } from './events.ts';
+import { emitFoundHits } from './events.ts';
 
 const refreshed = ['severity', 'confidence', 'headline', 'summary', 'next_step', 'evidence', 'rows', 'facts', 'judged', 'model_disagrees',
   'window_from', 'window_to', 'updated_at']; // prettier-ignore
@@ -97,7 +97,7 @@ export async function insertOccurrences(tx: Tx, orgId: OrgId, occurrences: Occur
       revision = h.revision + case when h.occurrences > 0 then 1 else 0 end
     from fresh where h.organization_id = ${orgId} and h.id = fresh.hit_id returning h.id`,
   );
-  await emitHits(
+  await emitFoundHits(
     tx,
     orgId,
     changed.map(({ id }) => id),

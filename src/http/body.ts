@@ -2,6 +2,14 @@ import type { FastifyRequest } from 'fastify';
 import type { App } from './route.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 
+/** No parameter of a query or a path may hold what the database cannot. */
+export function checkParameters(app: App): void {
+  app.addHook('preValidation', async ({ query, params }) => {
+    refuseBadText(query, 'query');
+    refuseBadText(params, 'path');
+  });
+}
+
 /** Reads JSON bodies: strict UTF-8, no prototype keys; an empty one counts as none, and as an error where the route takes one. */
 export function readJsonBodies(app: App): void {
   app.removeContentTypeParser(['application/json', 'text/plain']);
@@ -39,8 +47,8 @@ export function parseJson(body: Buffer): unknown {
 }
 
 /** PostgreSQL holds neither U+0000 nor lone surrogates: 400 with the pointer of the first one. Iterative, so depth cannot hurt. */
-function refuseBadText(body: unknown): void {
-  const open: { value: unknown; pointer: string }[] = [{ value: body, pointer: '' }];
+function refuseBadText(input: unknown, at = ''): void {
+  const open: { value: unknown; pointer: string }[] = [{ value: input, pointer: at }];
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, pointer } = next;
     if (typeof value === 'string') {

@@ -39,7 +39,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   void reply
     .code(known.status)
     .headers(known.headers)
-    .header('content-type', 'application/problem+json')
+    .header('content-type', request.routeOptions.config?.errorType ?? 'application/problem+json')
     .serializer(String)
     .send(JSON.stringify(body));
 }
@@ -60,6 +60,7 @@ function toAppError(error: FastifyError & { validation?: ValidationEntry[]; vali
       return appError('unsupported_media_type', 'Send the body as application/json.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
       return appError('malformed_json', 'The request is malformed.');
     case '53300':
     case 'ECONNREFUSED':

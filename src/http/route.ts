@@ -14,6 +14,8 @@ declare module 'fastify' {
     basic?: boolean;
     /** The field of the answer that holds a secret: a replay by Idempotency-Key has null there. */
     secretField?: string;
+    /** The media type of errors, where it is not `application/problem+json`. */
+    errorType?: string;
     /** The route takes no body; one that is sent is ignored. */
     noBody?: boolean;
     /** The route takes a body that may be missing; it then counts as `{}`. */

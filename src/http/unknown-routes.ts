@@ -28,6 +28,7 @@ export function answerUnknownRoutes(app: App): void {
 
 function pathPattern(url: string): RegExp {
   const escaped = url
+    .replace(/(.)\/$/, '$1')
     .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
     .replace(/\/:[^/]+/g, '/[^/]+')
     .replace(/\*/g, '.*');

@@ -4,6 +4,8 @@ import { contentHash, recordHash } from './hashes.ts';
 import type { Skipped, SourceRecord } from './record.ts';
 import type { Origin } from './source-row.ts';
 
+// A row of an index holds no more than 2,704 bytes.
+const nameMaxBytes = 2_000;
 /** A page holds up to a hundred documents, so one has a bound. */
 const documentMaxChars = 4_000_000;
 // A document is made of what its text says; one with a short text needs no measuring.
@@ -21,6 +23,10 @@ export function toCandidates(
   const epoch = new Date(0);
   const stamps = { id: '', version: 0, createdAt: epoch, addedToFeedAt: epoch, lastUpdated: epoch };
   for (const record of records) {
+    if ([record.recordId, record.canonicalKey].some((name) => Buffer.byteLength(name) > nameMaxBytes)) {
+      tooLarge.push({ entry: record.recordId.slice(0, 100), reason: `its id is longer than ${nameMaxBytes} bytes` });
+      continue;
+    }
     const item = toItem(record, source, { ...stamps, status: record.withdrawn ? 'retracted' : 'active' });
     if (record.storedText.length > measuredFromChars && JSON.stringify(item).length > documentMaxChars) {
       tooLarge.push({ entry: record.recordId, reason: `the item would be larger than ${documentMaxChars} characters` });

@@ -99,6 +99,8 @@ describe('what is refused', () => {
     ['an address that is none', { text: 'x', sourceUrl: 'javascript:alert(1)' }, '/sourceUrl'],
     ['a secret in an address', { text: 'x', sourceUrl: 'https://a:b@c.example/' }, '/sourceUrl'],
     ['a date that is none', { text: 'x', publishTime: 'yesterday' }, '/publishTime'],
+    ['a date before all others', { text: 'x', publishTime: '0000-01-01' }, '/publishTime'],
+    ['a time of year 10000', { text: 'x', publishTime: '9999-12-31T23:59:59-00:01' }, '/publishTime'],
     ['an unknown marking', { text: 'x', tlp: 'PURPLE' }, '/tlp'],
     ['an unknown field', { text: 'x', severity: 'critical' }, '/severity'],
     ['an empty title', { text: 'x', title: '' }, '/title'],

@@ -103,9 +103,12 @@ export const confidence = (value: number): number => Math.round(Math.min(1, Math
 
 export const noIocs = (): Iocs => Object.fromEntries(buckets.map((bucket) => [bucket, []])) as unknown as Iocs;
 
-/** ISO text in UTC of a date that a source wrote, or undefined for what is none. */
+const zoneless = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
+
+/** ISO text in UTC of a date that a source wrote, or undefined for what is none. One without a zone is UTC, wherever this runs. */
 export function instant(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > 64) return undefined;
-  const time = Date.parse(value);
+  const text = value.trim();
+  const time = Date.parse(zoneless.test(text) ? `${text}Z` : text);
   return Number.isNaN(time) || time < -6e13 || time > 8e13 ? undefined : new Date(time).toISOString();
 }

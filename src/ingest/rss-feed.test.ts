@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../test/harness.ts';
 import type { FeedItem } from '../feed/schema.ts';
@@ -131,6 +132,26 @@ describe('what comes later', () => {
     ).toEqual({ ...clean, unchanged: 1 });
     expect(await items(source)).toEqual([item]);
   });
+
+  test('a feed is asked whether it has changed, except where a page is to be read again or could not be', async () => {
+    const source = await newSource();
+    const asked = (): (number | undefined)[] =>
+      server.asked.filter(({ path }) => path === source.path).map(({ headers }) => headers['if-none-match']?.length);
+    const date = now.toISOString();
+    const link = page(source, 'a', articlePage('Report', sentences(8)));
+    const entries = [{ id: '1', title: 'Report', date, link }];
+    const both = [...entries, { id: '2', title: 'Late', link: source.link('b') }];
+    expect(await source.pull(both)).toMatchObject({ added: 1, skipped: [{ entry: '2' }] });
+    page(source, 'b', articlePage('Late', sentences(8)));
+    expect(await source.pull(both)).toEqual({ ...clean, added: 1, unchanged: 1 });
+    expect(await source.pull(both)).toEqual({ ...clean, unchanged: 2 });
+    expect(await source.pull(entries)).toEqual({ ...clean, unchanged: 1 });
+    const pages = askedFor(source, 'a');
+    now = new Date(now.getTime() + 86_400_000);
+    expect(await source.pull(entries)).toEqual({ ...clean, unchanged: 1 });
+    expect(asked()).toEqual([undefined, undefined, 66, 66, undefined]);
+    expect(askedFor(source, 'a')).toBe(pages + 1);
+  });
 });
 
 describe('pages that cannot be had', () => {
@@ -214,6 +235,24 @@ test('rel=canonical of the same site names the article, one of another does not'
   ]);
   const keys = (await items(source)).map(({ canonicalKey }) => canonicalKey).toSorted();
   expect(keys).toEqual([source.link('other'), source.link('the-name')].map((link) => `url:${link.slice(7)}`));
+});
+
+test('an entry with an address and an id longer than an index holds is an item like the others', async () => {
+  const source = await newSource();
+  const long = Array.from({ length: 100 }, (_, n) => createHash('sha256').update(`${n}`).digest('hex')).join('');
+  const entries = ['a', 'b'].map((id) => ({
+    id: long + id,
+    title: id,
+    link: source.link(`${id}?${long}`),
+    html: `<p>Report ${id}: Emotet was seen.</p>`,
+  }));
+  expect(await source.pull([...entries, { id: 'c', title: 'c', html: 'Emotet was seen.' }])).toEqual({
+    ...clean,
+    added: 3,
+  });
+  expect(await source.pull(entries)).toEqual({ ...clean, unchanged: 2 });
+  const keys = (await items(source)).map(({ canonicalKey }) => canonicalKey.slice(0, 4));
+  expect(keys).toEqual(['txt:', 'txt:', 'txt:']);
 });
 
 test('what is no feed is a bad pull that changes nothing', async () => {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { tlps } from '../feed/vocabulary.ts';
+import { Instant } from '../lib/instant.ts';
 import { uuidPattern } from '../lib/org-id.ts';
+import { instant } from './record.ts';
 import { SourceAuth } from './source-auth.ts';
 import { sourceKinds } from './sources/registry.ts';
 
@@ -148,7 +150,10 @@ export const PostItem = z.strictObject({
     .describe('The report, at most 1 MiB in UTF-8.'),
   title: codePoints(1, 300).optional().describe("Default: the text's first line."),
   publisher: codePoints(1, 200).optional().describe('Default: the name of the organization.'),
-  publishTime: z.iso.datetime({ offset: true }).or(z.iso.date()).optional().describe('RFC 3339, or a date alone.'),
+  publishTime: Instant.or(z.iso.date())
+    .refine((text) => instant(text) !== undefined, 'must lie in the years 100 to 4500')
+    .optional()
+    .describe('RFC 3339, or a date alone.'),
   sourceUrl: z
     .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
     .max(2_000)

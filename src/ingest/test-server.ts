@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -29,7 +30,7 @@ export async function startServer(host = '127.0.0.1'): Promise<{
     routes,
     asked,
     document: (path, body, type = 'application/json') => {
-      const etag = `"${Buffer.from(body).toString('base64').slice(-40)}-${body.length}"`;
+      const etag = `"${createHash('sha256').update(body).digest('hex')}"`;
       routes.set(path, (response, { headers }) => {
         if (headers['if-none-match'] === etag) response.writeHead(304).end();
         else response.writeHead(200, { etag, 'content-type': type }).end(body);

@@ -160,9 +160,16 @@ describe('shared sources', () => {
       );
     expect(await terms(other)).toEqual([]);
     expect(await terms(owner)).toEqual([{ kind: 'indicator', value: 'secret.example' }]);
-    expect((await owner.call('GET', '/items')).body.items[0]).toMatchObject({
-      event: { title: 'A made-up report', status: 'active' },
-      source: { tlp: 'RED' },
-    });
+    const [own] = (await owner.call('GET', '/items')).body.items;
+    expect(own).toMatchObject({ event: { title: 'A made-up report', status: 'active' }, source: { tlp: 'RED' } });
+    const relatedOf = async (org: TestOrg, id: string) => (await org.call('GET', `/items/${id}`)).body.related;
+    expect(await relatedOf(owner, tombstone.id)).toEqual([own.id]);
+    expect(await relatedOf(other, tombstone.id)).toEqual([]);
+    // The marking is loosened again: what the owner alone saw meanwhile is not named to others.
+    await source.pull(stixBundle(['secret.example'], { modified: '2024-03-01T00:00:00.000Z' }));
+    const [open] = (await other.call('GET', '/items')).body.items;
+    expect(open.event.title).toBe('A made-up report');
+    expect(await relatedOf(owner, open.id)).toEqual([own.id]);
+    expect(await relatedOf(other, open.id)).toEqual([]);
   });
 });

@@ -16,18 +16,22 @@ export type Mark = { at: Date; id: string };
 
 export type PageRequest = { limit: number; after: Mark | null };
 
-/** Reads limit and cursor. Throws a 400 that names the one that is wrong. */
-export function pageRequest(query: PageQuery): PageRequest {
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Of lists whose marks are no UUIDs. */
+export const plainMark = /^\w{1,100}$/;
+
+/** Reads limit and cursor. Throws a 400 that names the one that is wrong: `idForm` is what a mark's id looks like. */
+export function pageRequest(query: PageQuery, idForm = uuid): PageRequest {
   const limit = query.limit === undefined ? 50 : Number(query.limit);
   if (limit < 1 || limit > 200)
     throw fieldError('query/limit', 'out_of_range', 'limit must be a whole number from 1 to 200.');
-  return { limit, after: query.cursor === undefined ? null : markOf(query.cursor) };
+  return { limit, after: query.cursor === undefined ? null : markOf(query.cursor, idForm) };
 }
 
-function markOf(cursor: string): Mark {
-  const [at, id] = Buffer.from(cursor, 'base64url').toString().split(' ');
-  const date = new Date(at ?? '');
-  if (!id || id.length > 100 || Number.isNaN(date.getTime())) {
+function markOf(cursor: string, idForm: RegExp): Mark {
+  const [at = '', id = ''] = Buffer.from(cursor, 'base64url').toString().split(' ');
+  const date = new Date(at);
+  if (!/^\d{4}-/.test(at) || Number.isNaN(date.getTime()) || !idForm.test(id)) {
     throw fieldError('query/cursor', 'invalid_cursor', 'cursor must be a nextCursor that an earlier page gave.');
   }
   return { at: date, id };

@@ -1,7 +1,7 @@
 import { inOrg } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import { appError } from '../lib/errors.ts';
-import { pageOf, pageRequest, type PageQuery } from '../lib/page.ts';
+import { pageOf, pageRequest, plainMark, type PageQuery } from '../lib/page.ts';
 import { insertAudit, listAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import type { AuditList, CreateKey, Key, KeyList, KeyWithSecret, RotateKey } from './schema.ts';
@@ -36,7 +36,7 @@ export async function createKey({ db }: Pick<Deps, 'db'>, caller: Caller, input:
 }
 
 export async function getKeys({ db }: Pick<Deps, 'db'>, caller: Caller, query: PageQuery): Promise<KeyList> {
-  const { limit, after } = pageRequest(query);
+  const { limit, after } = pageRequest(query, plainMark);
   const found = await inOrg(db, caller.orgId, (tx) => listKeys(tx, caller.orgId, limit, after));
   const { page, nextCursor } = pageOf(found, limit, (row) => ({ at: row.created_at, id: row.id }));
   return { keys: page.map(toKey), nextCursor };

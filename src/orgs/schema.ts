@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { scopes } from './caller.ts';
+import { Instant } from '../lib/instant.ts';
 
 const Name = z.string().min(1).max(255);
 
@@ -10,7 +11,7 @@ export const CreateKey = z.strictObject({
     .min(1)
     .optional()
     .describe('Default: the scopes of the calling key, without `feed:admin`.'),
-  expiresAt: z.iso.datetime({ offset: true }).nullable().optional(),
+  expiresAt: Instant.nullable().optional(),
 });
 export type CreateKey = z.infer<typeof CreateKey>;
 

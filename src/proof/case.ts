@@ -115,12 +115,13 @@ function windowsOf(
   if (latestBefore >= first) throw new Error('The history must lie before the events.');
   const window = { from: new Date(first), to: new Date(last + 1) };
   const oldest = before.length > 0 ? new Date(Math.min(...before)) : window.from;
-  const past = windowsBefore(window.from, oldest, cron, historyWindowsMax + 1);
+  const cut = { cron, delayMs: 0 };
+  const past = windowsBefore(window.from, oldest, cut, historyWindowsMax + 1);
   if (past.length > historyWindowsMax)
     throw new Error(`The history spans more than ${historyWindowsMax} windows of the schedule.`);
   const missing = Math.max(0, learningWindows - past.length);
   const start = past[0]?.from ?? window.from;
-  return { window, past: [...windowsBefore(start, new Date(0), cron, missing), ...past] };
+  return { window, past: [...windowsBefore(start, new Date(0), cut, missing), ...past] };
 }
 
 /** Events as the rows of another SIEM's answer. */

@@ -64,8 +64,9 @@ export function stretchOf(from: string, to: string): Window {
 
 /** Simulates a run over the slot windows of a stretch, after what lies before it; 400 for more windows than one request may take. */
 export async function simulateStretch(deps: ProofDeps, run: Run, stretch: Window, now: Date): Promise<Simulated> {
-  const cron = run.definition.cronSchedule;
-  const windows = windowsWithin(stretch, cron, windowsMax + 1);
+  // As scheduled runs cut them, so that what is found has the keys of their hits.
+  const cut = { cron: run.definition.cronSchedule, delayMs: run.connection.delayMs };
+  const windows = windowsWithin(stretch, cut, windowsMax + 1);
   if (windows.length > windowsMax)
     throw fieldError('/to', 'out_of_range', `At most ${windowsMax} windows of the schedule; ask for less time.`);
   const signal = AbortSignal.timeout(timeMsMax);
@@ -77,7 +78,7 @@ export async function simulateStretch(deps: ProofDeps, run: Run, stretch: Window
       : new Date(0);
     const reach = new Date(stretch.from.getTime() - reachMs);
     const since = oldest && oldest > reach ? oldest : reach;
-    const past = oldest === null ? [] : windowsBefore(windows[0]!.from, since, cron, windowsMax);
+    const past = oldest === null ? [] : windowsBefore(windows[0]!.from, since, cut, windowsMax);
     return await simulate({
       run,
       search: connection.search,

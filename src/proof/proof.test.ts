@@ -1,8 +1,12 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../test/harness.ts';
+import { scriptedSiem } from '../../test/runs.ts';
 import { acrossOrgs, inOrg, rows } from '../db/db.ts';
+import { CreateDetection } from '../detections/input.ts';
+import { scopes } from '../orgs/caller.ts';
 import { runDue } from '../runs/run-due.ts';
+import { previewDetection } from './preview.ts';
 
 const time = { now: new Date('2026-03-02T12:00:00Z') };
 const { deps, newOrg } = await startApp({ clock: () => time.now });
@@ -72,6 +76,26 @@ test('a preview says which columns the rows lack', async () => {
   expect((await ask({ entityField: 'usr', detectionCategory: 'sequence_pattern' })).warnings).toMatchObject([
     { code: 'no_entity_field', detail: expect.stringContaining('usr') },
     { code: 'no_steps' },
+  ]);
+});
+
+test('windows of a connection that lies behind its slots are cut as its scheduled runs cut them', async () => {
+  const org = await newOrg();
+  const siem = { ...scriptedSiem(() => []), delayMs: 5 * 60_000, firstEventAt: () => Promise.resolve(new Date(at(8))) };
+  const on = { ...deps, connectionFor: () => Promise.resolve(siem) };
+  const caller = { orgId: org.id, keyId: null, scopes: new Set(scopes) };
+  const input = CreateDetection.parse(detection);
+  const { windows } = await previewDetection(on, caller, { ...input, from: at(9, 55), to: at(11, 55) });
+  const spans = (list: { from: Date | string; to: Date | string }[]) =>
+    list.map(({ from, to }) => [new Date(from).toISOString(), new Date(to).toISOString()]);
+  expect(spans(windows)).toEqual([
+    [at(9, 55), at(10, 55)],
+    [at(10, 55), at(11, 55)],
+  ]);
+  expect(spans(siem.asked.slice(0, 3).map(({ window }) => window))).toEqual([
+    [at(7, 55), at(8, 55)],
+    [at(8, 55), at(9, 55)],
+    [at(9, 55), at(10, 55)],
   ]);
 });
 

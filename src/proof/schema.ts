@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { severities } from '../analysis/candidate.ts';
 import { PreviewInput } from '../detections/input.ts';
+import { Instant } from '../lib/instant.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
-const Instant = z.iso.datetime({ offset: true });
 
 export const PreviewDetection = PreviewInput;
 export type PreviewDetection = z.infer<typeof PreviewDetection>;

@@ -5,7 +5,7 @@ import { testDatabase } from '../../test/database.ts';
 import { startRuns, type RunsTest } from '../../test/runs.ts';
 import type { DetectionCategory } from '../analysis/candidate.ts';
 import { updateDetection } from '../detections/update.ts';
-import type { Row } from '../siem/connector.ts';
+import { SiemError, type Row } from '../siem/connector.ts';
 import { estimateBackfill, requestBackfill } from './backfill.ts';
 import { getGaps } from './read.ts';
 
@@ -46,7 +46,7 @@ async function outcome(t: RunsTest, id: string): Promise<unknown> {
 const queries: Partial<Record<DetectionCategory, string>> = { sequence_pattern: 'SELECT 2 AS step' };
 
 // The hit of hour 6 has the key of one that hour 1 makes once it is filled.
-const first = { user: 'a', what: 'x', step: 1, count: 1 };
+const first: World['rows'][number][number] = { user: 'a', what: 'x', step: 1, count: 1 };
 const sameHitTwice = {
   rows: Array.from({ length: hoursMax }, (_, n) =>
     n === 1 || n === 6 ? [first] : n === 5 ? [{ ...first, what: 'y' }] : [],
@@ -63,8 +63,19 @@ async function missAndFill(
   { rows, off, away, split }: World,
   category: DetectionCategory,
   suppressionMinutes: number,
+  trouble?: (t: RunsTest, from: Date) => Promise<void>,
 ): Promise<{ t: RunsTest; whole: string; holed: string }> {
-  const t = await startRuns(on, ({ window }) => rowsOf(rows, window.from), hour(0));
+  let isFilling = false;
+  const t = await startRuns(
+    on,
+    async ({ window }) => {
+      if (isFilling) await trouble?.(t, window.from);
+      return rowsOf(rows, window.from);
+    },
+    hour(0),
+  );
+  // So few windows before that the filling of memory is never cut short by its time, however slow the machine.
+  t.siem.firstEventAt = () => Promise.resolve(new Date(hour(-8)));
   const detectionQuery = queries[category] ?? 'logins';
   const input = { detectionCategory: category, detectionQuery, suppressionMinutes };
   const whole = await t.newDetection(input);
@@ -75,6 +86,7 @@ async function missAndFill(
     if (n === off) await set(false);
     if (n === off + away) await set(true);
   }
+  isFilling = true;
   const cut = split && away > 1 ? off + 1 : off;
   // The later part first, so that the two parts touch one another as well.
   const parts = cut > off ? [[cut, off + away] as const, [off, cut] as const] : [[off, off + away] as const];
@@ -190,6 +202,47 @@ test('a backfill that fails half way leaves what it did filled and the rest open
   expect(await t.select(sql`select covered_from, covered_to from coverage`)).toEqual([
     { covered_from: new Date(hour(0)), covered_to: new Date(hour(6)) },
   ]);
+});
+
+// The window of hour 5 stands out only once hours 2 to 4 are known.
+const quietGap: World = {
+  rows: [[{ ...first, count: 40 }], [], [], [], [{ ...first, count: 9 }], [{ ...first, count: 40 }]],
+  off: 2,
+  away: 3,
+  split: false,
+};
+
+/** As `missAndFill`, with `trouble` at each window that the backfill asks for. */
+function fillWith(trouble: (t: RunsTest, from: Date) => Promise<void>) {
+  return missAndFill(quietGap, 'baseline_anomaly', 0, trouble);
+}
+
+test('a backfill that loses its worker at each of its windows still comes to the same hits', async () => {
+  const lost = new Set<string>();
+  const { t, whole, holed } = await fillWith(async (runs, from) => {
+    if (lost.has(from.toISOString())) return;
+    lost.add(from.toISOString());
+    // The third loss in all would fail the run.
+    await runs.select(sql`update run_queue set lost = 0, worker = 'gone', lease_until = clock_timestamp() returning 1`);
+  });
+  expect([...lost].toSorted()).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(hour));
+  expect(await outcome(t, holed)).toEqual(await outcome(t, whole));
+  expect(await seen(t, whole)).toContainEqual({ entity: 'a', window_from: new Date(hour(5)) });
+});
+
+test('what a backfill that fails did not come to look at again is examined once more later', async () => {
+  let failed = false;
+  const { t, whole, holed } = await fillWith((_runs, from) => {
+    if (failed || from.toISOString() !== hour(5)) return Promise.resolve();
+    failed = true;
+    throw new SiemError({ kind: 'x', blame: 'author', retryable: false, message: 'no' });
+  });
+  expect(await seen(t, holed)).not.toEqual(await seen(t, whole));
+  await t.runAt(hour(hoursMax + 0.2));
+  expect(await seen(t, holed)).not.toEqual(await seen(t, whole));
+  await t.runAt(hour(hoursMax + 0.25));
+  expect(await outcome(t, holed)).toEqual(await outcome(t, whole));
+  expect(await t.select(sql`select 1 from revisits union all select 1 from rechecks`)).toEqual([]);
 });
 
 test('a window cut by its limit stays a gap of its own', async () => {

@@ -1,10 +1,10 @@
 import type { Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { emitEvents } from '../outputs/emit.ts';
-import { findRun } from './read-store.ts';
+import { findDetectionState, findRun } from './read-store.ts';
 import { toRunRecord } from './record.ts';
 
-/** Tells destinations that a run has ended. Its revision is the attempt that ended it. */
+/** Tells destinations that a run has ended; of a deleted detection nothing. Its revision is the attempt that ended it. */
 export async function emitRun(
   tx: Tx,
   { orgId, runId }: { orgId: OrgId; runId: string },
@@ -13,7 +13,7 @@ export async function emitRun(
   const type = `run.${status}` as const;
   await emitEvents(tx, [orgId], [type], async () => {
     const found = await findRun(tx, orgId, runId);
-    if (!found) return [];
+    if (!found || (await findDetectionState(tx, orgId, found.detection_id))?.deleted) return [];
     const run = toRunRecord(found);
     const { attempt: revision, detectionId } = run;
     return [{ orgId, type, resourceId: runId, revision, data: { organizationId: orgId, ...run }, detectionId }];

@@ -50,10 +50,15 @@ export async function executeRun(deps: RunDeps, claim: Claim, signal: AbortSigna
 
 type Doing = { signal: AbortSignal; judge: Judge };
 
+/** A model that fails ends the run, but not before its windows are examined: what waits for a verdict is stored, a window out of reach is not. */
 async function work(deps: RunDeps, beginning: Beginning, { signal, judge }: Doing): Promise<Ended> {
   const { run, leftovers } = beginning;
   const judged = new Map<number, number>();
-  const judgeAll = (): Promise<void> => judgeCandidates(deps, run, { judge, signal, judged });
+  let trouble: ModelError | undefined;
+  const judgeAll = async (): Promise<void> => {
+    if (trouble) return;
+    trouble = await judgeCandidates(deps, run, { judge, signal, judged }).then(() => undefined, modelTrouble);
+  };
   if (leftovers) await judgeAll();
   const windows = windowsOf(beginning);
   const more = beginning.pending.length > windowsMax;
@@ -61,12 +66,19 @@ async function work(deps: RunDeps, beginning: Beginning, { signal, judge }: Doin
   if (run.trigger !== 'manual' && fresh) await fillMemory(deps, run, fresh, signal);
   for (const [index, window] of windows.entries()) {
     // What a backfill has to look at again is known only once its windows are stored.
-    const isLast = index === windows.length - 1 && !more && run.trigger !== 'backfill';
+    const isLast = index === windows.length - 1 && !more && !trouble && run.trigger !== 'backfill';
     const { needsJudge } = await examineAndStore(deps, run, { window, isLast, signal });
     if (isLast && !needsJudge) return 'finished';
     if (needsJudge) await judgeAll();
   }
-  return more || (await hasLateWindows(deps, run)) ? giveBack(deps, run.claim) : finishLate(deps, run);
+  if (more || (await hasLateWindows(deps, run))) return giveBack(deps, run.claim);
+  if (trouble) throw trouble;
+  return finishLate(deps, run);
+}
+
+function modelTrouble(error: unknown): ModelError {
+  if (error instanceof ModelError) return error;
+  throw error;
 }
 
 const pastChangesMax = 5;

@@ -31,8 +31,8 @@ const queueOf = (t: RunsTest) =>
     sql<{
       state: string;
       retries: number;
-      wait: number;
-    }>`select state, retries, extract(epoch from retry_at - clock_timestamp())::int as wait from run_queue`,
+      retry_at: Date | null;
+    }>`select state, retries, retry_at from run_queue`,
   );
 
 async function claimAt(t: RunsTest, at: string): Promise<Claim> {
@@ -85,17 +85,19 @@ test('trouble upstream is tried again within the slot, then fails; the time stay
     return [];
   });
   const id = await t.newDetection();
-  await t.runAt(hour(1));
-  expect(await runsOf(t)).toMatchObject([{ status: 'queued', attempt: 1, failure: JSON.stringify(upstream) }]);
-  const waits: number[] = [];
-  for (let attempt = 1; attempt < 6; attempt++) {
+  const clock = async () => (await t.select(sql<{ now: Date }>`select clock_timestamp() as now`))[0]!.now.getTime();
+  for (const [n, pause] of [5, 15, 45, 135, 300].entries()) {
+    const before = await clock();
+    await t.tryAt(hour(1));
+    expect(await runsOf(t)).toMatchObject([{ status: 'queued', attempt: n + 1, failure: JSON.stringify(upstream) }]);
     const [waiting] = await queueOf(t);
-    waits.push(waiting!.wait);
-    expect(waiting).toMatchObject({ state: 'queued', retries: attempt });
+    expect(waiting).toMatchObject({ state: 'queued', retries: n + 1 });
+    const failedAt = waiting!.retry_at!.getTime() - pause * 1000;
+    expect(failedAt).toBeGreaterThanOrEqual(before);
+    expect(failedAt).toBeLessThanOrEqual(await clock());
     await t.select(sql`update run_queue set retry_at = clock_timestamp()`);
-    await t.runAt(hour(1));
   }
-  expect(waits.map((wait) => Math.round(wait / 5) * 5)).toEqual([5, 15, 45, 135, 300]);
+  await t.tryAt(hour(1));
   expect(await runsOf(t)).toMatchObject([{ status: 'failed', attempt: 6 }]);
   expect((await getDetection(t.deps, t.caller, id)).enabled).toBe(true);
   down = false;
@@ -123,7 +125,7 @@ test('an unexpected error is ours, is tried again and tells nothing internal', a
     throw new Error('secret detail');
   });
   await t.newDetection();
-  await t.runAt(hour(1));
+  await t.tryAt(hour(1));
   const [run] = await runsOf(t);
   expect(JSON.parse(run!.failure!)).toMatchObject({ kind: 'internal_error', blame: 'us', retryable: true });
   expect(run!.failure).not.toContain('secret');
@@ -207,15 +209,20 @@ test('a running run that is cancelled stops at its next step; a waiting one at o
   expect(await cancelRun(t.deps, t.caller, claim.runId)).toMatchObject({ status: 'cancelled' });
 });
 
-test('a deletion cancels the queued run; one that has results ends in good order', async () => {
+test('a deletion cancels the queued run; one that has results ends in good order and delivers nothing more', async () => {
   const t = await startRuns(on, async ({ window }) => {
     if (window.from.toISOString() === hour(1)) await deleteDetection(t.deps, t.caller, id);
     return [{ _id: window.from.toISOString(), user: 'root' }];
   });
+  await t.select(sql`
+    insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', '{hit.created,hit.updated,run.completed}', now(), now())`);
   const id = await t.newDetection();
   const claim = await claimAt(t, hour(3));
   expect(await executeRun(t.deps, claim, never)).toBe('finished');
   expect((await runsOf(t)).at(-1)).toMatchObject({ status: 'completed' });
+  expect(await t.select(sql`select occurrences from hits`)).toEqual([{ occurrences: 3 }]);
+  expect(await t.select(sql`select type from outbox`)).toEqual([{ type: 'hit.created' }]);
   const other = await t.newDetection();
   expect((await enqueueDueRunsAcrossOrgs(t.db, { now: new Date(hour(4)), spreadMs: 0, limit: 10 })).queued).toBe(1);
   await deleteDetection(t.deps, t.caller, other);

@@ -7,7 +7,7 @@ import { reopenGaps } from '../schedule/backfill.ts';
 import { markFailed } from '../schedule/windows.ts';
 import { emitRun } from './events.ts';
 import { progressColumns } from './progress-store.ts';
-import { postponeRechecks } from './recheck-store.ts';
+import { keepRevisits, postponeRechecks } from './recheck-store.ts';
 import type { Run, RunFailure } from './run.ts';
 
 /** How a run ends. `run`: with what it did; `reason` says why it was cancelled. */
@@ -25,7 +25,10 @@ const authorFailuresMax = 3;
 export async function finishRun(tx: Tx, claim: Claim, outcome: Outcome, now: Date): Promise<void> {
   const failure = outcome.status === 'failed' ? outcome.failure : null;
   if (failure && claim.kind === 'schedule') await countFailure(tx, claim, failure, now);
-  if (failure && claim.kind === 'backfill') await postponeRechecks(tx, claim, now);
+  if (failure && claim.kind === 'backfill') {
+    await postponeRechecks(tx, claim, now);
+    await keepRevisits(tx, claim, claim.runId, now);
+  }
   if (claim.kind === 'backfill') await reopenGaps(tx, claim, { runId: claim.runId, now });
   const score = outcome.status === 'completed' && outcome.score?.score !== null ? outcome.score : null;
   const counts = outcome.status !== 'cancelled';

@@ -6,6 +6,7 @@ import { testDatabase } from '../../test/database.ts';
 import { startRuns, type RunsTest } from '../../test/runs.ts';
 import { loadConfig } from '../config.ts';
 import { acrossOrgs } from '../db/db.ts';
+import { createException } from '../detections/exceptions.ts';
 import { deleteDetection } from '../detections/life-cycle.ts';
 import { claimRunsAcrossOrgs } from '../schedule/claim.ts';
 import { createClockGuard } from '../schedule/clock-guard.ts';
@@ -92,11 +93,15 @@ test('leases are renewed while a run goes on; one that is lost or cancelled is t
   leases.end();
 });
 
-test('what waited a day for a verdict becomes a hit though its detection is gone', async () => {
+test('what waited a day for a verdict becomes a hit though its detection is gone, but for what an exception covers', async () => {
   const users = Array.from({ length: 120 }, (_, i) => ({ _id: `e${i}`, user: `user${i}`, action: 'login' }));
   const t = await startRuns(on, () => users);
   const id = await t.newDetection();
   await t.runAt(hour(1));
+  const [excepted] = await t.select(
+    sql<{ entity: string }>`select entity from candidates where state = 'pending' order by entity limit 1`,
+  );
+  await createException(t.deps, t.caller, id, { entity: excepted!.entity, reason: 'known' });
   await deleteDetection(t.deps, t.caller, id);
   t.time.now = new Date(hour(24));
   expect(await settleOverdueAcrossOrgs(t.deps)).toBe(false);
@@ -106,7 +111,10 @@ test('what waited a day for a verdict becomes a hit though its detection is gone
   expect(
     await t.select(sql`select judged, count(*) as n, max(occurrences) as o from hits group by judged order by judged`),
   ).toEqual([
-    { judged: false, n: 20, o: 1 },
+    { judged: false, n: 19, o: 1 },
     { judged: true, n: 100, o: 1 },
+  ]);
+  expect(await t.select(sql`select state, entity from candidates where hit_id is null`)).toEqual([
+    { state: 'suppressed', entity: excepted!.entity },
   ]);
 });

@@ -79,7 +79,7 @@ test('a filling that failed half way goes on where it was', async () => {
     return [];
   });
   await t.newDetection({ detectionCategory: 'baseline_anomaly' });
-  await t.runAt(hour(1));
+  await t.tryAt(hour(1));
   const [half] = await remembered(t);
   expect(half?.n).toBe(40);
   await t.select(sql`update run_queue set retry_at = null`);

@@ -115,7 +115,7 @@ test('a model without a configured alias changes nothing: default is the analyst
 
 test('an outage is retried, verdicts that are there are kept, and the run ends well', async () => {
   const { t, stand } = await start((asked, nth) => (nth === 2 ? { status: 529 } : verdictOn(asked)));
-  await t.runAt(hour(1));
+  await t.tryAt(hour(1));
   expect(await t.select(sql`select entity from hits`)).toEqual([{ entity: 'bob' }]);
   expect((await runsOf(t))[0]).toMatchObject({ status: 'queued' });
   expect(await failureOf(t)).toMatchObject({ kind: 'model_unavailable', blame: 'upstream', retryable: true });
@@ -175,6 +175,26 @@ test.each([
     { state: 'pending', n: 1 },
   ]);
   expect(stand.asked).toHaveLength(1);
+});
+
+test('a model that is away holds up no window: each is examined in its turn, and what waited a day becomes a hit from its facts', async () => {
+  const { t } = await start(() => ({ status: 401 }), {
+    detection: { suppressionMinutes: 0 },
+    answer: ({ window }) => [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }],
+  });
+  const covered = () => t.select(sql`select covered_from, covered_to from coverage`);
+  await t.runAt(hour(1));
+  await t.runAt(hour(3));
+  expect(await covered()).toEqual([{ covered_from: new Date(hour(0)), covered_to: new Date(hour(3)) }]);
+  expect((await runsOf(t)).at(-1)).toMatchObject({ status: 'failed', hit_count: 0 });
+  expect(await failureOf(t)).toMatchObject({ kind: 'model_paused' });
+  await t.runAt(hour(26));
+  expect(await covered()).toEqual([{ covered_from: new Date(hour(0)), covered_to: new Date(hour(26)) }]);
+  expect(await t.select(sql`select window_from, judged from hits`)).toEqual([
+    { window_from: new Date(hour(0)), judged: false },
+  ]);
+  expect(await t.select(sql`select count(*) as n from candidates where state = 'pending'`)).toEqual([{ n: 25 }]);
+  expect(await t.select(sql`select 1 from gaps`)).toEqual([]);
 });
 
 test('a run that is cancelled ends at its next step, with what it has', async () => {
@@ -265,6 +285,14 @@ test('a judge model grades the run after it is delivered; its outage is no zero,
   expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 0, agreed: 0, agreement: null });
   await t.select(sql`update hits set status = 'true_positive'`);
   expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 2, agreed: 1, agreement: 50 });
+});
+
+test('what a judge model costs counts towards its budgets, whatever its grade is worth', async () => {
+  const { t } = await start((asked) => verdictOn(asked), { judge: () => ({ text: 'Well done.' }) });
+  await t.runAt(hour(1));
+  await reviewNext(t.deps, signal);
+  expect((await runsOf(t))[0]).toMatchObject({ score: null });
+  expect(await t.select(sql`select tokens from model_usage where alias = 'judge'`)).toEqual([{ tokens: 120 }]);
 });
 
 test('a shadow judges alongside, delivers nothing, and its differences are listed', async () => {

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { analystVerdict } from '../agent/analyst.ts';
 import { verifyVerdict } from '../agent/verify.ts';
+import { exceptionFor } from '../analysis/exceptions.ts';
 import { acrossOrgs, inOrg, rows, type Tx } from '../db/db.ts';
+import { listStanding } from '../detections/exception-store.ts';
 import { hitKey } from '../hits/key.ts';
 import { insertHits, insertOccurrences } from '../hits/store.ts';
 import type { OrgId } from '../lib/org-id.ts';
@@ -16,9 +18,9 @@ const batchMax = 50;
 type Ref = { orgId: OrgId; detectionId: string };
 
 /**
- * Candidates that waited a day for a verdict become hits from their facts, also where no next run comes to do it: a detection
- * that was switched off or deleted, or a weekly one. They count in no run's figures: those are written by the fenced finish of a
- * run alone, and the run that found them has finished. Answers whether there were any.
+ * Candidates that waited a day for a verdict become hits from their facts, but for those under an exception, also where no next run
+ * comes to do it: a detection that was switched off or deleted, or a weekly one. They count in no run's figures: the fenced finish
+ * of a run alone writes those, and the run that found them has finished. Answers whether there were any.
  */
 export async function settleOverdueAcrossOrgs({ db, clock }: Pick<RunDeps, 'db' | 'clock'>): Promise<boolean> {
   const now = clock();
@@ -43,13 +45,20 @@ async function settle(tx: Tx, ref: Ref, { overdue, now }: { overdue: Date; now: 
   const late = listed.filter((candidate) => candidate.createdAt < overdue);
   const ids = late.map((candidate) => candidate.id);
   const waiting = await lockWaiting(tx, ref.orgId, ids);
-  const settled = late.filter((candidate) => waiting.has(candidate.id)).map((candidate) => verdictOf(ref, candidate));
-  if (settled.length === 0) return;
+  const exceptions = await listStanding(tx, ref, now);
+  const mine = late.filter(({ id }) => waiting.has(id));
+  const excepted = mine.filter((candidate) => exceptionFor(candidate, exceptions));
+  const settled = mine
+    .filter((candidate) => !excepted.includes(candidate))
+    .map((candidate) => verdictOf(ref, candidate));
   const made = settled.filter(({ verified }) => verified.triggered);
   const unique = new Map(
     made
       .toReversed()
-      .map((one) => [one.key, newHit(ref.detectionId, one.candidate, { ...one, hitKey: one.key, judged: false })]),
+      .map((one) => [
+        one.key,
+        newHit(ref.detectionId, one.candidate, { ...one, hitKey: one.key, judged: one.candidate.verdict !== null }),
+      ]),
   );
   const hitIds = await insertHits(tx, ref.orgId, [...unique.values()], now);
   const occurrences = made.map(({ key, candidate }) => ({
@@ -65,7 +74,8 @@ async function settle(tx: Tx, ref: Ref, { overdue, now }: { overdue: Date; now: 
     verdict: verified.verdict,
     hitId: hitIds.get(key) ?? null,
   }));
-  await markJudged(tx, { orgId: ref.orgId, runId: null, now }, judged);
+  const kept = excepted.map(({ id }) => ({ id, state: 'suppressed' as const, verdict: null, hitId: null }));
+  await markJudged(tx, { orgId: ref.orgId, runId: null, now }, [...judged, ...kept]);
 }
 
 function verdictOf({ detectionId }: Ref, candidate: StoredCandidate) {

@@ -51,6 +51,15 @@ export async function postponeRechecks(tx: Tx, { orgId, detectionId }: Ref, now:
     where ${due}`.execute(tx);
 }
 
+/** What a run that failed did not come to look at again, since the past changed, is examined once more later: its gaps may be filled, so nobody would ask again. */
+export async function keepRevisits(tx: Tx, { orgId, detectionId }: Ref, runId: string, now: Date): Promise<void> {
+  await sql`insert into rechecks (organization_id, detection_id, window_from, window_to, generation, due_at)
+    select organization_id, detection_id, r.window_from, r.window_to, m.generation, ${now}::timestamptz + make_interval(mins => ${retryMinutes})
+    from revisits r join memory_windows m using (organization_id, detection_id, window_from)
+    where organization_id = ${orgId} and detection_id = ${detectionId} and r.run_id = ${runId} and m.examined
+    on conflict do nothing`.execute(tx);
+}
+
 /** Queues a run in the lane of backfills for detections with windows to examine once more. Answers how many. */
 export async function enqueueRechecksAcrossOrgs(db: Db, now: Date): Promise<number> {
   return acrossOrgs(db, async (tx) => {

@@ -1,5 +1,5 @@
-import { exhausted } from '../agent/budgets.ts';
-import { gradeRun, type GradeResult } from '../agent/grade.ts';
+import { exhausted, type Spent } from '../agent/budgets.ts';
+import { gradeRun } from '../agent/grade.ts';
 import { budgetExceeded } from '../agent/model-error.ts';
 import { modelScore, noJudging, type JudgingFigures } from '../agent/model-score.ts';
 import type { ModelRef } from '../agent/models.ts';
@@ -41,16 +41,15 @@ export async function reviewNext(deps: RunDeps, signal: AbortSignal): Promise<bo
 
 async function reviewOne(deps: RunDeps, review: Review, by: { model: ModelRef; signal: AbortSignal }): Promise<void> {
   const read = await readRecord(deps, review, by.model);
-  const result = await gradeRun({ ...by, steps: read.steps, verdicts: read.verdicts });
+  const spend = (spent: Spent): Promise<void> =>
+    inOrg(deps.db, review.orgId, (tx) => countUsage(tx, review, { alias: by.model.alias, ...spent }, deps.clock()));
+  const result = await gradeRun({ ...by, spend, steps: read.steps, verdicts: read.verdicts });
   const score = modelScore(read.figures, read.candidates, result.grade);
   await inOrg(deps.db, review.orgId, async (tx) => {
-    await countUsage(tx, review, usageOf(by.model, result), deps.clock());
     // Whoever took the run over meanwhile has graded it.
     if (await dropReview(tx, review)) await writeGrade(tx, review, { score, opinions: result.opinions });
   });
 }
-
-const usageOf = ({ alias }: ModelRef, { tokens, costUsd }: GradeResult) => ({ alias, tokens, costUsd });
 
 async function readRecord(deps: RunDeps, review: Review, { alias, entry }: ModelRef) {
   return inOrg(deps.db, review.orgId, async (tx) => {

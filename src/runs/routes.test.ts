@@ -240,6 +240,7 @@ test('runs, gaps and hits come in pages, newest first', async () => {
   expect([...page.hits, ...rest.hits].map((hit) => hit.windowFrom)).toEqual([2, 1, 0].map(hour));
   expect((await org.call('GET', `/api/hits?from=${hour(3)}`)).body.hits).toHaveLength(1);
   expect((await org.call('GET', `/api/hits?to=${hour(2)}`)).body.hits).toHaveLength(1);
+  expect((await org.call('GET', '/api/hits?to=0000-01-01T00:00:00Z')).body.errors[0].pointer).toBe('query/to');
   expect((await org.call('GET', '/api/hits?severity=odd')).status).toBe(400);
 
   await runAt(hour(12));

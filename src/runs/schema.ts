@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { severities } from '../analysis/candidate.ts';
 import { runTriggers } from './run.ts';
+import { Instant } from '../lib/instant.ts';
 
 export const runStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 
@@ -12,11 +13,8 @@ export const RunRequest = z.strictObject({
     .max(10_000)
     .optional()
     .describe('For the judge of this run; the built-in analyst reads none.'),
-  from: z.iso
-    .datetime({ offset: true })
-    .optional()
-    .describe('With `to`: a window on event time. Without: the last full slot window.'),
-  to: z.iso.datetime({ offset: true }).optional(),
+  from: Instant.optional().describe('With `to`: a window on event time. Without: the last full slot window.'),
+  to: Instant.optional(),
 });
 export type RunRequest = z.infer<typeof RunRequest>;
 
@@ -96,8 +94,8 @@ export const RunList = z.object({ runs: z.array(Run), nextCursor: z.string().nul
 export type RunList = z.infer<typeof RunList>;
 
 export const BackfillRequest = z.strictObject({
-  from: z.iso.datetime({ offset: true }),
-  to: z.iso.datetime({ offset: true }).describe('Open gaps within are filled, in whole slot windows.'),
+  from: Instant,
+  to: Instant.describe('Open gaps within are filled, in whole slot windows.'),
 });
 export type BackfillRequest = z.infer<typeof BackfillRequest>;
 

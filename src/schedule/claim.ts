@@ -143,6 +143,22 @@ export async function renewLeasesAcrossOrgs(
   );
 }
 
+/**
+ * Milliseconds until the first of the runs due at slot time `now` that wait for a time comes to it: the next attempt, or, while
+ * a worker holds it, the end of the lease. Undefined: none waits so.
+ */
+export async function findWaitAcrossOrgs(db: Db, now: Date): Promise<number | undefined> {
+  const [found] = await acrossOrgs(db, (tx) =>
+    rows(
+      tx,
+      sql<{ ms: number }>`
+        select ceil(greatest(extract(epoch from min(coalesce(lease_until, retry_at)) - clock_timestamp()), 0) * 1000) as ms
+        from run_queue where start_at <= ${now} and (state = 'running' or retry_at > clock_timestamp()) having count(*) > 0`,
+    ),
+  );
+  return found?.ms;
+}
+
 export type LostRun = { claim: Claim; cancel: boolean };
 
 /**

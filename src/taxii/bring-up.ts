@@ -1,5 +1,6 @@
 import type { Tx } from '../db/db.ts';
 import { findAnswering, isRelevant } from '../feed/relevance-store.ts';
+import { asSaid } from '../exports/own-word.ts';
 import { goneObject } from '../exports/stix/gone.ts';
 import { stixOfItem, type ExportedItem } from '../exports/stix/item.ts';
 import type { StixObject } from '../exports/stix/object.ts';
@@ -21,7 +22,7 @@ import {
 const itemsMax = 200;
 
 /**
- * Lists the objects of the next items that changed, became relevant or are retracted by the organization alone. The collection must be
+ * Lists the objects of the next items that changed, became relevant or of which the organization itself said something. The collection must be
  * locked. Answers how many items that were; none: the collection is up to date.
  */
 export async function bringUp(tx: Tx, collection: Listed): Promise<number> {
@@ -68,10 +69,11 @@ async function listNext(tx: Tx, collection: Listed): Promise<Changed[]> {
 /** The objects of an item, and the last versions of those that it had and has no more. */
 function objectsOf({ id, version }: Changed, exported: ExportedItem, held: HeldObject[]): NewObject[] {
   const { objects } = stixOfItem(exported);
+  const item = asSaid(exported.item, exported.words.at(-1));
   const there = new Set(objects.map((object) => object.id));
   const gone = held
     .filter(({ object_id }) => !there.has(object_id))
-    .map(({ type, object_id }) => goneObject(type, object_id, exported.item))
+    .map(({ type, object_id }) => goneObject(type, object_id, item))
     .filter((object) => object !== undefined);
   const listed = (object: StixObject, isGone: boolean): NewObject => ({
     objectId: object.id,

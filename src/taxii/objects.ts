@@ -60,12 +60,10 @@ async function readContents(tx: Tx, listed: ListedObject[]): Promise<StixObject[
   });
 }
 
-/** As the organization sees the item now, and as it is without and with its own word: a version listed earlier is one of the three. */
+/** Without the organization's own words, and from each of them on: every version listed is of one of these, the later the surer. */
 function candidates(exported: ExportedItem): StixObject[] {
-  const { touchedAt } = exported;
-  return [
-    { ...exported, touchedAt: null, retracted: false },
-    ...(touchedAt ? [{ ...exported, retracted: !exported.retracted }] : []),
-    exported,
-  ].flatMap((one) => stixOfItem(one).objects);
+  const { words } = exported;
+  return [...Array(words.length + 1).keys()].flatMap(
+    (count) => stixOfItem({ ...exported, words: words.slice(0, count) }).objects,
+  );
 }

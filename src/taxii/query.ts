@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fieldError } from '../lib/errors.ts';
+import { isInstant } from '../lib/instant.ts';
 
 const text = z.string().min(1).max(5_000).optional();
 
@@ -31,7 +32,7 @@ export type Asked = {
 
 const limitMax = 1_000;
 const listMax = 100;
-const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
+const isTime = (text: string): boolean => text.endsWith('Z') && isInstant(text);
 
 /** What a query asks for. Throws a 400 that names the parameter. */
 export function readObjectsQuery(query: ObjectsQuery): Asked {
@@ -49,7 +50,7 @@ export function readObjectsQuery(query: ObjectsQuery): Asked {
 
 function readTime(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  if (!timePattern.test(value) || Number.isNaN(Date.parse(value)))
+  if (!isTime(value))
     throw fieldError(`query/${name}`, 'invalid_time', `${name} must be a time such as 2026-01-05T09:00:00.000000Z.`);
   return value;
 }
@@ -59,7 +60,7 @@ export const nextOf = (date: string): string => Buffer.from(date).toString('base
 
 function readNext(next: string): string {
   const date = Buffer.from(next, 'base64url').toString();
-  if (!timePattern.test(date) || nextOf(date) !== next)
+  if (!isTime(date) || nextOf(date) !== next)
     throw fieldError('query/next', 'unknown_next', 'next is not one that this server gave.');
   return date;
 }

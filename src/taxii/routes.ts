@@ -14,7 +14,8 @@ const CollectionPath = z.object({ id: z.string() });
 const ObjectPath = CollectionPath.extend({ objectId: z.string() });
 
 const schema = { hide: true } as const;
-const config = { scope: 'feed:read', basic: true } as const;
+// A problem has the title that an error message of the standard must have (section 3.6.1).
+const config = { scope: 'feed:read', basic: true, errorType: taxiiType } as const;
 
 /** TAXII 2.1 (OASIS Standard, 10 June 2021), reading only. Described by that standard and not by openapi.json. */
 export function taxiiRoutes(app: App, deps: Deps): void {
@@ -63,6 +64,7 @@ export function taxiiRoutes(app: App, deps: Deps): void {
     },
   });
   objectRoutes(app, deps);
+  refuseWriting(app);
 }
 
 function objectRoutes(app: App, deps: Deps): void {
@@ -121,6 +123,26 @@ function objectRoutes(app: App, deps: Deps): void {
       return sendPage(reply, page, { versions: page.rows.map((row) => row.version || row.date_added) });
     },
   });
+}
+
+/** No collection takes anything: 403, as the standard says of those that cannot be written to (section 5.2). */
+function refuseWriting(app: App): void {
+  for (const [method, url] of [
+    ['POST', `${root}/collections/:id/objects/`],
+    ['DELETE', `${root}/collections/:id/objects/:objectId/`],
+  ] as const)
+    app.route({
+      method,
+      url,
+      config,
+      schema,
+      // Before the body is read: its media type is none that is known here.
+      onRequest: async ({ params }) => {
+        getCollection((params as z.infer<typeof CollectionPath>).id);
+        throw appError('forbidden', 'The collection cannot be written to.');
+      },
+      handler: () => undefined,
+    });
 }
 
 /** Of one object; throws not_found where the collection has none of it at all. */

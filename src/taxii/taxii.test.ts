@@ -54,10 +54,25 @@ describe('the standard', () => {
     [objectsOf('nothing'), {}, 404],
     [`${objectsOf('all')}?limit=0`, {}, 400],
     [`${objectsOf('all')}?added_after=yesterday`, {}, 400],
+    [`${objectsOf('all')}?added_after=2026-02-30T00:00:00Z`, {}, 400],
+    [`${objectsOf('all')}?added_after=0000-01-01T00:00:00Z`, {}, 400],
+    [`${objectsOf('all')}?match[version]=2026-13-01T00:00:00Z`, {}, 400],
     [`${objectsOf('all')}?next=anything`, {}, 400],
+    [`${objectsOf('all')}?next=${Buffer.from('2026-02-30T00:00:00Z').toString('base64url')}`, {}, 400],
     [`${objectsOf('all')}report--6f3d2a54-1c1e-4b9c-9d0a-3a6b1c5e7f01/`, {}, 404],
   ] as const)('%s %o: %i', async (url, headers, status) => {
-    expect((await get(url, headers)).status).toBe(status);
+    const answer = await get(url, headers);
+    expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/taxii+json;version=2.1']);
+    if (status !== 200) expect(answer.body.title).toMatch(/\w/);
+  });
+
+  test('nothing can be written to a collection', async () => {
+    const org = await app.newOrg();
+    const headers = { 'content-type': 'application/taxii+json;version=2.1' };
+    const object = 'report--6f3d2a54-1c1e-4b9c-9d0a-3a6b1c5e7f01';
+    expect((await org.call('POST', objectsOf('all'), '{"objects":[]}', headers)).status).toBe(403);
+    expect((await org.call('DELETE', `${objectsOf('all')}${object}/`)).status).toBe(403);
+    expect((await org.call('PUT', objectsOf('all'))).status).toBe(405);
   });
 
   test('a key is taken as the password of Basic authentication, and only here', async () => {
@@ -161,6 +176,59 @@ test('a retraction by one organization alone is seen by it alone', async () => {
   await reader.call('DELETE', `/api/feed/items/${id}/retract`);
   const again = await readAll(reader, 'all', after.last);
   expect(again.objects.map(({ revoked }) => revoked)).toEqual([undefined, undefined, undefined]);
+});
+
+describe("an organization's own words", () => {
+  const say = async (org: TestOrg, id: string, words: object): Promise<void> =>
+    expect((await org.call('PUT', `/api/feed/items/${id}/override`, words)).status).toBe(200);
+  const statusOf = (value: string, status: string) => ({ indicators: [{ type: 'domain', value, status }] });
+
+  test('are added as later versions, every one of which can be read again', async () => {
+    const org = await app.newOrg();
+    const shared = await readAll(org, 'all');
+    const { id } = (await post(org, 'The dropper was fetched from worded-host[.]top by the attackers.')).body;
+    const seen: Read[] = [];
+    let { objects, last } = await readAll(org, 'all', shared.last);
+    for (const words of [
+      { severity: 'critical' },
+      statusOf('worded-host.top', 'false_positive'),
+      { severity: 'low', indicators: null },
+      { note: 'of no matter to others' },
+    ]) {
+      seen.push(...objects);
+      await say(org, id, words);
+      ({ objects, last } = await readAll(org, 'all', last));
+    }
+    expect(objects).toEqual([]);
+    const ofType = (type: string) => seen.filter((one) => one.type === type);
+    expect(ofType('report').map((one) => (one as Read & { labels: string[] }).labels[0])).toEqual([
+      expect.stringMatching(/^severity:(?!critical)/),
+      'severity:critical',
+      'severity:critical',
+      'severity:low',
+    ]);
+    expect(ofType('indicator').map(({ revoked = false }) => revoked)).toEqual([false, false, true, false]);
+    for (const one of [...ofType('report'), ...ofType('indicator')]) {
+      const url = `${objectsOf('all')}${one.id}/?match[version]=${one.modified}`;
+      expect((await org.call('GET', url)).body.objects).toEqual([one]);
+    }
+    const paged = await readAll(org, 'all', shared.last, 1);
+    expect(paged.objects.filter(({ type }) => type === 'report')).toEqual(ofType('report').slice(-1));
+  });
+
+  test('revoke an indicator that came as STIX for it alone, and leave the rest as it came', async () => {
+    const [maker, reader] = [await app.newOrg(), await app.newOrg(['feed:read', 'feed:write'])];
+    const source = await fileSource(app, maker, { kind: 'stix', visibility: 'shared', tlp: 'CLEAR' });
+    await source.pull(reportOf(78, ['taken-78.top', 'kept-78.top']));
+    const before = { maker: await readAll(maker, 'all'), reader: await readAll(reader, 'all') };
+    const [{ id }] = (await reader.call('GET', '/items?indicator=taken-78.top')).body.items;
+    await say(reader, id, { severity: 'low' });
+    expect((await readAll(reader, 'all', before.reader.last)).objects).toEqual([]);
+    await say(reader, id, statusOf('taken-78.top', 'revoked'));
+    const after = await readAll(reader, 'all', before.reader.last);
+    expect(after.objects).toMatchObject([{ id: 'indicator--taken-78.top', revoked: true }]);
+    expect((await readAll(maker, 'all', before.maker.last)).objects).toEqual([]);
+  });
 });
 
 test('who resumes at the last date while four writers commit misses nothing', async () => {

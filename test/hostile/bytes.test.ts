@@ -94,7 +94,17 @@ test('NUL, lone surrogates and bad UTF-8 in paths, parameters and bodies are ref
     '/items/%00',
     '/items?asOf=%00',
   ])
-    expect((await org.call('GET', path)).status, path).toBeOneOf([400, 404]);
+    expect((await org.call('GET', path)).status, path).toBe(400);
+  for (const [path, pointer] of [
+    ['/api/detections?q=a%00b', 'query/q'],
+    ['/api/detections?tag=%00', 'query/tag'],
+    ['/api/hits?entity=%00', 'query/entity'],
+    ['/api/audit?cursor=%00', 'query/cursor'],
+    ['/taxii2/root/collections/all/objects/?match[id]=%00', 'query/match[id]'],
+    ['/taxii2/root/collections/all/objects/%00/', 'path/objectId'],
+    ['/api/feed/sources?cursor=%00', 'query/cursor'],
+  ] as const)
+    expect((await org.call('GET', path)).body.errors?.[0]?.pointer, path).toBe(pointer);
   for (const [name, text] of Object.entries({ nul: 'a\u0000b', half: 'a\ud800b' })) {
     const posted = await org.call('POST', '/api/feed/items', { text });
     expect([posted.status, posted.body.errors?.[0]?.pointer], name).toEqual([400, '/text']);
@@ -102,4 +112,23 @@ test('NUL, lone surrogates and bad UTF-8 in paths, parameters and bodies are ref
   const broken = Buffer.concat([Buffer.from('{"text":"'), Buffer.from([0xff]), Buffer.from('"}')]);
   expect((await org.call('POST', '/api/feed/items', broken)).status).toBe(400);
   expect((await app.app.inject('/readyz')).statusCode).toBe(200);
+});
+
+test('a cursor that no page gave is refused by name on every list', async () => {
+  const cursors = [
+    'x',
+    '2026-01-01T00:00:00.000Z x',
+    '2026-01-01T00:00:00.000Z a\u0000b',
+    '-271821-04-20T00:00:00.000Z 01900000-0000-7000-8000-000000000001',
+    '2026-01-01T00:00:00.000Z',
+  ].map((text) => Buffer.from(text).toString('base64url'));
+  const lists = ['detections', 'detections/suggestions', 'agents', 'hits', 'audit', 'connections', 'outputs'];
+  for (const list of lists) {
+    for (const cursor of cursors) {
+      const { status, body } = await org.call('GET', `/api/${list}?cursor=${cursor}`);
+      expect([status, body.errors?.[0]?.pointer], `${list} ${cursor}`).toEqual([400, 'query/cursor']);
+    }
+  }
+  for (const list of ['hits/entities', 'keys'])
+    expect((await org.call('GET', `/api/${list}?cursor=${cursors[2]}`)).status, list).toBe(400);
 });

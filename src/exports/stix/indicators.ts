@@ -1,20 +1,27 @@
 import { indicatorEnd } from '../../feed/expiry.ts';
 import type { FeedItem, Indicator } from '../../feed/schema.ts';
 import { buckets } from '../../feed/vocabulary.ts';
+import { saidOf, type OwnWord } from '../own-word.ts';
 import { percent, stamp, type Common, type StixObject } from './object.ts';
 import { observableOf } from './observables.ts';
 import { patternOf } from './patterns.ts';
 
 /** The indicators of an item; with each that stands and that everyone may see, its observable and what joins the two. */
-export function indicatorObjects(item: FeedItem, common: Common): StixObject[] {
-  return buckets.flatMap((bucket) => item.iocs[bucket]).flatMap((indicator) => objectsOf(item, indicator, common));
+export function indicatorObjects(item: FeedItem, word: OwnWord | undefined, common: Common): StixObject[] {
+  return buckets
+    .flatMap((bucket) => item.iocs[bucket])
+    .flatMap((indicator) => objectsOf(item, indicator, { said: saidOf(word, indicator), common }));
 }
 
-function objectsOf(item: FeedItem, indicator: Indicator, common: Common): StixObject[] {
+type Given = { said: Indicator['status'] | undefined; common: Common };
+
+/** What the organization calls expired is revoked: it ends by its word, and not at a time. What it calls active has no end. */
+function objectsOf(item: FeedItem, indicator: Indicator, { said, common }: Given): StixObject[] {
   const { properties, idOf } = common;
   const { type, value, normalizedValue, status, confidence } = indicator;
   const key = `${type} ${normalizedValue}`;
-  const isRevoked = properties['revoked'] === true || status === 'revoked' || status === 'false_positive';
+  const isRevoked =
+    properties['revoked'] === true || status === 'revoked' || status === 'false_positive' || said === 'expired';
   const made: StixObject = {
     type: 'indicator',
     id: idOf('indicator', key),
@@ -26,7 +33,7 @@ function objectsOf(item: FeedItem, indicator: Indicator, common: Common): StixOb
     pattern: patternOf(indicator),
     pattern_type: 'stix',
     pattern_version: '2.1',
-    ...validity(item, indicator),
+    ...validity(item, indicator, said === 'active'),
     confidence: percent(confidence),
   };
   const observable = isRevoked || item.source.tlp !== 'CLEAR' ? undefined : observableOf(indicator);
@@ -43,9 +50,9 @@ function objectsOf(item: FeedItem, indicator: Indicator, common: Common): StixOb
 }
 
 /** `valid_until` must be later than `valid_from` (STIX 2.1, section 4.7); an end before the first sight moves that. */
-function validity(item: FeedItem, indicator: Indicator): Record<string, string> {
+function validity(item: FeedItem, indicator: Indicator, isEndless: boolean): Record<string, string> {
   const from = Date.parse(indicator.firstSeen ?? item.source.publishTime ?? item.addedToFeedAt);
   const end = Math.min(indicatorEnd(indicator, item), Date.parse('9999-12-31T23:59:59.999Z'));
   const valid = { valid_from: stamp(new Date(Math.min(from, end - 1)).toISOString()) };
-  return { ...valid, valid_until: stamp(new Date(end).toISOString()) };
+  return isEndless ? valid : { ...valid, valid_until: stamp(new Date(end).toISOString()) };
 }

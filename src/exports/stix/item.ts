@@ -1,15 +1,16 @@
 import type { FeedItem } from '../../feed/schema.ts';
+import { asSaid, type OwnWord } from '../own-word.ts';
 import { indicatorObjects } from './indicators.ts';
 import { stixLosses, type Losses } from './losses.ts';
 import { markingOf } from './markings.ts';
+import { isTaken, restate } from './originals.ts';
 import { identityOf, percent, stamp, uuidv5, type Common, type StixObject } from './object.ts';
 
-/** An item as its version says it; `touchedAt`: when the organization that reads it last changed `retracted`, its own word on it. */
+/** An item as its version says it, and what the organization that reads it said of it, the newest last: that holds. */
 export type ExportedItem = {
   item: FeedItem;
   originals: StixObject[] | null;
-  retracted: boolean;
-  touchedAt: Date | null;
+  words: OwnWord[];
   /** A person made this version: what came as STIX was taken back, or given again. */
   byPerson: boolean;
 };
@@ -17,15 +18,20 @@ export type ExportedItem = {
 export type StixItem = { objects: StixObject[]; losses: Losses };
 
 /**
- * The STIX 2.1 objects of an item: the same for the same version of it, and with a later `modified` for every other one. What came as STIX
- * is given as it came, but for what a person took back.
+ * The STIX 2.1 objects of an item: the same for the same version of it and the same own words, and with a later `modified` for every other.
+ * What came as STIX is given as it came, but for what a person took back.
  */
-export function stixOfItem({ item, originals, retracted, touchedAt, byPerson }: ExportedItem): StixItem {
-  const modified = later(item.lastUpdated, touchedAt);
-  const isRetracted = retracted || item.event.status === 'retracted';
+export function stixOfItem({ item: shared, originals, words, byPerson }: ExportedItem): StixItem {
+  const word = words.at(-1);
+  const item = asSaid(shared, word);
+  const isRetracted = item.event.status === 'retracted';
   if (originals) {
-    const isRestated = isRetracted || touchedAt !== null || byPerson;
-    const objects = isRestated ? originals.map((object) => restate(object, modified, isRetracted)) : originals;
+    const isWhole = isRetracted || byPerson || words.some(({ status }) => status === 'retracted');
+    const objects = originals.map((object) =>
+      isWhole || words.some((one) => isTaken(object, shared, one))
+        ? restate(object, item.lastUpdated, isRetracted || isTaken(object, shared, word))
+        : object,
+    );
     return { objects, losses: {} };
   }
   const publisher = identityOf(item.source.publisher);
@@ -35,24 +41,16 @@ export function stixOfItem({ item, originals, retracted, touchedAt, byPerson }: 
       spec_version: '2.1',
       created_by_ref: publisher.id,
       created: stamp(item.createdAt),
-      modified: stamp(modified),
+      modified: stamp(item.lastUpdated),
       ...(isRetracted ? { revoked: true } : {}),
       object_marking_refs: [marking.id],
     },
     idOf: (type, key) => `${type}--${uuidv5(item.id, JSON.stringify([type, key]))}`,
   };
   const named = [...vulnerabilities(item, common), ...names(item, common), ...techniques(item, common)];
-  const indicators = indicatorObjects(item, common);
+  const indicators = indicatorObjects(item, word, common);
   const report = reportOf(item, common, [...named, ...indicators.filter(({ type }) => type === 'indicator')]);
   return { objects: [marking, publisher, report, ...named, ...indicators], losses: stixLosses(item) };
-}
-
-const later = (iso: string, at: Date | null): string => (at && at.toISOString() > iso ? at.toISOString() : iso);
-
-/** An object of others that is revoked, or stands again after that; observables, and what describes others, have no such state. */
-function restate(object: StixObject, modified: string, revoked: boolean): StixObject {
-  if (object['modified'] === undefined || object['revoked'] === true || object.type === 'identity') return object;
-  return { ...object, modified: stamp(modified), ...(revoked ? { revoked } : {}) };
 }
 
 function reportOf(item: FeedItem, { properties, idOf }: Common, members: StixObject[]): StixObject {

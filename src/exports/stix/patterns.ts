@@ -25,7 +25,8 @@ const pathByType: Partial<Record<IndicatorType, string>> = {
   cert_serial: 'x509-certificate:serial_number',
 };
 
-const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`;
+/** A string of a pattern (STIX 2.1, section 9.6). */
+export const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`;
 
 /** The observation expression that looks for a value (STIX 2.1, section 9). */
 export function patternOf({ type, normalizedValue: value }: Pick<Indicator, 'type' | 'normalizedValue'>): string {

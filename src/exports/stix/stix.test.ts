@@ -2,8 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { faultsOf } from '../../../test/stix-standard.ts';
 import type { FeedItem, Indicator } from '../../feed/schema.ts';
-import { buckets, bucketByType, tlps, type IndicatorType } from '../../feed/vocabulary.ts';
+import {
+  buckets,
+  bucketByType,
+  indicatorStatuses,
+  itemStatuses,
+  severities,
+  tlps,
+  type IndicatorType,
+} from '../../feed/vocabulary.ts';
 import { bundleOf } from './bundle.ts';
+import type { OwnWord } from '../own-word.ts';
 import type { ExportedItem } from './item.ts';
 import { observableOf } from './observables.ts';
 
@@ -29,12 +38,26 @@ const itemOf = (found: Indicator[], tlp: FeedItem['source']['tlp'] = 'CLEAR'): F
   canonicalKey: 'url:northmere.example/1',
   tenantOverrides: null,
 });
+const evil: Indicator = {
+  type: 'domain',
+  value: 'evil[.]top',
+  normalizedValue: 'evil.top',
+  status: 'active',
+  confidence: 0.7,
+  ttlDays: 180,
+};
 const exported = (item: FeedItem, more: Partial<ExportedItem> = {}): ExportedItem => ({
   item,
   originals: null,
-  retracted: false,
-  touchedAt: null,
+  words: [],
   byPerson: false,
+  ...more,
+});
+const word = (more: Partial<OwnWord>, day = 7): OwnWord => ({
+  at: new Date(Date.UTC(2026, 0, day)),
+  severity: null,
+  status: null,
+  indicators: [],
   ...more,
 });
 type Read = Record<string, unknown> & { id: string; type: string; modified?: string };
@@ -51,6 +74,25 @@ const indicators = fc
   .uniqueArray(indicator, { maxLength: 20, selector: ({ type, value }) => `${type} ${value}` })
   .map((list) => list.map((one): Indicator => ({ ...one, normalizedValue: one.value })));
 
+/** Words about some of the indicators. */
+const ownWords = fc
+  .array(
+    fc.record({
+      severity: fc.option(fc.constantFrom(...severities)),
+      status: fc.option(fc.constantFrom(...itemStatuses)),
+      every: fc.integer({ min: 1, max: 3 }),
+      said: fc.constantFrom(...indicatorStatuses),
+    }),
+    { maxLength: 3 },
+  )
+  .map((said) => (list: Indicator[]) => {
+    return said.map(({ severity, status, every, said: stand }, index) => {
+      const some = list.filter((_one, place) => place % every === 0);
+      const own = some.map(({ type, normalizedValue }) => ({ type, value: normalizedValue, status: stand }));
+      return word({ severity, status, indicators: own }, 7 + index);
+    });
+  });
+
 describe('STIX out', () => {
   // The first two stand in STIX 2.1 itself (sections 2.9 and 6.4).
   test.each([
@@ -63,8 +105,8 @@ describe('STIX out', () => {
 
   test('whatever an item holds, its objects keep to the standard and have the same bytes twice', () => {
     fc.assert(
-      fc.property(indicators, fc.constantFrom(...tlps), fc.boolean(), (list, tlp, retracted) => {
-        const one = exported(itemOf(list, tlp), { retracted });
+      fc.property(indicators, fc.constantFrom(...tlps), ownWords, (list, tlp, say) => {
+        const one = exported(itemOf(list, tlp), { words: say(list) });
         expect(faultsOf(objectsOf(one))).toEqual([]);
         expect(JSON.stringify(bundleOf([structuredClone(one)]))).toBe(JSON.stringify(bundleOf([one])));
       }),
@@ -77,7 +119,8 @@ describe('STIX out', () => {
     const changed = { ...itemOf([]), lastUpdated: '2026-01-06T09:00:00.000Z', version: 2 };
     for (const later of [
       exported(changed),
-      exported(itemOf([]), { retracted: true, touchedAt: new Date('2026-01-07') }),
+      exported(itemOf([]), { words: [word({ status: 'retracted' })] }),
+      exported(itemOf([]), { words: [word({ severity: 'low' })] }),
     ]) {
       const report = objectsOf(later).find(({ type }) => type === 'report')!;
       const known = before.find(({ id }) => id === report.id)!;
@@ -86,16 +129,44 @@ describe('STIX out', () => {
     }
   });
 
+  test.each(['expired', 'revoked', 'false_positive'] as const)(
+    'what the organization calls %s is revoked; what it calls active stands without an end',
+    (status) => {
+      const made = (stand: Indicator['status'], words: OwnWord[]) =>
+        objectsOf(exported(itemOf([{ ...evil, status: stand }]), { words })).find(({ type }) => type === 'indicator')!;
+      const say = (own: Indicator['status'], day: number) =>
+        word({ indicators: [{ type: 'domain', value: 'evil.top', status: own }] }, day);
+      expect(made('active', [say(status, 7)])).toMatchObject({
+        revoked: true,
+        modified: '2026-01-07T00:00:00.000001Z',
+      });
+      const again = made(status, [say(status, 7), say('active', 8)]);
+      expect(again['revoked']).toBeUndefined();
+      expect(again['valid_until']).toBeUndefined();
+      expect(again.modified).toBe('2026-01-08T00:00:00.000001Z');
+    },
+  );
+
+  test('of what came as STIX only indicators of nothing but what the organization took back are touched', () => {
+    const pattern = (text: string) => ({ type: 'indicator', id: `indicator--${text}`, pattern: text, modified: at });
+    const originals = [
+      pattern("[domain-name:value = 'EVIL.top']"),
+      pattern("[domain-name:value = 'evil.top'] OR [domain-name:value = 'other.top']"),
+      pattern("[domain-name:value = 'other.top']"),
+      { type: 'report', id: 'report--1', modified: at },
+    ];
+    const other = { ...evil, value: 'other.top', normalizedValue: 'other.top' };
+    const give = (words: OwnWord[]) => objectsOf(exported(itemOf([evil, other]), { originals, words }));
+    const taken = word({ severity: 'low', indicators: [{ type: 'domain', value: 'evil.top', status: 'revoked' }] });
+    const [first, ...rest] = give([taken]);
+    expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000001Z' });
+    expect(rest).toEqual(originals.slice(1));
+    const [again] = give([taken, word({}, 8)]);
+    expect(again).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000001Z' });
+  });
+
   test('the form of the objects is pinned: who changes it counts `form` up', () => {
-    const one: Indicator = {
-      type: 'domain',
-      value: 'evil[.]top',
-      normalizedValue: 'evil.top',
-      status: 'active',
-      confidence: 0.7,
-      ttlDays: 180,
-    };
-    expect(bundleOf([exported(itemOf([one]))])).toMatchSnapshot();
+    expect(bundleOf([exported(itemOf([evil]))])).toMatchSnapshot();
   });
 
   test('an observable is written only where it may go unmarked', () => {

@@ -46,7 +46,12 @@ export async function mergeItem(deps: Deps, caller: Caller, id: string, into: st
 }
 
 /** Retracts the item. 409 where it is already. */
-export async function retractItem(deps: Deps, caller: Caller, id: string, reason: string): Promise<FeedItemDetail> {
+export async function retractItem(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  reason: string | undefined,
+): Promise<FeedItemDetail> {
   return decide(deps, caller, id, {
     action: 'item.retracted',
     own: (tx, item, decided) => retractForAll(tx, item, decided, reason),

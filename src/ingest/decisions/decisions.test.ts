@@ -108,6 +108,7 @@ describe('on own items', () => {
     expect(restored.body.iocs.domains.some(({ status }: { status: string }) => status === 'revoked')).toBe(false);
     expect((await org.call('GET', '/items?status=retracted')).body.total).toBe(0);
     expect((await org.call('DELETE', at(a, 'retract'))).status).toBe(409);
+    expect((await org.call('POST', at(b, 'retract'))).body.versions[0]).not.toHaveProperty('note');
     // What the source said meanwhile comes now.
     expect(await sources[0]!.pull(changed)).toMatchObject({ corrected: 1 });
   });

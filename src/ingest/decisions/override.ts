@@ -8,7 +8,7 @@ import type { Target } from './store.ts';
 export type Said =
   | { kind: 'split' }
   | { kind: 'merge'; into: string }
-  | { kind: 'retract'; reason: string }
+  | { kind: 'retract'; reason: string | undefined }
   | { kind: 'restore' };
 
 /**
@@ -26,7 +26,12 @@ export async function overrideItem(tx: Tx, { caller, at }: Decided, item: Target
     orgId: caller.orgId,
     itemId: item.id,
     status: said.kind === 'retract' ? 'retracted' : said.kind === 'restore' ? null : (before?.status ?? null),
-    note: said.kind === 'retract' ? said.reason : said.kind === 'restore' ? null : (before?.note ?? null),
+    note:
+      said.kind === 'retract'
+        ? (said.reason ?? before?.note ?? null)
+        : said.kind === 'restore'
+          ? null
+          : (before?.note ?? null),
     standsApart: said.kind === 'split' || (said.kind !== 'merge' && (before?.stands_apart ?? false)),
     mergedInto: said.kind === 'merge' ? said.into : said.kind === 'split' ? null : (before?.merged_into ?? null),
     at,

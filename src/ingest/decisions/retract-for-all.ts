@@ -11,13 +11,13 @@ import type { Decided } from './decide.ts';
 import type { Target } from './store.ts';
 
 /** The item becomes a tombstone with its content; what it was is kept for whoever takes that back. */
-export async function retractForAll(tx: Tx, item: Target, decided: Decided, reason: string): Promise<void> {
+export async function retractForAll(tx: Tx, item: Target, decided: Decided, reason: string | undefined): Promise<void> {
   if (item.status === 'retracted') throw appError('conflict', 'The item is retracted already.');
   const own = item.own_doc ?? item.doc;
   const { duplicateOf: _root, ...before } = JSON.parse(own) as FeedItem;
   const heldBack = JSON.stringify(before);
   const after = retractItem(before, { version: item.version + 1, lastUpdated: decided.at });
-  await change(tx, item, decided, { after, heldBack, note: reason });
+  await change(tx, item, decided, { after, heldBack, note: reason ?? null });
 }
 
 /** The item is again what it was before a person retracted it; its source is read anew for what it said meanwhile, its text analysed anew. */

@@ -31,10 +31,10 @@ export function decisionRoutes(app: App, deps: Deps): void {
   app.route({
     method: 'POST',
     url: '/api/feed/items/:id/retract',
-    config,
+    config: { ...config, bodyOptional: true },
     schema: { ...common, summary: 'Retract an item', body: RetractItem },
     handler: (request) =>
-      retractItem(deps, callerOf(request), request.params.id.toLowerCase(), request.body.reason.trim()),
+      retractItem(deps, callerOf(request), request.params.id.toLowerCase(), request.body.reason?.trim()),
   });
   app.route({
     method: 'DELETE',

@@ -11,7 +11,7 @@ const Reason = z
 export const MergeItem = z.strictObject({
   into: z.string().regex(uuidPattern, 'must be a UUID').describe('The item whose story it tells.'),
 });
-export const RetractItem = z.strictObject({ reason: Reason });
+export const RetractItem = z.strictObject({ reason: Reason.optional() });
 
 const text = (max: number) =>
   z

@@ -15,6 +15,11 @@ const words: Record<string, Severity> = {
   high: 'high',
   important: 'high',
   critical: 'critical',
+  // As CERT-Bund writes them.
+  niedrig: 'low',
+  mittel: 'medium',
+  hoch: 'high',
+  kritisch: 'critical',
 };
 
 // Only what a text states about itself; what follows from its subject is no cue.

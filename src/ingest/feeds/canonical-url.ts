@@ -1,10 +1,13 @@
 const tracking =
   /^(?:utm_\w+|mtm_\w+|pk_\w+|at_\w+|mc_[ce]id|_hs\w+|hs_\w+|fbclid|gclid|gclsrc|dclid|msclkid|yclid|twclid|igshid|mkt_tok|trk\w*|ref|ref_src|ref_url|referrer|cmp|cmpid|icid|ncid|sr_share|spm|share|amp|outputtype|__twitter_impression|guccounter|s_cid|linkid|wt\.mc_id|ocid)$/i;
 const wrapsMax = 3;
+// A key stands in an index.
+const keyMaxChars = 1_500;
 
 /**
  * One form for the addresses under which one article is met (spec/feed.md, "canonicalKey"): no scheme, `www.`, tracking parameters,
- * fragment, trailing slash, AMP or web archive around it. Undefined for what is no web address.
+ * fragment, trailing slash, AMP or web archive around it. Undefined for what is no web address,
+ * and for one too long to be a key.
  */
 export function canonicalUrl(address: string): string | undefined {
   let url = URL.parse(address.trim());
@@ -23,7 +26,8 @@ export function canonicalUrl(address: string): string | undefined {
     .filter(([name]) => !tracking.test(name))
     .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   const query = new URLSearchParams(kept).toString();
-  return `${host}${path}${query === '' ? '' : `?${query}`}`;
+  const key = `${host}${path}${query === '' ? '' : `?${query}`}`;
+  return key.length <= keyMaxChars ? key : undefined;
 }
 
 /** The address that an archive or an AMP cache wraps. */

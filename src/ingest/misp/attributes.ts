@@ -1,3 +1,4 @@
+import { instant } from '../record.ts';
 import { objectsOf, textOf, type JsonObject } from '../extract/json.ts';
 
 /** An attribute of an event or of an object in it. */
@@ -9,6 +10,8 @@ export type Attribute = {
   relation: string | undefined;
   /** Its object was deleted. */
   deleted: boolean;
+  /** Until when the certificate that its object describes is valid, as ISO text. */
+  validUntil: string | undefined;
 };
 
 /** Every attribute of an event, those of its objects too, in their order. Proposals of others (ShadowAttribute) state nothing yet. */
@@ -18,15 +21,19 @@ export function attributesOf(event: JsonObject): Attribute[] {
     prefix: `Attribute[${indexOf(event['Attribute'], holder, at)}].`,
     relation: undefined,
     deleted: false,
+    validUntil: undefined,
   }));
   for (const [at, object] of objectsOf(event['Object']).entries()) {
     const place = indexOf(event['Object'], object, at);
-    for (const [index, holder] of objectsOf(object['Attribute']).entries())
+    const parts = objectsOf(object['Attribute']);
+    const end = parts.find((part) => part['object_relation'] === 'validity-not-after');
+    for (const [index, holder] of parts.entries())
       found.push({
         holder,
         prefix: `Object[${place}].Attribute[${indexOf(object['Attribute'], holder, index)}].`,
         relation: `${textOf(object['name']) ?? ''} ${textOf(holder['object_relation']) ?? ''}`,
         deleted: object['deleted'] === true || object['deleted'] === '1',
+        validUntil: instant(end?.['value']),
       });
   }
   return found;

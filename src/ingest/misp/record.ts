@@ -6,6 +6,7 @@ import { collectStatements } from '../extract/statements.ts';
 import { createStoredText, valueMaxChars } from '../extract/stored-text.ts';
 import { instant, type SourceRecord } from '../record.ts';
 import { findPlatform } from '../../feed/platforms.ts';
+import { bucketByType } from '../../feed/vocabulary.ts';
 import { attributesOf, type Attribute } from './attributes.ts';
 import { classifyCluster, clustersOf, judgementOfTags, tlpOfTags } from './tags.ts';
 import { observablesOf } from './types.ts';
@@ -109,7 +110,8 @@ function readAttribute(attribute: Attribute, { statements, found, reliability, w
     phishing: judged.phishing,
   };
   for (const observable of observablesOf(type, value, relation)) {
-    statements.state(observable, statement);
+    const isCert = observable.kind === 'indicator' && bucketByType[observable.type] === 'certs';
+    statements.state(observable, isCert ? { ...statement, until: attribute.validUntil } : statement);
     if (observable.kind === 'indicator') prove(attribute, observable.value);
   }
 }

@@ -50,6 +50,8 @@ describe('an advisory', () => {
       severity: 'medium',
       severityRule: 'source',
     });
+    const mittel = { vulnerabilities: [], document: { lang: 'de-DE', aggregate_severity: { text: 'mittel' } } };
+    expect(one(mittel)).toMatchObject({ severity: 'medium', severityRule: 'source' });
   });
 
   test.each([

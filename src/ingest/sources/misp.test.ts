@@ -107,6 +107,23 @@ describe('an event', () => {
     ]);
   });
 
+  test('a certificate lives as long as it is valid', () => {
+    const part = (type: string, value: string, object_relation: string) =>
+      mispAttribute(type, value, { object_relation });
+    const Object = [
+      {
+        name: 'x509',
+        Attribute: [
+          part('x509-fingerprint-sha1', 'ab'.repeat(20), 'x509-fingerprint-sha1'),
+          part('datetime', '2024-01-31T00:00:00+00:00', 'validity-not-after'),
+          part('domain', 'cert.example', 'dns_names'),
+        ],
+      },
+    ];
+    const { certs, domains } = read({ Attribute: [], Object }).iocs;
+    expect([certs[0]!.ttlDays, domains[0]!.ttlDays]).toEqual([30, 180]);
+  });
+
   test('an attribute may be marked more strictly than its event; deleted is withdrawn', () => {
     const Attribute = [mispAttribute('domain', 'a.example', { Tag: [{ name: 'tlp:amber+strict' }] })];
     expect(read({ Attribute }).tlp).toBe('AMBER+STRICT');

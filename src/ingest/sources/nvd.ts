@@ -79,8 +79,8 @@ function readCve(
     title: (textOf(cve['cisaVulnerabilityName']) ?? sentence ?? id).trim().slice(0, 500).toWellFormed(),
     url: `https://nvd.nist.gov/vuln/detail/${id}`,
     textUrl: part.url,
-    publishTime: utc(cve['published']),
-    modifiedAt: utc(cve['lastModified']),
+    publishTime: instant(cve['published']),
+    modifiedAt: instant(cve['lastModified']),
     withdrawn: /^rejected$/i.test(textOf(cve['vulnStatus']) ?? ''),
     severity: judged.severity,
     severityRule: judged.rule,
@@ -111,10 +111,4 @@ function scoreOf(cve: JsonObject): CvssScore | undefined {
         : undefined,
     ),
   );
-}
-
-/** The service writes UTC without saying so. */
-function utc(value: unknown): string | undefined {
-  const text = textOf(value)?.trim();
-  return text && instant(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
 }

@@ -1,7 +1,9 @@
 import { zipSync } from 'fflate';
 import { expect, test } from 'vitest';
+import { collectContext, type Collection } from '../collect.ts';
 import type { Parsed } from '../record.ts';
 import { osvRecord } from '../test-osv.ts';
+import { startServer } from '../test-server.ts';
 import { osv } from './osv.ts';
 
 const parse = (...contents: (object | string | Buffer)[]): Parsed =>
@@ -116,4 +118,29 @@ test('archives and documents made to do harm are refused quickly', () => {
   const deep = `{"id":"GO-2024-1","modified":"2024-01-01T00:00:00Z","x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
   expect(parse(deep).records[0]!.storedText).toContain('nested too deep');
   expect(performance.now() - began).toBeLessThan(20_000);
+});
+
+test('an index of one ecosystem, and of all: what has another time is read again', async () => {
+  const server = await startServer();
+  const collect = (path: string, cursor?: unknown): Promise<Collection> =>
+    osv.collect!(collectContext({ url: `${server.base}${path}`, cursor, now: new Date(), allow: ['127.0.0.1'] }))!;
+  for (const path of ['/PyPI/PYSEC-2024-1', '/PyPI/PYSEC-2024-2', '/Rocky%20Linux/RLSA-2024%3A3'])
+    server.document(`${path}.json`, JSON.stringify(osvRecord(decodeURIComponent(path.split('/').at(-1)!))));
+  server.document('/PyPI/modified_id.csv', '2024-01-02T00:00:00Z,PYSEC-2024-2\n2024-01-01T00:00:00Z,PYSEC-2024-1\n');
+  const first = await collect('/PyPI/modified_id.csv');
+  expect(first.parts.map(({ name }) => name)).toEqual(['PYSEC-2024-2', 'PYSEC-2024-1']);
+  server.document('/PyPI/modified_id.csv', '2024-01-03T00:00:00Z,PYSEC-2024-1\n2024-01-02T00:00:00Z,PYSEC-2024-2\n');
+  const second = await collect('/PyPI/modified_id.csv', first.cursor);
+  expect([second.parts.map(({ name }) => name), second.unchanged]).toEqual([['PYSEC-2024-1'], 1]);
+  const rows = ['2024-01-03T00:00:00Z,PyPI/PYSEC-2024-1', '2024-01-02T00:00:00Z,Rocky Linux/RLSA-2024:3'];
+  server.document('/modified_id.csv', rows.join('\n'));
+  const all = await collect('/modified_id.csv');
+  const { records } = osv.parse(all.parts, { reliability: 0.8 });
+  expect(records.map(({ textUrl }) => textUrl)).toEqual([
+    `${server.base}/PyPI/PYSEC-2024-1.json`,
+    `${server.base}/Rocky%20Linux/RLSA-2024%3A3.json`,
+  ]);
+  server.document('/none.csv', 'name,value\n');
+  await expect(collect('/none.csv')).rejects.toThrow('no row with a time and an id');
+  server.stop();
 });

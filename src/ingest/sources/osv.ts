@@ -40,16 +40,18 @@ export const osv: SourceFormat = {
   parse: (parts, { reliability }) => readParts(parts.flatMap(unzipped), (part) => readPart(part, reliability)),
 };
 
-/** `modified_id.csv` has a row `time,id` for each record, whose file stands beside it. */
+/** `modified_id.csv` has a row `time,id` for each record, whose file stands beside it; `time,ecosystem/id` where it is of all ecosystems. */
 async function collectIndex(context: CollectContext): Promise<Collection> {
   const index = await context.fetch(context.url, { accept: 'text/csv, */*;q=0.1' });
   const rows = decodeUtf8(index!.bytes).split('\n', indexMaxRows + 1);
   if (rows.length > indexMaxRows) throw new Error(`the index has more than ${indexMaxRows} rows`);
   const entries = rows.flatMap((row) => {
     const [time = '', id = ''] = row.trim().split(',');
-    const name = id.split('/').at(-1) ?? '';
+    const path = id.split('/');
+    const name = path.at(-1)!;
     if (!instant(time) || !idPattern.test(name)) return [];
-    return [{ id: name, mark: time, url: new URL(`./${encodeURIComponent(name)}.json`, context.url).href }];
+    const file = `${path.map(encodeURIComponent).join('/')}.json`;
+    return [{ id: name, mark: time, url: new URL(`./${file}`, context.url).href }];
   });
   if (entries.length === 0) throw new Error('the index has no row with a time and an id');
   return collectEntries(context, entries);

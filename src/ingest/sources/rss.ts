@@ -6,6 +6,7 @@ import type { Part, Skipped, SourceFormat, UnreadText } from '../record.ts';
 
 const atOnce = 3;
 const pagesMax = 200;
+const idMaxChars = 500;
 const pageMaxBytes = 4 * 1024 * 1024;
 const accepts = 'text/html, application/xhtml+xml, text/plain;q=0.8';
 /** Pages are corrected in their first days; after that only a change in the feed has them read again. */
@@ -46,7 +47,8 @@ function entriesOf(document: { bytes: Buffer; contentType?: string | undefined; 
     feed.left === 0 ? [] : [{ entry: `${feed.left} entries`, reason: 'the feed has more than are read' }];
   const entries = new Map<string, Entry>();
   for (const entry of feed.entries) {
-    const recordId = wellFormed((entry.id ?? entry.link ?? hashOf(entry)).slice(0, 1_000));
+    const given = wellFormed(entry.id ?? entry.link ?? hashOf(entry));
+    const recordId = given.length > idMaxChars ? sha256(given) : given;
     if (entries.has(recordId)) left.push({ entry: recordId, reason: 'stands in the feed more than once' });
     else if (!entry.title && !entry.link && !entry.content && !entry.summary)
       left.push({ entry: recordId, reason: 'is empty' });
@@ -55,23 +57,20 @@ function entriesOf(document: { bytes: Buffer; contentType?: string | undefined; 
   return { entries: [...entries.values()], left };
 }
 
-const hashOf = (entry: FeedEntry): string =>
-  createHash('sha256')
-    .update(
-      JSON.stringify([entry.id, entry.link, entry.title, entry.published, entry.updated, entry.content, entry.summary]),
-    )
-    .digest('hex');
+const hashOf = ({ id, link, title, published, updated, content, summary }: FeedEntry): string =>
+  sha256(JSON.stringify([id, link, title, published, updated, content, summary]));
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 function unreadOf(entry: FeedEntry, part?: Part): UnreadText {
   const { recordId } = entry as Entry;
   return {
     recordId,
-    externalId: entry.id,
+    externalId: entry.id?.slice(0, idMaxChars).toWellFormed(),
     title: entry.title,
     link: /^https?:\/\//i.test(entry.link ?? '') ? entry.link : undefined,
     publishTime: entry.published ?? entry.created ?? entry.updated,
     modifiedAt: entry.updated,
-    language: entry.language,
+    language: entry.language?.slice(0, 35),
     html: entry.content ?? entry.summary,
     ...(part && part.bytes.length > 0
       ? { page: { bytes: part.bytes, contentType: part.contentType, url: part.url! } }
@@ -79,15 +78,28 @@ function unreadOf(entry: FeedEntry, part?: Part): UnreadText {
   };
 }
 
+type Held = {
+  /** What was made of each entry of the feed: `markOf`. */
+  seen?: Record<string, string>;
+  /** Until when nothing is to be read while the feed stays the same, and how its server is asked for that. */
+  quietUntil?: string;
+  etag?: string | undefined;
+  lastModified?: string | undefined;
+};
+
 /**
  * Reads the feed, and the page of each entry that is new, has changed in the feed, or is of the last days. A page that cannot be fetched
  * is no retraction: a known entry stays as it is, a new one is made of the feed's own text.
  */
 async function collect(context: CollectContext): Promise<Collection> {
-  const known = seenOf(context.cursor);
+  const held = (context.cursor ?? {}) as Held;
+  const known = new Map(Object.entries(held.seen ?? {}));
+  const isQuiet = held.quietUntil !== undefined && context.now.toISOString() < held.quietUntil;
   const feed = await context.fetch(context.url, {
     accept: 'application/rss+xml, application/atom+xml, application/feed+json, application/xml, */*;q=0.5',
+    ...(isQuiet ? { etag: held.etag, lastModified: held.lastModified } : {}),
   });
+  if (!feed && isQuiet) return { parts: [], cursor: held, unchanged: known.size, skipped: [], more: false };
   if (!feed) throw new Error('the server says that nothing is new without being asked');
   const { entries, left } = entriesOf(feed);
   const seen = new Map<string, string>();
@@ -118,13 +130,28 @@ async function collect(context: CollectContext): Promise<Collection> {
     }
   };
   await Promise.all(Array.from({ length: atOnce }, lane));
+  const more = next < open.length;
+  const isDone = !more && skipped.length === left.length;
   return {
     parts: open.flatMap(({ recordId }) => read.get(recordId) ?? []),
-    cursor: { seen: Object.fromEntries(seen) },
+    cursor: {
+      seen: Object.fromEntries(seen),
+      ...(isDone
+        ? { quietUntil: quietUntil(entries, context.now), etag: feed.etag, lastModified: feed.lastModified }
+        : {}),
+    } satisfies Held,
     unchanged,
     skipped,
-    more: next < open.length,
+    more,
   };
+}
+
+/** When a page is next to be read again though the feed says nothing new. */
+function quietUntil(entries: Entry[], now: Date): string {
+  const due = entries.flatMap((entry) =>
+    daysOf(entry, now) < rereadDays ? Date.parse(entry.published!) + (daysOf(entry, now) + 1) * dayMs : [],
+  );
+  return new Date(Math.min(now.getTime() + rereadDays * dayMs, ...due)).toISOString();
 }
 
 async function pageOf(context: CollectContext, entry: Entry): Promise<Part | Error> {
@@ -139,12 +166,9 @@ async function pageOf(context: CollectContext, entry: Entry): Promise<Part | Err
 }
 
 /** What the feed says of the entry, and how often its page should have been read by now. */
-function markOf(entry: Entry, now: Date): string {
-  const days = entry.published ? Math.floor((now.getTime() - Date.parse(entry.published)) / dayMs) : rereadDays;
-  return `${hashOf(entry).slice(0, 32)} ${Math.max(0, Math.min(rereadDays, days))}`;
-}
+const markOf = (entry: Entry, now: Date): string => `${hashOf(entry).slice(0, 32)} ${daysOf(entry, now)}`;
 
-function seenOf(cursor: unknown): Map<string, string> {
-  const { seen } = (cursor ?? {}) as { seen?: Record<string, string> };
-  return new Map(Object.entries(seen ?? {}));
+function daysOf({ published }: Entry, now: Date): number {
+  const days = published ? Math.floor((now.getTime() - Date.parse(published)) / dayMs) : rereadDays;
+  return Math.max(0, Math.min(rereadDays, days));
 }

@@ -158,6 +158,25 @@ describe('what an item says', () => {
     expect(parse(bundle(report([], { revoked: true }))).records[0]!.withdrawn).toBe(true);
   });
 
+  test('a certificate lives as long as it is valid', () => {
+    const certificate = { type: 'x509-certificate', validity_not_after: '2024-01-21T00:00:00Z' };
+    const inside = { '0': { ...certificate, hashes: { 'SHA-1': 'cd'.repeat(20) } } };
+    const { records } = parse(
+      bundle(
+        report(['observed-data--o', 'observed-data--p', 'x509-certificate--c', 'x509-certificate--d']),
+        { type: 'observed-data', id: 'observed-data--o', ...time, object_refs: ['x509-certificate--c'] },
+        { type: 'observed-data', id: 'observed-data--p', ...time, objects: inside },
+        { ...certificate, id: 'x509-certificate--c', serial_number: '0a:0b' },
+        { type: 'x509-certificate', id: 'x509-certificate--d', serial_number: '0c' },
+      ),
+    );
+    expect(records[0]!.iocs.certs.map(({ type, value, ttlDays }) => [type, value.slice(0, 5), ttlDays])).toEqual([
+      ['cert_sha1', 'cdcdc', 18],
+      ['cert_serial', '0a:0b', 18],
+      ['cert_serial', '0c', 365],
+    ]);
+  });
+
   test('techniques: sub-technique, revoked id forwarded, unknown kept as a mapping; kill chain and path by tactic', () => {
     const { records } = parse(
       bundle(

@@ -31,6 +31,8 @@ const report = (refs: string[], more: object = {}) => ({
 
 let server: Awaited<ReturnType<typeof startServer>>;
 let held: Held[] = [];
+/** Whether the server names the next page, or leaves it to the date of the last object. */
+let namesNext = true;
 const path = '/api1/collections/c1/objects/';
 const minute = (n: number): string => new Date(Date.UTC(2024, 5, 1, 0, n)).toISOString();
 const put = (objects: object[], at: number): void =>
@@ -50,7 +52,7 @@ const objects: Route = (response, { query, headers }: Asked) => {
   if (page.length > 0) response.setHeader('x-taxii-date-added-last', page.at(-1)!.added);
   response.end(
     JSON.stringify({
-      ...(more ? { more, next: String(start + 2) } : {}),
+      ...(more ? { more, ...(namesNext ? { next: String(start + 2) } : {}) } : {}),
       ...(page.length > 0 ? { objects: page.map(({ object }) => object) } : {}),
     }),
   );
@@ -62,6 +64,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 beforeEach(() => {
   held = [];
+  namesNext = true;
   server.asked.length = 0;
   server.routes.clear();
   server.routes.set(path, objects);
@@ -139,6 +142,41 @@ describe('a collection', () => {
     expect([titles(first).length, first.more]).toEqual([4, true]);
     const second = await collect(path, first.cursor, { documentsMax: 2 });
     expect([titles(second), second.more]).toEqual([['Indicator 4', 'Indicator 5', 'Indicator 6'], false]);
+  });
+
+  test('a server that names no next page is asked by the date of what came last', async () => {
+    namesNext = false;
+    for (let n = 0; n < 5; n += 1) put([indicator(n)], n);
+    const first = await collect(path, undefined, { documentsMax: 1 });
+    expect([titles(first), first.more]).toEqual([['Indicator 0', 'Indicator 1'], true]);
+    const second = await collect(path, first.cursor);
+    expect([titles(second), second.more]).toEqual([['Indicator 2', 'Indicator 3', 'Indicator 4'], false]);
+    expect(server.asked.map(({ query }) => query.get('added_after'))).toEqual([null, minute(1), minute(3)]);
+  });
+
+  test('dates that lead no further are refused', async () => {
+    server.routes.set(path, (response) => {
+      response.setHeader('content-type', 'application/taxii+json;version=2.1');
+      response.setHeader('x-taxii-date-added-last', minute(0)).end(JSON.stringify({ more: true, objects: [] }));
+    });
+    await expect(collect()).rejects.toThrow(/not where/);
+    expect(server.asked).toHaveLength(2);
+  });
+
+  test('where the server has forgotten how far a list was read, it is read from its beginning', async () => {
+    put(
+      Array.from({ length: 5 }, (_, n) => indicator(n)),
+      0,
+    );
+    const first = await collect(path, undefined, { documentsMax: 1 });
+    // The word that the first pull was left with means nothing any more.
+    server.routes.set(path, (response, asked) => {
+      if (server.asked.length === 2) response.writeHead(400).end();
+      else objects(response, asked);
+    });
+    const second = await collect(path, first.cursor);
+    expect([first.more, server.asked[1]!.query.get('next')]).toEqual([true, '2']);
+    expect([titles(second).length, second.more]).toEqual([5, false]);
   });
 
   test('a collection that is empty is good', async () => {

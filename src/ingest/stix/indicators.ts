@@ -44,9 +44,11 @@ export function indicatorsOf(members: StixObject[], given: Given): { iocs: Iocs;
       state(member, observables, statement);
       if (mapping) mappings.push({ ...mapping, confidence: statement.confidence });
     } else if (member.type === 'observed-data') {
-      state(member, embeddedObservables(member), observationOf(member, given));
+      for (const object of embeddedObjects(member))
+        state(member, propertiesOf(object), observationOf(member, object, given));
     } else if (member['created'] === undefined) {
-      state(member, propertiesOf(member), observationOf(partsOfObservations.get(member.id) ?? member, given));
+      const observed = partsOfObservations.get(member.id) ?? member;
+      state(member, propertiesOf(member), observationOf(observed, member, given));
     }
   }
   return { iocs: collected.iocs(given.publishTime), mappings };
@@ -87,21 +89,21 @@ function statementOf(indicator: StixObject, given: Given): Statement {
   };
 }
 
-function observationOf(observed: StixObject, given: Given): Statement {
+/** A certificate is worth watching for as long as it is valid. */
+function observationOf(observed: StixObject, object: JsonObject, given: Given): Statement {
   return {
     revoked: given.withdrawn || isRevoked(observed),
     confidence: confidence(confidenceOf(observed, given.reliability) * observedWorth),
     firstSeen: instant(observed['first_observed']),
     lastSeen: instant(observed['last_observed']),
+    until: instant(object['validity_not_after']),
     phishing: false,
   };
 }
 
 /** STIX 2.0 keeps the observed objects inside. */
-function embeddedObservables(observed: StixObject): Observable[] {
-  const objects = isObject(observed['objects']) ? Object.values(observed['objects']).filter(isObject) : [];
-  return objects.flatMap(propertiesOf);
-}
+const embeddedObjects = (observed: StixObject): JsonObject[] =>
+  isObject(observed['objects']) ? Object.values(observed['objects']).filter(isObject) : [];
 
 const depthMax = 8;
 

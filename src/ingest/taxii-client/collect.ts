@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { CollectContext, Collection } from '../collect.ts';
-import { textOf } from '../extract/json.ts';
+import { textOf, type JsonObject } from '../extract/json.ts';
+import { FetchStatusError } from '../../lib/fetch.ts';
 import { instant, type Part, type Skipped } from '../record.ts';
 import { objectEndpoints, readEnvelope } from './endpoints.ts';
 import { standsAlone } from './alone.ts';
 
+/** How the rest of a list is asked for: by the server's word for it or, where it gives none, by the date of what came last (TAXII 2.1, 3.5). */
+type Next = { next: string } | { added_after: string };
 /**
  * How far a collection is read. `next` goes on where the bounds of a pull cut a list; `tail` is the hash of what the overlap brought last,
  * which is nothing new when it comes again.
  */
-type Place = { addedAfter?: string | undefined; next?: string | undefined; tail?: string };
+type Place = { addedAfter?: string | undefined; next?: Next | undefined; tail?: string };
 type Pages = { objects: unknown[]; place: Place; whole: boolean };
 
 const pageLimit = '1000';
@@ -51,7 +54,12 @@ export async function collectTaxii(context: CollectContext): Promise<Collection>
 }
 
 async function readNew(context: CollectContext, url: string, before: Place): Promise<Pages> {
-  const added = await readPages(context, url, before);
+  const added = await readPages(context, url, before).catch((error: unknown) => {
+    // A server does not remember for ever where a list was left.
+    if (before.next === undefined || !(error instanceof FetchStatusError) || ![400, 404, 410].includes(error.status))
+      throw error;
+    return readPages(context, url, { ...before, next: undefined });
+  });
   const isFirst = before.addedAfter === undefined;
   const tail = hashOf(added.objects);
   if (!isFirst) added.place.tail = tail;
@@ -70,20 +78,30 @@ async function readPages(context: CollectContext, url: string, from: Place): Pro
   for (let page = 0; page < pagesMax; page += 1) {
     if (page > 0 && !context.hasRoom()) return { objects, place: { addedAfter: from.addedAfter, next }, whole: false };
     const address = new URL(url);
-    address.searchParams.set('limit', pageLimit);
-    if (from.addedAfter !== undefined) address.searchParams.set('added_after', overlapped(from.addedAfter));
-    if (next !== undefined) address.searchParams.set('next', next);
+    const query = {
+      limit: pageLimit,
+      ...(from.addedAfter === undefined ? {} : { added_after: overlapped(from.addedAfter) }),
+      ...next,
+    };
+    for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
     const { body, addedLast } = await readEnvelope(context, address.href);
     if (body['objects'] !== undefined && !Array.isArray(body['objects']))
       throw new Error('the answer is no TAXII envelope');
     objects.push(...((body['objects'] as unknown[] | undefined) ?? []));
     last = later(last, addedLast);
-    next = body['more'] === true ? textOf(body['next']) : undefined;
-    if (body['more'] === true && next === undefined)
-      throw new Error('the server says that there is more and not where');
+    const asked = address.searchParams.get('added_after');
+    next = body['more'] === true ? nextOf(body, { addedLast, asked }) : undefined;
     if (next === undefined) return { objects, place: { addedAfter: last ?? context.now.toISOString() }, whole: true };
   }
   throw new Error(`the collection has more than ${pagesMax} pages`);
+}
+
+function nextOf(body: JsonObject, { addedLast, asked }: { addedLast: string | undefined; asked: string | null }): Next {
+  const next = textOf(body['next']);
+  if (next !== undefined) return { next };
+  if (addedLast === undefined || addedLast === asked)
+    throw new Error('the server says that there is more and not where');
+  return { added_after: addedLast };
 }
 
 const hashOf = (objects: unknown[]): string => createHash('sha256').update(JSON.stringify(objects)).digest('hex');
