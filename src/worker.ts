@@ -12,6 +12,7 @@ import { cleanLoop, compactLoop } from './logs/loops.ts';
 import { cleanOutboxLoop, deliverLoop } from './outputs/loops.ts';
 import { relevanceLoop } from './relevance/score-due.ts';
 import { modelCheckLoop } from './runs/pauses.ts';
+import { recountLoop } from './runs/recount.ts';
 import { reviewLoop } from './runs/review.ts';
 import { executeLoop, reapLoop, scheduleLoop } from './runs/loops.ts';
 
@@ -24,6 +25,7 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     modelCheckLoop(deps, signal),
     connectionCheckLoop(deps, signal),
     reviewLoop(deps, signal),
+    recountLoop(deps, signal),
     ingestLoop(deps, signal),
     cleanStatesLoop(deps, signal),
     arrivalsLoop(deps, signal),

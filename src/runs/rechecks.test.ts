@@ -5,6 +5,7 @@ import { testDatabase } from '../../test/database.ts';
 import { startRuns, type RunsTest } from '../../test/runs.ts';
 import type { DetectionCategory } from '../analysis/candidate.ts';
 import { deleteDetection } from '../detections/life-cycle.ts';
+import { getDetection } from '../detections/read.ts';
 import { SiemError, type Row } from '../siem/connector.ts';
 import { getRuns } from './read.ts';
 
@@ -92,6 +93,7 @@ test('a window is examined at its slot and once more; what comes later still is 
   const { runs } = await getRuns(t, t.caller, id, {});
   expect(new Set(runs.map(({ clock }) => clock))).toEqual(new Set(['event']));
   expect(runs.filter(({ trigger }) => trigger === 'backfill').map(({ windowFrom }) => windowFrom)).toContain(hour(1));
+  expect(await getDetection(t.deps, t.caller, id)).toMatchObject({ runs30d: runs.length });
 });
 
 test('without a recheck each window is examined once', async () => {
