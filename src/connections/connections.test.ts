@@ -111,6 +111,11 @@ test.each([
   expect((await refused(given)).map(String)).toEqual(expect.arrayContaining(expected));
 });
 
+test('a field that a kind needs is said to be missing', async () => {
+  const problem = (await org.call('POST', '/api/connections', { ...body, settings: {} })).body;
+  expect(problem.detail).toBe('/settings/url: is missing');
+});
+
 test('the better clock is taken that the settings allow', async () => {
   const settings = { url: siem.url, ingestField: 'event.ingested' };
   expect((await made({ settings })).clock).toBe('ingest');

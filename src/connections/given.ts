@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { appError, fieldError, type FieldError } from '../lib/errors.ts';
+import { appError, fieldError, wordsOf, type FieldError } from '../lib/errors.ts';
 import { createAllowance } from '../lib/public-address.ts';
 import type { RemoteConnector } from '../siem/connector.ts';
 import { remoteConnectors, type RemoteKind } from '../siem/registry.ts';
@@ -49,5 +49,5 @@ function errorsOf(issue: z.core.$ZodIssue, at: string): FieldError[] {
       code: 'unknown_field',
       detail: `${key} is no field of this kind.`,
     }));
-  return [{ pointer, code: issue.code, detail: issue.message }];
+  return [{ pointer, code: issue.code, detail: wordsOf(issue.message) }];
 }

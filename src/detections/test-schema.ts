@@ -4,7 +4,9 @@ import { text } from './fields.ts';
 const eventsMax = 1000;
 const Event = z.record(z.string(), z.unknown());
 const Events = z
-  .union([z.array(Event).max(eventsMax), z.record(z.string(), z.array(Event).max(eventsMax))])
+  .union([z.array(Event).max(eventsMax), z.record(z.string(), z.array(Event).max(eventsMax))], {
+    error: `must be a list of at most ${eventsMax} events, or such lists by dataset`,
+  })
   .describe('A list, for a query of one dataset, or lists by dataset.');
 
 export const TestCase = z.strictObject({

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { AppError, appError, type FieldError } from '../lib/errors.ts';
+import { AppError, appError, wordsOf, type FieldError } from '../lib/errors.ts';
 
 /** The one form of every answer that is not a success (RFC 9457). */
 export const Problem = z
@@ -109,8 +109,7 @@ function fieldErrors(entry: ValidationEntry, context: string): FieldError[] {
   if (context === 'querystring' && entry.message?.endsWith('received array')) {
     return [{ pointer: pointerOf(context, path), code: 'repeated', detail: 'is given more than once' }];
   }
-  const isMissing = entry.message?.endsWith('received undefined') === true;
-  const detail = isMissing ? 'is missing' : (entry.message ?? 'is not valid');
+  const detail = wordsOf(entry.message ?? 'is not valid');
   return [{ pointer: pointerOf(context, path), code: entry.keyword ?? 'invalid', detail }];
 }
 

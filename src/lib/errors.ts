@@ -52,3 +52,6 @@ export function appError(
 export function fieldError(pointer: string, code: string, detail: string): AppError {
   return appError('validation_failed', detail, { errors: [{ pointer, code, detail }] });
 }
+
+/** What a schema says of a value, in words of ours where there is none. */
+export const wordsOf = (message: string): string => (message.endsWith('received undefined') ? 'is missing' : message);

@@ -196,6 +196,13 @@ test("events stand for the rows of another SIEM's query, unless there is a local
   expect([twice.status, twice.body.errors[0].pointer]).toEqual([400, '/tests']);
 });
 
+test('a test case without events is told what they must be', async () => {
+  const org = await newOrg();
+  const { id } = await ok(org.call('POST', '/api/detections', detection));
+  const { body } = await org.call('PUT', `/api/detections/${id}/tests`, { tests: [{ name: 'a', expect: [] }] });
+  expect(body.detail).toBe('/tests/0/events: must be a list of at most 1000 events, or such lists by dataset');
+});
+
 test('nothing of all this is left in the tables of anyone', async () => {
   const left = await acrossOrgs(deps.db, (tx) =>
     rows(tx, sql`select 1 from runs where trigger not in ('schedule', 'manual')`),
