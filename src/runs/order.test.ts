@@ -63,7 +63,7 @@ test('however the slots are batched into claims and however many work at once, m
     }),
     { numRuns: 6, endOnFailure: true },
   );
-});
+}, 180_000);
 
 test('the roll-up equals a recount of the runs, and the records show it', async () => {
   const { t } = await play([3, 4, 5, 9, 12, 13, 16].map((hour) => ({ hour, places: 2 })));
