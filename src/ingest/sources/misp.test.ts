@@ -165,7 +165,15 @@ describe('a feed', () => {
   afterAll(() => server.stop());
   beforeEach(() => server.routes.clear());
   const collect = (cursor?: unknown): Promise<Collection> =>
-    misp.collect!(collectContext({ url: `${server.base}/feed/`, cursor, now: new Date(), allow: ['127.0.0.1'] }))!;
+    misp.collect!(
+      collectContext({
+        url: `${server.base}/feed/`,
+        cursor,
+        now: new Date(),
+        allow: ['127.0.0.1'],
+        digest: async (documents) => misp.digest!(documents),
+      }),
+    )!;
   const publish = (events: Record<string, string>): void => {
     const rows = Object.entries(events).map(([name, timestamp]) => [mispId(name), { info: name, timestamp }]);
     server.document('/feed/manifest.json', JSON.stringify(Object.fromEntries(rows)));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CollectContext, Collection } from '../collect.ts';
+import type { CollectContext, Collection, Digestible } from '../collect.ts';
 import { wellFormed } from '../extract/stored-text.ts';
 import { readFeed, type FeedEntry } from '../feeds/feed.ts';
 import type { Part, Skipped, SourceFormat, UnreadText } from '../record.ts';
@@ -19,6 +19,7 @@ export const rss: SourceFormat = {
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   files: /\.(?:xml|rss|rdf|atom|json)$/i,
   collect,
+  digest: ([feed]) => entriesOf(feed!),
   parse(parts) {
     const texts: UnreadText[] = [];
     const skipped: Skipped[] = [];
@@ -34,23 +35,22 @@ export const rss: SourceFormat = {
   },
 };
 
-type Entry = FeedEntry & { recordId: string };
+type Entry = FeedEntry & { recordId: string; hash: string };
+type Entries = { entries: Entry[]; left: Skipped[] };
 
 /** The entries of a feed by their identity: the first of several that share one counts. */
-function entriesOf(document: { bytes: Buffer; contentType?: string | undefined; url?: string | undefined }): {
-  entries: Entry[];
-  left: Skipped[];
-} {
+function entriesOf(document: Pick<Digestible, 'bytes'> & Partial<Digestible>): Entries {
   const feed = readFeed(document);
   const left: Skipped[] =
     feed.left === 0 ? [] : [{ entry: `${feed.left} entries`, reason: 'the feed has more than are read' }];
   const entries = new Map<string, Entry>();
   for (const entry of feed.entries) {
-    const recordId = wellFormed((entry.id ?? entry.link ?? hashOf(entry)).slice(0, 1_000));
+    const hash = hashOf(entry);
+    const recordId = wellFormed((entry.id ?? entry.link ?? hash).slice(0, 1_000));
     if (entries.has(recordId)) left.push({ entry: recordId, reason: 'stands in the feed more than once' });
     else if (!entry.title && !entry.link && !entry.content && !entry.summary)
       left.push({ entry: recordId, reason: 'is empty' });
-    else entries.set(recordId, { ...entry, recordId });
+    else entries.set(recordId, { ...entry, recordId, hash });
   }
   return { entries: [...entries.values()], left };
 }
@@ -89,7 +89,7 @@ async function collect(context: CollectContext): Promise<Collection> {
     accept: 'application/rss+xml, application/atom+xml, application/feed+json, application/xml, */*;q=0.5',
   });
   if (!feed) throw new Error('the server says that nothing is new without being asked');
-  const { entries, left } = entriesOf(feed);
+  const { entries, left } = (await context.digest([feed])) as Entries;
   const seen = new Map<string, string>();
   const read = new Map<string, Part>();
   const skipped = [...left];
@@ -141,7 +141,7 @@ async function pageOf(context: CollectContext, entry: Entry): Promise<Part | Err
 /** What the feed says of the entry, and how often its page should have been read by now. */
 function markOf(entry: Entry, now: Date): string {
   const days = entry.published ? Math.floor((now.getTime() - Date.parse(entry.published)) / dayMs) : rereadDays;
-  return `${hashOf(entry).slice(0, 32)} ${Math.max(0, Math.min(rereadDays, days))}`;
+  return `${entry.hash.slice(0, 32)} ${Math.max(0, Math.min(rereadDays, days))}`;
 }
 
 function seenOf(cursor: unknown): Map<string, string> {

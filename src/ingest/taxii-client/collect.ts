@@ -1,16 +1,14 @@
-import { createHash } from 'node:crypto';
-import type { CollectContext, Collection } from '../collect.ts';
-import { textOf } from '../extract/json.ts';
+import type { CollectContext, Collection, Digestible } from '../collect.ts';
 import { instant, type Part, type Skipped } from '../record.ts';
-import { objectEndpoints, readEnvelope } from './endpoints.ts';
-import { standsAlone } from './alone.ts';
+import type { PagesDigest } from './digest.ts';
+import { fetchAnswer, objectEndpoints } from './endpoints.ts';
 
 /**
  * How far a collection is read. `next` goes on where the bounds of a pull cut a list; `tail` is the hash of what the overlap brought last,
  * which is nothing new when it comes again.
  */
 type Place = { addedAfter?: string | undefined; next?: string | undefined; tail?: string };
-type Pages = { objects: unknown[]; place: Place; whole: boolean };
+type Pages = { read: PagesDigest; place: Place; whole: boolean };
 
 const pageLimit = '1000';
 const pagesMax = 10_000;
@@ -35,12 +33,17 @@ export async function collectTaxii(context: CollectContext): Promise<Collection>
     }
     try {
       const before = places[url] ?? {};
-      const read = await readNew(context, url, before);
-      if (read.objects.length > 0) parts.push(partOf(url, read.objects));
-      if (!read.whole && before.addedAfter !== undefined)
+      const { read, place, whole } = await readNew(context, url, before);
+      if (read.count > 0)
+        parts.push({
+          name: url,
+          url,
+          bytes: Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength),
+        });
+      if (!whole && before.addedAfter !== undefined)
         skipped.push({ entry: url, reason: 'too large to be read as a whole; only what is new was read' });
-      places[url] = read.place;
-      more ||= read.place.next !== undefined;
+      places[url] = place;
+      more ||= place.next !== undefined;
     } catch (error) {
       first ??= error;
       skipped.push({ entry: url, reason: error instanceof Error ? error.message : String(error) });
@@ -53,10 +56,10 @@ export async function collectTaxii(context: CollectContext): Promise<Collection>
 async function readNew(context: CollectContext, url: string, before: Place): Promise<Pages> {
   const added = await readPages(context, url, before);
   const isFirst = before.addedAfter === undefined;
-  const tail = hashOf(added.objects);
+  const tail = added.read.hash;
   if (!isFirst) added.place.tail = tail;
-  if (before.tail === tail) return { ...added, objects: [], whole: true };
-  if (isFirst || added.objects.length === 0 || standsAlone(added.objects)) return { ...added, whole: true };
+  if (before.tail === tail) return { ...added, read: { ...added.read, count: 0 }, whole: true };
+  if (isFirst || added.read.alone) return { ...added, whole: true };
   const all = await readPages(context, url, {});
   return all.place.next === undefined
     ? { ...all, place: { ...all.place, tail }, whole: true }
@@ -64,39 +67,36 @@ async function readNew(context: CollectContext, url: string, before: Place): Pro
 }
 
 async function readPages(context: CollectContext, url: string, from: Place): Promise<Pages> {
-  const objects: unknown[] = [];
+  const pages: Digestible[] = [];
   let { next } = from;
   let last: string | undefined = from.addedAfter;
   for (let page = 0; page < pagesMax; page += 1) {
-    if (page > 0 && !context.hasRoom()) return { objects, place: { addedAfter: from.addedAfter, next }, whole: false };
+    if (page > 0 && !context.hasRoom())
+      return { read: await digest(context, pages), place: { addedAfter: from.addedAfter, next }, whole: false };
     const address = new URL(url);
     address.searchParams.set('limit', pageLimit);
     if (from.addedAfter !== undefined) address.searchParams.set('added_after', overlapped(from.addedAfter));
     if (next !== undefined) address.searchParams.set('next', next);
-    const { body, addedLast } = await readEnvelope(context, address.href);
-    if (body['objects'] !== undefined && !Array.isArray(body['objects']))
-      throw new Error('the answer is no TAXII envelope');
-    objects.push(...((body['objects'] as unknown[] | undefined) ?? []));
+    const answer = await fetchAnswer(context, address.href);
+    const addedLast = answer.headers['x-taxii-date-added-last'];
+    pages.push(answer);
+    const read = await digest(context, [answer]);
     last = later(last, addedLast);
-    next = body['more'] === true ? textOf(body['next']) : undefined;
-    if (body['more'] === true && next === undefined)
-      throw new Error('the server says that there is more and not where');
-    if (next === undefined) return { objects, place: { addedAfter: last ?? context.now.toISOString() }, whole: true };
+    next = read.next;
+    if (next === undefined) {
+      const place = { addedAfter: last ?? context.now.toISOString() };
+      return { read: page === 0 ? read : await digest(context, pages), place, whole: true };
+    }
   }
   throw new Error(`the collection has more than ${pagesMax} pages`);
 }
 
-const hashOf = (objects: unknown[]): string => createHash('sha256').update(JSON.stringify(objects)).digest('hex');
+const digest = async (context: CollectContext, pages: Digestible[]): Promise<PagesDigest> =>
+  (await context.digest(pages)) as PagesDigest;
 
 const overlapped = (time: string): string => new Date(Date.parse(time) - overlapMs).toISOString();
 
-function later(known: string | undefined, given: string | undefined): string | undefined {
+function later(known: string | undefined, given: unknown): string | undefined {
   const time = instant(given);
   return time && (known === undefined || time > known) ? time : known;
 }
-
-const partOf = (url: string, objects: unknown[]): Part => ({
-  name: url,
-  url,
-  bytes: Buffer.from(JSON.stringify({ objects })),
-});

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import type { Digestible } from '../collect.ts';
+import { isObject, parseJsonBytes, textOf, type JsonObject } from '../extract/json.ts';
+import { standsAlone } from './alone.ts';
+
+/** Pages of a collection, one behind the other: their objects as one document, and where the last page says that there is more. */
+export type PagesDigest = {
+  next: string | undefined;
+  count: number;
+  hash: string;
+  /** The objects belong to nothing that is not among them. */
+  alone: boolean;
+  bytes: Uint8Array;
+};
+
+/** Throws an Error for a page that is none of TAXII. */
+export function digestPages(pages: Digestible[]): PagesDigest {
+  const envelopes = pages.map(({ bytes }) => envelopeOf(bytes));
+  const objects = envelopes.flatMap((envelope) => (envelope['objects'] as unknown[] | undefined) ?? []);
+  const text = JSON.stringify(objects);
+  return {
+    next: nextOf(envelopes.at(-1)!),
+    count: objects.length,
+    hash: createHash('sha256').update(text).digest('hex'),
+    alone: standsAlone(objects),
+    bytes: Buffer.from(`{"objects":${text}}`),
+  };
+}
+
+function envelopeOf(bytes: Buffer): JsonObject {
+  const body = parseJsonBytes(bytes);
+  if (!isObject(body)) throw new Error('the answer is no TAXII answer');
+  if (body['objects'] !== undefined && !Array.isArray(body['objects']))
+    throw new Error('the answer is no TAXII envelope');
+  return body;
+}
+
+function nextOf(envelope: JsonObject): string | undefined {
+  if (envelope['more'] !== true) return undefined;
+  const next = textOf(envelope['next']);
+  if (next === undefined) throw new Error('the server says that there is more and not where');
+  return next;
+}
