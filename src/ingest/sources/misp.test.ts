@@ -149,6 +149,13 @@ describe('an event', () => {
     expect(record.storedText).not.toContain('QUJDQUJD');
   });
 
+  test('the prose of an event report stands in the text, and nothing is read out of it', () => {
+    const content = 'Emotet (T1059.001) talked to [prose-host.top](https://prose-host.top) and 203.0.113.9.';
+    const [plain, told] = [read({}), read({ EventReport: [{ name: 'Report', content }] })];
+    expect(told.storedText).toContain(content);
+    expect([told.iocs, told.classification]).toEqual([plain.iocs, plain.classification]);
+  });
+
   test('the forms in which events are given out', () => {
     const [a, b] = [mispEvent('a'), mispEvent('b')];
     for (const form of [a, { response: a }, [a]]) expect(parse(form).records).toHaveLength(1);
