@@ -16,10 +16,11 @@ export type PagesDigest = {
 /** Throws an Error for a page that is none of TAXII. */
 export function digestPages(pages: Digestible[]): PagesDigest {
   const envelopes = pages.map(({ bytes }) => envelopeOf(bytes));
+  const next = nextOf(envelopes.at(-1)!);
   const objects = envelopes.flatMap((envelope) => (envelope['objects'] as unknown[] | undefined) ?? []);
   const text = JSON.stringify(objects);
   return {
-    next: nextOf(envelopes.at(-1)!),
+    next,
     count: objects.length,
     hash: createHash('sha256').update(text).digest('hex'),
     alone: standsAlone(objects),
