@@ -164,7 +164,7 @@ const acts: Record<string, () => Promise<unknown>> = {
 
 test.each(Object.entries(acts))(
   'when one %s, the other reads what it read',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (_name, act) => {
     const [before, own] = [await look(bob), await look(alice)];
     await act();
