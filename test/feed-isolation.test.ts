@@ -1,15 +1,22 @@
+import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
+import { acrossOrgs } from '../src/db/db.ts';
+import { enrolAcrossOrgs } from '../src/exposure/store.ts';
+import { sweepDue } from '../src/exposure/sweep.ts';
+import { domains, reportOf } from '../src/ingest/dedupe/test-feed.ts';
 import { scoreDue } from '../src/relevance/score-due.ts';
-import { fileSource, kevCatalogue, kevRow, kevRows, type FileSource } from '../src/ingest/test-kev.ts';
+import { fileSource, kevCatalogue, kevRow, kevRows } from '../src/ingest/test-kev.ts';
 import { stixBundle } from '../src/ingest/test-stix.ts';
 import { registeredRoutes } from './routes.ts';
+import { scopes } from '../src/orgs/caller.ts';
 import { startApp, type TestApp, type TestOrg } from './harness.ts';
 
 // Everything that two organizations with a shared source can read, compared before and after what one of them does in private.
 let app: TestApp;
 let [alice, bob] = [] as unknown as [TestOrg, TestOrg];
-let shared: FileSource;
-let sharedId = '';
+// The shared items: one that stands alone, and two of which the second repeats the first.
+let [sharedId, rootId, memberId] = ['', '', ''];
+const told = domains(1, 6);
 let now = new Date('2026-03-10T12:00:00.000Z');
 
 const values = ['common.example', 'secret.example', 'evil-host.top'];
@@ -39,7 +46,7 @@ async function look(org: TestOrg): Promise<Record<string, unknown>> {
   const paths = registeredRoutes(app.app)
     .filter(({ method, path }) => method === 'GET' && /^\/(?:items|stats|taxii2|api\/(?:feed|indicators))\b/.test(path))
     .flatMap(({ path }) => {
-      if (path.startsWith('/items/{id}')) return [path.replace('{id}', sharedId)];
+      if (/\/items\/\{id\}/.test(path)) return [sharedId, rootId, memberId].map((id) => path.replace('{id}', id));
       if (path.includes('/collections/{id}/') && !path.includes('{objectId}'))
         return collections.map(({ alias }) => path.replace('{id}', alias));
       return path.includes('{') ? [] : reads(path);
@@ -56,13 +63,37 @@ async function look(org: TestOrg): Promise<Record<string, unknown>> {
 
 beforeAll(async () => {
   app = await startApp({ clock: () => now });
-  [alice, bob] = [await app.newOrg(), await app.newOrg()];
-  shared = await fileSource(app, alice, { kind: 'stix', visibility: 'shared', name: 'Common source' });
-  await shared.pull(stixBundle(['common.example']));
-  sharedId = (await bob.call('GET', '/items')).body.items[0].id;
+  const owner = await app.newOrg();
+  // Not administrators of the feed: what they decide of a shared item is theirs alone.
+  const mine = scopes.filter((scope) => scope !== 'feed:admin');
+  [alice, bob] = [await app.newOrg(mine), await app.newOrg(mine)];
+  await sweepLogsOf(alice);
+  const share = async (publisher: string, content: object): Promise<string> => {
+    const source = await fileSource(app, owner, { kind: 'stix', visibility: 'shared', name: publisher, publisher });
+    expect(await source.pull(content)).toMatchObject({ added: 1 });
+    return (await bob.call('GET', '/items')).body.items[0].id;
+  };
+  sharedId = await share('Common', stixBundle(['common.example']));
+  rootId = await share('One', reportOf(1, told));
+  memberId = await share('Two', reportOf(2, told));
+  expect((await bob.call('GET', `/items/${memberId}`)).body.duplicateOf).toBe(rootId);
   await bob.call('PUT', '/api/feed/profile', { keywords: ['made-up'] });
   await scoreDue(app.deps);
 });
+
+/** Looks in the logs of one organization alone for what came since it was last looked in. */
+async function sweepLogsOf({ id }: TestOrg): Promise<void> {
+  await enrolAcrossOrgs(app.deps.db);
+  await acrossOrgs(app.deps.db, (tx) =>
+    sql`update feed_sweeps set due_at = case when organization_id = ${id} then now() else 'infinity' end`.execute(tx),
+  );
+  while (await sweepDue(app.deps, new AbortController().signal));
+}
+
+const decide = async (itemId: string, what: string, body?: object): Promise<void> => {
+  const { status, body: answer } = await alice.call('POST', `/api/feed/items/${itemId}/${what}`, body);
+  expect(status, JSON.stringify(answer)).toBe(200);
+};
 
 const acts: Record<string, () => Promise<unknown>> = {
   'pulls a private source with the same report and one more': async () => {
@@ -98,6 +129,28 @@ const acts: Record<string, () => Promise<unknown>> = {
     });
     expect([status, body.tenantOverrides?.severity ?? body.severity]).toEqual([200, 'critical']);
   },
+  'splits a group of shared items': async () => {
+    await decide(memberId, 'split');
+    expect((await alice.call('GET', `/items/${memberId}`)).body.duplicateOf).toBeUndefined();
+  },
+  'merges shared items, and a private one into them': async () => {
+    await decide(rootId, 'merge', { into: sharedId });
+    expect((await alice.call('GET', `/items/${rootId}`)).body.duplicateOf).toBe(sharedId);
+    const { body } = await alice.call('POST', '/api/feed/items', { text: 'secret: a report about common.example.' });
+    await decide(body.id, 'merge', { into: sharedId });
+    expect((await alice.call('GET', `/items/${sharedId}`)).body.duplicates).toContain(body.id);
+  },
+  'retracts what the others of its group lean on': async () => {
+    await decide(rootId, 'retract', { reason: 'secret' });
+  },
+  'has an indicator of a shared item in its logs': async () => {
+    const event = { timestamp: '2026-03-10T11:00:00Z', dns: { question: { name: told[0] } }, user: 'secret' };
+    const type = { 'content-type': 'application/x-ndjson' };
+    expect((await alice.call('POST', '/api/logs/dns', JSON.stringify(event), type)).status).toBe(200);
+    await sweepLogsOf(alice);
+    const { exposures } = (await alice.call('GET', `/api/feed/items/${memberId}/exposures`)).body;
+    expect(exposures).toMatchObject([{ value: told[0] }]);
+  },
   'sets a profile and has its items scored': async () => {
     await alice.call('PUT', '/api/feed/profile', { keywords: ['secret', 'common'], threshold: 0.1 });
     await scoreDue(app.deps);
@@ -111,7 +164,7 @@ const acts: Record<string, () => Promise<unknown>> = {
 
 test.each(Object.entries(acts))(
   'when one %s, the other reads what it read',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (_name, act) => {
     const [before, own] = [await look(bob), await look(alice)];
     await act();
@@ -127,7 +180,7 @@ test('a moment that one was given stays good for the other, and means nothing to
   await alice.call('POST', '/api/feed/items', { text: 'secret: another report on evil-host[.]top.' });
   expect(await asOf(bob)).toBe(his);
   const { body } = await bob.call('GET', `/items?asOf=${encodeURIComponent(his)}`);
-  expect(body.total).toBe(1);
+  expect(body.total).toBe(3);
 });
 
 test('times of what one adds do not tell how much the other added', async () => {

@@ -283,7 +283,7 @@ async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[
     const { items } = await done(org.call('GET', '/items?perPage=100'));
     // What the organization says of one, and before; what it cares about, scored.
     for (const note of [mark, `${mark} again`])
-      await done(org.call('PUT', `/api/feed/items/${items[0].id}/override`, { note }));
+      await done(org.call('PUT', `/api/feed/items/${items[0].id}/override`, { note, severity: 'low' }));
     const profile = await done(org.call('PUT', '/api/feed/profile', { keywords: [mark] }));
     const judged = { itemId: items[0].id, itemVersion: items[0].version, profileVersion: profile.version };
     await inOrg(deps.db, org.id, (tx) => keepJudgement(tx, { orgId: org.id, ...judged, at: deps.clock() }));

@@ -1,10 +1,12 @@
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { catalogue, done, whileServing } from '../../test/fill.ts';
 import { startApp, type TestApp, type TestOrg } from '../../test/harness.ts';
 import { startSiem } from '../connections/test-siem.ts';
 import { sql } from 'kysely';
 import { acrossOrgs, rows } from '../db/db.ts';
 import { domains, pullOnce, reportOf } from '../ingest/dedupe/test-feed.ts';
+import { deliverDue } from '../outputs/deliver.ts';
+import { isSigned, startReceiver } from '../outputs/test-receiver.ts';
 import { enrolAcrossOrgs } from './store.ts';
 import { sweepDue } from './sweep.ts';
 
@@ -71,6 +73,42 @@ test('an item whose indicator stands in the own logs is exposed, once, for its o
   expect(await exposures(org, id)).toHaveLength(1);
   await org.call('PUT', `/api/feed/items/${id}/override`, { relevance: { verdict: 'irrelevant' } });
   expect((await org.call('GET', `/items/${id}`)).body.tenantOverrides.relevance.verdict).toBe('irrelevant');
+});
+
+test('a webhook is told once of an item that is exposed, with what was seen, and nobody else of it', async () => {
+  const receiver = await startReceiver();
+  afterAll(() => receiver.close());
+  const [org, other] = [await app.newOrg(), await app.newOrg()];
+  const takes = { kind: 'webhook', url: receiver.url, eventTypes: ['feed.item.exposed'] };
+  const { secret } = (await org.call('POST', '/api/outputs', { ...takes, name: 'SOC' })).body;
+  const picky = await org.call('POST', '/api/outputs', { ...takes, name: 'Grave', minSeverity: 'critical' });
+  const others = await other.call('POST', '/api/outputs', { ...takes, name: 'Elsewhere' });
+  expect([picky.status, others.status]).toEqual([200, 200]);
+  await log(org, 'dns', [{ _id: 'one', dns: { question: { name: 'exposed-host.top' } } }]);
+  await sweep();
+  const text = 'The implants talk to their command and control server exposed-host[.]top every hour.';
+  const { body: item } = await org.call('POST', '/api/feed/items', { text, title: 'Exposed' });
+  await sweep();
+  await deliverDue(app.deps);
+  await org.call('PUT', `/api/feed/items/${item.id}/override`, { note: 'known' });
+  await sweep();
+  await deliverDue(app.deps);
+  expect(receiver.received).toHaveLength(1);
+  const [one] = receiver.received;
+  expect(isSigned(one!, secret)).toBe(true);
+  expect(JSON.parse(one!.body)).toMatchObject({
+    type: 'feed.item.exposed',
+    organizationId: org.id,
+    revision: item.version,
+    data: {
+      id: item.id,
+      event: { title: 'Exposed' },
+      exposure: {
+        connectionId: org.id,
+        indicators: [{ type: 'domain', value: 'exposed-host.top', dataset: 'dns' }],
+      },
+    },
+  });
 });
 
 test('an organization that switched it off is not looked in; what it denied is not looked for', async () => {

@@ -19,6 +19,7 @@ const context = (cursor?: unknown, bounds: Partial<CollectBounds> = {}, url = se
     cursor,
     now: new Date(),
     allow: ['127.0.0.1', 'localhost'],
+    digest: async () => undefined,
     headers: { 'x-key': 'k' },
     bounds,
   });

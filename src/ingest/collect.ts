@@ -13,6 +13,9 @@ export type Document = {
   headers: IncomingHttpHeaders;
 };
 
+/** What a format reads of a document on the way. */
+export type Digestible = Pick<Document, 'bytes' | 'url' | 'contentType'>;
+
 export type DocumentRequest = {
   accept?: string;
   headers?: Record<string, string>;
@@ -32,6 +35,8 @@ export type CollectContext = {
   hasCredential: boolean;
   /** GET within the bounds of the pull; waits and asks again where the server asks for patience. Throws an Error that may be shown. */
   fetch: (url: string, request?: DocumentRequest) => Promise<Document | undefined>;
+  /** What the format's own `digest` makes of documents; large ones are read in a thread. */
+  digest: (documents: Digestible[]) => Promise<unknown>;
   /** Whether the bounds of this pull (documents, bytes, time) leave room for another document. */
   hasRoom: () => boolean;
   pause: (ms: number) => Promise<void>;
@@ -63,11 +68,14 @@ export function collectContext(given: {
   cursor: unknown;
   now: Date;
   allow: readonly string[];
+  digest: (documents: Digestible[]) => Promise<unknown>;
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
   bounds?: Partial<CollectBounds>;
 }): CollectContext {
   const { url, cursor, now, allow, signal } = given;
+  const digest = (documents: Digestible[]): Promise<unknown> =>
+    given.digest(documents.map(({ bytes, url: from, contentType }) => ({ bytes, url: from, contentType })));
   const bounds = { ...usual, ...given.bounds };
   const origin = new URL(url).origin;
   const began = performance.now();
@@ -100,7 +108,7 @@ export function collectContext(given: {
       }
     }
   };
-  return { url, cursor, now, hasCredential: given.headers !== undefined, fetch, hasRoom, pause };
+  return { url, cursor, now, hasCredential: given.headers !== undefined, fetch, digest, hasRoom, pause };
 }
 
 /** How long to wait before asking again; undefined where asking again is no use. */

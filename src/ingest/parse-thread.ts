@@ -2,19 +2,21 @@ import { workerData } from 'node:worker_threads';
 import { answerTasks } from '../lib/thread.ts';
 import { useAttack } from './knowledge/attack.ts';
 import { heldAttack } from './knowledge/held.ts';
-import type { ParseTask } from './parser.ts';
+import type { DigestTask, ParseTask } from './parser.ts';
 import { sourceFormats } from './sources/registry.ts';
 
 const attack = heldAttack(String(workerData));
 if (attack) useAttack(attack);
 
-answerTasks(({ kind, parts, context }: ParseTask) =>
-  sourceFormats[kind].parse(
-    // A buffer arrives as plain bytes.
-    parts.map((part) => ({
-      ...part,
-      bytes: Buffer.from(part.bytes.buffer, part.bytes.byteOffset, part.bytes.byteLength),
-    })),
-    context,
-  ),
-);
+/** A buffer arrives as plain bytes. */
+const withBuffer = <T extends { bytes: Uint8Array }>(part: T): T => ({
+  ...part,
+  bytes: Buffer.from(part.bytes.buffer, part.bytes.byteOffset, part.bytes.byteLength),
+});
+
+answerTasks((task: ParseTask | DigestTask) => {
+  const format = sourceFormats[task.kind];
+  return 'documents' in task
+    ? format.digest?.(task.documents.map(withBuffer))
+    : format.parse(task.parts.map(withBuffer), task.context);
+});

@@ -29,6 +29,23 @@ test('a refusal keeps its reason', async () => {
   await expect(refused).rejects.toThrow('not valid JSON');
 });
 
+test('a page that a pull reads on its way leaves the main thread free', async () => {
+  const { objects } = stixBundle(Array.from({ length: 40_000 }, (_, n) => `host-${n}.example`)) as {
+    objects: object[];
+  };
+  const page = { bytes: Buffer.from(JSON.stringify({ more: true, next: 'n', objects })), url: 'x', contentType: '' };
+  expect(page.bytes.length).toBeGreaterThan(8_000_000);
+  let ticks = 0;
+  const timer = setInterval(() => void (ticks += 1), 10);
+  const read = await parser.digest({ kind: 'taxii', documents: [page] });
+  clearInterval(timer);
+  expect(ticks).toBeGreaterThan(5);
+  expect(read).toMatchObject({ next: 'n', count: 40_001, alone: true });
+  const bytes = Buffer.from('["no envelope"]'.padEnd(100_000));
+  const refused = parser.digest({ kind: 'taxii', documents: [{ ...page, bytes }] });
+  await expect(refused).rejects.toThrow('no TAXII answer');
+}, 180_000);
+
 test('a bundle of 50 MB leaves the main thread free', async () => {
   const filler = Array.from({ length: 100_000 }, (_, n) => ({
     id: `note--${n}`,

@@ -48,6 +48,7 @@ export async function pullClaimed(
         headers: authHeaders(deps.secrets, source),
         collected: mustRead ? undefined : cursor.collected,
         now: deps.clock(),
+        digest: (documents) => deps.parser.digest({ kind: source.kind, documents }, options.signal),
         signal: options.signal,
       }),
     );

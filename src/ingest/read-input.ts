@@ -2,7 +2,7 @@ import { opendir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchBytes } from '../lib/fetch.ts';
-import { collectContext, type Collection } from './collect.ts';
+import { collectContext, type Collection, type Digestible } from './collect.ts';
 import type { Part, SourceFormat } from './record.ts';
 
 export type Input =
@@ -20,6 +20,7 @@ type Given = {
   /** What an earlier `collect` of this source left. */
   collected: unknown;
   now: Date;
+  digest: (documents: Digestible[]) => Promise<unknown>;
   signal?: AbortSignal | undefined;
 };
 
@@ -35,9 +36,9 @@ export async function readInput(source: InputSource, given: Given): Promise<Inpu
   const { format, settings, headers, signal } = given;
   if (source.url.startsWith('file:'))
     return readFiles(source, settings.fileSources, format.files ?? /\.json(?:\.gz)?$/i);
-  const { collected: cursor, now } = given;
+  const { collected: cursor, now, digest } = given;
   const collecting = format.collect?.(
-    collectContext({ url: source.url, cursor, now, allow: settings.fetchAllow, headers, signal }),
+    collectContext({ url: source.url, cursor, now, allow: settings.fetchAllow, digest, headers, signal }),
   );
   if (collecting) {
     const collection = await collecting;

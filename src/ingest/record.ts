@@ -1,6 +1,6 @@
 import type { AffectedProduct, Classification, Iocs } from '../feed/schema.ts';
 import { buckets, type Severity, type Tlp } from '../feed/vocabulary.ts';
-import type { CollectContext, Collection } from './collect.ts';
+import type { CollectContext, Collection, Digestible } from './collect.ts';
 import type { Span } from './extract/stored-text.ts';
 
 /** One record of a source, read and understood, before it meets the feed. Times are ISO text. */
@@ -86,6 +86,8 @@ export type SourceFormat = {
   isText?: true;
   /** Reads a source of several documents over the network. Without, and where it answers undefined, one document stands at the address. */
   collect?: (context: CollectContext) => Promise<Collection> | undefined;
+  /** What `collect` must know of documents to go on. Pure: large ones are read in a thread. Throws an Error that may be shown. */
+  digest?: (documents: Digestible[]) => unknown;
   /** Which files of a directory are read, in folders within it too; `.json` and `.json.gz` where left out. */
   files?: RegExp;
   parse: (parts: Part[], context: ParseContext) => Parsed;

@@ -166,6 +166,13 @@ describe('an event', () => {
     expect(record.storedText).not.toContain('QUJDQUJD');
   });
 
+  test('the prose of an event report stands in the text, and nothing is read out of it', () => {
+    const content = 'Emotet (T1059.001) talked to [prose-host.top](https://prose-host.top) and 203.0.113.9.';
+    const [plain, told] = [read({}), read({ EventReport: [{ name: 'Report', content }] })];
+    expect(told.storedText).toContain(content);
+    expect([told.iocs, told.classification]).toEqual([plain.iocs, plain.classification]);
+  });
+
   test('the forms in which events are given out', () => {
     const [a, b] = [mispEvent('a'), mispEvent('b')];
     for (const form of [a, { response: a }, [a]]) expect(parse(form).records).toHaveLength(1);
@@ -182,7 +189,15 @@ describe('a feed', () => {
   afterAll(() => server.stop());
   beforeEach(() => server.routes.clear());
   const collect = (cursor?: unknown): Promise<Collection> =>
-    misp.collect!(collectContext({ url: `${server.base}/feed/`, cursor, now: new Date(), allow: ['127.0.0.1'] }))!;
+    misp.collect!(
+      collectContext({
+        url: `${server.base}/feed/`,
+        cursor,
+        now: new Date(),
+        allow: ['127.0.0.1'],
+        digest: async (documents) => misp.digest!(documents),
+      }),
+    )!;
   const publish = (events: Record<string, string>): void => {
     const rows = Object.entries(events).map(([name, timestamp]) => [mispId(name), { info: name, timestamp }]);
     server.document('/feed/manifest.json', JSON.stringify(Object.fromEntries(rows)));

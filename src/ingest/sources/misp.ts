@@ -1,5 +1,5 @@
 import { collectEntries } from '../collect-entries.ts';
-import type { CollectContext, Collection } from '../collect.ts';
+import type { CollectContext, Collection, Digestible } from '../collect.ts';
 import { isObject, parseJsonBytes, scalarText, textOf, type JsonObject } from '../extract/json.ts';
 import { readEvent } from '../misp/record.ts';
 import type { Parsed, Part, SourceFormat } from '../record.ts';
@@ -15,6 +15,7 @@ export const misp: SourceFormat = {
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   collect: (context) =>
     /\/(?:manifest\.json)?$/.test(new URL(context.url).pathname) ? collectFeed(context) : undefined,
+  digest: ([manifest]) => readManifest(manifest!),
   parse: (parts, { reliability }) => {
     const events =
       parts.length > 1 ? parts.filter(({ name }) => !/(?:^|\/)manifest\.json(?:\.gz)?$/.test(name)) : parts;
@@ -25,20 +26,25 @@ export const misp: SourceFormat = {
 /** The manifest names the events and when each was last changed; an event that goes from it is not taken back by that. */
 async function collectFeed(context: CollectContext): Promise<Collection> {
   const address = context.url.endsWith('/') ? `${context.url}manifest.json` : context.url;
-  const manifest = parseJsonBytes((await context.fetch(address, { accept: 'application/json' }))!.bytes);
+  const manifest = (await context.fetch(address, { accept: 'application/json' }))!;
+  const rows = (await context.digest([manifest])) as ManifestRow[];
+  return collectEntries(
+    context,
+    rows.map(({ id, mark }) => ({ id, url: new URL(`./${id}.json`, address).href, mark })),
+  );
+}
+
+type ManifestRow = { id: string; mark: string | undefined };
+
+/** What the manifest says of each event, the newest first. */
+function readManifest({ bytes }: Digestible): ManifestRow[] {
+  const manifest = parseJsonBytes(bytes);
   if (!isObject(manifest)) throw new Error('the manifest is no list of events');
   const rows = Object.entries(manifest).filter(([id, row]) => uuidPattern.test(id) && isObject(row));
   if (rows.length === 0 && Object.keys(manifest).length > 0) throw new Error('the manifest is no list of events');
   if (rows.length > eventsMax) throw new Error(`the manifest names more than ${eventsMax} events`);
   const newest = rows.toSorted(([, a], [, b]) => changedAt(b) - changedAt(a));
-  return collectEntries(
-    context,
-    newest.map(([id, row]) => ({
-      id,
-      url: new URL(`./${id}.json`, address).href,
-      mark: scalarText((row as JsonObject)['timestamp']),
-    })),
-  );
+  return newest.map(([id, row]) => ({ id, mark: scalarText((row as JsonObject)['timestamp']) }));
 }
 
 const changedAt = (row: unknown): number => Number(scalarText((row as JsonObject)['timestamp'])) || 0;

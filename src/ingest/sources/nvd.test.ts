@@ -88,6 +88,7 @@ describe('the API', () => {
       cursor,
       now,
       allow: ['127.0.0.1'],
+      digest: async () => undefined,
       headers: { apikey: 'k' },
       bounds,
     });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CollectContext, Collection } from '../collect.ts';
+import type { CollectContext, Collection, Digestible } from '../collect.ts';
 import { wellFormed } from '../extract/stored-text.ts';
 import { readFeed, type FeedEntry } from '../feeds/feed.ts';
 import type { Part, Skipped, SourceFormat, UnreadText } from '../record.ts';
@@ -20,6 +20,7 @@ export const rss: SourceFormat = {
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   files: /\.(?:xml|rss|rdf|atom|json)$/i,
   collect,
+  digest: ([feed]) => entriesOf(feed!),
   parse(parts) {
     const texts: UnreadText[] = [];
     const skipped: Skipped[] = [];
@@ -35,24 +36,23 @@ export const rss: SourceFormat = {
   },
 };
 
-type Entry = FeedEntry & { recordId: string };
+type Entry = FeedEntry & { recordId: string; hash: string };
+type Entries = { entries: Entry[]; left: Skipped[] };
 
 /** The entries of a feed by their identity: the first of several that share one counts. */
-function entriesOf(document: { bytes: Buffer; contentType?: string | undefined; url?: string | undefined }): {
-  entries: Entry[];
-  left: Skipped[];
-} {
+function entriesOf(document: Pick<Digestible, 'bytes'> & Partial<Digestible>): Entries {
   const feed = readFeed(document);
   const left: Skipped[] =
     feed.left === 0 ? [] : [{ entry: `${feed.left} entries`, reason: 'the feed has more than are read' }];
   const entries = new Map<string, Entry>();
   for (const entry of feed.entries) {
-    const given = wellFormed(entry.id ?? entry.link ?? hashOf(entry));
+    const hash = hashOf(entry);
+    const given = wellFormed(entry.id ?? entry.link ?? hash);
     const recordId = given.length > idMaxChars ? sha256(given) : given;
     if (entries.has(recordId)) left.push({ entry: recordId, reason: 'stands in the feed more than once' });
     else if (!entry.title && !entry.link && !entry.content && !entry.summary)
       left.push({ entry: recordId, reason: 'is empty' });
-    else entries.set(recordId, { ...entry, recordId });
+    else entries.set(recordId, { ...entry, recordId, hash });
   }
   return { entries: [...entries.values()], left };
 }
@@ -101,7 +101,7 @@ async function collect(context: CollectContext): Promise<Collection> {
   });
   if (!feed && isQuiet) return { parts: [], cursor: held, unchanged: known.size, skipped: [], more: false };
   if (!feed) throw new Error('the server says that nothing is new without being asked');
-  const { entries, left } = entriesOf(feed);
+  const { entries, left } = (await context.digest([feed])) as Entries;
   const seen = new Map<string, string>();
   const read = new Map<string, Part>();
   const skipped = [...left];
@@ -170,7 +170,7 @@ async function pageOf(context: CollectContext, entry: Entry): Promise<Part | Err
 }
 
 /** What the feed says of the entry, and how often its page should have been read by now. */
-const markOf = (entry: Entry, now: Date): string => `${hashOf(entry).slice(0, 32)} ${daysOf(entry, now)}`;
+const markOf = (entry: Entry, now: Date): string => `${entry.hash.slice(0, 32)} ${daysOf(entry, now)}`;
 
 function daysOf({ published }: Entry, now: Date): number {
   const days = published ? Math.floor((now.getTime() - Date.parse(published)) / dayMs) : rereadDays;

@@ -77,6 +77,7 @@ const collect = (at = path, cursor?: unknown, bounds: Partial<CollectBounds> = {
       cursor: cursor === undefined ? undefined : JSON.parse(JSON.stringify(cursor)),
       now: new Date('2024-06-02T00:00:00Z'),
       allow: ['127.0.0.1'],
+      digest: async (documents) => taxii.digest!(documents),
       headers: { authorization: `Basic ${Buffer.from('me:secret').toString('base64')}` },
       bounds,
     }),

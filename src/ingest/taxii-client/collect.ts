@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
-import type { CollectContext, Collection } from '../collect.ts';
-import { textOf, type JsonObject } from '../extract/json.ts';
 import { FetchStatusError } from '../../lib/fetch.ts';
+import type { CollectContext, Collection, Digestible, Document } from '../collect.ts';
 import { instant, type Part, type Skipped } from '../record.ts';
-import { objectEndpoints, readEnvelope } from './endpoints.ts';
-import { standsAlone } from './alone.ts';
+import type { PagesDigest } from './digest.ts';
+import { fetchAnswer, objectEndpoints } from './endpoints.ts';
 
 /** How the rest of a list is asked for: by the server's word for it or, where it gives none, by the date of what came last (TAXII 2.1, 3.5). */
 type Next = { next: string } | { added_after: string };
@@ -13,7 +11,7 @@ type Next = { next: string } | { added_after: string };
  * which is nothing new when it comes again.
  */
 type Place = { addedAfter?: string | undefined; next?: Next | undefined; tail?: string };
-type Pages = { objects: unknown[]; place: Place; whole: boolean };
+type Pages = { read: PagesDigest; place: Place; whole: boolean };
 
 const pageLimit = '1000';
 const pagesMax = 10_000;
@@ -38,12 +36,17 @@ export async function collectTaxii(context: CollectContext): Promise<Collection>
     }
     try {
       const before = places[url] ?? {};
-      const read = await readNew(context, url, before);
-      if (read.objects.length > 0) parts.push(partOf(url, read.objects));
-      if (!read.whole && before.addedAfter !== undefined)
+      const { read, place, whole } = await readNew(context, url, before);
+      if (read.count > 0)
+        parts.push({
+          name: url,
+          url,
+          bytes: Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength),
+        });
+      if (!whole && before.addedAfter !== undefined)
         skipped.push({ entry: url, reason: 'too large to be read as a whole; only what is new was read' });
-      places[url] = read.place;
-      more ||= read.place.next !== undefined;
+      places[url] = place;
+      more ||= place.next !== undefined;
     } catch (error) {
       first ??= error;
       skipped.push({ entry: url, reason: error instanceof Error ? error.message : String(error) });
@@ -61,10 +64,10 @@ async function readNew(context: CollectContext, url: string, before: Place): Pro
     return readPages(context, url, { ...before, next: undefined });
   });
   const isFirst = before.addedAfter === undefined;
-  const tail = hashOf(added.objects);
+  const tail = added.read.hash;
   if (!isFirst) added.place.tail = tail;
-  if (before.tail === tail) return { ...added, objects: [], whole: true };
-  if (isFirst || added.objects.length === 0 || standsAlone(added.objects)) return { ...added, whole: true };
+  if (before.tail === tail) return { ...added, read: { ...added.read, count: 0 }, whole: true };
+  if (isFirst || added.read.alone) return { ...added, whole: true };
   const all = await readPages(context, url, {});
   return all.place.next === undefined
     ? { ...all, place: { ...all.place, tail }, whole: true }
@@ -72,11 +75,12 @@ async function readNew(context: CollectContext, url: string, before: Place): Pro
 }
 
 async function readPages(context: CollectContext, url: string, from: Place): Promise<Pages> {
-  const objects: unknown[] = [];
+  const pages: Digestible[] = [];
   let { next } = from;
   let last: string | undefined = from.addedAfter;
   for (let page = 0; page < pagesMax; page += 1) {
-    if (page > 0 && !context.hasRoom()) return { objects, place: { addedAfter: from.addedAfter, next }, whole: false };
+    if (page > 0 && !context.hasRoom())
+      return { read: await digest(context, pages), place: { addedAfter: from.addedAfter, next }, whole: false };
     const address = new URL(url);
     const query = {
       limit: pageLimit,
@@ -84,37 +88,42 @@ async function readPages(context: CollectContext, url: string, from: Place): Pro
       ...next,
     };
     for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
-    const { body, addedLast } = await readEnvelope(context, address.href);
-    if (body['objects'] !== undefined && !Array.isArray(body['objects']))
-      throw new Error('the answer is no TAXII envelope');
-    objects.push(...((body['objects'] as unknown[] | undefined) ?? []));
+    const answer = await fetchAnswer(context, address.href);
+    const addedLast = lastOf(answer);
+    pages.push(answer);
+    const read = await digest(context, [answer]);
     last = later(last, addedLast);
-    const asked = address.searchParams.get('added_after');
-    next = body['more'] === true ? nextOf(body, { addedLast, asked }) : undefined;
-    if (next === undefined) return { objects, place: { addedAfter: last ?? context.now.toISOString() }, whole: true };
+    next = nextOf(read, { addedLast, asked: address.searchParams.get('added_after') });
+    if (next === undefined) {
+      const place = { addedAfter: last ?? context.now.toISOString() };
+      return { read: page === 0 ? read : await digest(context, pages), place, whole: true };
+    }
   }
   throw new Error(`the collection has more than ${pagesMax} pages`);
 }
 
-function nextOf(body: JsonObject, { addedLast, asked }: { addedLast: string | undefined; asked: string | null }): Next {
-  const next = textOf(body['next']);
-  if (next !== undefined) return { next };
-  if (addedLast === undefined || addedLast === asked)
-    throw new Error('the server says that there is more and not where');
-  return { added_after: addedLast };
+function lastOf({ headers }: Document): string | undefined {
+  const last = headers['x-taxii-date-added-last'];
+  return typeof last === 'string' ? last : undefined;
 }
 
-const hashOf = (objects: unknown[]): string => createHash('sha256').update(JSON.stringify(objects)).digest('hex');
+function nextOf(
+  { more, next }: PagesDigest,
+  page: { addedLast: string | undefined; asked: string | null },
+): Next | undefined {
+  if (!more) return undefined;
+  if (next !== undefined) return { next };
+  if (page.addedLast === undefined || page.addedLast === page.asked)
+    throw new Error('the server says that there is more and not where');
+  return { added_after: page.addedLast };
+}
+
+const digest = async (context: CollectContext, pages: Digestible[]): Promise<PagesDigest> =>
+  (await context.digest(pages)) as PagesDigest;
 
 const overlapped = (time: string): string => new Date(Date.parse(time) - overlapMs).toISOString();
 
-function later(known: string | undefined, given: string | undefined): string | undefined {
+function later(known: string | undefined, given: unknown): string | undefined {
   const time = instant(given);
   return time && (known === undefined || time > known) ? time : known;
 }
-
-const partOf = (url: string, objects: unknown[]): Part => ({
-  name: url,
-  url,
-  bytes: Buffer.from(JSON.stringify({ objects })),
-});

@@ -1,9 +1,11 @@
-import type { CollectContext } from '../collect.ts';
+import type { CollectContext, Document } from '../collect.ts';
 import { isObject, objectsOf, parseJsonBytes, textOf, textsOf, type JsonObject } from '../extract/json.ts';
 
 export const taxiiType = 'application/taxii+json;version=2.1';
 const collectionsMax = 50;
 const rootsMax = 10;
+// What names roots and collections is read between other work.
+const namesMaxBytes = 1024 * 1024;
 
 /** The addresses of the objects of the collections that a source's address leads to: one collection, an API root, or discovery. */
 export async function objectEndpoints(context: CollectContext): Promise<string[]> {
@@ -28,21 +30,17 @@ export async function objectEndpoints(context: CollectContext): Promise<string[]
   return found;
 }
 
-/** An answer of a TAXII server. Throws an Error for another media type or no object. */
-export async function readJson(context: CollectContext, url: string): Promise<JsonObject> {
-  return (await readEnvelope(context, url)).body;
+async function readJson(context: CollectContext, url: string): Promise<JsonObject> {
+  const body = parseJsonBytes((await fetchAnswer(context, url, namesMaxBytes)).bytes);
+  if (!isObject(body)) throw new Error('the answer is no TAXII answer');
+  return body;
 }
 
-export async function readEnvelope(
-  context: CollectContext,
-  url: string,
-): Promise<{ body: JsonObject; addedLast: string | undefined }> {
-  const found = (await context.fetch(url, { accept: taxiiType }))!;
+/** An answer of a TAXII server. Throws an Error for another media type. */
+export async function fetchAnswer(context: CollectContext, url: string, bytesMax?: number): Promise<Document> {
+  const found = (await context.fetch(url, { accept: taxiiType, ...(bytesMax ? { bytesMax } : {}) }))!;
   const type = found.contentType?.toLowerCase() ?? '';
   if (!/^application\/(?:taxii\+json|vnd\.oasis\.(?:taxii|stix)\+json|json)\b/.test(type))
     throw new Error(`the answer is no TAXII answer (${type.slice(0, 60) || 'no content type'})`);
-  const body = parseJsonBytes(found.bytes);
-  if (!isObject(body)) throw new Error('the answer is no TAXII answer');
-  const last = found.headers['x-taxii-date-added-last'];
-  return { body, addedLast: typeof last === 'string' ? last : undefined };
+  return found;
 }
