@@ -220,7 +220,9 @@ describe('a detection', () => {
     expect([answer.status, answer.body.errors[0].code]).toEqual([422, 'window_missing']);
     const preview = { ...detection, connectionId: one.id, from: '2026-03-02T00:00:00Z', to: '2026-03-02T02:00:00Z' };
     const { status, body: shown } = await org.call('POST', '/api/detections/preview', preview);
-    expect([status, shown.rowsTotal]).toEqual([200, 2]);
+    expect(status).toBe(200);
+    // Cut as its runs are, five minutes behind the hour; the SIEM of this test gives its row for each window.
+    expect(shown.windows.map(({ to, rowsTotal }: { to: string; rowsTotal: number }) => [to.slice(11, 16), rowsTotal])).toEqual([['00:55', 1], ['01:55', 1], ['02:00', 1]]); // prettier-ignore
   });
 });
 
