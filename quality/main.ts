@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import { measureCorrections } from './corrections.ts';
 import { measureDuplicates } from './duplicates.ts';
 import { measureFeeds } from './feeds.ts';
@@ -9,7 +10,11 @@ import { measureStixOut } from './stix-out.ts';
 import { measureTechniques } from './techniques.ts';
 import { tableOf } from './table.ts';
 
-/** `npm run quality [-- NAME …] [--list]`: measures the extraction on the recorded inputs and prints a table for each subject. */
+/** `npm run quality [-- NAME …] [--list] [--stix-schemas FOLDER]`: measures on the recorded inputs and prints a table for each subject. */
+const { values: options, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: { list: { type: 'boolean' }, write: { type: 'boolean' }, 'stix-schemas': { type: 'string' } },
+});
 const subjects = {
   duplicates: measureDuplicates,
   feeds: measureFeeds,
@@ -18,21 +23,20 @@ const subjects = {
   techniques: measureTechniques,
   corrections: measureCorrections,
   passages: measurePassages,
-  'stix-out': measureStixOut,
+  'stix-out': (verbose) => measureStixOut(verbose, options['stix-schemas']),
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof tableOf>[0]>>;
 
-const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const unknown = names.filter((name) => !Object.hasOwn(subjects, name));
 if (unknown.length > 0)
   throw new Error(`There is no ${unknown.join(', ')}. Subjects: ${Object.keys(subjects).join(', ')}.`);
-const verbose = process.argv.includes('--list');
+const verbose = options.list ?? false;
 const parts: string[] = [];
 for (const [name, measure] of Object.entries(subjects)) {
   if (names.length > 0 && !names.includes(name)) continue;
   parts.push(`## ${name}\n\nCommand: \`npm run quality -- ${name}\`\n\n${tableOf(await measure(verbose))}\n`);
   console.log(`\n${parts.at(-1)}`);
 }
-if (process.argv.includes('--write')) {
+if (options.write) {
   if (names.length > 0) throw new Error('--write needs all subjects.');
   writePage(parts.join('\n'));
 }

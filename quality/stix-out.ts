@@ -1,6 +1,6 @@
 import { bundleOf } from '../src/exports/stix/bundle.ts';
 import type { ExportedItem } from '../src/exports/stix/item.ts';
-import { uuidv5 } from '../src/exports/stix/object.ts';
+import { uuidv5, type StixObject } from '../src/exports/stix/object.ts';
 import type { FeedItem } from '../src/feed/schema.ts';
 import { toItem } from '../src/ingest/document.ts';
 import type { SourceRecord } from '../src/ingest/record.ts';
@@ -8,23 +8,31 @@ import type { SourceRow } from '../src/ingest/source-row.ts';
 import { sourceFormats, type SourceKind } from '../src/ingest/sources/registry.ts';
 import { faultsOf } from '../test/stix-standard.ts';
 import { partsOf, recorded } from './passages.ts';
+import { schemaCheck } from './stix-schemas.ts';
 import type { Figure } from './table.ts';
 
 /** Whether every recorded item, written as STIX, keeps to the standard, reads back and has the same bytes twice. */
-export async function measureStixOut(verbose: boolean): Promise<Figure[]> {
-  return recorded.map(([kind, path]) => {
+export async function measureStixOut(verbose: boolean, schemasDir: string | undefined): Promise<Figure[]> {
+  const brokenSchemas = schemasDir === undefined ? undefined : schemaCheck(schemasDir);
+  const bySchema = { bundles: 0, objects: 0, faults: 0 };
+  const figures = recorded.map(([kind, path]) => {
     const { records } = sourceFormats[kind].parse(partsOf(path), { reliability: 0.6 });
     const seen = { objects: 0, faults: 0, lost: 0, differing: 0 };
     for (const record of records) {
       const item = itemOf(record, kind);
       // What came as STIX is written anew as well: else there would be nothing to see.
       const exported: ExportedItem = { item, originals: null, words: [], byPerson: false };
-      const { bundle } = bundleOf([exported]);
+      const bundle = bundleOf([exported]).bundle as { objects: StixObject[] };
       const text = JSON.stringify(bundle);
-      const faults = faultsOf((bundle as { objects: Record<string, unknown>[] }).objects);
+      const faults = faultsOf(bundle.objects);
       const lost = lossesOf(item, text);
-      if (verbose) for (const what of [...faults, ...lost]) console.log(`${kind} ${record.recordId}: ${what}`);
-      seen.objects += (bundle as { objects: unknown[] }).objects.length;
+      const broken = brokenSchemas?.(bundle) ?? [];
+      if (verbose)
+        for (const what of [...faults, ...lost, ...broken]) console.log(`${kind} ${record.recordId}: ${what}`);
+      seen.objects += bundle.objects.length;
+      bySchema.bundles += 1;
+      bySchema.objects += bundle.objects.length;
+      bySchema.faults += broken.length;
       seen.faults += faults.length;
       seen.lost += lost.length;
       if (JSON.stringify(bundleOf([structuredClone(exported)]).bundle) !== text) seen.differing += 1;
@@ -38,6 +46,15 @@ export async function measureStixOut(verbose: boolean): Promise<Figure[]> {
       peer: '',
     };
   });
+  const { bundles, objects, faults } = bySchema;
+  const schemas: Figure = {
+    what: 'all of them: against the JSON schemas of the standard',
+    ours: brokenSchemas ? `${bundles} bundles, ${objects} objects, ${faults} faults` : 'the schemas were not given',
+    target: '0 faults',
+    met: brokenSchemas && faults === 0,
+    peer: '',
+  };
+  return [...figures, schemas];
 }
 
 function itemOf(record: SourceRecord, kind: SourceKind): FeedItem {

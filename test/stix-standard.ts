@@ -1,6 +1,6 @@
 import { parsePattern } from '../src/ingest/stix/pattern.ts';
 
-type Object = Record<string, unknown>;
+type Stix = Record<string, unknown>;
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
 const time = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?Z$/;
@@ -39,12 +39,12 @@ const observables = new Set([
 const words = (text: string): string[] => text.split(' ').filter(Boolean);
 
 /** What of the standard objects break, the markings and whatever else they refer to being among them. Checked by its text, no schema. */
-export function faultsOf(objects: Object[]): string[] {
+export function faultsOf(objects: Stix[]): string[] {
   const ids = new Set(objects.map(({ id }) => id));
   return objects.flatMap((object) => faultsOfOne(object, ids).map((fault) => `${String(object['id'])}: ${fault}`));
 }
 
-function faultsOfOne(object: Object, ids: Set<unknown>): string[] {
+function faultsOfOne(object: Stix, ids: Set<unknown>): string[] {
   const type = String(object['type']);
   const shape = shapes[type];
   if (!shape) return ['an unknown type'];
@@ -77,8 +77,9 @@ function faultsOfOne(object: Object, ids: Set<unknown>): string[] {
   const confidence = object['confidence'] ?? 0;
   must(Number.isInteger(confidence) && Number(confidence) >= 0 && Number(confidence) <= 100, 'confidence');
   if (object['lang']) must(/^[a-z]{2,3}(-[A-Za-z0-9]{1,8})*$/.test(String(object['lang'])), 'lang');
-  for (const reference of (object['external_references'] ?? []) as Object[])
-    must(Boolean(reference['source_name'] && (reference['url'] ?? reference['external_id'])), 'external_references');
+  for (const reference of (object['external_references'] ?? []) as Stix[])
+    must(isReference(reference), 'external_references');
+  if (type === 'windows-registry-key') must(String(object['key']).startsWith('HKEY_'), 'key');
   if (type === 'indicator') {
     try {
       parsePattern(String(object['pattern']));
@@ -87,4 +88,13 @@ function faultsOfOne(object: Object, ids: Set<unknown>): string[] {
     }
   }
   return faults;
+}
+
+const numberOf: Record<string, RegExp> = { cve: /^CVE-\d{4}-\d{4,}$/, capec: /^CAPEC-\d+$/ };
+
+/** A source, with where or what; a number of CVE or CAPEC under that source, and under no other (section 2.5). */
+function isReference({ source_name: source, url, external_id: id }: Stix): boolean {
+  const owner = Object.keys(numberOf).find((name) => typeof id === 'string' && numberOf[name]!.test(id));
+  const isNumbered = source === 'cve' || source === 'capec' || owner !== undefined;
+  return Boolean(source && (url ?? id)) && (!isNumbered || source === owner);
 }

@@ -70,19 +70,22 @@ function reportOf(item: FeedItem, { properties, idOf }: Common, members: StixObj
     labels: [`severity:${event.severity}`, `status:${event.status}`],
     confidence: percent(event.confidence),
     ...(source.language ? { lang: source.language } : {}),
-    external_references: [
-      ...(source.url || item.externalId
-        ? [
-            {
-              source_name: source.name,
-              ...(source.url ? { url: source.url } : {}),
-              ...(item.externalId ? { external_id: item.externalId } : {}),
-            },
-          ]
-        : []),
-      { source_name: 'tocsin', external_id: item.canonicalKey },
-    ],
+    external_references: referencesOf(item),
   };
+}
+
+/** A number of CVE stands under that name and under no other (STIX 2.1, section 2.5). */
+function referencesOf({ source, externalId, canonicalKey }: FeedItem): Record<string, string>[] {
+  const isCve = /^CVE-\d{4}-\d{4,}$/.test(externalId ?? '');
+  const own = {
+    ...(source.url ? { url: source.url } : {}),
+    ...(externalId && !isCve ? { external_id: externalId } : {}),
+  };
+  return [
+    ...(Object.keys(own).length > 0 ? [{ source_name: source.name, ...own }] : []),
+    ...(externalId && isCve ? [{ source_name: 'cve', external_id: externalId }] : []),
+    { source_name: 'tocsin', external_id: canonicalKey },
+  ];
 }
 
 const mapped = (item: FeedItem, framework: string): FeedItem['classification']['mappings'] =>

@@ -4,7 +4,7 @@ import { observableNamespace, uuidv5, type StixObject } from './object.ts';
 type Contributing = { type: string; properties: Record<string, unknown> };
 
 const of = (type: string, properties: Record<string, unknown>): Contributing => ({ type, properties });
-const byType: Record<string, (value: string) => Contributing> = {
+const byType: Record<string, (value: string) => Contributing | undefined> = {
   ipv4: (value) => of('ipv4-addr', { value }),
   ipv6: (value) => of('ipv6-addr', { value }),
   domain: (value) => of('domain-name', { value }),
@@ -15,7 +15,8 @@ const byType: Record<string, (value: string) => Contributing> = {
   sha512: (value) => of('file', { hashes: { 'SHA-512': value } }),
   ssdeep: (value) => of('file', { hashes: { SSDEEP: value } }),
   file_name: (name) => of('file', { name }),
-  registry_key: (key) => of('windows-registry-key', { key }),
+  // With its hive in full (STIX 2.1, section 6.17): `(HKLM|HKCU)\\Run` looks for keys and is none.
+  registry_key: (key) => (key.startsWith('HKEY_') ? of('windows-registry-key', { key }) : undefined),
   cert_sha1: (value) => of('x509-certificate', { hashes: { 'SHA-1': value } }),
   cert_sha256: (value) => of('x509-certificate', { hashes: { 'SHA-256': value } }),
   cert_serial: (value) => of('x509-certificate', { serial_number: value }),

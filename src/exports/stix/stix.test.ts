@@ -103,6 +103,23 @@ describe('STIX out', () => {
     expect(observableOf({ type, normalizedValue })?.id).toBe(id);
   });
 
+  test('a key that names two hives is looked for and is no observable', () => {
+    const key = (normalizedValue: string) => observableOf({ type: 'registry_key', normalizedValue });
+    expect(key('HKEY_USERS\\Run')).toMatchObject({ type: 'windows-registry-key', key: 'HKEY_USERS\\Run' });
+    expect(key('(HKLM|HKCU)\\Run')).toBeUndefined();
+  });
+
+  test.each(['CVE-2024-1234', 'advisory-7'])('%s stands under the name of who counts it', (externalId) => {
+    const objects = objectsOf(exported({ ...itemOf([]), externalId }));
+    const [given, own] = [{ source_name: 'Blog' }, { source_name: 'cve', external_id: externalId }];
+    const url = 'https://northmere.example/1';
+    expect(objects.find(({ type }) => type === 'report')!['external_references']).toEqual([
+      ...(externalId === 'advisory-7' ? [{ ...given, url, external_id: externalId }] : [{ ...given, url }, own]),
+      { source_name: 'tocsin', external_id: 'url:northmere.example/1' },
+    ]);
+    expect(faultsOf(objects)).toEqual([]);
+  });
+
   test('whatever an item holds, its objects keep to the standard and have the same bytes twice', () => {
     fc.assert(
       fc.property(indicators, fc.constantFrom(...tlps), ownWords, (list, tlp, say) => {
@@ -138,12 +155,12 @@ describe('STIX out', () => {
         word({ indicators: [{ type: 'domain', value: 'evil.top', status: own }] }, day);
       expect(made('active', [say(status, 7)])).toMatchObject({
         revoked: true,
-        modified: '2026-01-07T00:00:00.000001Z',
+        modified: '2026-01-07T00:00:00.000002Z',
       });
       const again = made(status, [say(status, 7), say('active', 8)]);
       expect(again['revoked']).toBeUndefined();
       expect(again['valid_until']).toBeUndefined();
-      expect(again.modified).toBe('2026-01-08T00:00:00.000001Z');
+      expect(again.modified).toBe('2026-01-08T00:00:00.000002Z');
     },
   );
 
@@ -159,10 +176,10 @@ describe('STIX out', () => {
     const give = (words: OwnWord[]) => objectsOf(exported(itemOf([evil, other]), { originals, words }));
     const taken = word({ severity: 'low', indicators: [{ type: 'domain', value: 'evil.top', status: 'revoked' }] });
     const [first, ...rest] = give([taken]);
-    expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000001Z' });
+    expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000002Z' });
     expect(rest).toEqual(originals.slice(1));
     const [again] = give([taken, word({}, 8)]);
-    expect(again).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000001Z' });
+    expect(again).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000002Z' });
   });
 
   test('the form of the objects is pinned: who changes it counts `form` up', () => {
