@@ -189,7 +189,12 @@ describe('a collection', () => {
     ['no envelope', 'application/taxii+json;version=2.1', '{"objects":1}', /no TAXII envelope/],
     ['cut off', 'application/taxii+json;version=2.1', '{"obj', /not valid JSON/],
     ['more without where', 'application/taxii+json;version=2.1', '{"more":true}', /not where/],
-    ['deep', 'application/json', `{"objects":[${'['.repeat(5_000)}${']'.repeat(5_000)}],"more":true}`, /not where/],
+    [
+      'deep',
+      'application/json',
+      `{"objects":[${'['.repeat(5_000)}${']'.repeat(5_000)}],"more":true}`,
+      /nested too deep/,
+    ],
   ])('%s is refused', async (_name, type, body, reason) => {
     server.routes.set(path, (response) => void response.setHeader('content-type', type).end(body));
     await expect(collect()).rejects.toThrow(reason);

@@ -19,7 +19,7 @@ export function digestPages(pages: Digestible[]): PagesDigest {
   const envelopes = pages.map(({ bytes }) => envelopeOf(bytes));
   const last = envelopes.at(-1)!;
   const objects = envelopes.flatMap((envelope) => (envelope['objects'] as unknown[] | undefined) ?? []);
-  const text = JSON.stringify(objects);
+  const text = textOfAll(objects);
   return {
     more: last['more'] === true,
     next: textOf(last['next']),
@@ -36,4 +36,14 @@ function envelopeOf(bytes: Buffer): JsonObject {
   if (body['objects'] !== undefined && !Array.isArray(body['objects']))
     throw new Error('the answer is no TAXII envelope');
   return body;
+}
+
+// Reading JSON knows no depth, writing it does.
+function textOfAll(objects: unknown[]): string {
+  try {
+    return JSON.stringify(objects);
+  } catch (error) {
+    if (error instanceof RangeError) throw new Error('the answer is nested too deep', { cause: error });
+    throw error;
+  }
 }
