@@ -67,7 +67,12 @@ beforeAll(async () => {
   // Not administrators of the feed: what they decide of a shared item is theirs alone.
   const mine = scopes.filter((scope) => scope !== 'feed:admin');
   [alice, bob] = [await app.newOrg(mine), await app.newOrg(mine)];
+  const event = { timestamp: '2026-03-10T11:00:00Z', dns: { question: { name: told[0] } }, user: 'secret' };
+  const type = { 'content-type': 'application/x-ndjson' };
+  expect((await alice.call('POST', '/api/logs/dns', JSON.stringify(event), type)).status).toBe(200);
   await sweepLogsOf(alice);
+  // What came in this very moment is not yet searched.
+  now = new Date(now.getTime() + 60_000);
   const share = async (publisher: string, content: object): Promise<string> => {
     const source = await fileSource(app, owner, { kind: 'stix', visibility: 'shared', name: publisher, publisher });
     expect(await source.pull(content)).toMatchObject({ added: 1 });
@@ -145,12 +150,7 @@ const acts: Record<string, () => Promise<unknown>> = {
   'retracts what the others of its group lean on': async () => {
     await decide(rootId, 'retract', { reason: 'secret' });
   },
-  'has an indicator of a shared item in its logs': async () => {
-    const event = { timestamp: '2026-03-10T11:00:00Z', dns: { question: { name: told[0] } }, user: 'secret' };
-    const type = { 'content-type': 'application/x-ndjson' };
-    expect((await alice.call('POST', '/api/logs/dns', JSON.stringify(event), type)).status).toBe(200);
-    // What came in this very moment is not yet searched.
-    now = new Date(now.getTime() + 60_000);
+  'is found to have an indicator of a shared item in its logs': async () => {
     await sweepLogsOf(alice);
     const { exposures } = (await alice.call('GET', `/api/feed/items/${memberId}/exposures`)).body;
     expect(exposures).toMatchObject([{ value: told[0] }]);
