@@ -19,7 +19,9 @@ const endless: Route = (response) => {
 test('an endless answer is cut at its bound, by every kind', { timeout: 180_000 }, async () => {
   for (const kind of kinds) {
     const { error, added } = await pullFrom(kind, endless);
-    expect([added, error], kind).toEqual([0, 'the answer is larger than 33554432 bytes']);
+    // What names the roots and collections of a TAXII server is small.
+    const bound = kind === 'taxii' ? 2 ** 20 : 2 ** 25;
+    expect([added, error], kind).toEqual([0, `the answer is larger than ${bound} bytes`]);
   }
 });
 
