@@ -67,25 +67,27 @@ export function openDb(url: string, poolMax = 10): Db {
 
 /** Runs `work` in one transaction as the organization: rows of others do not exist for it. */
 export function inOrg<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Promise<T> {
-  // `set_config` takes no bind here since role and setting travel with BEGIN in one round trip; an OrgId is a checked uuid.
-  return transact(db, `begin; set local role tocsin_app; select set_config('tocsin.org', '${orgId}', true)`, work);
+  return transact(db, `begin; ${asOrg(orgId)}`, work);
 }
 
 /** As `inOrg`, for the steps of runs: short statements by key, whose plans are kept, since making them costs more than running them. */
 export function inOrgByKey<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return transact(db, `begin; ${keepPlans}; set local role tocsin_app; select set_config('tocsin.org', '${orgId}', true)`, work); // prettier-ignore
+  return transact(db, `begin; ${keepPlans}; ${asOrg(orgId)}`, work);
 }
 
 /** Runs `work` in one transaction over all organizations. Only store functions named `…AcrossOrgs` may need it. */
 export function acrossOrgs<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return transact(db, 'begin; set local role tocsin_system', work);
+  return transact(db, `begin; ${asSystem}`, work);
 }
 
 /** As `acrossOrgs`, with plans kept as by `inOrgByKey`. */
 export function acrossOrgsByKey<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return transact(db, `begin; ${keepPlans}; set local role tocsin_system`, work);
+  return transact(db, `begin; ${keepPlans}; ${asSystem}`, work);
 }
 
+// `set_config` takes no bind here since role and setting travel with BEGIN in one round trip; an OrgId is a checked uuid.
+const asOrg = (orgId: OrgId): string => `set local role tocsin_app; select set_config('tocsin.org', '${orgId}', true)`;
+const asSystem = 'set local role tocsin_system';
 // PostgreSQL then keeps a plan where it looks no dearer than one for the values at hand.
 const keepPlans = 'set local plan_cache_mode = auto';
 
