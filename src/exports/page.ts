@@ -3,14 +3,12 @@ import type { Deps } from '../deps.ts';
 import { inOrg, rows } from '../db/db.ts';
 import { fullHour, settleIndicators } from '../feed/expiry.ts';
 import { orderedRows, withColumns } from '../feed/listed.ts';
-import type { Mark } from '../feed/marks.ts';
 import { findAnswering, isRelevant } from '../feed/relevance-store.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { tlps } from '../feed/vocabulary.ts';
 import { viewOf, type View } from '../feed/view.ts';
 import { fieldError } from '../lib/errors.ts';
-import { isInstant } from '../lib/instant.ts';
-import { uuidPattern } from '../lib/org-id.ts';
+import { markText, readMark, type Mark } from '../lib/page.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { asSaid, listOwnWords, type OwnWord } from './own-word.ts';
 import type { ExportQuery } from './query.ts';
@@ -34,7 +32,7 @@ export function readExportPage(
   caller: Caller,
   { view, hour, query, tlpMax }: { view: View; hour: number; query: ExportQuery; tlpMax: FeedItem['source']['tlp'] },
 ): Promise<ExportPage> {
-  const after = query.after === undefined ? undefined : readMark(query.after);
+  const after = query.after === undefined ? undefined : afterMark(query.after);
   const limit = Number(query.limit);
   return inOrg(db, caller.orgId, async (tx) => {
     const answering = await findAnswering(tx, view);
@@ -70,11 +68,8 @@ function asSeen(item: FeedItem, hour: number, word: OwnWord | undefined): FeedIt
   return asSaid(item, word);
 }
 
-const markText = ({ at, id }: Mark): string => Buffer.from(`${at.toISOString()} ${id}`).toString('base64url');
-
-function readMark(text: string): Mark {
-  const [at = '', id = ''] = Buffer.from(text, 'base64url').toString().split(' ', 2);
-  if (!isInstant(at) || !uuidPattern.test(id))
-    throw fieldError('query/after', 'unknown_after', 'after is not one that an export gave.');
-  return { at: new Date(at), id };
+function afterMark(text: string): Mark {
+  const mark = readMark(text);
+  if (!mark) throw fieldError('query/after', 'unknown_after', 'after is not one that an export gave.');
+  return mark;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fieldError } from './errors.ts';
+import { isInstant } from './instant.ts';
 
 /** The query of every list that interface.md does not fix: `limit` 1-200 and an opaque `cursor`. */
 export const PageQuery = z.object({
@@ -25,16 +26,23 @@ export function pageRequest(query: PageQuery, idForm = uuid): PageRequest {
   const limit = query.limit === undefined ? 50 : Number(query.limit);
   if (limit < 1 || limit > 200)
     throw fieldError('query/limit', 'out_of_range', 'limit must be a whole number from 1 to 200.');
-  return { limit, after: query.cursor === undefined ? null : markOf(query.cursor, idForm) };
+  return { limit, after: query.cursor === undefined ? null : cursorMark(query.cursor, idForm) };
 }
 
-function markOf(cursor: string, idForm: RegExp): Mark {
-  const [at = '', id = ''] = Buffer.from(cursor, 'base64url').toString().split(' ');
-  const date = new Date(at);
-  if (!/^\d{4}-/.test(at) || Number.isNaN(date.getTime()) || !idForm.test(id)) {
+function cursorMark(cursor: string, idForm: RegExp): Mark {
+  const mark = readMark(cursor, idForm);
+  if (!mark)
     throw fieldError('query/cursor', 'invalid_cursor', 'cursor must be a nextCursor that an earlier page gave.');
-  }
-  return { at: date, id };
+  return mark;
+}
+
+/** A mark as an opaque word for an address. */
+export const markText = ({ at, id }: Mark): string => Buffer.from(`${at.toISOString()} ${id}`).toString('base64url');
+
+/** The mark that such a word stands for; undefined for one that was made up. */
+export function readMark(text: string, idForm = uuid): Mark | undefined {
+  const [at = '', id = ''] = Buffer.from(text, 'base64url').toString().split(' ');
+  return isInstant(at) && idForm.test(id) ? { at: new Date(at), id } : undefined;
 }
 
 /** Cuts `found` (fetched with limit + 1, newest first) to the page and names the next one. */
@@ -42,6 +50,5 @@ export function pageOf<T>(found: T[], limit: number, mark: (row: T) => Mark): { 
   const page = found.slice(0, limit);
   const last = page.at(-1);
   if (found.length <= limit || last === undefined) return { page, nextCursor: null };
-  const { at, id } = mark(last);
-  return { page, nextCursor: Buffer.from(`${at.toISOString()} ${id}`).toString('base64url') };
+  return { page, nextCursor: markText(mark(last)) };
 }
