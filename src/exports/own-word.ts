@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../db/db.ts';
+import { saidOf } from '../feed/indicator-standing.ts';
 import type { OverriddenIndicator } from '../feed/overrides-schema.ts';
 import type { FeedItem, Indicator } from '../feed/schema.ts';
 
@@ -32,20 +33,13 @@ const toOwnWord = ({ at, severity, status, indicators }: WordRow): OwnWord => ({
   indicators: indicators === null ? [] : (JSON.parse(indicators) as OverriddenIndicator[]),
 });
 
-/** What a word says of an indicator; undefined: nothing. */
-export const saidOf = (
-  word: OwnWord | undefined,
-  { type, normalizedValue }: Pick<Indicator, 'type' | 'normalizedValue'>,
-): OverriddenIndicator['status'] | undefined =>
-  word?.indicators.find((one) => one.type === type && one.value === normalizedValue)?.status;
-
 /** The item as a word says it, changed when that was said. Nothing of what is retracted, by whomever, is to be acted on. */
 export function asSaid(item: FeedItem, word: OwnWord | undefined): FeedItem {
   if (!word) return item;
   const { severity, status } = item.event;
   const isRetracted = status === 'retracted' || word.status === 'retracted';
   const settle = (indicator: Indicator): Indicator => {
-    const own = saidOf(word, indicator) ?? indicator.status;
+    const own = saidOf(word.indicators, indicator) ?? indicator.status;
     return { ...indicator, status: isRetracted && own !== 'false_positive' ? 'revoked' : own };
   };
   const iocs = Object.fromEntries(Object.entries(item.iocs).map(([bucket, list]) => [bucket, list.map(settle)]));

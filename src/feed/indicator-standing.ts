@@ -41,16 +41,20 @@ export function statementsOf(
   );
 }
 
+/** What an organization's words say of an indicator; undefined: nothing. */
+export const saidOf = (
+  words: readonly OverriddenIndicator[] | undefined,
+  { type, normalizedValue }: Pick<Indicator, 'type' | 'normalizedValue'>,
+): OverriddenIndicator['status'] | undefined =>
+  words?.find((one) => one.type === type && one.value === normalizedValue)?.status;
+
 /** The organization's word on an indicator; a false positive stays one in an item that it retracted. */
-function ownWord(
-  { type, normalizedValue, status }: Indicator,
-  said: Said,
-): Pick<Statement, 'status' | 'why'> | undefined {
+function ownWord(indicator: Indicator, said: Said): Pick<Statement, 'status' | 'why'> | undefined {
   const words = said?.indicators ? (JSON.parse(said.indicators) as OverriddenIndicator[]) : [];
-  const word = words.find((one) => one.type === type && one.value === normalizedValue);
-  if (said?.status === 'retracted' && (word?.status ?? status) !== 'false_positive')
+  const word = saidOf(words, indicator);
+  if (said?.status === 'retracted' && (word ?? indicator.status) !== 'false_positive')
     return { status: 'revoked', why: 'the organization retracted its item' };
-  return word && { status: word.status, why: 'the organization says so' };
+  return word && { status: word, why: 'the organization says so' };
 }
 
 function whyOf(indicator: Indicator, item: FeedItem): string {

@@ -1,7 +1,8 @@
 import { indicatorEnd } from '../../feed/expiry.ts';
 import type { FeedItem, Indicator } from '../../feed/schema.ts';
 import { buckets } from '../../feed/vocabulary.ts';
-import { saidOf, type OwnWord } from '../own-word.ts';
+import { saidOf } from '../../feed/indicator-standing.ts';
+import type { OwnWord } from '../own-word.ts';
 import { percent, stamp, type Common, type StixObject } from './object.ts';
 import { observableOf } from './observables.ts';
 import { patternOf } from './patterns.ts';
@@ -10,7 +11,7 @@ import { patternOf } from './patterns.ts';
 export function indicatorObjects(item: FeedItem, word: OwnWord | undefined, common: Common): StixObject[] {
   return buckets
     .flatMap((bucket) => item.iocs[bucket])
-    .flatMap((indicator) => objectsOf(item, indicator, { said: saidOf(word, indicator), common }));
+    .flatMap((indicator) => objectsOf(item, indicator, { said: saidOf(word?.indicators, indicator), common }));
 }
 
 type Given = { said: Indicator['status'] | undefined; common: Common };

@@ -1,5 +1,6 @@
 import type { FeedItem } from '../../feed/schema.ts';
-import { saidOf, type OwnWord } from '../own-word.ts';
+import { saidOf } from '../../feed/indicator-standing.ts';
+import type { OwnWord } from '../own-word.ts';
 import { stamp, type StixObject } from './object.ts';
 import { quoted } from './patterns.ts';
 
@@ -19,5 +20,5 @@ export function isTaken(object: StixObject, { iocs }: FeedItem, word: OwnWord | 
     .filter(({ value, normalizedValue }) =>
       [value, normalizedValue].some((one) => text.includes(quoted(one).toLowerCase())),
     );
-  return named.length > 0 && named.every((indicator) => (saidOf(word, indicator) ?? 'active') !== 'active');
+  return named.length > 0 && named.every((indicator) => (saidOf(word.indicators, indicator) ?? 'active') !== 'active');
 }
