@@ -1,3 +1,4 @@
+import { unspaced } from './indicators/words.ts';
 import type { Span } from './stored-text.ts';
 
 /** A text made clear, and the way back: where each span of it stands in the original (UTF-16 units). */
@@ -9,26 +10,35 @@ export type Refanged = {
   isDefanged: (start: number, end: number) => boolean;
 };
 
-// Where a disguise may begin: brackets, a backslash, the first letters of disguised schemes, invisible characters, dots of other scripts.
-const openers = new Uint8Array(128);
-for (const char of '[({<]\\hHmMfF') openers[char.charCodeAt(0)] = 1;
-const isRare = (code: number): boolean =>
-  code === 0xad ||
-  (code >= 0x200b && code <= 0x200d) ||
-  code === 0x2060 ||
-  code === 0xfeff ||
-  code === 0x3002 ||
-  code === 0xff0e;
+// Where a disguise may begin: brackets, a backslash, the first letters of disguised schemes, and rare characters.
+const openers = new Uint8Array(0x1_0000);
+for (const char of '[({<]\\hHmMfF\u00AD\u200B\u200C\u200D\u2010\u2011\u2024\u2060\u3002\uFEFF\uFF0E')
+  openers[char.charCodeAt(0)] = 1;
 
-// Every alternative is bounded. A backslash, and a bracket that closes, stand for nothing.
-const disguise =
-  /[[({<]\s?(?:\.|dot|:\/\/|:|@|at|\/|\[\.\])\s?[\])}>]|\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)|\\(?=\.)|\b(?:h(?:xx|tx|xt|\*\*)p(s?)|meow|mxxp)(?=(?:\[?:\]?|\[:)(?:\/\/|\\\\|\[\/)|\[:\/\/\]|__)|\bfxp(?=\[?:)|(?<=[a-z0-9])[\u3002\uFF0E](?=[a-z0-9])|[\u200B-\u200D\u2060\u00AD\uFEFF]/iy;
+// Every alternative is bounded; `secure` is the s of a scheme.
+const disguise = new RegExp(
+  [
+    String.raw`[[({<]\s?(?:\.|,|dot|:\/\/|:|@|at|\/\/?|\[\.\])\s?[\])}>]`,
+    // A bracket on one side of a dot or colon.
+    String.raw`\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)`,
+    String.raw`\\(?=[./])`,
+    String.raw`(?<=ps?(?:\[:\]|:))\\\\(?=\w)`,
+    String.raw`\b(?:h(?:x{1,3}|tx|xt|zz|\*\*|\[tt\])p(?<secure>s?)|meow|mxxp)(?=(?:\[?:\]?|\[:)(?:\/\/|\\\\|\[\/)|\[:\/\/\]|__)`,
+    String.raw`\bfxp(?=\[?:)`,
+    // Dots of other scripts; what goes on in such a script is the next sentence.
+    String.raw`(?<=[a-z0-9])[\u2024\u3002\uFF0E](?=[a-z0-9-]{1,63}(?:[^a-z0-9${unspaced}-]|[\u3002\uFF0E]\w|$))`,
+    String.raw`(?<=[a-z0-9])[\u2010\u2011](?=[a-z0-9])`,
+    String.raw`[\u200B-\u200D\u2060\u00AD\uFEFF]`,
+  ].join('|'),
+  'iy',
+);
+/** Marks of typesetting and of quoted code: they change how a value is written, not that it can be clicked. */
+const typeset = /^(?:[\u00AD\u200B-\u200D\u2010\u2011\u2060\uFEFF]|\\)$/;
 
 /** The next disguise at or behind a place. */
 function findDisguise(text: string, from: number): RegExpExecArray | null {
   for (let at = from; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code < 128 ? openers[code] === 0 : !isRare(code)) continue;
+    if (openers[text.charCodeAt(at)] === 0) continue;
     disguise.lastIndex = at;
     const match = disguise.exec(text);
     if (match) return match;
@@ -46,19 +56,22 @@ export function refangText(text: string): Refanged {
   const clearStart: number[] = [];
   const clearEnd: number[] = [];
   const originEnd: number[] = [];
+  // Where disguises begin in the clear text; marks of typesetting are none.
+  const disguised: number[] = [];
   let at = 0;
   let length = 0;
   for (let match = findDisguise(text, 0); match; match = findDisguise(text, match.index + match[0].length)) {
     const [printed] = match;
-    const meant = meaning(printed, match[1]);
-    if (printed === '\\' && !isEscapedDot(text, match.index)) continue;
-    if (/^[[({<]\s?at/i.test(printed) && !/\S/.test(text[match.index - 1] ?? ' ')) continue;
+    const meant = meaning(printed, match.groups?.['secure']);
+    if (printed === '\\' && !isEscape(text, match.index)) continue;
     // `evil [.] com`: blanks on both sides belong to the disguise.
-    const isSpaced = isSpacedDot(text, at, match);
+    const isSpaced = isInBlanks(text, at, match);
+    if (!isSpaced && /^[[({<]\s?at/i.test(printed) && !/\S/.test(text[match.index - 1] ?? ' ')) continue;
     const from = isSpaced ? match.index - 1 : match.index;
     parts.push(text.slice(at, from), meant);
     length += from - at;
     clearStart.push(length);
+    if (!typeset.test(printed) || text[match.index + 1] === '.') disguised.push(length);
     length += meant.length;
     clearEnd.push(length);
     at = match.index + printed.length + (isSpaced ? 1 : 0);
@@ -84,23 +97,20 @@ export function refangText(text: string): Refanged {
     clear: parts.join(''),
     origin: (start, end) => ({ start: back(start, false), end: back(end, true) }),
     isDefanged: (start, end) => {
-      const index = lowerBound(clearStart, start);
-      return index < clearStart.length && clearStart[index]! < end;
+      const index = lowerBound(disguised, start);
+      return index < disguised.length && disguised[index]! < end;
     },
   };
 }
 
-function isSpacedDot(text: string, taken: number, { 0: printed, index }: RegExpExecArray): boolean {
+function isInBlanks(text: string, taken: number, { 0: printed, index }: RegExpExecArray): boolean {
   const end = index + printed.length;
-  return (
-    printed.length > 2 &&
-    text[index - 1] === ' ' &&
-    index - 1 >= taken &&
-    text[end] === ' ' &&
-    /[a-z0-9]/i.test(text[index - 2] ?? '') &&
-    /[a-z0-9]/.test(text[end + 1] ?? '') &&
-    /\.|dot/i.test(printed)
-  );
+  if (printed.length < 3 || index - 1 < taken || text[index - 1] !== ' ' || text[end] !== ' ') return false;
+  if (!/[a-z0-9]/i.test(text[index - 2] ?? '') || !/[a-z0-9]/.test(text[end + 1] ?? '')) return false;
+  // `info [at] evil [dot] com`, but not `at nine [at] noon`: a host follows.
+  if (/@|at/i.test(printed))
+    return /^ [\w-]{1,63}(?:\.| ?[[({] ?(?:\.|dot) ?[\])}] ?)\w/i.test(text.slice(end, end + 80));
+  return /\.|dot/i.test(printed);
 }
 
 /** The first index whose value is at least `value`. */
@@ -120,14 +130,17 @@ function meaning(printed: string, secure: string | undefined): string {
   if (lower === 'fxp') return 'ftp';
   if (/^[hm]/.test(lower)) return `http${secure?.toLowerCase() ?? ''}`;
   if (lower.includes('://')) return '://';
-  if (/[.\u3002\uFF0E]|dot/.test(lower)) return '.';
+  if (lower === '\\\\') return '//';
+  if (/[\u2010\u2011]/.test(lower)) return '-';
+  if (/[.,\u2024\u3002\uFF0E]|dot/.test(lower)) return '.';
   if (lower.includes(':')) return ':';
   if (/@|at/.test(lower)) return '@';
-  return lower.includes('/') ? '/' : '';
+  return /\/{1,2}/.exec(lower)?.[0] ?? '';
 }
 
-/** `evil\.com` is a disguise, `C:\Users\.ssh` is a path. */
-function isEscapedDot(text: string, at: number): boolean {
+/** `evil\.com` and `http:\/\/evil` are escaped, `C:\Users\.ssh` is a path. */
+function isEscape(text: string, at: number): boolean {
+  if (text[at + 1] === '/') return /[\w:/.?=&-]/.test(text[at - 1] ?? '');
   if (!/[a-z0-9]/i.test(text[at - 1] ?? '') || !/[a-z0-9]/i.test(text[at + 2] ?? '')) return false;
   for (let back = at - 1; back > Math.max(-1, at - 80); back -= 1) {
     const char = text[back]!;

@@ -84,7 +84,8 @@ export const systemFiles = words(`
   kernel32.dll ntdll.dll user32.dll advapi32.dll ws2_32.dll wininet.dll winhttp.dll shell32.dll ole32.dll oleaut32.dll gdi32.dll crypt32.dll
   msvcrt.dll kernelbase.dll amsi.dll clr.dll mscoree.dll bcrypt.dll urlmon.dll shlwapi.dll psapi.dll dbghelp.dll comsvcs.dll mscorlib.dll
   libc.so libc.so.6 ld-linux.so libcrypto.so libssl.so ntoskrnl.exe win32k.sys hal.dll ntds.dit desktop.ini hosts autorun.inf
-  node.js asp.net vb.net ado.net readme.md readme.txt index.html package.json
+  node.js next.js vue.js react.js angular.js ember.js express.js three.js d3.js chart.js moment.js require.js jquery.js jquery.min.js
+  asp.net vb.net ado.net readme.md readme.txt index.html package.json
 `);
 
 /** Hashes of the empty file and of the EICAR test file. */

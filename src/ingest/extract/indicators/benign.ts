@@ -69,6 +69,7 @@ function hostReason(host: string): string | undefined {
 function urlReason(url: string): string | undefined {
   const host = hostOf(url);
   if (isIPv4(host)) return reservedRange(host);
+  if (host.startsWith('[')) return reservedV6(host.slice(1, -1));
   const reason = hostReason(host);
   return reason === 'shared hosting' && !/^\w+:\/\/[^/]+\/?$/.test(url) ? undefined : reason;
 }
@@ -108,6 +109,7 @@ function reservedRange(address: string): string | undefined {
 
 function reservedV6(address: string): string | undefined {
   if (address === '::1' || address === '::') return 'loopback address';
+  if (address.startsWith('::ffff:')) return reservedRange(address.slice(7));
   if (/^fe[89ab]/.test(address)) return 'link-local address';
   if (/^f[cd]/.test(address)) return 'private address';
   if (address.startsWith('2001:db8:')) return 'documentation address';

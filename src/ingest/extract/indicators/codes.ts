@@ -1,5 +1,5 @@
 import { matchAt, type Emit } from './candidate.ts';
-import { readDigits, readGuid, readHex } from './cues.ts';
+import { readDigits, readGuid, readHex, readNamedMutex } from './cues.ts';
 
 /** Words of letters and digits that are an indicator by their form alone. `bits` is what all characters of the word share. */
 export function readWord(text: string, start: number, end: number, given: { bits: number; emit: Emit }): void {
@@ -8,11 +8,21 @@ export function readWord(text: string, start: number, end: number, given: { bits
   if (given.bits & 4 && (length === 12 || length === 15)) readDigits(text, start, end, emit);
   else if (length >= 16 && length < 26 && given.bits & 2) readHex(text, start, end, emit);
   else if (length >= 26 && length <= 128) readLongWord(text, start, end, given);
-  else if (length >= 4 && length <= 20) {
-    // Only words that begin with a, c or t can be one; the rest need not be cut out.
+  else if (length >= 3 && length <= 20) {
+    // Only words that begin with a, c, m or t can be one; the rest need not be cut out.
     const first = text.charCodeAt(start) | 32;
-    if (first === 0x61 || first === 0x63 || first === 0x74) readIdentifier(text.slice(start, end), start, end, emit);
+    if (first === 0x63 && length === 3) readCve(text, start, emit);
+    else if (first === 0x61 || first === 0x63 || first === 0x74) readIdentifier(text, start, end, emit);
+    else if (first === 0x6d && length >= 5) readNamedMutex(text, start, end, emit);
   }
+}
+
+// With the dashes that typesetting makes of hyphens, or a blank.
+const cve = /cve[\s\u2012-\u2015\u2212-]{1,2}(\d{4})[\u2012-\u2015\u2212-](\d{4,7})(?![\w.])/iy;
+
+function readCve(text: string, start: number, emit: Emit): void {
+  const match = matchAt(cve, text, start);
+  if (match) emit('cve', start, start + match[0].length, { value: `CVE-${match[1]!}-${match[2]!}` });
 }
 
 const hashByLength: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {
@@ -37,6 +47,7 @@ function readLongWord(text: string, start: number, end: number, { bits, emit }: 
   if (length <= 35 && /^[13][1-9A-HJ-NP-Za-km-z]{25,34}$/.test(word) && isMixed(word))
     return emit('observable:btc', start, end);
   if (/^bc1[02-9ac-hj-np-z]{11,71}$/.test(word) && /\d/.test(word.slice(4))) return emit('observable:btc', start, end);
+  if (length === 72 && /^T1[0-9a-f]{70}$/i.test(word)) return emit('observable:tlsh', start, end);
   if (length === 95 && /^[48][1-9A-HJ-NP-Za-km-z]{94}$/.test(word)) return emit('observable:xmr', start, end);
   // Hashes behind a word, as in `sample_<hash>`.
   const tail = /[_-]([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i.exec(word)?.[1];
@@ -54,19 +65,21 @@ function hashDoubt(word: string): number {
   return kinds < 8 || /^\d+$/.test(word) ? 3 : 0;
 }
 
-function readIdentifier(word: string, start: number, end: number, emit: Emit): void {
+function readIdentifier(text: string, start: number, end: number, emit: Emit): void {
+  const word = text.slice(start, end);
   const first = word.charCodeAt(0) | 32;
   if (first === 0x63 && /^(?:cve-\d{4}-\d{4,7}|cwe-\d{1,4})$/i.test(word))
     return emit(word.length > 9 ? 'cve' : 'cwe', start, end, { value: word.toUpperCase() });
   if (first === 0x63 && /^capec-\d{1,4}$/i.test(word)) return emit('capec', start, end, { value: word.toUpperCase() });
-  if (first === 0x61 && /^as\d{2,7}$/i.test(word))
-    return emit('observable:asn', start, end, { value: word.toUpperCase() });
+  const system = first === 0x61 ? /^asn?(\d{2,10})$/i.exec(word) : null;
+  if (system) return emit('observable:asn', start, end, { value: `AS${system[1]!}` });
   if (word.startsWith('T1') && word.length === 5 && /^T1\d{3}$/.test(word)) emit('attack', start, end);
 }
 
 const awsArn = /arn:aws[a-z-]{0,12}:[a-z0-9-]{1,40}:[a-z0-9-]{0,30}:\d{0,12}:[\w+=,.@:/*-]{1,300}/y;
 const colonHex = /[0-9a-f]{2}(?::[0-9a-f]{2}){5,31}(?![0-9a-f:])/iy;
-const ipv6 = /(?:[0-9a-f]{0,4}:){2,7}(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{0,4})(?![\w:])/iy;
+const ipv6 =
+  /((?:[0-9a-f]{0,4}:){2,7}(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{0,4}))(?![\w:])(\/(?:12[0-8]|1[01]\d|\d{1,2})(?![\w./-]))?/iy;
 const ssdeep = /\d{2,8}:[A-Za-z0-9+/]{6,100}:[A-Za-z0-9+/]{6,100}/y;
 
 /** What is written with colons between: IPv6, ssdeep, fingerprints of certificates, MAC addresses, ARNs. */
@@ -92,10 +105,14 @@ export function readColons(text: string, start: number, emit: Emit): number {
     return end;
   }
   const address = matchAt(ipv6, text, start);
-  if (address && address[0].length > 6) {
-    const colons = address[0].split(':').length - 1;
-    const end = start + address[0].length;
-    if (colons === 7 || (address[0].includes('::') && colons >= 2)) emit('ipv6', start, end);
+  if (address && address[1]!.length > 6) {
+    const [printed, value = '', range] = address;
+    const end = start + printed.length;
+    const colons = value.split(':').length - 1;
+    // `abc::def` is a name in code: what is given out begins with a digit, or has one behind.
+    const isAddress = /\d/.test(value) && (colons === 7 || value.includes('::'));
+    if (isAddress && range && range !== '/128') emit('observable:cidr', start, end);
+    else if (isAddress) emit('ipv6', start, end, { value });
     return end;
   }
   const fuzzy = matchAt(ssdeep, text, start);

@@ -40,6 +40,38 @@ export function readMutex(text: string, start: number, emit: Emit): number {
   return end;
 }
 
+const namedMutex =
+  /(?:es)?(?: object)?s?,?(?:(?: is)? (?:named|called|with the name|name)|\s?[:=])?\s{0,2}(["'`\u201C\u2018]([^"'`\u201C\u201D\u2018\u2019\n]{3,80})["'`\u201D\u2019]|(?<=[:=]\s{0,2})[\w{}\\.-]{4,80})/y;
+
+/** What follows the word: quoted, or behind a colon. */
+export function readNamedMutex(text: string, start: number, end: number, emit: Emit): void {
+  if (!/^mutex(?:es)?$/i.test(text.slice(start, end))) return;
+  const match = matchAt(namedMutex, text, start + 5);
+  if (!match) return;
+  const [printed, given = '', quoted] = match;
+  const name = quoted ?? given.replace(/[.]+$/, '');
+  // Without quotes an everyday word is the next of the sentence.
+  if (/^(?:Global|Local)\\/.test(name) || (!quoted && !/[\d_{}\\-]|[a-z][A-Z]|[A-Z]{2}/.test(name))) return;
+  const from = start + 5 + printed.lastIndexOf(name);
+  emit('observable:mutex', from, from + name.length);
+}
+
+const spacedHex =
+  /[0-9a-f]{2}(?: [0-9a-f]{2}){15,31}(?![ -]?[0-9a-f]{2}\b)|[0-9a-f]{8}(?: [0-9a-f]{8}){3,7}(?! ?[0-9a-f]{8}\b)/iy;
+const digestByDigits: Record<number, 'md5' | 'sha1' | 'sha256'> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
+
+/** A digest printed in groups, as certificate viewers and `certutil` do, beside the word that names it. */
+export function readSpacedHex(text: string, start: number, emit: Emit): number {
+  const match = matchAt(spacedHex, text, start);
+  if (!match) return start;
+  const end = start + match[0].length;
+  const value = match[0].replaceAll(' ', '');
+  const type = digestByDigits[value.length];
+  if (type && /\b(?:md5|sha-?(?:1|256)|hash|thumbprint|fingerprint)\b/i.test(before(text, start)))
+    emit(type, start, end, { value });
+  return end;
+}
+
 const agent = /Mozilla\/\d[^\n"`|\u201C\u201D]{10,240}/y;
 
 export function readUserAgent(text: string, start: number, emit: Emit): number {

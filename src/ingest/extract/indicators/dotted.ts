@@ -1,26 +1,14 @@
-import { isWordAt, matchAt, wordClass, type Emit } from './candidate.ts';
+import { isIPv4 } from 'node:net';
+import { matchAt, type Emit } from './candidate.ts';
 import { readBucketHost } from './cues.ts';
-import { isCodeRoot, isDetectionName, isFileEnding, isSuspiciousTopLevel, isTopLevel } from './names.ts';
+import { isCodeRoot, isDetectionName, isFileEnding, isMember, isSuspiciousTopLevel, isTopLevel } from './names.ts';
 import { endOfAddress } from './url.ts';
-
-const labelsMax = 40;
-const hyphen = 0x2d;
-const dot = 0x2e;
-
-/** The end of a run of words joined by single dots. */
-export function endOfDotted(text: string, start: number): number {
-  let at = start;
-  for (let labels = 0; labels < labelsMax; labels += 1) {
-    while (wordClass(text.charCodeAt(at)) > 0) at += 1;
-    if (text.charCodeAt(at) !== dot || !isWordAt(text, at + 1)) break;
-    at += 1;
-  }
-  while (text.charCodeAt(at - 1) === hyphen) at -= 1;
-  return at;
-}
+import { endOfDotted, wordClass } from './words.ts';
 
 const email = /[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/iy;
 const ipv4 = /\d{1,3}(?:\.\d{1,3}){3}/y;
+/** The first of `203.0.113.7-203.0.113.9` or `203.0.113.7-9`. */
+const ofRange = /(\d{1,3}(?:\.\d{1,3}){3})-\d{1,3}(?:(?:\.\d{1,3}){3})?(?![\w.-])/y;
 const afterIp = /(?:\/(?:3[0-2]|[12]?\d)(?![\w./-]))|(?::\d{1,5})?(?:\/[^\s"'<>|`]{0,2000})?/y;
 
 /** Words joined by dots: an address, a host with or without port and path, a mail address, a file name, a version. */
@@ -31,9 +19,15 @@ export function readDotted(text: string, start: number, emit: Emit): number {
   const token = text.slice(start, end);
   const labels = token.split('.');
   if (labels.length < 2 || end - start > 400) return end;
-  if (wordClass(text.charCodeAt(start)) & 4 && labels.every((label) => /^\d+$/.test(label)))
-    return readNumbers(text, start, end, emit);
+  if (wordClass(text.charCodeAt(start)) & 4) {
+    if (labels.every((label) => /^\d+$/.test(label))) return readNumbers(text, start, end, emit);
+    const first = matchAt(ofRange, text, start)?.[1];
+    if (first) return readNumbers(text, start, start + first.length, emit);
+  }
   const last = labels.at(-1)!;
+  // `'\\dropper.exe'`, as rules name the end of a path.
+  const isEndOfPath = before === '\\' && /["'*]/.test(text[start - 2] ?? ' ') && isFileEnding(last);
+  if (isEndOfPath) emit('file_name', start, end);
   if (before === '/' || before === '\\' || before === '$' || before === '@' || before === '#') {
     if (before === '/' && isFileEnding(last)) emit('file_name', start, end, { doubt: 1.5 });
     return end;
@@ -48,12 +42,13 @@ export function readDotted(text: string, start: number, emit: Emit): number {
       emit('url', start, full, { doubt: Math.max(0, doubt - 0.5) });
       return full;
     }
-    if (isFileEnding(last) && doubt >= 1) emit('file_name', start, end, { doubt: 0.5 });
+    const ofFile = Math.max(0.5, doubtOfFile(labels, text[end] ?? ' '));
+    if (isFileEnding(last) && doubt >= 1) emit('file_name', start, end, { doubt: ofFile });
     emit('domain', start, end, { doubt });
     return end;
   }
   if ((isFileEnding(last) && isFileName(labels)) || /\.so(?:\.\d{1,4}){1,4}$/.test(token)) {
-    emit('file_name', start, end);
+    emit('file_name', start, end, { doubt: doubtOfFile(labels, text[end] ?? ' ') });
     return end;
   }
   const embedded = token.search(/\d{1,3}(?:\.\d{1,3}){3}$/);
@@ -70,26 +65,39 @@ const isPackage = (labels: string[]): boolean =>
 /** A whole file name (`libcurl.so.4` too), not a call of a method or a bare `.js`. */
 const isFileName = (labels: string[]): boolean => labels.every((label) => label.length <= 120) && labels[0]!.length > 0;
 
+const isCapital = (label: string): boolean => /^[A-Z][a-z]+$/.test(label);
+
+/** `u.a`, `e.data`, `console.log(…)`, `ended.So` and `Booking.com` are abbreviations, code, the next sentence and a company. */
+function doubtOfFile(labels: string[], next: string): number {
+  const last = labels.at(-1)!;
+  const isShort = labels.length === 2 && labels[0]!.length === 1 && (last.length === 1 || isMember(last));
+  const isCalled = next === '(' && isMember(last);
+  const isName = last === 'com' && isCapital(labels[0]!);
+  const isSentence = isCapital(last) && (isMember(last.toLowerCase()) || isSuspiciousTopLevel(last));
+  return isShort || isCalled || isName || isSentence ? 2 : 0;
+}
+
 /** How much speaks against a host name, or undefined where it cannot be one. */
 function doubtOfHost(
   text: string,
   { start, end, labels, before }: { start: number; end: number; labels: string[]; before: string },
 ): number | undefined {
   const last = labels.at(-1)!;
-  if (!isTopLevel(last) && !isInternational(last)) return undefined;
+  if (!isTopLevel(last)) return undefined;
   if (labels.length > 12 || labels.some((label) => label.length > 63 || /^-|-$/.test(label))) return undefined;
   if (labels.slice(-2).some((label) => label.includes('_'))) return undefined;
   // A public suffix of a country alone is nobody's name.
   if (labels.length === 2 && last.length === 2 && /^(?:com?|net|org|gov|edu|ac|mil)$/i.test(labels[0]!))
     return undefined;
   const token = text.slice(start, end);
-  const hasCapital = /[A-Z]/.test(token);
+  const hasCapital = /\p{Lu}/u.test(token);
   let doubt = hasCapital && isDetectionName(labels) ? 3 : 0;
   const upper = hasCapital && token === token.toUpperCase();
   if (hasCapital && last !== last.toLowerCase()) doubt += upper ? 1 : 3;
   if (isSuspiciousTopLevel(last)) doubt += isFileEnding(last) ? 3 : 1.25;
   if (hasCapital && /[a-z][A-Z]/.test(token)) doubt += last.length === 2 ? 2 : 1;
-  if (hasCapital && labels.length === 2 && /^[A-Z][a-z]+$/.test(labels[0]!)) doubt += 0.5;
+  // `Booking.com` in a sentence is how a company writes itself.
+  if (hasCapital && labels.length === 2 && isCapital(labels[0]!)) doubt += 1.25;
   if (isCodeRoot(labels[0]!)) doubt += labels.length > 2 ? 1 : 0.5;
   if (labels[0] === 'com' || labels[0] === 'org') doubt += 2;
   if (labels[0] === 'www' && labels.length > 2) doubt -= 1;
@@ -102,7 +110,9 @@ function doubtOfHost(
   return Math.max(0, doubt);
 }
 
-const isInternational = (label: string): boolean => /^[^\u0000-\u007F]{2,}$/u.test(label) || label.startsWith('xn--');
+// A word for versions or for parts of a text, and further numbers behind it.
+const ofVersions =
+  /(?:\b(?:versions?|versionen|versi[oó]n(?:es)?|vers[aã]o|ver|firmware|builds?|releases?|v|sections?|chapter|prior to|earlier than|(?:fixed|patched) in)|верси\p{L}{1,2}|版本|バージョン)[.:]?\s*(?:v?[\d.]{3,}\s{0,2}(?:,|-|–|and|or|to|through|until|und|bis|y|hasta|и|до|和|至)\s{0,2}){0,8}v?$/iu;
 
 /** Four numbers are an address unless they are a version or a part of a longer row of numbers. */
 function readNumbers(text: string, start: number, end: number, emit: Emit): number {
@@ -110,10 +120,14 @@ function readNumbers(text: string, start: number, end: number, emit: Emit): numb
   if (!match || start + match[0].length !== end) return end;
   const parts = match[0].split('.');
   if (parts.some((part) => Number(part) > 255 || (part.length > 1 && part.startsWith('0')))) return end;
-  const before = text.slice(Math.max(0, start - 24), start);
+  const before = text.slice(Math.max(0, start - 80), start);
   if (/[\d.]$|[a-z]$/i.test(before) && !/\bhttp$/.test(before)) return end;
   let doubt = 0;
-  if (/\b(?:version|versions|ver|firmware|build|release|v)[.:]?\s*$/i.test(before)) doubt += 3;
+  if (
+    ofVersions.test(before) ||
+    /^\s(?:and|or)\s(?:earlier|later|below|above|prior|older|newer)\b/.test(text.slice(end, end + 16))
+  )
+    doubt += 3;
   if (/(?:\/|product\s|chrome\/|rv:)$/i.test(before)) doubt += 2;
   // Versions count from small numbers, addresses seldom do.
   const isCalled =
@@ -142,7 +156,10 @@ export function readEmail(text: string, start: number, emit: Emit, from = start)
   const match = matchAt(email, text, start);
   if (!match) return from + 1;
   const end = start + match[0].replace(/[-.]+$/, '').length;
-  const last = text.slice(start, end).split('.').at(-1)!;
+  const host = text.slice(text.indexOf('@', start) + 1, end);
+  // `ssh root@203.0.113.7`
+  if (isIPv4(host)) return readNumbers(text, end - host.length, end, emit);
+  const last = host.split('.').at(-1)!;
   const account = /@([a-z][a-z0-9-]{4,28}[a-z0-9])\.iam\.gserviceaccount\.com$/.exec(text.slice(start, end));
   if (account) emit('gcp_project', start + account.index + 1, start + account.index + 1 + account[1]!.length);
   if (isTopLevel(last)) emit('observable:email', start, end);

@@ -204,6 +204,20 @@ test('no text takes more than linear time', { timeout: 120_000 }, () => {
     'a.com/',
     'x'.repeat(90),
     '1:aaaaaa:',
+    '0a ',
+    '0a1b2c3d ',
+    'mutex ',
+    'mutex named "',
+    'cve 2024',
+    '1.2.3.4, ',
+    'v1.2.3.4 to ',
+    '1.2.3.4-',
+    'a。a',
+    '测',
+    '测.',
+    'http://a.com/测',
+    'http:\\/\\/',
+    'a [at] a',
   ];
   for (const piece of hostile) {
     const text = piece.repeat(Math.ceil(size / piece.length));

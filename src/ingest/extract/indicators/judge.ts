@@ -17,6 +17,7 @@ export type Judgement = { status: 'active' | 'false_positive'; confidence: numbe
 
 const network = new Set(['domain', 'url', 'ipv4', 'ipv6']);
 const doubtMax = 1.25;
+const ofHosts = /^(?!.*\bfiles?)(?=.*\b(?:domains?|hosts?|hostnames?)\b)/i;
 const manyDefanged = 3;
 
 /**
@@ -28,6 +29,8 @@ export function judge(type: string, formDoubt: number, evidence: Evidence): Judg
   const listed = context.section === 'indicators';
   let doubt = formDoubt - (defanged ? 3 : 0) - (context.isolated ? 0.3 : 0);
   if (listed) doubt -= context.isolated ? 1 : 0.25;
+  // `tool.app` is a file, unless it stands in a list of domains.
+  if (type === 'domain' && context.isolated && ofHosts.test(context.heading)) doubt -= 2;
   if (doubt >= doubtMax) return undefined;
   if (context.section === 'references' && !defanged && network.has(type)) return undefined;
   const reasons: string[] = [];

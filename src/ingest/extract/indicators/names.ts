@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { domainToASCII } from 'node:url';
 
 const table = readFileSync(resolve(import.meta.dirname, '../../knowledge/tlds.txt'), 'utf8');
 
@@ -20,7 +21,8 @@ const topLevels = new Set([
   'emc',
 ]);
 
-export const isTopLevel = (label: string): boolean => topLevels.has(label.toLowerCase());
+export const isTopLevel = (label: string): boolean =>
+  topLevels.has(/^[\u0000-\u007F]*$/.test(label) ? label.toLowerCase() : domainToASCII(label));
 
 const words = (text: string): Set<string> => new Set(text.trim().split(/\s+/));
 
@@ -37,6 +39,10 @@ const extensions = words(`
   application manifest appx msix xap deploy settings theme msc chm hlp job pif com app command scpt
   mof asar node nls mui ax tlb res resx resources rules yar yara sig nse list lst lock pid service timer socket torrent crx xpi aes enc locked
 `);
+/** Endings that are words too: behind a single letter, or called, they are a member of an object. */
+const members = words('data list log map key sig rules cache config settings properties lock service socket command');
+export const isMember = (label: string): boolean => members.has(label);
+
 /** Endings of file names that are top-level domains too, and words of code or prose that are. */
 const suspicious = words(`
   zip py sh pl pm rs so md ps js cc com app mov ms ml ai java go st la mk cs vb ts do in it is as at to be am my me no us so id

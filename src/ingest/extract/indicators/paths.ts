@@ -1,5 +1,6 @@
-import { isWordAt, matchAt, type Emit } from './candidate.ts';
+import { matchAt, type Emit } from './candidate.ts';
 import { isFileEnding } from './names.ts';
+import { unspaced, wordClass } from './words.ts';
 
 // A drive, an environment variable, a known folder token or a share; then segments, which may hold blanks.
 const windowsPath =
@@ -17,14 +18,17 @@ export function readWindowsPath(text: string, start: number, emit: Emit): number
   return end;
 }
 
+const closesFile = new RegExp(`[\\s${unspaced}]`);
+const fileInSegment = new RegExp(`^(.{0,100}?\\.(\\w{2,11}))(?=[\\s,)\\]'}${unspaced}]|$)`);
+
 /** The first segment that ends like a file and goes on with a blank is the last one; a tail of words after a folder is prose. */
 function endOfPath(path: string, next: string | undefined): number {
   let at = path.indexOf('\\');
   while (at >= 0 && at < path.length) {
     const close = path.indexOf('\\', at + 1);
     const segment = path.slice(at + 1, close < 0 ? path.length : close);
-    const file = /^(.{0,100}?\.(\w{2,11}))(?=[\s,)\]'}]|$)/.exec(segment);
-    if (file && isFileEnding(file[2]!) && (close < 0 || /\s/.test(segment[file[1]!.length] ?? '')))
+    const file = fileInSegment.exec(segment);
+    if (file && isFileEnding(file[2]!) && (close < 0 || closesFile.test(segment[file[1]!.length] ?? '')))
       return at + 1 + file[1]!.length;
     if (close < 0) return at + 1 + endOfFolder(segment, next);
     at = close;
@@ -71,7 +75,7 @@ const unixPath =
 /** A path of Linux, macOS or Android, where it begins one (not the path of an address). */
 export function readUnixPath(text: string, start: number, emit: Emit): number {
   const before = text[start - 1] ?? ' ';
-  if (isWordAt(text, start - 1) || /[./:)\]}]/.test(before)) return start;
+  if (wordClass(text.charCodeAt(start - 1)) & 1 || /[./:)\]}]/.test(before)) return start;
   const match = matchAt(unixPath, text, start);
   if (!match) return start;
   const end = start + match[0].replace(/[.,]+$/, '').length;

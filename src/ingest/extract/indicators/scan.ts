@@ -1,10 +1,11 @@
-import { isWordAt, wordClass, type Candidate, type CandidateType, type Emit } from './candidate.ts';
+import type { Candidate, CandidateType, Emit } from './candidate.ts';
 import { readCommand } from './commands.ts';
 import { readColons, readWord } from './codes.ts';
-import { readMutex, readUserAgent } from './cues.ts';
+import { readMutex, readSpacedHex, readUserAgent } from './cues.ts';
 import { readDotted, readEmail } from './dotted.ts';
 import { readRegistryKey, readUnixPath, readWindowsPath } from './paths.ts';
 import { readUrl } from './url.ts';
+import { isSameWord, isWordAt, wordClass } from './words.ts';
 
 const candidatesMax = 200_000;
 
@@ -28,7 +29,7 @@ export function scan(text: string): Candidate[] {
     }
     const start = at;
     let next = 0;
-    for (at += 1; (next = wordClass(text.charCodeAt(at))) > 0; at += 1) bits &= next;
+    for (at += 1; isSameWord(bits, (next = wordClass(text.charCodeAt(at)))); at += 1) bits &= next;
     given.bits = bits;
     at = Math.max(at, readAtWord(text, start, at, given));
   }
@@ -56,6 +57,10 @@ function readAtWord(text: string, start: number, end: number, given: { bits: num
         return Math.max(end, readRegistryKey(text, start, emit));
       break;
     case 0x20: // blank
+      if (given.bits & 2 && (end - start === 2 || end - start === 8)) {
+        const after = readSpacedHex(text, start, emit);
+        if (after > start) return after;
+      }
       readCommand(text, start, end, emit);
       break;
     default:
@@ -96,6 +101,9 @@ function readMark(text: string, at: number, emit: Emit): number {
       break;
     case 0x28: // (
       if (text.startsWith('(HKLM', at)) after = readRegistryKey(text, at, emit);
+      break;
+    case 0x3a: // :
+      if (text.charCodeAt(at + 1) === 0x3a && !isWordAt(text, at - 1)) after = readColons(text, at, emit);
       break;
     case 0x5c: // \
       if (text.charCodeAt(at + 1) === 0x5c) after = readWindowsPath(text, at, emit);

@@ -2,10 +2,15 @@ import { isIPv4 } from 'node:net';
 import { matchAt, type Emit } from './candidate.ts';
 import { readBucketHost } from './cues.ts';
 import { isFileEnding, isTopLevel } from './names.ts';
+import { endOfDotted, unspaced } from './words.ts';
 
 // What ends an address in running text, tables, AsciiDoc, Markdown and HTML.
-const tail = /(?::\d{1,5}:?(?![\d.]))?(?:[/?#][^\s"<>|`\\^{}[\]\u00A0\u2018-\u201F\u3000-\u303F]{0,4000})?/y;
-const authority = /(?:[^\s/?#"'<>|`\\@[\]()]{1,100}@)?(?:\[[0-9a-f:.]{2,45}\]|[^\s/?#"'<>|`\\@[\](){},;:]{1,253})/iy;
+const tail =
+  /(?::\d{1,5}:?(?![\d.]))?(?:[/?#][^\s"<>|`\\^{}[\]\u00A0\u00AB\u00BB\u2010-\u206F\u3000-\u303F\uFF00-\uFF0F\uFF1A-\uFF20\uFF61-\uFF65]{0,4000})?/y;
+const user = /[^\s/?#"'<>|`\\@[\]()]{1,100}@/y;
+const ipv6Host = /\[[0-9a-f:.]{2,45}\]/iy;
+// The next address of a list, and prose of a script without blanks; letters of it behind a `/` or a `=` belong to the address.
+const glued = new RegExp(`[,;](?=[a-z]{3,6}://)|(?<=[\\w).])[${unspaced}]`, 'i');
 const schemes = new Set([
   'http',
   'https',
@@ -27,8 +32,9 @@ const schemes = new Set([
 
 /** Where an address that has its host until `hostEnd` ends: port, path and query, without the punctuation of the sentence. */
 export function endOfAddress(text: string, hostEnd: number): number {
-  const match = matchAt(tail, text, hostEnd);
-  const end = trimEnd(text, hostEnd, hostEnd + (match?.[0].length ?? 0));
+  const printed = matchAt(tail, text, hostEnd)?.[0] ?? '';
+  const cut = printed.search(glued);
+  const end = trimEnd(text, hostEnd, hostEnd + (cut < 0 ? printed.length : cut));
   return spacedEnd(text, hostEnd, end);
 }
 
@@ -60,15 +66,12 @@ export function readUrl(text: string, start: number, emit: Emit): number {
   const scheme = text.slice(start, colon).toLowerCase();
   if (scheme === 's3' || scheme === 'gs') return readBucket(text, afterScheme, emit);
   if (!schemes.has(scheme)) return afterScheme;
-  const host = matchAt(authority, text, afterScheme);
-  if (!host) return afterScheme;
-  let hostEnd = afterScheme + host[0].length;
-  const trimmed = host[0].replace(/[.*'!~_+-]+$/, '');
-  if (trimmed.length < host[0].length) hostEnd = afterScheme + trimmed.length;
-  const name = trimmed.slice(trimmed.indexOf('@') + 1);
-  if (!isHost(name)) return hostEnd;
-  readBucketHost(text, hostEnd - name.length, hostEnd, emit);
-  const end = trimmed.length < host[0].length ? hostEnd : endOfAddress(text, hostEnd);
+  const hostStart = afterScheme + (matchAt(user, text, afterScheme)?.[0].length ?? 0);
+  const hostEnd =
+    hostStart + (matchAt(ipv6Host, text, hostStart)?.[0].length ?? endOfDotted(text, hostStart) - hostStart);
+  if (!isHost(text.slice(hostStart, hostEnd))) return hostEnd;
+  readBucketHost(text, hostStart, hostEnd, emit);
+  const end = endOfAddress(text, hostEnd);
   emit('url', start, end);
   return end;
 }
@@ -78,9 +81,7 @@ export function isHost(name: string): boolean {
   if (name.startsWith('[')) return true;
   if (isIPv4(name)) return true;
   const labels = name.split('.');
-  const named =
-    labels.length > 1 && labels.every((label) => /^[\w-]{1,63}$/.test(label) || /[^\u0000-\u007F]/.test(label));
-  return named && (isTopLevel(labels.at(-1)!) || /[^\u0000-\u007F]|^xn--/.test(labels.at(-1)!));
+  return labels.length > 1 && labels.every((label) => label.length <= 63) && isTopLevel(labels.at(-1)!);
 }
 
 function readBucket(text: string, from: number, emit: Emit): number {
