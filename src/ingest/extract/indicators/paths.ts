@@ -69,8 +69,9 @@ export function readRegistryKey(text: string, start: number, emit: Emit): number
   return end;
 }
 
+// A folder's name may hold blanks before capitals: `Application Support`.
 const unixPath =
-  /(?:~|\$HOME)?\/(?:bin|boot|dev|etc|home|lib|lib64|media|mnt|opt|private|proc|root|run|sbin|srv|sys|tmp|usr|var|Applications|Library|Users|Volumes|data|sdcard|storage|System)(?:\/[\w.@+,{}$%~=-]{1,120}){1,24}\/?/y;
+  /(?:~|\$HOME)?\/(?:bin|boot|dev|etc|home|lib|lib64|media|mnt|opt|private|proc|root|run|sbin|srv|sys|tmp|usr|var|Applications|Library|Users|Volumes|data|sdcard|storage|System)(?:\/[\w.@+,{}$%~=-]{1,120}(?:(?: [A-Z][\w.-]{0,40}){1,3}(?=\/))?){1,24}\/?/y;
 
 /** A path of Linux, macOS or Android, where it begins one (not the path of an address). */
 export function readUnixPath(text: string, start: number, emit: Emit): number {

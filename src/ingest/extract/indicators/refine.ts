@@ -33,10 +33,11 @@ const ofCertificates = /\b(?:thumbprint|certificate|cert fingerprint)\b/i;
 
 const nameMaxChars = 90;
 
-/** A file name with blanks, where its cell, its code span or its line in a list shows where it begins. */
+/** A file name with blanks or an apostrophe, where its cell, its code span or its line in a list shows where it begins. */
 export function widen(text: string, candidate: Candidate, context: Context): Candidate {
-  // A name with blanks has one right before its last word.
-  if (text.charCodeAt(candidate.start - 1) !== 0x20) return candidate;
+  // A name with blanks has one right before its last word, one with an apostrophe too.
+  const last = text.charCodeAt(candidate.start - 1);
+  if (last !== 0x20 && last !== 0x27) return candidate;
   const closer = text[candidate.end] ?? '\n';
   if (!/[`|\t\n\r]/.test(closer) && !/^ +\|/.test(text.slice(candidate.end, candidate.end + 80))) return candidate;
   const from = Math.max(0, candidate.start - nameMaxChars);
