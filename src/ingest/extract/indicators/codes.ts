@@ -1,4 +1,5 @@
 import { matchAt, type Emit } from './candidate.ts';
+import { isBase58Address, isBech32Address } from './wallets.ts';
 import { readDigits, readGuid, readHex, readNamedMutex } from './cues.ts';
 
 /** Words of letters and digits that are an indicator by their form alone. `bits` is what all characters of the word share. */
@@ -44,17 +45,15 @@ function readLongWord(text: string, start: number, end: number, { bits, emit }: 
   if (length === 36 && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(word))
     return readGuid(text, start, end, emit);
   if (length === 42 && /^0x[0-9a-f]{40}$/i.test(word)) return emit('observable:eth', start, end);
-  if (length <= 35 && /^[13][1-9A-HJ-NP-Za-km-z]{25,34}$/.test(word) && isMixed(word))
+  if (length <= 35 && /^[13]/.test(word) && isBase58Address(word)) return emit('observable:btc', start, end);
+  if (length <= 90 && /^bc1/i.test(word) && isBech32Address(word.toLowerCase()))
     return emit('observable:btc', start, end);
-  if (/^bc1[02-9ac-hj-np-z]{11,71}$/.test(word) && /\d/.test(word.slice(4))) return emit('observable:btc', start, end);
   if (length === 72 && /^T1[0-9a-f]{70}$/i.test(word)) return emit('observable:tlsh', start, end);
   if (length === 95 && /^[48][1-9A-HJ-NP-Za-km-z]{94}$/.test(word)) return emit('observable:xmr', start, end);
   // Hashes behind a word, as in `sample_<hash>`.
   const tail = /[_-]([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i.exec(word)?.[1];
   if (tail) emit(hashByLength[tail.length]!, end - tail.length, end, { doubt: hashDoubt(tail) });
 }
-
-const isMixed = (word: string): boolean => /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d.*\d/.test(word);
 
 /** Numbers alone, and rows of few characters, are no digests. */
 function hashDoubt(word: string): number {
