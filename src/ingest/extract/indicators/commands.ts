@@ -33,7 +33,7 @@ export function readCommand(text: string, start: number, end: number, emit: Emit
   const cell = before === '|' || before === '\t' ? rest[0].search(/[|\t]/) : -1;
   const command = rest[0].slice(0, cell > 0 ? cell : length).trimEnd();
   const arguments_ = command.slice(word.length).replace(/^\.exe/i, '');
-  const reads = /\s[/-]{1,2}\w|[\\%$]|\.\w{2,4}\b|https?:/.test(arguments_);
+  const reads = /\s[/-]{1,2}\w|[\\%$]|\.[a-z]\w{1,3}\b|https?:/.test(arguments_);
   const prose = arguments_.match(proseWord)?.length ?? 0;
   if (reads && prose <= 1 && command.length >= 8) emit('command_line', start, start + command.length);
   return end;

@@ -4,13 +4,18 @@ import { unspaced, wordClass } from './words.ts';
 
 // A drive, an environment variable, a known folder token or a share; then segments, which may hold blanks.
 const windowsPath =
-  /(?:[a-z]:(?=\\)|%[\w() ]{2,32}%|\\\\[\w.$-]{1,64}(?=\\)|<[A-Z_]{3,24}>|\{[A-Z_]{3,24}\}|\$env:\w{2,32}|\[[A-Z_]{3,24}\])(?:\\{1,2}(?:<[\w .-]{1,30}>|[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{1,120}(?:\+(?!\+)[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{0,60}){0,3})){1,24}\\?/iy;
+  /(?:[a-z]:(?=\\)|%[\w() ]{2,32}%|\\\\[\w.$-]{1,64}(?=\\)|<[A-Z_]{3,24}>|\{[A-Z_]{3,24}\}|\$env:\w{2,32}|\[[A-Z_]{3,24}\])(?:\\{1,2}(?:<[\w .-]{1,30}>|(?![&\s])[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{1,120}(?:\+(?!\+)[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{0,60}){0,3})){1,24}\\?/iy;
 
 /** A Windows path from its root. The end is cut where prose begins. */
 export function readWindowsPath(text: string, start: number, emit: Emit): number {
   const match = matchAt(windowsPath, text, start);
   if (!match) return start;
-  const end = start + endOfPath(match[0], text[start + match[0].length]);
+  const next = text[start + match[0].length];
+  // A second path may follow on the same line.
+  const cut = match[0].search(
+    next === ':' ? /\s(?:(?:and|or|to|in)\s)?[a-z]$/i : /\s(?:(?:and|or|to|in)\s)?(?=%\w{2,32}%\\)/i,
+  );
+  const end = start + (cut < 0 ? endOfPath(match[0], next) : endOfPath(match[0].slice(0, cut), ' '));
   const path = text.slice(start, end);
   if (path.length < 6 || !/\\\w|\\[^\\]{2}/.test(path)) return start + 2;
   const isPdb = /\.pdb$/i.test(path);
@@ -34,15 +39,26 @@ function endOfPath(path: string, next: string | undefined): number {
     at = close;
     if (path[at + 1] === '\\') at += 1;
   }
-  return path.replace(/[\s.,)\]'}]+$/, '').length;
+  return trimmed(path).length;
+}
+
+/** Without the marks of the sentence behind it; a brace or bracket that was opened inside belongs to it. */
+function trimmed(path: string): string {
+  let kept = path;
+  for (let last = kept.at(-1) ?? ''; /[\s.,)\]'}]/.test(last); last = kept.at(-1) ?? '') {
+    const opener = { ')': '(', ']': '[', '}': '{' }[last];
+    if (opener && kept.split(opener).length >= kept.split(last).length) break;
+    kept = kept.slice(0, -1);
+  }
+  return kept;
 }
 
 function endOfFolder(segment: string, next: string | undefined): number {
-  const whole = segment.replace(/[\s.,)\]'}]+$/, '');
+  const whole = trimmed(segment);
   // A quote, a cell's edge or the end of the line shows that the blanks belong to the name.
   const isClosed = next === undefined || /["`|<+\r\n\u2018-\u201F]/.test(next);
   if (isClosed && whole.split(' ').length <= 4) return whole.length;
-  return whole.split(/[\s,]/)[0]!.replace(/[.,)\]'}]+$/, '').length;
+  return trimmed(whole.split(/[\s,]/)[0]!).length;
 }
 
 const registry =
@@ -59,11 +75,11 @@ export function readRegistryKey(text: string, start: number, emit: Emit): number
   const isClosed = next === undefined || /["`|<+\r\n\u2018-\u201F]/.test(next);
   // The value's name and data may follow the key.
   const cut = last.search(
-    /(?:;|\s=|=|\s+(?:and|or|to|with|is|was|in|for|key|value|registry|has|which|where|then|as|on)\b|[,(:])/i,
+    /(?:;|\.\s|\s=|=|\s+(?:and|or|to|with|is|was|in|for|key|value|registry|has|which|where|then|as|on)\b|[,(:])/i,
   );
   let kept = cut >= 0 ? last.slice(0, cut) : last;
   if (!isClosed && cut < 0) kept = kept.split(/\s/)[0]!;
-  const end = start + at + 1 + kept.replace(/[\s.,)\]'}]+$/, '').length;
+  const end = start + at + 1 + trimmed(kept).length;
   if (end - start < 8) return start + 4;
   emit('registry_key', start, end);
   return end;

@@ -44,6 +44,12 @@ export const codes: Case[] = [
   ['BTC 1BoatSLRHtKNngkdXEeobR76b53LETtpyT', 'btc 1BoatSLRHtKNngkdXEeobR76b53LETtpyT'],
   ['BTC 3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy', 'btc 3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy'],
   ['bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', 'btc bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'],
+  ['BTC address 1BoatSLRHtKNngkdXEeobR76b53LETtpyU with a wrong sum'],
+  ['BC1QAR0SRRR7XFKVY5L643LYDNW9RE59GTZZWF5MDQ', 'btc BC1QAR0SRRR7XFKVY5L643LYDNW9RE59GTZZWF5MDQ'],
+  [
+    'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0',
+    'btc bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0',
+  ],
   ['ETH 0x00112233445566778899AaBbCcDdEeFf00112233', 'eth 0x00112233445566778899AaBbCcDdEeFf00112233'],
   [`XMR 4${'8AbC1dEf2G'.repeat(10).slice(0, 94)}`, `xmr 4${'8AbC1dEf2G'.repeat(10).slice(0, 94)}`],
   ['AS64500 and ASN64501', 'asn AS64500', 'asn AS64501'],
@@ -65,6 +71,11 @@ export const codes: Case[] = [
   ],
   ['Sets HKLM\\SOFTWARE\\Zq7\\Run to it', 'registry_key HKEY_LOCAL_MACHINE\\SOFTWARE\\Zq7\\Run'],
   ['Sets HKLM:\\SOFTWARE\\Zq7\\Run.', 'registry_key HKEY_LOCAL_MACHINE\\SOFTWARE\\Zq7\\Run'],
+  ['In HKLM\\SOFTWARE\\Zq7. It then sleeps', 'registry_key HKEY_LOCAL_MACHINE\\SOFTWARE\\Zq7'],
+  [
+    'In HKCU\\CLSID\\{11111111-2222-3333-4444-555555555555}.',
+    'registry_key HKEY_CURRENT_USER\\CLSID\\{11111111-2222-3333-4444-555555555555}',
+  ],
   ['Sets `HKCU\\\\Software\\\\Zq7` now', 'registry_key HKEY_CURRENT_USER\\Software\\Zq7'],
   ['In HKEY_USERS\\S-1-5-18\\Software\\Zq7, it', 'registry_key HKEY_USERS\\S-1-5-18\\Software\\Zq7'],
   [
