@@ -23,7 +23,7 @@ const disguise = new RegExp(
     String.raw`\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)`,
     String.raw`\\(?=[./])`,
     String.raw`(?<=ps?(?:\[:\]|:))\\\\(?=\w)`,
-    String.raw`\b(?:h(?:x{1,3}|tx|xt|zz|\*\*|\[tt\])p(?<secure>s?)|meow|mxxp)(?=(?:\[?:\]?|\[:)(?:\/\/|\\\\|\[\/)|\[:\/\/\]|__)`,
+    String.raw`(?:h(?:x{1,3}|tx|xt|zz|\*\*|\[tt\])p(?<secure>s?)|\bmeow|\bmxxp)(?=(?:\[?:\]?|\[:)(?:\/\/|\\\\|\[\/)|\[:\/\/\]|__)`,
     String.raw`\bfxp(?=\[?:)`,
     // Dots of other scripts; what goes on in such a script is the next sentence.
     String.raw`(?<=[a-z0-9])[\u2024\u3002\uFF0E](?=[a-z0-9-]{1,63}(?:[^a-z0-9${unspaced}-]|[\u3002\uFF0E]\w|$))`,

@@ -83,6 +83,14 @@ export const systemFiles = words(`
   javaw.exe python.exe w3wp.exe searchindexer.exe sihost.exe ctfmon.exe userinit.exe logonui.exe werfault.exe fontdrvhost.exe dwm.exe
   kernel32.dll ntdll.dll user32.dll advapi32.dll ws2_32.dll wininet.dll winhttp.dll shell32.dll ole32.dll oleaut32.dll gdi32.dll crypt32.dll
   msvcrt.dll kernelbase.dll amsi.dll clr.dll mscoree.dll bcrypt.dll urlmon.dll shlwapi.dll psapi.dll dbghelp.dll comsvcs.dll mscorlib.dll
+  runtimebroker.exe backgroundtaskhost.exe searchprotocolhost.exe searchfilterhost.exe smartscreen.exe audiodg.exe wermgr.exe
+  fodhelper.exe computerdefaults.exe eventvwr.exe slui.exe wusa.exe cmstp.exe control.exe odbcconf.exe hh.exe pcalua.exe forfiles.exe
+  runonce.exe verclsid.exe mavinject.exe presentationhost.exe msdt.exe wsmprovhost.exe winrs.exe makecab.exe expand.exe extrac32.exe
+  robocopy.exe xcopy.exe shutdown.exe diskshadow.exe esentutl.exe ntdsutil.exe dsquery.exe csvde.exe ldifde.exe setspn.exe klist.exe
+  gpupdate.exe gpresult.exe nslookup.exe netstat.exe nbtstat.exe tracert.exe arp.exe route.exe hostname.exe query.exe quser.exe
+  sethc.exe utilman.exe osk.exe magnify.exe narrator.exe mstsc.exe rdpclip.exe tscon.exe at.exe wsl.exe bash.exe ssh.exe scp.exe
+  curl.exe tar.exe dism.exe regsvcs.exe jsc.exe ilasm.exe aspnet_compiler.exe addinprocess32.exe dfsvc.exe msmpeng.exe mpcmdrun.exe
+  onedrive.exe teams.exe opera.exe brave.exe thunderbird.exe msaccess.exe mspub.exe infopath.exe sqlservr.exe
   libc.so libc.so.6 ld-linux.so libcrypto.so libssl.so ntoskrnl.exe win32k.sys hal.dll ntds.dit desktop.ini hosts autorun.inf
   node.js next.js vue.js react.js angular.js ember.js express.js three.js d3.js chart.js moment.js require.js jquery.js jquery.min.js
   asp.net vb.net ado.net readme.md readme.txt index.html package.json

@@ -23,7 +23,7 @@ export const shippedBenign: Benign = (type, value) => {
     case 'url':
       return urlReason(value);
     case 'file_name':
-      return systemFiles.has(value.toLowerCase()) ? 'system file' : undefined;
+      return systemFiles.has(value.toLowerCase()) || /^(?:api|ext)-ms-/i.test(value) ? 'system file' : undefined;
     case 'file_path':
       return pathReason(value);
     default:
@@ -77,7 +77,13 @@ function urlReason(url: string): string | undefined {
 export const hostOf = (url: string): string =>
   /^[a-z0-9+.-]+:\/\/(?:[^/?#@]*@)?(\[[^\]]+\]|[^/:?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
 
+const systemFolder =
+  /^(?:(?:[a-z]:|%(?:systemdrive|homedrive)%)(?:\\(?:windows(?:\\(?:temp|tasks|system32|syswow64|sysnative))?|users(?:\\public)?|programdata|program files(?: \(x86\))?|temp|perflogs))?|%\w+%(?:\\(?:temp|tasks|system32|syswow64|sysnative|microsoft|microsoft\\windows))?)\\?$|^\/dev\/(?:null|zero|u?random|shm|tcp|fd|tty|stdin|stdout|stderr)\/?$|^\/(?:tmp|etc|opt|home|root|var(?:\/(?:tmp|www|log|run|lib))?|usr(?:\/(?:local\/)?s?bin)?|bin|sbin|Applications|Library|Users)\/?$/i;
+
 const pathReason = (path: string): string | undefined =>
+  systemFolder.test(path.replaceAll('\\\\', '\\')) ? 'system folder' : systemFileReason(path);
+
+const systemFileReason = (path: string): string | undefined =>
   systemFiles.has(path.toLowerCase().split(/[\\/]/).at(-1) ?? '') &&
   /^(?:%(?:systemroot|windir)%|c:\\windows)\\(?:system32|syswow64)\\[^\\]+$|^\/(?:usr\/)?s?bin\//i.test(path)
     ? 'system file'

@@ -42,7 +42,7 @@ export function readContexts(text: string): ContextReader {
       section: kind,
       heading,
       isolated: isIsolated(text, { start, end, lineStart: starts[line]!, lineEnd }),
-      linked: isLinked(text, start, end),
+      linked: isLinked(text, start, end) || isCited(text, starts[line]!, start),
     };
   };
 }
@@ -104,6 +104,11 @@ function isIsolated(text: string, at: { start: number; end: number; lineStart: n
 /** `1.` or `Name:` at the start of a line is no prose either. */
 const isLabelled = (lead: string, at: { start: number; lineStart: number }): boolean =>
   at.start - at.lineStart <= 28 && /^\s*(?:\d{1,3}[.)]|[\w -]{2,24}:)\s*["'`]?$/.test(lead);
+
+/** `[12] Title. https://…` is an entry of a list of references. */
+const isCited = (text: string, lineStart: number, start: number): boolean =>
+  text.charCodeAt(lineStart) === 0x5b &&
+  /^\[\^?\d{1,3}\]:?\s/.test(text.slice(lineStart, Math.min(start, lineStart + 8)));
 
 /** `http://…[text]` of AsciiDoc, `[text](http://…)` of Markdown, `href="…"`. */
 function isLinked(text: string, start: number, end: number): boolean {

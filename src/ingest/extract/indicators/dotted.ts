@@ -28,8 +28,10 @@ export function readDotted(text: string, start: number, emit: Emit): number {
   // `'\\dropper.exe'`, as rules name the end of a path.
   const isEndOfPath = before === '\\' && /["'*]/.test(text[start - 2] ?? ' ') && isFileEnding(last);
   if (isEndOfPath) emit('file_name', start, end);
-  if (before === '/' || before === '\\' || before === '$' || before === '@' || before === '#') {
-    if (before === '/' && isFileEnding(last)) emit('file_name', start, end, { doubt: 1.5 });
+  // Behind `//` stands a host, behind `%20` the rest of a name.
+  const isBehindSlash = before === '/' && text[start - 2] !== '/';
+  if (isBehindSlash || before === '%' || before === '\\' || before === '$' || before === '@' || before === '#') {
+    if (isBehindSlash && isFileEnding(last)) emit('file_name', start, end, { doubt: 1.5 });
     return end;
   }
   if (isPackage(labels)) emit('android_package', start, end, { doubt: 1 });
@@ -73,7 +75,8 @@ function doubtOfFile(labels: string[], next: string): number {
   const isShort = labels.length === 2 && labels[0]!.length === 1 && (last.length === 1 || isMember(last));
   const isCalled = next === '(' && isMember(last);
   const isName = last === 'com' && isCapital(labels[0]!);
-  const isSentence = isCapital(last) && (isMember(last.toLowerCase()) || isSuspiciousTopLevel(last));
+  const isSentence =
+    /^[A-Z]$/.test(last) || (isCapital(last) && (isMember(last.toLowerCase()) || isSuspiciousTopLevel(last)));
   return isShort || isCalled || isName || isSentence ? 2 : 0;
 }
 

@@ -5,7 +5,7 @@ import { hostOf, isPathHosting, shippedBenign, type Benign } from './benign.ts';
 import type { Candidate } from './candidate.ts';
 import { canonical } from './canonical.ts';
 import { readContexts, type Context } from './context.ts';
-import { judge, type Judgement } from './judge.ts';
+import { judge, type Evidence, type Judgement } from './judge.ts';
 import { retype, widen } from './refine.ts';
 import { scan } from './scan.ts';
 
@@ -99,9 +99,10 @@ function take(candidate: Candidate, state: State): void {
   if (type === 'url') takeHost(normalizedValue, wide, context, state);
 }
 
-type Weighed = { candidate: Candidate; context: Context; type: IndicatorType; value: string };
+type Weighed = { candidate: Candidate; context: Context; type: IndicatorType; value: string; url?: string };
 
-function weigh({ candidate, context, type, value }: Weighed, state: State): Judgement | undefined {
+/** `url`: the address that a host stands in. */
+function weigh({ candidate, context, type, value, url }: Weighed, state: State): Judgement | undefined {
   const { options } = state;
   const host = type === 'url' ? hostOf(value) : type === 'domain' ? value : '';
   return judge(type, candidate.doubt, {
@@ -109,13 +110,19 @@ function weigh({ candidate, context, type, value }: Weighed, state: State): Judg
     defanged: candidate.defanged,
     defangedInText: state.defangedInText,
     ofPublisher: host !== '' && (options.publisherHosts ?? []).some((own) => isOwn(own, host, value)),
-    isCode: type === 'url' && isCodePage(value),
+    page: pageOf(type === 'url' ? value : (url ?? '')),
     benign: shippedBenign(type, value) ?? options.benign?.(type, value),
   });
 }
 
+function pageOf(url: string): Evidence['page'] {
+  if (isCodePage(url)) return 'source code on shared hosting';
+  // Four words and more in the last part of the path are a title.
+  return /^https?:\/\/.*\/(?:[a-z]*\d*[-_]){3,}[a-z\d]+(?:\.html?)?\/?$/i.test(url) ? 'page of an article' : undefined;
+}
+
 const isCodePage = (url: string): boolean =>
-  /^https?:\/\/(?:www\.)?(?:github|gitlab|bitbucket)\.\w+\//.test(url) &&
+  /^https?:\/\/(?:www\.|gist\.)?(?:github|gitlab|bitbucket)\.\w+\//.test(url) &&
   !/\/raw\/|\/releases\/download\/|\.(?:exe|dll|zip|rar|7z|ps1|bat|apk|elf|bin)$/.test(url);
 
 /** A host of the publisher, or its own folder on a shared one (`github.com/publisher/…`). */
@@ -154,7 +161,7 @@ function takeHost(url: string, candidate: Candidate, context: Context, state: St
   const value = canonical(type, clear.slice(start, end));
   if (value === undefined) return;
   // Weighed as the address that it stands in, so that a link stays a link.
-  const judgement = weigh({ candidate, context, type, value }, state);
+  const judgement = weigh({ candidate, context, type, value, url }, state);
   if (!judgement) return;
   const span = state.refanged.origin(start, end);
   keep(foundOf(judgement, type, value, { span, text: state.text }), state.found);

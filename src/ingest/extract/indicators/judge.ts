@@ -9,8 +9,8 @@ export type Evidence = {
   /** The host belongs to whoever published the text. */
   ofPublisher: boolean;
   benign: string | undefined;
-  /** The page of a repository: what reports link to when they show rules and tools. */
-  isCode: boolean;
+  /** A page that reports link to: of a repository, with rules and tools, or an article. */
+  page: 'source code on shared hosting' | 'page of an article' | undefined;
 };
 
 export type Judgement = { status: 'active' | 'false_positive'; confidence: number; reasons: string[] };
@@ -61,7 +61,7 @@ export function judge(type: string, formDoubt: number, evidence: Evidence): Judg
 
 function harmlessReason(
   type: string,
-  { context, defanged, ofPublisher, benign, isCode }: Evidence,
+  { context, defanged, ofPublisher, benign, page }: Evidence,
   score: number,
 ): string | undefined {
   if (ofPublisher && !defanged) return 'link of the publisher';
@@ -69,7 +69,8 @@ function harmlessReason(
   const isMeant = type === 'url' && defanged && benign === 'well-known host';
   if (benign && !isMeant) return benign;
   if (!network.has(type)) return undefined;
-  if (type === 'url' && !defanged && isCode) return 'source code on shared hosting';
+  const isListed = context.isolated && context.section === 'indicators';
+  if (page && !defanged && !(page === 'page of an article' && isListed)) return page;
   if (context.linked && !defanged) return 'target of a link';
   return score < 0.25 ? 'too little speaks for it' : undefined;
 }

@@ -9,8 +9,8 @@ const tail =
   /(?::\d{1,5}:?(?![\d.]))?(?:[/?#][^\s"<>|`\\^{}[\]\u00A0\u00AB\u00BB\u2010-\u206F\u3000-\u303F\uFF00-\uFF0F\uFF1A-\uFF20\uFF61-\uFF65]{0,4000})?/y;
 const user = /[^\s/?#"'<>|`\\@[\]()]{1,100}@/y;
 const ipv6Host = /\[[0-9a-f:.]{2,45}\]/iy;
-// The next address of a list, and prose of a script without blanks; letters of it behind a `/` or a `=` belong to the address.
-const glued = new RegExp(`[,;](?=[a-z]{3,6}://)|(?<=[\\w).])[${unspaced}]`, 'i');
+// The next address of a list or right behind, and prose of a script without blanks; letters of it behind a `/` or a `=` belong to the address.
+const glued = new RegExp(`[,;](?=[a-z]{3,6}://)|(?<=\\w)(?=https?://)|(?<=[\\w).])[${unspaced}]`, 'i');
 const schemes = new Set([
   'http',
   'https',
@@ -39,16 +39,13 @@ export function endOfAddress(text: string, hostEnd: number): number {
 }
 
 function trimEnd(text: string, start: number, from: number): number {
-  let end = from;
-  let open = 0;
-  for (let at = start; at < end; at += 1) open += text[at] === '(' ? 1 : text[at] === ')' ? -1 : 0;
-  while (end > start) {
-    const last = text[end - 1]!;
-    // A bracket that was opened inside belongs to the address.
-    if (last === ')' && open < 0) open += 1;
-    else if (!/[.,;:!?'*_~\]}>”’…+]/.test(last)) break;
-    end -= 1;
+  let end = start;
+  // A bracket that was opened inside belongs to the address; one that was not ends it.
+  for (let open = 0; end < from; end += 1) {
+    if (text[end] === '(') open += 1;
+    else if (text[end] === ')' && (open -= 1) < 0) break;
   }
+  while (end > start && /[.,;:!?'*_~\]}>”’…+]/.test(text[end - 1]!)) end -= 1;
   return end;
 }
 

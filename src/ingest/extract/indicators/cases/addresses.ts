@@ -61,6 +61,23 @@ export const addresses: Case[] = [
     'url http://drop-zq7.top/?to=https://example.com/',
   ],
   ['It asks drop-zq7.top/gate.php for work', 'domain drop-zq7.top', 'url http://drop-zq7.top/gate.php'],
+  [
+    'hxxp://drop-zq7[.]top/a.exehxxp://drop-zq7[.]top/b',
+    'domain drop-zq7.top',
+    'url http://drop-zq7.top/a.exe',
+    'url http://drop-zq7.top/b',
+  ],
+  ['Its rules (hxxps://drop-zq7[.]top/a)MD5 of it', 'domain drop-zq7.top', 'url https://drop-zq7.top/a'],
+  ["src='//drop-zq7[.]top/a.js'", 'domain drop-zq7.top', 'url http://drop-zq7.top/a.js'],
+  // What a text links to, with nothing made harmless.
+  [
+    'https://news-zq7.com/2021/a-new-campaign-of-zq7-hits-banks/',
+    '~domain news-zq7.com',
+    '~url https://news-zq7.com/2021/a-new-campaign-of-zq7-hits-banks/',
+  ],
+  ['[12] Report of 2021. https://news-zq7.com/a', '~domain news-zq7.com', '~url https://news-zq7.com/a'],
+  ['Rules: https://gist.github.com/zq7/1234', '~url https://gist.github.com/zq7/1234'],
+  ['## References\n\n- https://news-zq7.com/a\n'],
   ['tcp://drop-zq7[.]top:4444', 'domain drop-zq7.top', 'url tcp://drop-zq7.top:4444'],
   ['${jndi:ldap://drop-zq7[.]top:1389/a}', 'domain drop-zq7.top', 'url ldap://drop-zq7.top:1389/a'],
   ['[hxxp://drop-zq7[.]top/a](hxxp://drop-zq7[.]top/a)', 'domain drop-zq7.top', 'url http://drop-zq7.top/a'],

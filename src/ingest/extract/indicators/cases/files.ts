@@ -34,6 +34,17 @@ export const files: Case[] = [
     'domain drop-zq7.top',
     'url http://drop-zq7.top/x.sh',
   ],
+  ['Under C:\\Windows\\Temp and C:\\ProgramData\\ it', '~file_path C:\\ProgramData\\', '~file_path C:\\Windows\\Temp'],
+  ['Writes to /dev/null and /var/tmp.', '~file_path /dev/null', '~file_path /var/tmp'],
+  [
+    'Logs %APPDATA%\\zq7\\a.trace and %TEMP%\\zq7\\b.trace',
+    'file_path %APPDATA%\\zq7\\a.trace',
+    'file_path %TEMP%\\zq7\\b.trace',
+  ],
+  ['cd C:\\zq7\\&ipconfig', 'file_path C:\\zq7\\'],
+  ['- PowerShell (T1059.001): script'],
+  ['](/uploads/zq7%20chart.png)'],
+  ['api-ms-win-crt-heap-l1-1-0.dll', '~file_name api-ms-win-crt-heap-l1-1-0.dll'],
   // Versions.
   ['Chrome version 96.0.4664.45 and earlier'],
   ['Update to 11.5.0.2 or later'],
