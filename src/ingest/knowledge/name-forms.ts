@@ -11,7 +11,9 @@ const never = new Set(
   phishing exploit crypter packer wiper injector downloader infostealer spyware adware banker unnamed none na test demo windows linux android
   macos microsoft google chrome firefox apple java python powershell office outlook excel word teamviewer anydesk kaseya kaseyavsa solarwinds
   russian chinese iranian turkish korean indian pakistani ukrainian israeli vietnamese american german french dutch arab english spanish
-  eldorado ratattack undead group team hacker hackers anonymous security`.split(/\s+/),
+  eldorado ratattack undead group team hacker hackers anonymous security payload sample first final php django rijndael httpclient desktop
+  windows7 windows8 windows10 windows11 defender wildfire mcafee cylance quickheal rapid7 norton autoit autorun grep foxmail livesafe
+  0day zeroday`.split(/\s+/),
 );
 const regions = new Intl.DisplayNames(['en'], { type: 'region' });
 for (let a = 65; a <= 90; a += 1)
@@ -38,7 +40,7 @@ export const isName = (name: string): boolean =>
 
 // Names of people, stars, towns and gods, which word lists leave out.
 const proper =
-  /^(?:orion|mercury|apollo|diana|alice|charlie|oscar|victor|jupiter|saturn|neptune|venus|athena|hermes|atlas|luna|nova|max|leo|sam|mary|john|david|adam|eve|bob|tom|jack|henry|alpha|beta|gamma|delta|omega|sigma|lambda|zeta|kali|amadey family|paris|london|berlin|boston|dallas|austin|phoenix|lincoln|monroe|stanley|angel|gabriel|samuel|king|prince|lotus|nokia|samsung|vivo|oracle|adobe|intel)$/;
+  /^(?:orion|mercury|apollo|diana|alice|charlie|oscar|victor|jupiter|saturn|neptune|venus|athena|hermes|atlas|luna|nova|max|leo|sam|mary|john|david|adam|eve|bob|tom|jack|henry|alpha|beta|gamma|delta|omega|sigma|lambda|zeta|kali|amadey family|paris|london|berlin|boston|dallas|austin|phoenix|lincoln|monroe|stanley|angel|gabriel|samuel|king|prince|lotus|nokia|samsung|vivo|oracle|adobe|intel|electrum|synack)$/;
 
 let everyday: ReadonlySet<string> | undefined;
 

@@ -36,6 +36,18 @@ test.each([
   ['and so for malware', 'The DarkSide ransomware encrypts.', ['malware DarkSide']],
   ['a program in lower case needs its ending', 'Run ipconfig and see. Then "ipconfig.exe" ran.', ['tool ipconfig']],
   ['a numbered actor needs no entry', 'TA577 and UNC4841 were busy.', ['actor TA577', 'actor UNC4841']],
+  ['an id of an ATT&CK tactic is no actor', 'Initial Access (TA0001) and Impact TA0040.', []],
+  ['a cue further off belongs to something else', 'Play, the loader says, begins. Play of ransomware.', []],
+  ['beside a sure name in a list', 'It drops Emotet, Play, and others.', ['malware Emotet', 'malware Play']],
+  ['and before one', 'Members of Play and Emotet.', ['malware Emotet', 'malware Play']],
+  ['told what it is behind a comma', 'They used Play, a known piece of malware.', ['malware Play']],
+  [
+    'joined by a slash',
+    'Seen: APT29/Red Finch and Emotet/Play.',
+    ['actor APT29', 'actor Red Finch', 'malware Emotet', 'malware Play'],
+  ],
+  ['not in a detection name or a tag', 'Win32/Emotet.A and #Emotet', []],
+  ['not of two words of a sentence', 'The dark side. They Dark side with us.', []],
   ['not inside addresses and paths', 'https://x.net/Emotet/ and C:\\Emotet and emotet.example', []],
 ])('%s', (_, text, names) => {
   expect(read(text)).toEqual(names);

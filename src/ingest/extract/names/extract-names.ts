@@ -1,4 +1,6 @@
+import { needsCue } from '../../knowledge/name-forms.ts';
 import type { Span } from '../stored-text.ts';
+import { hintAround, isBesideCue, isListed } from './cues.ts';
 import { keyOf, shippedNames, type Dictionary, type Entity, type Entry, type NameKind } from './dictionary.ts';
 
 export type FoundName = {
@@ -22,16 +24,9 @@ type Leanings = Map<Entry, number>;
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*(?:[’'](?=s\b))?/gu;
 const windowMax = 5;
 const spansMax = 20;
-const reach = 48;
-
-const ofMalware =
-  /\b(?:ransomware|malware|trojan|backdoor|rat|stealer|infostealer|loader|downloader|dropper|botnet|bot|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|payloads?|samples?|variants?|family|families|banker|miner|cryptominer|framework|toolkit|beacons?|exploit kit|infections?|raas|strain)\b/i;
-const ofActor =
-  /\b(?:group|gang|apt|actors?|operators?|team|affiliates?|cartel|threat actor|adversary|adversaries|hackers?|crew|cyberespionage|espionage group|intrusion set|attributed to|linked to|cluster|syndicate)\b/i;
-const naming =
-  /\b(?:dubbed|called|named|known as|tracked as|tracks as|aka|a\.k\.a\.?|refer(?:red)? to as|identified as|deploy(?:s|ed|ing)?|drop(?:s|ped|ping)?|deliver(?:s|ed|ing)?|distribut(?:e|es|ed|ing)|using|used|uses|via|leverag(?:e|es|ed|ing))\s+(?:the\s+)?["“‘']?$/i;
+// Names by number, as publishers give them; ATT&CK's tactics are `TA0001` and on.
 const numbered =
-  /^(?:APT[- ]?(?:C[- ]?)?\d{1,3}|TA\d{3,4}|UNC\d{3,4}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{4}|UAC-\d{4}|UTG-Q-\d{3}|TAG-\d{1,3}|CL-\w{3}-\d{4}|SideWinder)$/;
+  /^(?:APT[- ]?(?:C[- ]?)?\d{1,3}|TA[1-9]\d{2,3}|UNC\d{3,4}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{3,4}|UAC-\d{4}|UAT-\d{4}|UTG-Q-\d{3}|TAG-\d{1,3}|TG-\d{4}|ITG\d{2}|CL-\w{3}-\d{4})$/;
 
 /**
  * Malware, tools and actors of a text, by a dictionary with aliases in one pass over its words. A name that is an everyday word counts
@@ -50,18 +45,43 @@ export function extractNames(original: string, dictionary: Dictionary = shippedN
   for (let at = 0; at < words.length; at += 1) {
     const made = mentionAt(text, words, at, dictionary);
     if (!made) continue;
-    mentions.push(made.mention);
+    const last = mentions.at(-1);
+    // `APT33/Elfin` names one thing once.
+    const isRepeated =
+      last?.span.end === made.mention.span.start - 1 && text[last.span.end] === '/' && isSameThing(last, made.mention);
+    if (!isRepeated) mentions.push(made.mention);
     at += made.length - 1;
   }
+  cueNeighbours(text, mentions);
   const cued = new Set(mentions.filter((mention) => mention.cued).map(({ word }) => keyOf(word)));
   const leanings: Leanings = new Map();
   for (const { entry, hint } of mentions)
     if (entry && hint) leanings.set(entry, (leanings.get(entry) ?? 0) + (hint === 'actor' ? 1 : -1));
   const found = new Map<string, FoundName>();
-  for (const mention of mentions)
-    if (!mention.entry?.plain || cued.has(keyOf(mention.word))) keep(mention, leanings, found);
+  for (const mention of mentions) if (mention.cued || cued.has(keyOf(mention.word))) keep(mention, leanings, found);
   return [...found.values()].toSorted((a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1));
 }
+
+const between = /^ ?(?:[,/&([]|["“”’']|and |or |aka |S\d{4}[\])]| |\]|\)){1,9}$/;
+
+/** A name beside one that is sure, in a list or in brackets, is meant too: `Emotet, Royal and Play`. */
+function cueNeighbours(text: string, mentions: Mention[]): void {
+  const link = (from: Mention, to: Mention, gap: string): void => {
+    if (!from.cued || to.cued || !/^\p{Lu}/u.test(to.word)) return;
+    to.cued = gap === ' ' ? isSameThing(from, to) : between.test(gap);
+  };
+  for (const [index, mention] of mentions.entries()) {
+    const last = mentions[index - 1];
+    if (last) link(last, mention, text.slice(last.span.end, mention.span.start).slice(0, 40));
+  }
+  for (let index = mentions.length - 2; index >= 0; index -= 1) {
+    const [mention, next] = [mentions[index]!, mentions[index + 1]!];
+    link(next, mention, text.slice(mention.span.end, next.span.start).slice(0, 40));
+  }
+}
+
+const isSameThing = (one: Mention, other: Mention): boolean =>
+  one.entry?.entities.some((entity) => other.entry?.entities.includes(entity)) === true;
 
 /** The longest row of words that the dictionary knows, or a numbered name, at a word. */
 function mentionAt(
@@ -86,11 +106,12 @@ function mentionAt(
   if (best && isMeant(text, span, printed, best.entry)) {
     const ending = text.startsWith('.exe', span.end) ? '.exe' : '';
     const around = ending ? 'tool' : hintAround(text, span);
+    const isPlain = best.entry.plain || (isSplit(printed, best.entry) && needsCue(printed));
     const cued =
-      !best.entry.plain ||
+      !isPlain ||
       isOwnForm(printed, best.entry) ||
       ending !== '' ||
-      (around !== undefined && /^[\p{Lu}\p{N}]/u.test(printed));
+      (/^[\p{Lu}\p{N}]/u.test(printed) && isBesideCue(text, span));
     return {
       mention: {
         entry: best.entry,
@@ -126,18 +147,24 @@ function mentionAt(
   return undefined;
 }
 
+const isSplit = (printed: string, entry: Entry): boolean => /\s/.test(printed) && !/\s/.test(entry.printed);
+
 /** `BloodHound` and `Cobalt Strike` are written as nothing else is, though each of their words is plain. */
 const isOwnForm = (printed: string, { printed: known }: Entry): boolean =>
   printed === known &&
   printed.length > 4 &&
   (/\p{Ll}\p{Lu}/u.test(printed) || /^\p{Lu}\S+(?: \p{Lu}\S+)+$/u.test(printed));
 
-const program =
-  /^(?:whoami|wmic|nltest|certutil|certuit|bitsadmin|vssadmin|wevtutil|netsh|dsquery|quser|klist)\.exe\b/i;
+const program = /^(?:whoami|wmic|nltest|certutil|bitsadmin|vssadmin|wevtutil|netsh|dsquery|quser|klist)\.exe\b/i;
 
 /** Whether the form can be a name here: not the inside of an address, a path or a code word, and capital where the name is. */
 function isMeant(text: string, { start, end }: Span, printed: string, entry: Entry): boolean {
-  if (/[\\/@.!]/.test(text[start - 1] ?? ' ') && !/\s/.test(text[start - 2] ?? ' ')) return false;
+  const before = text[start - 1] ?? ' ';
+  if (before === '#') return false;
+  if (before === '/' ? !isListed(text, start) : /[\\@.!]/.test(before) && !/\s/.test(text[start - 2] ?? ' '))
+    return false;
+  // `Do not` is no DONOT: a name of one word is printed as several only with a capital each.
+  if (isSplit(printed, entry) && /(?:^|\s)\p{Ll}/u.test(printed)) return false;
   if (/[\\@]/.test(text[end] ?? ' ')) return false;
   if (text[end] === '.' && /[a-z0-9]/.test(text[end + 1] ?? ' ')) {
     const isProgram = entry.entities.some(({ kind }) => kind === 'tool') && text.startsWith('.exe', end);
@@ -152,30 +179,6 @@ function isMeant(text: string, { start, end }: Span, printed: string, entry: Ent
   return (
     entry.printed === entry.printed.toLowerCase() && printed.length >= 4 && (isQuoted || text.startsWith('.exe', end))
   );
-}
-
-/** What the words right beside a name say that it is. */
-function hintAround(text: string, { start, end }: Span): NameKind | undefined {
-  const after = text
-    .slice(end, end + reach)
-    .replace(/^[’']s/, '')
-    .split(/[.;:\n!?]|\s[–-]\s/)[0]!;
-  const before = text
-    .slice(Math.max(0, start - reach), start)
-    .split(/[.;:\n!?]/)
-    .at(-1)!;
-  const next = after.trim().split(/\s+/).slice(0, 3).join(' ');
-  if (
-    ofMalware.test(next) &&
-    next.search(ofMalware) < 24 &&
-    !(ofActor.test(next) && next.search(ofActor) < next.search(ofMalware))
-  )
-    return 'malware';
-  if (ofActor.test(next)) return 'actor';
-  const last = before.trim().split(/\s+/).slice(-3).join(' ');
-  if (ofActor.test(last)) return 'actor';
-  if (ofMalware.test(last)) return 'malware';
-  return naming.test(before) ? 'malware' : undefined;
 }
 
 function keep(mention: Mention, leanings: Leanings, found: Map<string, FoundName>): void {
