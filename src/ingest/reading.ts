@@ -1,5 +1,5 @@
 /** Moves when this program reads the same bytes differently: sources are then read again, and what is stored is analysed again. */
-export const reading = 1;
+export const reading = 2;
 
 const span = 10_000_000;
 

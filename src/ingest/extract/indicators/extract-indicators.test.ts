@@ -216,6 +216,8 @@ test('no text takes more than linear time', { timeout: 120_000 }, () => {
     '测',
     '测.',
     'http://a.com/测',
+    'http://a.com/a,',
+    'http://a.com/a',
     'http:\\/\\/',
     'a [at] a',
   ];

@@ -5,12 +5,16 @@ import { isFileEnding, isTopLevel } from './names.ts';
 import { endOfDotted, unspaced } from './words.ts';
 
 // What ends an address in running text, tables, AsciiDoc, Markdown and HTML.
-const tail =
-  /(?::\d{1,5}:?(?![\d.]))?(?:[/?#][^\s"<>|`\\^{}[\]\u00A0\u00AB\u00BB\u2010-\u206F\u3000-\u303F\uFF00-\uFF0F\uFF1A-\uFF20\uFF61-\uFF65]{0,4000})?/y;
+const ending = /[\s"<>|`\\^{}[\]\u00A0\u00AB\u00BB\u2010-\u206F\u3000-\u303F\uFF00-\uFF0F\uFF1A-\uFF20\uFF61-\uFF65]/;
+const ends = new Uint8Array(0x1_0000);
+for (let code = 0; code < ends.length; code += 1) if (ending.test(String.fromCharCode(code))) ends[code] = 1;
+const pathMaxChars = 4_000;
+
+const port = /:\d{1,5}:?(?![\d.])/y;
 const user = /[^\s/?#"'<>|`\\@[\]()]{1,100}@/y;
 const ipv6Host = /\[[0-9a-f:.]{2,45}\]/iy;
-// The next address of a list or right behind, and prose of a script without blanks; letters of it behind a `/` or a `=` belong to the address.
-const glued = new RegExp(`[,;](?=[a-z]{3,6}://)|(?<=\\w)(?=https?://)|(?<=[\\w).])[${unspaced}]`, 'i');
+const nextOfList = /[,;][a-z]{3,6}:\/\//iy;
+const unspacedLetter = new RegExp(`[${unspaced}]`);
 const schemes = new Set([
   'http',
   'https',
@@ -32,21 +36,31 @@ const schemes = new Set([
 
 /** Where an address that has its host until `hostEnd` ends: port, path and query, without the punctuation of the sentence. */
 export function endOfAddress(text: string, hostEnd: number): number {
-  const printed = matchAt(tail, text, hostEnd)?.[0] ?? '';
-  const cut = printed.search(glued);
-  const end = trimEnd(text, hostEnd, hostEnd + (cut < 0 ? printed.length : cut));
+  const portEnd = hostEnd + (matchAt(port, text, hostEnd)?.[0].length ?? 0);
+  let end = /[/?#]/.test(text[portEnd] ?? '') ? endOfPath(text, portEnd) : portEnd;
+  while (end > hostEnd && /[.,;:!?'*_~\]}>”’…+]/.test(text[end - 1]!)) end -= 1;
   return spacedEnd(text, hostEnd, end);
 }
 
-function trimEnd(text: string, start: number, from: number): number {
-  let end = start;
-  // A bracket that was opened inside belongs to the address; one that was not ends it.
-  for (let open = 0; end < from; end += 1) {
-    if (text[end] === '(') open += 1;
-    else if (text[end] === ')' && (open -= 1) < 0) break;
+/** Read once, character by character, so that many addresses in a row take no longer than their length. */
+function endOfPath(text: string, start: number): number {
+  const last = Math.min(text.length, start + pathMaxChars);
+  let open = 0;
+  for (let at = start; at < last; at += 1) {
+    const code = text.charCodeAt(at);
+    if (ends[code] === 1 || isGlued(text, at, code)) return at;
+    // A bracket that was opened inside belongs to the address; one that was not ends it.
+    if (code === 0x28) open += 1;
+    else if (code === 0x29 && (open -= 1) < 0) return at;
   }
-  while (end > start && /[.,;:!?'*_~\]}>”’…+]/.test(text[end - 1]!)) end -= 1;
-  return end;
+  return last;
+}
+
+/** Whether here begins the next address, of a list or right behind, or prose of a script without blanks (behind `/` and `=` it belongs). */
+function isGlued(text: string, at: number, code: number): boolean {
+  if (code === 0x2c || code === 0x3b) return matchAt(nextOfList, text, at) !== null;
+  if (code === 0x68) return /\w/.test(text[at - 1]!) && /^https?:\/\//.test(text.slice(at, at + 8));
+  return code > 0xe00 && unspacedLetter.test(text[at]!) && /[\w).]/.test(text[at - 1]!);
 }
 
 /** Inside a code span an address may hold blanks before its file name: `http://host/a - (1).zip`. */
