@@ -70,7 +70,6 @@ Unitronics: Vision Series, Unistream
 Gigabyte: App Center
 Telerik: Telerik UI
 Okta: Okta
-Zerologon: Netlogon
 `
   .trim()
   .split('\n')
