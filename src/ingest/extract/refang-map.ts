@@ -18,12 +18,12 @@ for (const char of '[({<]\\hHmMfF\u00AD\u200B\u200C\u200D\u2010\u2011\u2024\u206
 // Every alternative is bounded; `secure` is the s of a scheme.
 const disguise = new RegExp(
   [
-    String.raw`[[({<]\s?(?:\.|,|dot|:\/\/|:|@|at|\/\/?|\[\.\])\s?[\])}>]`,
+    String.raw`[[({<]\s?(?:\.|,|dot|:\/{0,2}|@|at|\/\/?|\[\.\])\s?[\])}>]`,
     // A bracket on one side of a dot or colon.
     String.raw`\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)`,
     String.raw`\\(?=[./])`,
     String.raw`(?<=ps?(?:\[:\]|:))\\\\(?=\w)`,
-    String.raw`(?:h(?:x{1,3}|tx|xt|zz|\*\*|\[tt\])p(?<secure>s?)|\bmeow|\bmxxp)(?=(?:\[?:\]?|\[:)(?:\/\/|\\\\|\[\/)|\[:\/\/\]|__)`,
+    String.raw`(?:h(?:x{1,3}|tx|xt|zz|\*\*|\[tt\])p(?<secure>s?)|\bmeow|\bmxxp)(?=(?:\[?:\]?|\[:)(?:\/\/|\\\\|\[\/)|\[:\/\/?\]|__)`,
     String.raw`\bfxp(?=\[?:)`,
     // Dots of other scripts; what goes on in such a script is the next sentence.
     String.raw`(?<=[a-z0-9])[\u2024\u3002\uFF0E](?=[a-z0-9-]{1,63}(?:[^a-z0-9${unspaced}-]|[\u3002\uFF0E]\w|$))`,
@@ -64,17 +64,16 @@ export function refangText(text: string): Refanged {
     const [printed] = match;
     const meant = meaning(printed, match.groups?.['secure']);
     if (printed === '\\' && !isEscape(text, match.index)) continue;
-    // `evil [.] com`: blanks on both sides belong to the disguise.
-    const isSpaced = isInBlanks(text, at, match);
-    if (!isSpaced && /^[[({<]\s?at/i.test(printed) && !/\S/.test(text[match.index - 1] ?? ' ')) continue;
-    const from = isSpaced ? match.index - 1 : match.index;
+    const { before, after } = blanksAround(text, at, match);
+    if (before === 0 && /^[[({<]\s?at/i.test(printed) && !/\S/.test(text[match.index - 1] ?? ' ')) continue;
+    const from = match.index - before;
     parts.push(text.slice(at, from), meant);
     length += from - at;
     clearStart.push(length);
     if (!typeset.test(printed) || text[match.index + 1] === '.') disguised.push(length);
     length += meant.length;
     clearEnd.push(length);
-    at = match.index + printed.length + (isSpaced ? 1 : 0);
+    at = match.index + printed.length + after;
     originEnd.push(at);
   }
   if (parts.length === 0) return { clear: text, origin: (start, end) => ({ start, end }), isDefanged: () => false };
@@ -103,15 +102,26 @@ export function refangText(text: string): Refanged {
   };
 }
 
-function isInBlanks(text: string, taken: number, { 0: printed, index }: RegExpExecArray): boolean {
+/** `evil [.] com`, `evil [.]com`, `evil[.]` at the end of a line: how many blanks before and behind belong to the disguise. */
+function blanksAround(
+  text: string,
+  taken: number,
+  { 0: printed, index }: RegExpExecArray,
+): { before: number; after: number } {
   const end = index + printed.length;
-  if (printed.length < 3 || index - 1 < taken || text[index - 1] !== ' ' || text[end] !== ' ') return false;
-  if (!/[a-z0-9]/i.test(text[index - 2] ?? '') || !/[a-z0-9]/.test(text[end + 1] ?? '')) return false;
+  const isBlankBefore = text[index - 1] === ' ' && index - 1 >= taken;
+  const isBlankBehind = /[ \n]/.test(text[end] ?? '');
+  const left = text[index - (isBlankBefore ? 2 : 1)] ?? '';
+  const right = text[end + (isBlankBehind ? 1 : 0)] ?? '';
+  const none = { before: 0, after: 0 };
+  if (printed.length < 3 || !/[a-z0-9]/i.test(left) || !/[a-z0-9]/.test(right)) return none;
   // `info [at] evil [dot] com`, but not `at nine [at] noon`: a host follows.
-  if (/@|at/i.test(printed))
-    return /^ [\w-]{1,63}(?:\.| ?[[({] ?(?:\.|dot) ?[\])}] ?)\w/i.test(text.slice(end, end + 80));
-  return /\.|dot/i.test(printed);
+  const isMeant = /@|at/i.test(printed)
+    ? isBlankBefore && isBlankBehind && hostBehind.test(text.slice(end, end + 80))
+    : /\.|dot/i.test(printed);
+  return isMeant ? { before: Number(isBlankBefore), after: Number(isBlankBehind) } : none;
 }
+const hostBehind = /^ [\w-]{1,63}(?:\.| ?[[({] ?(?:\.|dot) ?[\])}] ?)\w/i;
 
 /** The first index whose value is at least `value`. */
 export function lowerBound(sorted: ArrayLike<number>, value: number): number {
@@ -129,11 +139,11 @@ function meaning(printed: string, secure: string | undefined): string {
   const lower = printed.toLowerCase();
   if (lower === 'fxp') return 'ftp';
   if (/^[hm]/.test(lower)) return `http${secure?.toLowerCase() ?? ''}`;
-  if (lower.includes('://')) return '://';
+  const colon = /:\/{0,2}/.exec(lower);
+  if (colon) return colon[0];
   if (lower === '\\\\') return '//';
   if (/[\u2010\u2011]/.test(lower)) return '-';
   if (/[.,\u2024\u3002\uFF0E]|dot/.test(lower)) return '.';
-  if (lower.includes(':')) return ':';
   if (/@|at/.test(lower)) return '@';
   return /\/{1,2}/.exec(lower)?.[0] ?? '';
 }

@@ -33,11 +33,20 @@ const hashByLength: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {
   128: 'sha512',
 };
 
+/** Samples are often named by their digest: `<digest>.exe`. */
+export function readDigest(start: number, word: string, emit: Emit): void {
+  const type = hashByLength[word.length];
+  if (type && /^[0-9a-f]+$/i.test(word)) emit(type, start, start + word.length, { doubt: hashDoubt(word) });
+}
+
+const ofCommit = /\bcommit(?:s|ted)?(?: (?:id|hash))?[\s:`"'(]{1,3}$/i;
+
 function readLongWord(text: string, start: number, end: number, { bits, emit }: { bits: number; emit: Emit }): void {
   const length = end - start;
   const hash = hashByLength[length];
   if (bits & 2) {
     if (readHex(text, start, end, emit)) return;
+    if (length === 40 && ofCommit.test(text.slice(Math.max(0, start - 24), start))) return;
     if (hash) emit(hash, start, end, { doubt: hashDoubt(text.slice(start, end)) });
     return;
   }

@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { matchAt, type Emit } from './candidate.ts';
 import { readBucketHost } from './cues.ts';
+import { readDigest } from './codes.ts';
 import { isCodeRoot, isDetectionName, isFileEnding, isMember, isSuspiciousTopLevel, isTopLevel } from './names.ts';
 import { endOfAddress } from './url.ts';
 import { endOfDotted, wordClass } from './words.ts';
@@ -25,6 +26,7 @@ export function readDotted(text: string, start: number, emit: Emit): number {
     if (first) return readNumbers(text, start, start + first.length, emit);
   }
   const last = labels.at(-1)!;
+  if (isFileEnding(last)) readDigest(start, labels[0]!, emit);
   // `'\\dropper.exe'`, as rules name the end of a path.
   const isEndOfPath = before === '\\' && /["'*]/.test(text[start - 2] ?? ' ') && isFileEnding(last);
   if (isEndOfPath) emit('file_name', start, end);
@@ -131,16 +133,19 @@ function readNumbers(text: string, start: number, end: number, emit: Emit): numb
     /^\s(?:and|or)\s(?:earlier|later|below|above|prior|older|newer)\b/.test(text.slice(end, end + 16))
   )
     doubt += 3;
-  if (/(?:\/|product\s|chrome\/|rv:)$/i.test(before)) doubt += 2;
+  if (/(?:(?<!\/dev\/(?:tcp|udp))\/|product\s|rv:)$/i.test(before)) doubt += 2;
   // Versions count from small numbers, addresses seldom do.
   const isCalled =
     /\b(?:ips?|address(?:es)?|hosts?|servers?|c2|c&c)[\s:=(]*$/i.test(before) ||
     /^:\d{2,5}(?!\d)/.test(text.slice(end, end + 7));
-  if (!isCalled && Number(parts[0]) < 12 && parts.filter((part) => Number(part) < 20).length >= 3) doubt += 1.25;
+  const small = parts.filter((part) => Number(part) < 20).length;
+  if (!isCalled && (small === 4 || (small === 3 && Number(parts[0]) < 12))) doubt += 1.25;
   if (Number(parts[0]) === 0) doubt += 2;
   const rest = matchAt(afterIp, text, end)?.[0] ?? '';
-  const isRange = /^\/\d+$/.test(rest);
-  if (rest !== '' && !isRange && /^(?::\d+)?\/./.test(rest)) {
+  const isRange = /^\/\d{1,2}$/.test(rest);
+  // `203.0.113.7/8080` gives a port.
+  const isPort = /^\/\d{3,5}$/.test(rest);
+  if (rest !== '' && !isRange && !isPort && /^(?::\d+)?\/./.test(rest)) {
     const full = endOfAddress(text, end);
     emit('url', start, full, { doubt });
     return full;

@@ -61,6 +61,17 @@ function endOfFolder(segment: string, next: string | undefined): number {
   return trimmed(whole.split(/[\s,]/)[0]!).length;
 }
 
+const slashed = /[a-z]:(?:\/[^\s/:*?"'<>|`,;()]{1,100}){2,24}/iy;
+
+/** `C:/Users/…`, as programs that run everywhere print a Windows path. */
+export function readSlashedPath(text: string, start: number, emit: Emit): number {
+  const match = matchAt(slashed, text, start);
+  if (!match) return start;
+  const end = start + trimmed(match[0]).length;
+  emit(/\.pdb$/i.test(text.slice(start, end)) ? 'observable:pdb' : 'file_path', start, end);
+  return end;
+}
+
 const registry =
   /(?:\(HKLM\|HKCU\)|HK(?:LM|CU|CR|U|CC)(?::(?=\\))?|HKEY_(?:LOCAL_MACHINE|CURRENT_USER|CLASSES_ROOT|USERS|CURRENT_CONFIG))(?:\\{1,2}[^\\\r\n\t`"<>|+\u2018-\u201F]{1,160}){1,24}\\?/iy;
 
@@ -75,7 +86,7 @@ export function readRegistryKey(text: string, start: number, emit: Emit): number
   const isClosed = next === undefined || /["`|<+\r\n\u2018-\u201F]/.test(next);
   // The value's name and data may follow the key.
   const cut = last.search(
-    /(?:;|\.\s|\s=|=|\s+(?:and|or|to|with|is|was|in|for|key|value|registry|has|which|where|then|as|on)\b|[,(:])/i,
+    /(?:;|\.\s|\s\/\w|\s=|=|\s+(?:and|or|to|with|is|was|in|for|key|value|registry|has|which|where|then|as|on)\b|[,(:])/i,
   );
   let kept = cut >= 0 ? last.slice(0, cut) : last;
   if (!isClosed && cut < 0) kept = kept.split(/\s/)[0]!;
@@ -87,12 +98,14 @@ export function readRegistryKey(text: string, start: number, emit: Emit): number
 
 // A folder's name may hold blanks before capitals: `Application Support`.
 const unixPath =
-  /(?:~|\$HOME)?\/(?:bin|boot|dev|etc|home|lib|lib64|media|mnt|opt|private|proc|root|run|sbin|srv|sys|tmp|usr|var|Applications|Library|Users|Volumes|data|sdcard|storage|System)(?:\/[\w.@+,{}$%~=-]{1,120}(?:(?: [A-Z][\w.-]{0,40}){1,3}(?=\/))?){1,24}\/?/y;
+  /(?:(?:~|\$HOME)(?=\/[\w.]{2})|\/(?:bin|boot|dev|etc|home|lib|lib64|media|mnt|opt|private|proc|root|run|sbin|srv|sys|tmp|usr|var|Applications|Library|Users|Volumes|data|sdcard|storage|System)(?=\/))(?:\/[\w.@+,{}$%~=-]{1,120}(?:(?: [A-Z][\w.-]{0,40}){1,3}(?=\/))?){1,24}\/?/y;
 
 /** A path of Linux, macOS or Android, where it begins one (not the path of an address). */
 export function readUnixPath(text: string, start: number, emit: Emit): number {
   const before = text[start - 1] ?? ' ';
   if (wordClass(text.charCodeAt(start - 1)) & 1 || /[./:)\]}]/.test(before)) return start;
+  // A shell's way to open a connection: the host and its port follow.
+  if (/^\/dev\/(?:tcp|udp)\//.test(text.slice(start, start + 9))) return start + 8;
   const match = matchAt(unixPath, text, start);
   if (!match) return start;
   const end = start + match[0].replace(/[.,]+$/, '').length;

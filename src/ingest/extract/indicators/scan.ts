@@ -3,7 +3,7 @@ import { readCommand } from './commands.ts';
 import { readColons, readWord } from './codes.ts';
 import { readMutex, readSpacedHex, readUserAgent } from './cues.ts';
 import { readDotted, readEmail } from './dotted.ts';
-import { readRegistryKey, readUnixPath, readWindowsPath } from './paths.ts';
+import { readRegistryKey, readSlashedPath, readUnixPath, readWindowsPath } from './paths.ts';
 import { readUrl } from './url.ts';
 import { isSameWord, isWordAt, wordClass } from './words.ts';
 
@@ -73,6 +73,7 @@ function readBeforeColon(text: string, start: number, end: number, given: { bits
   const { bits, emit } = given;
   const next = text.charCodeAt(end + 1);
   if (next === 0x2f && text.charCodeAt(end + 2) === 0x2f) return readUrl(text, start, emit);
+  if (next === 0x2f && end - start === 1) return Math.max(end, readSlashedPath(text, start, emit));
   if (next === 0x5c && end - start === 1) return Math.max(end, readWindowsPath(text, start, emit));
   if (next === 0x5c && end - start <= 19) return Math.max(end, readRegistryKey(text, start, emit));
   const isShortHex = (bits & 2) > 0 && end - start <= 8;

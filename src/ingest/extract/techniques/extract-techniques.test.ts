@@ -14,6 +14,7 @@ test('an id is sure and points at its sentence', () => {
 
 test('a revoked id answers with its successor, an unknown one with nothing', () => {
   expect(Object.keys(read('Seen: T1086 and T1999.'))).toEqual(['T1059.001']);
+  expect(read('tags: [attack.persistence, attack.t1547.001]')['T1547.001']).toBe('id');
 });
 
 test('a name counts as ATT&CK prints it, not as prose does', () => {

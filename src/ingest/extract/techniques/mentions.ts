@@ -3,13 +3,14 @@ import type { Span } from '../stored-text.ts';
 
 export type Mention = { technique: Technique; span: Span; by: 'id' | 'name' };
 
-const id = /\bT[01]\d{3}(?:[./]\d{3})?\b/g;
+// As tags of rules too: `attack.t1059.001`.
+const id = /\b(?:T[01]\d{3}(?:[./]\d{3})?|(?<=\battack\.)t[01]\d{3}(?:\.\d{3})?)\b/g;
 
 /** Ids of ATT&CK as printed, forwarded to the version that is used; one that it does not know is left out. */
 export function idsIn(text: string): Mention[] {
   const found: Mention[] = [];
   for (const match of text.matchAll(id)) {
-    const technique = findTechnique(match[0].replace('/', '.'));
+    const technique = findTechnique(match[0].replace('/', '.').toUpperCase());
     if (technique)
       found.push({ technique, span: { start: match.index, end: match.index + match[0].length }, by: 'id' });
   }

@@ -15,6 +15,8 @@ export const codes: Case[] = [
   [`"${sha256}",`, `sha256 ${sha256}`],
   [`SHA-512: ${sha256}${sha256}`, `sha512 ${sha256}${sha256}`],
   [`${md5.slice(0, 16)}\u200B${md5.slice(16)}`, `md5 ${md5}`],
+  [`${sha256}.exe`, `file_name ${sha256}.exe`, `sha256 ${sha256}`],
+  [`fixed by commit ${sha1}`],
   [`sample_${sha256}`, `sha256 ${sha256}`],
   [`${md5}:${sha1}`, `md5 ${md5}`, `sha1 ${sha1}`],
   [`md5:${md5}`, `md5 ${md5}`],
@@ -76,6 +78,7 @@ export const codes: Case[] = [
     'In HKCU\\CLSID\\{11111111-2222-3333-4444-555555555555}.',
     'registry_key HKEY_CURRENT_USER\\CLSID\\{11111111-2222-3333-4444-555555555555}',
   ],
+  ['Runs reg add HKCU\\Software\\Zq7 /v a', 'registry_key HKEY_CURRENT_USER\\Software\\Zq7'],
   ['Sets `HKCU\\\\Software\\\\Zq7` now', 'registry_key HKEY_CURRENT_USER\\Software\\Zq7'],
   ['In HKEY_USERS\\S-1-5-18\\Software\\Zq7, it', 'registry_key HKEY_USERS\\S-1-5-18\\Software\\Zq7'],
   [

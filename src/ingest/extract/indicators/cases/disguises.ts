@@ -66,6 +66,10 @@ export const disguises: Case[] = [
   ['Traffic to 203.0.113.7[:]443 was seen', '~ipv4 203.0.113.7'],
   ['Traffic to 2001[:]db8[:][:]7 was seen', '~ipv6 2001:db8::7'],
   ['Traffic to 2001[:]db8::7 was seen', '~ipv6 2001:db8::7'],
+  ['It calls drop-zq7 [.]top now', 'domain drop-zq7.top'],
+  ['It calls drop-zq7[.] top now', 'domain drop-zq7.top'],
+  ['It calls drop-zq7[.]\ntop now', 'domain drop-zq7.top'],
+  ['From hxxps[:/]/drop-zq7[.]top/a it', 'domain drop-zq7.top', 'url https://drop-zq7.top/a'],
   // What only looks like a disguise.
   ['Meet us [at] noon, or (at) six'],
   // Without brackets it is prose: the dot com years.
