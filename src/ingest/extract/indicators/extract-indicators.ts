@@ -117,8 +117,23 @@ function weigh({ candidate, context, type, value, url }: Weighed, state: State):
 
 function pageOf(url: string): Evidence['page'] {
   if (isCodePage(url)) return 'source code on shared hosting';
-  // Four words and more in the last part of the path are a title.
-  return /^https?:\/\/.*\/(?:[a-z]*\d*[-_]){3,}[a-z\d]+(?:\.html?)?\/?$/i.test(url) ? 'page of an article' : undefined;
+  return isTitled(url) ? 'page of an article' : undefined;
+}
+
+/** Whether the last part of the path is a title: four words and more, as blogs name their pages. */
+function isTitled(url: string): boolean {
+  const [scheme, , , ...path] = url.replace(/\/$/, '').split('/');
+  const words =
+    path
+      .at(-1)
+      ?.replace(/\.html?$/i, '')
+      .split(/[-_]/) ?? [];
+  return (
+    /^https?:$/i.test(scheme!) &&
+    words.filter((word) => /^[a-z]/i.test(word)).length >= 3 &&
+    words.length >= 4 &&
+    words.every((word) => /^(?:[a-z]{1,24}\d{0,2}[a-z]{0,8}|\d{1,20})$/i.test(word))
+  );
 }
 
 const isCodePage = (url: string): boolean =>

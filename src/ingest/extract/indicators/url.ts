@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { matchAt, type Emit } from './candidate.ts';
+import { readDigest } from './codes.ts';
 import { readBucketHost } from './cues.ts';
 import { isFileEnding, isTopLevel } from './names.ts';
 import { endOfDotted, unspaced } from './words.ts';
@@ -84,7 +85,17 @@ export function readUrl(text: string, start: number, emit: Emit): number {
   readBucketHost(text, hostStart, hostEnd, emit);
   const end = endOfAddress(text, hostEnd);
   emit('url', start, end);
+  if (aboutSamples.test(text.slice(hostStart, hostEnd))) readSample(text, hostEnd, end, emit);
   return end;
+}
+
+/** Where a report about a sample is found by the digest in its address. */
+const aboutSamples =
+  /(?:^|\.)(?:virustotal\.com|abuse\.ch|hybrid-analysis\.com|any\.run|tria\.ge|joesandbox\.com|malshare\.com)$/i;
+
+function readSample(text: string, from: number, end: number, emit: Emit): void {
+  const digest = /(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![0-9a-f])/i.exec(text.slice(from, end));
+  if (digest) readDigest(from + digest.index, digest[0], emit);
 }
 
 /** A host that can stand in an address: an IP address, or a name under a delegated top-level domain. */

@@ -75,6 +75,11 @@ export const addresses: Case[] = [
     '~domain news-zq7.com',
     '~url https://news-zq7.com/2021/a-new-campaign-of-zq7-hits-banks/',
   ],
+  [
+    'https://drop-zq7.top/79b7c6ed-c4d8-4b36-b1cd-f968e6570010',
+    'domain drop-zq7.top',
+    'url https://drop-zq7.top/79b7c6ed-c4d8-4b36-b1cd-f968e6570010',
+  ],
   ['[12] Report of 2021. https://news-zq7.com/a', '~domain news-zq7.com', '~url https://news-zq7.com/a'],
   ['Rules: https://gist.github.com/zq7/1234', '~url https://gist.github.com/zq7/1234'],
   ['## References\n\n- https://news-zq7.com/a\n'],

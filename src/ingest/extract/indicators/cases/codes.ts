@@ -16,6 +16,12 @@ export const codes: Case[] = [
   [`SHA-512: ${sha256}${sha256}`, `sha512 ${sha256}${sha256}`],
   [`${md5.slice(0, 16)}\u200B${md5.slice(16)}`, `md5 ${md5}`],
   [`${sha256}.exe`, `file_name ${sha256}.exe`, `sha256 ${sha256}`],
+  [
+    `See https://www.virustotal.com/gui/file/${sha256}/detection`,
+    `sha256 ${sha256}`,
+    `~url https://www.virustotal.com/gui/file/${sha256}/detection`,
+    '~domain www.virustotal.com',
+  ],
   [`fixed by commit ${sha1}`],
   [`sample_${sha256}`, `sha256 ${sha256}`],
   [`${md5}:${sha1}`, `md5 ${md5}`, `sha1 ${sha1}`],
