@@ -78,6 +78,7 @@ describe('fetchBytes', () => {
   test('sends what it holds and takes 304 for an answer', async () => {
     expect(await get('/304', { etag: '"one"', lastModified: 'Mon' })).toEqual({ kind: 'not-modified' });
     expect(seen.at(-1)!.headers).toMatchObject({ 'if-none-match': '"one"', 'if-modified-since': 'Mon' });
+    await expect(get('/304')).rejects.toThrow('status 304');
   });
 
   test('a status that is no answer comes with what it asks for', async () => {

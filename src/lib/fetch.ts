@@ -36,7 +36,7 @@ export type Fetched =
     }
   | { kind: 'not-modified' };
 
-/** An answer with another status than 200 or 304. `retryAfterMs`: what it asks for, in seconds or as a date. */
+/** An answer with another status than 200, or 304 where it was asked for. `retryAfterMs`: what it asks for, in seconds or as a date. */
 export class FetchStatusError extends Error {
   readonly status: number;
   readonly retryAfterMs: number | undefined;
@@ -72,7 +72,7 @@ async function follow(given: FetchRequest, signal: AbortSignal): Promise<Fetched
     const response = await send(url, given, signal);
     const status = response.statusCode ?? 0;
     const location = response.headers.location;
-    if (status === 304) {
+    if (status === 304 && (given.etag ?? given.lastModified)) {
       response.destroy();
       return { kind: 'not-modified' };
     }
