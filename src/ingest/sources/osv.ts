@@ -1,4 +1,4 @@
-import { collectEntries } from '../collect-entries.ts';
+import { collectEntries, fetchList } from '../collect-entries.ts';
 import type { CollectContext, Collection } from '../collect.ts';
 import { collectProducts } from '../extract/affected-products.ts';
 import { collectClassification } from '../extract/classification.ts';
@@ -42,8 +42,9 @@ export const osv: SourceFormat = {
 
 /** `modified_id.csv` has a row `time,id` for each record, whose file stands beside it; `time,ecosystem/id` where it is of all ecosystems. */
 async function collectIndex(context: CollectContext): Promise<Collection> {
-  const index = await context.fetch(context.url, { accept: 'text/csv, */*;q=0.1' });
-  const rows = decodeUtf8(index!.bytes).split('\n', indexMaxRows + 1);
+  const index = await fetchList(context, context.url, 'text/csv, */*;q=0.1');
+  if (!index) return collectEntries(context, { entries: [], lists: { [context.url]: index } });
+  const rows = decodeUtf8(index.bytes).split('\n', indexMaxRows + 1);
   if (rows.length > indexMaxRows) throw new Error(`the index has more than ${indexMaxRows} rows`);
   const entries = rows.flatMap((row) => {
     const [time = '', id = ''] = row.trim().split(',');
@@ -54,7 +55,7 @@ async function collectIndex(context: CollectContext): Promise<Collection> {
     return [{ id: name, mark: time, url: new URL(`./${file}`, context.url).href }];
   });
   if (entries.length === 0) throw new Error('the index has no row with a time and an id');
-  return collectEntries(context, entries);
+  return collectEntries(context, { entries, lists: { [context.url]: index } });
 }
 
 const unzipped = (part: Part): Part[] =>
