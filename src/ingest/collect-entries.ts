@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CollectContext, Collection, Document } from './collect.ts';
+import type { CollectContext, Collection, Document, DocumentRequest } from './collect.ts';
 import { FetchStatusError } from '../lib/fetch.ts';
 import type { Part, Skipped } from './record.ts';
 
@@ -20,6 +20,8 @@ export type Index = {
   lists: Record<string, Document | undefined>;
   /** There is more to these documents than `entries`: what is known of others stays known. */
   isPart?: boolean;
+  /** More is to be read than `entries`. */
+  hasMore?: boolean;
 };
 
 /** What is remembered of an index: the state of each document, and the lists all of whose documents have been read. */
@@ -32,9 +34,13 @@ const goneMax = 100;
 const gone = 'gone';
 
 /** Asks for a list of documents; undefined where all that it names was read and it has not changed since. */
-export function fetchList(context: CollectContext, url: string, accept: string): Promise<Document | undefined> {
+export function fetchList(
+  context: CollectContext,
+  url: string,
+  request: DocumentRequest,
+): Promise<Document | undefined> {
   const { lists } = (context.cursor ?? {}) as EntriesCursor;
-  return context.fetch(url, { accept, ...lists?.[url] });
+  return context.fetch(url, { ...request, ...lists?.[url] });
 }
 
 /**
@@ -44,7 +50,7 @@ export function fetchList(context: CollectContext, url: string, accept: string):
  */
 export async function collectEntries(
   context: CollectContext,
-  { entries, lists, isPart = false }: Index,
+  { entries, lists, isPart = false, hasMore = false }: Index,
   accept = 'application/json, */*;q=0.1',
 ): Promise<Collection & { cursor: Required<EntriesCursor> }> {
   const before = (context.cursor ?? {}) as EntriesCursor;
@@ -55,7 +61,8 @@ export async function collectEntries(
   // What was read earlier stays known while its turn has not come.
   for (const { id } of open.slice(next)) if (known.has(id)) seen.set(id, known.get(id)!);
   if (read.size + same.size + unchanged === 0 && first !== undefined) throw first;
-  const isWhole = next === open.length && skipped.length === 0 && entries.every(({ mark }) => mark !== undefined);
+  const more = hasMore || next < open.length;
+  const isWhole = !more && skipped.length === 0 && entries.every(({ mark }) => mark !== undefined);
   const came = Object.entries(lists).filter(([, list]) => list !== undefined);
   const validators = came.map(([url, list]) => [url, isWhole ? pickValidators(list!) : {}] as const);
   return {
@@ -67,7 +74,7 @@ export async function collectEntries(
     },
     unchanged: same.size + unchanged,
     skipped,
-    more: next < open.length && !isOver,
+    more: more && !isOver,
   };
 }
 

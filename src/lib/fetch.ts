@@ -21,6 +21,8 @@ export type FetchRequest = {
   bytesMax?: number;
   timeoutMs?: number;
   redirectsMax?: number;
+  /** Takes the answer piece by piece instead of its being held, and bounds it: at false the rest is not fetched. `bytes` is then empty. */
+  take?: ((piece: Buffer) => boolean) | undefined;
 };
 
 export type Fetched =
@@ -85,14 +87,9 @@ async function follow(given: FetchRequest, signal: AbortSignal): Promise<Fetched
       response.destroy();
       throw new FetchStatusError(url.host, status, retryAfter(response.headers['retry-after']));
     }
-    const bytes = await unpack(
-      await readBody(response, bytesMax),
-      response.headers['content-encoding'],
-      bytesMax * unpackFactor,
-    );
     return {
       kind: 'fetched',
-      bytes,
+      bytes: await receive(response, { bytesMax, take: given.take }),
       url: url.href,
       contentType: response.headers['content-type'],
       etag: response.headers.etag,
@@ -107,7 +104,7 @@ function send(url: URL, given: FetchRequest, signal: AbortSignal): Promise<Incom
   const isOrigin = url.origin === new URL(given.url).origin;
   const headers = {
     accept: given.accept ?? '*/*',
-    'accept-encoding': 'gzip, br',
+    'accept-encoding': given.take ? 'identity' : 'gzip, br',
     ...(isOrigin ? given.headers : {}),
     ...(given.etag ? { 'if-none-match': given.etag } : {}),
     ...(given.lastModified ? { 'if-modified-since': given.lastModified } : {}),
@@ -181,6 +178,25 @@ async function resolveName(host: string, signal: AbortSignal): Promise<{ address
     throw new Error(`${host} cannot be resolved: ${error.message}`, { cause: error });
   });
   return Promise.race([resolved, aborted]);
+}
+
+async function receive(
+  response: IncomingMessage,
+  { bytesMax, take }: { bytesMax: number; take: FetchRequest['take'] },
+): Promise<Buffer> {
+  const encoding = response.headers['content-encoding'];
+  if (take && !encoding) return passOn(response, take);
+  const bytes = await unpack(await readBody(response, bytesMax), encoding, bytesMax * unpackFactor);
+  if (!take) return bytes;
+  take(bytes);
+  return Buffer.alloc(0);
+}
+
+async function passOn(response: IncomingMessage, take: (piece: Buffer) => boolean): Promise<Buffer> {
+  // Leaving the loop destroys the stream and its connection.
+  for await (const piece of response) if (!take(piece as Buffer)) return Buffer.alloc(0);
+  if (!response.complete) throw new Error('the answer was cut off');
+  return Buffer.alloc(0);
 }
 
 async function readBody(response: IncomingMessage, bytesMax: number): Promise<Buffer> {

@@ -76,7 +76,7 @@ async function addList(
   index: Index,
 ): Promise<void> {
   const [address, found] = isFeed
-    ? ([url, await fetchList(context, url, 'application/json')] as const)
+    ? ([url, await fetchList(context, url, { accept: 'application/json' })] as const)
     : await fetchDirectory(context, url.replace(/\/?$/, '/'));
   if (found) {
     const head = await readHead(context, found);
@@ -91,9 +91,9 @@ async function addList(
 /** changes.csv says what has changed; index.txt, where there is no other, only what there is. */
 async function fetchDirectory(context: CollectContext, base: string): Promise<[string, Document | undefined]> {
   try {
-    return [`${base}changes.csv`, await fetchList(context, `${base}changes.csv`, 'text/csv')];
+    return [`${base}changes.csv`, await fetchList(context, `${base}changes.csv`, { accept: 'text/csv' })];
   } catch (error) {
     if (!(error instanceof FetchStatusError) || ![403, 404, 410].includes(error.status)) throw error;
-    return [`${base}index.txt`, await fetchList(context, `${base}index.txt`, 'text/plain')];
+    return [`${base}index.txt`, await fetchList(context, `${base}index.txt`, { accept: 'text/plain' })];
   }
 }

@@ -26,7 +26,7 @@ export const misp: SourceFormat = {
 /** The manifest names the events and when each was last changed; an event that goes from it is not taken back by that. */
 async function collectFeed(context: CollectContext): Promise<Collection> {
   const address = context.url.endsWith('/') ? `${context.url}manifest.json` : context.url;
-  const manifest = await fetchList(context, address, 'application/json');
+  const manifest = await fetchList(context, address, { accept: 'application/json' });
   const rows = manifest ? ((await context.digest([manifest])) as ManifestRow[]) : [];
   const entries = rows.map(({ id, mark }) => ({ id, url: new URL(`./${id}.json`, address).href, mark }));
   return collectEntries(context, { entries, lists: { [address]: manifest } });
