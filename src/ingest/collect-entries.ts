@@ -131,7 +131,7 @@ async function readOpen(
         const mark = given ?? (found ? markOf(found) : before!);
         state.seen.set(id, mark);
         if (!found || mark === before) state.unchanged += 1;
-        else state.read.set(id, { name: id, url: found.url, bytes: found.bytes });
+        else state.read.set(id, { name: id, url: found.url, bytes: found.bytes, isListed: true });
       } catch (error) {
         const status = error instanceof FetchStatusError ? error.status : 0;
         const isGone = status === 404 || status === 410;
