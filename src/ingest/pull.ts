@@ -2,6 +2,7 @@ import type { Collection } from './collect.ts';
 import { forgetViews } from '../feed/view.ts';
 import type { Deps } from '../deps.ts';
 import type { Tx } from '../db/db.ts';
+import { FetchStatusError } from '../lib/fetch.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { applyPlan } from './apply.ts';
 import { lacksTooMany, planPull, planRepeat, type HeldItem, type Plan, type PullResult } from './diff.ts';
@@ -203,7 +204,7 @@ async function failPull(
     const claimed = await lockClaim(tx, source, source.worker!);
     if (!claimed) return undefined;
     const failures = claimed.failures + 1;
-    const next_pull_at = nextPull(claimed, now, { scheduled, failures });
+    const next_pull_at = nextPull(claimed, now, { scheduled, failures, askedMs: askedMsOf(error) });
     await finishPull(tx, source.worker!, {
       ...claimed,
       failures,
@@ -216,6 +217,10 @@ async function failPull(
     return result;
   });
 }
+
+/** How long the server asked to be left alone. */
+const askedMsOf = (error: unknown): number | undefined =>
+  error instanceof BadPull && error.cause instanceof FetchStatusError ? error.cause.retryAfterMs : undefined;
 
 const stored = (result: PullResult): string =>
   JSON.stringify({ ...result, skipped: result.skipped.slice(0, storedSkippedMax) });

@@ -3,6 +3,7 @@ import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage 
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { createAllowance, isPublicAddress } from './public-address.ts';
@@ -50,6 +51,8 @@ export class FetchStatusError extends Error {
 }
 
 const unpackFactor = 4;
+// What came whole is handed on in pieces, too, and others have their turn in between.
+const pieceBytes = 256 * 1024;
 
 /**
  * GET of a public address, with bounds on size (packed and unpacked), time and redirects. Every host, that of a redirect too, is resolved
@@ -188,7 +191,8 @@ async function receive(
   if (take && !encoding) return passOn(response, take);
   const bytes = await unpack(await readBody(response, bytesMax), encoding, bytesMax * unpackFactor);
   if (!take) return bytes;
-  take(bytes);
+  for (let at = 0; at < bytes.length && take(bytes.subarray(at, at + pieceBytes)); at += pieceBytes)
+    await setImmediate();
   return Buffer.alloc(0);
 }
 
