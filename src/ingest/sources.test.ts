@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -196,6 +196,21 @@ describe('pulls', () => {
       lastResult: { error: held.lastError },
       nextPullAt: null,
     });
+  });
+
+  test('a list of a file was seen when the file was last written', async () => {
+    const path = join(open, 'block.txt');
+    writeFileSync(path, '198.51.101.77\n');
+    utimesSync(path, new Date('2025-02-20T00:00:00Z'), new Date('2025-02-20T00:00:00Z'));
+    const mine = await app.newOrg();
+    const made = await mine.call('POST', '/api/feed/sources', {
+      kind: 'csv',
+      name: 'L',
+      url: pathToFileURL(path).href,
+    });
+    await mine.call('POST', `/api/feed/sources/${made.body.id}/pull`);
+    const [item] = (await mine.call('GET', '/items')).body.items;
+    expect(item.iocs.ipv4).toMatchObject([{ status: 'active', lastSeen: '2025-02-20T00:00:00.000Z' }]);
   });
 
   test('409 while one runs', async () => {
