@@ -83,7 +83,7 @@ async function addList(
     if (head.kind !== 'list') throw new Error('neither a CSAF document nor a list of some');
     if (index.entries.length + head.entries.length > entriesMax)
       throw new Error(`the lists of one pull name more than ${entriesMax} documents`);
-    index.entries.push(...head.entries);
+    index.entries = index.entries.concat(head.entries);
   }
   index.lists[address] = found;
 }

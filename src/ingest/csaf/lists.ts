@@ -4,7 +4,7 @@ import { decodeUtf8, isObject, objectsOf, parseJsonText, textOf, type JsonObject
 import { instant } from '../record.ts';
 
 /** Documents that a list may name, and all lists that one pull reads together. */
-export const entriesMax = 50_000;
+export const entriesMax = 100_000;
 
 /** What stands at an address of a provider. */
 export type Head =

@@ -194,6 +194,24 @@ describe('a provider', () => {
     expect(pulls.at(-1)!.unchanged).toBe(119);
   });
 
+  test('a list of 90,000 documents is one; beside it a list for which there is no room is named', async () => {
+    const many = (name: string) =>
+      Array.from({ length: 90_000 }, (_, n) => `${name}-${n}.json,2024-01-01T00:00:00Z`).join('\n');
+    for (const name of ['x', 'y']) server.document(`/${name}/changes.csv`, many(name), 'text/csv');
+    const distributions = ['x', 'y'].map((name) => ({ directory_url: `${server.base}/${name}/` }));
+    server.document('/metadata.json', JSON.stringify({ distributions }));
+    const seen = Object.fromEntries(
+      many('x')
+        .split('\n')
+        .map((row) => [`${server.base}/x/${row.split(',')[0]}`, '2024-01-01T00:00:00.000Z']),
+    );
+    const { unchanged, skipped } = await collect('/metadata.json', { seen });
+    expect([unchanged, skipped]).toEqual([
+      90_000,
+      [{ entry: `${server.base}/y/`, reason: expect.stringContaining('more than 100000') }],
+    ]);
+  });
+
   test('a directory whose changes.csv fails for a while is not read by index.txt, which tells no times', async () => {
     server.document('/metadata.json', JSON.stringify({ distributions: [{ directory_url: `${server.base}/` }] }));
     server.routes.set('/changes.csv', (response) => void response.writeHead(500).end());
