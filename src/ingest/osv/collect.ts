@@ -5,6 +5,8 @@ import { readRow, scanIndex, type Row } from './scan.ts';
 
 /** Records whose time is remembered; what is older than all of them was read. */
 const seenMax = 50_000;
+/** More than the bounds of a pull let it read. */
+const atOnceMax = 2_000;
 
 /** `waiting`: rows of the last scan that are still to be read. `floor`: the place up to which every row was read, see `Row.at`. */
 type Cursor = EntriesCursor & { waiting?: string[]; floor?: string };
@@ -16,8 +18,15 @@ type Cursor = EntriesCursor & { waiting?: string[]; floor?: string };
 export async function collectOsv(context: CollectContext): Promise<Collection> {
   const before = (context.cursor ?? {}) as Cursor;
   const { rows, left, skipped, lists } = before.waiting?.length ? goOn(before.waiting) : await scan(context, before);
-  const entries = rows.map(({ path, mark }) => ({ id: path, mark, url: new URL(addressOf(path), context.url).href }));
-  const collection = await collectEntries(context, { entries, lists, isPart: true, hasMore: left });
+  const entries = rows
+    .slice(0, atOnceMax)
+    .map(({ path, mark }) => ({ id: path, mark, url: new URL(addressOf(path), context.url).href }));
+  const collection = await collectEntries(context, {
+    entries,
+    lists,
+    isPart: true,
+    hasMore: left || rows.length > atOnceMax,
+  });
   const { seen } = collection.cursor;
   const failed = new Set(collection.skipped.map(({ entry }) => entry));
   const waiting = rows.filter(({ path, mark }) => seen[path] !== mark && !failed.has(path));
