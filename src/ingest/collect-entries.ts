@@ -57,7 +57,11 @@ export async function collectEntries(
   const known = new Map(Object.entries(before.seen ?? {}));
   const keepsOthers = isPart || Object.values(lists).includes(undefined);
   const { same, open } = sortOut(entries, known, keepsOthers);
-  const { read, seen, unchanged, skipped, next, isOver, first } = await readOpen(context, { open, known, accept });
+  const { read, seen, unchanged, skipped, next, isOver, first, askedMs } = await readOpen(context, {
+    open,
+    known,
+    accept,
+  });
   // What was read earlier stays known while its turn has not come.
   for (const { id } of open.slice(next)) if (known.has(id)) seen.set(id, known.get(id)!);
   if (read.size + same.size + unchanged === 0 && first !== undefined) throw first;
@@ -75,6 +79,7 @@ export async function collectEntries(
     unchanged: same.size + unchanged,
     skipped,
     more: more && !isOver,
+    askedMs,
   };
 }
 
@@ -104,6 +109,7 @@ type Reading = {
   next: number;
   isOver: boolean;
   first: unknown;
+  askedMs: number | undefined;
 };
 
 async function readOpen(
@@ -118,6 +124,7 @@ async function readOpen(
     next: 0,
     isOver: false,
     first: undefined,
+    askedMs: undefined,
   };
   let inARow = { failures: 0, gone: 0 };
   const lane = async (): Promise<void> => {
@@ -133,12 +140,13 @@ async function readOpen(
         if (!found || mark === before) state.unchanged += 1;
         else state.read.set(id, { name: id, url: found.url, bytes: found.bytes, isListed: true });
       } catch (error) {
-        const status = error instanceof FetchStatusError ? error.status : 0;
+        const { status, retryAfterMs } = error instanceof FetchStatusError ? error : { status: 0 };
         const isGone = status === 404 || status === 410;
         inARow[isGone ? 'gone' : 'failures'] += 1;
         const mark = isGone ? gone : before;
         if (mark !== undefined) state.seen.set(id, mark);
         state.first ??= error;
+        if (status === 429) state.askedMs = retryAfterMs;
         state.skipped.push({ entry: id, reason: error instanceof Error ? error.message : String(error) });
         state.isOver ||= inARow.failures >= failuresMax || inARow.gone >= goneMax || status === 429;
       }

@@ -55,6 +55,8 @@ export type Collection = {
   skipped: Skipped[];
   /** The bounds left something unread: the next pull comes soon and goes on. */
   more: boolean;
+  /** How long a server asked to be left alone, in milliseconds. */
+  askedMs?: number | undefined;
 };
 
 export type CollectBounds = { documentsMax: number; bytesMax: number; timeMaxMs: number };

@@ -84,3 +84,16 @@ test('what the bounds of a pull leave is read a minute later, not at the next sl
   const after = (await org.call('GET', `/api/feed/sources/${source.body.id}`)).body;
   expect([after.lastResult.added, after.nextPullAt]).toEqual([3, '2025-03-01T12:00:00.000Z']);
 }, 180_000);
+
+test('a server that asks to be left alone in the middle is, and what came before counts', async () => {
+  publish({ t: {}, u: {} });
+  server.routes.set(
+    `/${mispId('u')}.json`,
+    (response) => void response.writeHead(429, { 'retry-after': '9000' }).end(),
+  );
+  const source = await org.call('POST', '/api/feed/sources', { kind: 'misp', name: 'P', url: `${server.base}/` });
+  now = new Date('2025-03-02T11:00:01.000Z');
+  while (await pullNextDue(app.deps));
+  const held = (await org.call('GET', `/api/feed/sources/${source.body.id}`)).body;
+  expect([held.lastResult.added, held.failures, held.nextPullAt]).toEqual([1, 0, '2025-03-02T14:00:00.000Z']);
+});

@@ -153,12 +153,13 @@ function goodEnd(
   const { result } = plan;
   const isNew = result.added + result.corrected + result.retracted > 0;
   const read = input.kind === 'read' ? input : undefined;
+  const collection = input.kind === 'collected' ? input.collection : undefined;
   const newest = parsed?.catalogue?.released ?? cursor.newest;
   // What changed while the pull ran, settings or a retraction taken back, has not shaped what it read: the next one reads again.
   const isCurrent = source.updated_at.getTime() === before.updated_at.getTime() && source.cursor === before.cursor;
   const next: Cursor = {
     ...cursor,
-    ...(input.kind === 'collected' ? { collected: collectedOf(input.collection, parsed?.late) } : {}),
+    ...(collection ? { collected: collectedOf(collection, parsed?.late) } : {}),
     ...(parsed && read ? { bytes: bytesHash(read.parts), records: plan.records } : {}),
     ...(newest ? { newest } : {}),
     ...rhythmOf(source, cursor, { now, isNew }),
@@ -170,7 +171,11 @@ function goodEnd(
     cursor: JSON.stringify(next),
     etag: read ? (read.etag ?? null) : source.etag,
     last_modified: read ? (read.lastModified ?? null) : source.last_modified,
-    next_pull_at: nextAfterGood(source, now, { scheduled, more: input.kind === 'collected' && input.collection.more }),
+    next_pull_at: nextAfterGood(source, now, {
+      scheduled,
+      more: collection?.more ?? false,
+      askedMs: collection?.askedMs,
+    }),
     failures: 0,
     last_pull_at: now,
     last_success_at: now,

@@ -13,9 +13,9 @@ export const scheduleOf = (source: Pick<SourceRow, 'schedule' | 'kind'>): string
 export function nextAfterGood(
   source: SourceRow,
   now: Date,
-  { scheduled, more }: { scheduled: boolean; more: boolean },
+  { scheduled, more, askedMs }: { scheduled: boolean; more: boolean; askedMs?: number | undefined },
 ): Date | null {
-  const next = nextPull(source, now, { scheduled, failures: 0 });
+  const next = nextPull(source, now, { scheduled, failures: 0, askedMs });
   return next && more ? new Date(Math.min(next.getTime(), now.getTime() + goOnMs)) : next;
 }
 
