@@ -140,6 +140,18 @@ test('an organization that switched it off is not looked in; what it denied is n
   for (const [index, each] of [org, off].entries()) expect(await exposures(each, denied[index]!)).toEqual([]);
 });
 
+test('what an organization retracted is not looked for in its logs, in those of others it is', async () => {
+  const [owner, org, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+  const values = domains(9_300, 6);
+  for (const each of [org, other]) await log(each, 'dns', [{ dns: { question: { name: values[0] } } }]);
+  await sweep();
+  await pullOnce(app, owner, { kind: 'stix', content: reportOf(9_300, values), visibility: 'shared', tlp: 'CLEAR' });
+  const id = await idOf(org, 'Report 9300');
+  expect((await org.call('PUT', `/api/feed/items/${id}/override`, { status: 'retracted' })).status).toBe(200);
+  await sweep();
+  expect([await exposures(org, id), (await exposures(other, id)).length]).toEqual([[], 1]);
+});
+
 test('a SIEM that is down is asked again, and says so', async () => {
   const org = await app.newOrg();
   const siem = await startSiem();

@@ -1,15 +1,11 @@
+import { asSaid, saidOf, type Said } from './as-said.ts';
 import { indicatorEnd, settleIndicators } from './expiry.ts';
 import type { IndicatorLookup } from './indicator-schema.ts';
-import type { Override } from './override-rows.ts';
-import type { OverriddenIndicator } from './overrides-schema.ts';
 import type { FeedItem, Indicator } from './schema.ts';
 import { termValue } from './terms.ts';
 import { buckets } from './vocabulary.ts';
 
 type Statement = IndicatorLookup['items'][number];
-
-/** What the reader's organization says of an item itself; undefined where nothing. */
-type Said = Pick<Override, 'status' | 'indicators'> | undefined;
 
 /**
  * What an item says of a value at the full UTC hour `hour`, and the organization of it; `forms` are the value's canonical forms as terms.
@@ -17,44 +13,38 @@ type Said = Pick<Override, 'status' | 'indicators'> | undefined;
  */
 export function statementsOf(
   item: FeedItem,
-  said: Said,
+  said: Said | undefined,
   { forms, hour }: { forms: ReadonlySet<string>; hour: number },
 ): (Statement & { normalizedValue: string })[] {
   settleIndicators(item, hour);
+  const seen = asSaid(item, said);
   return buckets.flatMap((bucket) =>
-    item.iocs[bucket]
-      .filter(({ normalizedValue }) => forms.has(termValue('indicator', normalizedValue)))
-      .map((indicator) => ({
+    item.iocs[bucket].flatMap((indicator, index) => {
+      if (!forms.has(termValue('indicator', indicator.normalizedValue))) return [];
+      const { status } = seen.iocs[bucket][index]!;
+      return {
         itemId: item.id,
         title: item.event.title,
         publisher: item.source.publisher,
-        itemStatus: (said?.status as FeedItem['event']['status'] | null | undefined) ?? item.event.status,
+        itemStatus: said?.status ?? item.event.status,
         type: indicator.type,
         value: indicator.value,
         normalizedValue: indicator.normalizedValue,
-        ...(ownWord(indicator, said) ?? { status: indicator.status, why: whyOf(indicator, item) }),
+        status,
+        why: saidWhy(indicator, said, status) ?? whyOf(indicator, item),
         confidence: indicator.confidence,
         ...(indicator.firstSeen ? { firstSeen: indicator.firstSeen } : {}),
         ...(indicator.lastSeen ? { lastSeen: indicator.lastSeen } : {}),
         addedToFeedAt: item.addedToFeedAt,
-      })),
+      };
+    }),
   );
 }
 
-/** What an organization's words say of an indicator; undefined: nothing. */
-export const saidOf = (
-  words: readonly OverriddenIndicator[] | undefined,
-  { type, normalizedValue }: Pick<Indicator, 'type' | 'normalizedValue'>,
-): OverriddenIndicator['status'] | undefined =>
-  words?.find((one) => one.type === type && one.value === normalizedValue)?.status;
-
-/** The organization's word on an indicator; a false positive stays one in an item that it retracted. */
-function ownWord(indicator: Indicator, said: Said): Pick<Statement, 'status' | 'why'> | undefined {
-  const words = said?.indicators ? (JSON.parse(said.indicators) as OverriddenIndicator[]) : [];
-  const word = saidOf(words, indicator);
-  if (said?.status === 'retracted' && (word ?? indicator.status) !== 'false_positive')
-    return { status: 'revoked', why: 'the organization retracted its item' };
-  return word && { status: word, why: 'the organization says so' };
+/** Why an indicator stands as it does where the organization's word decides; undefined where it does not. */
+function saidWhy(indicator: Indicator, said: Said | undefined, status: Indicator['status']): string | undefined {
+  if (said?.status === 'retracted' && status === 'revoked') return 'the organization retracted its item';
+  return saidOf(said?.indicators, indicator) === status ? 'the organization says so' : undefined;
 }
 
 function whyOf(indicator: Indicator, item: FeedItem): string {

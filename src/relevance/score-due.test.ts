@@ -84,6 +84,8 @@ test('an item that comes to be relevant is told of once; a change of the profile
   expect(await told()).toEqual([]);
   await post(org, 'After', 'More meters of Kamstrup were attacked, this time in the autumn.');
   await post(org, 'Other', 'The storm closed roads and schools in the north for two days.');
+  const taken = await post(org, 'Taken back', 'Yet more meters of Kamstrup were attacked, or so it was said.');
+  await org.call('PUT', `/api/feed/items/${taken}/override`, { status: 'retracted' });
   await scoreAll();
   expect(await told()).toEqual(['feed.item.relevant']);
 });

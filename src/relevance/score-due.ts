@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts';
 import { inOrg, type Tx } from '../db/db.ts';
+import { listSaidNow } from '../feed/as-said.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { forgetViews } from '../feed/view.ts';
 import { loop } from '../lib/loop.ts';
@@ -119,15 +120,16 @@ type Told = { items: ScoredItem[]; begun: RelevanceRow[]; known: ReadonlySet<str
 async function tellRelevant(tx: Tx, orgId: OrgId, { items, begun, known }: Told): Promise<void> {
   const fresh = new Map(begun.flatMap((one) => (known.has(one.itemId) ? [] : [[one.itemId, one] as const])));
   if (fresh.size === 0) return;
-  await emitEvents(tx, [orgId], ['feed.item.relevant'], () =>
-    items.flatMap(({ id, doc }) => {
-      const found = fresh.get(id);
-      if (!found) return [];
+  await emitEvents(tx, [orgId], ['feed.item.relevant'], async () => {
+    const said = await listSaidNow(tx, [...fresh.keys()]);
+    return items.flatMap(({ id, doc }) => {
+      const [found, word] = [fresh.get(id), said.get(id)];
+      if (!found || word?.status === 'retracted') return [];
       const item = JSON.parse(doc) as FeedItem;
       const relevance = { score: found.score, reasons: JSON.parse(found.reasons) as unknown };
       const { version: revision, event } = item;
-      const data = { ...item, relevance };
-      return [{ orgId, type: 'feed.item.relevant', resourceId: id, revision, data, severity: event.severity }];
-    }),
-  );
+      const [data, severity] = [{ ...item, relevance }, word?.severity ?? event.severity];
+      return [{ orgId, type: 'feed.item.relevant', resourceId: id, revision, data, severity }];
+    });
+  });
 }

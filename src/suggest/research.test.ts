@@ -173,3 +173,15 @@ test('indicators become a query that finds them and nothing else, whatever they 
   const { rows } = await connection.search(proposal!.body.detectionQuery, window, limits, new AbortController().signal);
   expect(rows).toMatchObject([{ entity: 'ada', indicator: "bad.example'x" }]);
 });
+
+test('what the organization retracted, or calls low, is not researched', async () => {
+  const org = await newOrg();
+  await readReport(org);
+  await sendLogs(org, 'recovery-inhibited');
+  const { items } = (await org.call('GET', '/items?perPage=100')).body;
+  for (const [index, { id }] of items.entries()) {
+    const word = index % 2 === 0 ? { status: 'retracted' } : { severity: 'low' };
+    expect((await org.call('PUT', `/api/feed/items/${id}/override`, word)).status).toBe(200);
+  }
+  expect(await run(org)).toBe(0);
+});

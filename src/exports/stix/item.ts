@@ -1,5 +1,5 @@
 import type { FeedItem } from '../../feed/schema.ts';
-import { asSaid, type OwnWord } from '../own-word.ts';
+import { asWorded, type OwnWord } from '../own-word.ts';
 import { indicatorObjects } from './indicators.ts';
 import { stixLosses, type Losses } from './losses.ts';
 import { markingOf } from './markings.ts';
@@ -23,7 +23,7 @@ export type StixItem = { objects: StixObject[]; losses: Losses };
  */
 export function stixOfItem({ item: shared, originals, words, byPerson }: ExportedItem): StixItem {
   const word = words.at(-1);
-  const item = asSaid(shared, word);
+  const item = asWorded(shared, word);
   const isRetracted = item.event.status === 'retracted';
   if (originals) {
     const isWhole = isRetracted || byPerson || words.some(({ status }) => status === 'retracted');

@@ -1,5 +1,5 @@
 import type { FeedItem } from '../../feed/schema.ts';
-import { saidOf } from '../../feed/indicator-standing.ts';
+import { saidOf } from '../../feed/as-said.ts';
 import type { OwnWord } from '../own-word.ts';
 import { stamp, type StixObject } from './object.ts';
 import { quoted } from './patterns.ts';
