@@ -4,7 +4,7 @@ import { indicatorObjects } from './indicators.ts';
 import { stixLosses, type Losses } from './losses.ts';
 import { markingOf } from './markings.ts';
 import { isTaken, restate } from './originals.ts';
-import { identityOf, percent, stamp, uuidv5, type Common, type StixObject } from './object.ts';
+import { identityOf, percent, stamp, stampModified, uuidv5, type Common, type StixObject } from './object.ts';
 
 /** An item as its version says it, and what the organization that reads it said of it, the newest last: that holds. */
 export type ExportedItem = {
@@ -41,7 +41,7 @@ export function stixOfItem({ item: shared, originals, words, byPerson }: Exporte
       spec_version: '2.1',
       created_by_ref: publisher.id,
       created: stamp(item.createdAt),
-      modified: stamp(item.lastUpdated),
+      modified: stampModified(item.lastUpdated),
       ...(isRetracted ? { revoked: true } : {}),
       object_marking_refs: [marking.id],
     },
