@@ -35,7 +35,9 @@ export const IndicatorLookup = z
           addedToFeedAt: Instant,
         }),
       )
-      .describe('The newest first, at most fifty; ten each where several values were asked for.'),
+      .describe(
+        'What the newest say, the newest first, at most fifty; ten each where several values were asked for. `status` follows from all.',
+      ),
   })
   .meta({ id: 'IndicatorLookup' });
 export type IndicatorLookup = z.infer<typeof IndicatorLookup>;

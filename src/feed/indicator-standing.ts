@@ -1,6 +1,7 @@
 import { asSaid, saidOf, type Said } from './as-said.ts';
 import { indicatorEnd, settleIndicators } from './expiry.ts';
 import type { IndicatorLookup } from './indicator-schema.ts';
+import type { Counts } from './naming-store.ts';
 import type { FeedItem, Indicator } from './schema.ts';
 import { termValue } from './terms.ts';
 import { buckets } from './vocabulary.ts';
@@ -64,19 +65,18 @@ function whyOf(indicator: Indicator, item: FeedItem): string {
 }
 
 /**
- * The status of a value that several items name: a false positive if any says so; else what those say that do not revoke it, active if one of
- * them is; revoked only if no statement stands.
+ * The status of a value that items name: a false positive if any says so; else what those say that do not revoke it, active if one of them
+ * is; revoked only if no statement stands.
  */
-export function standingOf(statements: Pick<Statement, 'status'>[]): Pick<IndicatorLookup, 'status' | 'why'> {
-  const count = (status: Statement['status']): number => statements.filter((one) => one.status === status).length;
-  const all = statements.length;
+export function standingOf(counts: Counts): Pick<IndicatorLookup, 'status' | 'why'> {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const said = (status: Statement['status'], words: string): Pick<IndicatorLookup, 'status' | 'why'> => ({
     status,
-    why: `${words} in ${count(status)} of ${all} ${all === 1 ? 'statement' : 'statements'}`,
+    why: `${words} in ${counts[status]} of ${all} ${all === 1 ? 'item' : 'items'}`,
   });
   if (all === 0) return { status: 'unknown', why: 'no item names it' };
-  if (count('false_positive') > 0) return said('false_positive', 'marked as a false positive');
-  if (count('active') > 0) return said('active', 'active');
-  if (count('expired') > 0) return said('expired', 'active in none, expired');
+  if (counts.false_positive > 0) return said('false_positive', 'marked as a false positive');
+  if (counts.active > 0) return said('active', 'active');
+  if (counts.expired > 0) return said('expired', 'active in none, expired');
   return said('revoked', 'revoked');
 }

@@ -7,7 +7,7 @@ import { canonicalForms } from './indicator-forms.ts';
 import type { IndicatorLookup, IndicatorLookups, LookUpIndicators } from './indicator-schema.ts';
 import { standingOf, statementsOf } from './indicator-standing.ts';
 import type { FeedItem } from './schema.ts';
-import { findNaming } from './search-store.ts';
+import { findNaming } from './naming-store.ts';
 import { termValue } from './terms.ts';
 
 const [itemsMax, itemsOfManyMax] = [50, 10];
@@ -43,8 +43,10 @@ async function lookUp(
   { hour, limit }: { hour: number; limit: number },
 ): Promise<IndicatorLookup> {
   const forms = canonicalForms(value);
-  const terms = new Set(forms.map(({ form }) => termValue('indicator', form)));
-  const { total, docs } = await findNaming(tx, [...terms], limit);
+  const termByForm = new Map(forms.map(({ form }) => [form, termValue('indicator', form)]));
+  const named = [...termByForm].map(([form, term]) => ({ form, term }));
+  const { counts, docs } = await findNaming(tx, { forms: named, hour }, limit);
+  const terms = new Set(termByForm.values());
   const items = docs.map((doc) => JSON.parse(doc) as FeedItem);
   const ids = items.map(({ id }) => id);
   const said = await listSaidNow(tx, ids);
@@ -55,8 +57,8 @@ async function lookUp(
   return {
     value,
     ...(known ? { normalizedValue: known.normalizedValue, type: known.type } : {}),
-    ...standingOf(statements),
-    total,
+    ...standingOf(counts),
+    total: Object.values(counts).reduce((sum, count) => sum + count, 0),
     items: statements.map(({ normalizedValue: _shared, ...statement }) => statement),
   };
 }

@@ -151,19 +151,6 @@ function hasWords(view: View, { text, forms }: NonNullable<Search['words']>): Co
   };
 }
 
-/** The newest items that the organization sees that name one of the terms as an indicator, and how many do. */
-export async function findNaming(tx: Tx, values: string[], limit: number): Promise<{ total: number; docs: string[] }> {
-  const found = await rows(
-    tx,
-    sql<{ total: number; doc: string }>`
-      select count(*) over () as total, i.doc from items i
-      where i.pool_id in (select id from feed_pools where ${isVisible})
-        and i.id = any(array(select item_id from item_terms t where t.kind = 'indicator' and t.value = any(${values}::text[])))
-      order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
-  );
-  return { total: found[0]?.total ?? 0, docs: found.map(({ doc }) => doc) };
-}
-
 export type FoundItem = {
   id: string;
   title: string;
