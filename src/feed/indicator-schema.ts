@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { text } from '../lib/text.ts';
 import { indicatorStatuses, itemStatuses } from './vocabulary.ts';
 
-const Value = z.string().trim().min(1).max(2_000);
+const Value = text({ min: 1, max: 2_000 }, z.string().trim());
 
 export const IndicatorQuery = z.object({ value: Value.describe('In any writing: defanged, upper case.') });
 export const LookUpIndicators = z.strictObject({ values: z.array(Value).min(1).max(100) });
