@@ -150,13 +150,17 @@ test('a run that is cancelled ends at its next step, with what it has', async ()
   expect((await runsOf(t))[0]).toMatchObject({ status: 'cancelled', hit_count: 1, tokens: 120 });
 });
 
-test.each(['the next run', 'the sweep'])('what waited a day is suppressed alike, settled by %s', async (by) => {
-  const { t, id } = await startJudged(on, () => ({ status: 401 }), {
+/** Three windows with the same of the same entity, and a model that is away. */
+const awayFor = () =>
+  startJudged(on, () => ({ status: 401 }), {
     answer: ({ window }) =>
       window.from < new Date(hour(3))
         ? [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }]
         : [],
   });
+
+test.each(['the next run', 'the sweep'])('what waited a day is suppressed alike, settled by %s', async (by) => {
+  const { t, id } = await awayFor();
   await t.runAt(hour(3));
   expect(await t.select(sql`select state, count(*) as n from candidates group by state`)).toEqual([
     { state: 'pending', n: 3 },
@@ -173,5 +177,17 @@ test.each(['the next run', 'the sweep'])('what waited a day is suppressed alike,
   expect(await t.select(sql`select state, count(*) as n from candidates group by state order by state`)).toEqual([
     { state: 'judged', n: 1 },
     { state: 'suppressed', n: 2 },
+  ]);
+});
+
+test('what waited so long that its run is no longer kept becomes hits all the same', async () => {
+  const { t, id } = await awayFor();
+  await t.runAt(hour(3));
+  await deleteDetection(t.deps, t.caller, id);
+  await t.select(sql`delete from runs`);
+  t.time.now = new Date(hour(28));
+  expect(await settleOverdueAcrossOrgs(t.deps)).toBe(true);
+  expect(await t.select(sql`select judged, count(*) as n from hits group by judged`)).toEqual([
+    { judged: false, n: 3 },
   ]);
 });

@@ -6,6 +6,13 @@ import type { Scope } from './decide.ts';
 
 type ScopeRow = { id: string; trigger: Scope['trigger']; model: string; definition: string };
 
+/** A run that is kept no longer has nothing suppressed. */
+const forgotten: Omit<Scope, 'detectionId'> = {
+  trigger: 'schedule',
+  model: '',
+  definition: { suppressionMinutes: 0, promptVersion: 0, toolNames: [], structuredOutputSchema: null },
+};
+
 /** What verdicts of these runs of a detection may stand for, by run: each with the revision and the model that it pinned. */
 export async function listScopes(
   tx: Tx,
@@ -20,10 +27,13 @@ export async function listScopes(
       where r.organization_id = ${orgId} and r.due_at = any(${runIds.map((id) => timeOfId(id).toISOString())}::timestamptz[])
         and r.id = any(${runIds}::uuid[])`,
   );
+  const kept = new Map(found.map((run) => [run.id, run]));
   return new Map(
-    found.map(({ id, trigger, model, definition }) => [
-      id,
-      { detectionId, trigger, model, definition: JSON.parse(definition) as Scope['definition'] },
-    ]),
+    runIds.map((id) => {
+      const run = kept.get(id);
+      if (!run) return [id, { detectionId, ...forgotten }];
+      const { trigger, model, definition } = run;
+      return [id, { detectionId, trigger, model, definition: JSON.parse(definition) as Scope['definition'] }];
+    }),
   );
 }
