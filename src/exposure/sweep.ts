@@ -1,6 +1,7 @@
 import { inOrg, type Tx } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import { asSaid, listSaidNow, type Said } from '../feed/as-said.ts';
+import { settleIndicators } from '../feed/expiry.ts';
 import type { RelevanceReason } from '../feed/overrides-schema.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { forgetViews } from '../feed/view.ts';
@@ -59,6 +60,8 @@ export async function sweepDue(deps: SweepDeps, signal: AbortSignal): Promise<bo
     const ids = arrived.items.map(({ id }) => id);
     return { batch: arrived, said: await listSaidNow(tx, ids) };
   });
+  // What was active when the item was written may have ended since.
+  for (const item of batch.items) settleIndicators(item, hour.getTime());
   const targets = batch.items.flatMap((item) => targetsOf(asSaid(item, said.get(item.id))));
   const asked = await ask(deps, { sweep, targets, queriesMax: queriesPerHour - spent, signal });
   const next = {
