@@ -10,10 +10,13 @@ export type Refanged = {
   isDefanged: (start: number, end: number) => boolean;
 };
 
-// Where a disguise may begin: brackets, a backslash, the first letters of disguised schemes, and rare characters.
+// Where a disguise may begin: brackets, a backslash and rare characters, or (2) the first letters of disguised schemes with what follows them.
 const openers = new Uint8Array(0x1_0000);
-for (const char of '[({<]\\hHmMfF\u00AD\u200B\u200C\u200D\u2010\u2011\u2024\u2060\u3002\uFEFF\uFF0E')
+for (const char of '[({<]\\\u00AD\u200B\u200C\u200D\u2010\u2011\u2024\u2060\u3002\uFEFF\uFF0E')
   openers[char.charCodeAt(0)] = 1;
+for (const char of 'hHmMfF') openers[char.charCodeAt(0)] = 2;
+const seconds = new Uint8Array(0x1_0000);
+for (const char of 'xXtTzZeE*[') seconds[char.charCodeAt(0)] = 1;
 
 // Every alternative is bounded; `secure` is the s of a scheme.
 const disguise = new RegExp(
@@ -38,7 +41,8 @@ const typeset = /^(?:[\u00AD\u200B-\u200D\u2010\u2011\u2060\uFEFF]|\\)$/;
 /** The next disguise at or behind a place. */
 function findDisguise(text: string, from: number): RegExpExecArray | null {
   for (let at = from; at < text.length; at += 1) {
-    if (openers[text.charCodeAt(at)] === 0) continue;
+    const opener = openers[text.charCodeAt(at)];
+    if (opener === 0 || (opener === 2 && !seconds[text.charCodeAt(at + 1)])) continue;
     disguise.lastIndex = at;
     const match = disguise.exec(text);
     if (match) return match;

@@ -12,9 +12,12 @@ export function readWord(text: string, start: number, end: number, given: { bits
   else if (length >= 3 && length <= 20) {
     // Only words that begin with a, c, m or t can be one; the rest need not be cut out.
     const first = text.charCodeAt(start) | 32;
-    if (first === 0x63 && length === 3) readCve(text, start, emit);
-    else if (first === 0x61 || first === 0x63 || first === 0x74) readIdentifier(text, start, end, emit);
-    else if (first === 0x6d && length >= 5) readNamedMutex(text, start, end, emit);
+    const second = text.charCodeAt(start + 1) | 32;
+    if (length === 3) {
+      if (first === 0x63 && second === 0x76) readCve(text, start, emit);
+    } else if (first === 0x61 || first === 0x63 || first === 0x74) readIdentifier(text, start, end, emit);
+    else if (first === 0x6d && second === 0x75 && (length === 5 || length === 7))
+      readNamedMutex(text, start, end, emit);
   }
 }
 

@@ -46,8 +46,8 @@ export function readDotted(text: string, start: number, emit: Emit): number {
       emit('url', start, full, { doubt: Math.max(0, doubt - 0.5) });
       return full;
     }
-    const ofFile = Math.max(0.5, doubtOfFile(labels, text[end] ?? ' '));
-    if (isFileEnding(last) && doubt >= 1) emit('file_name', start, end, { doubt: ofFile });
+    if (doubt >= 1 && isFileEnding(last))
+      emit('file_name', start, end, { doubt: Math.max(0.5, doubtOfFile(labels, text[end] ?? ' ')) });
     emit('domain', start, end, { doubt });
     return end;
   }
@@ -78,7 +78,8 @@ function doubtOfFile(labels: string[], next: string): number {
   const isCalled = next === '(' && isMember(last);
   const isName = last === 'com' && isCapital(labels[0]!);
   const isSentence =
-    /^[A-Z]$/.test(last) || (isCapital(last) && (isMember(last.toLowerCase()) || isSuspiciousTopLevel(last)));
+    /^[A-Z]/.test(last) &&
+    (last.length === 1 || (isCapital(last) && (isMember(last.toLowerCase()) || isSuspiciousTopLevel(last))));
   return isShort || isCalled || isName || isSentence ? 2 : 0;
 }
 
@@ -95,7 +96,7 @@ function doubtOfHost(
   if (labels.length === 2 && last.length === 2 && /^(?:com?|net|org|gov|edu|ac|mil)$/i.test(labels[0]!))
     return undefined;
   const token = text.slice(start, end);
-  const hasCapital = /\p{Lu}/u.test(token);
+  const hasCapital = token !== token.toLowerCase();
   let doubt = hasCapital && isDetectionName(labels) ? 3 : 0;
   const upper = hasCapital && token === token.toUpperCase();
   if (hasCapital && last !== last.toLowerCase()) doubt += upper ? 1 : 3;
@@ -119,20 +120,24 @@ function doubtOfHost(
 const ofVersions =
   /(?:\b(?:versions?|versionen|versi[oó]n(?:es)?|vers[aã]o|ver|firmware|builds?|releases?|v|sections?|chapter|prior to|earlier than|(?:fixed|patched) in)|верси\p{L}{1,2}|版本|バージョン)[.:]?\s*(?:v?[\d.]{3,}\s{0,2}(?:,|-|–|and|or|to|through|until|und|bis|y|hasta|и|до|和|至)\s{0,2}){0,8}v?$/iu;
 
+function isVersion(text: string, start: number, end: number): boolean {
+  // At the start of a line or cell nothing says so.
+  const isFirst = /[\n|\t`]/.test(text[start - 1] ?? '\n');
+  if (!isFirst && ofVersions.test(text.slice(Math.max(0, start - 80), start))) return true;
+  return text[end] === ' ' && orLater.test(text.slice(end, end + 16));
+}
+const orLater = /^ (?:and|or) (?:earlier|later|below|above|prior|older|newer)\b/;
+
 /** Four numbers are an address unless they are a version or a part of a longer row of numbers. */
 function readNumbers(text: string, start: number, end: number, emit: Emit): number {
   const match = matchAt(ipv4, text, start);
   if (!match || start + match[0].length !== end) return end;
   const parts = match[0].split('.');
   if (parts.some((part) => Number(part) > 255 || (part.length > 1 && part.startsWith('0')))) return end;
-  const before = text.slice(Math.max(0, start - 80), start);
+  const before = text.slice(Math.max(0, start - 24), start);
   if (/[\d.]$|[a-z]$/i.test(before) && !/\bhttp$/.test(before)) return end;
   let doubt = 0;
-  if (
-    ofVersions.test(before) ||
-    /^\s(?:and|or)\s(?:earlier|later|below|above|prior|older|newer)\b/.test(text.slice(end, end + 16))
-  )
-    doubt += 3;
+  if (isVersion(text, start, end)) doubt += 3;
   if (/(?:(?<!\/dev\/(?:tcp|udp))\/|product\s|rv:)$/i.test(before)) doubt += 2;
   // Versions count from small numbers, addresses seldom do.
   const isCalled =

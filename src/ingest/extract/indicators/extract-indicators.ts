@@ -104,14 +104,16 @@ type Weighed = { candidate: Candidate; context: Context; type: IndicatorType; va
 /** `url`: the address that a host stands in. */
 function weigh({ candidate, context, type, value, url }: Weighed, state: State): Judgement | undefined {
   const { options } = state;
+  const address = type === 'url' ? value : url;
+  const benign = shippedBenign(type, value) ?? options.benign?.(type, value);
   const host = type === 'url' ? hostOf(value) : type === 'domain' ? value : '';
   return judge(type, candidate.doubt, {
     context,
     defanged: candidate.defanged,
     defangedInText: state.defangedInText,
     ofPublisher: host !== '' && (options.publisherHosts ?? []).some((own) => isOwn(own, host, value)),
-    page: pageOf(type === 'url' ? value : (url ?? '')),
-    benign: shippedBenign(type, value) ?? options.benign?.(type, value),
+    page: address && !candidate.defanged && !benign ? pageOf(address) : undefined,
+    benign,
   });
 }
 
@@ -122,6 +124,7 @@ function pageOf(url: string): Evidence['page'] {
 
 /** Whether the last part of the path is a title: four words and more, as blogs name their pages. */
 function isTitled(url: string): boolean {
+  if (!/[-_]/.test(url)) return false;
   const [scheme, , , ...path] = url.replace(/\/$/, '').split('/');
   const words =
     path

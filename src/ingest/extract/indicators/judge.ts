@@ -30,7 +30,7 @@ export function judge(type: string, formDoubt: number, evidence: Evidence): Judg
   let doubt = formDoubt - (defanged ? 3 : 0) - (context.isolated ? 0.3 : 0);
   if (listed) doubt -= context.isolated ? 1 : 0.25;
   // `tool.app` is a file, unless it stands in a list of domains.
-  if (type === 'domain' && context.isolated && ofHosts.test(context.heading)) doubt -= 2;
+  if (doubt >= doubtMax && type === 'domain' && context.isolated && ofHosts.test(context.heading)) doubt -= 2;
   if (doubt >= doubtMax) return undefined;
   if (context.section === 'references' && !defanged && network.has(type)) return undefined;
   const reasons: string[] = [];

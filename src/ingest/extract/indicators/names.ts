@@ -22,7 +22,9 @@ const topLevels = new Set([
 ]);
 
 export const isTopLevel = (label: string): boolean =>
-  topLevels.has(/^[\u0000-\u007F]*$/.test(label) ? label.toLowerCase() : domainToASCII(label));
+  topLevels.has(label.toLowerCase()) ||
+  // The table has those of other scripts in their ASCII form.
+  (/[^\u0000-\u007F]/.test(label) && topLevels.has(domainToASCII(label)));
 
 const words = (text: string): Set<string> => new Set(text.trim().split(/\s+/));
 

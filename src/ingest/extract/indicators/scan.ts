@@ -5,7 +5,7 @@ import { readMutex, readSpacedHex, readUserAgent } from './cues.ts';
 import { readDotted, readEmail } from './dotted.ts';
 import { readRegistryKey, readSlashedPath, readUnixPath, readWindowsPath } from './paths.ts';
 import { readUrl } from './url.ts';
-import { isSameWord, isWordAt, wordClass } from './words.ts';
+import { isWordAt, kindBits, wordClass } from './words.ts';
 
 const candidatesMax = 200_000;
 
@@ -28,8 +28,9 @@ export function scan(text: string): Candidate[] {
       continue;
     }
     const start = at;
+    const kind = bits & kindBits;
     let next = 0;
-    for (at += 1; isSameWord(bits, (next = wordClass(text.charCodeAt(at)))); at += 1) bits &= next;
+    for (at += 1; (next = wordClass(text.charCodeAt(at))) & kind; at += 1) bits &= next;
     given.bits = bits;
     at = Math.max(at, readAtWord(text, start, at, given));
   }

@@ -15,26 +15,24 @@ for (let code = 0; code < classes.length; code += 1) {
 /** What ends a value where a text of such a script goes on without a blank: its letters and its marks, for a class of characters. */
 export const unspaced = String.raw`\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3000-\u30FF\u3400-\u9FFF\uAC00-\uD7AF\uFF00-\uFFEF`;
 
-const unspacedBit = 8;
 const hyphen = 0x2d;
 const dot = 0x2e;
 const labelsMax = 40;
 
 /** The bits of a character of a word, 0 outside words and past the end of the text (where the code is NaN). */
-export const wordClass = (code: number): number => classes[code] ?? 0;
+export const wordClass = (code: number): number => (code < 0x1_0000 ? classes[code]! : 0);
 
 export const isWordAt = (text: string, at: number): boolean => wordClass(text.charCodeAt(at)) > 0;
 
-/** Whether two neighbours belong to one word: Latin letters and those of a script without blanks do not. */
-export const isSameWord = (bits: number, next: number): boolean =>
-  next > 0 && (bits & unspacedBit) === (next & unspacedBit);
+/** What of a character's bits its neighbours in one word share: Latin letters and those of a script without blanks make two words. */
+export const kindBits = 9;
 
 /** The end of a run of words joined by single dots. */
 export function endOfDotted(text: string, start: number): number {
   let at = start;
   for (let labels = 0; labels < labelsMax; labels += 1) {
-    const bits = wordClass(text.charCodeAt(at));
-    while (isSameWord(bits, wordClass(text.charCodeAt(at)))) at += 1;
+    const kind = wordClass(text.charCodeAt(at)) & kindBits;
+    while (wordClass(text.charCodeAt(at)) & kind) at += 1;
     if (text.charCodeAt(at) !== dot || !isWordAt(text, at + 1)) break;
     at += 1;
   }
