@@ -49,14 +49,16 @@ export function readContexts(text: string): ContextReader {
 
 /** The text of a heading: AsciiDoc and Markdown marks, bold lines, titles of blocks, and known headings without marks. */
 function headingOf(line: string): string | undefined {
-  const marked = /^\s{0,3}(?:={1,6}|#{1,6})\s+(\S.*?)\s*#*$/.exec(line) ?? /^\*\*([^*]{2,80})\*\*:?\s*$/.exec(line);
-  if (marked) return marked[1]!;
-  const titled = /^\.([A-Z][^.]{2,80})$/.exec(line.trim());
-  if (titled) return titled[1]!;
+  if (/^[\s=#*.]/.test(line)) {
+    const marked = /^\s{0,3}(?:={1,6}|#{1,6})\s+(\S.*?)\s*#*$/.exec(line) ?? /^\*\*([^*]{2,80})\*\*:?\s*$/.exec(line);
+    if (marked) return marked[1]!;
+    const titled = /^\.([A-Z][^.]{2,80})$/.exec(line.trim());
+    if (titled) return titled[1]!;
+  }
   const plain = line.trim();
-  return plain.length >= 4 && plain.length <= 70 && (plainHeading.test(plain) || ofReferences.test(plain))
-    ? plain
-    : undefined;
+  // Most lines of lists begin with what no such heading begins with.
+  if (plain.length < 4 || plain.length > 70 || !/^[a-z(][a-z2&]/i.test(plain)) return undefined;
+  return plainHeading.test(plain) || ofReferences.test(plain) ? plain : undefined;
 }
 
 function kindOf(heading: string): Context['section'] {
