@@ -153,6 +153,8 @@ test('what the service refuses is told by file and field, and the rest goes on',
   expect((await tocsin('plan')).out).toContain('worse.yaml:1: nam: is no field of a detection');
   expect((await runProgram(['plan', folder], folder, { TOCSIN_URL: url })).code).toBe(2);
   expect((await runProgram(['plan'], folder, { TOCSIN_URL: url })).code).toBe(2);
+  const file = await runProgram(['pull', join(folder, 'bad.yaml')], folder, { TOCSIN_URL: url });
+  expect(file).toMatchObject({ code: 2, stderr: expect.stringContaining('bad.yaml is no folder') });
 });
 
 test('test cases go there and back with their detection, and plan names those that differ', async () => {
