@@ -91,7 +91,7 @@ test('one bad document among them leaves everything that is held as it was', asy
   }
   publish();
   server.routes.set('/MISP/misp-galaxy/main/clusters/rat.json', (response) => response.writeHead(500).end());
-  await expect(fetchAll(dataDir)).rejects.toThrow(/status 500/);
+  await expect(fetchAll(dataDir)).rejects.toThrow(/clusters\/rat.json: .*status 500/);
   expect(readFileSync(join(dataDir, 'knowledge/attack.json'), 'utf8')).toBe(held);
 });
 
