@@ -124,6 +124,8 @@ function askWith(server: HttpServer, database: string): Ask {
         signal,
       },
       faultOf,
+      'meta',
+      'data',
     );
 }
 

@@ -82,6 +82,8 @@ async function askPpl(
       server,
       { path: '/_plugins/_ppl', body: { query }, timeoutMs, signal },
       faultOf,
+      'schema',
+      'datarows',
     );
     const times = answer.schema.flatMap(({ name, alias, type }) => (type === 'timestamp' ? [alias ?? name] : []));
     const found = rowsOf(

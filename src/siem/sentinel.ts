@@ -64,7 +64,7 @@ export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = 
     const kql = async (body: object, rows: number, by: { timeoutMs: number; signal: AbortSignal }) => {
       const headers = { prefer: `wait=${Math.ceil(by.timeoutMs / 1000)}` };
       const given = { path: `${path}/query`, body, headers, signal: by.signal, timeoutMs: by.timeoutMs + 5_000 };
-      return rowsOfAnswer(await askJson<Answer>(await server(by.signal), given, faultOf), rows);
+      return rowsOfAnswer(await askJson<Answer>(await server(by.signal), given, faultOf, 'tables'), rows);
     };
     const columns = { timeColumn: settings.timeColumn, ingestColumn: 'ingestion_time()' };
     const place = (query: string, window: QueryWindow, rows: number) => ({

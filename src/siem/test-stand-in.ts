@@ -87,6 +87,7 @@ const faults: [string, Fault, object][] = [
   ],
   ['an outage', { status: 503, body: 'down' }, { kind: 'unavailable', blame: 'upstream', retryable: true }],
   ['an answer that is no JSON', { body: '<html>' }, { blame: 'upstream' }],
+  ['an answer that is no object', { body: '5' }, { blame: 'upstream' }],
   [
     'a redirect',
     { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
