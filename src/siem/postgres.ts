@@ -36,7 +36,7 @@ export const postgres: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof 
   connect: ({ settings, credentials, allow }) => {
     const target: PostgresTarget = { ...settings, ...credentials, allow };
     const place = (query: string, window: QueryWindow): string =>
-      withoutSemicolon(placeWindow(query, windowWords(window, settings, literal)));
+      withoutSemicolon(placeWindow(query, windowWords(window, settings, literal), 'standard'), 'standard');
     return reached({
       ping: (signal) =>
         openPostgres(target, { timeoutMs: checkMs, signal }, async ({ ask }) => void (await ask('select 1'))),
@@ -81,7 +81,7 @@ async function read(
 ) {
   const within = `(${sql}\n) as q`;
   const { names } = await ask(`select * from ${within} limit 0`);
-  const aggregate = groupsRows(sql) && !names.includes('_id');
+  const aggregate = groupsRows(sql, 'standard') && !names.includes('_id');
   const rowsMax = aggregate ? limits.groupsMax : limits.rowsMax;
   // The text of the row decides between rows that time and id do not tell apart.
   const order = [...orderColumns(names, timeColumn).map((name) => `q.${quoted(name)}`), 'q::text'].join(', ');
