@@ -18,7 +18,9 @@ const Settings = z.strictObject({
 });
 const Credentials = z.strictObject({ password: z.string().min(1).max(1000) });
 
+const firstRows = 100;
 const fetchRows = 5_000;
+const pageBytes = 16 * 1024 * 1024;
 const bytesMax = 128 * 1024 * 1024;
 const checkMs = 10_000;
 const fieldsMax = 20_000;
@@ -46,7 +48,8 @@ export const postgres: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof 
         return openPostgres(
           target,
           { timeoutMs: checkMs, signal },
-          async ({ ask }) => void (await ask(`explain ${sql}`)),
+          // As `read` asks it: what can stand alone is no query yet.
+          async ({ ask }) => void (await ask(`explain select * from (${sql}\n) as q`)),
         );
       },
       search: (query, window, limits, signal) =>
@@ -87,13 +90,19 @@ async function read(
   const order = [...orderColumns(names, timeColumn).map((name) => `q.${quoted(name)}`), 'q::text'].join(', ');
   await ask(`declare tocsin no scroll cursor for select * from ${within} order by ${order} limit ${rowsMax + 1}`);
   const rows: Record<string, unknown>[] = [];
-  for (let more = true; more;) {
+  let isWhole = false;
+  // The first page tells how wide rows are: a page of very wide ones must not fill the memory.
+  for (let size = firstRows; !isWhole && bytesRead() < bytesMax;) {
     signal.throwIfAborted();
-    const page = (await ask(`fetch ${fetchRows} from tocsin`)).rows;
+    const page = (await ask(`fetch ${size} from tocsin`)).rows;
     for (const row of page) rows.push(row);
-    more = page.length === fetchRows && bytesRead() < bytesMax;
+    isWhole = page.length < size;
+    size = Math.max(1, Math.min(fetchRows, Math.floor((pageBytes * rows.length) / bytesRead())));
   }
-  const truncated = rows.length > rowsMax || bytesRead() >= bytesMax;
+  const truncated = rows.length > rowsMax || !isWhole;
   const total = truncated ? Number((await ask(`select count(*) as n from ${within}`)).rows[0]?.['n']) : rows.length;
-  return { rows: rows.slice(0, rowsMax), total, truncated, aggregate, noData: false };
+  const warnings = twiceIn(names).map((name) => `Several columns are named ${name}; rows hold the last one.`);
+  return { rows: rows.slice(0, rowsMax), total, truncated, aggregate, noData: false, warnings };
 }
+
+const twiceIn = (names: string[]): string[] => [...new Set(names.filter((name, n) => names.indexOf(name) !== n))];
