@@ -8,7 +8,7 @@ import { startApp, type TestOrg } from '../../test/harness.ts';
 import { parse } from 'yaml';
 import { root, runProgram } from '../../test/program.ts';
 import { lockName } from './folder.ts';
-import { diffLines } from './print.ts';
+import { diffLines, printPlan } from './print.ts';
 
 const { app, newOrg } = await startApp();
 const url = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -231,6 +231,12 @@ test('the action runs the command, shows what it said and ends with its code', a
 test('a line difference shows what left and what came', () => {
   expect(diffLines(['a', 'b', 'c'], ['a', 'x', 'c', 'd'])).toEqual(['- b', '+ x', '+ d']);
   expect(diffLines(['a'], ['a'])).toEqual([]);
+});
+
+test('what a prompt holds does not reach the terminal as a command', () => {
+  const changes = [{ field: 'systemPrompt', before: 'a\nb', after: 'a\n\u001B[2Jc' }];
+  const printed = printPlan([{ kind: 'conflict', file: 'a.yaml', reason: 'changed', changes }]);
+  expect(printed).toContain('      + \uFFFD[2Jc');
 });
 
 test('a key that the service does not know is named by its setting', async () => {

@@ -79,12 +79,11 @@ async function askOne(client: pg.Client, text: string): Promise<{ rows: Row[]; n
   return { rows: result.rows as Row[], names: result.fields.map(({ name }) => name) };
 }
 
-const plain = new Set([16, 21, 23, 26, 1000, 1005, 1007, 1009, 1015, 1021, 1022, 2951]);
+const plain = new Set([16, 21, 23, 26, 700, 701, 1000, 1005, 1007, 1009, 1015, 1021, 1022, 2951]);
 
 /** Values as JSON: whole numbers beyond 2^53 as text, times as ISO text, what has no like in JSON in the server's own text. */
 function parserOf(oid: number): (text: string) => unknown {
   if (oid === builtins.INT8 || oid === builtins.NUMERIC) return numberOf;
-  if (oid === builtins.FLOAT4 || oid === builtins.FLOAT8) return floatOf;
   if (oid === builtins.JSON || oid === builtins.JSONB) return parseExactJson;
   if (oid === builtins.TIMESTAMPTZ) return timeOf;
   if (oid === builtins.TIMESTAMP) return (text) => timeOf(text, '+00');
@@ -94,11 +93,6 @@ function parserOf(oid: number): (text: string) => unknown {
 function numberOf(text: string): unknown {
   const number = Number(text);
   return Number.isFinite(number) && (Number.isSafeInteger(number) || text.includes('.')) ? number : text;
-}
-
-function floatOf(text: string): unknown {
-  const number = Number(text);
-  return Number.isFinite(number) ? number : text;
 }
 
 function timeOf(text: string, zone = ''): string {

@@ -81,11 +81,11 @@ test('values come as JSON, whole numbers beyond what a number holds as text', as
   ]);
 });
 
-test('what JSON has no like for comes as text, whole numbers within JSON too; a name of several columns is told', async () => {
-  const query = `SELECT 'NaN'::float8 AS f, 1e300::float8 AS g, 'infinity'::timestamp AS t, '{"id": 9007199254740993}'::jsonb AS j,
+test('a time without end and whole numbers within JSON come as text; a name of several columns is told', async () => {
+  const query = `SELECT 'infinity'::timestamp AS t, '{"id": 9007199254740993}'::jsonb AS j,
     1 AS twice, 2 AS twice WHERE $window_start < $window_end`;
   const { rows, warnings } = await connect().search(query, window, limits, signal);
-  expect(rows).toEqual([{ f: 'NaN', g: 1e300, t: 'infinity', j: { id: '9007199254740993' }, twice: 2 }]);
+  expect(rows).toEqual([{ t: 'infinity', j: { id: '9007199254740993' }, twice: 2 }]);
   expect(warnings).toEqual(['Several columns are named twice; rows hold the last one.']);
 });
 
