@@ -242,4 +242,6 @@ test('what a prompt holds does not reach the terminal as a command', () => {
 test('a key that the service does not know is named by its setting', async () => {
   org = { ...org, key: 'no-key-of-this-service' };
   expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('the key in TOCSIN_API_KEY') });
+  org = { ...org, key: 'no-key-that-a-request-can-carry-✓' };
+  expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('plain ASCII') });
 });

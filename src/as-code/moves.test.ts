@@ -185,6 +185,16 @@ async function answering(...answers: [status: number, body: string][]): Promise<
   return `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
 }
 
+test('a key without a scope is told which it lacks', async () => {
+  write('a.yaml', text('One'));
+  org = await newOrg(['detections:read']);
+  expect((await apply()).failed).toMatchObject([
+    { file: 'a.yaml', reason: expect.stringContaining('detections:write') },
+  ]);
+  org = await newOrg(['logs:write']);
+  await expect(plan()).rejects.toThrow('detections:read');
+});
+
 test('a service that asks for a pause gets it', async () => {
   expect(await service(await answering([429, '{}'], [200, '{"detections": []}'])).list()).toEqual([]);
 });

@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
+import { Socket } from 'node:net';
 import pg from 'pg';
 import { parseExactJson } from '../lib/exact-json.ts';
-import { resolveHost, trusting } from '../lib/fetch.ts';
+import { pinnedTo, resolveHost, trusting, type Address } from '../lib/fetch.ts';
 import type { Row } from './connector.ts';
 import { faultOfPostgres } from './postgres-faults.ts';
 import { upstreamFault } from './failures.ts';
@@ -28,21 +28,22 @@ const connectMs = 10_000;
 /** Beyond the server's own limit, in which it can still say that it gave up. */
 const graceMs = 5_000;
 
-/** Runs `work` in one read-only transaction with the server's own time limit, on a connection of its own to an address that was checked. Throws a SiemError. */
+/** Runs `work` in one read-only transaction with the server's own time limit, on a connection of its own to one of the addresses that were checked. Throws a SiemError. */
 export async function openPostgres<T>(
   target: PostgresTarget,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
   work: (session: PostgresSession) => Promise<T>,
 ): Promise<T> {
-  const [address] = await resolveHost({ hostname: target.host }, target.allow, signal).catch((error: Error) => {
+  const addresses = await resolveHost({ hostname: target.host }, target.allow, signal).catch((error: Error) => {
     signal.throwIfAborted();
     throw upstreamFault('unreachable', error.message, true);
   });
   const { host, tls, caCertificate: ca, allow: _allow, ...login } = target;
   const client = new pg.Client({
     ...login,
-    host: address!.address,
-    ssl: tls === 'off' ? false : { ...(isIP(host) ? {} : { servername: host }), ...trusting(ca) },
+    host,
+    stream: () => socketTo(addresses),
+    ssl: tls === 'off' ? false : trusting(ca),
     connectionTimeoutMillis: connectMs,
     query_timeout: timeoutMs + graceMs,
     application_name: 'tocsin',
@@ -67,6 +68,14 @@ export async function openPostgres<T>(
     signal.removeEventListener('abort', stop);
     await client.end().catch(() => undefined);
   }
+}
+
+/** Goes to whichever of the addresses answers: of a name with both kinds only one may be reachable. */
+export function socketTo(addresses: Address[]): Socket {
+  const socket = new Socket();
+  const connect = socket.connect.bind(socket) as (options: object) => Socket;
+  const lookup = pinnedTo(addresses);
+  return Object.assign(socket, { connect: (port: number, host: string) => connect({ port, host, lookup }) });
 }
 
 // TLS puts another stream in place of the first.

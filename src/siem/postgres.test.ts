@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../test/database.ts';
 import { connectorConformance } from './conformance.ts';
 import type { SiemError } from './connector.ts';
 import { postgres } from './postgres.ts';
+import { socketTo } from './postgres-session.ts';
 import { connectTo, events, firstAt, refusesPrivate } from './test-stand-in.ts';
 
 const { url } = await testDatabase();
@@ -167,6 +169,18 @@ test('credentials, addresses and databases that are wrong are the upstream’s',
   });
   expect(await failureOf(query, connect({ tls: 'verify' }))).toMatchObject({ blame: 'upstream' });
   await refusesPrivate(connect({}, 'pw', []));
+});
+
+test('of a name with several addresses the one that answers is taken', async () => {
+  const socket = socketTo([
+    { address: '::1', family: 6 },
+    { address: at.hostname, family: 4 },
+  ]);
+  socket.connect(settings.port, 'db.example');
+  await once(socket, 'connect');
+  expect(socket.remoteAddress).toBe(at.hostname);
+  socket.destroy();
+  await connect({ host: 'localhost' }, 'pw', ['localhost']).ping(signal);
 });
 
 test('an unknown column is answered with the nearest', async () => {
