@@ -121,7 +121,7 @@ function askWith(server: HttpServer, database: string): Ask {
           max_execution_time: String(Math.ceil(timeoutMs / 1000)),
           date_time_output_format: 'iso',
           output_format_json_quote_64bit_integers: '1',
-          // Behind the others: where none may be set, the answer names one that no query of an author sets in vain.
+          // Last, so that where nothing may be set the answer names another: an author's query may try to set this one.
           readonly: '2',
         },
         body: `${sql}\nformat JSON`,

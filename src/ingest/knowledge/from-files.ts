@@ -50,7 +50,10 @@ async function bytesOf(path: string): Promise<Buffer> {
 }
 
 function filesIn(folder: string): string[] {
-  const checkouts = ['attack-stix-data', 'misp-galaxy', 'misp-warninglists'].map((name) => join(folder, name));
+  // As git clones them, or as they unpack from an archive of their branch.
+  const checkouts = ['attack-stix-data', 'misp-galaxy', 'misp-warninglists'].flatMap((name) =>
+    ['', '-main', '-master'].map((branch) => join(folder, `${name}${branch}`)),
+  );
   return [folder, ...checkouts].filter((root) => existsSync(root)).flatMap(filesAt);
 }
 
