@@ -35,3 +35,10 @@ test('any value is as JSON has it but for long numbers, also beside one', () => 
 test.each([`0${long}`, `[${long}a]`, `[${long}`, `"${long}`, `"a",${long}`])('%s is no JSON', (text) => {
   expect(() => parseExactJson(text)).toThrow(SyntaxError);
 });
+
+test('a text that is opened and never closed takes no long time', () => {
+  const begun = performance.now();
+  for (const end of ['', '\\'])
+    expect(() => parseExactJson(`[${long},"${'\\"'.repeat(300_000)}${end}`)).toThrow(SyntaxError);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});

@@ -5,7 +5,8 @@ export function parseExactJson(text: string): unknown {
 
 // A reviver with the source of each value does the same in five times the time, and answers are large.
 const longNumber = /(?:^|[:,[])\s*-?[1-9]\d{15,}\s*(?:$|[,\]}])/;
-const stringOrLong = /"[^"\\]*(?:\\[^][^"\\]*)*"|(?<![\w.+-])-?[1-9]\d{15,}(?![\w.+-])/g;
+// What is opened and never closed goes to the end: looked for from each quote within, it would take time by the square of the length.
+const stringOrLong = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|(?<![\w.+-])-?[1-9]\d{15,}(?![\w.+-])/g;
 
 const quoteLong = (found: string): string =>
   found.startsWith('"') || Number.isSafeInteger(Number(found)) ? found : `"${found}"`;
