@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
+import { pipeline } from 'node:stream';
 import pg from 'pg';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { testDatabase } from '../../test/database.ts';
 import { connectorConformance } from './conformance.ts';
 import type { SiemError } from './connector.ts';
@@ -25,9 +28,19 @@ for (const { id, at: time, user } of events)
   ]);
 await admin.end();
 
+// A connection names a host and a port; the server of the tests may have but a socket.
+const bridge = createServer((near) => {
+  const far = /^%2f/i.test(at.hostname)
+    ? connectSocket(`${decodeURIComponent(at.hostname)}/.s.PGSQL.${at.port}`)
+    : connectSocket(Number(at.port || 5432), at.hostname);
+  pipeline(near, far, near, () => undefined);
+}).listen(0, '127.0.0.1');
+await once(bridge, 'listening');
+afterAll(() => void bridge.close());
+
 const settings = {
-  host: at.hostname,
-  port: Number(at.port),
+  host: '127.0.0.1',
+  port: (bridge.address() as AddressInfo).port,
   database: at.pathname.slice(1),
   user: role,
   tls: 'off',
