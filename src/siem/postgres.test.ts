@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
-import { pipeline } from 'node:stream';
 import pg from 'pg';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { bridgeTo } from '../../test/bridge.ts';
 import { testDatabase } from '../../test/database.ts';
 import { connectorConformance } from './conformance.ts';
 import type { SiemError } from './connector.ts';
@@ -10,7 +8,8 @@ import { postgres } from './postgres.ts';
 import { connectTo, events, firstAt, refusesPrivate } from './test-stand-in.ts';
 
 const { url } = await testDatabase();
-const at = new URL(url);
+// A connection names a host and a port; the server of the tests has but a socket.
+const at = await bridgeTo(url);
 const role = `reader_${at.pathname.slice(6)}`;
 const admin = new pg.Client({ connectionString: url });
 await admin.connect();
@@ -28,19 +27,9 @@ for (const { id, at: time, user } of events)
   ]);
 await admin.end();
 
-// A connection names a host and a port; the server of the tests may have but a socket.
-const bridge = createServer((near) => {
-  const far = /^%2f/i.test(at.hostname)
-    ? connectSocket(`${decodeURIComponent(at.hostname)}/.s.PGSQL.${at.port}`)
-    : connectSocket(Number(at.port || 5432), at.hostname);
-  pipeline(near, far, near, () => undefined);
-}).listen(0, '127.0.0.1');
-await once(bridge, 'listening');
-afterAll(() => void bridge.close());
-
 const settings = {
-  host: '127.0.0.1',
-  port: (bridge.address() as AddressInfo).port,
+  host: at.hostname,
+  port: Number(at.port),
   database: at.pathname.slice(1),
   user: role,
   tls: 'off',
