@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { acrossOrgs, acrossOrgsByKey, rows, type Db, type Tx } from '../db/db.ts';
+import { acrossOrgs, acrossOrgsAtOnce, rows, type Db } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { placeRules, type Places } from './places.ts';
@@ -112,7 +112,10 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, plac
       and (q.connection_id is null or oldest.nth_of_connection <= coalesce(${placesLeft}, 1))
     returning ${columns}, oldest.resumed`;
   try {
-    return (await acrossOrgsByKey(db, (tx) => claimWithin(tx, places, taken)))
+    // Lanes are locked one by one, a model's places all at once: claimers that may take a model wait for one another.
+    const takesModels = Object.values(places).some((n) => n > 0);
+    const lock = takesModels ? [sql`select pg_advisory_xact_lock(8423014)`] : [];
+    return (await acrossOrgsAtOnce<ClaimRow>(db, [...lock, taken]))
       .map(toClaim)
       .toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
   } catch (error) {
@@ -120,12 +123,6 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, plac
     if ((error as { code?: string }).code === '23505') return [];
     throw error;
   }
-}
-
-/** Lanes are locked one by one, a model's places all at once: claimers that may take a model wait for one another. */
-async function claimWithin(tx: Tx, places: Places, taken: RawBuilder<ClaimRow>): Promise<ClaimRow[]> {
-  if (Object.values(places).some((n) => n > 0)) await sql`select pg_advisory_xact_lock(8423014)`.execute(tx);
-  return rows(tx, taken);
 }
 
 /** Extends the leases of these claims; those missing from the answer are lost, or asked to stop (`cancel`). */
