@@ -125,7 +125,10 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, plac
   }
 }
 
-/** Extends the leases of these claims; those missing from the answer are lost, or asked to stop (`cancel`). */
+/**
+ * Extends the leases of these claims that have not ended; those missing from the answer are lost, `cancel` asks to stop. A worker whose lease
+ * has ended has given the run up: an extension that comes late would keep it from the others for nothing.
+ */
 export async function renewLeasesAcrossOrgs(
   db: Db,
   claims: Claim[],
@@ -136,7 +139,7 @@ export async function renewLeasesAcrossOrgs(
       sql<{ runId: string; worker: string; cancel: boolean }>`
         update run_queue q set lease_until = ${lease}
         from unnest(${claims.map((claim) => claim.runId)}::uuid[], ${claims.map((claim) => claim.worker)}::text[]) as c (run_id, worker)
-        where q.run_id = c.run_id and q.worker = c.worker and q.state = 'running'
+        where q.run_id = c.run_id and q.worker = c.worker and q.state = 'running' and q.lease_until > clock_timestamp()
         returning q.run_id as "runId", q.worker, q.cancel_requested as cancel`,
     ),
   );

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { text } from '../lib/text.ts';
 import type { QueryWindow, RemoteConnector, Row } from './connector.ts';
 import { authorFault, faultOfStatus, nameIn, UnknownColumn } from './failures.ts';
 import { fieldCaps } from './field-caps.ts';
@@ -15,7 +16,7 @@ const Settings = z.strictObject({
   caCertificate,
   timeField: fieldName.default('@timestamp'),
   ingestField: fieldName.optional().describe('When a document came to be there: with it the clock may be `ingest`.'),
-  index: z.string().min(1).max(500).default('logs-*').describe('Whose fields are listed.'),
+  index: text({ min: 1, max: 500 }).default('logs-*').describe('Whose fields are listed.'),
   rowsAtOnce: z
     .int()
     .min(100)
