@@ -4,22 +4,23 @@ import pg from 'pg';
 import { acrossOrgs } from '../src/db/db.ts';
 import { claimRunsAcrossOrgs } from '../src/schedule/claim.ts';
 import { enqueueDueRunsAcrossOrgs } from '../src/schedule/enqueue.ts';
-import { alternate, timed, type Figure } from './figure.ts';
+import type { Places } from '../src/schedule/places.ts';
+import { alternate, median, timed, type Figure } from './figure.ts';
 import { withDeps, type Inside } from './place.ts';
 
 const [orgs, perOrg, rounds, claimers, perClaim] = [50, 1000, 5, 4, 8];
 const claimsPerRound = 4000;
 const slot = new Date(Date.UTC(2026, 2, 2, 1));
 
-/** Organizations with hourly detections, all due at one slot. */
+/** Organizations with hourly detections, all due at one slot; every other one is judged by a model. */
 async function fill({ url }: Inside): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(`
     insert into organizations (id, name) select gen_random_uuid(), 'bench ' || n from generate_series(1, ${orgs}) n;
-    insert into agents (organization_id, id, agent_type, name, trigger_id, detection_category, detection_query, created_at, updated_at)
-      select o.id, gen_random_uuid(), 'detection', 'd', gen_random_uuid(), 'custom', 'select 1', now(), now()
-      from organizations o, generate_series(1, ${perOrg}) where o.name like 'bench %';
+    insert into agents (organization_id, id, agent_type, name, trigger_id, detection_category, detection_query, created_at, updated_at, model_alias)
+      select o.id, gen_random_uuid(), 'detection', 'd', gen_random_uuid(), 'custom', 'select 1', now(), now(), case when n % 2 = 0 then 'quick' else 'analyst' end
+      from organizations o, generate_series(1, ${perOrg}) n where o.name like 'bench %';
     insert into schedules (organization_id, detection_id, cron, active, next_slot_at, coverage_from, boundary_at)
       select organization_id, id, '0 * * * *', true, '${slot.toISOString()}', '2026-03-02T00:00:00Z', '2026-03-02T00:00:00Z' from agents where agent_type = 'detection' and detection_query = 'select 1';
     analyze`);
@@ -39,13 +40,13 @@ async function enqueueAll({ db }: Inside): Promise<number> {
 }
 
 /** Claims as workers do, several at a time; what is claimed leaves the queue at once, since lanes have room for few. */
-async function claimMany({ db }: Inside): Promise<number> {
+async function claimMany({ db }: Inside, places: Places = {}): Promise<number> {
   let claimed = 0;
   const ms = await timed(() =>
     Promise.all(
       Array.from({ length: claimers }, async () => {
         while (claimed < claimsPerRound) {
-          const claims = await claimRunsAcrossOrgs(db, slot, perClaim);
+          const claims = await claimRunsAcrossOrgs(db, slot, perClaim, places);
           claimed += claims.length;
           await acrossOrgs(db, (tx) =>
             sql`delete from run_queue where run_id = any(${claims.map(({ runId }) => runId)}::uuid[])`.execute(tx),
@@ -106,12 +107,20 @@ export const claims: Figure = {
         bare: () => claimBare(inside),
         better: 'more',
       });
+      say('claiming with models');
+      const modelled: number[] = [];
+      for (let round = 0; round < rounds; round += 1) modelled.push(await claimMany(inside, { quick: 1000 }));
       return [
         { what: 'slots turned into queued runs', unit: 'runs/s', ours: queued },
         {
           what: `claimed, ${claimers} workers, ${perClaim} at a time; bare: a plain table with skip locked`,
           unit: 'runs/s',
           ...found,
+        },
+        {
+          what: 'the same with models, whose places all claimers share: half of the runs have one',
+          unit: 'runs/s',
+          ours: median(modelled),
         },
       ];
     }),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { bridgeTo } from '../../test/bridge.ts';
 import { testDatabase } from '../../test/database.ts';
 import { connectorConformance } from './conformance.ts';
 import type { SiemError } from './connector.ts';
@@ -9,7 +10,8 @@ import { socketTo } from './postgres-session.ts';
 import { connectTo, events, firstAt, refusesPrivate } from './test-stand-in.ts';
 
 const { url } = await testDatabase();
-const at = new URL(url);
+// A connection names a host and a port; the server of the tests has but a socket.
+const at = await bridgeTo(url);
 const role = `reader_${at.pathname.slice(6)}`;
 const admin = new pg.Client({ connectionString: url });
 await admin.connect();
