@@ -72,7 +72,7 @@ export function inOrg<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Pr
   return transact(db, `begin; ${asOrg(orgId)}`, work);
 }
 
-/** As `inOrg`, for the steps of runs: short statements by key, whose plans are kept, since making them costs more than running them. */
+/** As `inOrg`, for steps of runs and for creations: statements by key and inserts, whose plans are kept, since making them costs more than running them. */
 export function inOrgByKey<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Promise<T> {
   return transact(db, `begin; ${keepPlans}; ${asOrg(orgId)}`, work);
 }
