@@ -30,8 +30,8 @@ const all = (conditions: Condition[]): Condition => ({
   ),
 });
 
-/** What is looked for. `only`: a condition on the id of an item that the list is narrowed by. */
-type Given = { filters: ItemFilters; search: Search; only?: ((id: Sql) => Sql) | undefined };
+/** What is looked for. `only`: a query of the ids that the list is narrowed to. */
+type Given = { filters: ItemFilters; search: Search; only?: Sql | undefined };
 
 /**
  * One page of what a search finds in a view, with how many it finds. All that is found is gathered once, so its cost grows with what is
@@ -43,7 +43,7 @@ export async function readFoundPage(
   given: Given & { limit: number; offset: number },
 ): Promise<PageRows> {
   const { limit, offset } = given;
-  await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true)`.execute(
+  await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true)`.execute(
     tx,
   );
   const found = await withinTime(
@@ -83,7 +83,7 @@ function foundIn(view: View, { filters, search, only }: Given): Sql {
     byId((id) => sql`${columnConditions(given)} ${ownConditions(given, id)}`);
   const conditions = [
     ...search.rootTerms.map((term) => hasTerm(view, term)),
-    ...(only ? [byId((id) => sql`and ${only(id)}`)] : []),
+    ...(only ? [isOneOf(only)] : []),
     ...(search.updatedSince ? [isUpdated(filters.own, search.updatedSince)] : []),
   ];
   const match = [
@@ -95,13 +95,9 @@ function foundIn(view: View, { filters, search, only }: Given): Sql {
     return sql`found as materialized (${rowsOf(view, all([isOwn(anyRoot), ...conditions, ...match]))})`;
   const roots = isOwn({ ...columns, rootsOnly: true });
   if (match.length === 0) return sql`found as materialized (${rowsOf(view, all([roots, ...conditions]))})`;
-  const isMatched = {
-    now: isAmong(sql`select id from matched`),
-    past: sql`and s.item_id in (select id from matched)`,
-  };
   return sql`
     matched as materialized (${rootsOf(filters.own, rowsOf(view, all(match)))}),
-    found as materialized (${rowsOf(view, all([roots, ...conditions, isMatched]))})`;
+    found as materialized (${rowsOf(view, all([roots, ...conditions, isOneOf(sql`select id from matched`)]))})`;
 }
 
 /** The roots of rows, as the organization sees them. */
@@ -130,6 +126,7 @@ function rowsOf(view: View, { now, past }: Condition): Sql {
 
 /** As an array the ids lead to their rows, however many there are; as a query they would be joined with all rows. */
 const isAmong = (ids: Sql): Sql => sql`and i.id = any(array(${ids}))`;
+const isOneOf = (ids: Sql): Condition => ({ now: isAmong(ids), past: sql`and s.item_id in (${ids})` });
 
 const withTerm = (view: View, { kind, values }: TermFilter): Sql => sql`
   select item_id from item_terms t where t.kind = ${kind} and t.value = any(${values}::text[]) and t.pool_id = any(${view.poolIds}::uuid[])`;
