@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { ItemFilters } from './filters.ts';
-import { ownConditions } from './said.ts';
+import { isNarrowedByOwn, isNarrowing, ownConditions, saidAt } from './said.ts';
 import type { View } from './view.ts';
 
 type Sql = ReturnType<typeof sql>;
@@ -48,33 +48,63 @@ export function columnConditions({ platform, sources }: ItemFilters, platforms: 
 }
 
 /**
+ * The rows of a view of which the organization says something that narrows a list, as a query: few rows, with what everyone sees of them
+ * and, in columns that begin with `own_`, what the organization does.
+ */
+export function saidRows(view: View, own: number): Sql {
+  const { now, past } = isListed(view);
+  const said = sql`(select * from ${saidAt(own)} said where ${isNarrowing})`;
+  const ids = sql`any(array(select item_id from ${said} said))`;
+  return sql`
+    select row.*, coalesce(said.severity, row.severity) as own_severity, coalesce(said.status, row.status) as own_status,
+      case when said.moved then said.duplicate_of else row.duplicate_of end as own_duplicate_of
+    from ${said} said join (
+      select i.id, added_to_feed_at, null::bigint as seq_from, severity, status, duplicate_of, publisher, source_name, platforms
+        from items i where ${now} and i.id = ${ids}
+      union all
+      select s.item_id, added_to_feed_at, seq_from, severity, status, duplicate_of, publisher, source_name, platforms
+        from item_states s where ${past} and s.item_id = ${ids}
+    ) row on row.id = said.item_id`;
+}
+
+/** Rows of `saidRows`, which stand beside it as `said_rows`, with the organization's columns in place of everyone's. */
+export const ownRows: Sql = sql`(
+  select id, added_to_feed_at, seq_from, own_severity as severity, own_status as status, own_duplicate_of as duplicate_of, publisher,
+    source_name, platforms from said_rows) own_rows`;
+
+/**
  * `(id, added_to_feed_at, seq_from)` of the rows of a view in the order of the list, as a parenthesised query. `seq_from` is null for what
- * stands in `items`. Each pool is a branch of its own: an index scan that reads no document, merged with the others.
- * `after` is the row that the list goes on behind.
+ * stands in `items`. Each pool is a branch of its own: an index scan that reads no document, merged with the others. Where the organization's
+ * own word narrows the list, the few rows that it speaks of are a branch too, and `said_rows` must stand beside this.
+ * `after` is the row that the list goes on behind; `oldestFirst`: the list from its end.
  */
 export function orderedRows(
   view: View,
-  filters: ItemFilters,
-  given: { limit: Sql; after?: { at: Date; id: string } | undefined },
+  { own, ...filters }: ItemFilters,
+  given: { limit: Sql; after?: { at: Date; id: string } | undefined; oldestFirst?: boolean },
 ): Sql {
-  const { after, limit } = given;
-  const conditions = (id: Sql): Sql => sql`${columnConditions(filters)} ${ownConditions(filters, id)}`;
-  const behind = (id: Sql): Sql =>
-    after ? sql`and (added_to_feed_at, ${id}) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``;
+  const { after, limit, oldestFirst = false } = given;
+  const isSaid = own !== undefined && isNarrowedByOwn(filters);
+  const direction = oldestFirst ? sql`asc` : sql`desc`;
+  const conditions = (id: Sql): Sql => sql`${columnConditions(filters)} ${ownConditions(filters, id)}
+    ${after ? sql`and (added_to_feed_at, ${id}) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``}`;
+  const unsaid = (id: Sql): Sql => (isSaid ? sql`and ${id} not in (select id from said_rows)` : sql``);
   const branches = view.poolIds.map((poolId, index) => {
     const [pool, seq] = [sql`${poolId}::uuid`, sql`${view.seqs[index]!}::bigint`];
     return sql`
       (select i.id, i.added_to_feed_at, null::bigint as seq_from from items i
-        where i.pool_id = ${pool} and i.seq <= ${seq} ${conditions(sql`i.id`)} ${behind(sql`i.id`)}
-        order by i.added_to_feed_at desc, i.id desc limit ${limit})
+        where i.pool_id = ${pool} and i.seq <= ${seq} ${conditions(sql`i.id`)} ${unsaid(sql`i.id`)}
+        order by i.added_to_feed_at ${direction}, i.id ${direction} limit ${limit})
       union all
       (select s.item_id, s.added_to_feed_at, s.seq_from from item_states s
-        where s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq} ${conditions(sql`s.item_id`)} ${behind(sql`s.item_id`)}
-        order by s.added_to_feed_at desc, s.item_id desc limit ${limit})`;
+        where s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq} ${conditions(sql`s.item_id`)} ${unsaid(sql`s.item_id`)}
+        order by s.added_to_feed_at ${direction}, s.item_id ${direction} limit ${limit})`;
   });
   const none = sql`select null::uuid as id, null::timestamptz as added_to_feed_at, null::bigint as seq_from where false`;
+  if (isSaid)
+    branches.push(sql`(select id, added_to_feed_at, seq_from from ${ownRows} where true ${conditions(sql`id`)})`);
   return sql`(select * from (${branches.length > 0 ? sql.join(branches, sql` union all `) : none}) found
-    order by added_to_feed_at desc, id desc limit ${limit})`;
+    order by added_to_feed_at ${direction}, id ${direction} limit ${limit})`;
 }
 
 /** Columns of listed rows `page`, from where each stands. */
