@@ -143,7 +143,7 @@ function hasWords(view: View, { text, forms }: NonNullable<Search['words']>): Co
   const query = sql`websearch_to_tsquery('simple', ${text})`;
   const term: TermFilter = { kind: 'indicator', values: forms };
   return {
-    now: isAmong(sql`select tocsin_find_words(${view.poolIds}::uuid[], ${query}) union all ${withTerm(view, term)}`),
+    now: sql`and i.id = any((select tocsin_find_words(${view.poolIds}::uuid[], ${query}) || array(${withTerm(view, term)}))::uuid[])`,
     past: sql`and (s.words @@ ${query} or ${hadTerm(term)})`,
   };
 }
@@ -176,7 +176,7 @@ export function findByWords(tx: Tx, text: string, limit: number): Promise<FoundI
     tx,
     sql<FoundItem>`
       select i.id, i.title, i.severity, i.status, i.publisher, i.publish_time as "publishTime" from items i
-      where i.id = any(array(select tocsin_find_words(array(select id from feed_pools where ${isVisible}), websearch_to_tsquery('simple', ${text}))))
+      where i.id = any((select tocsin_find_words(array(select id from feed_pools where ${isVisible}), websearch_to_tsquery('simple', ${text})))::uuid[])
         and i.pool_id in (select id from feed_pools where ${isVisible})
       order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
   );
