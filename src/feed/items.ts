@@ -52,7 +52,7 @@ async function readPage(db: Db, tx: Tx, { view, request, offset, answering }: Re
   };
   const only = request.relevancyMode === 'relevant' ? relevantIds(answering) : undefined;
   const { terms, rootTerms, words, updatedSince, rootsOnly } = search;
-  if (only || terms.length > 0 || rootTerms.length > 0 || words || updatedSince || (rootsOnly && source !== undefined))
+  if (only || terms.length > 0 || rootTerms.length > 0 || words || updatedSince)
     return readFoundPage(tx, view, { filters, search, only, limit, offset });
   const marks = marksOf(db);
   const markOf = (place: number): string => JSON.stringify([view.tag, filters, rootsOnly, place]);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ItemFilters } from './filters.ts';
+import { isThroughDuplicates, type ItemFilters } from './filters.ts';
 import { isNarrowedByOwn, isNarrowing, ownConditions, saidAt } from './said.ts';
 import type { View } from './view.ts';
 
@@ -72,37 +72,46 @@ export const ownRows: Sql = sql`(
   select id, added_to_feed_at, seq_from, own_severity as severity, own_status as status, own_duplicate_of as duplicate_of, publisher,
     source_name, platforms from said_rows) own_rows`;
 
+/** A condition that leaves out the rows that `said_rows` holds; begins with `and`. */
+export const unsaid = (isSaid: boolean, id: Sql): Sql =>
+  isSaid ? sql`and ${id} not in (select id from said_rows)` : sql``;
+
 /**
  * `(id, added_to_feed_at, seq_from)` of the rows of a view in the order of the list, as a parenthesised query. `seq_from` is null for what
  * stands in `items`. Each pool is a branch of its own: an index scan that reads no document, merged with the others. Where the organization's
- * own word narrows the list, the few rows that it speaks of are a branch too, and `said_rows` must stand beside this.
- * `after` is the row that the list goes on behind; `oldestFirst`: the list from its end.
+ * own word narrows the list, the few rows that it speaks of are a branch too, and `said_rows` must stand beside this; so must
+ * `through_duplicates` where these count.
+ * `after` is the row that the list goes on behind; `oldestFirst`: the list from its end; `scanned`: how many rows of the list the pools hold,
+ * so that no scan goes on when it has them.
  */
 export function orderedRows(
   view: View,
   { own, ...filters }: ItemFilters,
-  given: { limit: Sql; after?: { at: Date; id: string } | undefined; oldestFirst?: boolean },
+  given: { limit: Sql; scanned?: Sql; after?: { at: Date; id: string } | undefined; oldestFirst?: boolean },
 ): Sql {
-  const { after, limit, oldestFirst = false } = given;
+  const { after, limit, scanned, oldestFirst = false } = given;
+  const most = scanned ? sql`least(${limit}, ${scanned})` : limit;
   const isSaid = own !== undefined && isNarrowedByOwn(filters);
   const direction = oldestFirst ? sql`asc` : sql`desc`;
-  const conditions = (id: Sql): Sql => sql`${columnConditions(filters)} ${ownConditions(filters, id)}
-    ${after ? sql`and (added_to_feed_at, ${id}) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``}`;
-  const unsaid = (id: Sql): Sql => (isSaid ? sql`and ${id} not in (select id from said_rows)` : sql``);
+  const behind = (id: Sql): Sql =>
+    after ? sql`and (added_to_feed_at, ${id}) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``;
+  const conditions = (id: Sql): Sql => sql`${columnConditions(filters)} ${ownConditions(filters, id)} ${behind(id)}`;
   const branches = view.poolIds.map((poolId, index) => {
     const [pool, seq] = [sql`${poolId}::uuid`, sql`${view.seqs[index]!}::bigint`];
     return sql`
       (select i.id, i.added_to_feed_at, null::bigint as seq_from from items i
-        where i.pool_id = ${pool} and i.seq <= ${seq} ${conditions(sql`i.id`)} ${unsaid(sql`i.id`)}
-        order by i.added_to_feed_at ${direction}, i.id ${direction} limit ${limit})
+        where i.pool_id = ${pool} and i.seq <= ${seq} ${conditions(sql`i.id`)} ${unsaid(isSaid, sql`i.id`)}
+        order by i.added_to_feed_at ${direction}, i.id ${direction} limit ${most})
       union all
       (select s.item_id, s.added_to_feed_at, s.seq_from from item_states s
-        where s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq} ${conditions(sql`s.item_id`)} ${unsaid(sql`s.item_id`)}
-        order by s.added_to_feed_at ${direction}, s.item_id ${direction} limit ${limit})`;
+        where s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq} ${conditions(sql`s.item_id`)} ${unsaid(isSaid, sql`s.item_id`)}
+        order by s.added_to_feed_at ${direction}, s.item_id ${direction} limit ${most})`;
   });
   const none = sql`select null::uuid as id, null::timestamptz as added_to_feed_at, null::bigint as seq_from where false`;
   if (isSaid)
     branches.push(sql`(select id, added_to_feed_at, seq_from from ${ownRows} where true ${conditions(sql`id`)})`);
+  if (isThroughDuplicates(filters))
+    branches.push(sql`(select id, added_to_feed_at, seq_from from through_duplicates where true ${behind(sql`id`)})`);
   return sql`(select * from (${branches.length > 0 ? sql.join(branches, sql` union all `) : none}) found
     order by added_to_feed_at ${direction}, id ${direction} limit ${limit})`;
 }

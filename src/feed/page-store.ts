@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { row, rows, type Tx } from '../db/db.ts';
-import type { ItemFilters } from './filters.ts';
+import { isThroughDuplicates, type ItemFilters } from './filters.ts';
 import { orderedRows, saidRows, withColumns } from './listed.ts';
 import type { Mark } from './marks.ts';
 import { isNarrowedByOwn } from './said.ts';
+import { rowsThroughDuplicates } from './through-duplicates.ts';
 import { totalOf } from './totals.ts';
 import type { View } from './view.ts';
 
@@ -34,10 +35,11 @@ export async function readItemsPage(
   const passed = after ? 0 : offset;
   const oldestFirst = passed > farRows && passed > (await countItems(tx, view, filters)) / 2;
   const ofTotal = (rowsOf: Sql): Sql => sql`(select case when n > ${offset} then ${rowsOf} else 0 end from total)`;
+  const scanned = sql`(select scanned from total)`;
   const page = oldestFirst
-    ? sql`${orderedRows(view, filters, { limit: ofTotal(sql`n - ${offset}`), oldestFirst })} listed
+    ? sql`${orderedRows(view, filters, { limit: ofTotal(sql`n - ${offset}`), scanned, oldestFirst })} listed
         limit ${ofTotal(sql`least(n - ${offset}, ${limit})`)} offset ${ofTotal(sql`greatest(n - ${offset + limit}, 0)`)}`
-    : sql`${orderedRows(view, filters, { limit: ofTotal(sql`${passed + limit}::bigint`), after })} listed limit ${limit} offset ${passed}`;
+    : sql`${orderedRows(view, filters, { limit: ofTotal(sql`${passed + limit}::bigint`), scanned, after })} listed limit ${limit} offset ${passed}`;
   const found = await rows(
     tx,
     sql<PageRow>`
@@ -53,10 +55,11 @@ async function countItems(tx: Tx, view: View, filters: ItemFilters): Promise<num
   return found!.n;
 }
 
-/** The CTE `total (n)`, and before it `said_rows` where the list asks for them. */
+/** The CTE `total`, and before it `said_rows` and `through_duplicates` where the list asks for them. */
 const withTotal = (view: View, filters: ItemFilters): Sql => sql`
   ${filters.own !== undefined && isNarrowedByOwn(filters) ? sql`said_rows as materialized (${saidRows(view, filters.own)}),` : sql``}
-  total as materialized (select (${totalOf(view, filters)})::bigint as n)`;
+  ${isThroughDuplicates(filters) ? sql`through_duplicates as materialized (${rowsThroughDuplicates(view, filters)}),` : sql``}
+  total as materialized (${totalOf(view, filters)})`;
 
 /** Rows of which each carries the total; where the page is empty one has nothing else. */
 export function toPageRows(found: PageRow[]): PageRows {
