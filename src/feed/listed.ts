@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Condition } from './conditions.ts';
 import { isThroughDuplicates, type ItemFilters } from './filters.ts';
 import { isNarrowedByOwn, isNarrowing, ownConditions, saidAt } from './said.ts';
 import type { View } from './view.ts';
@@ -31,13 +32,16 @@ function anyPool({ poolIds, seqs }: View, condition: (pool: Sql, seq: Sql) => Sq
  * The items of a view's pools that changed after it, as a table. The numbers stand beside each pool: with a join in their place no statistics
  * say how few rows these are, and the whole pool is looked through.
  */
-export function changedSince({ poolIds, seqs }: View): Sql {
+export const changedSince = (view: View): Sql =>
+  sql`(${changedRows(view, sql`severity, status, publisher, source_name, platforms`)}) changed`;
+export const changedIds = (view: View): Sql => changedRows(view, sql`i.id`);
+
+function changedRows({ poolIds, seqs }: View, columns: Sql): Sql {
   const each = poolIds.map(
-    (id, index) => sql`
-      select severity, status, publisher, source_name, platforms from items i where i.pool_id = ${id}::uuid and i.seq > ${seqs[index]!}::bigint`,
+    (id, index) =>
+      sql`select ${columns} from items i where i.pool_id = ${id}::uuid and i.seq > ${seqs[index]!}::bigint`,
   );
-  const none = sql`select severity, status, publisher, source_name, platforms from items where false`;
-  return sql`(${each.length > 0 ? sql.join(each, sql` union all `) : none}) changed`;
+  return each.length > 0 ? sql.join(each, sql` union all `) : sql`select ${columns} from items i where false`;
 }
 
 /** Conditions on columns that no organization overrides; each begins with `and`. */
@@ -77,19 +81,25 @@ export const unsaid = (isSaid: boolean, id: Sql): Sql =>
   isSaid ? sql`and ${id} not in (select id from said_rows)` : sql``;
 
 /**
+ * How a list is read. `after`: the row that it goes on behind; `oldestFirst`: from its end; `match`: what narrows it further; `scanned`: how
+ * many rows of it the pools hold, so that no scan goes on when it has them.
+ */
+type Reading = {
+  limit: Sql;
+  scanned?: Sql;
+  after?: { at: Date; id: string } | undefined;
+  match?: Condition;
+  oldestFirst?: boolean;
+};
+
+/**
  * `(id, added_to_feed_at, seq_from)` of the rows of a view in the order of the list, as a parenthesised query. `seq_from` is null for what
  * stands in `items`. Each pool is a branch of its own: an index scan that reads no document, merged with the others. Where the organization's
  * own word narrows the list, the few rows that it speaks of are a branch too, and `said_rows` must stand beside this; so must
  * `through_duplicates` where these count.
- * `after` is the row that the list goes on behind; `oldestFirst`: the list from its end; `scanned`: how many rows of the list the pools hold,
- * so that no scan goes on when it has them.
  */
-export function orderedRows(
-  view: View,
-  { own, ...filters }: ItemFilters,
-  given: { limit: Sql; scanned?: Sql; after?: { at: Date; id: string } | undefined; oldestFirst?: boolean },
-): Sql {
-  const { after, limit, scanned, oldestFirst = false } = given;
+export function orderedRows(view: View, { own, ...filters }: ItemFilters, given: Reading): Sql {
+  const { after, limit, scanned, match, oldestFirst = false } = given;
   const most = scanned ? sql`least(${limit}, ${scanned})` : limit;
   const isSaid = own !== undefined && isNarrowedByOwn(filters);
   const direction = oldestFirst ? sql`asc` : sql`desc`;
@@ -100,11 +110,11 @@ export function orderedRows(
     const [pool, seq] = [sql`${poolId}::uuid`, sql`${view.seqs[index]!}::bigint`];
     return sql`
       (select i.id, i.added_to_feed_at, null::bigint as seq_from from items i
-        where i.pool_id = ${pool} and i.seq <= ${seq} ${conditions(sql`i.id`)} ${unsaid(isSaid, sql`i.id`)}
+        where i.pool_id = ${pool} and i.seq <= ${seq} ${conditions(sql`i.id`)} ${match?.now ?? sql``} ${unsaid(isSaid, sql`i.id`)}
         order by i.added_to_feed_at ${direction}, i.id ${direction} limit ${most})
       union all
       (select s.item_id, s.added_to_feed_at, s.seq_from from item_states s
-        where s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq} ${conditions(sql`s.item_id`)} ${unsaid(isSaid, sql`s.item_id`)}
+        where s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq} ${conditions(sql`s.item_id`)} ${match?.past ?? sql``} ${unsaid(isSaid, sql`s.item_id`)}
         order by s.added_to_feed_at ${direction}, s.item_id ${direction} limit ${most})`;
   });
   const none = sql`select null::uuid as id, null::timestamptz as added_to_feed_at, null::bigint as seq_from where false`;
