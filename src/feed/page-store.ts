@@ -35,7 +35,7 @@ export async function readItemsPage(
   const passed = after ? 0 : offset;
   const oldestFirst = passed > farRows && passed > (await countItems(tx, view, filters)) / 2;
   const ofTotal = (rowsOf: Sql): Sql => sql`(select case when n > ${offset} then ${rowsOf} else 0 end from total)`;
-  const scanned = sql`(select scanned from total)`;
+  const scanned = sql`(select greatest(scanned, 0) from total)`;
   const page = oldestFirst
     ? sql`${orderedRows(view, filters, { limit: ofTotal(sql`n - ${offset}`), scanned, oldestFirst })} listed
         limit ${ofTotal(sql`least(n - ${offset}, ${limit})`)} offset ${ofTotal(sql`greatest(n - ${offset + limit}, 0)`)}`
