@@ -1,5 +1,5 @@
+import { failureText } from './commands/failure.ts';
 import { UsageError } from './commands/usage.ts';
-import { AppError } from './lib/errors.ts';
 
 type Command = { line: string; run: (args: string[]) => Promise<number> };
 
@@ -82,9 +82,7 @@ export async function main(argv: string[]): Promise<number> {
       console.error(error.message);
       return 2;
     }
-    console.error(error instanceof Error ? error.message : String(error));
-    if (error instanceof AppError && error.errors)
-      for (const { pointer, detail } of error.errors) console.error(`  ${pointer}: ${detail}`);
+    console.error(failureText(error));
     return 1;
   }
 }

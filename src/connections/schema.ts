@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { text } from '../lib/text.ts';
 import { remoteConnectors, type RemoteKind } from '../siem/registry.ts';
 
 export const remoteKinds = Object.keys(remoteConnectors) as [RemoteKind, ...RemoteKind[]];
@@ -7,7 +8,7 @@ const kinds = ['local', ...remoteKinds] as const;
 const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
 
 const fields = {
-  name: z.string().min(1).max(255),
+  name: text({ min: 1, max: 255 }),
   settings: z.record(z.string(), z.unknown()).describe('Of its kind: see GET /api/connections/kinds.'),
   credentials: z
     .record(z.string(), z.unknown())
@@ -84,7 +85,7 @@ export const ConnectionKinds = z.object({
 export type ConnectionKinds = z.infer<typeof ConnectionKinds>;
 
 export const CheckConnection = z.strictObject({
-  query: z.string().min(1).max(100_000).optional().describe('Also check that this query would run.'),
+  query: text({ min: 1, max: 100_000 }).optional().describe('Also check that this query would run.'),
 });
 export type CheckConnection = z.infer<typeof CheckConnection>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { text } from './fields.ts';
 import { Instant } from '../lib/instant.ts';
+import { text } from '../lib/text.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
 const entity = text({ min: 1, max: 1000 });

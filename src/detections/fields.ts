@@ -1,38 +1,5 @@
 import { z } from 'zod';
-
-/** Text whose length is counted in code points, as JSON Schema counts it; nothing is trimmed. */
-export function text({ min = 0, max }: { min?: number; max?: number }) {
-  return z
-    .string()
-    .check(({ value, issues }) => {
-      if (value.length < min) {
-        issues.push({
-          code: 'too_small',
-          minimum: min,
-          origin: 'string',
-          inclusive: true,
-          input: value,
-          message: `must have at least ${min} character${min === 1 ? '' : 's'}`,
-        });
-      }
-      if (max !== undefined && isLonger(value, max)) {
-        issues.push({
-          code: 'too_big',
-          maximum: max,
-          origin: 'string',
-          inclusive: true,
-          input: value,
-          message: `must have at most ${max} characters`,
-        });
-      }
-    })
-    .meta({ ...(min > 0 ? { minLength: min } : {}), ...(max === undefined ? {} : { maxLength: max }) });
-}
-
-function isLonger(value: string, max: number): boolean {
-  if (value.length <= max) return false;
-  return value.length > 2 * max || [...value].length > max;
-}
+import { isLonger, text } from '../lib/text.ts';
 
 const tagMax = 100;
 

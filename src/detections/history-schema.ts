@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from './fields.ts';
+import { text } from '../lib/text.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
 const Author = z

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { detectionCategories } from '../analysis/candidate.ts';
 import { PageQuery } from '../lib/page.ts';
+import { text } from '../lib/text.ts';
 import { BudgetOverrides } from './budget-schema.ts';
-import { ContextDoc, Input, OutputSchemaInput, Tags, text } from './fields.ts';
+import { ContextDoc, Input, OutputSchemaInput, Tags } from './fields.ts';
 import { cadences, Detection, dismissReasons, modes, planningModes } from './schema.ts';
 import { Instant } from '../lib/instant.ts';
 
@@ -126,9 +127,9 @@ export const SaveQuery = ValidateQuery.extend({
 
 export const DetectionFilter = PageQuery.extend({
   category: z.enum(detectionCategories).optional(),
-  tag: z.string().max(200).optional(),
+  tag: text({ max: 200 }).optional(),
   enabled: z.enum(['true', 'false']).optional(),
-  siemType: z.string().max(1000).optional(),
-  q: z.string().max(255).optional().describe('Part of the name or the description, in any case.'),
+  siemType: text({ max: 1000 }).optional(),
+  q: text({ max: 255 }).optional().describe('Part of the name or the description, in any case.'),
 });
 export type DetectionFilter = z.infer<typeof DetectionFilter>;

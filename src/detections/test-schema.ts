@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from './fields.ts';
+import { text } from '../lib/text.ts';
 
 const eventsMax = 1000;
 const Event = z.record(z.string(), z.unknown());

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { text } from '../lib/text.ts';
 import { IdPath } from './input.ts';
 
-export const ToolPath = IdPath.extend({ tool: z.string().min(1).max(100) });
+export const ToolPath = IdPath.extend({ tool: text({ min: 1, max: 100 }) });
 
 export const ToolList = z.object({
   tools: z.array(
@@ -17,9 +18,7 @@ export const ToolList = z.object({
 export type ToolList = z.infer<typeof ToolList>;
 
 export const AllowTool = z.strictObject({
-  url: z
-    .string()
-    .max(2_000)
+  url: text({ max: 2_000 })
     .optional()
     .describe(
       'Of http_get: scheme and host are fixed, `{entity}` and other names in braces take values of the entity.',

@@ -7,7 +7,7 @@ import type { View } from '../feed/view.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { csvOf } from './lists.ts';
 import { itemIdOf, mispEvent, mispManifest } from './misp.ts';
-import { asSaid, listOwnWords } from './own-word.ts';
+import { asWorded, listOwnWords } from './own-word.ts';
 import { exportMoment, readExportPage } from './page.ts';
 import type { ExportQuery } from './query.ts';
 import { bundleOf } from './stix/bundle.ts';
@@ -92,6 +92,6 @@ async function write(
 export async function exportMispEvent(deps: Deps, caller: Caller, eventId: string): Promise<Exported> {
   const item = await getItem(deps, caller, itemIdOf(eventId));
   const words = await inOrg(deps.db, caller.orgId, (tx) => listOwnWords(tx, [item.id]));
-  const { event, losses } = mispEvent(asSaid(item, words.get(item.id)?.at(-1)));
+  const { event, losses } = mispEvent(asWorded(item, words.get(item.id)?.at(-1)));
   return { type: 'application/json', text: JSON.stringify(event), losses };
 }

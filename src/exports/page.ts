@@ -10,7 +10,7 @@ import { viewOf, type View } from '../feed/view.ts';
 import { fieldError } from '../lib/errors.ts';
 import { markText, readMark, type Mark } from '../lib/page.ts';
 import type { Caller } from '../orgs/caller.ts';
-import { asSaid, listOwnWords, type OwnWord } from './own-word.ts';
+import { asWorded, listOwnWords, type OwnWord } from './own-word.ts';
 import type { ExportQuery } from './query.ts';
 
 const pageMaxChars = 64_000_000;
@@ -65,7 +65,7 @@ export function readExportPage(
 /** With the indicators as they stand at the hour, and then as the organization says. */
 function asSeen(item: FeedItem, hour: number, word: OwnWord | undefined): FeedItem {
   settleIndicators(item, hour);
-  return asSaid(item, word);
+  return asWorded(item, word);
 }
 
 function afterMark(text: string): Mark {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { bucketByType, tlps } from '../feed/vocabulary.ts';
+import { text } from '../lib/text.ts';
 
 const whole = (max: number) =>
   z
@@ -12,7 +13,7 @@ const relevancyMode = z.enum(['relevant', 'all']).default('all');
 /** Of every export in pages. Names that are not known are passed over, as in `GET /items`. */
 export const ExportQuery = z.object({
   limit: whole(500).default('200'),
-  after: z.string().max(200).optional(),
+  after: text({ max: 200 }).optional(),
   maxTlp: z.enum(tlps).optional(),
   relevancyMode,
 });
@@ -25,13 +26,10 @@ const known: ReadonlySet<string> = new Set(Object.keys(bucketByType));
 
 export const BlocklistQuery = z
   .object({
-    type: z
-      .string()
-      .max(500)
-      .refine(
-        (text) => text.split(',').every((type) => known.has(type)),
-        'must name types of indicators, such as ipv4,domain',
-      ),
+    type: text({ max: 500 }).refine(
+      (text) => text.split(',').every((type) => known.has(type)),
+      'must name types of indicators, such as ipv4,domain',
+    ),
     minConfidence: z
       .string()
       .regex(/^(?:0(?:\.\d{1,4})?|1(?:\.0{1,4})?)$/, 'must be a number from 0 to 1')

@@ -74,21 +74,6 @@ export type PoolAt = { id: string; seq: number };
 export const listPools = (tx: Tx): Promise<PoolAt[]> =>
   rows(tx, sql<PoolAt>`select id, seq from feed_pools where ${isVisible} order by id`);
 
-/** Values of these items that the organization gave another status than active, by item. */
-export async function listDenied(tx: Tx, ids: string[]): Promise<Map<string, Set<string>>> {
-  const found = await rows(
-    tx,
-    sql<{ item_id: string; indicators: string }>`
-      select item_id, indicators from feed_overrides
-      where organization_id = tocsin_org() and item_id = any(${ids}::uuid[]) and indicators is not null`,
-  );
-  const denied = (text: string): string[] =>
-    (JSON.parse(text) as { value: string; status: string }[]).flatMap(({ value, status }) =>
-      status === 'active' ? [] : [value],
-    );
-  return new Map(found.map(({ item_id, indicators }) => [item_id, new Set(denied(indicators))]));
-}
-
 /** Writes rows that are not there yet; answers the items that have new ones. */
 export async function writeExposures(tx: Tx, sweep: Sweep, found: Exposure[], now: Date): Promise<string[]> {
   const column = (name: 'itemId' | 'dataset' | 'type' | 'value' | 'eventKey' | 'event'): string[] =>

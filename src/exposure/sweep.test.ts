@@ -140,6 +140,39 @@ test('an organization that switched it off is not looked in; what it denied is n
   for (const [index, each] of [org, off].entries()) expect(await exposures(each, denied[index]!)).toEqual([]);
 });
 
+test('what an organization retracted is not looked for in its logs, in those of others it is', async () => {
+  const [owner, org, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+  const values = domains(9_300, 6);
+  for (const each of [org, other]) await log(each, 'dns', [{ dns: { question: { name: values[0] } } }]);
+  await sweep();
+  await pullOnce(app, owner, { kind: 'stix', content: reportOf(9_300, values), visibility: 'shared', tlp: 'CLEAR' });
+  const id = await idOf(org, 'Report 9300');
+  expect((await org.call('PUT', `/api/feed/items/${id}/override`, { status: 'retracted' })).status).toBe(200);
+  await sweep();
+  expect([await exposures(org, id), (await exposures(other, id)).length]).toEqual([[], 1]);
+});
+
+test('what has ended by now is not looked for, though its item changes', async () => {
+  const org = await app.newOrg();
+  const text = (value: string) => `The implants talk to their command and control server ${value} every hour.`;
+  const before = now;
+  const { body: old } = await org.call('POST', '/api/feed/items', { text: text('gone-host[.]top'), title: 'Old' });
+  await log(org, 'dns', [{ dns: { question: { name: 'quiet.example.org' } } }]);
+  await sweep();
+  now = new Date(now.getTime() + 200 * 86_400_000);
+  await log(
+    org,
+    'dns',
+    ['gone-host.top', 'here-host.top'].map((name) => ({ dns: { question: { name } } })),
+  );
+  const { body: fresh } = await org.call('POST', '/api/feed/items', { text: text('here-host[.]top'), title: 'Fresh' });
+  const merged = await org.call('POST', `/api/feed/items/${old.id}/merge`, { into: fresh.id });
+  expect(merged.body.duplicateOf).toBe(fresh.id);
+  await sweep();
+  expect([await exposures(org, old.id), (await exposures(org, fresh.id)).length]).toEqual([[], 1]);
+  now = before;
+});
+
 test('a SIEM that is down is asked again, and says so', async () => {
   const org = await app.newOrg();
   const siem = await startSiem();

@@ -1,5 +1,7 @@
 import { inOrg, type Tx } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
+import { asSaid, listSaidNow, type Said } from '../feed/as-said.ts';
+import { settleIndicators } from '../feed/expiry.ts';
 import type { RelevanceReason } from '../feed/overrides-schema.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { forgetViews } from '../feed/view.ts';
@@ -15,7 +17,6 @@ import {
   claimAcrossOrgs,
   enrolAcrossOrgs,
   finishSweep,
-  listDenied,
   listPools,
   markExposed,
   writeExposures,
@@ -50,21 +51,18 @@ export async function sweepDue(deps: SweepDeps, signal: AbortSignal): Promise<bo
   const hour = new Date(Math.floor(deps.clock().getTime() / hourMs) * hourMs);
   const spent = hour.getTime() === sweep.hour.getTime() ? sweep.queries : 0;
   const { sweep: isOn } = await getProfile(deps, { orgId: sweep.orgId, keyId: null, scopes: new Set() });
-  const { batch, denied } = await inOrg(deps.db, sweep.orgId, async (tx) => {
+  const { batch, said } = await inOrg(deps.db, sweep.orgId, async (tx) => {
     const arrived = await listArrived(tx, {
       pools: await listPools(tx),
       cursor: isOn && !sweep.isEmpty ? readCursor(sweep) : undefined,
-      weigh: (item) => targetsOf(item, new Set()).length,
+      weigh: (item) => targetsOf(item).length,
     });
-    return {
-      batch: arrived,
-      denied: await listDenied(
-        tx,
-        arrived.items.map(({ id }) => id),
-      ),
-    };
+    const ids = arrived.items.map(({ id }) => id);
+    return { batch: arrived, said: await listSaidNow(tx, ids) };
   });
-  const targets = batch.items.flatMap((item) => targetsOf(item, denied.get(item.id) ?? new Set()));
+  // What was active when the item was written may have ended since.
+  for (const item of batch.items) settleIndicators(item, hour.getTime());
+  const targets = batch.items.flatMap((item) => targetsOf(asSaid(item, said.get(item.id))));
   const asked = await ask(deps, { sweep, targets, queriesMax: queriesPerHour - spent, signal });
   const next = {
     cursor: asked.isWhole ? JSON.stringify(batch.cursor) : sweep.cursor,
@@ -75,7 +73,7 @@ export async function sweepDue(deps: SweepDeps, signal: AbortSignal): Promise<bo
     error: asked.error,
   };
   await inOrg(deps.db, sweep.orgId, async (tx) => {
-    await keep(tx, sweep, { asked, items: batch.items, now: deps.clock() });
+    await keep(tx, sweep, { asked, items: batch.items, said, now: deps.clock() });
     await finishSweep(tx, sweep, next);
   });
   if (asked.found.length > 0) forgetViews(deps.db);
@@ -116,7 +114,7 @@ function waitFor({ failures }: Sweep, { isWhole, isSpent }: Asked, hadItems: boo
 async function keep(
   tx: Tx,
   sweep: Sweep,
-  { asked, items, now }: { asked: Asked; items: FeedItem[]; now: Date },
+  { asked, items, said, now }: { asked: Asked; items: FeedItem[]; said: ReadonlyMap<string, Said>; now: Date },
 ): Promise<void> {
   if (asked.found.length === 0) return;
   await withOwnPool(tx, sweep.orgId, async () => {
@@ -141,7 +139,7 @@ async function keep(
           resourceId: id,
           revision: item.version,
           data,
-          severity: item.event.severity,
+          severity: said.get(id)?.severity ?? item.event.severity,
         };
       }),
     );

@@ -9,11 +9,10 @@ const perQueryMax = 100;
 /** An indicator of an item that is looked for; `value` in lower case. */
 export type Target = { itemId: string; kind: Sought; type: string; value: string };
 
-/** What of an item is worth looking for: its active indicators of enough confidence, the surest first. `denied`: values that the organization gave another status. */
-export function targetsOf(item: FeedItem, denied: ReadonlySet<string>): Target[] {
-  if (item.event.status === 'retracted') return [];
+/** What of an item is worth looking for: its active indicators of enough confidence, the surest first. */
+export function targetsOf(item: FeedItem): Target[] {
   const counts = ({ status, confidence, normalizedValue }: Indicator): boolean =>
-    status === 'active' && confidence >= confidenceMin && !denied.has(normalizedValue) && isPlain(normalizedValue);
+    status === 'active' && confidence >= confidenceMin && isPlain(normalizedValue);
   const found = (Object.keys(sought) as Sought[]).flatMap((kind) =>
     sought[kind].buckets.flatMap((bucket) =>
       item.iocs[bucket].filter(counts).map((indicator) => ({ kind, indicator })),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { text } from '../lib/text.ts';
 import { indicatorStatuses, itemStatuses } from './vocabulary.ts';
 
-const Value = z.string().trim().min(1).max(2_000);
+const Value = text({ min: 1, max: 2_000 }, z.string().trim());
 
 export const IndicatorQuery = z.object({ value: Value.describe('In any writing: defanged, upper case.') });
 export const LookUpIndicators = z.strictObject({ values: z.array(Value).min(1).max(100) });
@@ -35,7 +36,9 @@ export const IndicatorLookup = z
           addedToFeedAt: Instant,
         }),
       )
-      .describe('The newest first, at most fifty; ten each where several values were asked for.'),
+      .describe(
+        'What the newest say, the newest first, at most fifty; ten each where several values were asked for. `status` follows from all.',
+      ),
   })
   .meta({ id: 'IndicatorLookup' });
 export type IndicatorLookup = z.infer<typeof IndicatorLookup>;

@@ -1,15 +1,12 @@
+import { asSaid, saidOf, type Said } from './as-said.ts';
 import { indicatorEnd, settleIndicators } from './expiry.ts';
 import type { IndicatorLookup } from './indicator-schema.ts';
-import type { Override } from './override-rows.ts';
-import type { OverriddenIndicator } from './overrides-schema.ts';
+import type { Counts } from './naming-store.ts';
 import type { FeedItem, Indicator } from './schema.ts';
 import { termValue } from './terms.ts';
 import { buckets } from './vocabulary.ts';
 
 type Statement = IndicatorLookup['items'][number];
-
-/** What the reader's organization says of an item itself; undefined where nothing. */
-type Said = Pick<Override, 'status' | 'indicators'> | undefined;
 
 /**
  * What an item says of a value at the full UTC hour `hour`, and the organization of it; `forms` are the value's canonical forms as terms.
@@ -17,44 +14,38 @@ type Said = Pick<Override, 'status' | 'indicators'> | undefined;
  */
 export function statementsOf(
   item: FeedItem,
-  said: Said,
+  said: Said | undefined,
   { forms, hour }: { forms: ReadonlySet<string>; hour: number },
 ): (Statement & { normalizedValue: string })[] {
   settleIndicators(item, hour);
+  const seen = asSaid(item, said);
   return buckets.flatMap((bucket) =>
-    item.iocs[bucket]
-      .filter(({ normalizedValue }) => forms.has(termValue('indicator', normalizedValue)))
-      .map((indicator) => ({
+    item.iocs[bucket].flatMap((indicator, index) => {
+      if (!forms.has(termValue('indicator', indicator.normalizedValue))) return [];
+      const { status } = seen.iocs[bucket][index]!;
+      return {
         itemId: item.id,
         title: item.event.title,
         publisher: item.source.publisher,
-        itemStatus: (said?.status as FeedItem['event']['status'] | null | undefined) ?? item.event.status,
+        itemStatus: said?.status ?? item.event.status,
         type: indicator.type,
         value: indicator.value,
         normalizedValue: indicator.normalizedValue,
-        ...(ownWord(indicator, said) ?? { status: indicator.status, why: whyOf(indicator, item) }),
+        status,
+        why: saidWhy(indicator, said, status) ?? whyOf(indicator, item),
         confidence: indicator.confidence,
         ...(indicator.firstSeen ? { firstSeen: indicator.firstSeen } : {}),
         ...(indicator.lastSeen ? { lastSeen: indicator.lastSeen } : {}),
         addedToFeedAt: item.addedToFeedAt,
-      })),
+      };
+    }),
   );
 }
 
-/** What an organization's words say of an indicator; undefined: nothing. */
-export const saidOf = (
-  words: readonly OverriddenIndicator[] | undefined,
-  { type, normalizedValue }: Pick<Indicator, 'type' | 'normalizedValue'>,
-): OverriddenIndicator['status'] | undefined =>
-  words?.find((one) => one.type === type && one.value === normalizedValue)?.status;
-
-/** The organization's word on an indicator; a false positive stays one in an item that it retracted. */
-function ownWord(indicator: Indicator, said: Said): Pick<Statement, 'status' | 'why'> | undefined {
-  const words = said?.indicators ? (JSON.parse(said.indicators) as OverriddenIndicator[]) : [];
-  const word = saidOf(words, indicator);
-  if (said?.status === 'retracted' && (word ?? indicator.status) !== 'false_positive')
-    return { status: 'revoked', why: 'the organization retracted its item' };
-  return word && { status: word, why: 'the organization says so' };
+/** Why an indicator stands as it does where the organization's word decides; undefined where it does not. */
+function saidWhy(indicator: Indicator, said: Said | undefined, status: Indicator['status']): string | undefined {
+  if (said?.status === 'retracted' && status === 'revoked') return 'the organization retracted its item';
+  return saidOf(said?.indicators, indicator) === status ? 'the organization says so' : undefined;
 }
 
 function whyOf(indicator: Indicator, item: FeedItem): string {
@@ -74,19 +65,18 @@ function whyOf(indicator: Indicator, item: FeedItem): string {
 }
 
 /**
- * The status of a value that several items name: a false positive if any says so; else what those say that do not revoke it, active if one of
- * them is; revoked only if no statement stands.
+ * The status of a value that items name: a false positive if any says so; else what those say that do not revoke it, active if one of them
+ * is; revoked only if no statement stands.
  */
-export function standingOf(statements: Pick<Statement, 'status'>[]): Pick<IndicatorLookup, 'status' | 'why'> {
-  const count = (status: Statement['status']): number => statements.filter((one) => one.status === status).length;
-  const all = statements.length;
+export function standingOf(counts: Counts): Pick<IndicatorLookup, 'status' | 'why'> {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const said = (status: Statement['status'], words: string): Pick<IndicatorLookup, 'status' | 'why'> => ({
     status,
-    why: `${words} in ${count(status)} of ${all} ${all === 1 ? 'statement' : 'statements'}`,
+    why: `${words} in ${counts[status]} of ${all} ${all === 1 ? 'item' : 'items'}`,
   });
   if (all === 0) return { status: 'unknown', why: 'no item names it' };
-  if (count('false_positive') > 0) return said('false_positive', 'marked as a false positive');
-  if (count('active') > 0) return said('active', 'active');
-  if (count('expired') > 0) return said('expired', 'active in none, expired');
+  if (counts.false_positive > 0) return said('false_positive', 'marked as a false positive');
+  if (counts.active > 0) return said('active', 'active');
+  if (counts.expired > 0) return said('expired', 'active in none, expired');
   return said('revoked', 'revoked');
 }

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../test/harness.ts';
+import { fileSource } from '../ingest/test-kev.ts';
 import { reportSource } from '../ingest/test-reports.ts';
 import { standingOf } from './indicator-standing.ts';
 
@@ -25,7 +28,7 @@ test.each(['r1.example', 'R1.EXAMPLE', 'r1[.]example', ' r1(dot)example. '])(
       normalizedValue: 'r1.example',
       type: 'domain',
       status: 'active',
-      why: 'active in 1 of 2 statements',
+      why: 'active in 1 of 2 items',
       total: 2,
     });
     expect(
@@ -52,12 +55,12 @@ test.each(['r1.example', 'R1.EXAMPLE', 'r1[.]example', ' r1(dot)example. '])(
 );
 
 test('it ends at the full hour; revoked everywhere is revoked; what nobody names is unknown', async () => {
-  expect(await ask('r2.example')).toMatchObject({ status: 'revoked', why: 'revoked in 1 of 1 statement' });
+  expect(await ask('r2.example')).toMatchObject({ status: 'revoked', why: 'revoked in 1 of 1 item' });
   const before = now;
   now = new Date('2024-06-29T00:00:00.000Z');
   expect(await ask('r1.example')).toMatchObject({
     status: 'expired',
-    why: 'active in none, expired in 1 of 2 statements',
+    why: 'active in none, expired in 1 of 2 items',
   });
   now = before;
   expect(await ask('r9.example')).toEqual({
@@ -139,6 +142,100 @@ describe('the status of several statements', () => {
     [['revoked', 'revoked'], 'revoked'],
   ] as const;
   test.each(cases)('%j: %s', (statuses, expected) => {
-    expect(standingOf(statuses.map((status) => ({ status }))).status).toBe(expected);
+    const count = (status: string): number => statuses.filter((one) => one === status).length;
+    const counts = {
+      false_positive: count('false_positive'),
+      active: count('active'),
+      expired: count('expired'),
+      revoked: count('revoked'),
+    };
+    expect(standingOf(counts).status).toBe(expected);
   });
+});
+
+/** A bundle of reports that all name one domain, the first the oldest. */
+function reportsOf(domain: string, count: number, more: (index: number) => object = () => ({})): object {
+  const common = (index: number) => ({
+    spec_version: '2.1',
+    created: '2024-01-01T00:00:00.000Z',
+    modified: '2024-01-01T00:00:00.000Z',
+    ...more(index),
+  });
+  const uuid = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+  const objects = Array.from({ length: count }, (_, index) => [
+    {
+      type: 'report',
+      id: `report--${uuid(index)}`,
+      ...common(index),
+      name: `Report ${index}`,
+      published: new Date(Date.UTC(2024, 0, 1, index)).toISOString(),
+      object_refs: [`indicator--${uuid(index)}`],
+    },
+    {
+      type: 'indicator',
+      id: `indicator--${uuid(index)}`,
+      ...common(index),
+      pattern: `[domain-name:value = '${domain}']`,
+      pattern_type: 'stix',
+      valid_from: '2024-01-01T00:00:00Z',
+    },
+  ]);
+  return { type: 'bundle', id: `bundle--${uuid(0)}`, objects: objects.flat() };
+}
+
+test('all items that name a value are weighed, with the own words, however many there are', async () => {
+  const [owner, one] = [await app.newOrg(), await app.newOrg()];
+  const source = await fileSource(app, owner, { kind: 'stix', visibility: 'shared', tlp: 'CLEAR' });
+  const oldest = ({ revoked }: { revoked: boolean }) =>
+    reportsOf('many.example', 60, (index) => ({ revoked: index > 0 || revoked, modified: revoked ? '2024-01-02T00:00:00.000Z' : undefined })); // prettier-ignore
+  await source.pull(oldest({ revoked: false }));
+  expect(await ask('many.example', one)).toMatchObject({
+    status: 'active',
+    why: 'active in 1 of 60 items',
+    total: 60,
+    items: Array.from({ length: 50 }, () => ({ status: 'revoked' })),
+  });
+  const { items } = (await one.call('GET', '/items?indicator=many.example&status=active')).body;
+  const override = (body: object) => one.call('PUT', `/api/feed/items/${items[0].id}/override`, body);
+  const word = (status: string) => ({ indicators: [{ type: 'domain', value: 'many.example', status }] });
+  for (const [body, expected] of [
+    [word('false_positive'), 'false_positive'],
+    [word('expired'), 'expired'],
+    [{ indicators: null, status: 'retracted' }, 'revoked'],
+    [{ status: null }, 'active'],
+  ] as const) {
+    expect((await override(body)).status).toBe(200);
+    expect(await ask('many.example', one)).toMatchObject({ status: expected, total: 60 });
+    const several = await one.call('POST', '/api/indicators/lookup', { values: ['MANY[.]example'] });
+    expect(several.body.indicators[0]).toMatchObject({ status: expected, total: 60 });
+    expect((await ask('many.example', owner)).status).toBe('active');
+  }
+  const before = now;
+  now = new Date('2024-07-01T00:00:00.000Z');
+  expect(await ask('many.example', one)).toMatchObject({
+    status: 'expired',
+    why: 'active in none, expired in 1 of 60 items',
+  });
+  now = before;
+  await source.pull(oldest({ revoked: true }));
+  expect(await ask('many.example', one)).toMatchObject({ status: 'revoked', why: 'revoked in 60 of 60 items' });
+});
+
+test('what was stored before is weighed as what is written now', async () => {
+  const client = new pg.Client({ connectionString: app.url });
+  await client.connect();
+  const stored = async () =>
+    (
+      await client.query(
+        "select item_id, value, standing, ends_at from item_terms where kind = 'indicator' order by 1, 2",
+      )
+    ).rows;
+  await client.query('begin');
+  const written = await stored();
+  await client.query('alter table item_terms drop column standing, drop column ends_at');
+  await client.query(readFileSync(new URL('../../migrations/0047_term_standing.sql', import.meta.url), 'utf8'));
+  expect(await stored()).toEqual(written);
+  expect(new Set(written.map(({ standing }) => standing))).toEqual(new Set([null, 'revoked']));
+  await client.query('rollback');
+  await client.end();
 });

@@ -1,14 +1,13 @@
 import type { Deps } from '../deps.ts';
 import { inOrg, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
+import { listSaidNow } from './as-said.ts';
 import { fullHour } from './expiry.ts';
 import { canonicalForms } from './indicator-forms.ts';
 import type { IndicatorLookup, IndicatorLookups, LookUpIndicators } from './indicator-schema.ts';
 import { standingOf, statementsOf } from './indicator-standing.ts';
-import { listSaid } from './override-rows.ts';
-import { findAnswering } from './relevance-store.ts';
 import type { FeedItem } from './schema.ts';
-import { findNaming } from './search-store.ts';
+import { findNaming } from './naming-store.ts';
 import { termValue } from './terms.ts';
 
 const [itemsMax, itemsOfManyMax] = [50, 10];
@@ -20,8 +19,7 @@ type Reader = { orgId: OrgId };
 export function lookUpIndicator(deps: LookupDeps, { orgId }: Reader, value: string): Promise<IndicatorLookup> {
   const hour = fullHour(deps.clock());
   return inOrg(deps.db, orgId, async (tx) => {
-    const { own } = await findAnswering(tx);
-    return lookUp(tx, value, { hour, own, limit: itemsMax });
+    return lookUp(tx, value, { hour, limit: itemsMax });
   });
 }
 
@@ -33,9 +31,8 @@ export function lookUpIndicators(
 ): Promise<IndicatorLookups> {
   const hour = fullHour(deps.clock());
   return inOrg(deps.db, orgId, async (tx) => {
-    const { own } = await findAnswering(tx);
     const indicators: IndicatorLookup[] = [];
-    for (const value of values) indicators.push(await lookUp(tx, value, { hour, own, limit: itemsOfManyMax }));
+    for (const value of values) indicators.push(await lookUp(tx, value, { hour, limit: itemsOfManyMax }));
     return { indicators };
   });
 }
@@ -43,15 +40,16 @@ export function lookUpIndicators(
 async function lookUp(
   tx: Tx,
   value: string,
-  { hour, own, limit }: { hour: number; own: number | undefined; limit: number },
+  { hour, limit }: { hour: number; limit: number },
 ): Promise<IndicatorLookup> {
   const forms = canonicalForms(value);
-  const terms = new Set(forms.map(({ form }) => termValue('indicator', form)));
-  const { total, docs } = await findNaming(tx, [...terms], limit);
+  const termByForm = new Map(forms.map(({ form }) => [form, termValue('indicator', form)]));
+  const named = [...termByForm].map(([form, term]) => ({ form, term }));
+  const { counts, docs } = await findNaming(tx, { forms: named, hour }, limit);
+  const terms = new Set(termByForm.values());
   const items = docs.map((doc) => JSON.parse(doc) as FeedItem);
   const ids = items.map(({ id }) => id);
-  const words = own === undefined ? [] : await listSaid(tx, ids, own);
-  const said = new Map(words.map((word) => [word.item_id, word]));
+  const said = await listSaidNow(tx, ids);
   const statements = items.flatMap((item) => statementsOf(item, said.get(item.id), { forms: terms, hour }));
   const known =
     statements[0] ??
@@ -59,8 +57,8 @@ async function lookUp(
   return {
     value,
     ...(known ? { normalizedValue: known.normalizedValue, type: known.type } : {}),
-    ...standingOf(statements),
-    total,
+    ...standingOf(counts),
+    total: Object.values(counts).reduce((sum, count) => sum + count, 0),
     items: statements.map(({ normalizedValue: _shared, ...statement }) => statement),
   };
 }

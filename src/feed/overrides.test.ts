@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../test/harness.ts';
+import { feedToolsOf } from '../feed-tools.ts';
 import { reportSource } from '../ingest/test-reports.ts';
 import { scoreDue } from '../relevance/score-due.ts';
 import type { FeedItem, FeedList } from './schema.ts';
@@ -246,4 +247,15 @@ test('what is wrong is said by name', async () => {
   ]);
   expect(await pointer({ colour: 'red' })).toEqual([400, '/colour']);
   expect((await override(await app.newOrg(), one, { note: 'x' })).status).toBe(404);
+});
+
+test('agents find items with the own words on them', async () => {
+  const [org, other] = [await app.newOrg(), await app.newOrg()];
+  const source = await reportSource(app, org, { visibility: 'shared', tlp: 'CLEAR' });
+  await source.write({ 901: { words: 'zanzibar' } });
+  const found = async ({ id }: TestOrg) => (await feedToolsOf(app.deps)(id).searchFeed('zanzibar', 5)) as object;
+  const { items } = await read(other, 'q=zanzibar');
+  expect((await override(other, items[0]!.id, { severity: 'critical', status: 'retracted' })).status).toBe(200);
+  expect(await found(other)).toMatchObject({ items: [{ severity: 'critical', status: 'retracted' }] });
+  expect(await found(org)).toMatchObject({ items: [{ severity: items[0]!.event.severity, status: 'active' }] });
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { text } from '../lib/text.ts';
 import { findPlatform, type Platform } from './platforms.ts';
 import { readSearch, searchFields, type Search } from './search-query.ts';
 import { itemStatuses, severities, type ItemStatus, type Severity } from './vocabulary.ts';
@@ -18,15 +19,12 @@ export const ItemsQuery = z.looseObject({
   page: digits(1, undefined),
   perPage: digits(20, 100),
   severity: z.enum(severities).optional(),
-  platform: z.string().max(200).optional().describe('Any case; aliases such as `win` or `m365` are known.'),
+  platform: text({ max: 200 }).optional().describe('Any case; aliases such as `win` or `m365` are known.'),
   status: z.enum(itemStatuses).optional(),
-  source: z.string().max(500).optional().describe('Publisher or source name, in any case.'),
+  source: text({ max: 500 }).optional().describe('Publisher or source name, in any case.'),
   relevancyMode: z.enum(['relevant', 'all']).optional(),
   ...searchFields,
-  asOf: z
-    .string()
-    .min(1)
-    .max(12_000)
+  asOf: text({ min: 1, max: 12_000 })
     .optional()
     .describe('`outputs.asOf` of an earlier page: this one is then of the same moment. Good for at least an hour.'),
 });

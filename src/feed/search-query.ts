@@ -1,22 +1,21 @@
 import { z } from 'zod';
 import { fieldError } from '../lib/errors.ts';
 import { Instant } from '../lib/instant.ts';
+import { text } from '../lib/text.ts';
 import { indicatorForms, refangWords } from './indicator-forms.ts';
 import { termValue, type TermKind } from './terms.ts';
 
 /** What is looked for beyond the columns of a list; each optional, an empty text counts as not given. */
 export const searchFields = {
-  q: z
-    .string()
-    .max(500)
+  q: text({ max: 500 })
     .optional()
     .describe(
       'Words of title, summary or text, all of them; `"…"` for a phrase, `or`, `-word`. Addresses in any writing.',
     ),
-  indicator: z.string().max(2_000).optional().describe('An indicator in any writing: defanged, upper case.'),
-  cve: z.string().max(50).optional().describe('`CVE-2024-12345`.'),
-  technique: z.string().max(50).optional().describe('An ATT&CK id; a technique finds its sub-techniques too.'),
-  actor: z.string().max(200).optional().describe('Name or alias, in any case.'),
+  indicator: text({ max: 2_000 }).optional().describe('An indicator in any writing: defanged, upper case.'),
+  cve: text({ max: 50 }).optional().describe('`CVE-2024-12345`.'),
+  technique: text({ max: 50 }).optional().describe('An ATT&CK id; a technique finds its sub-techniques too.'),
+  actor: text({ max: 200 }).optional().describe('Name or alias, in any case.'),
   updatedSince: Instant.optional().describe('Items whose `lastUpdated` is this or later.'),
   duplicates: z
     .enum(['hide'])

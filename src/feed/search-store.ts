@@ -122,19 +122,6 @@ function rowsOf(view: View, { now, past }: Condition): Sql {
     select s.item_id, s.duplicate_of, s.added_to_feed_at, s.seq_from from item_states s where ${listed.past} ${past}`;
 }
 
-/** The newest items that the organization sees that name one of the terms as an indicator, and how many do. */
-export async function findNaming(tx: Tx, values: string[], limit: number): Promise<{ total: number; docs: string[] }> {
-  const found = await rows(
-    tx,
-    sql<{ total: number; doc: string }>`
-      select count(*) over () as total, i.doc from items i
-      where i.pool_id in (select id from feed_pools where ${isVisible})
-        and i.id = any(array(select item_id from item_terms t where t.kind = 'indicator' and t.value = any(${values}::text[])))
-      order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
-  );
-  return { total: found[0]?.total ?? 0, docs: found.map(({ doc }) => doc) };
-}
-
 export type FoundItem = {
   id: string;
   title: string;
@@ -144,12 +131,14 @@ export type FoundItem = {
   publishTime: Date | null;
 };
 
-/** The newest items that the organization sees that have all of the words. */
+/** The newest items that the organization sees that have all of the words, with its own words on them. */
 export function findByWords(tx: Tx, text: string, limit: number): Promise<FoundItem[]> {
   return rows(
     tx,
     sql<FoundItem>`
-      select i.id, i.title, i.severity, i.status, i.publisher, i.publish_time as "publishTime" from items i
+      select i.id, i.title, coalesce(said.severity, i.severity) as severity, coalesce(said.status, i.status) as status, i.publisher,
+        i.publish_time as "publishTime"
+      from items i left join feed_overrides said on said.organization_id = tocsin_org() and said.item_id = i.id
       where i.id = any((select tocsin_find_words(array(select id from feed_pools where ${isVisible}), websearch_to_tsquery('simple', ${text})))::uuid[])
         and i.pool_id in (select id from feed_pools where ${isVisible})
       order by i.added_to_feed_at desc, i.id desc limit ${limit}`,

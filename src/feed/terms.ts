@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { FeedItem } from './schema.ts';
+import { indicatorEnd } from './expiry.ts';
+import type { FeedItem, Indicator } from './schema.ts';
 import { buckets, type Bucket } from './vocabulary.ts';
 
 export type TermKind = 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'product' | 'alias' | 'text';
-/** An identifying one can tell one story from another. */
-export type Term = { kind: TermKind; value: string; identifying?: boolean };
+/** An identifying one can tell one story from another. `standing`: of an indicator alone. */
+export type Term = { kind: TermKind; value: string; identifying?: boolean; standing?: Standing };
+
+/** How an indicator stands by its item's own word: denied, taken back, or good until `endsAt`; null: without end. */
+export type Standing = 'false_positive' | 'revoked' | { endsAt: Date | null };
 
 // What is printed the same way everywhere and belongs to one story more often than to many.
 const identifyingBuckets = new Set<Bucket>(['ipv4', 'ipv6', 'domains', 'urls', 'hashes', 'certs']);
@@ -31,7 +35,7 @@ export function termValue(kind: TermKind, value: string): string {
 }
 
 /** What an item is found and compared by, each once: a sub-technique by its own id and its parent's, names with their aliases. */
-export function termsOf(item: Pick<FeedItem, 'iocs' | 'classification' | 'affectedProducts'>): Term[] {
+export function termsOf(item: FeedItem): Term[] {
   const { iocs, classification, affectedProducts } = item;
   const terms = new Map<string, Term>();
   const add = (kind: TermKind, ...values: string[]): void => {
@@ -41,12 +45,17 @@ export function termsOf(item: Pick<FeedItem, 'iocs' | 'classification' | 'affect
     }
   };
   for (const bucket of buckets)
-    for (const { normalizedValue, status } of iocs[bucket]) {
-      const value = termValue('indicator', normalizedValue);
-      const name = `indicator ${value}`;
-      const identifying = identifyingBuckets.has(bucket) && status !== 'false_positive';
-      if (value !== '' && !terms.get(name)?.identifying)
-        terms.set(name, { kind: 'indicator', value, ...(identifying ? { identifying } : {}) });
+    for (const indicator of iocs[bucket]) {
+      const value = termValue('indicator', indicator.normalizedValue);
+      if (value === '') continue;
+      const before = terms.get(`indicator ${value}`);
+      const isIdentifying = identifyingBuckets.has(bucket) && indicator.status !== 'false_positive';
+      terms.set(`indicator ${value}`, {
+        kind: 'indicator',
+        value,
+        ...(isIdentifying || before?.identifying ? { identifying: true } : {}),
+        standing: stronger(before?.standing, standingOf(indicator, item)),
+      });
     }
   for (const { framework, id } of classification.mappings) if (framework === 'cve') add('cve', id);
   for (const { technique, subTechnique } of classification.attack)
@@ -55,4 +64,17 @@ export function termsOf(item: Pick<FeedItem, 'iocs' | 'classification' | 'affect
   for (const { name, aliases } of classification.malware) add('malware', name, ...aliases);
   for (const { vendor, product } of affectedProducts) add('product', `${vendor} ${product}`);
   return [...terms.values()];
+}
+
+function standingOf(indicator: Indicator, item: FeedItem): Standing {
+  if (indicator.status === 'false_positive' || indicator.status === 'revoked') return indicator.status;
+  const end = new Date(indicatorEnd(indicator, item));
+  return { endsAt: Number.isNaN(end.getTime()) ? null : end };
+}
+
+/** Of two words of one item on a value: a denial, else the one that holds longer. */
+function stronger(a: Standing | undefined, b: Standing): Standing {
+  if (a === undefined || a === 'revoked' || b === 'false_positive') return b;
+  if (a === 'false_positive' || b === 'revoked') return a;
+  return a.endsAt === null || (b.endsAt !== null && a.endsAt >= b.endsAt) ? a : b;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { detectionCategories, severities } from '../analysis/candidate.ts';
 import { PageQuery } from '../lib/page.ts';
 import { Instant } from '../lib/instant.ts';
+import { text } from '../lib/text.ts';
 
 export const hitStatuses = ['open', 'false_positive', 'benign', 'true_positive', 'outdated'] as const;
 export type HitStatus = (typeof hitStatuses)[number];
@@ -14,7 +15,7 @@ export const HitFilter = PageQuery.extend({
   detection: z.guid('must be a UUID').toLowerCase().optional().describe('Id of the detection.'),
   status: z.enum(hitStatuses).optional(),
   severity: z.enum(severities).optional(),
-  entity: z.string().max(1000).optional().describe('The entity, exactly.'),
+  entity: text({ max: 1000 }).optional().describe('The entity, exactly.'),
   from: Instant.optional().describe('Hits last seen at or after this time.'),
   to: Instant.optional().describe('Hits first seen before this time.'),
 });
@@ -84,7 +85,7 @@ export type HitDetail = z.infer<typeof HitDetail>;
 
 export const HitVerdict = z.strictObject({
   status: z.enum(hitStatuses),
-  reason: z.string().max(2000).optional(),
+  reason: text({ max: 2000 }).optional(),
 });
 export type HitVerdict = z.infer<typeof HitVerdict>;
 

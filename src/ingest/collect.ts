@@ -23,6 +23,8 @@ export type DocumentRequest = {
   etag?: string | undefined;
   lastModified?: string | undefined;
   bytesMax?: number;
+  /** Takes the document piece by piece instead of its being held, and bounds it: at false the rest is not fetched. */
+  take?: (piece: Buffer) => boolean;
 };
 
 /** What a format may do to read a source of several documents: it asks for addresses and sees neither database nor settings. */
@@ -53,6 +55,8 @@ export type Collection = {
   skipped: Skipped[];
   /** The bounds left something unread: the next pull comes soon and goes on. */
   more: boolean;
+  /** How long a server asked to be left alone, in milliseconds. */
+  askedMs?: number | undefined;
 };
 
 export type CollectBounds = { documentsMax: number; bytesMax: number; timeMaxMs: number };
@@ -61,6 +65,7 @@ export type CollectBounds = { documentsMax: number; bytesMax: number; timeMaxMs:
 const usual: CollectBounds = { documentsMax: 1_000, bytesMax: 128 * 1024 * 1024, timeMaxMs: 240_000 };
 const triesMax = 4;
 const patienceMs = 60_000;
+const longMs = 180_000;
 
 /** A context over the bounded fetch of public addresses. `headers` go to the origin of the source alone. */
 export function collectContext(given: {
@@ -84,6 +89,11 @@ export function collectContext(given: {
   const hasRoom = (): boolean => documents < bounds.documentsMax && bytes < bounds.bytesMax && leftMs() > 0;
   const pause = async (ms: number): Promise<void> => wait(Math.max(0, Math.min(ms, leftMs())), signal);
   const fetch = async (address: string, request: DocumentRequest = {}): Promise<Document | undefined> => {
+    const { take } = request;
+    const counted = (piece: Buffer): boolean => {
+      bytes += piece.length;
+      return take!(piece);
+    };
     if (!URL.canParse(address)) throw new Error('an address in the document is none');
     const own = new URL(address).origin === origin ? given.headers : {};
     for (let tries = 1; ; tries += 1) {
@@ -96,7 +106,8 @@ export function collectContext(given: {
           headers: { ...request.headers, ...own },
           allow,
           signal,
-          timeoutMs: Math.max(1, Math.min(60_000, leftMs())),
+          timeoutMs: Math.max(1, Math.min(take ? longMs : 60_000, leftMs())),
+          take: take && counted,
         });
         if (fetched.kind === 'not-modified') return undefined;
         bytes += fetched.bytes.length;

@@ -52,6 +52,21 @@ test('a feed of many documents: what is new, changed and taken back; the rest is
   expect((await pull()).error).toMatch(/status 404/);
 });
 
+test('one document that cannot be read is named, also when nothing else is new, and not asked for again and again', async () => {
+  publish({ p: {}, q: {} });
+  const made = await org.call('POST', '/api/feed/sources', { kind: 'misp', name: 'B', url: `${server.base}/` });
+  const pull = async () => (await org.call('POST', `/api/feed/sources/${made.body.id}/pull`)).body;
+  expect(await pull()).toMatchObject({ added: 2, skipped: [] });
+  publish({ p: {}, q: {}, r: {} });
+  server.document(`/${mispId('r')}.json`, '{"no": "event"}');
+  const second = await pull();
+  expect(second).toMatchObject({ added: 0, unchanged: 2, skipped: [{ entry: mispId('r') }] });
+  expect(second.error).toBeUndefined();
+  server.asked.length = 0;
+  expect(await pull()).toMatchObject({ unchanged: 3, skipped: [] });
+  expect(server.asked.map(({ path }) => path)).toEqual(['/manifest.json']);
+});
+
 test('what the bounds of a pull leave is read a minute later, not at the next slot', async () => {
   const rows = Array.from({ length: 1_002 }, (_, n) => `e${n.toString(36).padStart(3, '0')}`);
   publish(Object.fromEntries(rows.map((name) => [name, { Object: [], Attribute: [] }])));
@@ -69,3 +84,16 @@ test('what the bounds of a pull leave is read a minute later, not at the next sl
   const after = (await org.call('GET', `/api/feed/sources/${source.body.id}`)).body;
   expect([after.lastResult.added, after.nextPullAt]).toEqual([3, '2025-03-01T12:00:00.000Z']);
 }, 180_000);
+
+test('a server that asks to be left alone in the middle is, and what came before counts', async () => {
+  publish({ t: {}, u: {} });
+  server.routes.set(
+    `/${mispId('u')}.json`,
+    (response) => void response.writeHead(429, { 'retry-after': '9000' }).end(),
+  );
+  const source = await org.call('POST', '/api/feed/sources', { kind: 'misp', name: 'P', url: `${server.base}/` });
+  now = new Date('2025-03-02T11:00:01.000Z');
+  while (await pullNextDue(app.deps));
+  const held = (await org.call('GET', `/api/feed/sources/${source.body.id}`)).body;
+  expect([held.lastResult.added, held.failures, held.nextPullAt]).toEqual([1, 0, '2025-03-02T14:00:00.000Z']);
+});

@@ -23,11 +23,18 @@ export async function emitItems(tx: Tx, written: WrittenItem[]): Promise<void> {
   const types = [...new Set(told.map(({ type }) => type))];
   const readers = await listReaders(tx, [...new Set(told.map(({ write }) => write.poolId))], types);
   const orgIds = readers.map(({ orgId }) => orgId);
-  await emitEvents(tx, orgIds, types, () =>
-    readers.flatMap(({ orgId, poolId }) =>
-      told.filter(({ write }) => write.poolId === poolId).map(({ write, type }) => eventOf(orgId, type, write)),
-    ),
-  );
+  await emitEvents(tx, orgIds, types, async () => {
+    const said = await listSaidBy(
+      tx,
+      orgIds,
+      told.map(({ write }) => write.id),
+    );
+    return readers.flatMap(({ orgId, poolId }) =>
+      told
+        .filter(({ write }) => write.poolId === poolId)
+        .flatMap(({ write, type }) => eventOf({ orgId, type, write, word: said.get(`${orgId} ${write.id}`) })),
+    );
+  });
 }
 
 function typeOf(write: WrittenItem['write'], statusBefore: string | undefined): EventType | undefined {
@@ -36,9 +43,27 @@ function typeOf(write: WrittenItem['write'], statusBefore: string | undefined): 
   return write.cause === 'source' ? 'feed.item.corrected' : undefined;
 }
 
-function eventOf(orgId: string, type: EventType, write: WrittenItem['write']): OutgoingEvent {
+type Told = { orgId: string; type: EventType; write: WrittenItem['write']; word: Word | undefined };
+
+/** An organization that retracted the item itself wants to hear of it no more. */
+function eventOf({ orgId, type, write, word }: Told): OutgoingEvent[] {
+  if (word?.status === 'retracted') return [];
   const data = JSON.parse(write.doc) as FeedItem;
-  return { orgId, type, resourceId: write.id, revision: write.version, data, severity: data.event.severity };
+  const severity = word?.severity ?? data.event.severity;
+  return [{ orgId, type, resourceId: write.id, revision: write.version, data, severity }];
+}
+
+type Word = { status: string | null; severity: FeedItem['event']['severity'] | null };
+
+/** What organizations say of items, by both ids. */
+async function listSaidBy(tx: Tx, orgIds: string[], ids: string[]): Promise<Map<string, Word>> {
+  const found = await rows(
+    tx,
+    sql<Word & { org_id: string; item_id: string }>`
+      select organization_id as org_id, item_id, status, severity from feed_overrides
+      where organization_id = any(${orgIds}::uuid[]) and item_id = any(${ids}::uuid[]) and (status is not null or severity is not null)`,
+  );
+  return new Map(found.map(({ org_id, item_id, ...word }) => [`${org_id} ${item_id}`, word]));
 }
 
 /** Organizations that have a destination for one of the types and see the pool. */

@@ -84,6 +84,16 @@ describe('good pulls', () => {
     expect(await statusOf(org, 'retracted')).toBe(0);
   });
 
+  test('what is no CWE is no mapping, and a title has an end', async () => {
+    const org = await app.newOrg();
+    const source = await fileSource(app, org, { kind: 'kev' });
+    const odd = kevRow(1, { cwes: ['CWE-79', 'cwe-80', 'n/a', ' CWE-79 '], vulnerabilityName: 'x'.repeat(2_000) });
+    expect(await source.pull(kevCatalogue(1, [odd]))).toMatchObject({ added: 1 });
+    const [item] = (await org.call('GET', '/items')).body.items;
+    expect(item.classification.mappings.map(({ id }: { id: string }) => id)).toEqual(['CVE-2024-0001', 'CWE-79']);
+    expect(item.event.title).toHaveLength(500);
+  });
+
   test('a bad row is skipped with its reason and the rest goes on', async () => {
     const org = await app.newOrg();
     const source = await fileSource(app, org, { kind: 'kev' });

@@ -1,6 +1,8 @@
 import { gzipSync, zipSync } from 'fflate';
 import { afterAll, expect, test } from 'vitest';
 import { createParser } from './parser.ts';
+import { sourceFormats } from './sources/registry.ts';
+import { nvdPage, nvdRow } from './test-nvd.ts';
 import { osvRecord } from './test-osv.ts';
 import { stixBundle } from './test-stix.ts';
 
@@ -40,11 +42,21 @@ test('a page that a pull reads on its way leaves the main thread free', async ()
   const read = await parser.digest({ kind: 'taxii', documents: [page] });
   clearInterval(timer);
   expect(ticks).toBeGreaterThan(5);
-  expect(read).toMatchObject({ next: 'n', count: 40_001, alone: true });
+  expect(read).toMatchObject({ next: 'n', count: 40_001 });
   const bytes = Buffer.from('["no envelope"]'.padEnd(100_000));
   const refused = parser.digest({ kind: 'taxii', documents: [{ ...page, bytes }] });
   await expect(refused).rejects.toThrow('no TAXII answer');
 }, 180_000);
+
+test.each(['nvd', 'csaf'] as const)('a list of %s is read in a thread as it is without one', async (kind) => {
+  const text =
+    kind === 'nvd'
+      ? JSON.stringify(nvdPage(Array.from({ length: 200 }, (_, n) => nvdRow(`CVE-2024-${1_000 + n}`))))
+      : Array.from({ length: 5_000 }, (_, n) => `"2024/a-${n}.json","2024-01-01T00:00:00Z"`).join('\n');
+  const document = { bytes: Buffer.from(text), url: 'https://a.example/changes.csv', contentType: undefined };
+  expect(document.bytes.length).toBeGreaterThan(64 * 1024);
+  expect(await parser.digest({ kind, documents: [document] })).toEqual(sourceFormats[kind].digest!([document]));
+});
 
 test('a bundle of 50 MB leaves the main thread free', async () => {
   const filler = Array.from({ length: 100_000 }, (_, n) => ({

@@ -2,6 +2,7 @@ import type { Collection } from './collect.ts';
 import { forgetViews } from '../feed/view.ts';
 import type { Deps } from '../deps.ts';
 import type { Tx } from '../db/db.ts';
+import { FetchStatusError } from '../lib/fetch.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { applyPlan } from './apply.ts';
 import { lacksTooMany, planPull, planRepeat, type HeldItem, type Plan, type PullResult } from './diff.ts';
@@ -152,12 +153,13 @@ function goodEnd(
   const { result } = plan;
   const isNew = result.added + result.corrected + result.retracted > 0;
   const read = input.kind === 'read' ? input : undefined;
+  const collection = input.kind === 'collected' ? input.collection : undefined;
   const newest = parsed?.catalogue?.released ?? cursor.newest;
   // What changed while the pull ran, settings or a retraction taken back, has not shaped what it read: the next one reads again.
   const isCurrent = source.updated_at.getTime() === before.updated_at.getTime() && source.cursor === before.cursor;
   const next: Cursor = {
     ...cursor,
-    ...(input.kind === 'collected' ? { collected: collectedOf(input.collection, parsed?.late) } : {}),
+    ...(collection ? { collected: collectedOf(collection, parsed?.late) } : {}),
     ...(parsed && read ? { bytes: bytesHash(read.parts), records: plan.records } : {}),
     ...(newest ? { newest } : {}),
     ...rhythmOf(source, cursor, { now, isNew }),
@@ -169,7 +171,11 @@ function goodEnd(
     cursor: JSON.stringify(next),
     etag: read ? (read.etag ?? null) : source.etag,
     last_modified: read ? (read.lastModified ?? null) : source.last_modified,
-    next_pull_at: nextAfterGood(source, now, { scheduled, more: input.kind === 'collected' && input.collection.more }),
+    next_pull_at: nextAfterGood(source, now, {
+      scheduled,
+      more: collection?.more ?? false,
+      askedMs: collection?.askedMs,
+    }),
     failures: 0,
     last_pull_at: now,
     last_success_at: now,
@@ -203,7 +209,7 @@ async function failPull(
     const claimed = await lockClaim(tx, source, source.worker!);
     if (!claimed) return undefined;
     const failures = claimed.failures + 1;
-    const next_pull_at = nextPull(claimed, now, { scheduled, failures });
+    const next_pull_at = nextPull(claimed, now, { scheduled, failures, askedMs: askedMsOf(error) });
     await finishPull(tx, source.worker!, {
       ...claimed,
       failures,
@@ -216,6 +222,10 @@ async function failPull(
     return result;
   });
 }
+
+/** How long the server asked to be left alone. */
+const askedMsOf = (error: unknown): number | undefined =>
+  error instanceof BadPull && error.cause instanceof FetchStatusError ? error.cause.retryAfterMs : undefined;
 
 const stored = (result: PullResult): string =>
   JSON.stringify({ ...result, skipped: result.skipped.slice(0, storedSkippedMax) });

@@ -3,6 +3,7 @@ import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchBytes } from '../lib/fetch.ts';
 import { collectContext, type Collection, type Digestible } from './collect.ts';
+import { feedDate } from './feeds/dates.ts';
 import type { Part, SourceFormat } from './record.ts';
 
 export type Input =
@@ -56,7 +57,7 @@ export async function readInput(source: InputSource, given: Given): Promise<Inpu
   const name = basename(new URL(source.url).pathname) || 'document';
   return {
     kind: 'read',
-    parts: [{ name, bytes: fetched.bytes }],
+    parts: [{ name, bytes: fetched.bytes, modified: feedDate(fetched.lastModified) }],
     etag: fetched.etag,
     lastModified: fetched.lastModified,
   };
@@ -68,11 +69,16 @@ async function readFiles(source: InputSource, open: string[], files: RegExp): Pr
   if (!source.file_allowed && !(await isBelowAny(path, open)))
     throw new Error('the file lies outside the directories of TOCSIN_FILE_SOURCES');
   const names = (await stat(path)).isDirectory() ? await listFiles(path, files) : [path];
-  let size = 0;
-  for (const name of names) size += (await stat(name)).size;
-  if (size > bytesMax) throw new Error(`the files are larger than ${bytesMax} bytes together`);
+  const found: { name: string; size: number; mtime: Date }[] = [];
+  for (const name of names) {
+    const { size, mtime } = await stat(name);
+    found.push({ name, size, mtime });
+  }
+  if (found.reduce((sum, { size }) => sum + size, 0) > bytesMax)
+    throw new Error(`the files are larger than ${bytesMax} bytes together`);
   const parts: Part[] = [];
-  for (const name of names) parts.push({ name: partName(path, name), bytes: await readFile(name) });
+  for (const { name, mtime } of found)
+    parts.push({ name: partName(path, name), bytes: await readFile(name), modified: mtime.toISOString() });
   return { kind: 'read', parts, etag: undefined, lastModified: undefined };
 }
 

@@ -51,6 +51,10 @@ export type Part = {
   bytes: Buffer;
   url?: string;
   contentType?: string | undefined;
+  /** When it was last changed, where its server says so. ISO text. */
+  modified?: string | undefined;
+  /** One of several that a list names: where it cannot be read it is skipped, also when it came alone. */
+  isListed?: true;
   /** What `collect` knows of the document from the index that named it. */
   entry?: unknown;
 };

@@ -2,30 +2,23 @@ import { z } from 'zod';
 import { tlps } from '../feed/vocabulary.ts';
 import { Instant } from '../lib/instant.ts';
 import { uuidPattern } from '../lib/org-id.ts';
+import { text } from '../lib/text.ts';
 import { instant } from './record.ts';
 import { SourceAuth } from './source-auth.ts';
 import { sourceKinds } from './sources/registry.ts';
 
-const codePoints = (min: number, max: number) =>
-  z
-    .string()
-    .refine((text) => [...text].length >= min && [...text].length <= max, `must have ${min} to ${max} characters`)
-    .meta({ minLength: min, maxLength: max });
-
-const Words = z.array(codePoints(1, 200)).max(100);
+const Words = z.array(text({ min: 1, max: 200 })).max(100);
 const Tlp = z.enum([...tlps, 'WHITE', 'AMBER_STRICT']);
 const OrgIds = z.array(z.string().regex(uuidPattern, 'must be a UUID')).max(1_000);
 
 const fields = {
-  name: codePoints(1, 255),
-  url: z.string().min(1).max(2_000).describe('http, https, or a `file:` address where the settings allow one.'),
-  publisher: codePoints(1, 200).nullable().optional(),
+  name: text({ min: 1, max: 255 }),
+  url: text({ min: 1, max: 2_000 }).describe('http, https, or a `file:` address where the settings allow one.'),
+  publisher: text({ min: 1, max: 200 }).nullable().optional(),
   tlp: Tlp.nullable().optional(),
-  license: codePoints(1, 200).nullable().optional(),
+  license: text({ min: 1, max: 200 }).nullable().optional(),
   reliability: z.number().min(0).max(1).optional().describe('How far the source is trusted, 0 to 1.'),
-  schedule: z
-    .string()
-    .max(500)
+  schedule: text({ max: 500 })
     .nullable()
     .optional()
     .describe('Cron expression in UTC, not more often than hourly; null: that of the kind.'),
@@ -148,15 +141,13 @@ export const PostItem = z.strictObject({
     .refine((text) => text.trim() !== '', 'must hold something to read')
     .refine((text) => Buffer.byteLength(text) <= textMaxBytes, `must have at most ${textMaxBytes} bytes in UTF-8`)
     .describe('The report, at most 1 MiB in UTF-8.'),
-  title: codePoints(1, 300).optional().describe("Default: the text's first line."),
-  publisher: codePoints(1, 200).optional().describe('Default: the name of the organization.'),
+  title: text({ min: 1, max: 300 }).optional().describe("Default: the text's first line."),
+  publisher: text({ min: 1, max: 200 }).optional().describe('Default: the name of the organization.'),
   publishTime: Instant.or(z.iso.date())
     .refine((text) => instant(text) !== undefined, 'must lie in the years 100 to 4500')
     .optional()
     .describe('RFC 3339, or a date alone.'),
-  sourceUrl: z
-    .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
-    .max(2_000)
+  sourceUrl: text({ max: 2_000 }, z.url({ protocol: /^https?$/, message: 'must begin with http:// or https://' }))
     .refine((url) => !URL.parse(url)?.username && !URL.parse(url)?.password, 'may not hold a user name or password')
     .optional()
     .describe('Where the text was published. It is not fetched.'),

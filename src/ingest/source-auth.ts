@@ -1,12 +1,9 @@
 import { z } from 'zod';
 import { fieldError } from '../lib/errors.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
+import { text } from '../lib/text.ts';
 
-const printable = z
-  .string()
-  .min(1)
-  .max(4_000)
-  .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
+const printable = text({ min: 1, max: 4_000 }).regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 const managed = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding', 'cookie']);
 
 /** How a source is asked with a credential; it goes to the source's own origin alone. */

@@ -13,20 +13,21 @@ export const scheduleOf = (source: Pick<SourceRow, 'schedule' | 'kind'>): string
 export function nextAfterGood(
   source: SourceRow,
   now: Date,
-  { scheduled, more }: { scheduled: boolean; more: boolean },
+  { scheduled, more, askedMs }: { scheduled: boolean; more: boolean; askedMs?: number | undefined },
 ): Date | null {
-  const next = nextPull(source, now, { scheduled, failures: 0 });
+  const next = nextPull(source, now, { scheduled, failures: 0, askedMs });
   return next && more ? new Date(Math.min(next.getTime(), now.getTime() + goOnMs)) : next;
 }
 
-/** A pull by hand leaves the slots alone. After failures the source rests, longer each time, up to a day. */
+/** A pull by hand leaves the slots alone. After failures the source rests, longer each time or as long as its server asks, up to a day. */
 export function nextPull(
   source: SourceRow,
   now: Date,
-  { scheduled, failures }: { scheduled: boolean; failures: number },
+  { scheduled, failures, askedMs = 0 }: { scheduled: boolean; failures: number; askedMs?: number | undefined },
 ): Date | null {
   if (!source.enabled) return null;
   if (!scheduled) return source.next_pull_at;
-  const rest = failures === 0 ? 0 : Math.min(backOffMaxMs, backOffMs * 2 ** Math.min(failures - 1, 20));
+  const usual = failures === 0 ? 0 : backOffMs * 2 ** Math.min(failures - 1, 20);
+  const rest = Math.min(backOffMaxMs, Math.max(usual, askedMs));
   return nextSlot(parseCron(scheduleOf(source)), new Date(now.getTime() + rest));
 }

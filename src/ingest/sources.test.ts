@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,17 +16,23 @@ let server: Server;
 let base = '';
 let org: TestOrg;
 let now = new Date('2025-03-01T10:20:00.000Z');
-let answer: { status: number; body: string; etag?: string; delayMs?: number } = { status: 200, body: '' };
+let answer: { status: number; body: string; etag?: string; retryAfter?: string; delayMs?: number } = {
+  status: 200,
+  body: '',
+};
 const asked: Record<string, unknown>[] = [];
 const open = newDataDir();
 
 beforeAll(async () => {
   server = createServer((request, response) => {
     asked.push(request.headers);
-    const { status, body, etag, delayMs = 0 } = answer;
+    const { status, body, etag, retryAfter, delayMs = 0 } = answer;
     setTimeout(() => {
       if (etag && request.headers['if-none-match'] === etag) response.writeHead(304).end();
-      else response.writeHead(status, etag ? { etag } : {}).end(body);
+      else
+        response
+          .writeHead(status, { ...(etag ? { etag } : {}), ...(retryAfter ? { 'retry-after': retryAfter } : {}) })
+          .end(body);
     }, delayMs);
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -192,6 +198,21 @@ describe('pulls', () => {
     });
   });
 
+  test('a list of a file was seen when the file was last written', async () => {
+    const path = join(open, 'block.txt');
+    writeFileSync(path, '198.51.101.77\n');
+    utimesSync(path, new Date('2025-02-20T00:00:00Z'), new Date('2025-02-20T00:00:00Z'));
+    const mine = await app.newOrg();
+    const made = await mine.call('POST', '/api/feed/sources', {
+      kind: 'csv',
+      name: 'L',
+      url: pathToFileURL(path).href,
+    });
+    await mine.call('POST', `/api/feed/sources/${made.body.id}/pull`);
+    const [item] = (await mine.call('GET', '/items')).body.items;
+    expect(item.iocs.ipv4).toMatchObject([{ status: 'active', lastSeen: '2025-02-20T00:00:00.000Z' }]);
+  });
+
   test('409 while one runs', async () => {
     const { body: source } = await org.call('POST', '/api/feed/sources', input());
     serve(kevCatalogue(1, [kevRow(1)]), { delayMs: 150 });
@@ -249,6 +270,19 @@ describe('the loop', () => {
     expect(waits[0]).toBe(1);
     expect(waits).toEqual(waits.toSorted((a, b) => a - b));
     expect(waits.at(-1)).toBeGreaterThan(8);
+  });
+
+  test('a server that asks to be left alone for some hours is', async () => {
+    now = new Date('2025-03-20T10:20:00.000Z');
+    await pullAllDue();
+    const mine = await app.newOrg();
+    const source = (await mine.call('POST', '/api/feed/sources', input({ schedule: '30 * * * *' }))).body;
+    answer = { status: 429, body: '', retryAfter: String(5 * 3_600) };
+    now = new Date('2025-03-20T10:30:00.000Z');
+    await pullAllDue();
+    const { nextPullAt, failures } = (await mine.call('GET', `/api/feed/sources/${source.id}`)).body;
+    // Five hours after the answer is at half past: the next slot.
+    expect([failures, nextPullAt]).toEqual([1, '2025-03-20T16:30:00.000Z']);
   });
 
   test('several workers on one due source: one takes it', async () => {

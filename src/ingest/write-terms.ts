@@ -15,18 +15,29 @@ export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<GoneTerm[]
   const changed = items.filter(({ version }) => version > 1);
   const gone = changed.length > 0 ? await deleteOldTerms(tx, changed) : [];
   const all = items.flatMap(({ id, organizationId, poolId, terms }) =>
-    terms.map(({ kind, value, identifying = false }) => ({ id, organizationId, poolId, kind, value, identifying })),
+    terms.map(({ kind, value, identifying = false, standing }) => ({
+      id,
+      organizationId,
+      poolId,
+      kind,
+      value,
+      identifying,
+      standing: typeof standing === 'string' ? standing : null,
+      endsAt: typeof standing === 'object' ? (standing.endsAt?.toISOString() ?? null) : null,
+    })),
   );
   for (let start = 0; start < all.length; start += rowsMax) {
     const batch = all.slice(start, start + rowsMax);
-    const column = (name: 'organizationId' | 'id' | 'poolId' | 'kind' | 'value'): string[] =>
+    const column = <K extends keyof (typeof batch)[number]>(name: K): (typeof batch)[number][K][] =>
       batch.map((row) => row[name]);
     await sql`
-      insert into item_terms (organization_id, item_id, pool_id, kind, value, identifying)
+      insert into item_terms (organization_id, item_id, pool_id, kind, value, identifying, standing, ends_at)
       select * from unnest(${column('organizationId')}::uuid[], ${column('id')}::uuid[], ${column('poolId')}::uuid[],
-        ${column('kind')}::text[], ${column('value')}::text[], ${batch.map(({ identifying }) => identifying)}::boolean[])
-      on conflict (item_id, kind, value) do update set identifying = excluded.identifying
-        where item_terms.identifying <> excluded.identifying`.execute(tx);
+        ${column('kind')}::text[], ${column('value')}::text[], ${column('identifying')}::boolean[], ${column('standing')}::text[],
+        ${column('endsAt')}::timestamptz[])
+      on conflict (item_id, kind, value) do update set identifying = excluded.identifying, standing = excluded.standing, ends_at = excluded.ends_at
+        where (item_terms.identifying, item_terms.standing, item_terms.ends_at)
+          is distinct from (excluded.identifying, excluded.standing, excluded.ends_at)`.execute(tx);
   }
   return gone;
 }

@@ -1,16 +1,13 @@
 import { z } from 'zod';
+import { text } from '../lib/text.ts';
 
 const valueMin = 3;
 
 export const EraseRequest = z.strictObject({
-  field: z.string().min(1).max(255).describe('Name of the field in logs, with dots into objects.'),
-  value: z
-    .string()
-    .min(valueMin)
-    .max(4000)
-    .describe(
-      'Exactly as logs have it. Events with it in the field lose it wherever it stands in them; all that was made of events loses it too.',
-    ),
+  field: text({ min: 1, max: 255 }).describe('Name of the field in logs, with dots into objects.'),
+  value: text({ min: valueMin, max: 4000 }).describe(
+    'Exactly as logs have it. Events with it in the field lose it wherever it stands in them; all that was made of events loses it too.',
+  ),
 });
 export type EraseRequest = z.infer<typeof EraseRequest>;
 

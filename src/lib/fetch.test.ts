@@ -75,9 +75,22 @@ describe('fetchBytes', () => {
     expect([await text('/gzip'), await text('/br'), await text('/hop')]).toEqual(['packed', 'packed', 'hello']);
   });
 
+  test('hands an answer on piece by piece, unpacked, until it is enough; one that is cut off is refused', async () => {
+    const taken = async (path: string, enough: number): Promise<number> => {
+      let size = 0;
+      await get(path, { take: (piece) => (size += piece.length) < enough });
+      return size;
+    };
+    expect([await taken('/large', 1e9), await taken('/gzip', 1e9)]).toEqual([200_000, 6]);
+    expect(await taken('/endless', 50_000)).toBeLessThan(200_000);
+    await expect(taken('/cut', 1e9)).rejects.toThrow();
+    expect(seen.at(-1)!.headers['accept-encoding']).toBe('identity');
+  });
+
   test('sends what it holds and takes 304 for an answer', async () => {
     expect(await get('/304', { etag: '"one"', lastModified: 'Mon' })).toEqual({ kind: 'not-modified' });
     expect(seen.at(-1)!.headers).toMatchObject({ 'if-none-match': '"one"', 'if-modified-since': 'Mon' });
+    await expect(get('/304')).rejects.toThrow('status 304');
   });
 
   test('a status that is no answer comes with what it asks for', async () => {

@@ -3,6 +3,7 @@ import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage 
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { createAllowance, isPublicAddress } from './public-address.ts';
@@ -21,6 +22,8 @@ export type FetchRequest = {
   bytesMax?: number;
   timeoutMs?: number;
   redirectsMax?: number;
+  /** Takes the answer piece by piece instead of its being held, and bounds it: at false the rest is not fetched. `bytes` is then empty. */
+  take?: ((piece: Buffer) => boolean) | undefined;
 };
 
 export type Fetched =
@@ -36,7 +39,7 @@ export type Fetched =
     }
   | { kind: 'not-modified' };
 
-/** An answer with another status than 200 or 304. `retryAfterMs`: what it asks for, in seconds or as a date. */
+/** An answer with another status than 200, or 304 where it was asked for. `retryAfterMs`: what it asks for, in seconds or as a date. */
 export class FetchStatusError extends Error {
   readonly status: number;
   readonly retryAfterMs: number | undefined;
@@ -48,6 +51,8 @@ export class FetchStatusError extends Error {
 }
 
 const unpackFactor = 4;
+// What came whole is handed on in pieces, too, and others have their turn in between.
+const pieceBytes = 256 * 1024;
 
 /**
  * GET of a public address, with bounds on size (packed and unpacked), time and redirects. Every host, that of a redirect too, is resolved
@@ -72,7 +77,7 @@ async function follow(given: FetchRequest, signal: AbortSignal): Promise<Fetched
     const response = await send(url, given, signal);
     const status = response.statusCode ?? 0;
     const location = response.headers.location;
-    if (status === 304) {
+    if (status === 304 && (given.etag ?? given.lastModified)) {
       response.destroy();
       return { kind: 'not-modified' };
     }
@@ -85,14 +90,9 @@ async function follow(given: FetchRequest, signal: AbortSignal): Promise<Fetched
       response.destroy();
       throw new FetchStatusError(url.host, status, retryAfter(response.headers['retry-after']));
     }
-    const bytes = await unpack(
-      await readBody(response, bytesMax),
-      response.headers['content-encoding'],
-      bytesMax * unpackFactor,
-    );
     return {
       kind: 'fetched',
-      bytes,
+      bytes: await receive(response, { bytesMax, take: given.take }),
       url: url.href,
       contentType: response.headers['content-type'],
       etag: response.headers.etag,
@@ -107,7 +107,7 @@ function send(url: URL, given: FetchRequest, signal: AbortSignal): Promise<Incom
   const isOrigin = url.origin === new URL(given.url).origin;
   const headers = {
     accept: given.accept ?? '*/*',
-    'accept-encoding': 'gzip, br',
+    'accept-encoding': given.take ? 'identity' : 'gzip, br',
     ...(isOrigin ? given.headers : {}),
     ...(given.etag ? { 'if-none-match': given.etag } : {}),
     ...(given.lastModified ? { 'if-modified-since': given.lastModified } : {}),
@@ -137,21 +137,31 @@ export async function sendTo(url: URL, given: Outgoing, signal: AbortSignal): Pr
     throw new Error(`${url.protocol} addresses are not fetched`);
   if (url.username || url.password) throw new Error('an address with a user name or password is not fetched');
   const addresses = await resolveHost(url, given.allow, signal);
-  const pinned: LookupFunction = (_host, options, done) => {
-    if (options.all) done(null, addresses);
-    else done(null, addresses[0]!.address, addresses[0]!.family);
-  };
   const { method, body, ca } = given;
   const headers = { 'user-agent': 'tocsin', ...given.headers };
   return new Promise((resolve, reject) => {
     const start = url.protocol === 'https:' ? requestHttps : requestHttp;
-    const outgoing = start(url, { method, headers, lookup: pinned, signal, agent: false, ...trusting(ca) }, resolve);
+    const outgoing = start(
+      url,
+      { method, headers, lookup: pinnedTo(addresses), signal, agent: false, ...trusting(ca) },
+      resolve,
+    );
     outgoing.on('error', (error) =>
       reject(new Error(`${url.host} cannot be reached: ${error.message}`, { cause: error })),
     );
     outgoing.end(body);
   });
 }
+
+export type Address = { address: string; family: number };
+
+/** A look-up that knows nothing but the addresses that were checked. */
+export const pinnedTo =
+  (addresses: Address[]): LookupFunction =>
+  (_host, options, done) => {
+    if (options.all) done(null, addresses);
+    else done(null, addresses[0]!.address, addresses[0]!.family);
+  };
 
 /** TLS options: the certificates that are trusted anyway, and one more. */
 export const trusting = (ca: string | undefined): { ca?: string[] } => (ca ? { ca: [...rootCertificates, ca] } : {});
@@ -161,7 +171,7 @@ export async function resolveHost(
   url: Pick<URL, 'hostname'>,
   allow: readonly string[],
   signal: AbortSignal,
-): Promise<{ address: string; family: number }[]> {
+): Promise<Address[]> {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await resolveName(host, signal);
   const isAllowed = createAllowance(allow);
@@ -171,7 +181,7 @@ export async function resolveHost(
   return found;
 }
 
-async function resolveName(host: string, signal: AbortSignal): Promise<{ address: string; family: number }[]> {
+async function resolveName(host: string, signal: AbortSignal): Promise<Address[]> {
   signal.throwIfAborted();
   const aborted = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
@@ -181,6 +191,26 @@ async function resolveName(host: string, signal: AbortSignal): Promise<{ address
     throw new Error(`${host} cannot be resolved: ${error.message}`, { cause: error });
   });
   return Promise.race([resolved, aborted]);
+}
+
+async function receive(
+  response: IncomingMessage,
+  { bytesMax, take }: { bytesMax: number; take: FetchRequest['take'] },
+): Promise<Buffer> {
+  const encoding = response.headers['content-encoding'];
+  if (take && !encoding) return passOn(response, take);
+  const bytes = await unpack(await readBody(response, bytesMax), encoding, bytesMax * unpackFactor);
+  if (!take) return bytes;
+  for (let at = 0; at < bytes.length && take(bytes.subarray(at, at + pieceBytes)); at += pieceBytes)
+    await setImmediate();
+  return Buffer.alloc(0);
+}
+
+async function passOn(response: IncomingMessage, take: (piece: Buffer) => boolean): Promise<Buffer> {
+  // Leaving the loop destroys the stream and its connection.
+  for await (const piece of response) if (!take(piece as Buffer)) return Buffer.alloc(0);
+  if (!response.complete) throw new Error('the answer was cut off');
+  return Buffer.alloc(0);
 }
 
 async function readBody(response: IncomingMessage, bytesMax: number): Promise<Buffer> {

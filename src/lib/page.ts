@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fieldError } from './errors.ts';
 import { isInstant } from './instant.ts';
+import { text } from './text.ts';
 
 /** The query of every list that interface.md does not fix: `limit` 1-200 and an opaque `cursor`. */
 export const PageQuery = z.object({
@@ -8,7 +9,7 @@ export const PageQuery = z.object({
     .string()
     .regex(/^\d{1,3}$/, 'must be a whole number from 1 to 200')
     .optional(),
-  cursor: z.string().max(500).optional(),
+  cursor: text({ max: 500 }).optional(),
 });
 export type PageQuery = z.infer<typeof PageQuery>;
 

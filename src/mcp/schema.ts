@@ -1,26 +1,27 @@
 import { z } from 'zod';
+import { text } from '../lib/text.ts';
 import { mcpServerName } from '../tools/mcp-settings.ts';
 
 const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
 
 const fields = {
   name: mcpServerName.describe('Its tools are called `<name>__<tool>`.'),
-  url: z
-    .url({ protocol: /^https?$/ })
-    .max(2000)
-    .describe('Streamable HTTP; https, http only where TOCSIN_FETCH_ALLOW names the host.'),
+  url: text({ max: 2000 }, z.url({ protocol: /^https?$/ })).describe(
+    'Streamable HTTP; https, http only where TOCSIN_FETCH_ALLOW names the host.',
+  ),
   headers: z
     .record(
       z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'must be the name of a header'),
-      z
-        .string()
-        .max(8000)
-        .regex(/^[\t\x20-\x7e]*$/, 'must be printable ASCII'),
+      text({ max: 8000 }).regex(/^[\t\x20-\x7e]*$/, 'must be printable ASCII'),
     )
     .describe(
       'Sent with each request; stored encrypted and never shown. With a new address they have to be given again.',
     ),
-  tools: z.array(z.string().min(1).max(200)).max(200).nullable().describe('Tools that may be used; null: all.'),
+  tools: z
+    .array(text({ min: 1, max: 200 }))
+    .max(200)
+    .nullable()
+    .describe('Tools that may be used; null: all.'),
 };
 
 export const CreateMcpServer = z.strictObject({

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { callerOf, type App } from '../http/route.ts';
 import { PageQuery } from '../lib/page.ts';
+import { text } from '../lib/text.ts';
 import { createKey, endKey, getAudit, getKeys, renewKey } from './keys.ts';
 import { AuditList, CreateKey, Key, KeyList, KeyWithSecret, RotateKey } from './schema.ts';
 
-const KeyPath = z.object({ id: z.string().min(1).max(100) });
+const KeyPath = z.object({ id: text({ min: 1, max: 100 }) });
 
 export function orgRoutes(app: App, deps: Deps): void {
   app.route({

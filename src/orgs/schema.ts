@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { text } from '../lib/text.ts';
 import { scopes } from './caller.ts';
 import { Instant } from '../lib/instant.ts';
 
-const Name = z.string().min(1).max(255);
+const Name = text({ min: 1, max: 255 });
 
 export const CreateKey = z.strictObject({
   name: Name,

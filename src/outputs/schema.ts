@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PageQuery } from '../lib/page.ts';
+import { text } from '../lib/text.ts';
 import { eventSeverities, eventTypes } from './event.ts';
 
 export const outputKinds = ['webhook', 'slack', 'teams'] as const;
@@ -9,8 +10,8 @@ const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
 const id = z.guid('must be a UUID').toLowerCase();
 
 const fields = {
-  name: z.string().min(1).max(255),
-  url: z.string().min(1).max(2000).describe('https; http only where TOCSIN_FETCH_ALLOW names the host.'),
+  name: text({ min: 1, max: 255 }),
+  url: text({ min: 1, max: 2000 }).describe('https; http only where TOCSIN_FETCH_ALLOW names the host.'),
   eventTypes: z.array(z.enum(eventTypes)).min(1).max(eventTypes.length),
   detectionIds: z
     .array(id)

@@ -96,7 +96,7 @@ async function judgeAll(
     };
   });
   const verdictOf = (candidate: StoredCandidate) => judge.judge(candidate, signal);
-  const decisions = await decide(stored, { run, known, exceptions: [], now, verdictOf });
+  const decisions = await decide(stored, { scopeOf: () => run, known, exceptions: [], now, verdictOf });
   for (const one of decisions)
     if (one.outcome === 'judged' && one.suppression) known.set(one.suppression.key, one.suppression);
   return decisions;

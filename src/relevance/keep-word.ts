@@ -3,9 +3,9 @@ import type { Deps } from '../deps.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { insertAudit } from '../orgs/audit.ts';
-import { emitEvents } from '../outputs/emit.ts';
 import { keepJudgement, takeBackWords, writeWord, type Word } from './judgement-store.ts';
 import { withOwnPool } from './own-pool.ts';
+import { tellRelevant } from './tell.ts';
 
 type KeepDeps = Pick<Deps, 'db' | 'clock'>;
 
@@ -24,16 +24,7 @@ export async function keepWord({ db, clock }: KeepDeps, kept: Kept): Promise<boo
       const after = { relevance: word!.verdict, relevance_by: 'threat-relevancy', reasons: word!.reasons };
       await insertAudit(tx, { orgId, keyId: null }, { ...said, resourceId: item.id, before: null, after });
       if (isNews && word!.verdict === 'relevant')
-        await emitEvents(tx, [orgId], ['feed.item.relevant'], () => [
-          {
-            orgId,
-            type: 'feed.item.relevant',
-            resourceId: item.id,
-            revision: item.version,
-            data: { ...item, relevance: { score: 1, reasons: word!.reasons } },
-            severity: item.event.severity,
-          },
-        ]);
+        await tellRelevant(tx, orgId, [{ item, relevance: { score: 1, reasons: word!.reasons } }]);
       return true;
     }),
   );

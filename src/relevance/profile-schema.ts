@@ -1,17 +1,14 @@
 import { z } from 'zod';
 import { findPlatform, platforms } from '../feed/platforms.ts';
+import { text } from '../lib/text.ts';
 
 const listMax = 500;
 
-const words = z
-  .string()
-  .max(200)
+const words = text({ max: 200 })
   .transform((given) => given.normalize('NFC').trim().replaceAll(/\s+/g, ' '))
   .refine((text) => text !== '' && !text.includes('\u0000'), 'must hold a word, and no U+0000');
 
-const PlatformWord = z
-  .string()
-  .max(100)
+const PlatformWord = text({ max: 100 })
   .refine((word) => findPlatform(word) !== undefined, `must be one of ${platforms.join(', ')}, or a known alias`)
   .transform((word) => findPlatform(word)!);
 

@@ -69,21 +69,24 @@ test('a changed profile is built anew and then replaces the one before', async (
 test('an item that comes to be relevant is told of once; a change of the profile is no news', async () => {
   const org = await newOrg();
   await post(org, 'Before', 'Meters of Kamstrup were attacked in the spring of this year.');
-  const output = await org.call('POST', '/api/outputs', {
-    kind: 'webhook',
-    name: 'relevant',
-    url: 'https://hooks.example.com/relevant',
-    eventTypes: ['feed.item.relevant'],
-  });
+  const takes = { kind: 'webhook', url: 'https://hooks.example.com/relevant', eventTypes: ['feed.item.relevant'] };
+  const output = await org.call('POST', '/api/outputs', { ...takes, name: 'relevant' });
+  const picky = await org.call('POST', '/api/outputs', { ...takes, name: 'grave', minSeverity: 'critical' });
   await org.call('PUT', '/api/feed/profile', { keywords: ['Kamstrup'] });
   await scoreAll();
-  const told = async (): Promise<string[]> =>
-    (await org.call('GET', `/api/outputs/${output.body.id}/deliveries`)).body.deliveries.map(
+  const told = async ({ body }: { body: { id: string } } = output): Promise<string[]> =>
+    (await org.call('GET', `/api/outputs/${body.id}/deliveries`)).body.deliveries.map(
       ({ eventType }: { eventType: string }) => eventType,
     );
   expect(await told()).toEqual([]);
   await post(org, 'After', 'More meters of Kamstrup were attacked, this time in the autumn.');
   await post(org, 'Other', 'The storm closed roads and schools in the north for two days.');
+  const taken = await post(org, 'Taken back', 'Yet more meters of Kamstrup were attacked, or so it was said.');
+  await org.call('PUT', `/api/feed/items/${taken}/override`, { status: 'retracted' });
   await scoreAll();
-  expect(await told()).toEqual(['feed.item.relevant']);
+  expect([(await told()).length, await told(picky)]).toEqual([1, []]);
+  const grave = await post(org, 'Grave', 'And meters of Kamstrup again, in the middle of the winter.');
+  await org.call('PUT', `/api/feed/items/${grave}/override`, { severity: 'critical' });
+  await scoreAll();
+  expect([(await told()).length, (await told(picky)).length]).toEqual([2, 1]);
 });

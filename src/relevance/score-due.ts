@@ -4,7 +4,6 @@ import type { FeedItem } from '../feed/schema.ts';
 import { forgetViews } from '../feed/view.ts';
 import { loop } from '../lib/loop.ts';
 import type { OrgId } from '../lib/org-id.ts';
-import { emitEvents } from '../outputs/emit.ts';
 import { moveOwnPool } from './own-pool.ts';
 import { isEmpty, type Profile } from './profile-schema.ts';
 import { profileOf } from './profile.ts';
@@ -23,6 +22,7 @@ import {
   type RelevanceRow,
   type ScoredItem,
 } from './scoring-store.ts';
+import { tellRelevant } from './tell.ts';
 
 type ScoringDeps = Pick<Deps, 'db' | 'clock' | 'log'>;
 
@@ -74,7 +74,7 @@ async function scorePool(tx: Tx, due: Due, { profile, building, now }: Scoring):
     // Nobody reads a version that is being built, so it needs no place in time yet.
     const seq = building ? 0 : await moveOwnPool(tx, due.orgId);
     await replaceRelevance(tx, due, { ended, begun, seq, now });
-    if (!building) await tellRelevant(tx, due.orgId, { items, begun, known: new Set(ended) });
+    if (!building) await tellFresh(tx, due.orgId, { items, begun, known: new Set(ended) });
   }
   await moveCursor(tx, due, last ? { seq: last.seq, itemId: last.id } : { seq: due.poolSeq, itemId: lastId });
   return changed && !building;
@@ -113,21 +113,17 @@ async function differences(
   };
 }
 
-type Told = { items: ScoredItem[]; begun: RelevanceRow[]; known: ReadonlySet<string> };
+type Scored = { items: ScoredItem[]; begun: RelevanceRow[]; known: ReadonlySet<string> };
 
 /** Tells of items that are relevant now and were not before; a change of the profile is no news. */
-async function tellRelevant(tx: Tx, orgId: OrgId, { items, begun, known }: Told): Promise<void> {
+async function tellFresh(tx: Tx, orgId: OrgId, { items, begun, known }: Scored): Promise<void> {
   const fresh = new Map(begun.flatMap((one) => (known.has(one.itemId) ? [] : [[one.itemId, one] as const])));
   if (fresh.size === 0) return;
-  await emitEvents(tx, [orgId], ['feed.item.relevant'], () =>
-    items.flatMap(({ id, doc }) => {
-      const found = fresh.get(id);
-      if (!found) return [];
-      const item = JSON.parse(doc) as FeedItem;
-      const relevance = { score: found.score, reasons: JSON.parse(found.reasons) as unknown };
-      const { version: revision, event } = item;
-      const data = { ...item, relevance };
-      return [{ orgId, type: 'feed.item.relevant', resourceId: id, revision, data, severity: event.severity }];
-    }),
-  );
+  const told = items.flatMap(({ id, doc }) => {
+    const found = fresh.get(id);
+    if (!found) return [];
+    const relevance = { score: found.score, reasons: JSON.parse(found.reasons) as unknown };
+    return [{ item: JSON.parse(doc) as FeedItem, relevance }];
+  });
+  await tellRelevant(tx, orgId, told);
 }

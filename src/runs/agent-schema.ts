@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { text } from '../lib/text.ts';
 import { RunVerdict } from './schema.ts';
 
 const tokens = z.object({ input: z.number(), output: z.number() });
@@ -48,7 +49,7 @@ export type Agreement = z.infer<typeof Agreement>;
 
 export const ReplayRequest = z.strictObject({
   promptVersion: z.int().min(1).optional().describe('Default: the one that the run used.'),
-  modelAlias: z.string().max(64).optional().describe('Default: the one that the run used.'),
+  modelAlias: text({ max: 64 }).optional().describe('Default: the one that the run used.'),
   limit: z.int().min(1).max(20).default(10).describe('Candidates that are judged again.'),
 });
 export type ReplayRequest = z.infer<typeof ReplayRequest>;
@@ -65,7 +66,7 @@ export type Compared = z.infer<typeof Compared>;
 
 export const ShadowInput = z.strictObject({
   promptVersion: z.int().min(1).optional(),
-  modelAlias: z.string().max(64).optional(),
+  modelAlias: text({ max: 64 }).optional(),
 });
 export type ShadowInput = z.infer<typeof ShadowInput>;
 

@@ -28,8 +28,13 @@ export type Pending = Suppression & { hitKey?: string | null };
 /** Without a verdict for this long, a candidate becomes a hit from its facts: no event is lost to an outage. */
 export const waitMaxMs = 24 * 3_600_000;
 
+/** What a verdict may stand for later candidates by: of the run that judges, or of the one that found what nobody came to judge. */
+export type Scope = Pick<Run, 'detectionId' | 'trigger' | 'model'> & {
+  definition: Pick<Run['definition'], 'suppressionMinutes' | 'promptVersion' | 'toolNames' | 'structuredOutputSchema'>;
+};
+
 export type Deciding = {
-  run: Run;
+  scopeOf: (candidate: StoredCandidate) => Scope;
   known: Map<string, Suppression>;
   /** What people do not want to hear of at `now`. */
   exceptions: readonly Exception[];
@@ -47,7 +52,7 @@ export async function decide(candidates: StoredCandidate[], deciding: Deciding):
       decisions.push({ candidate, outcome: 'excepted', by: exception.kind });
       continue;
     }
-    const key = keyOf(deciding.run, candidate);
+    const key = keyOf(deciding.scopeOf(candidate), candidate);
     const known = key === null ? undefined : standing(candidate, fresh.get(key) ?? deciding.known.get(key));
     const meaning = suppressionOf(candidate, known);
     if (meaning === 'negative') decisions.push({ candidate, outcome: 'negative' });
@@ -63,14 +68,13 @@ export async function decide(candidates: StoredCandidate[], deciding: Deciding):
 }
 
 /** The suppression key; null where nothing is suppressed: switched off, or a person asked for this run. */
-export function keyOf(run: Run, candidate: StoredCandidate): string | null {
-  if (run.definition.suppressionMinutes === 0 || run.trigger === 'manual') return null;
-  const { definition } = run;
+export function keyOf({ detectionId, trigger, model, definition }: Scope, candidate: StoredCandidate): string | null {
+  if (definition.suppressionMinutes === 0 || trigger === 'manual') return null;
   return suppressionKey(
     {
-      detectionId: run.detectionId,
+      detectionId,
       promptVersion: definition.promptVersion,
-      model: run.model,
+      model,
       tools: definition.toolNames,
       schema: definition.structuredOutputSchema === null ? null : JSON.stringify(definition.structuredOutputSchema),
       generation: candidate.generation,
@@ -88,18 +92,18 @@ async function judgeOne(
   deciding: Deciding,
   key: string | null,
 ): Promise<Decision & { outcome: 'judged' }> {
-  const { run, now } = deciding;
-  const overdue = !candidate.verdict && candidate.createdAt.getTime() < now.getTime() - waitMaxMs;
+  const scope = deciding.scopeOf(candidate);
+  const overdue = !candidate.verdict && candidate.createdAt.getTime() < deciding.now.getTime() - waitMaxMs;
   const verdict = overdue ? analystVerdict(candidate) : (candidate.verdict ?? (await deciding.verdictOf(candidate)));
   const verified = verifyVerdict(verdict, candidate);
-  const own = hitKey(run.detectionId, candidate.entityType, candidate.entity, candidate.kindKey);
-  const suppression = key === null ? null : suppressionFrom(candidate, { run, key, verified, own });
+  const own = hitKey(scope.detectionId, candidate.entityType, candidate.entity, candidate.kindKey);
+  const suppression = key === null ? null : suppressionFrom(candidate, { scope, key, verified, own });
   return { candidate, outcome: 'judged', verified, given: verdict, judged: !overdue, hitKey: own, suppression };
 }
 
 function suppressionFrom(
   candidate: StoredCandidate,
-  from: { run: Run; key: string; verified: Verified; own: string },
+  from: { scope: Scope; key: string; verified: Verified; own: string },
 ): Pending {
   const { triggered } = from.verified;
   return {
@@ -110,6 +114,6 @@ function suppressionFrom(
     hitId: null,
     hitKey: triggered ? from.own : null,
     sinceAt: candidate.windowTo,
-    untilAt: new Date(candidate.windowTo.getTime() + from.run.definition.suppressionMinutes * 60_000),
+    untilAt: new Date(candidate.windowTo.getTime() + from.scope.definition.suppressionMinutes * 60_000),
   };
 }

@@ -9,10 +9,10 @@ import { lastSlot } from '../schedule/cron.ts';
 import { cronOf } from '../schedule/crons.ts';
 import { fence } from '../schedule/fence.ts';
 import { search } from './examine.ts';
-import { timed, type Run, type RunDeps } from './run.ts';
+import { timed, warn, type Run, type RunDeps } from './run.ts';
 
 const windowsMax = 200;
-const fillMsMax = 60_000;
+const usualMsMax = 60_000;
 const atOnce = 2;
 const perCommit = 20;
 
@@ -21,7 +21,8 @@ type Filled = { window: Window; memory: MemoryEntry[] };
 
 /**
  * Before the first window of a generation: the same query over the slot windows before it, on event time, of events
- * ingested before it, the newest first, at most 200 windows or 60 s: as far back as the category looks, and seven windows at least. Only memory comes of it. A later attempt goes on.
+ * ingested before it, the newest first, at most 200 windows: as far back as the category looks, and seven windows at least. Only memory
+ * comes of it. What a run cannot fill within 60 s is said, and the next attempt or run goes on.
  */
 export async function fillMemory(deps: RunDeps, run: Run, first: Window, signal: AbortSignal): Promise<void> {
   const reachMs = categories[run.analysis.category].reachMs(run.analysis);
@@ -44,18 +45,25 @@ async function fillWindows(
   { past, before }: { past: Window[]; before: Date },
   signal: AbortSignal,
 ): Promise<void> {
+  const { fillMsMax = usualMsMax } = deps;
   const begun = performance.now();
+  let [next, learned] = [0, 0];
   let filled: Filled[] = [];
-  for (let i = 0; i < past.length && performance.now() - begun < fillMsMax; i += atOnce) {
+  for (; next < past.length && performance.now() - begun < fillMsMax; next += atOnce) {
     const found = await Promise.all(
-      past.slice(i, i + atOnce).map((window) => fillWindow(run, { window, before }, signal)),
+      past.slice(next, next + atOnce).map((window) => fillWindow(run, { window, before }, signal)),
     );
     filled.push(...found.flat());
+    learned += found.flat().length;
     if (filled.length < perCommit) continue;
     await store(deps, run, filled, false);
     filled = [];
   }
-  await store(deps, run, filled, true);
+  const isCut = next < past.length;
+  if (isCut)
+    warn(run.progress, 'memory_partial', `${past.length - next} earlier windows were not read within the time for it.`);
+  // Where none of them can be remembered, going on would only cost every run its time.
+  await store(deps, run, filled, !isCut || learned === 0);
 }
 
 function isFilled(deps: RunDeps, run: Run): Promise<boolean> {

@@ -1,22 +1,13 @@
 import { inOrgByKey, type Tx } from '../db/db.ts';
-import { newHit } from './new-hit.ts';
-import { insertHits, insertOccurrences, type NewHit } from '../hits/store.ts';
 import { listStanding } from '../detections/exception-store.ts';
 import { fence } from '../schedule/fence.ts';
-import {
-  findSuppressions,
-  listWaitingCandidates,
-  lockWaiting,
-  markJudged,
-  storeVerdict,
-  upsertSuppressions,
-  type StoredCandidate,
-} from './candidate-store.ts';
+import { findSuppressions, listWaitingCandidates, storeVerdict, type StoredCandidate } from './candidate-store.ts';
 import { noteJudging } from './judging.ts';
 import { decide, keyOf, waitMaxMs, type Decision } from './decide.ts';
 import type { Judge } from './judge.ts';
 import { writeProgress } from './progress-store.ts';
 import { timed, warn, type Run, type RunDeps } from './run.ts';
+import { storeDecisions } from './store-decisions.ts';
 
 const batchMax = 50;
 /** A verdict that costs something becomes a hit at once, whatever becomes of the next one. */
@@ -44,7 +35,7 @@ async function judgeBatch(deps: RunDeps, run: Run, judging: Judging): Promise<bo
   const isFull = listed === sizeOf(judging.judge);
   if (batch.length === 0) return isFull;
   const decisions = await decide(batch, {
-    run,
+    scopeOf: () => run,
     known,
     exceptions,
     now,
@@ -52,7 +43,10 @@ async function judgeBatch(deps: RunDeps, run: Run, judging: Judging): Promise<bo
   });
   await inOrgByKey(deps.db, run.orgId, async (tx) => {
     await fence(tx, run.claim);
-    await storeDecisions(tx, run, decisions, now);
+    const stored = await storeDecisions(tx, { ...run, runId: run.id }, decisions, now);
+    if (stored.length === 0) return;
+    noteVerdicts(run, stored);
+    await writeProgress(tx, run);
   });
   return isFull;
 }
@@ -88,57 +82,6 @@ async function verdictOf(deps: RunDeps, run: Run, { judge, signal }: Judging, ca
     await storeVerdict(tx, run.orgId, candidate.id, verdict);
   });
   return verdict;
-}
-
-/** Hits, their occurrences, suppressions, the candidates' ends and the run's progress, in one fenced transaction. */
-async function storeDecisions(tx: Tx, run: Run, decisions: Decision[], now: Date): Promise<void> {
-  const waiting = await lockWaiting(
-    tx,
-    run.orgId,
-    decisions.map((decision) => decision.candidate.id),
-  );
-  const mine = decisions.filter((decision) => waiting.has(decision.candidate.id));
-  if (mine.length === 0) return;
-  const hits = new Map<string, NewHit>();
-  // Of several arrivals at one hit the first makes it.
-  for (const hit of mine.flatMap((decision) => hitsOf(run, decision))) if (!hits.has(hit.key)) hits.set(hit.key, hit);
-  const ids = await insertHits(tx, run.orgId, [...hits.values()], now);
-  const idOf = (decision: Decision): string | null => {
-    if (decision.outcome === 'negative' || decision.outcome === 'excepted') return null;
-    const byKey = decision.hitKey === null ? undefined : ids.get(decision.hitKey);
-    return decision.outcome === 'occurrence' ? (decision.hitId ?? byKey ?? null) : (byKey ?? null);
-  };
-  const occurrences = mine.flatMap((decision) => {
-    const hitId = idOf(decision);
-    const { windowFrom, windowTo } = decision.candidate;
-    return hitId === null ? [] : [{ hitId, runId: run.id, windowFrom, seenAt: windowTo }];
-  });
-  await insertOccurrences(tx, run.orgId, occurrences, now);
-  const suppressions = new Map(
-    mine.flatMap((one) =>
-      one.outcome === 'judged' && one.suppression
-        ? [[one.suppression.key, { ...one.suppression, hitId: idOf(one) }] as const]
-        : [],
-    ),
-  );
-  await upsertSuppressions(tx, run, [...suppressions.values()]);
-  await markJudged(
-    tx,
-    { orgId: run.orgId, runId: run.id, now },
-    mine.map((decision) => ({
-      id: decision.candidate.id,
-      state: decision.outcome === 'judged' ? 'judged' : 'suppressed',
-      verdict: decision.outcome === 'judged' ? decision.verified.verdict : null,
-      hitId: idOf(decision),
-    })),
-  );
-  noteVerdicts(run, mine);
-  await writeProgress(tx, run);
-}
-
-function hitsOf(run: Run, decision: Decision): NewHit[] {
-  if (decision.outcome !== 'judged' || !decision.verified.triggered) return [];
-  return [newHit(run.detectionId, decision.candidate, decision)];
 }
 
 function noteVerdicts(run: Run, decisions: Decision[]): void {

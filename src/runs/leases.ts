@@ -52,8 +52,10 @@ function stopLate(held: Set<Held>): void {
   for (const entry of held) if (entry.renewedAt < oldest) entry.controller.abort('lost' satisfies StopReason);
 }
 
-async function renew(deps: Pick<RunDeps, 'db' | 'log'>, held: Held[]): Promise<void> {
+async function renew(deps: Pick<RunDeps, 'db' | 'log'>, all: Held[]): Promise<void> {
   const asked = performance.now();
+  // What was given up is for others to take over, however long it takes to stop.
+  const held = all.filter(({ controller }) => controller.signal.reason !== ('lost' satisfies StopReason));
   try {
     const claims = held.map((entry) => entry.claim);
     const renewed = new Map((await renewLeasesAcrossOrgs(deps.db, claims)).map((one) => [one.worker + one.runId, one]));

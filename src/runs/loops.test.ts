@@ -8,7 +8,7 @@ import { loadConfig } from '../config.ts';
 import { acrossOrgs } from '../db/db.ts';
 import { createException } from '../detections/exceptions.ts';
 import { deleteDetection } from '../detections/life-cycle.ts';
-import { claimRunsAcrossOrgs } from '../schedule/claim.ts';
+import { claimRunsAcrossOrgs, type Claim } from '../schedule/claim.ts';
 import { createClockGuard } from '../schedule/clock-guard.ts';
 import { enqueueDueRunsAcrossOrgs } from '../schedule/enqueue.ts';
 import { keepLeases } from './leases.ts';
@@ -88,6 +88,17 @@ test('leases are renewed while a run goes on; one that is lost or cancelled is t
       sql`select run_id from run_queue where lease_until > clock_timestamp() + interval '30 s' order by run_id = ${claims[0]!.runId} desc`,
     ),
   ).toMatchObject([{ run_id: claims[0]!.runId }, { run_id: claims[2]!.runId }]);
+  // The database knows the run as this worker's again; given up is given up.
+  await acrossOrgs(t.db, (tx) =>
+    sql`update run_queue set worker = ${claims[1]!.worker}, lease_until = clock_timestamp() + interval '20 s' where run_id = ${claims[1]!.runId}`.execute(
+      tx,
+    ),
+  );
+  const endOf = async (claim: Claim) =>
+    (await t.select(sql<{ at: Date }>`select lease_until as at from run_queue where run_id = ${claim.runId}`))[0]!.at;
+  const [keptUntil, lostUntil] = [await endOf(claims[0]!), await endOf(claims[1]!)];
+  await until(async () => (await endOf(claims[0]!)) > keptUntil);
+  expect(await endOf(claims[1]!)).toEqual(lostUntil);
   leases.stopAll('shutdown');
   expect(kept!.signal.reason).toBe('shutdown');
   leases.end();

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../test/database.ts';
@@ -86,6 +87,41 @@ test('a filling that failed half way goes on where it was', async () => {
   await t.runAt(hour(1));
   expect((await remembered(t))[0]?.n).toBe(201);
   expect(calls).toBe(50 + 160);
+});
+
+test('a filling that there was no time for is said, and the next run goes on', async () => {
+  const t = await startRuns(on, async ({ window }) => {
+    if (window.clock === 'event') await setTimeout(10);
+    return [];
+  });
+  await t.newDetection({ detectionCategory: 'baseline_anomaly' });
+  t.deps.fillMsMax = 50;
+  await t.runAt(hour(1));
+  const cut = fills(t).length;
+  expect(cut).toBeLessThan(20);
+  const warned = () => t.select(sql<{ warnings: string }>`select warnings from runs order by due_at desc limit 1`);
+  expect((await warned())[0]!.warnings).toContain(`${200 - cut} earlier windows`);
+  delete t.deps.fillMsMax;
+  await t.runAt(hour(2));
+  expect((await warned())[0]!.warnings).not.toContain('earlier windows');
+  // None is asked for twice; the first run's own window is the newest of the 200.
+  expect(fills(t)).toHaveLength(199);
+  expect((await remembered(t))[0]!.n).toBe(201);
+  await t.runAt(hour(3));
+  expect(fills(t)).toHaveLength(199);
+});
+
+test('a filling of which nothing can be remembered is not tried by every run', async () => {
+  const t = await startRuns(on, async ({ window }) => {
+    if (window.clock === 'event') await setTimeout(10);
+    return { truncated: window.clock === 'event' };
+  });
+  await t.newDetection({ detectionCategory: 'baseline_anomaly' });
+  t.deps.fillMsMax = 50;
+  await t.runAt(hour(1));
+  const asked = fills(t).length;
+  await t.runAt(hour(2));
+  expect([asked > 0, fills(t).length]).toEqual([true, asked]);
 });
 
 test('memory is written for empty windows, by scheduled runs only, and belongs to a generation', async () => {

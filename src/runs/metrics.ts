@@ -51,6 +51,21 @@ export function createRunMetrics(registry: Registry, db: Db): Observe {
   return observe;
 }
 
+const corrections = new WeakMap<Registry, Counter>();
+
+/** Counts the days of 30-day figures that the nightly recount put right. */
+export function recountCorrections(registry: Registry): Counter {
+  const counter =
+    corrections.get(registry) ??
+    new Counter({
+      name: 'tocsin_recount_corrections_total',
+      help: 'Days of 30-day figures, by detection, that the nightly recount put right.',
+      registers: [registry],
+    });
+  corrections.set(registry, counter);
+  return counter;
+}
+
 function queueDepth(db: Db): Promise<{ kind: string; state: string; n: number }[]> {
   return acrossOrgs(db, (tx) =>
     rows(

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../test/database.ts';
+import { deleteDetection } from '../detections/life-cycle.ts';
+import { settleOverdueAcrossOrgs } from './overdue.ts';
 import { checkPausedModels, findPause } from './pauses.ts';
 import { getSteps } from './steps.ts';
 import { cancelRun } from './cancel.ts';
@@ -146,4 +148,46 @@ test('a run that is cancelled ends at its next step, with what it has', async ()
   });
   await t.runAt(hour(1));
   expect((await runsOf(t))[0]).toMatchObject({ status: 'cancelled', hit_count: 1, tokens: 120 });
+});
+
+/** Three windows with the same of the same entity, and a model that is away. */
+const awayFor = () =>
+  startJudged(on, () => ({ status: 401 }), {
+    answer: ({ window }) =>
+      window.from < new Date(hour(3))
+        ? [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }]
+        : [],
+  });
+
+test.each(['the next run', 'the sweep'])('what waited a day is suppressed alike, settled by %s', async (by) => {
+  const { t, id } = await awayFor();
+  await t.runAt(hour(3));
+  expect(await t.select(sql`select state, count(*) as n from candidates group by state`)).toEqual([
+    { state: 'pending', n: 3 },
+  ]);
+  if (by === 'the sweep') {
+    await deleteDetection(t.deps, t.caller, id);
+    t.time.now = new Date(hour(28));
+    expect(await settleOverdueAcrossOrgs(t.deps)).toBe(true);
+  } else await t.runAt(hour(28));
+  // Within six hours the same of the same entity is an occurrence, not another hit.
+  expect(await t.select(sql`select entity, judged, occurrences from hits`)).toEqual([
+    { entity: 'root', judged: false, occurrences: 3 },
+  ]);
+  expect(await t.select(sql`select state, count(*) as n from candidates group by state order by state`)).toEqual([
+    { state: 'judged', n: 1 },
+    { state: 'suppressed', n: 2 },
+  ]);
+});
+
+test('what waited so long that its run is no longer kept becomes hits all the same', async () => {
+  const { t, id } = await awayFor();
+  await t.runAt(hour(3));
+  await deleteDetection(t.deps, t.caller, id);
+  await t.select(sql`delete from runs`);
+  t.time.now = new Date(hour(28));
+  expect(await settleOverdueAcrossOrgs(t.deps)).toBe(true);
+  expect(await t.select(sql`select judged, count(*) as n from hits group by judged`)).toEqual([
+    { judged: false, n: 3 },
+  ]);
 });

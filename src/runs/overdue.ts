@@ -1,16 +1,12 @@
 import { sql } from 'kysely';
-import { analystVerdict } from '../agent/analyst.ts';
-import { verifyVerdict } from '../agent/verify.ts';
-import { exceptionFor } from '../analysis/exceptions.ts';
 import { acrossOrgs, inOrg, rows, type Tx } from '../db/db.ts';
 import { listStanding } from '../detections/exception-store.ts';
-import { hitKey } from '../hits/key.ts';
-import { insertHits, insertOccurrences } from '../hits/store.ts';
 import type { OrgId } from '../lib/org-id.ts';
-import { listWaitingCandidates, lockWaiting, markJudged, type StoredCandidate } from './candidate-store.ts';
-import { waitMaxMs } from './decide.ts';
-import { newHit } from './new-hit.ts';
+import { findSuppressions, listWaitingCandidates, type StoredCandidate } from './candidate-store.ts';
+import { decide, keyOf, waitMaxMs, type Scope } from './decide.ts';
 import type { RunDeps } from './run.ts';
+import { listScopes } from './scope-store.ts';
+import { storeDecisions } from './store-decisions.ts';
 
 const detectionsMax = 20;
 const batchMax = 50;
@@ -43,43 +39,15 @@ async function settle(tx: Tx, ref: Ref, { overdue, now }: { overdue: Date; now: 
   const page = { exhausted: [], overdue, limit: batchMax };
   const listed = await listWaitingCandidates(tx, { ...ref, runId: null, ownOnly: false }, page);
   const late = listed.filter((candidate) => candidate.createdAt < overdue);
-  const ids = late.map((candidate) => candidate.id);
-  const waiting = await lockWaiting(tx, ref.orgId, ids);
-  const exceptions = await listStanding(tx, ref, now);
-  const mine = late.filter(({ id }) => waiting.has(id));
-  const excepted = mine.filter((candidate) => exceptionFor(candidate, exceptions));
-  const settled = mine
-    .filter((candidate) => !excepted.includes(candidate))
-    .map((candidate) => verdictOf(ref, candidate));
-  const made = settled.filter(({ verified }) => verified.triggered);
-  const unique = new Map(
-    made
-      .toReversed()
-      .map((one) => [
-        one.key,
-        newHit(ref.detectionId, one.candidate, { ...one, hitKey: one.key, judged: one.candidate.verdict !== null }),
-      ]),
-  );
-  const hitIds = await insertHits(tx, ref.orgId, [...unique.values()], now);
-  const occurrences = made.map(({ key, candidate }) => ({
-    hitId: hitIds.get(key)!,
-    runId: candidate.runId,
-    windowFrom: candidate.windowFrom,
-    seenAt: candidate.windowTo,
-  }));
-  await insertOccurrences(tx, ref.orgId, occurrences, now);
-  const judged = settled.map(({ key, candidate, verified }) => ({
-    id: candidate.id,
-    state: 'judged' as const,
-    verdict: verified.verdict,
-    hitId: hitIds.get(key) ?? null,
-  }));
-  const kept = excepted.map(({ id }) => ({ id, state: 'suppressed' as const, verdict: null, hitId: null }));
-  await markJudged(tx, { orgId: ref.orgId, runId: null, now }, [...judged, ...kept]);
-}
-
-function verdictOf({ detectionId }: Ref, candidate: StoredCandidate) {
-  const verified = verifyVerdict(candidate.verdict ?? analystVerdict(candidate), candidate);
-  const key = hitKey(detectionId, candidate.entityType, candidate.entity, candidate.kindKey);
-  return { candidate, verified, key };
+  const scopes = await listScopes(tx, ref, [...new Set(late.map(({ runId }) => runId))]);
+  const scopeOf = ({ runId }: StoredCandidate): Scope => scopes.get(runId)!;
+  const keys = late.flatMap((candidate) => keyOf(scopeOf(candidate), candidate) ?? []);
+  const decisions = await decide(late, {
+    scopeOf,
+    known: await findSuppressions(tx, ref, keys),
+    exceptions: await listStanding(tx, ref, now),
+    now,
+    verdictOf: ({ id }) => Promise.reject(new Error(`Candidate ${id} is not overdue.`)),
+  });
+  await storeDecisions(tx, { ...ref, runId: null }, decisions, now);
 }

@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../test/database.ts';
 import { startRuns } from '../../test/runs.ts';
 import { inOrg } from '../db/db.ts';
 import { insertBuiltInAgents } from '../detections/built-in-agents.ts';
-import { recountDaysAcrossOrgs } from './recount.ts';
+import { recountDaysAcrossOrgs, recountLoop } from './recount.ts';
 
 const on = await testDatabase();
 
@@ -46,4 +48,20 @@ test('two at once put a day right once', async () => {
   const found = await Promise.all([1, 2, 3].map(() => recountDaysAcrossOrgs(t.db, t.time.now)));
   expect(found.flat()).toHaveLength(1);
   expect(await t.select(sql`select runs from run_days`)).toEqual([{ runs: 1 }]);
+});
+
+test('what the night puts right is counted', async () => {
+  const t = await startRuns(on, () => []);
+  await t.newDetection();
+  await t.runAt('2026-03-02T01:00:00Z');
+  await t.select(sql`update run_days set runs = runs + 3`);
+  t.time.now = new Date('2026-03-03T01:20:00Z');
+  const [registry, stop] = [new Registry(), new AbortController()];
+  const ended = recountLoop({ ...t.deps, metrics: { registry } }, stop.signal);
+  expect(await registry.metrics()).toContain('tocsin_recount_corrections_total 0');
+  const counted = async () => (await registry.metrics()).includes('tocsin_recount_corrections_total 1');
+  for (const end = performance.now() + 10_000; !(await counted()) && performance.now() < end;) await sleep(25);
+  stop.abort();
+  await ended;
+  expect(await registry.metrics()).toContain('tocsin_recount_corrections_total 1');
 });

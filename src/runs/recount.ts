@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { acrossOrgs, row, rows, type Db } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import { loop } from '../lib/loop.ts';
+import { recountCorrections } from './metrics.ts';
 
 const dayMs = 86_400_000;
 /** The days that figures of 30 days are read from, but for today, which is still counted. */
@@ -12,17 +13,18 @@ const nightHour = 1;
 
 export type Correction = { orgId: string; detectionId: string; day: string };
 
-/** Each night, by slot time, holds the roll-up against the runs; what differs is put right and stands in the log. */
-export function recountLoop(
-  { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
-  signal: AbortSignal,
-): Promise<void> {
+type RecountDeps = Pick<Deps, 'db' | 'clock' | 'log'> & { metrics: Pick<Deps['metrics'], 'registry'> };
+
+/** Each night, by slot time, holds the roll-up against the runs; what differs is put right, counted, and stands in the log. */
+export function recountLoop({ db, clock, log, metrics }: RecountDeps, signal: AbortSignal): Promise<void> {
+  const counter = recountCorrections(metrics.registry);
   let done = '';
   return loop({ name: 'recount', idleMs: 20 * 60_000, signal, log }, async () => {
     const now = clock();
     const today = now.toISOString().slice(0, 10);
     if (now.getUTCHours() !== nightHour || done === today) return false;
     const corrections = await recountDaysAcrossOrgs(db, now);
+    counter.inc(corrections.length);
     if (corrections.length > 0)
       log.warn(
         { days: corrections.length, first: corrections.slice(0, 10) },

@@ -27,6 +27,8 @@ export type RunDeps = {
   mcp?: McpTools;
   /** Private hosts that http_get may reach. */
   fetchAllow?: readonly string[];
+  /** How long one run may fill memory from the past, in milliseconds; 60,000 where absent. */
+  fillMsMax?: number;
   /** Told of each run that ends. */
   observe?: (run: Run) => void;
 };

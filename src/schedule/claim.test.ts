@@ -125,6 +125,7 @@ test('a worker whose run was taken over can neither write nor renew', async () =
   ]);
   expect(await reapLostRunsAcrossOrgs(db, 10)).toEqual({ requeued: 0, over: [] });
   await expire(stalled);
+  expect(await renewLeasesAcrossOrgs(db, [stalled])).toEqual([]);
   expect(await reapLostRunsAcrossOrgs(db, 10)).toEqual({ requeued: 1, over: [] });
   await expect(inOrg(db, orgId, (tx) => fence(tx, stalled))).rejects.toThrow(RunLost);
   const second = await first(due);

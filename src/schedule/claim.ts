@@ -126,7 +126,10 @@ async function claimWithin(tx: Tx, places: Places, taken: RawBuilder<ClaimRow>):
   return rows(tx, taken);
 }
 
-/** Extends the leases of these claims; those missing from the answer are lost, or asked to stop (`cancel`). */
+/**
+ * Extends the leases of these claims that have not ended; those missing from the answer are lost, `cancel` asks to stop. A worker whose lease
+ * has ended has given the run up: an extension that comes late would keep it from the others for nothing.
+ */
 export async function renewLeasesAcrossOrgs(
   db: Db,
   claims: Claim[],
@@ -137,7 +140,7 @@ export async function renewLeasesAcrossOrgs(
       sql<{ runId: string; worker: string; cancel: boolean }>`
         update run_queue q set lease_until = ${lease}
         from unnest(${claims.map((claim) => claim.runId)}::uuid[], ${claims.map((claim) => claim.worker)}::text[]) as c (run_id, worker)
-        where q.run_id = c.run_id and q.worker = c.worker and q.state = 'running'
+        where q.run_id = c.run_id and q.worker = c.worker and q.state = 'running' and q.lease_until > clock_timestamp()
         returning q.run_id as "runId", q.worker, q.cancel_requested as cancel`,
     ),
   );

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { text } from '../lib/text.ts';
 import type { QueryWindow, RemoteConnector } from './connector.ts';
 import { authorFault, faultOfStatus, nameIn, UnknownColumn, upstreamFault } from './failures.ts';
 import { askJson, jsonOf, type HttpAnswer, type HttpServer } from './http.ts';
@@ -16,7 +17,7 @@ const Settings = z.strictObject({
   ingestField: fieldName
     .optional()
     .describe('When a document came to be there (event.ingested): with it the clock may be `ingest`.'),
-  index: z.string().min(1).max(500).default('logs-*').describe('Whose fields are listed.'),
+  index: text({ min: 1, max: 500 }).default('logs-*').describe('Whose fields are listed.'),
   rowsAtOnce: z
     .int()
     .min(100)
@@ -25,7 +26,7 @@ const Settings = z.strictObject({
     .describe("At most the cluster's esql.query.result_truncation_max_size."),
 });
 type Settings = z.infer<typeof Settings>;
-const Credentials = z.union([z.strictObject({ apiKey: z.string().min(1).max(1000) }), userPassword]);
+const Credentials = z.union([z.strictObject({ apiKey: text({ min: 1, max: 1000 }) }), userPassword]);
 
 const checkMs = 10_000;
 
@@ -95,6 +96,8 @@ async function askEsql(
       server,
       { path: '/_query', query: { format: 'json' }, body, timeoutMs, signal },
       faultOf,
+      'columns',
+      'values',
     );
     // Rows of a shard that did not answer would be missed for good.
     if (answer.is_partial) throw upstreamFault('partial_answer', 'A part of the cluster did not answer.', true);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { text } from '../lib/text.ts';
 import type { QueryWindow, RemoteConnector, Row, SearchLimits } from './connector.ts';
 import { authorFault, faultOfStatus, upstreamFault } from './failures.ts';
 import { ask, jsonOf, parse, type HttpAsk, type HttpServer } from './http.ts';
@@ -12,7 +13,7 @@ import { isTransforming, refuseSideEffects } from './splunk-query.ts';
 const Settings = z.strictObject({
   url: httpAddress.describe('Of the management port, https://host:8089.'),
   caCertificate,
-  index: z.string().min(1).max(200).default('*').describe('Whose fields are listed.'),
+  index: text({ min: 1, max: 200 }).default('*').describe('Whose fields are listed.'),
   lateDays: z
     .int()
     .min(1)
@@ -21,7 +22,7 @@ const Settings = z.strictObject({
     .describe('On the clock `ingest`: how far the time of an event may lie before its indexing.'),
 });
 type Settings = z.infer<typeof Settings>;
-const Credentials = z.union([z.strictObject({ token: z.string().min(1).max(5000) }), userPassword]);
+const Credentials = z.union([z.strictObject({ token: text({ min: 1, max: 5000 }) }), userPassword]);
 
 const checkMs = 20_000;
 const dayMs = 86_400_000;
@@ -129,8 +130,8 @@ function readLines(text: string): { rows: Row[] } {
   const rows: Row[] = [];
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue;
-    const value = jsonOf(line) as (ExportLine & { messages?: Message[] }) | undefined;
-    if (value === undefined) throw upstreamFault('cut_off', 'Splunk cut its answer off.', true);
+    const value = jsonOf(line) as (ExportLine & { messages?: Message[] }) | null | undefined;
+    if (value === null || typeof value !== 'object') throw upstreamFault('cut_off', 'Splunk cut its answer off.', true);
     const bad = messagesOf(value).find(
       ({ type, text: told = '' }) => type === 'FATAL' || type === 'ERROR' || /incomplete/i.test(told),
     );

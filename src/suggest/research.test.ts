@@ -173,3 +173,31 @@ test('indicators become a query that finds them and nothing else, whatever they 
   const { rows } = await connection.search(proposal!.body.detectionQuery, window, limits, new AbortController().signal);
   expect(rows).toMatchObject([{ entity: 'ada', indicator: "bad.example'x" }]);
 });
+
+test('what the organization retracted, or calls low, is not researched', async () => {
+  const org = await newOrg();
+  await readReport(org);
+  await sendLogs(org, 'recovery-inhibited');
+  const { items } = (await org.call('GET', '/items?perPage=100')).body;
+  for (const [index, { id }] of items.entries()) {
+    const word = index % 2 === 0 ? { status: 'retracted' } : { severity: 'low' };
+    expect((await org.call('PUT', `/api/feed/items/${id}/override`, word)).status).toBe(200);
+  }
+  expect(await run(org)).toBe(0);
+});
+
+test('what has ended since its item was written is not researched', async () => {
+  const [org, later] = [await newOrg(), await newOrg()];
+  const publishTime = new Date(now.getTime() - 25 * 86_400_000).toISOString();
+  const text = 'The group used the server at 91.92.240[.]77 to control its implants for weeks.';
+  for (const each of [org, later]) {
+    const { body } = await each.call('POST', '/api/feed/items', { title: 'Control server', text, publishTime });
+    expect(body.iocs.ipv4).toMatchObject([{ status: 'active' }]);
+    expect((await each.call('PUT', `/api/feed/items/${body.id}/override`, { severity: 'high' })).status).toBe(200);
+    const event = JSON.stringify({ timestamp: now.toISOString(), dest_ip: '192.0.2.1', user: 'ada' });
+    await each.call('POST', '/api/logs/web?history=true', event, { 'content-type': 'application/x-ndjson' });
+  }
+  expect(await run(org)).toBe(1);
+  now = new Date(now.getTime() + 10 * 86_400_000);
+  expect(await run(later)).toBe(0);
+});

@@ -3,6 +3,8 @@ import type { Deps } from '../deps.ts';
 import type { WorkDone, WorkTask } from '../agent/built-in-work.ts';
 import type { Estimate } from '../detections/schema.ts';
 import { createSuggestion } from '../detections/create-suggestion.ts';
+import { asSaid, listSaidNow } from '../feed/as-said.ts';
+import { fullHour, settleIndicators } from '../feed/expiry.ts';
 import type { FeedItem } from '../feed/schema.ts';
 import { AppError } from '../lib/errors.ts';
 import { listDatasets } from '../logs/datasets.ts';
@@ -62,8 +64,15 @@ const isFull = ({ made, task }: Research): boolean => made.length >= suggestions
 
 async function readItems(deps: Deps, { orgId }: WorkTask): Promise<FeedItem[]> {
   const since = new Date(deps.clock().getTime() - itemDays * dayMs);
-  const docs = await inOrg(deps.db, orgId, (tx) => listRecentItems(tx, orgId, { since, limit: itemsMax }));
-  return docs.map((doc) => JSON.parse(doc) as FeedItem);
+  return inOrg(deps.db, orgId, async (tx) => {
+    const docs = await listRecentItems(tx, orgId, { since, limit: itemsMax });
+    const items = docs.map((doc) => JSON.parse(doc) as FeedItem);
+    // What was active when the item was written may have ended since.
+    for (const item of items) settleIndicators(item, fullHour(deps.clock()));
+    const ids = items.map(({ id }) => id);
+    const said = await listSaidNow(tx, ids);
+    return items.map((item) => asSaid(item, said.get(item.id)));
+  });
 }
 
 async function freshProposals({ deps, task }: Research, items: FeedItem[], datasets: Dataset[]): Promise<Proposal[]> {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { detectionCategories } from '../analysis/candidate.ts';
-import { text } from '../detections/fields.ts';
 import { cadences, Estimate, Warning } from '../detections/schema.ts';
 import { TestCase } from '../detections/test-schema.ts';
+import { text } from '../lib/text.ts';
 import { bases } from './draft.ts';
 
 export const GenerateRequest = z.strictObject({

@@ -3,7 +3,7 @@ import type { Budgets } from '../agent/budgets.ts';
 import { row, rows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 
-/** Documents of the newest items that the organization sees, are not retracted, and are of severity medium or above. */
+/** Documents of the newest items that the organization sees, are not retracted, and are of severity medium or above, as it says itself where it does. */
 export async function listRecentItems(
   tx: Tx,
   orgId: OrgId,
@@ -13,8 +13,10 @@ export async function listRecentItems(
     tx,
     sql<{ doc: string }>`
       select i.doc from items i join feed_pools p on p.id = i.pool_id
+        left join feed_overrides o on o.organization_id = ${orgId} and o.item_id = i.id
       where (p.kind = 'public' or p.organization_id = ${orgId} or (p.kind = 'assigned' and ${orgId}::uuid = any(p.assigned_to)))
-        and i.added_to_feed_at > ${since} and i.status <> 'retracted' and i.severity in ('medium', 'high', 'critical')
+        and i.added_to_feed_at > ${since} and i.status <> 'retracted' and o.status is distinct from 'retracted'
+        and coalesce(o.severity, i.severity) in ('medium', 'high', 'critical')
       order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
   );
   return found.map(({ doc }) => doc);

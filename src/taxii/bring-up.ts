@@ -1,6 +1,6 @@
 import type { Tx } from '../db/db.ts';
 import { findAnswering, isRelevant } from '../feed/relevance-store.ts';
-import { asSaid } from '../exports/own-word.ts';
+import { asWorded } from '../exports/own-word.ts';
 import { goneObject } from '../exports/stix/gone.ts';
 import { stixOfItem, type ExportedItem } from '../exports/stix/item.ts';
 import type { StixObject } from '../exports/stix/object.ts';
@@ -69,7 +69,7 @@ async function listNext(tx: Tx, collection: Listed): Promise<Changed[]> {
 /** The objects of an item, and the last versions of those that it had and has no more. */
 function objectsOf({ id, version }: Changed, exported: ExportedItem, held: HeldObject[]): NewObject[] {
   const { objects } = stixOfItem(exported);
-  const item = asSaid(exported.item, exported.words.at(-1));
+  const item = asWorded(exported.item, exported.words.at(-1));
   const there = new Set(objects.map((object) => object.id));
   const gone = held
     .filter(({ object_id }) => !there.has(object_id))

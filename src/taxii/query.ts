@@ -1,21 +1,22 @@
 import { z } from 'zod';
 import { fieldError } from '../lib/errors.ts';
 import { isInstant } from '../lib/instant.ts';
+import { text } from '../lib/text.ts';
 
-const text = z.string().min(1).max(5_000).optional();
+const list = text({ min: 1, max: 5_000 }).optional();
 
 /** Parameters of TAXII 2.1, section 3.4; what is not known is passed over. */
 export const ObjectsQuery = z.looseObject({
-  added_after: z.string().max(40).optional(),
+  added_after: text({ max: 40 }).optional(),
   limit: z
     .string()
     .regex(/^0*[1-9]\d*$/, 'must be a positive integer')
     .optional(),
-  next: z.string().max(100).optional(),
-  'match[id]': text,
-  'match[type]': text,
-  'match[version]': text,
-  'match[spec_version]': text,
+  next: text({ max: 100 }).optional(),
+  'match[id]': list,
+  'match[type]': list,
+  'match[version]': list,
+  'match[spec_version]': list,
 });
 export type ObjectsQuery = z.infer<typeof ObjectsQuery>;
 

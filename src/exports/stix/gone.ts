@@ -1,5 +1,5 @@
 import type { FeedItem } from '../../feed/schema.ts';
-import { stamp, type StixObject } from './object.ts';
+import { stamp, stampModified, type StixObject } from './object.ts';
 
 /** What each type must have, said without content. */
 const requiredByType: Record<string, (at: string, id: string) => Record<string, unknown>> = {
@@ -25,7 +25,7 @@ export function goneObject(
       spec_version: '2.1',
       id,
       created: stamp(item.createdAt),
-      modified: stamp(item.lastUpdated),
+      modified: stampModified(item.lastUpdated),
       revoked: true,
       ...required,
     }

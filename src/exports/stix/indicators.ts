@@ -1,7 +1,7 @@
 import { indicatorEnd } from '../../feed/expiry.ts';
 import type { FeedItem, Indicator } from '../../feed/schema.ts';
 import { buckets } from '../../feed/vocabulary.ts';
-import { saidOf } from '../../feed/indicator-standing.ts';
+import { saidOf } from '../../feed/as-said.ts';
 import type { OwnWord } from '../own-word.ts';
 import { percent, stamp, type Common, type StixObject } from './object.ts';
 import { observableOf } from './observables.ts';

@@ -1,10 +1,10 @@
 import type { FeedItem } from '../../feed/schema.ts';
-import { asSaid, type OwnWord } from '../own-word.ts';
+import { asWorded, type OwnWord } from '../own-word.ts';
 import { indicatorObjects } from './indicators.ts';
 import { stixLosses, type Losses } from './losses.ts';
 import { markingOf } from './markings.ts';
 import { isTaken, restate } from './originals.ts';
-import { identityOf, percent, stamp, uuidv5, type Common, type StixObject } from './object.ts';
+import { identityOf, percent, stamp, stampModified, uuidv5, type Common, type StixObject } from './object.ts';
 
 /** An item as its version says it, and what the organization that reads it said of it, the newest last: that holds. */
 export type ExportedItem = {
@@ -23,7 +23,7 @@ export type StixItem = { objects: StixObject[]; losses: Losses };
  */
 export function stixOfItem({ item: shared, originals, words, byPerson }: ExportedItem): StixItem {
   const word = words.at(-1);
-  const item = asSaid(shared, word);
+  const item = asWorded(shared, word);
   const isRetracted = item.event.status === 'retracted';
   if (originals) {
     const isWhole = isRetracted || byPerson || words.some(({ status }) => status === 'retracted');
@@ -41,7 +41,7 @@ export function stixOfItem({ item: shared, originals, words, byPerson }: Exporte
       spec_version: '2.1',
       created_by_ref: publisher.id,
       created: stamp(item.createdAt),
-      modified: stamp(item.lastUpdated),
+      modified: stampModified(item.lastUpdated),
       ...(isRetracted ? { revoked: true } : {}),
       object_marking_refs: [marking.id],
     },

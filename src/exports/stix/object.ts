@@ -20,23 +20,26 @@ export function uuidv5(namespace: string, name: string): string {
 }
 
 /**
- * Microseconds of every time that stands in an object: the number of the form that objects are written in. Whoever changes what an object
- * says of the same item counts it up, so that other bytes always have another `modified`.
+ * Microseconds of every `modified`: the number of the form that objects are written in. Whoever changes what an object says of the same item
+ * counts it up, so that other bytes always have another `modified`.
  */
 const form = '002';
 
-/** ISO text in milliseconds → a time of this form. */
-export const stamp = (iso: string): string => iso.replace(/Z$/, `${form}Z`);
+/** ISO text in milliseconds → a time of an object, which no new form moves: `created` never changes (STIX 2.1, section 3.2). */
+export const stamp = (iso: string): string => iso.replace(/Z$/, '002Z');
+
+/** The same for `modified`, which never lies before `created`. */
+export const stampModified = (iso: string): string => iso.replace(/Z$/, `${form}Z`);
 
 /** Who published: the same object wherever the name is the same. */
 export function identityOf(publisher: string): StixObject {
-  const at = stamp('2026-01-01T00:00:00.000Z');
+  const at = '2026-01-01T00:00:00.000Z';
   return {
     type: 'identity',
     spec_version: '2.1',
     id: `identity--${uuidv5(ownNamespace, `identity ${publisher}`)}`,
-    created: at,
-    modified: at,
+    created: stamp(at),
+    modified: stampModified(at),
     name: publisher,
     identity_class: 'organization',
   };

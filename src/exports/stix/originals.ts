@@ -1,13 +1,13 @@
 import type { FeedItem } from '../../feed/schema.ts';
-import { saidOf } from '../../feed/indicator-standing.ts';
+import { saidOf } from '../../feed/as-said.ts';
 import type { OwnWord } from '../own-word.ts';
-import { stamp, type StixObject } from './object.ts';
+import { stampModified, type StixObject } from './object.ts';
 import { quoted } from './patterns.ts';
 
 /** An object of others that is revoked, or stands again after that; observables, and what describes others, have no such state. */
 export function restate(object: StixObject, modified: string, revoked: boolean): StixObject {
   if (object['modified'] === undefined || object['revoked'] === true || object.type === 'identity') return object;
-  return { ...object, modified: stamp(modified), ...(revoked ? { revoked } : {}) };
+  return { ...object, modified: stampModified(modified), ...(revoked ? { revoked } : {}) };
 }
 
 /** Whether an object of others is an indicator of nothing but values that, by a word, are not to be acted on. */

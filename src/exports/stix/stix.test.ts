@@ -186,6 +186,17 @@ describe('STIX out', () => {
     expect(bundleOf([exported(itemOf([evil]))])).toMatchSnapshot();
   });
 
+  test('a new form moves `modified` and no other time', () => {
+    const times = objectsOf(exported({ ...itemOf([evil]), createdAt: '2026-01-04T09:00:00.000Z' })).flatMap((object) =>
+      Object.entries(object).filter(([name, value]) => name !== 'modified' && /^2026-.*Z$/.test(String(value))),
+    );
+    // As they were first given out, whatever `form` is by now.
+    expect(times.filter(([, value]) => !String(value).endsWith('.000002Z'))).toEqual([]);
+    expect(new Set(times.map(([name]) => name))).toEqual(
+      new Set(['created', 'published', 'valid_from', 'valid_until']),
+    );
+  });
+
   test('an observable is written only where it may go unmarked', () => {
     const one: Indicator = {
       type: 'ipv4',

@@ -96,6 +96,37 @@ describe('a private item and a shared one', () => {
   });
 });
 
+test.each(['private first', 'shared first'])(
+  '%s: a private record of a CVE is no lower than a shared catalogue of exploited ones says, as long as that lists it',
+  async (order) => {
+    const [owner, mine, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+    const first = order === 'private first' ? 200 : 300;
+    const rows = Array.from({ length: 25 }, (_, n) => kevRow(first + n));
+    const id = `CVE-2024-0${first}`;
+    const content = { schema_version: '1.6.0', id, modified: '2024-02-01T00:00:00Z', summary: `Own ${id}`, database_specific: { severity: 'LOW' } }; // prettier-ignore
+    const keep = () => pullOnce(app, mine, { kind: 'osv', content });
+    const share = () =>
+      pullOnce(app, owner, { kind: 'kev', visibility: 'shared', tlp: 'CLEAR', content: kevCatalogue(1, rows) });
+    const own = async () => (await keptItems(app, mine)).find(({ title }) => title === `Own ${id}`)!;
+    if (order === 'private first') await keep();
+    const kev = await share();
+    if (order === 'shared first') await keep();
+    await settleAll();
+    expect(await own()).toMatchObject({ severity: 'high' });
+    expect(
+      (await mine.call('GET', '/items?severity=high&perPage=100')).body.items.map((one: { id: string }) => one.id),
+    ).toContain((await own()).id);
+    const seen = await look(other);
+    await kev.pull(kevCatalogue(2, [{ ...rows[0]!, knownRansomwareCampaignUse: 'Known' }, ...rows.slice(1)]));
+    await settleAll();
+    expect(await own()).toMatchObject({ severity: 'critical' });
+    expect(seen.items.total).toBe((await look(other)).items.total);
+    for (const version of [3, 4]) await kev.pull(kevCatalogue(version, rows.slice(1)));
+    await settleAll();
+    expect(await own()).toMatchObject({ severity: 'low', duplicate_of: null });
+  },
+);
+
 test('two private pools never meet', async () => {
   const [one, two] = [await app.newOrg(), await app.newOrg()];
   for (const org of [one, two]) await pullOnce(app, org, { kind: 'kev', content: kevCatalogue(1, [kevRow(77)]) });

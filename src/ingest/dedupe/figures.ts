@@ -23,7 +23,7 @@ export function withFigures(root: FeedItem, members: FeedItem[]): FeedItem {
   };
 }
 
-/** A duplicate's document with the floor of its own CVE: no lower than what the catalogues of exploited vulnerabilities among `listed` say of it. */
+/** A document with the floor of its own CVE: no lower than what the catalogues of exploited vulnerabilities among `listed` say of it. */
 export function withFloor(item: FeedItem, listed: FeedItem[]): FeedItem {
   const same = listed.filter(({ canonicalKey }) => canonicalKey === item.canonicalKey);
   return { ...item, event: { ...item.event, severity: worstOf([item, ...same]) } };

@@ -48,24 +48,22 @@ async function settleComponent(tx: Tx, settling: Settling, component: FactsRow[]
   const moved = own.filter((item) => item.duplicate_of !== newRoot(item.id));
   const led = groups.filter(({ root, members }) => members.length > 1 && members.some(({ id }) => id === root));
   // A root that lost its last member shows its own figures again.
-  const alone = new Set(moved.flatMap(({ id, duplicate_of }) => (duplicate_of ? [id, duplicate_of] : [id])));
-  const wanted = new Set([...alone, ...led.flatMap(({ members }) => members.map(({ id }) => id))]);
+  const alone = moved.flatMap(({ id, duplicate_of }) => (duplicate_of ? [id, duplicate_of] : [id]));
   const ownIds = new Set(own.map(({ id }) => id));
-  const rows = new Map(
-    (
-      await listRows(
-        tx,
-        [...wanted].filter((id) => ownIds.has(id)),
-      )
-    ).map((row) => [row.id, row]),
+  const wanted = [...alone, ...led.flatMap(({ members }) => members.map(({ id }) => id))].filter((id) =>
+    ownIds.has(id),
   );
+  const records = recordsOfFlaws(component, ownIds);
+  const ids = new Set([...wanted, ...records.map(({ id }) => id)]);
+  const rows = new Map((await listRows(tx, [...ids])).map((row) => [row.id, row]));
   const rowsOf = new Map(led.map(({ root, members }) => [root, members.map(({ id }) => rows.get(id)!)]));
+  const listed = [...rows.values()].filter(({ kind, status }) => kind === 'kev' && status !== 'retracted').map(itemOf);
   const settled = [...rows.values()].flatMap((row) => {
+    if (!ownIds.has(row.id)) return [];
     const root = newRoot(row.id);
-    const group = rowsOf.get(root ?? row.id) ?? [];
-    const members = root === null ? group.filter((one) => one !== row).map(itemOf) : [];
-    const listed = group.filter(({ kind }) => kind === 'kev').map(itemOf);
-    const next = settle(row, { root, members, listed, at: settling.at });
+    const group = root === null ? (rowsOf.get(row.id) ?? []) : [];
+    const members = group.filter((one) => one !== row).map((one) => withFloor(itemOf(one), listed));
+    const next = settle(row, { root, members, listed: row.status === 'retracted' ? [] : listed, at: settling.at });
     return next ? [next] : [];
   });
   if (settled.length === 0) return [];
@@ -79,16 +77,24 @@ async function settleComponent(tx: Tx, settling: Settling, component: FactsRow[]
   return settled;
 }
 
+/** The records of vulnerabilities of which there are several, one of them the pool's own; the others may be of a wider audience. */
+function recordsOfFlaws(component: FactsRow[], ownIds: ReadonlySet<string>): FactsRow[] {
+  const records = component.filter(({ canonical_key: key }) => key.startsWith('cve:'));
+  const byKey = Map.groupBy(records, ({ canonical_key }) => canonical_key);
+  return [...byKey.values()].filter((same) => same.length > 1 && same.some(({ id }) => ownIds.has(id))).flat();
+}
+
 /** The item's own document, without the figures of a group. */
 const itemOf = (row: ItemRow): FeedItem => JSON.parse(row.own_doc ?? row.doc) as FeedItem;
 
-/** `members`: of the group that the item leads. `listed`: what catalogues of exploited vulnerabilities hold in its group. */
+/** `members`: of the group that the item leads. `listed`: what catalogues of exploited vulnerabilities hold, as far as the pool's readers see it. */
 type Place = { root: string | null; members: FeedItem[]; listed: FeedItem[]; at: Date };
 
 function settle(row: ItemRow, given: Place): Settled | undefined {
   const { duplicateOf: _before, ...own } = itemOf(row);
   const base: FeedItem = given.root === null ? own : { ...own, duplicateOf: given.root };
-  const shown = given.members.length === 0 ? withFloor(base, given.listed) : withFigures(base, given.members);
+  const floored = withFloor(base, given.listed);
+  const shown = given.members.length === 0 ? floored : withFigures(floored, given.members);
   if (JSON.stringify(shown) === JSON.stringify(JSON.parse(row.doc)) && given.root === row.duplicate_of)
     return undefined;
   const isWritten = row.last_updated.getTime() === given.at.getTime();

@@ -11,14 +11,14 @@ import type { Row } from './row.ts';
 /** A row with the line that it is kept as. */
 export type Line = { text: string; row: Row };
 
+/** `date`: when the list is of, where it says so: its rows without a date were seen then. `phishing`: the whole list is of that. */
+type List = { recordId: string; title: string; lines: Line[]; date: string | undefined; phishing: boolean };
+
 const malwareMax = 100;
 const lineMaxChars = 4_000;
 
 /** The item of a list, or of one part of it: every indicator with the line that states it. */
-export function toListRecord(
-  given: { recordId: string; title: string; lines: Line[] },
-  { reliability }: ParseContext,
-): SourceRecord {
+export function toListRecord(given: List, { reliability }: ParseContext): SourceRecord {
   const iocs = noIocs();
   const mappings = new Map<string, SourceRecord['classification']['mappings'][number]>();
   const malware = new Map<string, number>();
@@ -42,7 +42,7 @@ export function toListRecord(
       const before = known.get(`${one.type} ${one.normalizedValue}`);
       if (before) widen(before, row);
       else {
-        const made = toIndicator(one, row, sure);
+        const made = toIndicator(one, row, { sure, date: given.date, phishing: given.phishing });
         known.set(`${one.type} ${one.normalizedValue}`, made);
         iocs[bucketByType[one.type]].push(made);
         spans.push({ start: at, end: at + line.length });
@@ -80,8 +80,12 @@ export function toListRecord(
   };
 }
 
-function toIndicator(one: Row['observables'][number] & { kind: 'indicator' }, row: Row, sure: number): Indicator {
-  const { type, value, normalizedValue } = one;
+function toIndicator(
+  { type, value, normalizedValue }: Row['observables'][number] & { kind: 'indicator' },
+  row: Row,
+  { sure, date, phishing }: Pick<List, 'date' | 'phishing'> & { sure: number },
+): Indicator {
+  const lastSeen = row.lastSeen ?? row.firstSeen ?? date;
   return {
     type,
     value,
@@ -89,8 +93,8 @@ function toIndicator(one: Row['observables'][number] & { kind: 'indicator' }, ro
     status: shippedBenign(type, normalizedValue) ? 'false_positive' : 'active',
     confidence: sure,
     ...(row.firstSeen ? { firstSeen: row.firstSeen } : {}),
-    ...((row.lastSeen ?? row.firstSeen) ? { lastSeen: row.lastSeen ?? row.firstSeen! } : {}),
-    ttlDays: ttlDays(bucketByType[type], {}),
+    ...(lastSeen ? { lastSeen } : {}),
+    ttlDays: ttlDays(bucketByType[type], { phishing: phishing || row.phishing === true }),
   };
 }
 

@@ -9,6 +9,7 @@ export type Row = {
   lastSeen?: string | undefined;
   confidence?: number | undefined;
   malware?: string | undefined;
+  phishing?: boolean;
 };
 
 const columns = {
@@ -23,14 +24,15 @@ const columns = {
   ssdeep: /^ssdeep$/,
   any: /^(?:indicator|ioc|ioc_value|value|observable|hash|file_hash|artifact|network|cidr|entry)$/,
   firstSeen:
-    /^(?:first_?seen|dateadded|date_added|added|date|timestamp|time|created|first_reported|firstseen)(?:_utc|_at)?$/,
+    /^(?:first_?seen|dateadded|date_added|added|date|listing_?date|submission_time|timestamp|time|created|first_reported|firstseen)(?:_utc|_at)?$/,
   lastSeen: /^(?:last_?seen|last_online|updated|last_reported)(?:_utc|_at)?$/,
   confidence: /^(?:confidence|confidence_level|score)$/,
   malware: /^(?:malware|malware_printable|malware_family|signature|family|threat_name)$/,
+  threat: /^(?:threat|threat_type|category|tags?|classification|type)$/,
 };
 // References to where the row was reported are no indicators.
 const aside =
-  /^(?:\w+_)?(?:link|reference|report|permalink)(?:_ur[li])?$|^(?:urlhaus|reference|source|reporter|feed)_(?:link|url)$/;
+  /^(?:\w+_)?(?:link|reference|report|permalink|detail)(?:_ur[li])?$|^(?:urlhaus|reference|source|reporter|feed)_(?:link|url)$/;
 
 /** How the rows of a list are read: by the names of its columns, or cell by cell by their form. */
 export function rowReader(header: string[] | undefined): (cells: string[]) => Row {
@@ -56,6 +58,7 @@ export function rowReader(header: string[] | undefined): (cells: string[]) => Ro
       lastSeen: feedDate(read('lastSeen')[0]),
       confidence: scoreOf(read('confidence')[0]),
       malware: read('malware')[0]?.slice(0, 100),
+      phishing: read('threat').some((text) => /phish/i.test(text)),
     };
   };
 }

@@ -1,11 +1,18 @@
 import papaparse from 'papaparse';
 import { wellFormed } from '../extract/stored-text.ts';
+import { feedDate } from '../feeds/dates.ts';
 
-/** A list as rows of cells; without a header its columns have no names. `about`: what its comments say first. */
-export type Table = { header: string[] | undefined; rows: string[][]; about: string | undefined };
+/** A list as rows of cells; without a header its columns have no names. `about`: what its comments say first; `date`: of when they say it is. */
+export type Table = {
+  header: string[] | undefined;
+  rows: string[][];
+  about: string | undefined;
+  date: string | undefined;
+};
 
 const rowsMax = 400_000;
 const cellsMax = 200;
+const blanksBeforeQuote: Record<string, RegExp> = { '\t': /\t +"/g, ',': /, +"/g, ';': /; +"/g, '|': /\| +"/g };
 const comment = /^\s*(?:#|;|\/\/|!)/;
 /** Names of columns by which a line is known as a header. */
 const known =
@@ -31,12 +38,17 @@ export function readTable(text: string): Table {
       : inComment === undefined
         ? undefined
         : cells(inComment.replace(comment, '').trim());
-  return { header: header?.map(nameOf), rows, about: aboutOf(comments) };
+  const said = comments.filter((line) => line !== inComment);
+  return { header: header?.map(nameOf), rows, about: aboutOf(said), date: dateOf(said) };
 }
 
+// A quote after blanks is a quote, too: `"a", "b, c"`.
 const parsed = (text: string, delimiter: string): string[][] =>
   papaparse
-    .parse<string[]>(text, { delimiter, skipEmptyLines: 'greedy' })
+    .parse<string[]>(text.replaceAll(blanksBeforeQuote[delimiter]!, `${delimiter}"`), {
+      delimiter,
+      skipEmptyLines: 'greedy',
+    })
     .data.map((row) => row.slice(0, cellsMax).map((cell) => cell.trim()));
 const splitLine = (line: string, delimiter: string | undefined): string[] =>
   delimiter === undefined ? [line] : (parsed(line, delimiter)[0] ?? []);
@@ -45,7 +57,7 @@ const splitLine = (line: string, delimiter: string | undefined): string[] =>
 function delimiterOf(data: string[]): string | undefined {
   const sample = data.slice(0, 20);
   if (sample.length === 0) return undefined;
-  for (const delimiter of ['\t', ',', ';', '|']) {
+  for (const delimiter of Object.keys(blanksBeforeQuote)) {
     const widths = parsed(sample.join('\n'), delimiter).map((row) => row.length);
     const usual = widths.toSorted((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 1;
     if (usual > 1 && widths.filter((width) => width === usual).length >= widths.length * 0.8) return delimiter;
@@ -64,6 +76,17 @@ const nameOf = (cell: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '_')
     .replaceAll(/^_|_$/g, '');
+
+const stated =
+  /\b(?:last[ -]?(?:updated?|modified)|updated|generated|date)(?: (?:on|at))?\s*:?\s+([A-Za-z]{3}.*|\d{4}-\d\d-\d\d.*)/i;
+
+function dateOf(comments: string[]): string | undefined {
+  for (const line of comments.slice(0, 50)) {
+    const found = feedDate(stated.exec(line.slice(0, 1_000))?.[1]);
+    if (found) return found;
+  }
+  return undefined;
+}
 
 function aboutOf(comments: string[]): string | undefined {
   const texts = comments.map((line) =>

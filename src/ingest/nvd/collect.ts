@@ -1,4 +1,4 @@
-import type { CollectContext, Collection } from '../collect.ts';
+import type { CollectContext, Collection, Digestible } from '../collect.ts';
 import { isObject, parseJsonBytes } from '../extract/json.ts';
 import type { Part } from '../record.ts';
 
@@ -58,10 +58,18 @@ async function readPage(
   url.searchParams.set('lastModEndDate', to);
   url.searchParams.set('startIndex', String(startIndex));
   if (!url.searchParams.has('resultsPerPage')) url.searchParams.set('resultsPerPage', pageSize);
-  const { bytes } = (await context.fetch(url.href, { accept: 'application/json' }))!;
+  const found = (await context.fetch(url.href, { accept: 'application/json' }))!;
+  const { count, total } = (await context.digest([found])) as PageDigest;
+  return { part: { name: `${from} ${startIndex}`, bytes: found.bytes }, count, total };
+}
+
+type PageDigest = { count: number; total: number };
+
+/** How many records a page has, and how many the range. Throws an Error for what is no page. */
+export function digestPage({ bytes }: Digestible): PageDigest {
   const page = parseJsonBytes(bytes);
   const list = isObject(page) ? page['vulnerabilities'] : undefined;
   const total = isObject(page) ? page['totalResults'] : undefined;
   if (!Array.isArray(list) || typeof total !== 'number') throw new Error('the answer is no page of the CVE API');
-  return { part: { name: `${from} ${startIndex}`, bytes }, count: list.length, total };
+  return { count: list.length, total };
 }

@@ -106,9 +106,23 @@ describe('a provider', () => {
         cursor,
         now: new Date(),
         allow: ['127.0.0.1'],
-        digest: async () => undefined,
+        digest: async (documents) => csaf.digest!(documents),
       }),
     )!;
+  const entry = (id: string) => ({
+    id,
+    updated: '2024-01-01T00:00:00Z',
+    content: { type: 'application/json', src: `${server.base}/2024/${id}.json` },
+  });
+  const feed = (path: string, ...ids: string[]) =>
+    server.document(path, JSON.stringify({ feed: { entry: ids.map(entry) } }));
+  const provider = (...paths: string[]) => {
+    const feeds = paths.map((path) => ({ url: `${server.base}${path}` }));
+    server.document(
+      '/metadata.json',
+      JSON.stringify({ distributions: [{ rolie: { feeds } }, { directory_url: 'x' }] }),
+    );
+  };
   const changes = (times: string[]) => times.map((time, index) => `"2024/${'ab'[index]}.json","${time}"`).join('\n');
 
   test('changes.csv: only what has another time is read again', async () => {
@@ -132,20 +146,77 @@ describe('a provider', () => {
   });
 
   test('ROLIE feeds come before directories; one that cannot be read is named', async () => {
-    const entry = (id: string) => ({
-      id,
-      updated: '2024-01-01T00:00:00Z',
-      content: { type: 'application/json', src: `${server.base}/2024/${id}.json` },
-    });
-    server.document('/white.json', JSON.stringify({ feed: { entry: [entry('a'), entry('b')] } }));
-    const feeds = [{ url: `${server.base}/white.json` }, { url: `${server.base}/gone.json` }];
-    server.document(
-      '/metadata.json',
-      JSON.stringify({ distributions: [{ rolie: { feeds } }, { directory_url: 'x' }] }),
-    );
+    feed('/white.json', 'a', 'b');
+    provider('/white.json', '/gone.json');
     const { parts, skipped } = await collect('/metadata.json');
     expect(parts).toHaveLength(2);
     expect(skipped).toEqual([{ entry: `${server.base}/gone.json`, reason: expect.stringContaining('404') }]);
+  });
+
+  test('of a provider only the lists that have changed are sent again; a list that fails is not forgotten', async () => {
+    feed('/one.json', 'a');
+    feed('/two.json', 'b');
+    provider('/one.json', '/two.json');
+    const first = await collect('/metadata.json');
+    server.asked.length = 0;
+    const second = await collect('/metadata.json', JSON.parse(JSON.stringify(first.cursor)));
+    expect(second).toMatchObject({ parts: [], unchanged: 2, skipped: [], more: false });
+    expect(server.asked.map(({ path }) => path)).toEqual(['/metadata.json', '/one.json', '/two.json']);
+    expect(server.asked.every(({ headers }) => headers['if-none-match'])).toBe(true);
+    server.routes.set('/two.json', (response) => void response.writeHead(500).end());
+    const third = await collect('/metadata.json', second.cursor);
+    expect([third.unchanged, third.skipped.length]).toEqual([2, 1]);
+    server.document('/2024/c.json', JSON.stringify(csafAdvisory('ACME-c')));
+    feed('/two.json', 'b', 'c');
+    const fourth = await collect('/metadata.json', third.cursor);
+    expect([fourth.parts.map(({ url }) => url), fourth.unchanged]).toEqual([[`${server.base}/2024/c.json`], 2]);
+  });
+
+  test('a provider with more lists than one pull asks for: the others have their turn, and nothing is forgotten', async () => {
+    const ids = Array.from({ length: 120 }, (_, n) => `n${n}`);
+    for (const id of ids) {
+      server.document(`/2024/${id}.json`, JSON.stringify(csafAdvisory(id)));
+      if (id !== 'n3') feed(`/${id}.json`, id);
+    }
+    provider(...ids.map((id) => `/${id}.json`));
+    const pulls: Collection[] = [];
+    for (let pull = 0; pull < 6; pull += 1)
+      pulls.push(await collect('/metadata.json', JSON.parse(JSON.stringify(pulls.at(-1)?.cursor ?? null))));
+    expect(pulls.map(({ parts, more }) => [parts.length, more])).toEqual([
+      [49, true],
+      [50, true],
+      [20, false],
+      [0, true],
+      [0, true],
+      [0, false],
+    ]);
+    expect(pulls.map(({ skipped }) => skipped.length)).toEqual([1, 0, 0, 1, 0, 0]);
+    expect(pulls.at(-1)!.unchanged).toBe(119);
+  });
+
+  test('a list of 90,000 documents is one; beside it a list for which there is no room is named', async () => {
+    const many = (name: string) =>
+      Array.from({ length: 90_000 }, (_, n) => `${name}-${n}.json,2024-01-01T00:00:00Z`).join('\n');
+    for (const name of ['x', 'y']) server.document(`/${name}/changes.csv`, many(name), 'text/csv');
+    const distributions = ['x', 'y'].map((name) => ({ directory_url: `${server.base}/${name}/` }));
+    server.document('/metadata.json', JSON.stringify({ distributions }));
+    const seen = Object.fromEntries(
+      many('x')
+        .split('\n')
+        .map((row) => [`${server.base}/x/${row.split(',')[0]}`, '2024-01-01T00:00:00.000Z']),
+    );
+    const { unchanged, skipped } = await collect('/metadata.json', { seen });
+    expect([unchanged, skipped]).toEqual([
+      90_000,
+      [{ entry: `${server.base}/y/`, reason: expect.stringContaining('more than 100000') }],
+    ]);
+  });
+
+  test('a directory whose changes.csv fails for a while is not read by index.txt, which tells no times', async () => {
+    server.document('/metadata.json', JSON.stringify({ distributions: [{ directory_url: `${server.base}/` }] }));
+    server.routes.set('/changes.csv', (response) => void response.writeHead(500).end());
+    server.document('/index.txt', '2024/a.json\n', 'text/plain');
+    await expect(collect('/metadata.json')).rejects.toThrow('status 500');
   });
 
   test('one document at the address, and 304 the next time', async () => {

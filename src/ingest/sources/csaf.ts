@@ -1,4 +1,5 @@
 import { collectCsaf } from '../csaf/collect.ts';
+import { readHead } from '../csaf/lists.ts';
 import { addAffected } from '../csaf/products.ts';
 import { collectProducts } from '../extract/affected-products.ts';
 import { collectClassification } from '../extract/classification.ts';
@@ -19,6 +20,7 @@ export const csaf: SourceFormat = {
   label: 'Security advisories (CSAF 2.0)',
   defaults: { reliability: 0.9, schedule: '0 * * * *' },
   collect: collectCsaf,
+  digest: ([found]) => readHead(found!),
   parse: (parts, { reliability }) => readParts(parts, (part) => readPart(part, reliability)),
 };
 

@@ -54,6 +54,54 @@ describe('lists as they are met', () => {
     });
   });
 
+  test('CSV with blanks before its quotes (ThreatFox, MalwareBazaar)', () => {
+    const parsed = parse(`# ThreatFox IOCs: recent additions - CSV format                #
+#
+# "first_seen_utc","ioc_id","ioc_value","ioc_type","threat_type","malware_alias","malware_printable","last_seen_utc","confidence_level","reference"
+"2026-03-03 06:14:29", "1", "evil-host.top", "domain", "botnet_cc", "Agentemis,BEACON", "Cobalt Strike", "", "75", "https://ref.example/x"
+"2026-03-03 06:14:29", "2", "198.51.101.7:443", "ip:port", "botnet_cc", "", "Cobalt Strike", "", "100", "None"
+`);
+    check(parsed);
+    const [{ title, iocs, classification }] = parsed.records as [Parsed['records'][number]];
+    expect([title, parsed.skipped]).toEqual(['ThreatFox IOCs: recent additions - CSV format', []]);
+    expect([...iocs.domains, ...iocs.ipv4]).toMatchObject([
+      { value: 'evil-host.top', confidence: 0.75, firstSeen: '2026-03-03T06:14:29.000Z' },
+      { normalizedValue: '198.51.101.7', confidence: 1 },
+    ]);
+    expect([iocs.urls, classification.mappings]).toEqual([[], []]);
+    expect(classification.malware.map(({ name }) => name)).toEqual(['Cobalt Strike']);
+    const quoted = parse('indicator,comment\nevil-host.top, "said ""x"", ""y"", and z"\n').records[0]!.storedText;
+    expect(quoted).toContain('comment: said "x",');
+  });
+
+  test.each([
+    ['# Last updated: 2026-03-02 10:00:00 (UTC) #', undefined, '2026-03-02T10:00:00.000Z'],
+    ['; Last-Modified: Mon, 02 Mar 2026 10:00:00 GMT', undefined, '2026-03-02T10:00:00.000Z'],
+    ['# Last update: Mon, 02 Mar 2026 11:00:00 +0100', '2020-01-01T00:00:00.000Z', '2026-03-02T10:00:00.000Z'],
+    ['# A list', '2026-03-02T10:00:00.000Z', '2026-03-02T10:00:00.000Z'],
+    ['# Updated daily', undefined, undefined],
+  ])('a row without a date was seen when the list is of: %s', (comment, modified, seen) => {
+    const bytes = Buffer.from(`${comment}\n198.51.101.23\n`);
+    const { records } = csv.parse([{ name: 'x.txt', bytes, modified }], { reliability: 0.7 });
+    expect(records[0]!.iocs.ipv4[0]!.lastSeen).toBe(seen);
+    const dated = Buffer.from(`${comment}\nip,first_seen\n198.51.101.23,2021-01-01\n`);
+    const [old] = csv.parse([{ name: 'x.csv', bytes: dated, modified }], { reliability: 0.7 }).records;
+    expect(old!.iocs.ipv4[0]!.lastSeen).toBe('2021-01-01T00:00:00.000Z');
+  });
+
+  test('addresses of phishing live a week: of a list of such, or of a row that says so', () => {
+    const days = (text: string, name?: string) => parse(text, name).records[0]!.iocs.urls.map(({ ttlDays }) => ttlDays);
+    expect(days('url,tags\nhttp://a.top/x,phishing\nhttp://b.top/x,elf\n')).toEqual([7, 30]);
+    expect(days('http://a.top/x\n', 'phishing-links.txt')).toEqual([7]);
+    expect(days('# Malware and phishing\nhttp://a.top/x\n')).toEqual([30]);
+    const tank = parse(
+      'phish_id,url,phish_detail_url,submission_time,target\n1,http://a.top/x,http://tank.top/detail?id=1,2026-03-02T10:00:00+00:00,Bank\n',
+    );
+    expect(tank.records[0]!.iocs.urls).toMatchObject([
+      { value: 'http://a.top/x', firstSeen: '2026-03-02T10:00:00.000Z', ttlDays: 7 },
+    ]);
+  });
+
   test('CSV with a header of its own, scores and families', () => {
     const parsed = parse(
       'first_seen_utc;dst_ip;dst_port;c2_status;malware;confidence\n2026-03-01;198.51.101.23;443;online;Emotet;75\n2026-03-02;198.51.101.23;443;online;Emotet;75\n2026-03-02;10.0.0.1;443;online;;\n',

@@ -24,7 +24,7 @@ const unzipped = (part: Part): Part[] =>
 
 /** A list is one item; a long one is several, each value always in the same of them. */
 function readList(part: Part, context: ParseContext): Parsed {
-  const { header, rows, about } = readTable(decodeUtf8(part.bytes));
+  const { header, rows, about, date = part.modified } = readTable(decodeUtf8(part.bytes));
   const read = rowReader(header);
   const lines: Line[] = [];
   let empty = 0;
@@ -36,6 +36,8 @@ function readList(part: Part, context: ParseContext): Parsed {
   if (lines.length === 0 && (rows.length > 0 || part.bytes.length === 0))
     throw new Error('the list holds no indicator that is known by its column or its form');
   const name = about ?? (part.name.replace(/\.\w+$/, '') || 'List');
+  const said = [part.name, about, ...(header ?? [])].join(' ');
+  const phishing = /phish/i.test(said) && !/malware/i.test(said);
   const count = partsOf(lines.length);
   const buckets = Array.from({ length: count }, (): Line[] => []);
   for (const line of lines) buckets[count === 1 ? 0 : bucketOf(line, count)]!.push(line);
@@ -48,6 +50,8 @@ function readList(part: Part, context: ParseContext): Parsed {
               recordId: count === 1 ? part.name : `${part.name} ${index + 1}/${count}`,
               title: count === 1 ? name : `${name} (${index + 1} of ${count})`,
               lines: bucket,
+              date,
+              phishing,
             },
             context,
           ),

@@ -64,7 +64,7 @@ function readRow(id: string, row: JsonObject, reliability: number): SourceRecord
     recordId: id,
     canonicalKey: `cve:${id}`,
     externalId: id,
-    title: textOf(row['vulnerabilityName']) ?? id,
+    title: (textOf(row['vulnerabilityName']) ?? id).trim().slice(0, 500).toWellFormed(),
     publishTime: instant(row['dateAdded']),
     withdrawn: false,
     severity: judged.severity,
@@ -91,4 +91,10 @@ function readRow(id: string, row: JsonObject, reliability: number): SourceRecord
   };
 }
 
-const cwesOf = (row: JsonObject): string[] => [...new Set(textsOf(row['cwes']).map((cwe) => cwe.trim()))];
+const cwesOf = (row: JsonObject): string[] => [
+  ...new Set(
+    textsOf(row['cwes'])
+      .map((cwe) => cwe.trim())
+      .filter((cwe) => /^CWE-\d+$/.test(cwe)),
+  ),
+];

@@ -217,6 +217,19 @@ describe('a feed', () => {
     expect(await collect(second.cursor)).toMatchObject({ parts: [], unchanged: 1, skipped: [] });
   });
 
+  test('a manifest that has not changed is not sent again, and everything stays known', async () => {
+    publish({ a: '1', b: '2' });
+    const first = await collect();
+    server.asked.length = 0;
+    const second = await collect(first.cursor);
+    expect(second).toMatchObject({ parts: [], unchanged: 2, skipped: [], more: false });
+    expect(server.asked.map(({ path, headers }) => [path, typeof headers['if-none-match']])).toEqual([
+      ['/feed/manifest.json', 'string'],
+    ]);
+    publish({ a: '1', b: '3' });
+    expect((await collect(second.cursor)).parts.map(({ name }) => name)).toEqual([mispId('b')]);
+  });
+
   test.each([
     ['a list', '[]', /no list of events/],
     ['something else', '{"a":1}', /no list of events/],

@@ -1,4 +1,4 @@
-import { collectEntries } from '../collect-entries.ts';
+import { collectEntries, fetchList } from '../collect-entries.ts';
 import type { CollectContext, Collection, Digestible } from '../collect.ts';
 import { isObject, parseJsonBytes, scalarText, textOf, type JsonObject } from '../extract/json.ts';
 import { readEvent } from '../misp/record.ts';
@@ -26,12 +26,10 @@ export const misp: SourceFormat = {
 /** The manifest names the events and when each was last changed; an event that goes from it is not taken back by that. */
 async function collectFeed(context: CollectContext): Promise<Collection> {
   const address = context.url.endsWith('/') ? `${context.url}manifest.json` : context.url;
-  const manifest = (await context.fetch(address, { accept: 'application/json' }))!;
-  const rows = (await context.digest([manifest])) as ManifestRow[];
-  return collectEntries(
-    context,
-    rows.map(({ id, mark }) => ({ id, url: new URL(`./${id}.json`, address).href, mark })),
-  );
+  const manifest = await fetchList(context, address, { accept: 'application/json' });
+  const rows = manifest ? ((await context.digest([manifest])) as ManifestRow[]) : [];
+  const entries = rows.map(({ id, mark }) => ({ id, url: new URL(`./${id}.json`, address).href, mark }));
+  return collectEntries(context, { entries, lists: { [address]: manifest } });
 }
 
 type ManifestRow = { id: string; mark: string | undefined };

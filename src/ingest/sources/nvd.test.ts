@@ -88,7 +88,7 @@ describe('the API', () => {
       cursor,
       now,
       allow: ['127.0.0.1'],
-      digest: async () => undefined,
+      digest: async (documents) => nvd.digest!(documents),
       headers: { apikey: 'k' },
       bounds,
     });

@@ -5,7 +5,7 @@ import { isObject, objectsOf, parseJsonBytes, textOf, type JsonObject } from '..
 import { firstSentences } from '../extract/sentences.ts';
 import { judgeSeverity } from '../extract/severity.ts';
 import { createStoredText } from '../extract/stored-text.ts';
-import { collectNvd } from '../nvd/collect.ts';
+import { collectNvd, digestPage } from '../nvd/collect.ts';
 import { addConfigured } from '../nvd/cpe.ts';
 import { instant, noIocs, type Parsed, type Part, type SourceFormat, type SourceRecord } from '../record.ts';
 import { readParts } from './parts.ts';
@@ -25,6 +25,7 @@ export const nvd: SourceFormat = {
     schedule: '30 */2 * * *',
   },
   collect: collectNvd,
+  digest: ([page]) => digestPage(page!),
   parse: (parts, { reliability }) => readParts(parts, (part) => readPage(part, reliability)),
 };
 

@@ -1,6 +1,6 @@
 import { zipSync } from 'fflate';
-import { expect, test } from 'vitest';
-import { collectContext, type Collection } from '../collect.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { collectContext, type CollectBounds, type Collection } from '../collect.ts';
 import type { Parsed } from '../record.ts';
 import { osvRecord } from '../test-osv.ts';
 import { startServer } from '../test-server.ts';
@@ -120,27 +120,120 @@ test('archives and documents made to do harm are refused quickly', () => {
   expect(performance.now() - began).toBeLessThan(20_000);
 });
 
-test('an index of one ecosystem, and of all: what has another time is read again', async () => {
-  const server = await startServer();
-  const collect = (path: string, cursor?: unknown): Promise<Collection> =>
-    osv.collect!(collectContext({ url: `${server.base}${path}`, cursor, now: new Date(), allow: ['127.0.0.1'], digest: async () => undefined }))!; // prettier-ignore
-  for (const path of ['/PyPI/PYSEC-2024-1', '/PyPI/PYSEC-2024-2', '/Rocky%20Linux/RLSA-2024%3A3'])
+describe('an index', () => {
+  let server: Awaited<ReturnType<typeof startServer>>;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.stop());
+  beforeEach(() => {
+    server.routes.clear();
+    server.asked.length = 0;
+  });
+  const collect = (path: string, cursor?: unknown, bounds: Partial<CollectBounds> = {}): Promise<Collection> =>
+    osv.collect!(
+      collectContext({
+        url: `${server.base}${path}`,
+        cursor: cursor === undefined ? undefined : JSON.parse(JSON.stringify(cursor)),
+        now: new Date(),
+        allow: ['127.0.0.1'],
+        digest: async () => undefined,
+        bounds,
+      }),
+    )!;
+  const names = ({ parts }: Collection): string[] => parts.map(({ name }) => name);
+  const record = (path: string) =>
     server.document(`${path}.json`, JSON.stringify(osvRecord(decodeURIComponent(path.split('/').at(-1)!))));
-  server.document('/PyPI/modified_id.csv', '2024-01-02T00:00:00Z,PYSEC-2024-2\n2024-01-01T00:00:00Z,PYSEC-2024-1\n');
-  const first = await collect('/PyPI/modified_id.csv');
-  expect(first.parts.map(({ name }) => name)).toEqual(['PYSEC-2024-2', 'PYSEC-2024-1']);
-  server.document('/PyPI/modified_id.csv', '2024-01-03T00:00:00Z,PYSEC-2024-1\n2024-01-02T00:00:00Z,PYSEC-2024-2\n');
-  const second = await collect('/PyPI/modified_id.csv', first.cursor);
-  expect([second.parts.map(({ name }) => name), second.unchanged]).toEqual([['PYSEC-2024-1'], 1]);
-  const rows = ['2024-01-03T00:00:00Z,PyPI/PYSEC-2024-1', '2024-01-02T00:00:00Z,Rocky Linux/RLSA-2024:3'];
-  server.document('/modified_id.csv', rows.join('\n'));
-  const all = await collect('/modified_id.csv');
-  const { records } = osv.parse(all.parts, { reliability: 0.8 });
-  expect(records.map(({ textUrl }) => textUrl)).toEqual([
-    `${server.base}/PyPI/PYSEC-2024-1.json`,
-    `${server.base}/Rocky%20Linux/RLSA-2024%3A3.json`,
-  ]);
-  server.document('/none.csv', 'name,value\n');
-  await expect(collect('/none.csv')).rejects.toThrow('no row with a time and an id');
-  server.stop();
+  const minute = (n: number): string => new Date(Date.UTC(2024, 0, 1, 0, n)).toISOString();
+  const row = (n: number): string => `${minute(n)},PYSEC-2024-${n}`;
+  /** Rows of the minutes `from` to `to`, the newest first. */
+  const rows = (from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, n) => row(to - n));
+
+  test('of one ecosystem, and of all: what has another time is read again, the oldest first', async () => {
+    for (const path of ['/PyPI/PYSEC-2024-1', '/PyPI/PYSEC-2024-2', '/Rocky%20Linux/RLSA-2024%3A3']) record(path);
+    server.document('/PyPI/modified_id.csv', '2024-01-02T00:00:00Z,PYSEC-2024-2\n2024-01-01T00:00:00Z,PYSEC-2024-1\n');
+    const first = await collect('/PyPI/modified_id.csv');
+    expect(names(first)).toEqual(['PYSEC-2024-1', 'PYSEC-2024-2']);
+    server.document('/PyPI/modified_id.csv', '2024-01-03T00:00:00Z,PYSEC-2024-1\n2024-01-02T00:00:00Z,PYSEC-2024-2\n');
+    const second = await collect('/PyPI/modified_id.csv', first.cursor);
+    expect([names(second), second.unchanged]).toEqual([['PYSEC-2024-1'], 1]);
+    server.asked.length = 0;
+    expect(await collect('/PyPI/modified_id.csv', second.cursor)).toMatchObject({ parts: [], unchanged: 2 });
+    expect(server.asked.map(({ headers }) => typeof headers['if-none-match'])).toEqual(['string']);
+    server.document(
+      '/modified_id.csv',
+      ['2024-01-03T00:00:00Z,PyPI/PYSEC-2024-1', '2024-01-02T00:00:00Z,Rocky Linux/RLSA-2024:3'].join('\n'),
+    );
+    const { records } = osv.parse((await collect('/modified_id.csv')).parts, { reliability: 0.8 });
+    expect(records.map(({ textUrl }) => textUrl)).toEqual([
+      `${server.base}/Rocky%20Linux/RLSA-2024%3A3.json`,
+      `${server.base}/PyPI/PYSEC-2024-1.json`,
+    ]);
+  });
+
+  test('with any number of rows: one look at it serves many pulls, and in the end everything is read', async () => {
+    for (let n = 1; n <= 9; n += 1) record(`/PYSEC-2024-${n}`);
+    // Most of the index was read long ago: all but the first rows lie before what is remembered.
+    const floor = `${minute(0)} PYSEC-2024-0`;
+    const old = Array.from({ length: 150_000 }, (_, n) => `2023-01-01T00:00:00Z,GO-2023-${n}`);
+    server.document('/i.csv', [...rows(1, 9), ...old].join('\n'));
+    const pulls: Collection[] = [];
+    for (let pull = 0; pull < 4; pull += 1)
+      pulls.push(await collect('/i.csv', pulls.at(-1)?.cursor ?? { floor }, { documentsMax: 4 }));
+    expect(pulls.map(names)).toEqual([
+      ['PYSEC-2024-1', 'PYSEC-2024-2', 'PYSEC-2024-3'],
+      ['PYSEC-2024-4', 'PYSEC-2024-5', 'PYSEC-2024-6', 'PYSEC-2024-7'],
+      ['PYSEC-2024-8', 'PYSEC-2024-9'],
+      [],
+    ]);
+    expect(pulls.map(({ more }) => more)).toEqual([true, true, true, false]);
+    expect(server.asked.filter(({ path }) => path === '/i.csv')).toHaveLength(2);
+  });
+
+  test('a row that is dated late is read, one that fails is tried again, and what is remembered has an end', async () => {
+    const held = Object.fromEntries(
+      rows(1, 60_000)
+        .filter((one) => one !== row(30_000))
+        .map((one) => one.split(',').toReversed() as [string, string]),
+    );
+    server.document('/i.csv', rows(1, 60_001).join('\n'));
+    record('/PYSEC-2024-60001');
+    const first = await collect('/i.csv', { seen: held });
+    expect([names(first), first.skipped.map(({ entry }) => entry)]).toEqual([
+      ['PYSEC-2024-60001'],
+      ['PYSEC-2024-30000'],
+    ]);
+    const cursor = first.cursor as { seen: Record<string, string>; floor: string };
+    expect([Object.keys(cursor.seen).length, cursor.floor]).toEqual([50_000, `${minute(10_000)} PYSEC-2024-10000`]);
+    record('/PYSEC-2024-30000');
+    expect(names(await collect('/i.csv', cursor))).toEqual(['PYSEC-2024-30000']);
+  });
+
+  test('where the newest rows stand first, no more of it is fetched than was not seen', async () => {
+    let sent = 0;
+    server.routes.set('/i.csv', (response) => {
+      response.write(`${rows(1, 200).join('\n')}\n`);
+      const timer = setInterval(() => response.write(`${rows(-2_000, 0).join('\n')}\n`, () => (sent += 1)), 1);
+      response.on('close', () => clearInterval(timer));
+    });
+    for (let n = 198; n <= 200; n += 1) record(`/PYSEC-2024-${n}`);
+    const seen = Object.fromEntries(rows(51, 197).map((one) => one.split(',').toReversed() as [string, string]));
+    const found = await collect('/i.csv', { seen, floor: row(50).replace(',', ' ') });
+    const read = ['PYSEC-2024-198', 'PYSEC-2024-199', 'PYSEC-2024-200'];
+    expect([names(found), found.skipped, found.more]).toEqual([read, [], false]);
+    expect(sent).toBeLessThan(50);
+  });
+
+  test('in another order it is looked at to its end', async () => {
+    server.document('/i.csv', rows(1, 5).toReversed().join('\n'));
+    for (let n = 3; n <= 5; n += 1) record(`/PYSEC-2024-${n}`);
+    expect(names(await collect('/i.csv', { floor: row(2).replace(',', ' ') }))).toHaveLength(3);
+  });
+
+  test('one that holds no row is refused', async () => {
+    server.document('/none.csv', 'name,value\n');
+    await expect(collect('/none.csv')).rejects.toThrow('no row with a time and an id');
+    server.document('/none.csv', 'x'.repeat(100_000));
+    await expect(collect('/none.csv')).rejects.toThrow('no row with a time and an id');
+  });
 });

@@ -1,22 +1,20 @@
-import { collectEntries } from '../collect-entries.ts';
-import type { CollectContext, Collection } from '../collect.ts';
 import { collectProducts } from '../extract/affected-products.ts';
 import { collectClassification } from '../extract/classification.ts';
 import { bestScore, scoreOfVector } from '../extract/cvss.ts';
-import { decodeUtf8, isObject, objectsOf, textOf, textsOf, type JsonObject } from '../extract/json.ts';
+import { isObject, objectsOf, textOf, textsOf, type JsonObject } from '../extract/json.ts';
 import { firstSentences } from '../extract/sentences.ts';
 import { ownValue } from '../../lib/own-value.ts';
 import { judgeSeverity } from '../extract/severity.ts';
 import { createStoredText } from '../extract/stored-text.ts';
 import { parseJsonOrYaml } from '../extract/yaml.ts';
 import { instant, noIocs, type Parsed, type Part, type SourceFormat, type SourceRecord } from '../record.ts';
+import { collectOsv } from '../osv/collect.ts';
+import { idPattern } from '../osv/scan.ts';
 import { versionsOf } from '../osv/versions.ts';
 import { isZip, readZip } from '../../lib/zip.ts';
 import { readParts } from './parts.ts';
 
 const cvePattern = /^CVE-\d{4}-\d{4,19}$/;
-const idPattern = /^[A-Za-z0-9][A-Za-z0-9._:+-]{2,199}$/;
-const indexMaxRows = 100_000;
 const fileNames = /\.(?:json|ya?ml)(?:\.gz)?$/i;
 const zipBounds = { entriesMax: 100_000, entryMaxBytes: 8 * 1024 * 1024, totalMaxBytes: 256 * 1024 * 1024 };
 
@@ -36,26 +34,9 @@ export const osv: SourceFormat = {
   label: 'Open Source Vulnerabilities (OSV)',
   defaults: { language: 'en', reliability: 0.8, schedule: '0 * * * *' },
   files: /\.(?:json(?:\.gz)?|ya?ml(?:\.gz)?|zip)$/i,
-  collect: (context) => (/\.csv$/i.test(new URL(context.url).pathname) ? collectIndex(context) : undefined),
+  collect: (context) => (/\.csv$/i.test(new URL(context.url).pathname) ? collectOsv(context) : undefined),
   parse: (parts, { reliability }) => readParts(parts.flatMap(unzipped), (part) => readPart(part, reliability)),
 };
-
-/** `modified_id.csv` has a row `time,id` for each record, whose file stands beside it; `time,ecosystem/id` where it is of all ecosystems. */
-async function collectIndex(context: CollectContext): Promise<Collection> {
-  const index = await context.fetch(context.url, { accept: 'text/csv, */*;q=0.1' });
-  const rows = decodeUtf8(index!.bytes).split('\n', indexMaxRows + 1);
-  if (rows.length > indexMaxRows) throw new Error(`the index has more than ${indexMaxRows} rows`);
-  const entries = rows.flatMap((row) => {
-    const [time = '', id = ''] = row.trim().split(',');
-    const path = id.split('/');
-    const name = path.at(-1)!;
-    if (!instant(time) || !idPattern.test(name)) return [];
-    const file = `${path.map(encodeURIComponent).join('/')}.json`;
-    return [{ id: name, mark: time, url: new URL(`./${file}`, context.url).href }];
-  });
-  if (entries.length === 0) throw new Error('the index has no row with a time and an id');
-  return collectEntries(context, entries);
-}
 
 const unzipped = (part: Part): Part[] =>
   isZip(part.bytes) ? readZip(part.bytes, (name) => fileNames.test(name), zipBounds) : [part];

@@ -3,7 +3,7 @@ import type { Parsed, Part, Skipped, SourceRecord } from '../record.ts';
 const textMaxChars = 4_000_000;
 
 /**
- * Reads the parts of a source one by one. A part that cannot be read is named, and refuses the whole only where it is the only one. Of a
+ * Reads the parts of a source one by one. A part that cannot be read is named, and refuses the whole only where it is the source's only one. Of a
  * record that stands in several parts the newest counts; one that is too large to keep is named.
  */
 export function readParts(parts: Part[], readPart: (part: Part) => Parsed): Parsed {
@@ -15,7 +15,7 @@ export function readParts(parts: Part[], readPart: (part: Part) => Parsed): Pars
       records.push(...read.records);
       skipped.push(...read.skipped);
     } catch (error) {
-      if (parts.length === 1) throw error;
+      if (parts.length === 1 && !part.isListed) throw error;
       skipped.push({ entry: part.name, reason: error instanceof Error ? error.message : String(error) });
     }
   }

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { CollectContext, Collection, Digestible } from '../collect.ts';
 import { wellFormed } from '../extract/stored-text.ts';
+import { FetchStatusError } from '../../lib/fetch.ts';
 import { readFeed, type FeedEntry } from '../feeds/feed.ts';
 import type { Part, Skipped, SourceFormat, UnreadText } from '../record.ts';
 
 const atOnce = 3;
 const pagesMax = 200;
+const failuresMax = 5;
 const idMaxChars = 500;
 const pageMaxBytes = 4 * 1024 * 1024;
 const accepts = 'text/html, application/xhtml+xml, text/plain;q=0.8';
@@ -99,8 +101,7 @@ async function collect(context: CollectContext): Promise<Collection> {
     accept: 'application/rss+xml, application/atom+xml, application/feed+json, application/xml, */*;q=0.5',
     ...(isQuiet ? { etag: held.etag, lastModified: held.lastModified } : {}),
   });
-  if (!feed && isQuiet) return { parts: [], cursor: held, unchanged: known.size, skipped: [], more: false };
-  if (!feed) throw new Error('the server says that nothing is new without being asked');
+  if (!feed) return { parts: [], cursor: held, unchanged: known.size, skipped: [], more: false };
   const { entries, left } = (await context.digest([feed])) as Entries;
   const seen = new Map<string, string>();
   const read = new Map<string, Part>();
@@ -108,6 +109,7 @@ async function collect(context: CollectContext): Promise<Collection> {
   const open = entries.filter((entry) => known.get(entry.recordId) !== markOf(entry, context.now));
   let [next, unchanged] = [0, entries.length - open.length];
   for (const { recordId } of entries) if (known.has(recordId)) seen.set(recordId, known.get(recordId)!);
+  const readPage = pageReader(context);
   const lane = async (): Promise<void> => {
     while (next < Math.min(open.length, pagesMax) && context.hasRoom()) {
       const entry = open[next]!;
@@ -115,7 +117,7 @@ async function collect(context: CollectContext): Promise<Collection> {
       const { recordId } = entry;
       const mark = markOf(entry, context.now);
       const before = known.get(recordId);
-      const page = await pageOf(context, entry);
+      const page = await readPage(entry);
       if (page instanceof Error) {
         const isSame = before?.split(' ')[0] === mark.split(' ')[0];
         if (isSame) unchanged += 1;
@@ -158,15 +160,27 @@ function quietUntil(entries: Entry[], now: Date): string {
   return new Date(Math.min(now.getTime() + rereadDays * dayMs, ...due)).toISOString();
 }
 
-async function pageOf(context: CollectContext, entry: Entry): Promise<Part | Error> {
-  const part: Part = { name: entry.recordId, bytes: Buffer.alloc(0), entry };
-  if (!/^https?:\/\//i.test(entry.link ?? '')) return part;
-  try {
-    const found = (await context.fetch(entry.link!, { accept: accepts, bytesMax: pageMaxBytes }))!;
-    return { ...part, bytes: found.bytes, url: found.url, contentType: found.contentType };
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
+/** Fetches pages of entries; of a host that fails several times in a row, or asks for more patience than there is, no more. */
+function pageReader(context: CollectContext): (entry: Entry) => Promise<Part | Error> {
+  const failures = new Map<string, number>();
+  return async (entry) => {
+    const { link = '', recordId } = entry;
+    const part: Part = { name: recordId, bytes: Buffer.alloc(0), entry };
+    if (!/^https?:\/\//i.test(link)) return part;
+    const host = URL.parse(link)?.host ?? '';
+    if ((failures.get(host) ?? 0) >= failuresMax) return new Error(`${host} is left alone after its failures`);
+    try {
+      const found = (await context.fetch(link, { accept: accepts, bytesMax: pageMaxBytes }))!;
+      failures.delete(host);
+      return { ...part, bytes: found.bytes, url: found.url, contentType: found.contentType };
+    } catch (error) {
+      const status = error instanceof FetchStatusError ? error.status : 0;
+      // An answer that will be the same the next time is no trouble of the server.
+      if (status < 400 || status >= 500) failures.set(host, (failures.get(host) ?? 0) + 1);
+      if (status === 429) failures.set(host, failuresMax);
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  };
 }
 
 /** What the feed says of the entry, and how often its page should have been read by now. */

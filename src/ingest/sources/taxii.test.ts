@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { collectContext, type CollectBounds, type Collection } from '../collect.ts';
+import { collectContext, type CollectBounds, type Collection, type Digestible } from '../collect.ts';
 import { startServer, type Asked, type Route } from '../test-server.ts';
 import { taxii } from './taxii.ts';
 
@@ -70,14 +70,19 @@ beforeEach(() => {
   server.routes.set(path, objects);
 });
 
-const collect = (at = path, cursor?: unknown, bounds: Partial<CollectBounds> = {}): Promise<Collection> =>
+const collect = (
+  at = path,
+  cursor?: unknown,
+  bounds: Partial<CollectBounds> = {},
+  digest: (documents: Digestible[]) => unknown = (documents) => taxii.digest!(documents),
+): Promise<Collection> =>
   taxii.collect!(
     collectContext({
       url: `${server.base}${at}`,
       cursor: cursor === undefined ? undefined : JSON.parse(JSON.stringify(cursor)),
       now: new Date('2024-06-02T00:00:00Z'),
       allow: ['127.0.0.1'],
-      digest: async (documents) => taxii.digest!(documents),
+      digest: async (documents) => digest(documents),
       headers: { authorization: `Basic ${Buffer.from('me:secret').toString('base64')}` },
       bounds,
     }),
@@ -104,6 +109,19 @@ describe('a collection', () => {
     expect(titles(fourth)).toContain('Indicator 4');
     put([indicator(5)], 120);
     expect(titles(await collect(path, fourth.cursor))).not.toContain('Indicator 1');
+  });
+
+  test('every page is read once, however many there are', async () => {
+    put(
+      Array.from({ length: 5 }, (_, n) => indicator(n)),
+      0,
+    );
+    let digested = 0;
+    const found = await collect(path, undefined, {}, (documents) => {
+      digested += documents.length;
+      return taxii.digest!(documents);
+    });
+    expect([titles(found).length, digested, server.asked.length]).toEqual([5, 3, 3]);
   });
 
   test('an object that is dated late within the overlap is not missed', async () => {

@@ -1,6 +1,6 @@
 import type { SourceFormat } from '../record.ts';
 import { collectTaxii } from '../taxii-client/collect.ts';
-import { digestPages } from '../taxii-client/digest.ts';
+import { digestPage } from '../taxii-client/digest.ts';
 import { parseStix } from './stix.ts';
 
 /** A TAXII 2.1 server: discovery, an API root or one collection. Loose indicators are items of their own, so that each can change alone. */
@@ -8,6 +8,6 @@ export const taxii: SourceFormat = {
   label: 'TAXII 2.1 server',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   collect: collectTaxii,
-  digest: digestPages,
+  digest: ([page]) => digestPage(page!),
   parse: (parts, context) => parseStix(parts, context, { loose: 'each' }),
 };

@@ -1,7 +1,7 @@
 import { FetchStatusError } from '../../lib/fetch.ts';
-import type { CollectContext, Collection, Digestible, Document } from '../collect.ts';
+import type { CollectContext, Collection, Document } from '../collect.ts';
 import { instant, type Part, type Skipped } from '../record.ts';
-import type { PagesDigest } from './digest.ts';
+import { joinPages, type PageDigest, type Pages } from './digest.ts';
 import { fetchAnswer, objectEndpoints } from './endpoints.ts';
 
 /** How the rest of a list is asked for: by the server's word for it or, where it gives none, by the date of what came last (TAXII 2.1, 3.5). */
@@ -11,7 +11,7 @@ type Next = { next: string } | { added_after: string };
  * which is nothing new when it comes again.
  */
 type Place = { addedAfter?: string | undefined; next?: Next | undefined; tail?: string };
-type Pages = { read: PagesDigest; place: Place; whole: boolean };
+type Read = { read: Pages; place: Place; whole: boolean };
 
 const pageLimit = '1000';
 const pagesMax = 10_000;
@@ -37,12 +37,7 @@ export async function collectTaxii(context: CollectContext): Promise<Collection>
     try {
       const before = places[url] ?? {};
       const { read, place, whole } = await readNew(context, url, before);
-      if (read.count > 0)
-        parts.push({
-          name: url,
-          url,
-          bytes: Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength),
-        });
+      if (read.count > 0) parts.push({ name: url, url, bytes: read.bytes });
       if (!whole && before.addedAfter !== undefined)
         skipped.push({ entry: url, reason: 'too large to be read as a whole; only what is new was read' });
       places[url] = place;
@@ -56,7 +51,7 @@ export async function collectTaxii(context: CollectContext): Promise<Collection>
   return { parts, cursor: { places }, unchanged: 0, skipped, more };
 }
 
-async function readNew(context: CollectContext, url: string, before: Place): Promise<Pages> {
+async function readNew(context: CollectContext, url: string, before: Place): Promise<Read> {
   const added = await readPages(context, url, before).catch((error: unknown) => {
     // A server does not remember for ever where a list was left.
     if (before.next === undefined || !(error instanceof FetchStatusError) || ![400, 404, 410].includes(error.status))
@@ -74,13 +69,13 @@ async function readNew(context: CollectContext, url: string, before: Place): Pro
     : { ...added, whole: false };
 }
 
-async function readPages(context: CollectContext, url: string, from: Place): Promise<Pages> {
-  const pages: Digestible[] = [];
+async function readPages(context: CollectContext, url: string, from: Place): Promise<Read> {
+  const pages: PageDigest[] = [];
   let { next } = from;
   let last: string | undefined = from.addedAfter;
   for (let page = 0; page < pagesMax; page += 1) {
     if (page > 0 && !context.hasRoom())
-      return { read: await digest(context, pages), place: { addedAfter: from.addedAfter, next }, whole: false };
+      return { read: joinPages(pages), place: { addedAfter: from.addedAfter, next }, whole: false };
     const address = new URL(url);
     const query = {
       limit: pageLimit,
@@ -90,13 +85,13 @@ async function readPages(context: CollectContext, url: string, from: Place): Pro
     for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
     const answer = await fetchAnswer(context, address.href);
     const addedLast = lastOf(answer);
-    pages.push(answer);
-    const read = await digest(context, [answer]);
+    const read = (await context.digest([answer])) as PageDigest;
+    pages.push(read);
     last = later(last, addedLast);
     next = nextOf(read, { addedLast, asked: address.searchParams.get('added_after') });
     if (next === undefined) {
       const place = { addedAfter: last ?? context.now.toISOString() };
-      return { read: page === 0 ? read : await digest(context, pages), place, whole: true };
+      return { read: joinPages(pages), place, whole: true };
     }
   }
   throw new Error(`the collection has more than ${pagesMax} pages`);
@@ -108,7 +103,7 @@ function lastOf({ headers }: Document): string | undefined {
 }
 
 function nextOf(
-  { more, next }: PagesDigest,
+  { more, next }: PageDigest,
   page: { addedLast: string | undefined; asked: string | null },
 ): Next | undefined {
   if (!more) return undefined;
@@ -117,9 +112,6 @@ function nextOf(
     throw new Error('the server says that there is more and not where');
   return { added_after: page.addedLast };
 }
-
-const digest = async (context: CollectContext, pages: Digestible[]): Promise<PagesDigest> =>
-  (await context.digest(pages)) as PagesDigest;
 
 const overlapped = (time: string): string => new Date(Date.parse(time) - overlapMs).toISOString();
 
