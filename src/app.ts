@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import compress from '@fastify/compress';
 import { LogController, fastify } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
@@ -36,7 +37,6 @@ import { sendProblem } from './http/problem.ts';
 import { requestLog } from './http/request-log.ts';
 import type { App } from './http/route.ts';
 import { answerUnknownRoutes } from './http/unknown-routes.ts';
-import { uuidv7 } from './lib/ids.ts';
 import { logRoutes } from './logs/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { orgRoutes } from './orgs/routes.ts';
@@ -50,7 +50,7 @@ export async function buildApp(deps: Deps): Promise<App> {
     loggerInstance: deps.log,
     childLoggerFactory: requestLog,
     bodyLimit: bodyMaxBytes,
-    genReqId: () => uuidv7(),
+    genReqId: () => randomUUID(),
     logController: new LogController({
       requestIdLogLabel: 'requestId',
       disableRequestLogging: deps.config.logLevel !== 'debug',

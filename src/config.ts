@@ -34,6 +34,7 @@ export const Settings = z.object({
   TOCSIN_API_KEY: z
     .string()
     .min(20, 'must have at least 20 characters')
+    .regex(/^[\x20-\x7E]*$/, 'must be of plain ASCII characters, which a request can carry')
     .optional()
     .describe(
       'Administrator key of the organization `default`; at least 20 characters; a changed value replaces the old one.',

@@ -239,27 +239,36 @@ describe('kill -9 while writes are acknowledged', () => {
     },
   );
 
-  test('the server alone: the service answers again within seconds, with every acknowledged write', async () => {
-    let over = false;
-    const writing = writeUntil(() => over);
-    const before = acknowledged.length;
-    await until(
-      () => acknowledged.length > before + 20,
-      () => 'no write was acknowledged',
-    );
-    process.kill(postmasterOf(program), 'SIGKILL');
-    const atKill = acknowledged.length;
-    await until(
-      () => acknowledged.length > atKill + 20,
-      () => `no write after the crash:\n${program.output()}`,
-      program.hasEnded,
-      20_000,
-    );
-    over = true;
-    await writing;
-    await kept();
-    expect([...refusals].filter((status) => status !== 503)).toEqual([]);
-    expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+  test.each([
+    ['killed', 'SIGKILL'],
+    ['stopped', 'SIGINT'],
+  ] as const)(
+    'the server alone %s: the service answers again within seconds, with every acknowledged write',
+    async (_, signal) => {
+      let over = false;
+      const writing = writeUntil(() => over);
+      const before = acknowledged.length;
+      await until(
+        () => acknowledged.length > before + 20,
+        () => 'no write was acknowledged',
+      );
+      process.kill(postmasterOf(program), signal);
+      const atKill = acknowledged.length;
+      await until(
+        () => acknowledged.length > atKill + 20,
+        () => `no write after the crash:\n${program.output()}`,
+        program.hasEnded,
+        20_000,
+      );
+      over = true;
+      await writing;
+      await kept();
+      expect([...refusals].filter((status) => status !== 503)).toEqual([]);
+      expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+    },
+  );
+
+  test('a stop leaves no process', async () => {
     expect(await program.kill('SIGTERM')).toBe(0);
     expect(listProcesses().filter(({ command }) => command.includes(locationOf(program)))).toEqual([]);
   });

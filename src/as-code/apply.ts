@@ -1,5 +1,5 @@
 import type { Service } from './client.ts';
-import { hashOfFields } from './fields.ts';
+import { changesOf, changesTests, hashOfFields, type Fields } from './fields.ts';
 import { writeLock, type Lock } from './folder.ts';
 import type { Known, Step } from './plan.ts';
 
@@ -27,21 +27,21 @@ export async function applySteps(
     }
     if (step.kind !== 'same') writeLock(folder, next);
   }
-  // Also for what was the same: a folder that is applied for the first time has no lock yet.
-  if (JSON.stringify(next) !== JSON.stringify(lock)) writeLock(folder, next);
+  // Also for what was the same: a file that got another name, a folder that is applied for the first time.
+  if (steps.length > 0) writeLock(folder, next);
   return { done, failed };
 }
 
 async function applyStep(service: Service, lock: Lock, step: Step): Promise<boolean> {
   switch (step.kind) {
     case 'create':
-      note(lock, step, await service.create(step.fields));
+      await finish(service, lock, step, await service.create(step.fields));
       return true;
     case 'update':
-      note(lock, step, await service.update(step.id, step));
+      await finish(service, lock, step, await service.update(step.id, step));
       return true;
     case 'delete':
-      await service.remove(step.id);
+      await service.remove(step.id, step.known);
       delete lock[step.file];
       return true;
     case 'same':
@@ -57,6 +57,15 @@ async function applyStep(service: Service, lock: Lock, step: Step): Promise<bool
   }
 }
 
-function note(lock: Lock, { file, fields }: Extract<Step, { fields: unknown }>, known: Known): void {
+type Written = { file: string; fields: Fields };
+
+/** Its tests, where they differ. Noted before them too: were they refused, it would be made a second time, or look changed by others. */
+async function finish(service: Service, lock: Lock, step: Written, made: Known): Promise<void> {
+  note(lock, { file: step.file, fields: made.fields }, made);
+  const isWhole = !changesTests(changesOf(made.fields, step.fields));
+  note(lock, step, isWhole ? made : await service.putTests(made, step.fields));
+}
+
+function note(lock: Lock, { file, fields }: Written, known: Known): void {
   lock[file] = { id: known.id, file: hashOfFields(fields), service: hashOfFields(known.fields) };
 }

@@ -8,7 +8,7 @@ import { startApp, type TestOrg } from '../../test/harness.ts';
 import { parse } from 'yaml';
 import { root, runProgram } from '../../test/program.ts';
 import { lockName } from './folder.ts';
-import { diffLines } from './print.ts';
+import { diffLines, printPlan } from './print.ts';
 
 const { app, newOrg } = await startApp();
 const url = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -153,6 +153,8 @@ test('what the service refuses is told by file and field, and the rest goes on',
   expect((await tocsin('plan')).out).toContain('worse.yaml:1: nam: is no field of a detection');
   expect((await runProgram(['plan', folder], folder, { TOCSIN_URL: url })).code).toBe(2);
   expect((await runProgram(['plan'], folder, { TOCSIN_URL: url })).code).toBe(2);
+  const file = await runProgram(['pull', join(folder, 'bad.yaml')], folder, { TOCSIN_URL: url });
+  expect(file).toMatchObject({ code: 2, stderr: expect.stringContaining('bad.yaml is no folder') });
 });
 
 test('test cases go there and back with their detection, and plan names those that differ', async () => {
@@ -231,7 +233,15 @@ test('a line difference shows what left and what came', () => {
   expect(diffLines(['a'], ['a'])).toEqual([]);
 });
 
+test('what a prompt holds does not reach the terminal as a command', () => {
+  const changes = [{ field: 'systemPrompt', before: 'a\nb', after: 'a\n\u001B[2Jc' }];
+  const printed = printPlan([{ kind: 'conflict', file: 'a.yaml', reason: 'changed', changes }]);
+  expect(printed).toContain('      + \uFFFD[2Jc');
+});
+
 test('a key that the service does not know is named by its setting', async () => {
   org = { ...org, key: 'no-key-of-this-service' };
   expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('the key in TOCSIN_API_KEY') });
+  org = { ...org, key: 'no-key-that-a-request-can-carry-✓' };
+  expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('plain ASCII') });
 });

@@ -1,30 +1,27 @@
+import { setTimeout } from 'node:timers/promises';
 import type { ExportedSet } from '../detections/bulk-schema.ts';
 import type { Detection } from '../detections/schema.ts';
 import type { TestSet } from '../detections/test-schema.ts';
-import {
-  bodyOf,
-  changesTests,
-  definitionOf,
-  fieldsOfRecord,
-  testsOf,
-  type FieldChange,
-  type Fields,
-} from './fields.ts';
+import { retryAfter } from '../lib/fetch.ts';
+import { bodyOf, definitionOf, fieldsOfRecord, testsOf, withTests, type FieldChange, type Fields } from './fields.ts';
 import type { Known } from './plan.ts';
 
 /** The service, as far as a folder needs it. */
 export type Service = {
   list: () => Promise<Known[]>;
   create: (fields: Fields) => Promise<Known>;
-  /** Throws where the detection is no longer as `known` says. */
+  /** Without its tests, as `create`. Throws where the detection is no longer as `known` says. */
   update: (id: string, change: { changes: FieldChange[]; fields: Fields; known: Fields }) => Promise<Known>;
-  remove: (id: string) => Promise<void>;
+  putTests: (made: Known, fields: Fields) => Promise<Known>;
+  /** Throws where the detection is no longer as `known` says. */
+  remove: (id: string, known: Fields) => Promise<void>;
 };
 
 type Problem = { detail?: string; errors?: { pointer: string; detail: string }[] };
 type Found = { record: Detection; etag: string | null };
 
 const timeoutMs = 60_000;
+const triesMax = 10;
 const noTests: TestSet = { tests: [], localQuery: null };
 
 /** `validate`: every write is checked against its SIEM first. `isSame` tells whether two sets of fields are equal. */
@@ -33,19 +30,25 @@ export function serviceAt(
   isSame: (one: Fields, other: Fields) => boolean,
 ): Service {
   const call = async <T>(method: string, path: string, more: { body?: unknown; ifMatch?: string } = {}) => {
-    const answer = await send(at, method, path, more);
+    const answer = await sendInTime(at, method, path, more);
+    const text = await answer.text();
     if (answer.status === 401) throw new Error(`${at.url} does not know the key in TOCSIN_API_KEY`);
-    if (answer.status !== 200) throw new Error(await problemOf(answer));
-    return { body: (await answer.json()) as T, etag: answer.headers.get('etag') };
+    const body = jsonOf(text);
+    // Another server may be at that address, or one in between that answers for it.
+    if (body === undefined)
+      throw new Error(`${method} ${at.url}${path}: no answer of Tocsin (TOCSIN_URL), ${wordOf(answer)}`);
+    if (answer.status !== 200) throw new Error(problemOf(body as Problem) ?? `${method} ${path}: ${wordOf(answer)}`);
+    return { body: body as T, etag: answer.headers.get('etag') };
   };
   const query = at.validate ? '?validate=true' : '';
-  const find = async (id: string): Promise<Found> => {
-    const { body, etag } = await call<Detection>('GET', `/api/detections/${id}`);
-    return { record: body, etag };
+  /** The detection as it is now, if that is as `known` says. */
+  const findSame = async (id: string, known: Fields): Promise<Found & { tests: TestSet }> => {
+    const { body: record, etag } = await call<Detection>('GET', `/api/detections/${id}`);
+    const tests = (await call<TestSet>('GET', `/api/detections/${id}/tests`)).body;
+    if (record.deletedAt !== null || !isSame(fieldsOfRecord(record, tests), known))
+      throw new Error('it changed in the service while this ran; plan again');
+    return { record, etag, tests };
   };
-  const findTests = async (id: string) => (await call<TestSet>('GET', `/api/detections/${id}/tests`)).body;
-  const putTests = async (id: string, fields: Fields) =>
-    (await call<TestSet>('PUT', `/api/detections/${id}/tests`, { body: testsOf(fields) })).body;
   return {
     list: async () => {
       const { detections } = (await call<{ detections: Detection[] }>('GET', '/api/detections')).body;
@@ -55,24 +58,22 @@ export function serviceAt(
     },
     create: async (fields) => {
       const body = definitionOf(fields);
-      const record = (await call<Detection>('POST', `/api/detections${query}`, { body })).body;
-      const tests = testsOf(fields);
-      const isEmpty = tests.tests.length === 0 && tests.localQuery === null;
-      return knownOf(record, isEmpty ? noTests : await putTests(record.id, fields));
+      return knownOf((await call<Detection>('POST', `/api/detections${query}`, { body })).body, noTests);
     },
     update: async (id, { changes, fields, known }) => {
-      const now = await find(id);
-      const tests = await findTests(id);
-      if (now.record.deletedAt !== null || !isSame(fieldsOfRecord(now.record, tests), known))
-        throw new Error('it changed in the service while this ran; plan again');
+      const { record, etag, tests } = await findSame(id, known);
       const body = bodyOf(changes, fields);
-      const ifMatch = now.etag === null ? {} : { ifMatch: now.etag };
+      const ifMatch = etag === null ? {} : { ifMatch: etag };
       const path = `/api/detections/${id}${query}`;
-      const record =
-        Object.keys(body).length === 0 ? now.record : (await call<Detection>('PUT', path, { body, ...ifMatch })).body;
-      return knownOf(record, changesTests(changes) ? await putTests(id, fields) : tests);
+      const isUnchanged = Object.keys(body).length === 0;
+      return knownOf(isUnchanged ? record : (await call<Detection>('PUT', path, { body, ...ifMatch })).body, tests);
     },
-    remove: async (id) => {
+    putTests: async ({ id, fields: made }, fields) => {
+      const path = `/api/detections/${id}/tests`;
+      return { id, fields: withTests(made, (await call<TestSet>('PUT', path, { body: testsOf(fields) })).body) };
+    },
+    remove: async (id, known) => {
+      await findSame(id, known);
       await call('DELETE', `/api/detections/${id}`);
     },
   };
@@ -82,6 +83,17 @@ const knownOf = (record: Detection, tests: TestSet): Known => ({
   id: record.id,
   fields: fieldsOfRecord(record, tests),
 });
+
+/** Where the service asks for a pause (TOCSIN_RATE_LIMIT), it gets one. */
+async function sendInTime(...given: Parameters<typeof send>): Promise<Response> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await send(...given);
+    const waitMs = retryAfter(answer.headers.get('retry-after') ?? undefined) ?? 1000;
+    if (answer.status !== 429 || tries === triesMax || waitMs > timeoutMs) return answer;
+    await answer.body?.cancel();
+    await setTimeout(waitMs);
+  }
+}
 
 async function send(
   { url, key }: { url: string; key: string },
@@ -112,13 +124,17 @@ function causeOf(error: unknown): string {
   return cause instanceof Error ? cause.message : message;
 }
 
-async function problemOf(answer: Response): Promise<string> {
-  const text = await answer.text();
+const wordOf = ({ status }: Response): string => `status ${status}`;
+
+function problemOf({ detail, errors }: Problem): string | undefined {
+  return errors?.map((one) => `${one.pointer.replace(/^\//, '')}: ${one.detail}`).join('; ') ?? detail;
+}
+
+function jsonOf(text: string): object | undefined {
   try {
-    const { detail, errors } = JSON.parse(text) as Problem;
-    const fields = errors?.map((one) => `${one.pointer.replace(/^\//, '')}: ${one.detail}`).join('; ');
-    return fields ?? detail ?? `status ${answer.status}`;
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === 'object' ? value : undefined;
   } catch {
-    return `status ${answer.status}`;
+    return undefined;
   }
 }

@@ -87,6 +87,9 @@ export const testsOf = (fields: Fields): TestSet => ({
 export const definitionOf = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !testFields.includes(name)));
 
+/** The same detection with other tests. */
+export const withTests = (fields: Fields, tests: TestSet): Fields => canonical({ ...definitionOf(fields), ...tests });
+
 export const changesTests = (changes: FieldChange[]): boolean =>
   changes.some(({ field }) => testFields.includes(field));
 

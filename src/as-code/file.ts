@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, join, sep } from 'node:path';
 import { Document, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar, visit, type YAMLMap } from 'yaml';
 import { BadFields, BadFile, fieldNames, readFields, type FieldProblem, type Fields } from './fields.ts';
 
@@ -27,7 +27,7 @@ export function readDetectionFile(folder: string, name: string): DetectionFile {
     return new BadFile(told.map((parts) => parts.filter((part) => part !== '').join(': ')).join('\n'), { cause });
   };
   try {
-    const text = readText(join(folder, name));
+    const text = readText(folder, name);
     document = parseDocument(text, { uniqueKeys: true, lineCounter: lines, prettyErrors: false });
     const [problem] = [...document.errors, ...document.warnings];
     if (problem) throw new BadFile(`${name}:${lines.linePos(problem.pos[0]).line}: ${problem.message}`);
@@ -72,12 +72,21 @@ function promptFileOf(raw: unknown): string | undefined {
 function withPrompt(raw: unknown, folder: string, promptFile: string | undefined): unknown {
   if (promptFile === undefined) return raw;
   const { [promptKey]: _, ...rest } = raw as Record<string, unknown>;
-  return { ...rest, systemPrompt: readText(join(folder, promptFile)).replace(/\n$/, '') };
+  try {
+    return { ...rest, systemPrompt: readText(folder, promptFile).replace(/\n$/, '') };
+  } catch (error) {
+    throw new BadFields([{ path: [promptKey], message: messageOf(error) }]);
+  }
 }
 
-function readText(path: string): string {
+function readText(folder: string, name: string): string {
+  const path = join(folder, name);
+  if (!statSync(path, { throwIfNoEntry: false })) throw new Error(`${name} does not exist`);
+  // A link must not lead out of the folder, and reading what is no file may never end.
+  if (!realpathSync(path).startsWith(realpathSync(folder) + sep) || !statSync(path).isFile())
+    throw new Error(`${name} is no file of this folder`);
   const bytes = readFileSync(path);
-  if (bytes.length > bytesMax) throw new Error(`${basename(path)} is larger than ${bytesMax} bytes`);
+  if (bytes.length > bytesMax) throw new Error(`${name} is larger than ${bytesMax} bytes`);
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }
 

@@ -4,13 +4,21 @@ import { z } from 'zod';
 import { BadFile } from './fields.ts';
 import { readDetectionFile, type DetectionFile } from './file.ts';
 
+const detectionName = /^[^./\\\0][^/\\\0]*\.ya?ml$/i;
+
 /**
  * What was last in step: by file, the detection's id and the hashes of both sides. They differ where the service writes something in
  * its own way. Whoever changed since is told by them.
  */
 const Lock = z.object({
   version: z.literal(1),
-  detections: z.record(z.string(), z.object({ id: z.string(), file: z.string(), service: z.string() })),
+  detections: z
+    // It may come from a stranger: nothing outside of the folder is written.
+    .record(z.string().regex(detectionName), z.object({ id: z.string(), file: z.string(), service: z.string() }))
+    .refine((files) => {
+      const ids = Object.values(files).map(({ id }) => id);
+      return new Set(ids).size === ids.length;
+    }),
 });
 export type LockEntry = { id: string; file: string; service: string };
 export type Lock = Record<string, LockEntry>;
@@ -20,9 +28,8 @@ const filesMax = 5000;
 
 /** Every detection of a folder by file name. Throws a BadFile that names every file that is wrong. */
 export function readFolder(folder: string): Map<string, DetectionFile> {
-  const names = readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && /^[^.].*\.ya?ml$/i.test(entry.name))
-    .map((entry) => entry.name)
+  const names = readdirSync(folder)
+    .filter((name) => detectionName.test(name))
     .toSorted();
   if (names.length > filesMax) throw new BadFile(`${folder} holds more than ${filesMax} files`);
   const problems: string[] = [];
@@ -57,13 +64,17 @@ const parse = (text: string): unknown => {
 /** Written whole or not at all, by file name, so that version control sees only what changed. */
 export function writeLock(folder: string, lock: Lock): void {
   const detections = Object.fromEntries(Object.entries(lock).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  writeWhole(folder, lockName, `${JSON.stringify({ version: 1, detections }, null, 2)}\n`);
+  const text = `${JSON.stringify({ version: 1, detections }, null, 2)}\n`;
+  const path = join(folder, lockName);
+  if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeWhole(folder, lockName, text);
 }
 
 export function writeWhole(folder: string, name: string, text: string): void {
   mkdirSync(folder, { recursive: true });
   const fresh = join(folder, `.${name}.new`);
-  writeFileSync(fresh, text);
+  // What is left of a broken run goes; a link would be followed.
+  rmSync(fresh, { force: true });
+  writeFileSync(fresh, text, { flag: 'wx' });
   renameSync(fresh, join(folder, name));
 }
 

@@ -1,5 +1,6 @@
 import { changesOf, hashOfFields, stuckFields, type FieldChange, type Fields } from './fields.ts';
 import type { Lock } from './folder.ts';
+import { pairFiles } from './pair.ts';
 
 /** A detection of the service: its id and its fields. */
 export type Known = { id: string; fields: Fields };
@@ -14,6 +15,22 @@ export type Step =
 
 export type Options = { prune: boolean; force: boolean };
 
+/** The lock under the names that files have now: one that got another name is known by what it says, or by the detection's name. */
+export function followRenames(files: ReadonlyMap<string, Fields>, known: readonly Known[], lock: Lock): Lock {
+  const nameById = new Map(known.map(({ id, fields }) => [id, fields['name']]));
+  const renamed = pairFiles(
+    [...files].filter(([file]) => lock[file] === undefined),
+    Object.entries(lock).filter(([file]) => !files.has(file)),
+    ([, entry]) => ({ hash: entry.file, name: nameById.get(entry.id) }),
+  );
+  const next = { ...lock };
+  for (const [file, [old, entry]] of renamed) {
+    delete next[old];
+    next[file] = entry;
+  }
+  return next;
+}
+
 /**
  * What would bring the service to what the folder says. Without `force` nothing is overwritten that changed there since the last pull or
  * apply: that is a conflict. What the folder lost is deleted only with `prune`; what it never had is left alone.
@@ -26,6 +43,14 @@ export function planOf(
 ): Step[] {
   const byId = new Map(known.map((one) => [one.id, one]));
   const locked = new Set(Object.values(lock).map(({ id }) => id));
+  const twins = pairFiles(
+    [...files].filter(([file]) => lock[file] === undefined),
+    known.filter(({ id }) => !locked.has(id)),
+    ({ fields }) => ({ hash: hashOfFields(fields), name: fields['name'] }),
+  );
+  const paired = new Set([...locked, ...[...twins.values()].map(({ id }) => id)]);
+  const isNamed = (name: unknown): boolean =>
+    known.some(({ id, fields }) => !paired.has(id) && fields['name'] === name);
   const steps = [...files].map(([file, fields]): Step => {
     const entry = lock[file];
     const there = entry ? byId.get(entry.id) : undefined;
@@ -35,8 +60,8 @@ export function planOf(
       const isChanged = hashOfFields(fields) !== entry.file;
       return stepFor(file, fields, there, { isTouched, isChanged, force: options.force });
     }
-    const [twin, ...more] = known.filter((one) => one.fields['name'] === fields['name'] && !locked.has(one.id));
-    if (!twin || more.length > 0) return { kind: 'create', file, fields };
+    const twin = twins.get(file);
+    if (!twin) return !options.force && isNamed(fields['name']) ? unclear(file) : { kind: 'create', file, fields };
     return stepFor(file, fields, twin, { isTouched: true, isChanged: true, force: options.force });
   });
   const lost = Object.entries(lock).filter(([file]) => !files.has(file));
@@ -69,6 +94,13 @@ const gone = (file: string): Step => ({
   file,
   changes: [],
   reason: 'deleted in the service; remove the file, or create it anew with --force',
+});
+
+const unclear = (file: string): Step => ({
+  kind: 'conflict',
+  file,
+  changes: [],
+  reason: 'several files or several detections of the service have its name; pull first, or create it with --force',
 });
 
 function lostStep(

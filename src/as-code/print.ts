@@ -12,8 +12,11 @@ export function printPlan(steps: readonly Step[]): string {
   const sum = `${count('create')} to create, ${count('update')} to change, ${count('delete')} to delete, ${count('same')} as they are${
     count('conflict') > 0 ? `, ${count('conflict')} in conflict` : ''
   }`;
-  return [...told.flatMap(printStep), sum].join('\n');
+  return [...told.flatMap(printStep), sum].map(visible).join('\n');
 }
+
+/** What a file or the service holds must not move the cursor of a terminal. */
+const visible = (line: string): string => line.replaceAll(/[^\P{Cc}\t]/gu, '\uFFFD');
 
 function printStep(step: Step): string[] {
   const head = `${signs[step.kind]} ${step.file}`;

@@ -1,9 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { applySteps } from '../as-code/apply.ts';
 import { serviceAt, type Service } from '../as-code/client.ts';
-import { hashOfFields } from '../as-code/fields.ts';
+import { hashOfFields, type Fields } from '../as-code/fields.ts';
+import type { DetectionFile } from '../as-code/file.ts';
 import { readFolder, readLock } from '../as-code/folder.ts';
-import { planOf, type Step } from '../as-code/plan.ts';
+import { followRenames, planOf, type Step } from '../as-code/plan.ts';
 import { printPlan } from '../as-code/print.ts';
 import { pullInto } from '../as-code/pull.ts';
 import { loadConfig } from '../config.ts';
@@ -23,9 +24,11 @@ const changesFound = 3;
 /** Writes the detections of the service into a folder. Exit code 1 where a file changed on both sides and was left. */
 export async function pullCommand(args: string[]): Promise<number> {
   const { folder, values } = read(args, ['force'], 'tocsin pull DIR [--force]');
+  const isThere = existsSync(folder);
+  if (isThere && !statSync(folder).isDirectory()) throw new UsageError(`${folder} is no folder.`);
   const known = await service(values).list();
-  const files = existsSync(folder) ? readFolder(folder) : new Map<string, never>();
-  const lock = existsSync(folder) ? readLock(folder) : {};
+  const files = isThere ? readFolder(folder) : new Map<string, DetectionFile>();
+  const lock = isThere ? followRenames(fieldsOf(files), known, readLock(folder)) : {};
   const { written, removed, kept } = pullInto(folder, { files, lock, known, force: values.force ?? false });
   for (const name of written) console.log(`written  ${name}`);
   for (const name of removed) console.log(`removed  ${name}`);
@@ -63,10 +66,15 @@ export async function applyCommand(args: string[]): Promise<number> {
 
 async function plan(folder: string, { prune = false, force = false }: Values, there: Service) {
   if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new UsageError(`There is no folder ${folder}.`);
-  const files = new Map([...readFolder(folder)].map(([name, { fields }]) => [name, fields]));
-  const lock = readLock(folder);
-  return { lock, steps: planOf(files, await there.list(), lock, { prune, force }) };
+  const files = fieldsOf(readFolder(folder));
+  const held = readLock(folder);
+  const detections = await there.list();
+  const lock = followRenames(files, detections, held);
+  return { lock, steps: planOf(files, detections, lock, { prune, force }) };
 }
+
+const fieldsOf = (files: ReadonlyMap<string, DetectionFile>): Map<string, Fields> =>
+  new Map([...files].map(([name, { fields }]) => [name, fields]));
 
 function codeOf(steps: readonly Step[], { check }: Pick<Values, 'check'>): number {
   if (steps.some(({ kind }) => kind === 'conflict')) return 1;

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect, sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
 import type { OrgId } from '../lib/org-id.ts';
 
@@ -6,7 +6,7 @@ import type { OrgId } from '../lib/org-id.ts';
 type Tables = Record<never, never>;
 
 /** The pool. No statement runs on it directly: `inOrg` and `acrossOrgs` open the transaction with its role. */
-export type Db = Kysely<Tables> & { readonly isPool: true; readonly isRehearsal?: boolean };
+export type Db = Kysely<Tables> & { readonly isPool: true; readonly pool: pg.Pool; readonly isRehearsal?: boolean };
 
 /** A transaction whose role and organization are set. Store functions take one. */
 export type Tx = Kysely<Tables> & { readonly isPool?: never };
@@ -53,6 +53,8 @@ export function openDb(url: string, poolMax = 10): Db {
     Client: NamingClient,
     application_name: 'tocsin',
     keepAlive: true,
+    // Of no effect where each statement is waited for before the next: see `acrossOrgsAtOnce`.
+    pipeline: true,
     connectionTimeoutMillis: 10_000,
     // A plan that is kept guesses the length of every array: the batches of the scheduler are seven times slower under it.
     options:
@@ -62,7 +64,7 @@ export function openDb(url: string, poolMax = 10): Db {
   pool.on('error', () => undefined);
   // One that is in use and between two statements tells its loss the same way; its next statement fails and says so.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) as Db;
+  return asDb(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pool });
 }
 
 /** Runs `work` in one transaction as the organization: rows of others do not exist for it. */
@@ -70,7 +72,7 @@ export function inOrg<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Pr
   return transact(db, `begin; ${asOrg(orgId)}`, work);
 }
 
-/** As `inOrg`, for the steps of runs: short statements by key, whose plans are kept, since making them costs more than running them. */
+/** As `inOrg`, for steps of runs and for creations: statements by key and inserts, whose plans are kept, since making them costs more than running them. */
 export function inOrgByKey<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Promise<T> {
   return transact(db, `begin; ${keepPlans}; ${asOrg(orgId)}`, work);
 }
@@ -80,9 +82,30 @@ export function acrossOrgs<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> 
   return transact(db, `begin; ${asSystem}`, work);
 }
 
-/** As `acrossOrgs`, with plans kept as by `inOrgByKey`. */
-export function acrossOrgsByKey<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return transact(db, `begin; ${keepPlans}; ${asSystem}`, work);
+/**
+ * Runs statements in one transaction over all organizations, with plans kept as by `inOrgByKey`. They and its end are sent at once:
+ * what the first locks is free as soon as the last is done, however far or busy this process is. Answers the rows of the last.
+ */
+export async function acrossOrgsAtOnce<T>(db: Db, statements: readonly RawBuilder<unknown>[]): Promise<T[]> {
+  const client = await db.pool.connect();
+  try {
+    // Waited for: no statement may run where the role was not taken.
+    await client.query(`begin; ${keepPlans}; ${asSystem}`);
+    const results = await Promise.allSettled([
+      ...statements.map((statement) => {
+        const { sql: text, parameters } = statement.compile(db);
+        return client.query(text, [...parameters]);
+      }),
+      client.query(endOf(db)),
+    ]);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    return (results.at(-2) as PromiseFulfilledResult<pg.QueryResult>).value.rows as T[];
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  } finally {
+    client.release();
+  }
 }
 
 // `set_config` takes no bind here since role and setting travel with BEGIN in one round trip; an OrgId is a checked uuid.
@@ -93,8 +116,13 @@ const keepPlans = 'set local plan_cache_mode = auto';
 
 /** The same pool, but every transaction is undone where it would be committed: for dry runs, which then do all that the real thing does. */
 export function rehearse(db: Db): Db {
-  return Object.assign(db.withoutPlugins(), { isPool: true as const, isRehearsal: true });
+  return asDb(db.withoutPlugins(), { pool: db.pool, isRehearsal: true });
 }
+
+const asDb = (kysely: Kysely<Tables>, parts: Pick<Db, 'pool' | 'isRehearsal'>): Db =>
+  Object.assign(kysely, { isPool: true as const, ...parts });
+
+const endOf = (db: Db): string => (db.isRehearsal ? 'rollback' : 'commit');
 
 async function transact<T>(db: Db, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   return db.connection().execute(async (connection) => {
@@ -102,7 +130,7 @@ async function transact<T>(db: Db, begin: string, work: (tx: Tx) => Promise<T>):
     await sql.raw(begin).execute(tx);
     try {
       const result = await work(tx);
-      await sql.raw(db.isRehearsal ? 'rollback' : 'commit').execute(tx);
+      await sql.raw(endOf(db)).execute(tx);
       return result;
     } catch (error) {
       // A connection that is gone has rolled back by itself; the first error is the one to tell.

@@ -1,4 +1,4 @@
-import { inOrg, type Tx } from '../db/db.ts';
+import { inOrg, inOrgByKey, type Tx } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { followConnections } from '../schedule/delays.ts';
@@ -29,7 +29,7 @@ export async function createDetection(
   const view = await viewOf(deps, caller, agent);
   if (validate) await checkWouldRun(deps, caller.orgId, view);
   const record = toRecord(view);
-  await inOrg(deps.db, caller.orgId, async (tx) => {
+  await inOrgByKey(deps.db, caller.orgId, async (tx) => {
     await insertAgent(tx, caller, agent, {
       action: 'detection.created',
       resourceType: 'detection',

@@ -74,6 +74,18 @@ test('whatever is written between the pages: they hold what the list held at the
   );
 });
 
+test('an item that was merged since is still a root as of the time before', async () => {
+  const org = await app.newOrg();
+  await (await reportSource(app, org)).write({ 1: {}, 2: {} });
+  const before = await read(org, 'duplicates=hide');
+  const [one, two] = before.items.map(({ id }) => id);
+  expect((await org.call('POST', `/api/feed/items/${one}/merge`, { into: two })).status).toBe(200);
+  expect((await read(org, 'duplicates=hide')).total).toBe(1);
+  // Another size of page, so that it is read and not remembered.
+  const then = await read(org, `duplicates=hide&perPage=9&asOf=${before.outputs!.asOf}`);
+  expect([then.total, then.items]).toEqual([2, before.items]);
+});
+
 test('while writers write, each in its own pool or all in one, pages of one moment tile it and stay as they are', async () => {
   const [org, other] = [await app.newOrg(), await app.newOrg()];
   const sources = await Promise.all([

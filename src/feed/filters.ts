@@ -8,3 +8,7 @@ export type ItemFilters = {
   sources?: { publishers: string[]; names: string[] };
   rootsOnly?: boolean;
 };
+
+/** With duplicates hidden an item is also found by the source of a duplicate of it. */
+export const isThroughDuplicates = ({ rootsOnly = false, sources }: ItemFilters): boolean =>
+  rootsOnly && sources !== undefined;

@@ -10,7 +10,7 @@ import { overrideDocuments } from './overrides.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './query.ts';
 import type { FeedList } from './schema.ts';
 import { readItemsPage, type PageRows } from './page-store.ts';
-import { findAnswering, isRelevant, type Answering } from './relevance-store.ts';
+import { findAnswering, relevantIds, type Answering } from './relevance-store.ts';
 import { readFoundPage } from './search-store.ts';
 import { listSourceNames } from './store.ts';
 import { toView, type View } from './view.ts';
@@ -50,9 +50,9 @@ async function readPage(db: Db, tx: Tx, { view, request, offset, answering }: Re
     ...(platform ? { platform } : {}),
     ...(source === undefined ? {} : { sources: await matchSources(tx, source, view) }),
   };
-  const only = request.relevancyMode === 'relevant' ? isRelevant(answering) : undefined;
+  const only = request.relevancyMode === 'relevant' ? relevantIds(answering) : undefined;
   const { terms, rootTerms, words, updatedSince, rootsOnly } = search;
-  if (only || terms.length > 0 || rootTerms.length > 0 || words || updatedSince || (rootsOnly && source !== undefined))
+  if (only || terms.length > 0 || rootTerms.length > 0 || words || updatedSince)
     return readFoundPage(tx, view, { filters, search, only, limit, offset });
   const marks = marksOf(db);
   const markOf = (place: number): string => JSON.stringify([view.tag, filters, rootsOnly, place]);

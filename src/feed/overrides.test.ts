@@ -21,6 +21,7 @@ const read = async (org: TestOrg, query: string): Promise<FeedList> => {
 const override = (org: TestOrg, id: string, body: unknown) => org.call('PUT', `/api/feed/items/${id}/override`, body);
 
 const severityOf = ({ event, tenantOverrides }: FeedItem): string => tenantOverrides?.severity ?? event.severity;
+const publishers = ['Alder', 'Birch', 'Cedar'];
 const statusOf = ({ event, tenantOverrides }: FeedItem): string => tenantOverrides?.status ?? event.status;
 const ids = (items: FeedItem[]): string[] => items.map(({ id }) => id);
 
@@ -35,7 +36,24 @@ async function expectRecount(org: TestOrg, asOf = ''): Promise<FeedList> {
   };
   for (const severity of severities) await expectList(`severity=${severity}`, (item) => severityOf(item) === severity);
   for (const status of itemStatuses) await expectList(`status=${status}`, (item) => statusOf(item) === status);
-  await expectList('duplicates=hide', (item) => item.duplicateOf === undefined);
+  await expectList('status=active&severity=high', (item) => statusOf(item) === 'active' && severityOf(item) === 'high');
+  await expectList('q=report', () => true);
+  const isRoot = (item: FeedItem): boolean => item.duplicateOf === undefined;
+  await expectList('duplicates=hide', isRoot);
+  for (const publisher of publishers) {
+    const isTold = ({ id }: FeedItem): boolean =>
+      all.items.some((item) => (item.duplicateOf ?? item.id) === id && item.source.publisher === publisher);
+    await expectList(`duplicates=hide&source=${publisher}`, (item) => isRoot(item) && isTold(item));
+    await expectList(
+      `duplicates=hide&status=active&source=${publisher}`,
+      (item) => isRoot(item) && isTold(item) && statusOf(item) === 'active',
+    );
+  }
+  // From the last page on, so that none begins where another was seen to end.
+  for (let page = Math.ceil(all.total / 3); page > 0; page -= 1) {
+    const { items, total } = await read(org, `perPage=3&page=${page}${asOf}`);
+    expect([ids(items), total], `page ${page}`).toEqual([ids(all.items.slice(page * 3 - 3, page * 3)), all.total]);
+  }
   await expectList(
     'duplicates=hide&status=active&severity=high&q=report',
     (item) => item.duplicateOf === undefined && statusOf(item) === 'active' && severityOf(item) === 'high',
@@ -62,6 +80,7 @@ const word = fc.record(
 );
 const step = fc.oneof(
   fc.record({ who: fc.nat(1), item: fc.nat(20), word }),
+  fc.record({ who: fc.nat(1), item: fc.nat(20), into: fc.option(fc.nat(20)) }),
   fc.record({
     source: fc.nat(2),
     number: fc.integer({ min: 1, max: 6 }),
@@ -69,6 +88,18 @@ const step = fc.oneof(
     words: fc.string({ maxLength: 5 }),
   }),
 );
+
+/** Puts an item below another's root, or splits it off its own; what cannot be moved stays. */
+async function move(org: TestOrg, { item, into }: { item: number; into: number | null }): Promise<void> {
+  const { items } = await read(org, 'perPage=100');
+  const idAt = (place: number): string => items[place % items.length]!.id;
+  const path = `/api/feed/items/${idAt(item)}`;
+  const { status, body } =
+    into === null
+      ? await org.call('POST', `${path}/split`, {})
+      : await org.call('POST', `${path}/merge`, { into: idAt(into) });
+  expect(status < 500, JSON.stringify(body)).toBe(true);
+}
 
 test('whatever organizations and sources say: totals and statistics equal a recount, then and now', async () => {
   await fc.assert(
@@ -80,9 +111,9 @@ test('whatever organizations and sources say: totals and statistics equal a reco
       const maker = await app.newOrg();
       const assigned = { visibility: 'shared', assignedTo: orgs.map(({ id }) => id) } as const;
       const sources = [
-        await reportSource(app, maker, assigned),
-        await reportSource(app, orgs[0]),
-        await reportSource(app, orgs[1]),
+        await reportSource(app, maker, { ...assigned, publisher: 'Alder' }),
+        await reportSource(app, orgs[0], { publisher: 'Birch' }),
+        await reportSource(app, orgs[1], { publisher: 'Cedar' }),
       ];
       await sources[0]!.write({ 1: {}, 2: {}, 3: {}, 4: {} });
       await sources[1]!.write({ 1: {}, 5: {} });
@@ -94,8 +125,9 @@ test('whatever organizations and sources say: totals and statistics equal a reco
           const { items } = await read(org, 'perPage=100');
           const { status, body } = await override(org, items[one.item % items.length]!.id, one.word);
           expect(status, JSON.stringify(body)).toBe(200);
-        } else await sources[one.source]!.write({ [one.number]: { revoked: one.revoked, words: one.words } });
-        const org = orgs['word' in one ? one.who : 0]!;
+        } else if ('into' in one) await move(orgs[one.who]!, one);
+        else await sources[one.source]!.write({ [one.number]: { revoked: one.revoked, words: one.words } });
+        const org = orgs['who' in one ? one.who : 0]!;
         const list = await read(org, 'perPage=100');
         before.push({ org, list, asOf: `&asOf=${list.outputs!.asOf}` });
       }

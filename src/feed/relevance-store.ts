@@ -44,14 +44,17 @@ export async function findAnswering(tx: Tx, view?: View): Promise<Answering> {
 }
 
 /** A condition on the id of an item that is relevant to the organization. Undefined where no profile says what is: everything is then. */
-export const isRelevant = (answering: Answering): ((id: Sql) => Sql) | undefined =>
-  answering.version === undefined ? undefined : (id) => sql`${id} in (${relevantIds(answering)})`;
+export function isRelevant(answering: Answering): ((id: Sql) => Sql) | undefined {
+  const ids = relevantIds(answering);
+  return ids && ((id) => sql`${id} in (${ids})`);
+}
 
 /** The ids of the items that are relevant, as a query: the organization's own word, or that of its logs, counts before the score. */
-export function relevantIds({ version, own, seq }: Answering): Sql {
+export function relevantIds({ version, own, seq }: Answering): Sql | undefined {
+  if (version === undefined) return undefined;
   const scored = sql`
     select r.item_id from feed_relevance r
-    where r.organization_id = tocsin_org() and r.version = ${version ?? null} and r.seq_from <= ${seq} and r.seq_until > ${seq}`;
+    where r.organization_id = tocsin_org() and r.version = ${version} and r.seq_from <= ${seq} and r.seq_until > ${seq}`;
   if (own === undefined) return scored;
   const denied = saidIds(own, sql`said.relevance = 'irrelevant'`);
   return sql`${scored} and r.item_id not in ${denied} union all ${saidIds(own, isSaid)}`;

@@ -15,6 +15,13 @@ export const saidAt = (seq: number): Sql => sql`(
 export const saidIds = (seq: number, condition: Sql): Sql =>
   sql`(select said.item_id from ${saidAt(seq)} said where ${condition})`;
 
+/** Whether what an organization says of an item decides if it is in the list. */
+export const isNarrowedByOwn = ({ severity, status, rootsOnly = false }: ItemFilters): boolean =>
+  rootsOnly || severity !== undefined || status !== undefined;
+
+/** Of `said`: something by which a list is narrowed. */
+export const isNarrowing: Sql = sql`(said.severity is not null or said.status is not null or said.moved)`;
+
 /**
  * Conditions on the columns that an organization may override, for a row of an item with this id; each begins with `and`. Its own word counts
  * where it says one. In a `case`, so that the few rows are looked up in memory and the list stays one scan.

@@ -2,40 +2,23 @@ import { sql } from 'kysely';
 import { rows, type Tx } from '../db/db.ts';
 import { appError } from '../lib/errors.ts';
 import type { ItemFilters } from './filters.ts';
+import { readAlongList } from './along-list.ts';
+import { all, both, byId, hasTerm, hasWords, isOneOf, type Condition } from './conditions.ts';
 import { columnConditions, isListed, withColumns } from './listed.ts';
 import { toPageRows, type PageRow, type PageRows } from './page-store.ts';
 import { ownConditions, saidAt, saidIds } from './said.ts';
-import type { Search, TermFilter } from './search-query.ts';
+import type { Search } from './search-query.ts';
 import { isVisible } from './store.ts';
 import type { View } from './view.ts';
 
 type Sql = ReturnType<typeof sql>;
 
-/** A condition on a row of `items i` and the same on one of `item_states s`; each begins with `and`, or is empty. */
-type Condition = { now: Sql; past: Sql };
-
-const both = (condition: Sql): Condition => ({ now: condition, past: condition });
-const byId = (condition: (id: Sql) => Sql): Condition => ({
-  now: condition(sql`i.id`),
-  past: condition(sql`s.item_id`),
-});
-const all = (conditions: Condition[]): Condition => ({
-  now: sql.join(
-    conditions.map(({ now }) => now),
-    sql` `,
-  ),
-  past: sql.join(
-    conditions.map(({ past }) => past),
-    sql` `,
-  ),
-});
-
-/** What is looked for. `only`: a condition on the id of an item that the list is narrowed by. */
-type Given = { filters: ItemFilters; search: Search; only?: ((id: Sql) => Sql) | undefined };
+/** What is looked for. `only`: a query of the ids that the list is narrowed to. */
+type Given = { filters: ItemFilters; search: Search; only?: Sql | undefined };
 
 /**
  * One page of what a search finds in a view, with how many it finds. All that is found is gathered once, so its cost grows with what is
- * found and not with the feed. 503 for one that takes longer than twenty seconds.
+ * found and not with the feed; words that very many items have are only counted. 503 for one that takes longer than twenty seconds.
  */
 export async function readFoundPage(
   tx: Tx,
@@ -43,30 +26,45 @@ export async function readFoundPage(
   given: Given & { limit: number; offset: number },
 ): Promise<PageRows> {
   const { limit, offset } = given;
-  await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true)`.execute(
+  await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true)`.execute(
     tx,
   );
-  const found = await withinTime(
-    rows(
-      tx,
-      sql<PageRow>`
+  return withinTime(async () => {
+    const words = wordsAlone(given);
+    return (words && (await readAlongList(tx, view, { words, limit, offset }))) ?? gatherPage(tx, view, given);
+  });
+}
+
+async function gatherPage(tx: Tx, view: View, given: Given & { limit: number; offset: number }): Promise<PageRows> {
+  const { limit, offset } = given;
+  const found = await rows(
+    tx,
+    sql<PageRow>`
       with ${foundIn(view, given)}, page as (
         select * from found order by added_to_feed_at desc, id desc limit ${limit} offset ${offset}
       )
       select total.n as total, item.* from (select count(*) as n from found) total
       left join (${withColumns(sql`page`, ['doc', 'next_expiry_at'])}) item on true
       order by item.added_to_feed_at desc, item.id desc`,
-    ),
   );
   return toPageRows(found);
+}
+
+/** The words that are looked for, where nothing else is. */
+function wordsAlone({ filters, search, only }: Given): Search['words'] {
+  const { own: _said, ...columns } = filters;
+  const { words, terms, rootTerms, updatedSince, rootsOnly } = search;
+  const isMore =
+    only ?? updatedSince ?? (rootsOnly || terms.length + rootTerms.length + Object.keys(columns).length > 0);
+  return isMore ? undefined : words;
 }
 
 const searchMs = 20_000;
 const tooSlow = '57014';
 
-async function withinTime<T>(work: Promise<T>): Promise<T> {
+async function withinTime<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await work;
+    return await work();
   } catch (error) {
     if ((error as { code?: string }).code !== tooSlow) throw error;
     throw appError('unavailable', 'The search took too long and was given up: narrow it.', {
@@ -83,7 +81,7 @@ function foundIn(view: View, { filters, search, only }: Given): Sql {
     byId((id) => sql`${columnConditions(given)} ${ownConditions(given, id)}`);
   const conditions = [
     ...search.rootTerms.map((term) => hasTerm(view, term)),
-    ...(only ? [byId((id) => sql`and ${only(id)}`)] : []),
+    ...(only ? [isOneOf(only)] : []),
     ...(search.updatedSince ? [isUpdated(filters.own, search.updatedSince)] : []),
   ];
   const match = [
@@ -95,13 +93,9 @@ function foundIn(view: View, { filters, search, only }: Given): Sql {
     return sql`found as materialized (${rowsOf(view, all([isOwn(anyRoot), ...conditions, ...match]))})`;
   const roots = isOwn({ ...columns, rootsOnly: true });
   if (match.length === 0) return sql`found as materialized (${rowsOf(view, all([roots, ...conditions]))})`;
-  const isMatched = {
-    now: isAmong(sql`select id from matched`),
-    past: sql`and s.item_id in (select id from matched)`,
-  };
   return sql`
     matched as materialized (${rootsOf(filters.own, rowsOf(view, all(match)))}),
-    found as materialized (${rowsOf(view, all([roots, ...conditions, isMatched]))})`;
+    found as materialized (${rowsOf(view, all([roots, ...conditions, isOneOf(sql`select id from matched`)]))})`;
 }
 
 /** The roots of rows, as the organization sees them. */
@@ -128,29 +122,6 @@ function rowsOf(view: View, { now, past }: Condition): Sql {
     select s.item_id, s.duplicate_of, s.added_to_feed_at, s.seq_from from item_states s where ${listed.past} ${past}`;
 }
 
-/** As an array the ids lead to their rows, however many there are; as a query they would be joined with all rows. */
-const isAmong = (ids: Sql): Sql => sql`and i.id = any(array(${ids}))`;
-
-const withTerm = (view: View, { kind, values }: TermFilter): Sql => sql`
-  select item_id from item_terms t where t.kind = ${kind} and t.value = any(${values}::text[]) and t.pool_id = any(${view.poolIds}::uuid[])`;
-const hadTerm = ({ kind, values }: TermFilter): Sql =>
-  sql`s.terms && ${values.map((value) => `${kind} ${value}`)}::text[]`;
-
-const hasTerm = (view: View, term: TermFilter): Condition => ({
-  now: isAmong(withTerm(view, term)),
-  past: sql`and ${hadTerm(term)}`,
-});
-
-/** Full text, or the one word as an indicator, of which the text may hold too many to have them all among its words. */
-function hasWords(view: View, { text, forms }: NonNullable<Search['words']>): Condition {
-  const query = sql`websearch_to_tsquery('simple', ${text})`;
-  const term: TermFilter = { kind: 'indicator', values: forms };
-  return {
-    now: isAmong(sql`select tocsin_find_words(${view.poolIds}::uuid[], ${query}) union all ${withTerm(view, term)}`),
-    past: sql`and (s.words @@ ${query} or ${hadTerm(term)})`,
-  };
-}
-
 export type FoundItem = {
   id: string;
   title: string;
@@ -168,7 +139,7 @@ export function findByWords(tx: Tx, text: string, limit: number): Promise<FoundI
       select i.id, i.title, coalesce(said.severity, i.severity) as severity, coalesce(said.status, i.status) as status, i.publisher,
         i.publish_time as "publishTime"
       from items i left join feed_overrides said on said.organization_id = tocsin_org() and said.item_id = i.id
-      where i.id = any(array(select tocsin_find_words(array(select id from feed_pools where ${isVisible}), websearch_to_tsquery('simple', ${text}))))
+      where i.id = any((select tocsin_find_words(array(select id from feed_pools where ${isVisible}), websearch_to_tsquery('simple', ${text})))::uuid[])
         and i.pool_id in (select id from feed_pools where ${isVisible})
       order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
   );

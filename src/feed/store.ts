@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { row, rows, type Tx } from '../db/db.ts';
-import { changedSince, orderedRows, poolsOf, wasThen, withColumns } from './listed.ts';
+import { changedSince, orderedRows, ownRows, poolsOf, saidRows, wasThen, withColumns } from './listed.ts';
 import { saidAt } from './said.ts';
-import { saidRows } from './totals.ts';
 import type { View } from './view.ts';
 
 type Sql = ReturnType<typeof sql>;
@@ -41,17 +40,17 @@ export type CountRow = { severity: string; platforms: string; publisher: string;
 
 /** How many items of a view there are of each kind, with the organization's own severities where `own` is where its pool stands. */
 export function listCounts(tx: Tx, view: View, own: number | undefined): Promise<CountRow[]> {
-  const said = own === undefined ? undefined : saidRows(view, own);
   const change = (from: Sql, n: number): Sql =>
     sql`union all select severity, array_to_string(platforms, ','), publisher, ${sql.lit(n)} from ${from}`;
   return rows(
     tx,
     sql<CountRow>`
+      ${own === undefined ? sql`` : sql`with said_rows as materialized (${saidRows(view, own)})`}
       select severity, platforms, publisher, sum(n) as n from (
         select severity, platforms, publisher, n from feed_counts where pool_id = any(${view.poolIds}::uuid[])
         union all select severity, array_to_string(platforms, ','), publisher, -1 from ${changedSince(view)}
         union all select severity, array_to_string(platforms, ','), publisher, 1 from ${poolsOf(view)} join item_states s on ${wasThen}
-        ${said ? sql`${change(said.shared, -1)} ${change(said.own, 1)}` : sql``}
+        ${own === undefined ? sql`` : sql`${change(sql`said_rows`, -1)} ${change(ownRows, 1)}`}
       ) counted group by severity, platforms, publisher having sum(n) <> 0`,
   );
 }

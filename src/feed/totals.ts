@@ -1,14 +1,15 @@
 import { sql } from 'kysely';
-import type { ItemFilters } from './filters.ts';
-import { changedSince, columnConditions, isCurrent, poolsOf, wasThen } from './listed.ts';
-import { ownConditions, saidAt } from './said.ts';
+import { isThroughDuplicates, type ItemFilters } from './filters.ts';
+import { changedSince, columnConditions, isCurrent, ownRows, poolsOf, wasThen } from './listed.ts';
+import { isNarrowedByOwn, ownConditions } from './said.ts';
 import type { View } from './view.ts';
 
 type Sql = ReturnType<typeof sql>;
 
 /**
- * How many items a view lists: the kept counts, put back to the view's sequence numbers by the few rows that changed since, and what the
- * few rows change of which the organization says something itself.
+ * `(n, scanned)`, as a query: how many items a view lists, and how many of them its pools hold as they are listed. They come from the kept
+ * counts, put back to the view's sequence numbers by the few rows that changed since. The others are those of which the organization says
+ * something itself, and those found through a duplicate; `said_rows` and `through_duplicates` stand beside this where the list asks for them.
  */
 export function totalOf(view: View, { own, ...filters }: ItemFilters): Sql {
   const { rootsOnly = false, ...ofCounts } = filters;
@@ -16,41 +17,23 @@ export function totalOf(view: View, { own, ...filters }: ItemFilters): Sql {
     sql`${columnConditions(given, platforms)} ${ownConditions(given, sql`null`)}`;
   const count = (from: Sql, given: ItemFilters = ofCounts): Sql =>
     sql`(select count(*) from ${from} where true ${conditions(given)})`;
-  const { severity, status } = filters;
-  const isSaid = rootsOnly || severity !== undefined || status !== undefined;
-  const said = own === undefined || !isSaid ? undefined : saidRows(view, own);
+  const isSaid = own !== undefined && isNarrowedByOwn(filters);
+  // `offset 0` keeps the counts from being made once for each column.
   return sql`
-    (select coalesce(sum(n), 0) from feed_counts
-      where pool_id = any(${view.poolIds}::uuid[]) ${conditions(ofCounts, sql`string_to_array(platforms, ',')`)})
-    - ${count(changedSince(view))}
-    + ${count(sql`${poolsOf(view)} join item_states s on ${wasThen}`)}
-    ${
-      rootsOnly
-        ? sql`
-    - ${count(sql`${poolsOf(view)} join items i on ${isCurrent} and duplicate_of is not null`)}
-    - ${count(sql`${poolsOf(view)} join item_states s on ${wasThen} and duplicate_of is not null`)}`
-        : sql``
-    }
-    ${said ? sql`+ ${count(said.own, filters)} - ${count(said.shared, filters)}` : sql``}`;
-}
-
-/** The rows of a view of which the organization says something that counts: as it sees them, and as everyone does. As tables. */
-export function saidRows(view: View, own: number): { own: Sql; shared: Sql } {
-  const table = (severity: Sql, status: Sql, root: Sql): Sql => sql`(
-    select ${severity} as severity, ${status} as status, ${root} as duplicate_of, row.publisher, row.source_name, row.platforms
-    from ${saidAt(own)} said cross join lateral (
-      select severity, status, duplicate_of, publisher, source_name, platforms from items i join ${poolsOf(view)} on ${isCurrent}
-        where i.id = said.item_id
-      union all
-      select severity, status, duplicate_of, publisher, source_name, platforms from item_states s join ${poolsOf(view)} on ${wasThen}
-        where s.item_id = said.item_id
-    ) row where said.severity is not null or said.status is not null or said.moved) said_rows`;
-  return {
-    own: table(
-      sql`coalesce(said.severity, row.severity)`,
-      sql`coalesce(said.status, row.status)`,
-      sql`case when said.moved then said.duplicate_of else row.duplicate_of end`,
-    ),
-    shared: table(sql`row.severity`, sql`row.status`, sql`row.duplicate_of`),
-  };
+    select scanned, scanned
+      ${isSaid ? sql`+ ${count(ownRows, filters)}` : sql``}
+      ${isThroughDuplicates(filters) ? sql`+ (select count(*) from through_duplicates)` : sql``} as n
+    from (select (
+      (select coalesce(sum(n), 0) from feed_counts
+        where pool_id = any(${view.poolIds}::uuid[]) ${conditions(ofCounts, sql`string_to_array(platforms, ',')`)})
+      - ${count(changedSince(view))}
+      + ${count(sql`${poolsOf(view)} join item_states s on ${wasThen}`)}
+      ${
+        rootsOnly
+          ? sql`
+      - ${count(sql`${poolsOf(view)} join items i on ${isCurrent} and duplicate_of is not null`)}
+      - ${count(sql`${poolsOf(view)} join item_states s on ${wasThen} and duplicate_of is not null`)}`
+          : sql``
+      }
+      ${isSaid ? sql`- ${count(sql`said_rows`, filters)}` : sql``})::bigint as scanned offset 0) kept`;
 }

@@ -71,6 +71,8 @@ function toAppError(error: FastifyError & { validation?: ValidationEntry[]; vali
     case '57P03':
       return databaseGone();
   }
+  // Its socket is not there.
+  if (error.code === 'ENOENT' && (error as NodeJS.ErrnoException).syscall === 'connect') return databaseGone();
   // The driver gives these no code.
   if (
     /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/.test(

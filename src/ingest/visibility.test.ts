@@ -84,6 +84,10 @@ describe('two organizations', () => {
         ),
       ),
     ).rejects.toThrow(/row-level security/);
+    for (const statement of [sql`update feed_pools set seq = 0`, sql`delete from feed_pools`]) {
+      const touched = await inOrg(app.deps.db, bob.id, (tx) => sql`${statement} where kind = 'public'`.execute(tx));
+      expect(touched.numAffectedRows).toBe(0n);
+    }
   });
 
   test('a private source of the API stays private whatever its marking; shared needs feed:admin', async () => {

@@ -137,21 +137,31 @@ export async function sendTo(url: URL, given: Outgoing, signal: AbortSignal): Pr
     throw new Error(`${url.protocol} addresses are not fetched`);
   if (url.username || url.password) throw new Error('an address with a user name or password is not fetched');
   const addresses = await resolveHost(url, given.allow, signal);
-  const pinned: LookupFunction = (_host, options, done) => {
-    if (options.all) done(null, addresses);
-    else done(null, addresses[0]!.address, addresses[0]!.family);
-  };
   const { method, body, ca } = given;
   const headers = { 'user-agent': 'tocsin', ...given.headers };
   return new Promise((resolve, reject) => {
     const start = url.protocol === 'https:' ? requestHttps : requestHttp;
-    const outgoing = start(url, { method, headers, lookup: pinned, signal, agent: false, ...trusting(ca) }, resolve);
+    const outgoing = start(
+      url,
+      { method, headers, lookup: pinnedTo(addresses), signal, agent: false, ...trusting(ca) },
+      resolve,
+    );
     outgoing.on('error', (error) =>
       reject(new Error(`${url.host} cannot be reached: ${error.message}`, { cause: error })),
     );
     outgoing.end(body);
   });
 }
+
+export type Address = { address: string; family: number };
+
+/** A look-up that knows nothing but the addresses that were checked. */
+export const pinnedTo =
+  (addresses: Address[]): LookupFunction =>
+  (_host, options, done) => {
+    if (options.all) done(null, addresses);
+    else done(null, addresses[0]!.address, addresses[0]!.family);
+  };
 
 /** TLS options: the certificates that are trusted anyway, and one more. */
 export const trusting = (ca: string | undefined): { ca?: string[] } => (ca ? { ca: [...rootCertificates, ca] } : {});
@@ -161,7 +171,7 @@ export async function resolveHost(
   url: Pick<URL, 'hostname'>,
   allow: readonly string[],
   signal: AbortSignal,
-): Promise<{ address: string; family: number }[]> {
+): Promise<Address[]> {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await resolveName(host, signal);
   const isAllowed = createAllowance(allow);
@@ -171,7 +181,7 @@ export async function resolveHost(
   return found;
 }
 
-async function resolveName(host: string, signal: AbortSignal): Promise<{ address: string; family: number }[]> {
+async function resolveName(host: string, signal: AbortSignal): Promise<Address[]> {
   signal.throwIfAborted();
   const aborted = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true });

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { acrossOrgs, acrossOrgsByKey, rows, type Db, type Tx } from '../db/db.ts';
+import { acrossOrgs, acrossOrgsAtOnce, rows, type Db } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { placeRules, type Places } from './places.ts';
@@ -74,13 +74,14 @@ const toClaim = (row: ClaimRow): Claim => ({
  */
 export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, places: Places = {}): Promise<Claim[]> {
   const rules = placeRules(places);
-  // Subqueries with a limit and laterals: whatever the statistics say, a lane's runs are read by its index, no further than needed.
+  // Subqueries with a limit, laterals, and conditions that the planner takes for common: a lane's runs are then read by its index, no
+  // further than needed. Of `is null` it thinks that hardly a run meets it, and would rather sort the whole lane.
   const claimable = (
     room: RawBuilder<unknown>,
   ) => sql`q.state = 'queued' and q.start_at <= ${now} and (q.retry_at is null or q.retry_at <= clock_timestamp())
     and ${rules.mayRun(room)} and (q.connection_id is null or ${hasPlace})
-    and (select true from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
-      and o.kind = q.kind and o.state = 'running' limit 1) is null`;
+    and coalesce((select false from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
+      and o.kind = q.kind and o.state = 'running' limit 1), true)`;
   const roomInLane = sql`greatest(l.cap - 1, 1) - busy.with_model`;
   const taken = sql<ClaimRow>`
     with ${rules.tables} free as materialized (
@@ -89,7 +90,8 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, plac
         select count(*) as n, ${rules.inLane} as with_model from run_queue r
         where r.organization_id = l.organization_id and r.kind = l.kind and r.state = 'running'
       ) busy cross join lateral (
-        select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and ${claimable(roomInLane)} limit 1
+        select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and ${claimable(roomInLane)}
+        order by q.start_at, q.run_id limit 1
       ) waiting
       where busy.n < l.cap order by l.served_at limit 4
     ), lane as materialized (
@@ -110,7 +112,10 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, plac
       and (q.connection_id is null or oldest.nth_of_connection <= coalesce(${placesLeft}, 1))
     returning ${columns}, oldest.resumed`;
   try {
-    return (await acrossOrgsByKey(db, (tx) => claimWithin(tx, places, taken)))
+    // Lanes are locked one by one, a model's places all at once: claimers that may take a model wait for one another.
+    const takesModels = Object.values(places).some((n) => n > 0);
+    const lock = takesModels ? [sql`select pg_advisory_xact_lock(8423014)`] : [];
+    return (await acrossOrgsAtOnce<ClaimRow>(db, [...lock, taken]))
       .map(toClaim)
       .toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
   } catch (error) {
@@ -118,12 +123,6 @@ export async function claimRunsAcrossOrgs(db: Db, now: Date, limit: number, plac
     if ((error as { code?: string }).code === '23505') return [];
     throw error;
   }
-}
-
-/** Lanes are locked one by one, a model's places all at once: claimers that may take a model wait for one another. */
-async function claimWithin(tx: Tx, places: Places, taken: RawBuilder<ClaimRow>): Promise<ClaimRow[]> {
-  if (Object.values(places).some((n) => n > 0)) await sql`select pg_advisory_xact_lock(8423014)`.execute(tx);
-  return rows(tx, taken);
 }
 
 /**

@@ -106,15 +106,39 @@ test('numbers come as numbers, and a cut answer is counted', async () => {
   ).toMatchObject({ total: 4, truncated: true });
 });
 
+test('whole numbers are numbers also where the column is of low cardinality', async () => {
+  const standIn = await startStandIn(({ body }) =>
+    body.startsWith('describe')
+      ? table([], [{ name: 'port', type: 'LowCardinality(Nullable(UInt64))' }])
+      : table([['port', 'LowCardinality(Nullable(UInt64))']], [{ port: '443' }, { port: null }]),
+  );
+  const connection = connectTo(clickhouse, {
+    settings: { url: standIn.url, timeColumn: 'ts' },
+    credentials: { password: 'pw' },
+  });
+  const query = 'SELECT port FROM auth WHERE $window';
+  const { rows } = await connection.search(query, window, limits, AbortSignal.timeout(5_000));
+  expect(rows).toEqual([{ port: 443 }, { port: null }]);
+  const { searchParams } = standIn.asked.at(-1)!.url;
+  expect(searchParams.get('cancel_http_readonly_queries_on_client_close')).toBe('1');
+});
+
 test('an error of the server is read by its number, also where its status says less', async () => {
   const { standIn, connection } = await fixture();
-  for (const [code, expected] of [
+  const readonly = "Cannot modify 'max_execution_time' setting in readonly mode";
+  for (const [code, expected, text = 'as it is'] of [
+    [164, { kind: 'query_not_allowed', blame: 'author' }],
+    [164, { kind: 'rights_missing', blame: 'upstream', message: expect.stringContaining('readonly = 2') }, readonly],
+    [194, { kind: 'credentials_refused', blame: 'upstream' }],
+    [201, { kind: 'throttled', blame: 'upstream', retryable: true }],
+    [243, { kind: 'unavailable', blame: 'upstream', retryable: true }],
+    [241, { kind: 'throttled', blame: 'upstream', retryable: true }, 'Memory limit (total) exceeded'],
     [159, { kind: 'query_timeout', blame: 'author' }],
     [202, { kind: 'throttled', blame: 'upstream', retryable: true }],
     [241, { kind: 'query_memory', blame: 'author' }],
     [497, { kind: 'rights_missing', blame: 'upstream' }],
   ] as const) {
-    standIn.fail(failed(500, code, 'as it is'));
+    standIn.fail(failed(500, code, text));
     const failure = await connection
       .search('SELECT 1 WHERE $window', window, limits, AbortSignal.timeout(5_000))
       .catch((error: { failure: object }) => error.failure);

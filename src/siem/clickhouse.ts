@@ -86,7 +86,9 @@ async function read(
   const truncated = data.length > rowsMax;
   const total = truncated ? Number((await ask(`select count() as n from ${within}`)).data[0]?.['n']) : data.length;
   const isWhole = new Set(
-    meta.filter(({ type }) => /^(?:Nullable\()?U?Int(?:64|128|256)/.test(type)).map(({ name }) => name),
+    meta
+      .filter(({ type }) => /^(?:LowCardinality\()?(?:Nullable\()?U?Int(?:64|128|256)/.test(type))
+      .map(({ name }) => name),
   );
   const rows = data.slice(0, rowsMax).map((row) => valuesOf(row, isWhole));
   return { rows, total, truncated, aggregate, noData: false };
@@ -110,20 +112,30 @@ function askWith(server: HttpServer, database: string): Ask {
         method: 'POST',
         query: {
           database,
-          readonly: '2',
           // An error after the first rows would otherwise come with status 200.
           wait_end_of_query: '1',
+          // A run that is given up leaves no query behind.
+          cancel_http_readonly_queries_on_client_close: '1',
           max_execution_time: String(Math.ceil(timeoutMs / 1000)),
           date_time_output_format: 'iso',
           output_format_json_quote_64bit_integers: '1',
+          // Last, so that where nothing may be set the answer names another: an author's query may try to set this one.
+          readonly: '2',
         },
         body: `${sql}\nformat JSON`,
         timeoutMs: timeoutMs + 5_000,
         signal,
       },
       faultOf,
+      'meta',
+      'data',
     );
 }
+
+const isOurs =
+  /Cannot modify '(?:max_execution_time|date_time_output_format|output_format_json_quote_64bit_integers|cancel_http_readonly_queries_on_client_close)'/;
+// Files, disks, the network, other servers, Keeper, a shutdown.
+const unwell = new Set([23, 32, 74, 75, 76, 198, 209, 210, 225, 236, 242, 243, 279, 369, 394, 425, 499, 999, 1000]);
 
 /** By the numbers of ClickHouse's own errors (src/Common/ErrorCodes.cpp). */
 function faultOf({ header, text }: HttpAnswer) {
@@ -134,13 +146,20 @@ function faultOf({ header, text }: HttpAnswer) {
     const name = nameIn(told, /identifier [`']([^`']+)[`']|columns?:? [`']([^`']+)[`']/i);
     return name !== undefined ? new UnknownColumn(name) : authorFault('unknown_column', told);
   }
-  if (code === 516 || code === 192 || code === 193) return upstreamFault('credentials_refused', told);
+  if ([192, 193, 194, 195, 516].includes(code)) return upstreamFault('credentials_refused', told);
   if (code === 497) return upstreamFault('rights_missing', told);
+  // What this connection sends with each query may not be set: readonly = 1 in the profile, where it has to be 2.
+  if (code === 164 && isOurs.test(told))
+    return upstreamFault('rights_missing', `${told} (its profile needs readonly = 2)`);
   if (code === 81) return upstreamFault('not_found', told);
-  if (code === 202 || code === 203) return upstreamFault('throttled', told, true);
+  if ([201, 202, 203].includes(code)) return upstreamFault('throttled', told, true);
   if (code === 159) return authorFault('query_timeout', 'The query did not end within its time limit.');
-  if (code === 241) return authorFault('query_memory', told);
+  // The limit of one query is its author's, that of the server or of all of a user is not.
+  if (code === 241)
+    return /\((?:total|for user)\)/.test(told)
+      ? upstreamFault('throttled', told, true)
+      : authorFault('query_memory', told);
   if (code === 164) return authorFault('query_not_allowed', told);
-  if ([210, 209, 279, 242, 999, 1000].includes(code)) return upstreamFault('unavailable', told, true);
+  if (unwell.has(code)) return upstreamFault('unavailable', told, true);
   return authorFault('query_error', told);
 }

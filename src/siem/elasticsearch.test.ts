@@ -129,6 +129,42 @@ test('more rows than come at once are read in parts, in order, each once', async
   expect(cut.rows).toEqual(whole.rows.slice(0, 150));
 });
 
+const window = { from: firstAt, to: new Date(firstAt.getTime() + 3_600_000), clock: 'event' as const };
+const answering = async (body: unknown) =>
+  connectTo(elasticsearch, {
+    settings: { url: (await startStandIn(() => ({ body }))).url },
+    credentials: { apiKey: 'k' },
+  });
+
+test('whole numbers beyond what a number holds come as text', async () => {
+  const types = [{ name: 'id', type: 'long' }];
+  const body = JSON.stringify({ columns: types, values: [[1], [2]] }).replace('[2]', '[9007199254740993]');
+  const { rows } = await (await answering(body)).search('FROM logs', window, limits, signal);
+  expect(rows).toEqual([{ id: '9007199254740993' }, { id: 1 }]);
+});
+
+test('an answer of something else is the upstream’s', async () => {
+  await expect((await answering({})).search('FROM logs', window, limits, signal)).rejects.toMatchObject({
+    failure: { kind: 'unexpected_answer', blame: 'upstream', message: expect.stringContaining('columns') },
+  });
+});
+
+test('an answer larger than is read at once is asked for in smaller parts; groups are their author’s', async () => {
+  const most = window.to.getTime() - window.from.getTime();
+  const standIn = await startStandIn(({ body }) => {
+    const { filter } = JSON.parse(body) as { filter: { bool: { filter: Range[] } } };
+    const { gte, lt } = filter.bool.filter[0]!.range['@timestamp']!;
+    const isWhole = new Date(lt).getTime() - new Date(gte!).getTime() === most;
+    return { body: isWhole ? ' '.repeat(129 * 1024 * 1024) : { columns: [{ name: 'a' }], values: [[gte]] } };
+  });
+  const connection = connectTo(elasticsearch, { settings: { url: standIn.url }, credentials: { apiKey: 'k' } });
+  const { rows } = await connection.search('FROM logs', window, { ...limits, timeoutMs: 30_000 }, signal);
+  expect(rows).toHaveLength(2);
+  await expect(connection.search('FROM logs | STATS n = COUNT(*)', window, limits, signal)).rejects.toMatchObject({
+    failure: { kind: 'answer_too_large', blame: 'author', retryable: false },
+  });
+}, 60_000);
+
 test('a private address is refused unless the setting allows it', async () => {
   const { standIn } = await fixture();
   await refusesPrivate(

@@ -96,6 +96,8 @@ async function askEsql(
       server,
       { path: '/_query', query: { format: 'json' }, body, timeoutMs, signal },
       faultOf,
+      'columns',
+      'values',
     );
     // Rows of a shard that did not answer would be missed for good.
     if (answer.is_partial) throw upstreamFault('partial_answer', 'A part of the cluster did not answer.', true);

@@ -21,6 +21,14 @@ export function upstreamFault(kind: string, message: string, retryable = false):
   return new SiemError({ kind, blame: 'upstream', retryable, message: message.slice(0, textMax) });
 }
 
+/** Rows too wide to be read at once: with fewer of them, or fewer columns, it would do. */
+export class AnswerTooLarge extends SiemError {
+  constructor() {
+    const message = 'The answer is larger than 128 MiB: let the query give fewer columns or rows.';
+    super({ kind: 'answer_too_large', blame: 'author', retryable: false, message });
+  }
+}
+
 const toldMax = 2000;
 
 /** The name that a pattern finds in an engine's own words, of their beginning alone: an answer may be very long. */

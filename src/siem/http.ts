@@ -1,6 +1,7 @@
+import { parseExactJson } from '../lib/exact-json.ts';
 import { sendTo } from '../lib/fetch.ts';
 import { SiemError } from './connector.ts';
-import { faultOfStatus, upstreamFault } from './failures.ts';
+import { AnswerTooLarge, faultOfStatus, upstreamFault } from './failures.ts';
 
 /** A server that is asked. `base` may have a path; `ca` is a PEM certificate to trust beside the public ones. */
 export type HttpServer = {
@@ -46,7 +47,7 @@ export async function ask(server: HttpServer, given: HttpAsk): Promise<HttpAnswe
     let size = 0;
     for await (const chunk of response) {
       size += (chunk as Buffer).length;
-      if (size > bytesMax) throw upstreamFault('answer_too_large', `${url.host} answered with more than 128 MiB.`);
+      if (size > bytesMax) throw new AnswerTooLarge();
       chunks.push(chunk as Buffer);
     }
     if (!response.complete) throw upstreamFault('cut_off', `${url.host} cut its answer off.`, true);
@@ -64,29 +65,37 @@ export async function ask(server: HttpServer, given: HttpAsk): Promise<HttpAnswe
   }
 }
 
-/** The JSON of a 200; anything else is a SiemError, the engine's own words read by `fault` before the status is. */
+/**
+ * The JSON of a 200, an object with these lists, its whole numbers beyond 2^53 as text; anything else is a SiemError, the engine's own
+ * words read by `fault` before the status is.
+ */
 export async function askJson<T>(
   server: HttpServer,
   given: HttpAsk,
   fault: (answer: HttpAnswer) => SiemError | undefined,
+  ...lists: string[]
 ): Promise<T> {
   const answer = await ask(server, given);
-  if (answer.status !== 200) throw fault(answer) ?? faultOfStatus(answer.status, new URL(server.base).host, '');
-  return parse<T>(server, answer.text);
+  const { host } = new URL(server.base);
+  if (answer.status !== 200) throw fault(answer) ?? faultOfStatus(answer.status, host, '');
+  const value = parse(server, answer.text) as Record<string, unknown>;
+  const absent = lists.find((name) => !Array.isArray(value[name]));
+  if (absent !== undefined) throw upstreamFault('unexpected_answer', `${host} answered without a list "${absent}".`);
+  return value as T;
 }
 
-export function parse<T>(server: HttpServer, text: string): T {
-  try {
-    return JSON.parse(text) as T;
-  } catch {
-    throw upstreamFault('unexpected_answer', `${new URL(server.base).host} answered with something that is not JSON.`);
-  }
+/** The object that a text is in JSON. */
+export function parse(server: HttpServer, text: string): object {
+  const value = jsonOf(text);
+  if (value !== null && typeof value === 'object') return value;
+  const { host } = new URL(server.base);
+  throw upstreamFault('unexpected_answer', `${host} answered with something that is no JSON object.`);
 }
 
 /** The value of a text that may be JSON; undefined where it is not. */
 export function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return undefined;
   }

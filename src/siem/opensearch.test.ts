@@ -107,3 +107,21 @@ test('an index that was never written to is no data, and a query without its win
     'A query uses $window',
   );
 });
+
+test('a remark at the end hides no limit, and as many rows as clusters usually give may have been cut', async () => {
+  const row = { name: 'user', type: 'string' };
+  const standIn = await startStandIn(() => ({
+    body: { schema: [row], datarows: Array.from({ length: 1000 }, (_, n) => [`u${n}`]), total: 1000, size: 1000 },
+  }));
+  const connection = connectTo(opensearch, {
+    settings: { url: standIn.url, rowsAtOnce: 10_000 },
+    credentials: { user: 'soc', password: 'pw' },
+  });
+  const window = { from: firstAt, to: new Date(firstAt.getTime() + 1000), clock: 'event' as const };
+  const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 5_000 };
+  const query = 'source=logs | where $window | stats count() as n by user // of all';
+  const found = await connection.search(query, window, limits, AbortSignal.timeout(10_000));
+  expect(found).toMatchObject({ aggregate: true, truncated: true });
+  const { query: sent } = JSON.parse(standIn.asked.at(-1)!.body) as { query: string };
+  expect(sent.split('\n').at(-1)).toBe('| head 10000');
+});

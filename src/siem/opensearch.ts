@@ -27,6 +27,8 @@ const Settings = z.strictObject({
 type Settings = z.infer<typeof Settings>;
 
 const checkMs = 10_000;
+/** What clusters give at once where nobody set it, rows and groups: with just as many the answer may have been cut, whatever the settings say. */
+const usualLimits = new Set([200, 1000, 10_000]);
 
 type Answer = { schema: { name: string; alias?: string; type: string }[]; datarows: unknown[][] };
 
@@ -46,7 +48,7 @@ export const opensearch: RemoteConnector<Settings, z.infer<typeof userPassword>>
     const place = (query: string, window: QueryWindow): string =>
       placeWindow(query, windowWords(window, columnsOf(settings), literal));
     const ppl = (query: string, by: { rows: number; timeoutMs: number; signal: AbortSignal }) =>
-      askPpl(server, `${query} | head ${by.rows}`, by);
+      askPpl(server, `${query}\n| head ${by.rows}`, by);
     return reached({
       ping: async (signal) => void (await askJson(server, { path: '/', timeoutMs: checkMs, signal }, faultOf)),
       check: async (query, signal) => {
@@ -83,13 +85,18 @@ async function askPpl(
       server,
       { path: '/_plugins/_ppl', body: { query }, timeoutMs, signal },
       faultOf,
+      'schema',
+      'datarows',
     );
     const times = answer.schema.flatMap(({ name, alias, type }) => (type === 'timestamp' ? [alias ?? name] : []));
     const found = rowsOf(
       answer.schema.map(({ name, alias }) => alias ?? name),
       answer.datarows,
     );
-    return { rows: found.map((row) => withTimes(row, times)), cut: answer.datarows.length >= rows };
+    return {
+      rows: found.map((row) => withTimes(row, times)),
+      cut: answer.datarows.length >= rows || usualLimits.has(answer.datarows.length),
+    };
   } catch (error) {
     if (error instanceof UnknownIndex) return { rows: [], cut: false, noData: true };
     throw error;

@@ -1,6 +1,7 @@
-import { isIP } from 'node:net';
+import { Socket } from 'node:net';
 import pg from 'pg';
-import { resolveHost, trusting } from '../lib/fetch.ts';
+import { parseExactJson } from '../lib/exact-json.ts';
+import { pinnedTo, resolveHost, trusting, type Address } from '../lib/fetch.ts';
 import type { Row } from './connector.ts';
 import { faultOfPostgres } from './postgres-faults.ts';
 import { upstreamFault } from './failures.ts';
@@ -27,21 +28,22 @@ const connectMs = 10_000;
 /** Beyond the server's own limit, in which it can still say that it gave up. */
 const graceMs = 5_000;
 
-/** Runs `work` in one read-only transaction with the server's own time limit, on a connection of its own to an address that was checked. Throws a SiemError. */
+/** Runs `work` in one read-only transaction with the server's own time limit, on a connection of its own to one of the addresses that were checked. Throws a SiemError. */
 export async function openPostgres<T>(
   target: PostgresTarget,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
   work: (session: PostgresSession) => Promise<T>,
 ): Promise<T> {
-  const [address] = await resolveHost({ hostname: target.host }, target.allow, signal).catch((error: Error) => {
+  const addresses = await resolveHost({ hostname: target.host }, target.allow, signal).catch((error: Error) => {
     signal.throwIfAborted();
     throw upstreamFault('unreachable', error.message, true);
   });
   const { host, tls, caCertificate: ca, allow: _allow, ...login } = target;
   const client = new pg.Client({
     ...login,
-    host: address!.address,
-    ssl: tls === 'off' ? false : { ...(isIP(host) ? {} : { servername: host }), ...trusting(ca) },
+    host,
+    stream: () => socketTo(addresses),
+    ssl: tls === 'off' ? false : trusting(ca),
     connectionTimeoutMillis: connectMs,
     query_timeout: timeoutMs + graceMs,
     application_name: 'tocsin',
@@ -68,6 +70,14 @@ export async function openPostgres<T>(
   }
 }
 
+/** Goes to whichever of the addresses answers: of a name with both kinds only one may be reachable. */
+export function socketTo(addresses: Address[]): Socket {
+  const socket = new Socket();
+  const connect = socket.connect.bind(socket) as (options: object) => Socket;
+  const lookup = pinnedTo(addresses);
+  return Object.assign(socket, { connect: (port: number, host: string) => connect({ port, host, lookup }) });
+}
+
 // TLS puts another stream in place of the first.
 const socketOf = (client: pg.Client): { bytesRead: number } =>
   (client as unknown as { connection: { stream: { bytesRead: number } } }).connection.stream;
@@ -78,13 +88,14 @@ async function askOne(client: pg.Client, text: string): Promise<{ rows: Row[]; n
   return { rows: result.rows as Row[], names: result.fields.map(({ name }) => name) };
 }
 
-const plain = new Set([16, 21, 23, 26, 700, 701, 114, 3802, 1000, 1005, 1007, 1009, 1015, 1021, 1022, 2951]);
+const plain = new Set([16, 21, 23, 26, 700, 701, 1000, 1005, 1007, 1009, 1015, 1021, 1022, 2951]);
 
 /** Values as JSON: whole numbers beyond 2^53 as text, times as ISO text, what has no like in JSON in the server's own text. */
 function parserOf(oid: number): (text: string) => unknown {
   if (oid === builtins.INT8 || oid === builtins.NUMERIC) return numberOf;
+  if (oid === builtins.JSON || oid === builtins.JSONB) return parseExactJson;
   if (oid === builtins.TIMESTAMPTZ) return timeOf;
-  if (oid === builtins.TIMESTAMP) return (text) => timeOf(`${text}+00`);
+  if (oid === builtins.TIMESTAMP) return (text) => timeOf(text, '+00');
   return plain.has(oid) ? (pg.types.getTypeParser(oid, 'text') as (text: string) => unknown) : String;
 }
 
@@ -93,7 +104,7 @@ function numberOf(text: string): unknown {
   return Number.isFinite(number) && (Number.isSafeInteger(number) || text.includes('.')) ? number : text;
 }
 
-function timeOf(text: string): string {
-  const at = new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
+function timeOf(text: string, zone = ''): string {
+  const at = new Date(`${text}${zone}`.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
   return Number.isNaN(at.getTime()) ? text : at.toISOString();
 }

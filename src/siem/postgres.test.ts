@@ -1,13 +1,17 @@
+import { once } from 'node:events';
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { bridgeTo } from '../../test/bridge.ts';
 import { testDatabase } from '../../test/database.ts';
 import { connectorConformance } from './conformance.ts';
 import type { SiemError } from './connector.ts';
 import { postgres } from './postgres.ts';
+import { socketTo } from './postgres-session.ts';
 import { connectTo, events, firstAt, refusesPrivate } from './test-stand-in.ts';
 
 const { url } = await testDatabase();
-const at = new URL(url);
+// A connection names a host and a port; the server of the tests has but a socket.
+const at = await bridgeTo(url);
 const role = `reader_${at.pathname.slice(6)}`;
 const admin = new pg.Client({ connectionString: url });
 await admin.connect();
@@ -81,6 +85,30 @@ test('values come as JSON, whole numbers beyond what a number holds as text', as
   ]);
 });
 
+test('a time without end and whole numbers within JSON come as text; a name of several columns is told', async () => {
+  const query = `SELECT 'infinity'::timestamp AS t, '{"id": 9007199254740993}'::jsonb AS j,
+    1 AS twice, 2 AS twice WHERE $window_start < $window_end`;
+  const { rows, warnings } = await connect().search(query, window, limits, signal);
+  expect(rows).toEqual([{ t: 'infinity', j: { id: '9007199254740993' }, twice: 2 }]);
+  expect(warnings).toEqual(['Several columns are named twice; rows hold the last one.']);
+});
+
+test.each([
+  'SHOW $window_start$window_end',
+  `WITH gone AS (DELETE FROM auth RETURNING 1) SELECT * FROM gone WHERE $window_start < $window_end`,
+  'INSERT INTO auth SELECT * FROM auth WHERE $window',
+])('a check refuses what a search would: %s', async (query) => {
+  await expect(connect().check(query, signal)).rejects.toMatchObject({ failure: { blame: 'author' } });
+});
+
+test('very wide rows are read in small pages, and cut where they are too many', async () => {
+  const query = `SELECT g AS _id, repeat('x', 1000000) AS a FROM generate_series(1, 200) g WHERE $window_start < $window_end`;
+  const found = await connect().search(query, window, { ...limits, timeoutMs: 60_000 }, signal);
+  expect(found).toMatchObject({ truncated: true, total: 200 });
+  expect(found.rows.length).toBeGreaterThan(100);
+  expect(found.rows.length).toBeLessThan(160);
+}, 60_000);
+
 test('the window is on the column of its clock, of rows that were stored before its bound', async () => {
   const idsOf = async (given: object) =>
     (await connect().search('SELECT _id FROM auth WHERE $window', { ...window, ...given }, limits, signal)).rows.map(
@@ -143,6 +171,18 @@ test('credentials, addresses and databases that are wrong are the upstream’s',
   });
   expect(await failureOf(query, connect({ tls: 'verify' }))).toMatchObject({ blame: 'upstream' });
   await refusesPrivate(connect({}, 'pw', []));
+});
+
+test('of a name with several addresses the one that answers is taken', async () => {
+  const socket = socketTo([
+    { address: '::1', family: 6 },
+    { address: at.hostname, family: 4 },
+  ]);
+  socket.connect(settings.port, 'db.example');
+  await once(socket, 'connect');
+  expect(socket.remoteAddress).toBe(at.hostname);
+  socket.destroy();
+  await connect({ host: 'localhost' }, 'pw', ['localhost']).ping(signal);
 });
 
 test('an unknown column is answered with the nearest', async () => {

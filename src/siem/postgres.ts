@@ -19,7 +19,9 @@ const Settings = z.strictObject({
 });
 const Credentials = z.strictObject({ password: text({ min: 1, max: 1000 }) });
 
+const firstRows = 100;
 const fetchRows = 5_000;
+const pageBytes = 16 * 1024 * 1024;
 const bytesMax = 128 * 1024 * 1024;
 const checkMs = 10_000;
 const fieldsMax = 20_000;
@@ -37,7 +39,7 @@ export const postgres: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof 
   connect: ({ settings, credentials, allow }) => {
     const target: PostgresTarget = { ...settings, ...credentials, allow };
     const place = (query: string, window: QueryWindow): string =>
-      withoutSemicolon(placeWindow(query, windowWords(window, settings, literal)));
+      withoutSemicolon(placeWindow(query, windowWords(window, settings, literal), 'standard'), 'standard');
     return reached({
       ping: (signal) =>
         openPostgres(target, { timeoutMs: checkMs, signal }, async ({ ask }) => void (await ask('select 1'))),
@@ -47,7 +49,8 @@ export const postgres: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof 
         return openPostgres(
           target,
           { timeoutMs: checkMs, signal },
-          async ({ ask }) => void (await ask(`explain ${sql}`)),
+          // As `read` asks it: what can stand alone is no query yet.
+          async ({ ask }) => void (await ask(`explain select * from (${sql}\n) as q`)),
         );
       },
       search: (query, window, limits, signal) =>
@@ -82,19 +85,25 @@ async function read(
 ) {
   const within = `(${sql}\n) as q`;
   const { names } = await ask(`select * from ${within} limit 0`);
-  const aggregate = groupsRows(sql) && !names.includes('_id');
+  const aggregate = groupsRows(sql, 'standard') && !names.includes('_id');
   const rowsMax = aggregate ? limits.groupsMax : limits.rowsMax;
   // The text of the row decides between rows that time and id do not tell apart.
   const order = [...orderColumns(names, timeColumn).map((name) => `q.${quoted(name)}`), 'q::text'].join(', ');
   await ask(`declare tocsin no scroll cursor for select * from ${within} order by ${order} limit ${rowsMax + 1}`);
   const rows: Record<string, unknown>[] = [];
-  for (let more = true; more;) {
+  let isWhole = false;
+  // The first page tells how wide rows are: a page of very wide ones must not fill the memory.
+  for (let size = firstRows; !isWhole && bytesRead() < bytesMax;) {
     signal.throwIfAborted();
-    const page = (await ask(`fetch ${fetchRows} from tocsin`)).rows;
+    const page = (await ask(`fetch ${size} from tocsin`)).rows;
     for (const row of page) rows.push(row);
-    more = page.length === fetchRows && bytesRead() < bytesMax;
+    isWhole = page.length < size;
+    size = Math.max(1, Math.min(fetchRows, Math.floor((pageBytes * rows.length) / bytesRead())));
   }
-  const truncated = rows.length > rowsMax || bytesRead() >= bytesMax;
+  const truncated = rows.length > rowsMax || !isWhole;
   const total = truncated ? Number((await ask(`select count(*) as n from ${within}`)).rows[0]?.['n']) : rows.length;
-  return { rows: rows.slice(0, rowsMax), total, truncated, aggregate, noData: false };
+  const warnings = twiceIn(names).map((name) => `Several columns are named ${name}; rows hold the last one.`);
+  return { rows: rows.slice(0, rowsMax), total, truncated, aggregate, noData: false, warnings };
 }
+
+const twiceIn = (names: string[]): string[] => [...new Set(names.filter((name, n) => names.indexOf(name) !== n))];

@@ -37,8 +37,37 @@ describe('quotes and comments, against one expression that says what they are', 
   });
 });
 
+test.each([
+  ['standard', `a like 'C:\\' and $window and b = 'x'`, `a like 'C:\\' and C and b = 'x'`],
+  ['standard', `a = E'it\\'s $window' and $window`, `a = E'it\\'s $window' and C`],
+  ['standard', `a like'C:\\' and $window and b = 'x'`, `a like'C:\\' and C and b = 'x'`],
+  ['escaped', `a = 'it\\'s $window' and $window`, `a = 'it\\'s $window' and C`],
+  ['escaped', `P startswith @"C:\\" and $window and b == "x"`, `P startswith @"C:\\" and C and b == "x"`],
+  ['escaped', `P has @'C:\\it''s $window' and $window`, `P has @'C:\\it''s $window' and C`],
+] as const)('%s: %s', (quoting, given, placed) => {
+  expect(placeWindow(given, words, quoting)).toBe(placed);
+});
+
+test('a path that ends with a backslash hides no grouping', () => {
+  expect(pipeCommands('T | where P has @"C:\\" | summarize n = count() by U | where U != "x"')).toContain('summarize');
+  expect(groupsRows(`select "user", count(*) from t where p like 'C:\\' group by 1 having 'a' < 'b'`, 'standard')).toBe(
+    true,
+  );
+});
+
+test.each([
+  ['index=web uri=http://x.example | stats count by user', true],
+  ['index=a msg=--x | stats count', true],
+  ['index=a user="[" | stats count', true],
+  ['index=a user="| stats count"', false],
+  ['index=a [search index=b | stats count by user | fields user]', false],
+])('Splunk: %s', (query, isGroups) => {
+  expect(isTransforming(query)).toBe(isGroups);
+});
+
 const readers: Record<string, (text: string) => unknown> = {
   placeWindow: (text) => placeWindow(`$window ${text}`, words),
+  'placeWindow of PostgreSQL': (text) => placeWindow(`$window ${text}`, words, 'standard'),
   pipeCommands,
   withoutSemicolon,
   groupsRows,

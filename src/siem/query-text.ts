@@ -1,5 +1,14 @@
 import { authorFault } from './failures.ts';
 
+/** How a language quotes and remarks: with backslashes, and `@"…"` without (ClickHouse, ES|QL, KQL, PPL); PostgreSQL; Splunk. */
+export type Quoting = 'escaped' | 'standard' | 'spl';
+
+const openingsOf: Record<Quoting, string> = {
+  escaped: '@?[\'"]|`|--|/[*/]',
+  standard: "(?<!\\w)[eE]'|['\"]|--|/\\*",
+  spl: '"',
+};
+
 /** Texts in quotes and comments, by what opens them. */
 const opaque: Record<string, RegExp> = {
   "'": /'(?:[^'\\]|\\[^]|'')*'/y,
@@ -8,7 +17,11 @@ const opaque: Record<string, RegExp> = {
   '--': /--[^\n]*/y,
   '/*': /\/\*[^]*?\*\//y,
   '//': /\/\/[^\n]*/y,
+  "@'": /@'(?:[^']|'')*'/y,
+  '@"': /@"(?:[^"]|"")*"/y,
+  "e'": /e'(?:[^'\\]|\\[^]|'')*'/iy,
 };
+const standard: Record<string, RegExp> = { "'": /'(?:[^']|'')*'/y, '"': /"(?:[^"]|"")*"/y };
 const queryCharsMax = 100_000;
 
 /** What stands for the window in a query. */
@@ -18,7 +31,7 @@ export type WindowWords = { condition: string; start: string; end: string };
  * Puts the window into a query: `$window` is the condition on the column that the connection's clock is on, `$window_start` and `$window_end` its
  * bounds. Names within text and comments are left alone. Throws blame author where a query has neither `$window` nor both bounds.
  */
-export function placeWindow(query: string, words: WindowWords): string {
+export function placeWindow(query: string, words: WindowWords, quoting: Quoting = 'escaped'): string {
   checkText(query);
   const used = new Set<string>();
   const put = (text: string): string =>
@@ -26,7 +39,7 @@ export function placeWindow(query: string, words: WindowWords): string {
       used.add(name);
       return name === 'window' ? words.condition : name === 'window_start' ? words.start : words.end;
     });
-  const placed = partsOf(query)
+  const placed = partsOf(query, quoting)
     .map(({ text, isOpaque }) => (isOpaque ? text : put(text)))
     .join('');
   if (!used.has('window') && !(used.has('window_start') && used.has('window_end')))
@@ -45,14 +58,15 @@ type Part = { text: string; isOpaque: boolean };
  * A query as plain parts and those in quotes and comments, in order. What is opened and never closed is plain: whatever opens the same
  * way behind it is not closed either, and looking for its end each time would take time by the square of the length.
  */
-function partsOf(query: string): Part[] {
+function partsOf(query: string, quoting: Quoting): Part[] {
   const parts: Part[] = [];
   const unclosed = new Set<string>();
-  const openings = /['"`]|--|\/[*/]/g;
+  const openings = new RegExp(openingsOf[quoting], 'g');
   let at = 0;
   for (let found = openings.exec(query); found; found = openings.exec(query)) {
-    const [opening] = found;
-    const text = unclosed.has(opening) ? undefined : textAt(query, opaque[opening]!, found.index);
+    const opening = found[0].toLowerCase();
+    const pattern = (quoting === 'standard' ? standard[opening] : undefined) ?? opaque[opening]!;
+    const text = unclosed.has(opening) ? undefined : textAt(query, pattern, found.index);
     if (text === undefined) {
       unclosed.add(opening);
       openings.lastIndex = found.index + 1;
@@ -71,20 +85,20 @@ function textAt(query: string, pattern: RegExp, index: number): string | undefin
 }
 
 /** The query without what stands in quotes and comments. */
-const withoutTexts = (query: string): string =>
-  partsOf(query)
+export const withoutTexts = (query: string, quoting: Quoting): string =>
+  partsOf(query, quoting)
     .map(({ text, isOpaque }) => (isOpaque ? ' ' : text))
     .join('');
 
 /** The first word behind each `|`, of subsearches too, in lower case. */
-export function pipeCommands(query: string): string[] {
-  return [...withoutTexts(query).matchAll(/\|\s*([a-z_-]+)/gi)].map((match) => match[1]!.toLowerCase());
+export function pipeCommands(query: string, quoting: Quoting = 'escaped'): string[] {
+  return [...withoutTexts(query, quoting).matchAll(/\|\s*([a-z_-]+)/gi)].map((match) => match[1]!.toLowerCase());
 }
 
 /** A statement without its end and what is remarked behind it: it can stand in brackets, or be followed by a pipe. */
-export function withoutSemicolon(query: string): string {
+export function withoutSemicolon(query: string, quoting: Quoting = 'escaped'): string {
   let end = query.length;
-  for (const { text, isOpaque } of partsOf(query).toReversed()) {
+  for (const { text, isOpaque } of partsOf(query, quoting).toReversed()) {
     const kept = isOpaque ? (/^(?:--|\/)/.test(text) ? 0 : text.length) : lengthWithoutEnd(text);
     if (kept > 0) return query.slice(0, end - text.length + kept);
     end -= text.length;
@@ -103,7 +117,7 @@ const grouping =
   /\bgroup\s+by\b|\bselect\s+distinct\b|\b(?:count|sum|avg|min|max|array_agg|string_agg|uniq\w*|quantiles?\w*|any|argmin|argmax|grouparray\w*)\s*\(/i;
 
 /** Whether the rows of an SQL query are groups, as far as its text tells. Those that name their events by `_id` are told by the caller. */
-export function groupsRows(query: string): boolean {
-  const text = withoutTexts(query);
+export function groupsRows(query: string, quoting: Quoting = 'escaped'): boolean {
+  const text = withoutTexts(query, quoting);
   return grouping.test(text.replaceAll(/\b\w+\s*\([^()]*\)\s*over\s*\(/gi, ' '));
 }

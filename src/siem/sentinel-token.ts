@@ -18,12 +18,13 @@ const restMs = 5 * 60_000;
 
 /**
  * The access token of an application by the OAuth 2.0 client credentials flow
- * (https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow), fetched when there is none and again before it ends.
+ * (https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow), fetched when there is none and again before it ends;
+ * `renew`: the one that is known was refused.
  */
-export function tokenSource(app: Application): (signal: AbortSignal) => Promise<string> {
+export function tokenSource(app: Application): (signal: AbortSignal, renew: boolean) => Promise<string> {
   let known: { token: string; until: number } | undefined;
-  return async (signal) => {
-    if (known && performance.now() < known.until) return known.token;
+  return async (signal, renew) => {
+    if (known && !renew && performance.now() < known.until) return known.token;
     const { access_token: token, expires_in: seconds = 0 } = await fetchToken(app, signal);
     if (!token) throw upstreamFault('unexpected_answer', 'The identity platform answered without a token.');
     known = { token, until: performance.now() + seconds * 1000 - restMs };

@@ -141,3 +141,32 @@ test('an answer in part is no answer, one that is cut is asked for in smaller pa
     failure: { kind: 'partial_answer' },
   });
 });
+
+test('a token that is refused before its time is fetched anew', async () => {
+  const { standIn, connection } = await fixture();
+  await connection.ping(signal);
+  standIn.failOnce({ status: 401 });
+  await connection.ping(signal);
+  expect(standIn.asked.filter(({ url }) => url.pathname.endsWith('/token'))).toHaveLength(2);
+});
+
+test('on event time a query may look back beside its window', async () => {
+  const { standIn, connection } = await fixture();
+  await connection.search('SigninLogs | where $window', { ...window, clock: 'event' }, limits, signal);
+  expect(JSON.parse(standIn.asked.at(-1)!.body)).not.toHaveProperty('timespan');
+});
+
+test('whole numbers beyond what a number holds come as text, within dynamic values too', async () => {
+  const { standIn, connection } = await fixture();
+  await connection.ping(signal);
+  const columns = [
+    ['a', 'long'],
+    ['b', 'dynamic'],
+  ].map(([name, type]) => ({ name, type }));
+  const rows = `[[9007199254740993, ${JSON.stringify('{"id":9007199254740993}')}]]`;
+  standIn.fail({
+    body: `{"tables": [{"name": "PrimaryResult", "columns": ${JSON.stringify(columns)}, "rows": ${rows}}]}`,
+  });
+  const found = await connection.search('T | where $window', window, limits, signal);
+  expect(found.rows).toEqual([{ a: '9007199254740993', b: { id: '9007199254740993' } }]);
+});

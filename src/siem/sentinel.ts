@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { text } from '../lib/text.ts';
-import type { QueryWindow, RemoteConnector, Row } from './connector.ts';
+import { SiemError, type QueryWindow, type RemoteConnector, type Row } from './connector.ts';
 import { authorFault, faultOfStatus, nameIn, UnknownColumn, upstreamFault } from './failures.ts';
 import { askJson, jsonOf, type HttpAnswer, type HttpServer } from './http.ts';
 import { pipeCommands, placeWindow, withoutSemicolon } from './query-text.ts';
@@ -58,19 +58,30 @@ export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = 
   connect: ({ settings, credentials, allow }) => {
     const token = tokenSource({ ...settings, ...credentials, allow });
     const path = `/v1/workspaces/${settings.workspaceId}`;
-    const server = async (signal: AbortSignal): Promise<HttpServer> => {
-      const authorization = `Bearer ${await token(signal)}`;
-      return { base: settings.endpoint, headers: { authorization }, allow };
+    const asked = async <T>(
+      signal: AbortSignal,
+      work: (server: HttpServer) => Promise<T>,
+      renew = false,
+    ): Promise<T> => {
+      const authorization = `Bearer ${await token(signal, renew)}`;
+      try {
+        return await work({ base: settings.endpoint, headers: { authorization }, allow });
+      } catch (error) {
+        // A token may end before its time, or while the machine slept.
+        if (renew || !(error instanceof SiemError) || error.failure.kind !== 'credentials_refused') throw error;
+        return asked(signal, work, true);
+      }
     };
     const kql = async (body: object, rows: number, by: { timeoutMs: number; signal: AbortSignal }) => {
       const headers = { prefer: `wait=${Math.ceil(by.timeoutMs / 1000)}` };
       const given = { path: `${path}/query`, body, headers, signal: by.signal, timeoutMs: by.timeoutMs + 5_000 };
-      return rowsOfAnswer(await askJson<Answer>(await server(by.signal), given, faultOf), rows);
+      const answer = await asked(by.signal, (server) => askJson<Answer>(server, given, faultOf, 'tables'));
+      return rowsOfAnswer(answer, rows);
     };
     const columns = { timeColumn: settings.timeColumn, ingestColumn: 'ingestion_time()' };
     const place = (query: string, window: QueryWindow, rows: number) => ({
       query: `${withoutSemicolon(placeWindow(query, windowWords(window, columns, literal)))}\n| take ${rows}`,
-      timespan: timespan(window, settings),
+      ...(window.clock === 'ingest' ? { timespan: timespan(window, settings) } : {}),
     });
     return reached({
       ping: async (signal) => void (await kql({ query: 'print 1' }, 2, { timeoutMs: checkMs, signal })),
@@ -88,7 +99,7 @@ export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = 
       },
       fields: async (signal = AbortSignal.timeout(checkMs)) => {
         const given = { path: `${path}/metadata`, timeoutMs: checkMs, signal };
-        const { tables = [] } = await askJson<Metadata>(await server(signal), given, faultOf);
+        const { tables = [] } = await asked(signal, (server) => askJson<Metadata>(server, given, faultOf));
         return tables.map(({ name, columns: fields = [] }) => ({
           dataset: name,
           fields: fields.map(({ name: field, type }) => ({ name: field, type })),
@@ -100,11 +111,10 @@ export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = 
 
 const literal = (at: Date): string => `datetime(${at.toISOString()})`;
 
-// Only so that the engine need not look at older data: the bounds themselves stand in the query.
-function timespan({ from, to, clock }: QueryWindow, { lateDays }: Settings): string {
-  const since = clock === 'event' ? from : new Date(from.getTime() - lateDays * dayMs);
-  const until = new Date(to.getTime() + (clock === 'event' ? 1000 : dayMs));
-  return `${since.toISOString()}/${until.toISOString()}`;
+// So that the engine need not look at all that it ever took in; by `TimeGenerated` it bounds itself, and a query may look back beside its window.
+function timespan({ from, to }: QueryWindow, { lateDays }: Settings): string {
+  const [since, until] = [from.getTime() - lateDays * dayMs, to.getTime() + dayMs];
+  return `${new Date(since).toISOString()}/${new Date(until).toISOString()}`;
 }
 
 function rowsOfAnswer({ tables, error }: Answer, rows: number): SliceRows {

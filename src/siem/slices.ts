@@ -1,4 +1,5 @@
 import type { Row, SearchLimits, SearchResult } from './connector.ts';
+import { authorFault, AnswerTooLarge } from './failures.ts';
 import { orderRows } from './rows.ts';
 
 type Slice = { from: Date; to: Date };
@@ -9,7 +10,7 @@ const asksMax = 500;
 
 /**
  * Reads all rows of a window from an engine that bounds how many it gives at once: a part that comes back cut is asked for in halves, down
- * to a millisecond, in order of time, until `rowsMax` rows are there. Groups cannot be put together from parts, so that they are asked for once.
+ * to a millisecond, in order of time, until `rowsMax` rows are there or the time is up. Groups cannot be put together from parts, so that they are asked for once.
  */
 export async function searchSlices(
   window: Slice,
@@ -21,8 +22,14 @@ export async function searchSlices(
   const waiting: Slice[] = [window];
   const rows: Row[] = [];
   let [asks, truncated, noData] = [0, false, false];
+  const until = performance.now() + limits.timeoutMs;
   for (let slice = waiting.pop(); slice && !truncated; slice = waiting.pop()) {
-    const got = await ask(slice);
+    if (performance.now() > until) {
+      if (rows.length === 0) throw authorFault('query_timeout', 'The window has more rows than can be read in time.');
+      truncated = true;
+      break;
+    }
+    const got = await askOrCut(ask, slice, aggregate);
     asks += 1;
     noData ||= got.noData ?? false;
     const halves = got.cut && !aggregate ? halve(slice) : undefined;
@@ -34,6 +41,20 @@ export async function searchSlices(
     truncated = got.cut || rows.length > rowsMax;
   }
   return { rows: rows.slice(0, rowsMax), total: rows.length, truncated, aggregate, noData, early: noData };
+}
+
+/** An answer that is too large counts as cut, where its slice can be asked for in smaller parts. */
+async function askOrCut(
+  ask: (slice: Slice) => Promise<SliceRows>,
+  slice: Slice,
+  aggregate: boolean,
+): Promise<SliceRows> {
+  try {
+    return await ask(slice);
+  } catch (error) {
+    if (error instanceof AnswerTooLarge && !aggregate && halve(slice)) return { rows: [], cut: true };
+    throw error;
+  }
 }
 
 function halve({ from, to }: Slice): [Slice, Slice] | undefined {

@@ -104,6 +104,8 @@ test.each([
   'index=auth url=http://x | sendemail to=a@example.com',
   'index=auth `macro`',
   'index=auth earliest=-30d',
+  'index=auth user="[" earliest=-30d',
+  'index=auth startdaysago=30',
 ])('%s is not sent', async (query) => {
   const { standIn, connection } = await fixture();
   await expect(connection.search(query, window, limits, signal)).rejects.toMatchObject({

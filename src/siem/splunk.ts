@@ -130,8 +130,8 @@ function readLines(text: string): { rows: Row[] } {
   const rows: Row[] = [];
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue;
-    const value = jsonOf(line) as (ExportLine & { messages?: Message[] }) | undefined;
-    if (value === undefined) throw upstreamFault('cut_off', 'Splunk cut its answer off.', true);
+    const value = jsonOf(line) as (ExportLine & { messages?: Message[] }) | null | undefined;
+    if (value === null || typeof value !== 'object') throw upstreamFault('cut_off', 'Splunk cut its answer off.', true);
     const bad = messagesOf(value).find(
       ({ type, text: told = '' }) => type === 'FATAL' || type === 'ERROR' || /incomplete/i.test(told),
     );

@@ -16,12 +16,18 @@ export const events = Array.from({ length: 4 }, (_, n) => ({
 }));
 export const within = (from: Date, to: Date) => events.filter(({ at }) => at >= from && at < to);
 
-export type StandIn = { url: string; asked: Asked[]; fail: (fault: Fault | undefined) => void };
+export type StandIn = {
+  url: string;
+  asked: Asked[];
+  fail: (fault: Fault | undefined) => void;
+  failOnce: (fault: Fault) => void;
+};
 
 /** A real HTTP server that answers in the words of an engine, or fails in the ways that a network has. */
 export async function startStandIn(answer: (asked: Asked) => Fault): Promise<StandIn> {
   const asked: Asked[] = [];
   let fault: Fault | undefined;
+  let once: Fault | undefined;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -34,7 +40,9 @@ export async function startStandIn(answer: (asked: Asked) => Fault): Promise<Sta
         body: Buffer.concat(chunks).toString(),
       };
       asked.push(one);
-      reply(response, fault ?? answer(one));
+      const failing = once ?? fault;
+      once = undefined;
+      reply(response, failing ?? answer(one));
     });
   });
   await new Promise<void>((listening) => {
@@ -49,6 +57,9 @@ export async function startStandIn(answer: (asked: Asked) => Fault): Promise<Sta
     asked,
     fail: (next) => {
       fault = next;
+    },
+    failOnce: (next) => {
+      once = next;
     },
   };
 }
@@ -87,6 +98,7 @@ const faults: [string, Fault, object][] = [
   ],
   ['an outage', { status: 503, body: 'down' }, { kind: 'unavailable', blame: 'upstream', retryable: true }],
   ['an answer that is no JSON', { body: '<html>' }, { blame: 'upstream' }],
+  ['an answer that is no object', { body: '5' }, { blame: 'upstream' }],
   [
     'a redirect',
     { status: 302, headers: { location: 'http://127.0.0.1:1/' } },

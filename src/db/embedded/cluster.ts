@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chownSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { loopback } from './address.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { readText, removeTree, renameDurably, writeDurably } from './files.ts';
 import { chooseLocation, findLocation, recordLocation, removeHome } from './location.ts';
@@ -10,7 +11,7 @@ import { type ServerUser, findAccount, findServerUser } from './server-user.ts';
 /** A database folder. `name` stands in the command line of each of its processes, which tells them from any other PostgreSQL. */
 export type Cluster = { dataDir: string; location: string; name: string; user: ServerUser | undefined };
 
-const hostRules = 'host all all 127.0.0.1/32 scram-sha-256\n';
+const rules = `local all all scram-sha-256\nhost all all ${loopback}/32 scram-sha-256\n`;
 
 /** The database of the data directory, made new where there is none. Call it only while holding the turn. */
 export async function openCluster(dataDir: string, log: (line: string) => void): Promise<Cluster> {
@@ -77,12 +78,17 @@ async function createFiles({ dataDir, location, user }: Cluster): Promise<void> 
     ['-D', folder, '-U', 'tocsin', '--auth=trust', '--no-sync', '--no-instructions', ...locale],
     { user },
   );
-  writeFileSync(join(folder, 'pg_hba.conf'), hostRules);
+  writeRules(folder);
   const password = findPassword(dataDir) ?? newPassword();
   await runAlone(binaries, ['CREATE DATABASE tocsin', setPassword(password)], { folder, user, options: ['-F'] });
   keepPassword(dataDir, password);
   await run(binaries.initdb, ['-D', folder, '--sync-only'], { user });
   renameDurably(folder, location);
+}
+
+/** Who comes in by what; before each start, since databases of earlier releases know no socket. */
+export function writeRules(folder: string): void {
+  writeFileSync(join(folder, 'pg_hba.conf'), rules);
 }
 
 /** Gives the superuser a new password where the file that holds it was lost. The server must not run. */

@@ -1,6 +1,8 @@
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { type EmbeddedOptions, startEmbedded } from './embedded.ts';
-import { endAll, newDataDir, query, removeDataDirs, serversOf } from './test-holder.ts';
+import { endAll, killHard, mustHold, newDataDir, query, removeDataDirs, serversOf } from './test-holder.ts';
 
 const quiet = { exclusive: false, log: () => {} };
 
@@ -27,7 +29,7 @@ test('a new database keeps its rows over a stop, which leaves no process', async
   await second.stop();
 });
 
-test('it listens on loopback only, asks for a password, and is durable', async () => {
+test('its one door is a socket in its own closed folder, it asks for a password, and is durable', async () => {
   const server = await startEmbedded({ dataDir, ...quiet });
   const settings = await query(
     server.url,
@@ -36,10 +38,11 @@ test('it listens on loopback only, asks for a password, and is durable', async (
   expect(Object.fromEntries(settings.map((each) => Object.values(each as object)))).toEqual({
     fsync: 'on',
     full_page_writes: 'on',
-    listen_addresses: '127.0.0.1',
+    listen_addresses: '',
     synchronous_commit: 'on',
-    unix_socket_directories: '',
+    unix_socket_directories: `"${server.location}"`,
   });
+  expect(statSync(server.location).mode & 0o777).toBe(0o700);
   const wrong = new URL(server.url);
   wrong.password = 'wrong';
   await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
@@ -62,4 +65,38 @@ test('a setting that PostgreSQL refuses ends the start with its words', async ()
   await expect(start).rejects.toThrow(/did not start: .*max_connections/);
   expect(serversOf(dataDir)).toEqual([]);
   await (await startEmbedded({ dataDir, ...quiet })).stop();
+});
+
+test('any path holds the socket', async () => {
+  const odd = join(dataDir, `a "b", 100%41 ø'`);
+  const server = await startEmbedded({ dataDir: odd, ...quiet });
+  expect(await query(server.url, 'show listen_addresses')).toEqual([{ listen_addresses: '' }]);
+  expect(await query(new URL(server.url).href, 'show data_directory')).toEqual([{ data_directory: server.location }]);
+  await server.stop();
+});
+
+test('a path too long for a socket: loopback, which the log says, and the server is joined and started again there', async () => {
+  const long = join(dataDir, 'long'.repeat(25));
+  mkdirSync(long);
+  const lines: string[] = [];
+  const server = await startEmbedded({ dataDir: long, exclusive: false, log: (line) => lines.push(line) });
+  expect(new URL(server.url).hostname).toBe('127.0.0.1');
+  expect(lines.join('\n')).toMatch(/listens on loopback.* too long/);
+  const other = await mustHold(long, false);
+  expect(other).toMatchObject({ how: 'joined', url: server.url });
+  await killHard(serversOf(long)[0]!.pid);
+  const third = await mustHold(long, false);
+  expect(third.url).toBe(server.url);
+  expect(await query(server.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+  await Promise.all([server.stop(), other.leave(), third.leave()]);
+  expect(serversOf(long)).toEqual([]);
+});
+
+test('a database whose rules know no socket is opened', async () => {
+  const before = await startEmbedded({ dataDir, ...quiet });
+  await before.stop();
+  writeFileSync(join(before.location, 'pg_hba.conf'), 'host all all 127.0.0.1/32 scram-sha-256\n');
+  const server = await startEmbedded({ dataDir, ...quiet });
+  expect(await query(server.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+  await server.stop();
 });

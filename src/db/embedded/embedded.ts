@@ -1,3 +1,4 @@
+import { isSocket } from './address.ts';
 import type { FileLock } from './file-lock.ts';
 import { prepareDataDir } from './location.ts';
 import { takeOwnership } from './owner.ts';
@@ -25,7 +26,7 @@ export type Embedded = {
 };
 
 /**
- * Starts, joins or adopts the PostgreSQL child of a data directory and restarts it on the same port should it die.
+ * Starts, joins or adopts the PostgreSQL child of a data directory and restarts it at the same address should it die.
  * `stop` ends it unless other processes still use it: then the last of them does. Throws one sentence where it cannot be had:
  * a second exclusive owner, no binaries for this system, files of another user or version, a server that does not start.
  */
@@ -52,8 +53,8 @@ async function enter(options: Entry, owner: FileLock | undefined): Promise<Embed
     users.join();
     return { server: found, how: howOf(found, isUsed) };
   });
-  log(`${how} in ${server.location} (pid ${server.pid}, port ${server.port})`);
-  const again = { dataDir, isUsed: true, port: server.port, settings, log };
+  log(`${how} in ${server.location} (pid ${server.pid}, ${isSocket(server) ? 'socket' : `port ${server.port}`})`);
+  const again = { dataDir, isUsed: true, at: server, settings, log };
   const supervisor = supervise(server, log, () => users.takeTurn(() => ensureServer(again)));
   const onExit = (): void => abandonServer(users, server);
   process.once('exit', onExit);

@@ -28,8 +28,9 @@ async function untilAnswer(url: string, statement: string): Promise<unknown[]> {
   }
 }
 
-test('a server killed under us runs again on the same port with every row, though a query was busy', async () => {
-  const server = await startEmbedded({ dataDir, ...options });
+test('a server killed under us runs again at the same address with every row, though a query was busy', async () => {
+  const lines: string[] = [];
+  const server = await startEmbedded({ dataDir, exclusive: true, log: (line) => lines.push(line) });
   await query(server.url, table, 'insert into t values (1)');
   const busy = query(server.url, 'select count(*) from generate_series(1, 1000000000000) as busy').catch(
     (error: Error) => error,
@@ -39,6 +40,8 @@ test('a server killed under us runs again on the same port with every row, thoug
   await killHard(serversOf(dataDir)[0]!.pid);
   expect(await untilAnswer(server.url, 'select n from t')).toEqual([{ n: 1 }]);
   expect(await busy).toBeInstanceOf(Error);
+  expect(await waitUntil(() => lines.at(-1)!.includes('runs again'), 5_000)).toBe(true);
+  expect(lines.at(-1)).toContain(`(pid ${serversOf(dataDir)[0]!.pid})`);
   await server.stop();
   expect(serversOf(dataDir)).toEqual([]);
 });
@@ -79,7 +82,8 @@ test('after both were killed, and the pid went to another process, every acknowl
   await writing;
   const pidFile = join(owner.location, 'postmaster.pid');
   const stranger = spawn('sleep', ['60'], credentials(findServerUser()));
-  writeFileSync(pidFile, readText(pidFile)!.replace(/^\d+/, String(stranger.pid)));
+  const socketLock = join(owner.location, '.s.PGSQL.5432.lock');
+  for (const file of [pidFile, socketLock]) writeFileSync(file, readText(file)!.replace(/^\d+/, String(stranger.pid)));
   const next = await startEmbedded({ dataDir, ...options });
   expect(next.how).toBe('started');
   const [row] = (await query(next.url, 'select count(*)::int as n from t')) as { n: number }[];

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type Address, findLoopback, isSocket } from './address.ts';
 import type { Binaries } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
 import { type Postmaster, waitForReady } from './postmaster.ts';
@@ -9,31 +9,32 @@ import { lastLines, serverEnv } from './run.ts';
 import { credentials } from './server-user.ts';
 import { type Settings, serverArguments } from './settings.ts';
 
-/** `port`: tried first. `portFixed`: no other will do, since a pool already holds it. */
-export type Launch = { port: number | undefined; portFixed: boolean; settings: Settings; log: (line: string) => void };
+/** `at`: tried first. `isFixed`: no other will do, since a pool already holds it. */
+export type Launch = { at: Address; isFixed: boolean; settings: Settings; log: (line: string) => void };
 
 const attemptsMax = 4;
 const logMaxBytes = 1 << 20;
 
 /**
- * Starts the server and waits until it takes connections. Another port, where that is free to choose, or a signal from
- * outside is reason for another attempt; for any other end it throws with the last words of the server's log.
+ * Starts the server and waits until it takes connections. Loopback, where no socket can be (a path over 107 bytes, a file system
+ * without them) or a port is taken, or a signal from outside is reason for another attempt; for any other end it throws with the
+ * last words of the server's log.
  */
 export async function launchPostmaster(cluster: Cluster, binaries: Binaries, launch: Launch): Promise<Postmaster> {
-  let wanted = launch.port;
+  let { at } = launch;
   for (let attempt = 1; ; attempt++) {
     await clearRemains(cluster);
-    const port = wanted ?? (await findFreePort());
-    const end = await tryLaunch(cluster, binaries, { ...launch, port });
-    if ('pid' in end) return { pid: end.pid, port };
-    const isPortTaken = /Address already in use|could not create any TCP\/IP sockets/.test(end.words);
-    if (isPortTaken && !launch.portFixed) wanted = undefined;
-    else if (!end.signal) throw failure(cluster, end);
+    const end = await tryLaunch(cluster, binaries, { ...launch, at });
+    if ('pid' in end) return { ...at, pid: end.pid };
+    const isBarred = /Address already in use|could not create any (TCP\/IP|Unix-domain) sockets/.test(end.words);
+    if (isBarred && !launch.isFixed) {
+      if (isSocket(at)) launch.log(`listens on loopback, since there can be no socket: ${lastLines(end.words)}`);
+      at = await findLoopback();
+    } else if (!end.signal) throw failure(cluster, end);
     if (attempt === attemptsMax) throw failure(cluster, end);
   }
 }
 
-type Attempt = Omit<Launch, 'port'> & { port: number };
 type End = { signal: NodeJS.Signals | null; words: string };
 
 function failure(cluster: Cluster, { signal, words }: End): Error {
@@ -41,16 +42,16 @@ function failure(cluster: Cluster, { signal, words }: End): Error {
   return new Error(`PostgreSQL in ${cluster.location} ${how}: ${lastLines(words)}`);
 }
 
-async function tryLaunch(cluster: Cluster, binaries: Binaries, attempt: Attempt): Promise<{ pid: number } | End> {
+async function tryLaunch(cluster: Cluster, binaries: Binaries, launch: Launch): Promise<{ pid: number } | End> {
   const logFile = `${cluster.location}.log`;
   const before = rotate(logFile);
-  const args = serverArguments(cluster, attempt.port, attempt.settings);
+  const args = serverArguments(cluster, launch.at, launch.settings);
   const child = spawnServer(binaries.postgres, args, { cluster, logFile });
   const end = new Promise<End>((resolve) => {
     child.once('error', (error) => resolve({ signal: null, words: error.message }));
     child.once('exit', (_, signal) => resolve({ signal, words: wordsSince(logFile, before) }));
   });
-  if (!child.pid || !(await waitForReady(cluster, child.pid, attempt.log))) return end;
+  if (!child.pid || !(await waitForReady(cluster, child.pid, launch.log))) return end;
   child.unref();
   return { pid: child.pid };
 }
@@ -82,16 +83,4 @@ function rotate(logFile: string): number {
   if (size <= logMaxBytes) return size;
   renameSync(logFile, `${logFile}.1`);
   return 0;
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -1,22 +1,23 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Address, loopback } from './address.ts';
 import type { Cluster } from './cluster.ts';
 import { readText } from './files.ts';
 import { commandOf, isRunning, sendSignal, waitUntil } from './processes.ts';
 
-export type Postmaster = { pid: number; port: number };
+export type Postmaster = Address & { pid: number };
 export type PidFile = Postmaster & { status: string };
 
 const recoveryMaxMs = 300_000;
 const fastMaxMs = 8_000;
 const immediateMaxMs = 2_000;
 
-/** What the server wrote of itself (src/include/utils/pidfile.h: line 1 pid, line 4 port, line 8 status); it may be stale. */
+/** What the server wrote of itself (src/include/utils/pidfile.h: line 1 pid, 4 port, 5 folder of the socket, 8 status); it may be stale. */
 export function readPidFile(cluster: Cluster): PidFile | undefined {
   const lines = readText(pidFileOf(cluster))?.split('\n') ?? [];
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
-  return { pid, port: Number(lines[3] ?? 0), status: (lines[7] ?? '').trim() };
+  return { pid, host: lines[4] || loopback, port: Number(lines[3] ?? 0), status: (lines[7] ?? '').trim() };
 }
 
 export function pidFileOf(cluster: Cluster): string {

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Cluster } from './cluster.ts';
 import { isChildOf, isForeignPostgres, pidFileOf, readPidFile } from './postmaster.ts';
 import { commandOf, isRunning, listProcesses, sendSignal, waitUntil } from './processes.ts';
@@ -19,6 +20,8 @@ export async function clearRemains(cluster: Cluster): Promise<void> {
       `Processes of a dead PostgreSQL in ${cluster.location} do not end: ${children.map(({ pid }) => pid).join(', ')}.`,
     );
   }
-  // Of a PostgreSQL that is not ours the file is left to stand, for the new server to be refused by it.
-  if (!isForeignPostgres(commandOf(stale.pid))) rmSync(pidFileOf(cluster), { force: true });
+  // Of a PostgreSQL that is not ours the files are left to stand, for the new server to be refused by them.
+  if (isForeignPostgres(commandOf(stale.pid))) return;
+  rmSync(join(cluster.location, `.s.PGSQL.${stale.port}.lock`), { force: true });
+  rmSync(pidFileOf(cluster), { force: true });
 }

@@ -1,5 +1,6 @@
+import { type Address, socketOf } from './address.ts';
 import { type Problem, askServer } from './answers.ts';
-import { type Cluster, binariesFor, ensurePassword, findPassword, openCluster } from './cluster.ts';
+import { type Cluster, binariesFor, ensurePassword, findPassword, openCluster, writeRules } from './cluster.ts';
 import { launchPostmaster } from './launch.ts';
 import {
   type PidFile,
@@ -16,11 +17,11 @@ const attemptsMax = 3;
 const dyingMaxMs = 300;
 
 export type Server = Postmaster & { cluster: Cluster; url: string; location: string; isNew: boolean };
-/** `isUsed`: other processes use the server, so that it may not be stopped under them. `port`: the only one that will do. */
+/** `isUsed`: other processes use the server, so that it may not be stopped under them. `at`: the only address that will do. */
 export type Wanted = {
   dataDir: string;
   isUsed: boolean;
-  port?: number;
+  at?: Address;
   settings: Settings;
   log: (line: string) => void;
 };
@@ -61,19 +62,22 @@ async function examine(cluster: Cluster, running: PidFile, log: Wanted['log']): 
   if (!findPassword(cluster.dataDir)) return { kind: 'refuses', reason: 'the file with its password is missing' };
   if (running.status === 'stopping') return { kind: 'refuses', reason: 'it is already stopping' };
   if (!(await waitForReady(cluster, running.pid, log))) return undefined;
-  const port = findPostmaster(cluster)?.port;
-  if (!port) return undefined;
-  const server = serverOf(cluster, { pid: running.pid, port }, false);
+  const found = findPostmaster(cluster);
+  if (!found?.port) return undefined;
+  const server = serverOf(cluster, found, false);
   const problem = await askServer(server.url);
   if (!problem) return server;
   return (await isDying(running.pid)) ? undefined : problem;
 }
 
-async function startServer(cluster: Cluster, { port, settings, log }: Wanted): Promise<Server> {
+async function startServer(cluster: Cluster, { isUsed, at, settings, log }: Wanted): Promise<Server> {
   const binaries = binariesFor(cluster);
   await ensurePassword(cluster, binaries);
-  const lastPort = readPidFile(cluster)?.port || undefined;
-  const launch = { port: port ?? lastPort, portFixed: port !== undefined, settings, log };
+  writeRules(cluster.location);
+  // The pools of other users hold the address of the one that died.
+  const last = isUsed ? readPidFile(cluster) : undefined;
+  const first = at ?? (last?.status === 'ready' ? last : socketOf(cluster));
+  const launch = { at: first, isFixed: at !== undefined, settings, log };
   for (let attempt = 1; ; attempt++) {
     const server = serverOf(cluster, await launchPostmaster(cluster, binaries, launch), true);
     const problem = await askServer(server.url);
@@ -89,10 +93,7 @@ function isDying(pid: number): Promise<boolean> {
   return waitUntil(() => !isRunning(pid), dyingMaxMs);
 }
 
-function serverOf(cluster: Cluster, { pid, port }: Postmaster, isNew: boolean): Server {
-  return { pid, port, cluster, url: urlOf(cluster, port), location: cluster.location, isNew };
-}
-
-function urlOf(cluster: Cluster, port: number): string {
-  return `postgres://tocsin:${findPassword(cluster.dataDir)}@127.0.0.1:${port}/tocsin`;
+function serverOf(cluster: Cluster, { pid, host, port }: Postmaster, isNew: boolean): Server {
+  const url = `postgres://tocsin:${findPassword(cluster.dataDir)}@${encodeURIComponent(host)}:${port}/tocsin`;
+  return { pid, host, port, cluster, url, location: cluster.location, isNew };
 }

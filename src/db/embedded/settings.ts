@@ -1,15 +1,17 @@
+import { type Address, isSocket } from './address.ts';
 import type { Cluster } from './cluster.ts';
 
 /** Extra `-c` settings of a server, name to value. */
 export type Settings = Record<string, string>;
 
 /** What our server is started with; it stands on the command line and so wins over every file in the database folder. */
-export function serverArguments(cluster: Cluster, port: number, extra: Settings): string[] {
+export function serverArguments(cluster: Cluster, at: Address, extra: Settings): string[] {
   const settings: Settings = {
     cluster_name: cluster.name,
-    listen_addresses: '127.0.0.1',
-    port: String(port),
-    unix_socket_directories: '',
+    listen_addresses: isSocket(at) ? '' : at.host,
+    port: String(at.port),
+    // It is read as a list.
+    unix_socket_directories: isSocket(at) ? `"${at.host.replaceAll('"', '""')}"` : '',
     shared_buffers: '128MB',
     max_connections: '100',
     wal_compression: 'on',

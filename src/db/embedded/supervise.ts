@@ -23,8 +23,7 @@ export function supervise(first: Server, log: (line: string) => void, restart: (
         const server = await restart();
         pid = server.pid;
         log(`runs again (pid ${pid})`);
-        if (server.port !== first.port)
-          log(`port ${first.port} became ${server.port}: start this process anew to use it`);
+        if (server.url !== first.url) log('its address or password became another: start this process anew to use it');
         return;
       } catch (error) {
         log(`not started again, next attempt in ${delayMs} ms: ${(error as Error).message}`);

@@ -33,7 +33,7 @@ export async function mergeForAll(tx: Tx, item: Target, into: Target, decided: D
     at: decided.at,
     by: decided.caller.keyId,
   });
-  if (left.length === 0) await pointAt(tx, before, root);
+  if (left.length === 0) await pointAt(tx, before, root, decided.seq);
   await settle(tx, item, decided);
 }
 

@@ -85,7 +85,7 @@ export async function forgetApart(tx: Tx, poolId: string, one: string[], two: st
   );
 }
 
-/** Makes a root point at another before its group is put in order, so that the other stays the root. */
-export async function pointAt(tx: Tx, id: string, root: string): Promise<void> {
-  await sql`update items set duplicate_of = ${root} where id = ${id}`.execute(tx);
+/** Makes a root point at another before its group is put in order, so that the other stays the root. `seq`: where the item's pool then stands. */
+export async function pointAt(tx: Tx, id: string, root: string, seq: number): Promise<void> {
+  await sql`update items set duplicate_of = ${root}, seq = ${seq} where id = ${id}`.execute(tx);
 }

@@ -25,9 +25,11 @@ export function readAttackBundles(bundles: JsonObject[]): Attack {
   for (const object of objects) {
     const id = attackId(object);
     const name = textOf(object['name']);
-    if (!id || !name || seen.has(id)) continue;
     const { type } = object;
-    seen.add(id);
+    // Mitigations of old versions have the ids of their techniques.
+    const key = `${textOf(type)} ${id}`;
+    if (!id || !name || seen.has(key)) continue;
+    seen.add(key);
     const isGone = object['revoked'] === true || object['x_mitre_deprecated'] === true;
     if (type === 'attack-pattern' && /^T\d{4}(?:\.\d{3})?$/.test(id))
       made.techniques.push(techniqueOf(object, { id, name, successor: idByRef.get(successorOf.get(object['id'])) }));

@@ -51,9 +51,9 @@ const unpackedMaxBytes = 256 * 1024 * 1024;
 export function parseDocument(bytes: Buffer, name: string): unknown {
   try {
     const plain = bytes[0] === 0x1f ? gunzipSync(bytes, { maxOutputLength: unpackedMaxBytes }) : bytes;
-    return JSON.parse(plain.toString('utf8'));
+    return JSON.parse(new TextDecoder().decode(plain));
   } catch (error) {
-    throw new Error(`${name} is not JSON`, { cause: error });
+    throw new Error(`${name} is not JSON, plain or gzipped`, { cause: error });
   }
 }
 

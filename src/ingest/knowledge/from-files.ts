@@ -37,12 +37,23 @@ export async function readGiven(from: string): Promise<Given[]> {
   if (paths.length === 0) throw new Error(`${from} holds nothing that is used`);
   const given: Given[] = [];
   for (const path of paths)
-    given.push({ name: path, stem: stemOf(path), document: parseDocument(await readFile(path), path) });
+    given.push({ name: path, stem: stemOf(path), document: parseDocument(await bytesOf(path), path) });
   return given;
 }
 
+async function bytesOf(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 function filesIn(folder: string): string[] {
-  const checkouts = ['attack-stix-data', 'misp-galaxy', 'misp-warninglists'].map((name) => join(folder, name));
+  // As git clones them, or as they unpack from an archive of their branch.
+  const checkouts = ['attack-stix-data', 'misp-galaxy', 'misp-warninglists'].flatMap((name) =>
+    ['', '-main', '-master'].map((branch) => join(folder, `${name}${branch}`)),
+  );
   return [folder, ...checkouts].filter((root) => existsSync(root)).flatMap(filesAt);
 }
 

@@ -32,7 +32,8 @@ export async function readOfficial(allow: readonly string[], base = raw): Promis
       const fetched = await fetchBytes({ url, allow, bytesMax, timeoutMs });
       if (fetched.kind === 'fetched') made.given.push({ name: url, stem, document: parseDocument(fetched.bytes, url) });
     } catch (error) {
-      if (!(error instanceof FetchStatusError) || error.status !== 404) throw error;
+      if (!(error instanceof FetchStatusError) || error.status !== 404)
+        throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
       made.absent.push(url);
     }
   }

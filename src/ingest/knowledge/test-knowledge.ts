@@ -8,6 +8,13 @@ export const enterpriseBundle = {
   objects: [
     { type: 'x-mitre-collection', id: 'x-mitre-collection--1', name: 'Enterprise ATT&CK', x_mitre_version: '99.1' },
     {
+      type: 'course-of-action',
+      id: 'course-of-action--1',
+      name: 'Whispering Walls Exfiltration Mitigation',
+      x_mitre_deprecated: true,
+      external_references: reference('T1999'),
+    },
+    {
       type: 'attack-pattern',
       id: 'attack-pattern--1',
       name: 'Whispering Walls Exfiltration',

@@ -42,10 +42,12 @@ test('from a checkout, from one file packed or not; what is not used is left out
 test('what is no list leaves what is held as it was, with a reason', async () => {
   const [dataDir, from] = [newDataDir(), newDataDir()];
   const good = join(from, 'good.json');
-  writeFileSync(good, JSON.stringify({ lists: [{ id: 'alexa', ...list(['a.top']) }] }));
+  // As some programs write it, with a byte order mark.
+  writeFileSync(good, '\uFEFF' + JSON.stringify({ lists: [{ id: 'alexa', ...list(['a.top']) }] }));
   await take(dataDir, good);
   const cases: [string, RegExp][] = [
-    ['{', /is not JSON/],
+    ['{', /is not JSON, plain or gzipped/],
+    ['PK\u0003\u0004', /is not JSON, plain or gzipped/],
     ['{"lists":[{"id":"alexa","name":"x","type":"y","list":[1]}]}', /no warning list/],
     ['{"lists":[]}', /holds none of the lists/],
   ];
@@ -54,5 +56,10 @@ test('what is no list leaves what is held as it was, with a reason', async () =>
     await expect(take(dataDir, join(from, 'bad.json'))).rejects.toThrow(reason);
   }
   await expect(take(dataDir, join(from, 'absent'))).rejects.toThrow(/does not exist/);
+  const packed = gzipSync(JSON.stringify({ lists: [{ id: 'alexa', ...list(['b.top']) }] }));
+  writeFileSync(join(from, 'cut.json.gz'), packed.subarray(0, packed.length - 9));
+  await expect(take(dataDir, join(from, 'cut.json.gz'))).rejects.toThrow(/cut.json.gz is not JSON/);
+  mkdirSync(join(from, 'names.json'));
+  await expect(take(dataDir, from)).rejects.toThrow(/names.json cannot be read/);
   expect(heldLists(dataDir)?.('domain', 'a.top')).toBe('Top sites');
 });

@@ -91,7 +91,7 @@ test('one bad document among them leaves everything that is held as it was', asy
   }
   publish();
   server.routes.set('/MISP/misp-galaxy/main/clusters/rat.json', (response) => response.writeHead(500).end());
-  await expect(fetchAll(dataDir)).rejects.toThrow(/status 500/);
+  await expect(fetchAll(dataDir)).rejects.toThrow(/clusters\/rat.json: .*status 500/);
   expect(readFileSync(join(dataDir, 'knowledge/attack.json'), 'utf8')).toBe(held);
 });
 
@@ -114,10 +114,10 @@ test('what is broken in the data directory is told, and what is shipped serves o
 test('from checkouts side by side, and from a folder of another installation', async () => {
   const [from, first, second] = [newDataDir(), newDataDir(), newDataDir()];
   mkdirSync(join(from, 'attack-stix-data/enterprise-attack'), { recursive: true });
-  mkdirSync(join(from, 'misp-galaxy/clusters'), { recursive: true });
+  mkdirSync(join(from, 'misp-galaxy-main/clusters'), { recursive: true });
   const bundle = join(from, 'attack-stix-data/enterprise-attack/enterprise-attack.json');
   writeFileSync(bundle, JSON.stringify(enterpriseBundle));
-  writeFileSync(join(from, 'misp-galaxy/clusters/malpedia.json'), JSON.stringify(malpediaCluster));
+  writeFileSync(join(from, 'misp-galaxy-main/clusters/malpedia.json'), JSON.stringify(malpediaCluster));
   const taken = await updateKnowledge({ dataDir: first, from, fetchAllow: [] });
   expect(taken).toMatchObject({ attack: { techniques: 1 }, names: { names: 3 } });
   expect(await updateKnowledge({ dataDir: second, from: join(first, 'knowledge'), fetchAllow: [] })).toEqual(taken);

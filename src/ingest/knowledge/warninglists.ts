@@ -52,13 +52,15 @@ export function readWarninglists(lists: Warninglist[]): (type: string, value: st
   };
 }
 
+/** What is no range is left out: one odd entry of someone's list must not stop the start. */
 function blockOf(list: string[]): BlockList {
   const block = new BlockList();
   for (const entry of list) {
-    const [address = '', prefix] = entry.split('/');
-    const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined;
-    if (!family) continue;
-    block.addSubnet(address, Number(prefix), family);
+    const [, address = '', prefix] = /^([0-9a-f.:]+)\/(\d{1,3})$/i.exec(entry.trim()) ?? [];
+    const bits = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0;
+    // With 0 all addresses there are would be harmless.
+    if (!(Number(prefix) > 0 && Number(prefix) <= bits)) continue;
+    block.addSubnet(address, Number(prefix), bits === 32 ? 'ipv4' : 'ipv6');
   }
   return block;
 }

@@ -18,6 +18,7 @@ import {
   DuckDBVariantValue,
 } from '@duckdb/node-api';
 import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import { parseExactJson } from '../../lib/exact-json.ts';
 
 type Json = unknown;
 
@@ -83,17 +84,11 @@ function decimal(value: DuckDBDecimalValue): number | string {
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER && value.width <= 18 ? number : value.toString();
 }
 
-/** JSON text as values, but integers that a double cannot hold stay text. */
+/** JSON text as values, with whole numbers as `toJson` has them; what is no JSON stays text. */
 export function parseExact(text: string): Json {
   try {
-    if (!/\d{16}/.test(text)) return JSON.parse(text);
-    return JSON.parse(text, exact);
+    return parseExactJson(text);
   } catch {
     return text;
   }
 }
-
-const exact = ((_key: string, value: unknown, context?: { source?: string }) => {
-  if (typeof value !== 'number' || context?.source === undefined) return value;
-  return Number.isInteger(value) && !Number.isSafeInteger(value) ? context.source : value;
-}) as (key: string, value: unknown) => unknown;

@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseExactJson } from './exact-json.ts';
+
+const long = '9007199254740993';
+
+test.each([
+  [long, long],
+  [` -${long} `, `-${long}`],
+  [`[1,${long} ]`, [1, long]],
+  [`{"a":"x,${long},\\"","b":${long}}`, { a: `x,${long},"`, b: long }],
+  [`{"${long}":[${long},12345678901234567890]}`, { [long]: [long, '12345678901234567890'] }],
+  [
+    `[0.${long}, ${long}.5, 1e300, 1234567890123456]`,
+    [Number(`0.${long}`), Number(`${long}.5`), 1e300, 1234567890123456],
+  ],
+])('%s', (text, value) => {
+  expect(parseExactJson(text)).toEqual(value);
+});
+
+const isLong = (value: unknown): boolean => /^-?\d{16,}$/.test(JSON.stringify(value)) && !Number.isSafeInteger(value);
+const asText = (_key: string, value: unknown): unknown => (isLong(value) ? String(value) : value);
+
+test('any value is as JSON has it but for long numbers, also beside one', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string(), (value, text) => {
+      const json = JSON.stringify([value, text]);
+      const expected: unknown = JSON.parse(json, asText);
+      expect(parseExactJson(json)).toEqual(expected);
+      expect(parseExactJson(`[${long},${json}]`)).toEqual([long, expected]);
+    }),
+  );
+});
+
+test.each([`0${long}`, `[${long}a]`, `[${long}`, `"${long}`, `"a",${long}`])('%s is no JSON', (text) => {
+  expect(() => parseExactJson(text)).toThrow(SyntaxError);
+});
+
+test('a text that is opened and never closed takes no long time', () => {
+  const begun = performance.now();
+  for (const end of ['', '\\'])
+    expect(() => parseExactJson(`[${long},"${'\\"'.repeat(300_000)}${end}`)).toThrow(SyntaxError);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
