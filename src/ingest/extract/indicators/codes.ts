@@ -1,6 +1,7 @@
 import { matchAt, type Emit } from './candidate.ts';
 import { isBase58Address, isBech32Address } from './wallets.ts';
 import { readDigits, readGuid, readHex, readNamedMutex } from './cues.ts';
+import { wordClass } from './words.ts';
 
 /** Words of letters and digits that are an indicator by their form alone. `bits` is what all characters of the word share. */
 export function readWord(text: string, start: number, end: number, given: { bits: number; emit: Emit }): void {
@@ -10,13 +11,14 @@ export function readWord(text: string, start: number, end: number, given: { bits
   else if (length >= 16 && length < 26 && given.bits & 2) readHex(text, start, end, emit);
   else if (length >= 26 && length <= 128) readLongWord(text, start, end, given);
   else if (length >= 3 && length <= 20) {
-    // Only words that begin with a, c, m or t can be one; the rest need not be cut out.
+    // Only words that begin with a, c, m or t can be one (`nameBit`), and identifiers end with a digit; the rest need not be cut out.
     const first = text.charCodeAt(start) | 32;
     const second = text.charCodeAt(start + 1) | 32;
     if (length === 3) {
       if (first === 0x63 && second === 0x76) readCve(text, start, emit);
-    } else if (first === 0x61 || first === 0x63 || first === 0x74) readIdentifier(text, start, end, emit);
-    else if (first === 0x6d && second === 0x75 && (length === 5 || length === 7))
+    } else if (first === 0x61 || first === 0x63 || first === 0x74) {
+      if (wordClass(text.charCodeAt(end - 1)) & 4) readIdentifier(text, start, end, emit);
+    } else if (first === 0x6d && second === 0x75 && (length === 5 || length === 7))
       readNamedMutex(text, start, end, emit);
   }
 }
