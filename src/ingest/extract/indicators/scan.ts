@@ -1,6 +1,6 @@
 import type { Candidate, CandidateType, Emit } from './candidate.ts';
 import { mayBegin, readCommand } from './commands.ts';
-import { readColons, readWord } from './codes.ts';
+import { mayName, readColons, readWord } from './codes.ts';
 import { readMutex, readSpacedHex, readUserAgent } from './cues.ts';
 import { readDotted, readEmail } from './dotted.ts';
 import { readRegistryKey, readSlashedPath, readUnixPath, readWindowsPath } from './paths.ts';
@@ -24,7 +24,7 @@ export function scan(text: string): Candidate[] {
   while (at < text.length) {
     const first = wordClass(text.charCodeAt(at));
     if (first === 0) {
-      at = text.charCodeAt(at) === blank ? at + 1 : readMark(text, at, emit);
+      at = readMark(text, at, emit);
       continue;
     }
     const start = at;
@@ -33,8 +33,12 @@ export function scan(text: string): Candidate[] {
     let next = 0;
     for (at += 1; (next = wordClass(text.charCodeAt(at))) & kind; at += 1) bits &= next;
     // Most words are prose, which nothing begins with: they are passed without a call.
-    const isProse = (bits & 2) === 0 && (first & nameBit) === 0 && at - start < 26;
-    if (isProse && isBehindProse(text, start, at)) continue;
+    const after = text.charCodeAt(at);
+    const isPlain = (bits & 2) === 0 && at - start < 26 && ((first & nameBit) === 0 || !mayName(text, start, at));
+    if (isPlain && joins[after] !== 1 && (after !== blank || at - start > 12 || !mayBegin(text, start))) {
+      if (after === blank) at += 1;
+      continue;
+    }
     given.bits = bits;
     at = Math.max(at, readAtWord(text, start, at, given));
   }
@@ -45,12 +49,6 @@ const blank = 0x20;
 // What stands between a word and more of the same value.
 const joins = new Uint8Array(0x1_0000);
 for (const char of '.:@/\\') joins[char.charCodeAt(0)] = 1;
-
-/** Whether a value or a command goes on behind a word. */
-const isBehindProse = (text: string, start: number, end: number): boolean => {
-  const code = text.charCodeAt(end);
-  return code === blank ? end - start > 12 || !mayBegin(text, start) : joins[code] !== 1;
-};
 
 /** Decides by the character behind a word what may begin with it. Answers where the scan goes on. */
 function readAtWord(text: string, start: number, end: number, given: { bits: number; emit: Emit }): number {
