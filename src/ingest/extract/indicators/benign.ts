@@ -84,8 +84,8 @@ const pathReason = (path: string): string | undefined =>
   systemFolder.test(path.replaceAll('\\\\', '\\')) ? 'system folder' : systemFileReason(path);
 
 const systemFileReason = (path: string): string | undefined =>
-  systemFiles.has(path.toLowerCase().split(/[\\/]/).at(-1) ?? '') &&
-  /^(?:%(?:systemroot|windir)%|c:\\windows)\\(?:system32|syswow64)\\[^\\]+$|^\/(?:usr\/)?s?bin\//i.test(path)
+  /^(?:%(?:systemroot|windir)%|c:\\windows)\\(?:system32|syswow64)\\[^\\]+$|^\/(?:usr\/)?s?bin\//i.test(path) &&
+  systemFiles.has(path.toLowerCase().split(/[\\/]/).at(-1) ?? '')
     ? 'system file'
     : undefined;
 
