@@ -31,9 +31,9 @@ export type Holder = Omit<Embedded, 'stop'> & { pid: number; process: ChildProce
 export type Refused = { refused: string };
 
 /** A new data directory as `mkdtemp` makes them, closed to all but its user; removed by `removeDataDirs`. */
-export function newDataDir(user?: ServerUser): string {
-  mkdirSync(cache, { recursive: true });
-  const dataDir = mkdtempSync(join(cache, 'embedded-'));
+export function newDataDir(user?: ServerUser, parent = cache): string {
+  mkdirSync(parent, { recursive: true });
+  const dataDir = mkdtempSync(join(parent, 'embedded-'));
   if (user) chownSync(dataDir, user.uid, user.gid);
   chmodSync(dataDir, 0o700);
   made.push(dataDir);
