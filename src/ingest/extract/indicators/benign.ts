@@ -84,8 +84,8 @@ const pathReason = (path: string): string | undefined =>
   systemFolder.test(path.replaceAll('\\\\', '\\')) ? 'system folder' : systemFileReason(path);
 
 const systemFileReason = (path: string): string | undefined =>
-  systemFiles.has(path.toLowerCase().split(/[\\/]/).at(-1) ?? '') &&
-  /^(?:%(?:systemroot|windir)%|c:\\windows)\\(?:system32|syswow64)\\[^\\]+$|^\/(?:usr\/)?s?bin\//i.test(path)
+  /^(?:%(?:systemroot|windir)%|c:\\windows)\\(?:system32|syswow64)\\[^\\]+$|^\/(?:usr\/)?s?bin\//i.test(path) &&
+  systemFiles.has(path.toLowerCase().split(/[\\/]/).at(-1) ?? '')
     ? 'system file'
     : undefined;
 
@@ -96,8 +96,13 @@ function suffixIn(list: ReadonlySet<string>, host: string): boolean {
   return false;
 }
 
+const firstOfReserved = new Set([0, 10, 100, 127, 169, 172, 192, 198, 203]);
+
 /** RFC 6890 and its successors: addresses that no one on the Internet has. */
 function reservedRange(address: string): string | undefined {
+  // Nearly all addresses are told by their first number.
+  const first = Number.parseInt(address, 10);
+  if (first < 224 && !firstOfReserved.has(first)) return undefined;
   const [a = 0, b = 0, c = 0] = address.split('.').map(Number);
   if (a === 10 || (a === 172 && b >= 16 && b < 32) || (a === 192 && b === 168) || (a === 100 && b >= 64 && b < 128))
     return 'private address';

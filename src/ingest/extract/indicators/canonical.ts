@@ -31,6 +31,6 @@ function canonicalUrl(clear: string): string | undefined {
   const absolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(clear) ? clear : `http://${clear}`;
   const url = clear.length <= 8_192 ? URL.parse(absolute) : null;
   if (!url || url.hostname === '') return undefined;
-  url.hash = '';
+  if (absolute.includes('#')) url.hash = '';
   return url.href;
 }

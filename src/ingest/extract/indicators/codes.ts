@@ -1,6 +1,7 @@
 import { matchAt, type Emit } from './candidate.ts';
 import { isBase58Address, isBech32Address } from './wallets.ts';
 import { readDigits, readGuid, readHex, readNamedMutex } from './cues.ts';
+import { wordClass } from './words.ts';
 
 /** Words of letters and digits that are an indicator by their form alone. `bits` is what all characters of the word share. */
 export function readWord(text: string, start: number, end: number, given: { bits: number; emit: Emit }): void {
@@ -9,16 +10,21 @@ export function readWord(text: string, start: number, end: number, given: { bits
   if (given.bits & 4 && (length === 12 || length === 15)) readDigits(text, start, end, emit);
   else if (length >= 16 && length < 26 && given.bits & 2) readHex(text, start, end, emit);
   else if (length >= 26 && length <= 128) readLongWord(text, start, end, given);
-  else if (length >= 3 && length <= 20) {
-    // Only words that begin with a, c, m or t can be one; the rest need not be cut out.
+  else if (length >= 3 && length <= 20 && mayName(text, start, end)) {
     const first = text.charCodeAt(start) | 32;
-    const second = text.charCodeAt(start + 1) | 32;
-    if (length === 3) {
-      if (first === 0x63 && second === 0x76) readCve(text, start, emit);
-    } else if (first === 0x61 || first === 0x63 || first === 0x74) readIdentifier(text, start, end, emit);
-    else if (first === 0x6d && second === 0x75 && (length === 5 || length === 7))
-      readNamedMutex(text, start, end, emit);
+    if (length === 3) readCve(text, start, emit);
+    else if (first === 0x61 || first === 0x63 || first === 0x74) readIdentifier(text, start, end, emit);
+    else if (first === 0x6d) readNamedMutex(text, start, end, emit);
   }
+}
+
+/** Whether a word may be `CVE`, `mutex` or `mutexes`, or ends like `AS64496` and `T1059`: the rest need not be cut out. */
+export function mayName(text: string, start: number, end: number): boolean {
+  const length = end - start;
+  const second = text.charCodeAt(start + 1) | 32;
+  if (length === 3) return second === 0x76;
+  if (second === 0x75 && (length === 5 || length === 7)) return true;
+  return (wordClass(text.charCodeAt(end - 1)) & 4) > 0;
 }
 
 // With the dashes that typesetting makes of hyphens, or a blank.

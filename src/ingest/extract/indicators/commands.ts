@@ -39,21 +39,16 @@ export function readCommand(text: string, start: number, end: number, emit: Emit
   return end;
 }
 
-/** Before a command stands a line's start, a quote, a prompt or a bullet; a blank only behind one of these. */
-function mayBegin(text: string, start: number): boolean {
-  const before = text.charCodeAt(start - 1);
-  return opens(before === 0x20 ? text.charCodeAt(start - 2) : before);
-}
+// A line's start, a quote, a prompt or a bullet.
+const openers = new Uint8Array(0x1_0000);
+openers.fill(1, 0, 0x25);
+for (const char of '*->`|\u201C') openers[char.charCodeAt(0)] = 1;
 
-const opens = (code: number): boolean =>
-  Number.isNaN(code) ||
-  code < 0x25 ||
-  code === 0x2a ||
-  code === 0x2d ||
-  code === 0x3e ||
-  code === 0x60 ||
-  code === 0x7c ||
-  code === 0x201c;
+/** Before a command stands one of these, or the start of the text; a blank only behind one of these. */
+export function mayBegin(text: string, start: number): boolean {
+  const before = start > 0 && text.charCodeAt(start - 1) === 0x20 ? start - 2 : start - 1;
+  return before < 0 || openers[text.charCodeAt(before)] === 1;
+}
 
 function closingQuote(rest: string): number {
   const at = rest.lastIndexOf('"');

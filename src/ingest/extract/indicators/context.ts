@@ -28,8 +28,9 @@ export function readContexts(text: string): ContextReader {
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   const sections: Section[] = [];
   let current: Section = { kind: 'plain', heading: '' };
-  for (const [index, start] of starts.entries()) {
-    const end = (starts[index + 1] ?? text.length + 1) - 1;
+  for (let index = 0; index < starts.length; index += 1) {
+    const start = starts[index]!;
+    const end = index + 1 < starts.length ? starts[index + 1]! - 1 : text.length;
     const heading = end - start <= headingMaxChars ? headingOf(text.slice(start, end)) : undefined;
     if (heading !== undefined) current = { kind: kindOf(heading), heading };
     sections.push(current);

@@ -17,11 +17,13 @@ export function readDotted(text: string, start: number, emit: Emit): number {
   const end = endOfDotted(text, start);
   const before = text[start - 1] ?? ' ';
   if (text[end] === '@') return readEmail(text, start, emit, end);
+  if (end - start > 400) return end;
+  const isNumberFirst = (wordClass(text.charCodeAt(start)) & 4) > 0;
+  if (isNumberFirst && isNumbers(text, start, end)) return readNumbers(text, start, end, emit);
   const token = text.slice(start, end);
   const labels = token.split('.');
-  if (labels.length < 2 || end - start > 400) return end;
-  if (wordClass(text.charCodeAt(start)) & 4) {
-    if (labels.every((label) => /^\d+$/.test(label))) return readNumbers(text, start, end, emit);
+  if (labels.length < 2) return end;
+  if (isNumberFirst) {
     const first = matchAt(ofRange, text, start)?.[1];
     if (first) return readNumbers(text, start, start + first.length, emit);
   }
@@ -58,6 +60,17 @@ export function readDotted(text: string, start: number, emit: Emit): number {
   const embedded = token.search(/\d{1,3}(?:\.\d{1,3}){3}$/);
   if (embedded > 0 && token[embedded - 1] === '-') return readNumbers(text, start + embedded, end, emit);
   return end;
+}
+
+/** Whether a token holds nothing but digits and dots, and ends with a digit. */
+function isNumbers(text: string, start: number, end: number): boolean {
+  let at = end - 1;
+  if (text.charCodeAt(at) === 0x2e) return false;
+  for (; at >= start; at -= 1) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x2e && (wordClass(code) & 4) === 0) return false;
+  }
+  return true;
 }
 
 /** A reversed host name, as packages and bundles are named. */

@@ -106,12 +106,11 @@ function weigh({ candidate, context, type, value, url }: Weighed, state: State):
   const { options } = state;
   const address = type === 'url' ? value : url;
   const benign = shippedBenign(type, value) ?? options.benign?.(type, value);
-  const host = type === 'url' ? hostOf(value) : type === 'domain' ? value : '';
   return judge(type, candidate.doubt, {
     context,
     defanged: candidate.defanged,
     defangedInText: state.defangedInText,
-    ofPublisher: host !== '' && (options.publisherHosts ?? []).some((own) => isOwn(own, host, value)),
+    ofPublisher: isOfPublisher(type, value, options.publisherHosts ?? []),
     page: address && !candidate.defanged && !benign ? pageOf(address) : undefined,
     benign,
   });
@@ -142,6 +141,12 @@ function isTitled(url: string): boolean {
 const isCodePage = (url: string): boolean =>
   /^https?:\/\/(?:www\.|gist\.)?(?:github|gitlab|bitbucket)\.\w+\//.test(url) &&
   !/\/raw\/|\/releases\/download\/|\.(?:exe|dll|zip|rar|7z|ps1|bat|apk|elf|bin)$/.test(url);
+
+function isOfPublisher(type: IndicatorType, value: string, publisherHosts: string[]): boolean {
+  if (publisherHosts.length === 0 || (type !== 'url' && type !== 'domain')) return false;
+  const host = type === 'url' ? hostOf(value) : value;
+  return host !== '' && publisherHosts.some((own) => isOwn(own, host, value));
+}
 
 /** A host of the publisher, or its own folder on a shared one (`github.com/publisher/…`). */
 const isOwn = (own: string, host: string, value: string): boolean =>

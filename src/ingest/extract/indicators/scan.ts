@@ -1,11 +1,11 @@
 import type { Candidate, CandidateType, Emit } from './candidate.ts';
-import { readCommand } from './commands.ts';
-import { readColons, readWord } from './codes.ts';
+import { mayBegin, readCommand } from './commands.ts';
+import { mayName, readColons, readWord } from './codes.ts';
 import { readMutex, readSpacedHex, readUserAgent } from './cues.ts';
 import { readDotted, readEmail } from './dotted.ts';
 import { readRegistryKey, readSlashedPath, readUnixPath, readWindowsPath } from './paths.ts';
 import { readUrl } from './url.ts';
-import { isWordAt, kindBits, wordClass } from './words.ts';
+import { isWordAt, kindBits, nameBit, wordClass } from './words.ts';
 
 const candidatesMax = 200_000;
 
@@ -22,20 +22,33 @@ export function scan(text: string): Candidate[] {
   const given = { bits: 0, emit };
   let at = 0;
   while (at < text.length) {
-    let bits = wordClass(text.charCodeAt(at));
-    if (bits === 0) {
+    const first = wordClass(text.charCodeAt(at));
+    if (first === 0) {
       at = readMark(text, at, emit);
       continue;
     }
     const start = at;
-    const kind = bits & kindBits;
+    const kind = first & kindBits;
+    let bits = first;
     let next = 0;
     for (at += 1; (next = wordClass(text.charCodeAt(at))) & kind; at += 1) bits &= next;
+    // Most words are prose, which nothing begins with: they are passed without a call.
+    const after = text.charCodeAt(at);
+    const isPlain = (bits & 2) === 0 && at - start < 26 && ((first & nameBit) === 0 || !mayName(text, start, at));
+    if (isPlain && joins[after] !== 1 && (after !== blank || at - start > 12 || !mayBegin(text, start))) {
+      if (after === blank) at += 1;
+      continue;
+    }
     given.bits = bits;
     at = Math.max(at, readAtWord(text, start, at, given));
   }
   return found;
 }
+
+const blank = 0x20;
+// What stands between a word and more of the same value.
+const joins = new Uint8Array(0x1_0000);
+for (const char of '.:@/\\') joins[char.charCodeAt(0)] = 1;
 
 /** Decides by the character behind a word what may begin with it. Answers where the scan goes on. */
 function readAtWord(text: string, start: number, end: number, given: { bits: number; emit: Emit }): number {

@@ -9,6 +9,7 @@ for (let code = 0; code < classes.length; code += 1) {
     if (/[\w-]/.test(char)) classes[code] = 1;
     if (/[0-9a-f]/i.test(char)) classes[code]! |= 2;
     if (/\d/.test(char)) classes[code]! |= 4;
+    if (/[acmt]/i.test(char)) classes[code]! |= 16;
   } else if (code >= 0xc0 && letter.test(char)) classes[code] = unspacedLetter.test(char) ? 8 : 1;
 }
 
@@ -23,6 +24,9 @@ const labelsMax = 40;
 export const wordClass = (code: number): number => (code < 0x1_0000 ? classes[code]! : 0);
 
 export const isWordAt = (text: string, at: number): boolean => wordClass(text.charCodeAt(at)) > 0;
+
+/** The first letters of the words that mean something alone: `AS64496`, `CVE-…`, `mutex`, `T1059`. */
+export const nameBit = 16;
 
 /** What of a character's bits its neighbours in one word share: Latin letters and those of a script without blanks make two words. */
 export const kindBits = 9;
