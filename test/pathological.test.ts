@@ -1,11 +1,18 @@
-import { rmSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { createKey } from '../src/orgs/keys.ts';
 import { scopes } from '../src/orgs/caller.ts';
 import { createOrganization } from '../src/setup.ts';
 import { testDatabase } from './database.ts';
 import { catalogue, whileServing } from './fill.ts';
-import { descendantsOf, listProcesses, newProgramDir, startProgram, until, type Program } from './program.ts';
+import {
+  descendantsOf,
+  listProcesses,
+  newProgramDir,
+  removeProgramDir,
+  startProgram,
+  until,
+  type Program,
+} from './program.ts';
 
 // Each keeps one thread of the engine busy for far longer than this test, and heeds an interrupt late or not at all.
 const pathological = [
@@ -20,7 +27,7 @@ const dataDir = newProgramDir();
 const programs: Program[] = [];
 afterAll(async () => {
   await Promise.all(programs.map((program) => program.kill('SIGKILL')));
-  rmSync(dataDir, { recursive: true, force: true });
+  removeProgramDir(dataDir);
 });
 
 async function newKey(name: string): Promise<string> {

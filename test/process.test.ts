@@ -9,6 +9,7 @@ import {
   descendantsOf,
   listProcesses,
   newProgramDir,
+  removeProgramDir,
   runProgram,
   startProgram,
   until,
@@ -32,7 +33,7 @@ afterAll(async () => {
   // An embedded server outlives a killed program; a command on its directory is the last to use it and ends it.
   for (const dir of dirs) {
     if (existsSync(dir)) await runProgram(['org', 'list'], dir);
-    rmSync(dir, { recursive: true, force: true });
+    removeProgramDir(dir);
   }
 });
 
@@ -164,7 +165,7 @@ test.each([
   const { code, stderr } = await runProgram(['all'], dataDir, env);
   expect(code).toBe(1);
   expect(stderr).toMatch(message);
-  rmSync(dataDir, { recursive: true });
+  removeProgramDir(dataDir);
 });
 
 test('with DATABASE_URL nothing is started, and a port in use is named', async () => {
@@ -182,7 +183,7 @@ test('with DATABASE_URL nothing is started, and a port in use is named', async (
   expect(descendantsOf(program.pid).filter(({ command }) => command.includes('postgres'))).toEqual([]);
   expect(existsSync(join(dataDir, 'pg'))).toBe(false);
   expect(await program.kill('SIGTERM')).toBe(0);
-  rmSync(dataDir, { recursive: true, force: true });
+  removeProgramDir(dataDir);
 });
 
 describe('kill -9 while writes are acknowledged', () => {

@@ -1,7 +1,9 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readText } from '../src/db/embedded/files.ts';
+import { removeHome } from '../src/db/embedded/location.ts';
 
 export const root = resolve(import.meta.dirname, '..');
 const entry = join(root, 'bin/tocsin.mjs');
@@ -88,6 +90,15 @@ export function newProgramDir(): string {
   const parent = join(root, 'node_modules/.cache/tocsin-test');
   mkdirSync(parent, { recursive: true });
   return mkdtempSync(join(parent, 'program-'));
+}
+
+/** Removes a program's data, and its database where that lies elsewhere (`dir` is its data directory or holds `.tocsin`). */
+export function removeProgramDir(dir: string): void {
+  for (const dataDir of [dir, join(dir, '.tocsin')]) {
+    const location = readText(join(dataDir, 'location'));
+    if (location) removeHome(location);
+  }
+  rmSync(dir, { recursive: true, force: true });
 }
 
 /** Asks again until there is an answer; after `maxMs`, or when `hasEnded`, the error that `failure` words. */

@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { newProgramDir, root, until } from './program.ts';
+import { newProgramDir, removeProgramDir, root, until } from './program.ts';
 
 /** Pages of the guide that go on where the demo ends. The others go on with the service of the first detection. */
 export const demoPages = ['categories', 'hits', 'prompts', 'suggestions'].map((name) => `docs/guide/${name}.md`);
@@ -69,7 +69,7 @@ export async function startTyped(shell: string, isUp: RegExp, maxMs = 60_000): P
       process.kill(-child.pid, 'SIGTERM');
       await ended;
     }
-    rmSync(dir, { recursive: true, force: true });
+    removeProgramDir(dir);
   };
   const failure = (): string => `the service does not come up:\n${text}`;
   try {
