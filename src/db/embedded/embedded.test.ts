@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { type EmbeddedOptions, startEmbedded } from './embedded.ts';
-import { endAll, killHard, mustHold, newDataDir, query, removeDataDirs, serversOf } from './test-holder.ts';
+import { endAll, killHard, mustHold, newDataDir, noteHome, query, removeDataDirs, serversOf } from './test-holder.ts';
 
 const quiet = { exclusive: false, log: () => {} };
 
@@ -71,6 +71,7 @@ test('a setting that PostgreSQL refuses ends the start with its words', async ()
 test('any path holds the socket', async () => {
   const odd = join(dataDir, `a "b", 100%41 ø'`);
   const server = await startEmbedded({ dataDir: odd, ...quiet });
+  noteHome(server.location);
   expect(await query(server.url, 'show listen_addresses')).toEqual([{ listen_addresses: '' }]);
   expect(await query(new URL(server.url).href, 'show data_directory')).toEqual([{ data_directory: server.location }]);
   await server.stop();
