@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { collectEntries, fetchList, type Entry } from './collect-entries.ts';
 import { collectContext, type CollectBounds, type CollectContext } from './collect.ts';
-import { startServer } from './test-server.ts';
+import { serverOfTests } from './test-server.ts';
 
-let server: Awaited<ReturnType<typeof startServer>>;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.stop());
-beforeEach(() => {
-  server.routes.clear();
-  server.asked.length = 0;
-});
+const server = await serverOfTests();
 
 const context = (cursor?: unknown, bounds: Partial<CollectBounds> = {}, url = server.base) =>
   collectContext({

@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { collectContext, type Collection } from '../collect.ts';
 import type { Parsed } from '../record.ts';
 import { csafAdvisory } from '../test-csaf.ts';
-import { startServer } from '../test-server.ts';
+import { serverOfTests } from '../test-server.ts';
 import { csaf } from './csaf.ts';
+
+const server = await serverOfTests();
 
 const parse = (...documents: object[]): Parsed =>
   csaf.parse(
@@ -89,14 +91,7 @@ describe('an advisory', () => {
 });
 
 describe('a provider', () => {
-  let server: Awaited<ReturnType<typeof startServer>>;
-  beforeAll(async () => {
-    server = await startServer();
-  });
-  afterAll(() => server.stop());
   beforeEach(() => {
-    server.routes.clear();
-    server.asked.length = 0;
     for (const id of ['a', 'b']) server.document(`/2024/${id}.json`, JSON.stringify(csafAdvisory(`ACME-${id}`)));
   });
   const collect = (path: string, cursor?: unknown): Promise<Collection> =>

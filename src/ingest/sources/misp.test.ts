@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { buckets } from '../../feed/vocabulary.ts';
 import { collectContext, type Collection } from '../collect.ts';
 import type { SourceRecord } from '../record.ts';
 import { mispAttribute, mispEvent, mispId } from '../test-misp.ts';
-import { startServer } from '../test-server.ts';
+import { serverOfTests } from '../test-server.ts';
 import { misp } from './misp.ts';
+
+const server = await serverOfTests();
 
 const parse = (...documents: unknown[]) =>
   misp.parse(
@@ -182,12 +184,6 @@ describe('an event', () => {
 });
 
 describe('a feed', () => {
-  let server: Awaited<ReturnType<typeof startServer>>;
-  beforeAll(async () => {
-    server = await startServer();
-  });
-  afterAll(() => server.stop());
-  beforeEach(() => server.routes.clear());
   const collect = (cursor?: unknown): Promise<Collection> =>
     misp.collect!(
       collectContext({

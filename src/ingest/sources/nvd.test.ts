@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { collectContext, type CollectBounds, type Collection } from '../collect.ts';
 import { nvdPage, nvdRow } from '../test-nvd.ts';
-import { startServer, type Asked } from '../test-server.ts';
+import { serverOfTests, type Asked } from '../test-server.ts';
 import { nvd } from './nvd.ts';
+
+const server = await serverOfTests();
 
 const one = (more: object = {}) =>
   nvd.parse([{ name: 'page', bytes: Buffer.from(JSON.stringify(nvdPage([nvdRow('CVE-2024-1234', more)]))) }], {
@@ -57,15 +59,9 @@ describe('a CVE', () => {
 });
 
 describe('the API', () => {
-  let server: Awaited<ReturnType<typeof startServer>>;
   let held: { id: string; at: string }[] = [];
   const now = new Date('2025-01-01T00:00:00Z');
-  beforeAll(async () => {
-    server = await startServer();
-  });
-  afterAll(() => server.stop());
   beforeEach(() => {
-    server.asked.length = 0;
     held = Array.from({ length: 5 }, (_, index) => ({
       id: `CVE-2024-100${index}`,
       at: `2024-12-0${index + 1}T00:00:00.000`,

@@ -1,10 +1,12 @@
 import { zipSync } from 'fflate';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { collectContext, type CollectBounds, type Collection } from '../collect.ts';
 import type { Parsed } from '../record.ts';
 import { osvRecord } from '../test-osv.ts';
-import { startServer } from '../test-server.ts';
+import { serverOfTests } from '../test-server.ts';
 import { osv } from './osv.ts';
+
+const server = await serverOfTests();
 
 const parse = (...contents: (object | string | Buffer)[]): Parsed =>
   osv.parse(
@@ -121,15 +123,6 @@ test('archives and documents made to do harm are refused quickly', () => {
 });
 
 describe('an index', () => {
-  let server: Awaited<ReturnType<typeof startServer>>;
-  beforeAll(async () => {
-    server = await startServer();
-  });
-  afterAll(() => server.stop());
-  beforeEach(() => {
-    server.routes.clear();
-    server.asked.length = 0;
-  });
   const collect = (path: string, cursor?: unknown, bounds: Partial<CollectBounds> = {}): Promise<Collection> =>
     osv.collect!(
       collectContext({

@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { collectContext, type Collection } from '../collect.ts';
-import { startServer } from '../test-server.ts';
+import { serverOfTests } from '../test-server.ts';
 import { rss } from './rss.ts';
 
-let server: Awaited<ReturnType<typeof startServer>>;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.stop());
-beforeEach(() => {
-  server.routes.clear();
-  server.asked.length = 0;
-});
+const server = await serverOfTests();
 
 const now = new Date('2026-03-02T00:00:00Z');
 const collect = (cursor?: unknown): Promise<Collection> =>

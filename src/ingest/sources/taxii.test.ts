@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { collectContext, type CollectBounds, type Collection, type Digestible } from '../collect.ts';
-import { startServer, type Asked, type Route } from '../test-server.ts';
+import { serverOfTests, type Asked, type Route } from '../test-server.ts';
 import { taxii } from './taxii.ts';
 
 type Held = { object: Record<string, unknown>; added: string };
@@ -29,7 +29,7 @@ const report = (refs: string[], more: object = {}) => ({
   ...more,
 });
 
-let server: Awaited<ReturnType<typeof startServer>>;
+const server = await serverOfTests();
 let held: Held[] = [];
 /** Whether the server names the next page, or leaves it to the date of the last object. */
 let namesNext = true;
@@ -58,15 +58,9 @@ const objects: Route = (response, { query, headers }: Asked) => {
   );
 };
 
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.stop());
 beforeEach(() => {
   held = [];
   namesNext = true;
-  server.asked.length = 0;
-  server.routes.clear();
   server.routes.set(path, objects);
 });
 
