@@ -65,16 +65,17 @@ function whyOf(indicator: Indicator, item: FeedItem): string {
 }
 
 /**
- * The status of a value that items name: a false positive if any says so; else what those say that do not revoke it, active if one of them
+ * The status of a value that items name, and how many do: a false positive if any says so; else what those say that do not revoke it, active if one of them
  * is; revoked only if no statement stands.
  */
-export function standingOf(counts: Counts): Pick<IndicatorLookup, 'status' | 'why'> {
-  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const said = (status: Statement['status'], words: string): Pick<IndicatorLookup, 'status' | 'why'> => ({
+export function standingOf(counts: Counts): Pick<IndicatorLookup, 'status' | 'why' | 'total'> {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const said = (status: Statement['status'], words: string): ReturnType<typeof standingOf> => ({
     status,
-    why: `${words} in ${counts[status]} of ${all} ${all === 1 ? 'item' : 'items'}`,
+    why: `${words} in ${counts[status]} of ${total} ${total === 1 ? 'item' : 'items'}`,
+    total,
   });
-  if (all === 0) return { status: 'unknown', why: 'no item names it' };
+  if (total === 0) return { status: 'unknown', why: 'no item names it', total };
   if (counts.false_positive > 0) return said('false_positive', 'marked as a false positive');
   if (counts.active > 0) return said('active', 'active');
   if (counts.expired > 0) return said('expired', 'active in none, expired');

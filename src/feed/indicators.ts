@@ -58,7 +58,6 @@ async function lookUp(
     value,
     ...(known ? { normalizedValue: known.normalizedValue, type: known.type } : {}),
     ...standingOf(counts),
-    total: Object.values(counts).reduce((sum, count) => sum + count, 0),
     items: statements.map(({ normalizedValue: _shared, ...statement }) => statement),
   };
 }
