@@ -51,19 +51,12 @@ export function createRunMetrics(registry: Registry, db: Db): Observe {
   return observe;
 }
 
-const corrections = new WeakMap<Registry, Counter>();
-
 /** Counts the days of 30-day figures that the nightly recount put right. */
 export function recountCorrections(registry: Registry): Counter {
-  const counter =
-    corrections.get(registry) ??
-    new Counter({
-      name: 'tocsin_recount_corrections_total',
-      help: 'Days of 30-day figures, by detection, that the nightly recount put right.',
-      registers: [registry],
-    });
-  corrections.set(registry, counter);
-  return counter;
+  const name = 'tocsin_recount_corrections_total';
+  const help = 'Days of 30-day figures, by detection, that the nightly recount put right.';
+  const before = registry.getSingleMetric(name) as Counter | undefined;
+  return before ?? new Counter({ name, help, registers: [registry] });
 }
 
 function queueDepth(db: Db): Promise<{ kind: string; state: string; n: number }[]> {
