@@ -14,6 +14,7 @@ type SaidRow = Omit<Said, 'indicators'> & { item_id: string; indicators: string 
 
 /** What the organization of the transaction says of these items now, by item. */
 export async function listSaidNow(tx: Tx, ids: string[]): Promise<Map<string, Said>> {
+  if (ids.length === 0) return new Map();
   const found = await rows(
     tx,
     sql<SaidRow>`
