@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { claimRunsAcrossOrgs } from '../src/schedule/claim.ts';
-import { enqueueDueRunsAcrossOrgs } from '../src/schedule/enqueue.ts';
-import type { Places } from '../src/schedule/places.ts';
+import { claimRunsAcrossOrgs } from '../src/detection/scheduling/claim-runs.store.ts';
+import { enqueueDueRunsAcrossOrgs } from '../src/detection/scheduling/enqueue-runs.ts';
+import type { Places } from '../src/detection/scheduling/concurrency-limits.ts';
 import { alternate, median, timed, type Figure } from './figure.ts';
 import { withDeps, type Inside } from './place.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { dataDir } from '../test/data.ts';
+import { dataDir } from '../test/support/data.ts';
 import { campaigns } from '../quality/eset.ts';
 import { findPeer } from '../quality/peer.ts';
 import { rowsOf } from '../quality/data.ts';
-import { extractItem } from '../src/ingest/extract/extract-item.ts';
-import { extractIndicators } from '../src/ingest/extract/indicators/extract-indicators.ts';
+import { extractItem } from '../src/feed/extraction/extract-item.ts';
+import { extractIndicators } from '../src/feed/extraction/indicators/extract-indicators.ts';
 import { alternate, median, type Figure, type Line } from './figure.ts';
 
 const rounds = 9;

@@ -1,4 +1,4 @@
-import { publicPool } from '../src/ingest/store.ts';
+import { publicPool } from '../src/feed/items/writing/feed-pools.store.ts';
 
 const iso = (at: string): string => `to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 

@@ -1,8 +1,8 @@
-import { openDb } from '../src/db/db.ts';
-import { systemClock } from '../src/lib/clock.ts';
-import { scopes } from '../src/orgs/caller.ts';
-import { createKey } from '../src/orgs/keys.ts';
-import { createOrganization } from '../src/setup.ts';
+import { openDb } from '../src/platform/db/db.ts';
+import { systemClock } from '../src/platform/lib/clock.ts';
+import { scopes } from '../src/platform/orgs/caller.ts';
+import { createKey } from '../src/platform/orgs/keys.ts';
+import { createOrganization } from '../src/app/bootstrap.ts';
 import { multiplyFeed } from './feed-load.ts';
 import { firstNumber, pullSeeds, seedsOf } from './feed-seeds.ts';
 import { timed } from './figure.ts';

@@ -1,5 +1,5 @@
-import { randomOf, type Random } from '../src/demo/random.ts';
-import { whileServing } from '../test/fill.ts';
+import { randomOf, type Random } from '../src/demo/company/random.ts';
+import { whileServing } from '../test/support/walk/fill-organization.ts';
 
 /** What is served to the program, by the kind of the source; one list of events a source. */
 export type Seeds = { reports: string; mirror: string; catalogue: string };

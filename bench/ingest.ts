@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { dataDir } from '../test/data.ts';
+import { dataDir } from '../test/support/data.ts';
 import { partsOf, recorded } from '../quality/passages.ts';
 import { withFeed } from '../quality/feed-place.ts';
-import { sourceFormats } from '../src/ingest/sources/registry.ts';
+import { sourceFormats } from '../src/feed/formats/registry.ts';
 import { timed, type Figure, type Line } from './figure.ts';
 
 /** Every recorded source read from files into an empty feed: parsed alone, then the whole pull with its transaction. */

@@ -1,6 +1,6 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { receiveLogs } from '../src/logs/receive.ts';
-import { searchLogs, planSearch } from '../src/logs/search.ts';
+import { receiveLogs } from '../src/detection/logs/ingestion/receive-logs.ts';
+import { searchLogs, planSearch } from '../src/detection/logs/query/search-logs.ts';
 import { alternate, timed, type Figure, type Line } from './figure.ts';
 import { withDeps, type Inside } from './place.ts';
 

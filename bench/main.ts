@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { sql } from 'kysely';
-import { root } from '../test/program.ts';
+import { root } from '../test/support/program.ts';
 import { claims } from './claims.ts';
 import { create } from './create.ts';
 import { extract } from './extract.ts';

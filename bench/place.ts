@@ -1,17 +1,17 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildDeps } from '../src/build-deps.ts';
+import { buildDeps } from '../src/app/build-deps.ts';
 import { loadConfig } from '../src/config.ts';
-import { openDb, type Db } from '../src/db/db.ts';
-import { startEmbedded } from '../src/db/embedded/embedded.ts';
-import { migrate } from '../src/db/migrate.ts';
-import type { Deps } from '../src/deps.ts';
-import { createLogger } from '../src/lib/logger.ts';
-import type { OrgId } from '../src/lib/org-id.ts';
-import { scopes } from '../src/orgs/caller.ts';
-import { createKey } from '../src/orgs/keys.ts';
-import { createOrganization } from '../src/setup.ts';
-import { root, runProgram, startProgram, type Program } from '../test/program.ts';
+import { openDb, type Db } from '../src/platform/db/db.ts';
+import { startEmbedded } from '../src/platform/embedded-postgres/embedded-postgres.ts';
+import { migrate } from '../src/platform/db/migrate.ts';
+import type { Deps } from '../src/app/deps.ts';
+import { createLogger } from '../src/platform/lib/logger.ts';
+import type { OrgId } from '../src/platform/lib/org-id.ts';
+import { scopes } from '../src/platform/orgs/caller.ts';
+import { createKey } from '../src/platform/orgs/keys.ts';
+import { createOrganization } from '../src/app/bootstrap.ts';
+import { root, runProgram, startProgram, type Program } from '../test/support/program.ts';
 
 /** A directory of the bench's own, on the disk where the checkout lies, removed afterwards with the server that may use it. */
 export async function withDir<T>(work: (dir: string) => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { runProgram, startProgram } from '../test/program.ts';
+import { runProgram, startProgram } from '../test/support/program.ts';
 import { median, timed, type Figure } from './figure.ts';
 import { apiKey, withDir } from './place.ts';
 

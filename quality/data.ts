@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { dataDir } from '../test/data.ts';
+import { dataDir } from '../test/support/data.ts';
 
 /** The folder of the recorded inputs. */
 export function requireData(): string {

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { Term } from '../src/feed/terms.ts';
-import { traitsOf } from '../src/ingest/dedupe/traits.ts';
-import { isTextKind, toItem } from '../src/ingest/document.ts';
-import { extractItem } from '../src/ingest/extract/extract-item.ts';
-import { toTextRecord } from '../src/ingest/extract/text-record.ts';
-import type { Part, SourceRecord } from '../src/ingest/record.ts';
-import type { Origin } from '../src/ingest/source-row.ts';
-import { sourceFormats, type SourceKind } from '../src/ingest/sources/registry.ts';
+import type { Term } from '../src/feed/search/terms.ts';
+import { traitsOf } from '../src/feed/deduplication/traits.ts';
+import { isTextKind, toItem } from '../src/feed/items/writing/item-document.ts';
+import { extractItem } from '../src/feed/extraction/extract-item.ts';
+import { toTextRecord } from '../src/feed/extraction/text/text-record.ts';
+import type { Part, SourceRecord } from '../src/feed/formats/source-record.ts';
+import type { Origin } from '../src/feed/sources/source-row.ts';
+import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
 import { jsonOf, requireData, rowsOf } from './data.ts';
 
 /** An item as the feed compares it. */

@@ -1,8 +1,8 @@
-import { groupItems, type Link } from '../src/ingest/dedupe/groups.ts';
-import { pairsOf } from '../src/ingest/dedupe/pairs.ts';
-import { sameStory, type Facts } from '../src/ingest/dedupe/same.ts';
-import { similarity, unpackSketch } from '../src/ingest/dedupe/sketch.ts';
-import type { Holders } from '../src/ingest/dedupe/store.ts';
+import { groupItems, type Link } from '../src/feed/deduplication/groups.ts';
+import { pairsOf } from '../src/feed/deduplication/pairs.ts';
+import { sameStory, type Facts } from '../src/feed/deduplication/same-story.ts';
+import { similarity, unpackSketch } from '../src/feed/deduplication/sketch.ts';
+import type { Holders } from '../src/feed/deduplication/deduplication.store.ts';
 import { percent, type Figure } from './table.ts';
 import { exactPairs, labelledPairs, type Entry, type Pair } from './duplicate-inputs.ts';
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { withDeps, type Inside } from '../bench/place.ts';
-import type { PullResult } from '../src/ingest/diff.ts';
-import type { SourceKind } from '../src/ingest/sources/registry.ts';
-import { createSource, pullSource } from '../src/ingest/sources.ts';
-import { scopes } from '../src/orgs/caller.ts';
+import type { PullResult } from '../src/feed/items/writing/pull-plan.ts';
+import type { SourceKind } from '../src/feed/formats/registry.ts';
+import { createSource, pullSource } from '../src/feed/sources/sources.ts';
+import { scopes } from '../src/platform/orgs/caller.ts';
 
 export type FeedPlace = Inside & {
   /** A source over files of its own: each pull reads what is given, by file name. */

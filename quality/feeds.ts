@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
-import { readFeed, type FeedEntry } from '../src/ingest/feeds/feed.ts';
-import { htmlToLine } from '../src/ingest/feeds/html-text.ts';
+import { readFeed, type FeedEntry } from '../src/feed/formats/rss/read-feed.ts';
+import { htmlToLine } from '../src/feed/formats/rss/html-text.ts';
 import { requireData, rowsOf } from './data.ts';
 import { percent, type Figure } from './table.ts';
 

@@ -1,5 +1,5 @@
-import { extractIndicators, type Found } from '../src/ingest/extract/indicators/extract-indicators.ts';
-import { canonical } from '../src/ingest/extract/indicators/canonical.ts';
+import { extractIndicators, type Found } from '../src/feed/extraction/indicators/extract-indicators.ts';
+import { canonical } from '../src/feed/extraction/indicators/canonical.ts';
 import { campaigns, goldOf, type Campaign } from './eset.ts';
 import { benignOf } from './eset-benign.ts';
 import { largeBenign } from './large.ts';

@@ -1,5 +1,5 @@
-import { Attack, Names } from '../src/ingest/knowledge/forms.ts';
-import { readWarninglists, type Warninglist } from '../src/ingest/knowledge/warninglists.ts';
+import { Attack, Names } from '../src/feed/reference-data/reference-files.ts';
+import { readWarninglists, type Warninglist } from '../src/feed/reference-data/update/warning-lists.ts';
 import { jsonOf } from './data.ts';
 
 /** The large lists as they were recorded: what `tocsin knowledge update` takes. */

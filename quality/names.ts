@@ -1,6 +1,6 @@
-import { readNames } from '../src/ingest/extract/names/dictionary.ts';
-import { extractNames, type FoundName } from '../src/ingest/extract/names/extract-names.ts';
-import { tableWith } from '../src/ingest/knowledge/held-names.ts';
+import { readNames } from '../src/feed/extraction/names/dictionary.ts';
+import { extractNames, type FoundName } from '../src/feed/extraction/names/extract-names.ts';
+import { tableWith } from '../src/feed/reference-data/installed-names.ts';
 import { rowsOf } from './data.ts';
 import { largeAttack, largeNames } from './large.ts';
 import type { Figure } from './table.ts';

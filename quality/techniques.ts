@@ -2,10 +2,10 @@ import { readProcedures, readReports, type Example, type Report } from '../scrip
 import { packModel } from '../scripts/techniques/pack.ts';
 import { seeded } from '../scripts/techniques/svm.ts';
 import { trainModel } from '../scripts/techniques/train.ts';
-import { bestSentences, extractTechniques } from '../src/ingest/extract/techniques/extract-techniques.ts';
-import { unpackModel, type Model } from '../src/ingest/extract/techniques/model.ts';
-import { sentencesOf } from '../src/ingest/extract/techniques/passages.ts';
-import { useAttack } from '../src/ingest/knowledge/attack.ts';
+import { bestSentences, extractTechniques } from '../src/feed/extraction/techniques/extract-techniques.ts';
+import { unpackModel, type Model } from '../src/feed/extraction/techniques/technique-model.ts';
+import { sentencesOf } from '../src/feed/extraction/techniques/technique-passages.ts';
+import { useAttack } from '../src/feed/reference-data/attack.ts';
 import { requireData } from './data.ts';
 import { largeAttack } from './large.ts';
 import type { Figure } from './table.ts';

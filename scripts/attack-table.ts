@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /**
- * Writes src/ingest/knowledge/attack.tsv, the compact table of ATT&CK facts, from a JSON file with `attackVersion`, `tactics`
+ * Writes src/feed/reference-data/shipped/attack.tsv, the compact table of ATT&CK facts, from a JSON file with `attackVersion`, `tactics`
  * and `techniques`. Usage: node scripts/attack-table.ts FILE
  */
 type Technique = {
@@ -39,4 +39,4 @@ const lines = [
     .toSorted(byId)
     .map(({ id, revokedBy }) => ['moved', id, revokedBy].join('\t')),
 ];
-writeFileSync(resolve(import.meta.dirname, '../src/ingest/knowledge/attack.tsv'), `${lines.join('\n')}\n`);
+writeFileSync(resolve(import.meta.dirname, '../src/feed/reference-data/shipped/attack.tsv'), `${lines.join('\n')}\n`);

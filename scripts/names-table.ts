@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Attack, Names } from '../src/ingest/knowledge/forms.ts';
-import { namesOf } from '../src/ingest/knowledge/held-names.ts';
-import { linesOfNames, mergeNames, type Named } from '../src/ingest/knowledge/merge-names.ts';
+import { Attack, Names } from '../src/feed/reference-data/reference-files.ts';
+import { namesOf } from '../src/feed/reference-data/installed-names.ts';
+import { linesOfNames, mergeNames, type Named } from '../src/feed/reference-data/update/merge-names.ts';
 
 /**
- * Writes src/ingest/knowledge/names.tsv, the compact table of malware, tools and actors with their aliases. Usage:
+ * Writes src/feed/reference-data/shipped/names.tsv, the compact table of malware, tools and actors with their aliases. Usage:
  * node scripts/names-table.ts NAMES ATTACK -- names of MISP galaxy (`{names: [{name, kind, aliases}]}`), groups and software of
  * ATT&CK (`{groups, software}`).
  */
@@ -61,5 +61,5 @@ const lines = [
   // In the order of the sources: of several that share an alias the first is meant.
   ...linesOfNames(merged),
 ];
-writeFileSync(resolve(import.meta.dirname, '../src/ingest/knowledge/names.tsv'), `${lines.join('\n')}\n`);
+writeFileSync(resolve(import.meta.dirname, '../src/feed/reference-data/shipped/names.tsv'), `${lines.join('\n')}\n`);
 console.log(`${merged.length} names`);

@@ -5,7 +5,7 @@ import { packModel } from './techniques/pack.ts';
 import { trainModel } from './techniques/train.ts';
 
 /**
- * Trains the classifier of sentences and writes src/ingest/knowledge/techniques.bin. Usage: node scripts/train-techniques.ts DATA
+ * Trains the classifier of sentences and writes src/feed/reference-data/shipped/techniques.bin. Usage: node scripts/train-techniques.ts DATA
  * where DATA has feed/tram and knowledge/attack-sentences. Techniques that only ATT&CK's own sentences name need a larger margin,
  * since nothing measures them on reports.
  */
@@ -21,5 +21,5 @@ const model = trainModel(examples, labels, {
   threshold: (label) => (inReports.has(label) ? -0.45 : 0),
 });
 const packed = packModel(model, 420_000);
-writeFileSync(resolve(import.meta.dirname, '../src/ingest/knowledge/techniques.bin'), packed);
+writeFileSync(resolve(import.meta.dirname, '../src/feed/reference-data/shipped/techniques.bin'), packed);
 console.log(`${model.labels.length} techniques, ${packed.length} bytes`);

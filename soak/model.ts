@@ -1,5 +1,5 @@
-import { serveStandIn, type Asked, type Served } from '../test/model-server.ts';
-import { blocksOf } from '../test/models.ts';
+import { serveStandIn, type Asked, type Served } from '../test/support/models/model-server.ts';
+import { blocksOf } from '../test/support/models/scripted-models.ts';
 import type { Plan } from './plan.ts';
 
 export type SoakModel = Served & { hour: number };

@@ -1,9 +1,9 @@
-import { createDetection } from '../src/detections/create.ts';
-import type { CreateDetection } from '../src/detections/input.ts';
-import type { Deps } from '../src/deps.ts';
-import type { OrgId } from '../src/lib/org-id.ts';
-import { scopes, type Caller } from '../src/orgs/caller.ts';
-import { createOrganization } from '../src/setup.ts';
+import { createDetection } from '../src/detection/detections/create-detection.ts';
+import type { CreateDetection } from '../src/detection/detections/record/detection-input.ts';
+import type { Deps } from '../src/app/deps.ts';
+import type { OrgId } from '../src/platform/lib/org-id.ts';
+import { scopes, type Caller } from '../src/platform/orgs/caller.ts';
+import { createOrganization } from '../src/app/bootstrap.ts';
 import type { Plan } from './plan.ts';
 import { repeatedMinutes, type Kind, type Rule } from './world.ts';
 

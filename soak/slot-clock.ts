@@ -1,4 +1,4 @@
-import type { Clock } from '../src/lib/clock.ts';
+import type { Clock } from '../src/platform/lib/clock.ts';
 import { hourMs } from './world.ts';
 
 /** Slot time that goes with the machine's clock, never past the hour that it is in, and leaps to the next one when told. */

@@ -1,7 +1,7 @@
-import { buildDeps } from '../src/build-deps.ts';
+import { buildDeps } from '../src/app/build-deps.ts';
 import { loadConfig } from '../src/config.ts';
-import { openDb } from '../src/db/db.ts';
-import { createLogger } from '../src/lib/logger.ts';
+import { openDb } from '../src/platform/db/db.ts';
+import { createLogger } from '../src/platform/lib/logger.ts';
 import { checkSoak, type Findings } from './check.ts';
 import { driveHours } from './drive.ts';
 import { modelSettings, serveModel } from './model.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { acrossOrgs, row, type Db } from '../src/db/db.ts';
+import { acrossOrgs, row, type Db } from '../src/platform/db/db.ts';
 
 /** What is still to do at slot time `now`. `waiting`: runs that pause after a failed attempt. */
 export type Left = { due: number; busy: number; waiting: number; pending: number; candidates: number };

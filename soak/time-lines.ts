@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { acrossOrgs, rows, type Db } from '../src/db/db.ts';
+import { acrossOrgs, rows, type Db } from '../src/platform/db/db.ts';
 
 /** A stretch of a detection's time line, `gap` its reason where it is one. */
 type Part = { from: Date; to: Date; gap: string | null };

@@ -1,10 +1,10 @@
 // One worker of the soak: every loop of the program on a given database, at the slot time that its parent sends.
-import { buildDeps } from '../src/build-deps.ts';
+import { buildDeps } from '../src/app/build-deps.ts';
 import { loadConfig } from '../src/config.ts';
-import { openDb } from '../src/db/db.ts';
-import { createLogger } from '../src/lib/logger.ts';
-import type { OrgId } from '../src/lib/org-id.ts';
-import { runWorker } from '../src/worker.ts';
+import { openDb } from '../src/platform/db/db.ts';
+import { createLogger } from '../src/platform/lib/logger.ts';
+import type { OrgId } from '../src/platform/lib/org-id.ts';
+import { runWorker } from '../src/app/worker-loops.ts';
 import { soakSiem } from './connector.ts';
 import { leapingClock } from './slot-clock.ts';
 

@@ -1,4 +1,4 @@
-import type { Row } from '../src/siem/connector.ts';
+import type { Row } from '../src/detection/siem/connector.ts';
 
 /** What the detections of a soak look for; by their number, so that every organization has some of each. */
 const kinds = [

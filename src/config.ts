@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { readMcpSettings, type McpSettings } from './tools/mcp-settings.ts';
-import { readModelSettings, type ModelSettings } from './agent/model-settings.ts';
+import { readMcpSettings, type McpSettings } from './platform/mcp/mcp-settings.ts';
+import { readModelSettings, type ModelSettings } from './platform/models/model-settings.ts';
 
 const count = (fallback: number, min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;

@@ -1,5 +1,5 @@
-import { failureText } from './commands/failure.ts';
-import { UsageError } from './commands/usage.ts';
+import { failureText } from './cli/failure-text.ts';
+import { UsageError } from './cli/read-args.ts';
 
 type Command = { line: string; run: (args: string[]) => Promise<number> };
 
@@ -7,59 +7,59 @@ type Command = { line: string; run: (args: string[]) => Promise<number> };
 const commands: Record<string, Command> = {
   all: {
     line: 'all                      serve the API and do the work, in one process (npm start)',
-    run: async (args) => (await import('./commands/start.ts')).startCommand('all', args),
+    run: async (args) => (await import('./cli/start-command.ts')).startCommand('all', args),
   },
   serve: {
     line: 'serve                    serve the API only',
-    run: async (args) => (await import('./commands/start.ts')).startCommand('serve', args),
+    run: async (args) => (await import('./cli/start-command.ts')).startCommand('serve', args),
   },
   work: {
     line: 'work                     do the work only: schedules, runs, feeds',
-    run: async (args) => (await import('./commands/start.ts')).startCommand('work', args),
+    run: async (args) => (await import('./cli/start-command.ts')).startCommand('work', args),
   },
   migrate: {
     line: 'migrate                  bring the database to this version',
-    run: async (args) => (await import('./commands/migrate.ts')).migrateCommand(args),
+    run: async (args) => (await import('./cli/migrate-command.ts')).migrateCommand(args),
   },
   org: {
     line: 'org create NAME | list   organizations',
-    run: async (args) => (await import('./commands/org.ts')).orgCommand(args),
+    run: async (args) => (await import('./cli/org-command.ts')).orgCommand(args),
   },
   key: {
     line: 'key create | list | revoke   API keys',
-    run: async (args) => (await import('./commands/key.ts')).keyCommand(args),
+    run: async (args) => (await import('./cli/key-command.ts')).keyCommand(args),
   },
   source: {
     line: 'source add | create | list | pull   feed sources, shared by all organizations unless --private',
-    run: async (args) => (await import('./commands/source.ts')).sourceCommand(args),
+    run: async (args) => (await import('./cli/source-command.ts')).sourceCommand(args),
   },
   knowledge: {
     line: 'knowledge update [--from FILE|DIR]   take the newest techniques, names, lists of harmless values',
-    run: async (args) => (await import('./commands/knowledge.ts')).knowledgeCommand(args),
+    run: async (args) => (await import('./cli/knowledge-command.ts')).knowledgeCommand(args),
   },
   pull: {
     line: 'pull DIR                 write the detections of a service into files',
-    run: async (args) => (await import('./commands/as-code.ts')).pullCommand(args),
+    run: async (args) => (await import('./cli/as-code-command.ts')).pullCommand(args),
   },
   plan: {
     line: 'plan DIR                 what apply would change',
-    run: async (args) => (await import('./commands/as-code.ts')).planCommand(args),
+    run: async (args) => (await import('./cli/as-code-command.ts')).planCommand(args),
   },
   apply: {
     line: 'apply DIR [--dry-run]    bring a service to what the files say',
-    run: async (args) => (await import('./commands/as-code.ts')).applyCommand(args),
+    run: async (args) => (await import('./cli/as-code-command.ts')).applyCommand(args),
   },
   test: {
     line: 'test DIR [--junit FILE]  run the test cases of the files, without a service',
-    run: async (args) => (await import('./commands/test.ts')).testCommand(args),
+    run: async (args) => (await import('./cli/test-command.ts')).testCommand(args),
   },
   demo: {
     line: 'demo [--once] [--logs DIR]   watch detections find an intrusion',
-    run: async (args) => (await import('./commands/demo.ts')).demoCommand(args),
+    run: async (args) => (await import('./cli/demo-command.ts')).demoCommand(args),
   },
   openapi: {
     line: 'openapi                  write openapi.json from the routes',
-    run: async (args) => (await import('./commands/openapi.ts')).openapiCommand(args),
+    run: async (args) => (await import('./cli/openapi-command.ts')).openapiCommand(args),
   },
 };
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { featuresOf, wordsOf } from '../../src/ingest/extract/techniques/features.ts';
-import { sentencesOf } from '../../src/ingest/extract/techniques/passages.ts';
-import { findTechnique } from '../../src/ingest/knowledge/attack.ts';
+import { featuresOf, wordsOf } from '../../src/feed/extraction/techniques/features.ts';
+import { sentencesOf } from '../../src/feed/extraction/techniques/technique-passages.ts';
+import { findTechnique } from '../../src/feed/reference-data/attack.ts';
 
 export type Example = { features: number[]; labels: string[] };
 export type Report = { id: string; group: string; text: string; techniques: string[]; examples: Example[] };

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { featureBits } from '../../src/ingest/extract/techniques/features.ts';
-import { idfSteps } from '../../src/ingest/extract/techniques/model.ts';
+import { featureBits } from '../../src/feed/extraction/techniques/features.ts';
+import { idfSteps } from '../../src/feed/extraction/techniques/technique-model.ts';
 
 export type Trained = { labels: string[]; thresholds: number[]; machines: Float32Array[]; idf: Float32Array };
 

@@ -1,4 +1,4 @@
-import { featureBits } from '../../src/ingest/extract/techniques/features.ts';
+import { featureBits } from '../../src/feed/extraction/techniques/features.ts';
 import type { Example } from './examples.ts';
 import type { Trained } from './pack.ts';
 import { idfOf, rowsOf, seeded, trainSvm } from './svm.ts';

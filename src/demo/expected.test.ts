@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { BuiltinDetection } from '../detections/builtin/builtin.ts';
-import type { ProofEngine } from '../detections/builtin/proof-engine.ts';
-import { openProofEngine } from '../detections/builtin/proof-engine.ts';
-import { builtinDetections } from '../detections/builtin/registry.ts';
-import { HOUR } from './calendar.ts';
-import { companyLogs } from './company.ts';
+import type { BuiltinDetection } from '../detection/built-in/built-in-detection.ts';
+import type { ProofEngine } from '../detection/built-in/sample-engine.ts';
+import { openProofEngine } from '../detection/built-in/sample-engine.ts';
+import { builtinDetections } from '../detection/built-in/registry.ts';
+import { HOUR } from './company/calendar.ts';
+import { companyLogs } from './company/company.ts';
 import { alsoExpected, expected } from './expected.ts';
-import { intrusion } from './intrusion.ts';
+import { intrusion } from './company/intrusion.ts';
 import { replay } from './replay.ts';
 
 const detectionOf = (id: keyof typeof builtinDetections): BuiltinDetection => builtinDetections[id];

@@ -1,5 +1,5 @@
-import type { BuiltinId } from '../detections/builtin/registry.ts';
-import { intrusion } from './intrusion.ts';
+import type { BuiltinId } from '../detection/built-in/registry.ts';
+import { intrusion } from './company/intrusion.ts';
 
 /** What a detection must find in the company's logs: at least `hitsMin` hits on the entity, at most `hitsMaxBeyond` on all others together. */
 export type Expectation = {

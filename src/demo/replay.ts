@@ -1,9 +1,9 @@
-import { analyseWindow, prepareWindow } from '../analysis/analyse.ts';
-import type { RememberedWindow } from '../analysis/recall.ts';
-import { recallFrom } from '../analysis/recall.ts';
-import type { BuiltinDetection } from '../detections/builtin/builtin.ts';
-import type { ProofEngine } from '../detections/builtin/proof-engine.ts';
-import { HOUR } from './calendar.ts';
+import { analyseWindow, prepareWindow } from '../detection/analysis/analyze-window.ts';
+import type { RememberedWindow } from '../detection/analysis/memory/recall.ts';
+import { recallFrom } from '../detection/analysis/memory/recall.ts';
+import type { BuiltinDetection } from '../detection/built-in/built-in-detection.ts';
+import type { ProofEngine } from '../detection/built-in/sample-engine.ts';
+import { HOUR } from './company/calendar.ts';
 
 /** A candidate of a replay: its entity, the window's start (epoch milliseconds) and the ids of its rows. */
 export type Found = { entity: string; from: number; rowIds: string[] };

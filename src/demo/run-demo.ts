@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps } from '../deps.ts';
-import { builtinDetections } from '../detections/builtin/registry.ts';
-import type { BuiltinDetection } from '../detections/builtin/builtin.ts';
-import { bodyOf, testsOf } from '../detections/builtin/portable.ts';
-import { runDue } from '../runs/run-due.ts';
-import { nextDueAcrossOrgs } from '../schedule/enqueue.ts';
+import type { Deps } from '../app/deps.ts';
+import { builtinDetections } from '../detection/built-in/registry.ts';
+import type { BuiltinDetection } from '../detection/built-in/built-in-detection.ts';
+import { bodyOf, testsOf } from '../detection/built-in/export-built-in.ts';
+import { runDue } from '../detection/runs/workers/run-due.ts';
+import { nextDueAcrossOrgs } from '../detection/scheduling/enqueue-runs.ts';
 import type { Client } from './client.ts';
-import type { StepClock } from './clock.ts';
-import { demoFeed } from './feed.ts';
-import { byDay, sendEvents } from './load.ts';
-import type { LogEvent } from './shapes.ts';
-import { outcomeOf, type Detected, type Outcome } from './summary.ts';
+import type { StepClock } from './step-clock.ts';
+import { demoFeed } from './demo-feed.ts';
+import { byDay, sendEvents } from './send-events.ts';
+import type { LogEvent } from './company/shapes.ts';
+import { outcomeOf, type Detected, type Outcome } from './demo-summary.ts';
 
 const hourMs = 3_600_000;
 /** Hours at the end that scheduled windows examine; what lies before is history. */

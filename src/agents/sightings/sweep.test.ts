@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { catalogue, done, whileServing } from '../../../test/support/walk/fill-organization.ts';
+import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { startSiem } from '../../../test/support/detection/connected-siem.ts';
+import { sql } from 'kysely';
+import { acrossOrgs, rows } from '../../platform/db/db.ts';
+import { domains, pullOnce, reportOf } from '../../../test/support/feed/grouped-reports.ts';
+import { deliverDue } from '../../platform/notifications/delivery/deliver.ts';
+import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
+import { enrolAcrossOrgs } from './sightings.store.ts';
+import { sweepDue } from './sweep.ts';
+
+let app: TestApp;
+let now = new Date('2024-02-01T10:20:30.000Z');
+beforeAll(async () => {
+  app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' }, clock: () => now });
+});
+
+/** Every SIEM of every organization is looked in until nothing new is there; what failed is tried again where `again` says so. */
+async function sweep(): Promise<void> {
+  now = new Date(now.getTime() + 60_000);
+  await enrolAcrossOrgs(app.deps.db);
+  await acrossOrgs(app.deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
+  for (let step = 0; step < 200 && (await sweepDue(app.deps, new AbortController().signal)); step += 1);
+}
+
+async function log(org: TestOrg, dataset: string, events: object[]): Promise<void> {
+  const timestamp = new Date(app.deps.clock().getTime() - 60_000).toISOString();
+  const lines = events.map((event) => JSON.stringify({ timestamp, ...event })).join('\n');
+  const { status, body } = await org.call('POST', `/api/logs/${dataset}`, lines, {
+    'content-type': 'application/x-ndjson',
+  });
+  expect(status, JSON.stringify(body)).toBe(200);
+}
+
+const idOf = async (org: TestOrg, title: string): Promise<string> =>
+  (await org.call('GET', '/items?perPage=100')).body.items.find(
+    (item: { event: { title: string } }) => item.event.title === title,
+  ).id;
+const exposures = async (org: TestOrg, id: string) =>
+  (await org.call('GET', `/api/feed/items/${id}/exposures`)).body.exposures;
+
+test('an item whose indicator stands in the own logs is exposed, once, for its organization alone', async () => {
+  const [owner, org, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+  const values = domains(9_100, 6);
+  await log(org, 'dns', [
+    { _id: 'one', dns: { question: { name: values[0]!.toUpperCase() } }, user: 'ada' },
+    { _id: 'two', dns: { question: { name: 'quiet.example.org' } }, user: 'bob' },
+  ]);
+  await log(org, 'notes', [{ note: values[0] }]);
+  await log(other, 'dns', [{ _id: 'three', dns: { question: { name: 'quiet.example.org' } } }]);
+  await sweep();
+  await pullOnce(app, owner, { kind: 'stix', content: reportOf(9_100, values), visibility: 'shared', tlp: 'CLEAR' });
+  const before = (await other.call('GET', '/items')).headers['etag'];
+  await sweep();
+  const id = await idOf(org, 'Report 9100');
+  const found = await exposures(org, id);
+  expect((await org.call('GET', '/api/feed/sweeps')).body.sweeps).toMatchObject([{ failures: 0, lastError: null }]);
+  expect(found).toMatchObject([{ connectionId: org.id, dataset: 'dns', type: 'domain', value: values[0] }]);
+  expect(JSON.parse(found[0].event)).toMatchObject({ user: 'ada' });
+  const { relevance } = (await org.call('GET', `/items/${id}`)).body.tenantOverrides;
+  expect(relevance).toMatchObject({
+    verdict: 'exposed',
+    judgedBy: 'logs',
+    reasons: [{ kind: 'indicator', matched: values[0] }],
+  });
+  expect(await exposures(other, id)).toEqual([]);
+  expect((await other.call('GET', '/items')).headers['etag']).toBe(before);
+  expect((await other.call('GET', `/items/${id}`)).body.tenantOverrides).toBeNull();
+  // The item changes and is looked for again: the row is there already.
+  await org.call('PUT', `/api/feed/items/${id}/override`, { note: 'known' });
+  await sweep();
+  expect(await exposures(org, id)).toHaveLength(1);
+  await org.call('PUT', `/api/feed/items/${id}/override`, { relevance: { verdict: 'irrelevant' } });
+  expect((await org.call('GET', `/items/${id}`)).body.tenantOverrides.relevance.verdict).toBe('irrelevant');
+});
+
+test('a webhook is told once of an item that is exposed, with what was seen, and nobody else of it', async () => {
+  const receiver = await startReceiver();
+  afterAll(() => receiver.close());
+  const [org, other] = [await app.newOrg(), await app.newOrg()];
+  const takes = { kind: 'webhook', url: receiver.url, eventTypes: ['feed.item.exposed'] };
+  const { secret } = (await org.call('POST', '/api/outputs', { ...takes, name: 'SOC' })).body;
+  const picky = await org.call('POST', '/api/outputs', { ...takes, name: 'Grave', minSeverity: 'critical' });
+  const others = await other.call('POST', '/api/outputs', { ...takes, name: 'Elsewhere' });
+  expect([picky.status, others.status]).toEqual([200, 200]);
+  await log(org, 'dns', [{ _id: 'one', dns: { question: { name: 'exposed-host.top' } } }]);
+  await sweep();
+  const text = 'The implants talk to their command and control server exposed-host[.]top every hour.';
+  const { body: item } = await org.call('POST', '/api/feed/items', { text, title: 'Exposed' });
+  await sweep();
+  await deliverDue(app.deps);
+  await org.call('PUT', `/api/feed/items/${item.id}/override`, { note: 'known' });
+  await sweep();
+  await deliverDue(app.deps);
+  expect(receiver.received).toHaveLength(1);
+  const [one] = receiver.received;
+  expect(isSigned(one!, secret)).toBe(true);
+  expect(JSON.parse(one!.body)).toMatchObject({
+    type: 'feed.item.exposed',
+    organizationId: org.id,
+    revision: item.version,
+    data: {
+      id: item.id,
+      event: { title: 'Exposed' },
+      exposure: {
+        connectionId: org.id,
+        indicators: [{ type: 'domain', value: 'exposed-host.top', dataset: 'dns' }],
+      },
+    },
+  });
+});
+
+test('an organization that switched it off is not looked in; what it denied is not looked for', async () => {
+  const [org, off] = [await app.newOrg(), await app.newOrg()];
+  expect((await off.call('PUT', '/api/feed/profile', { sweep: false })).body.sweep).toBe(false);
+  for (const each of [org, off]) {
+    await log(each, 'web', [{ dest_ip: '91.92.240.77' }]);
+    await log(each, 'web', [{ dest_ip: '91.92.240.79' }]);
+  }
+  await sweep();
+  const [ids, denied]: [string[], string[]] = [[], []];
+  for (const each of [org, off]) {
+    const text =
+      'The group used the server at 91.92.240[.]77 to control its implants, and also ran a second host for weeks.';
+    const posted = await each.call('POST', '/api/feed/items', { text, title: 'Control server' });
+    expect(posted.body.iocs.ipv4).toMatchObject([{ status: 'active' }]);
+    ids.push(posted.body.id);
+    const other = await each.call('POST', '/api/feed/items', {
+      text: `${text} So it was.`.replace('77', '79'),
+      title: 'Other',
+    });
+    const indicators = [{ type: 'ipv4', value: '91.92.240.79', status: 'false_positive' }];
+    expect((await each.call('PUT', `/api/feed/items/${other.body.id}/override`, { indicators })).status).toBe(200);
+    denied.push(other.body.id);
+  }
+  await sweep();
+  expect(await exposures(org, ids[0]!)).toHaveLength(1);
+  expect(await exposures(off, ids[1]!)).toEqual([]);
+  for (const [index, each] of [org, off].entries()) expect(await exposures(each, denied[index]!)).toEqual([]);
+});
+
+test('what an organization retracted is not looked for in its logs, in those of others it is', async () => {
+  const [owner, org, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+  const values = domains(9_300, 6);
+  for (const each of [org, other]) await log(each, 'dns', [{ dns: { question: { name: values[0] } } }]);
+  await sweep();
+  await pullOnce(app, owner, { kind: 'stix', content: reportOf(9_300, values), visibility: 'shared', tlp: 'CLEAR' });
+  const id = await idOf(org, 'Report 9300');
+  expect((await org.call('PUT', `/api/feed/items/${id}/override`, { status: 'retracted' })).status).toBe(200);
+  await sweep();
+  expect([await exposures(org, id), (await exposures(other, id)).length]).toEqual([[], 1]);
+});
+
+test('what has ended by now is not looked for, though its item changes', async () => {
+  const org = await app.newOrg();
+  const text = (value: string) => `The implants talk to their command and control server ${value} every hour.`;
+  const before = now;
+  const { body: old } = await org.call('POST', '/api/feed/items', { text: text('gone-host[.]top'), title: 'Old' });
+  await log(org, 'dns', [{ dns: { question: { name: 'quiet.example.org' } } }]);
+  await sweep();
+  now = new Date(now.getTime() + 200 * 86_400_000);
+  await log(
+    org,
+    'dns',
+    ['gone-host.top', 'here-host.top'].map((name) => ({ dns: { question: { name } } })),
+  );
+  const { body: fresh } = await org.call('POST', '/api/feed/items', { text: text('here-host[.]top'), title: 'Fresh' });
+  const merged = await org.call('POST', `/api/feed/items/${old.id}/merge`, { into: fresh.id });
+  expect(merged.body.duplicateOf).toBe(fresh.id);
+  await sweep();
+  expect([await exposures(org, old.id), (await exposures(org, fresh.id)).length]).toEqual([[], 1]);
+  now = before;
+});
+
+test('a SIEM that is down is asked again, and says so', async () => {
+  const org = await app.newOrg();
+  const siem = await startSiem();
+  const made = await org.call('POST', '/api/connections', {
+    kind: 'opensearch',
+    name: 'down',
+    settings: { url: siem.url },
+    credentials: { user: 'a', password: 'b' },
+  });
+  expect(made.status, JSON.stringify(made.body)).toBe(200);
+  await sweep();
+  siem.answerWith(503);
+  await org.call('POST', '/api/feed/items', {
+    text: 'It was controlled from 91.92.240[.]78 for a long time.',
+    title: 'x',
+  });
+  await sweep();
+  const state = async () =>
+    (await org.call('GET', '/api/feed/sweeps')).body.sweeps.find(
+      ({ connectionId }: { connectionId: string }) => connectionId === made.body.id,
+    );
+  const failed = await state();
+  expect(failed.failures).toBe(1);
+  expect(failed.lastError).toEqual(expect.any(String));
+  siem.answerWith(200);
+  await sweep();
+  expect(await state()).toMatchObject({ failures: 0, lastError: null });
+});
+
+test('where nothing was ever logged, items are passed by without reading them', async () => {
+  const org = await app.newOrg();
+  await sweep();
+  await whileServing(catalogue('passed by', 60), async (url) => {
+    const source = await done(org.call('POST', '/api/feed/sources', { kind: 'kev', name: 'many', url }));
+    await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
+  });
+  await acrossOrgs(app.deps.db, (tx) =>
+    sql`update feed_sweeps set due_at = 'epoch' where organization_id = ${org.id}`.execute(tx),
+  );
+  await sweepDue(app.deps, new AbortController().signal);
+  const [found] = await acrossOrgs(app.deps.db, (tx) =>
+    rows(
+      tx,
+      sql<{ at: [number, string]; seq: number }>`
+        select s.cursor::jsonb -> p.id::text as at, p.seq from feed_sweeps s
+        join feed_pools p on p.organization_id = s.organization_id and p.kind = 'private' where s.organization_id = ${org.id}`,
+    ),
+  );
+  expect(found!.at).toEqual([found!.seq, 'ffffffff-ffff-ffff-ffff-ffffffffffff']);
+});

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { startStandIn, type Brain } from '../../../test/support/models/model-stand-in.ts';
+import { modelsAt } from '../../../test/support/models/scripted-models.ts';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { processStart } from '../../detection/built-in/samples.ts';
+import { techniquesIn } from './drafting/intent.ts';
+
+let now = new Date('2030-01-07T12:00:00Z');
+const { deps, newOrg } = await startApp({ clock: () => now });
+const noModels = deps.models!;
+
+async function send(org: TestOrg, dataset: string, events: unknown[]): Promise<void> {
+  const lines = events.map((event) => JSON.stringify(event)).join('\n');
+  const type = { 'content-type': 'application/x-ndjson' };
+  const sent = await org.call('POST', `/api/logs/${dataset}?history=true`, lines, type);
+  expect(sent.body.accepted, JSON.stringify(sent.body)).toBe(events.length);
+  now = new Date(now.getTime() + 1000);
+}
+
+async function withProcesses(): Promise<TestOrg> {
+  const org = await newOrg();
+  const commands = ['vssadmin.exe delete shadows /all', 'notepad.exe a.txt'];
+  await send(
+    org,
+    'process',
+    commands.map((command) => processStart('FS-01', command).event),
+  );
+  return org;
+}
+
+const generate = (org: TestOrg, intent: string, more: object = {}) =>
+  org.call('POST', '/api/detections/generate', { intent, ...more });
+
+test.each([
+  ['T1490', 'shipped', 'recovery-inhibited', 'T1490'],
+  ['Tell me when somebody deletes the shadow copies of a host', 'shipped', 'recovery-inhibited', 'T1490'],
+  ['Kerberoasting against our service accounts', 'template', 'kerberos-tickets', 'T1558.003'],
+  ['t1003.001 on any workstation', 'template', 'lsass-dumped', 'T1003.001'],
+  ['memory of lsass dumped', 'template', 'lsass-dumped', 'T1003.001'],
+  ['an attacker inhibits system recovery', 'shipped', 'recovery-inhibited', 'T1490'],
+  ['a coin miner that is started', 'template', 'coin-miner', 'T1496'],
+])('without a model "%s" gives %s %s', async (intent, kind, id, technique) => {
+  const org = await withProcesses();
+  const { status, body } = await generate(org, intent);
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(body).toMatchObject({ basedOn: { kind, id }, technique, warnings: [], tokens: 0 });
+  expect(body.basedOn.matched.length).toBeGreaterThan(0);
+  expect(body.estimate).toMatchObject({ complete: true, hits: id === 'recovery-inhibited' ? 1 : 0 });
+  expect((await org.call('GET', '/api/detections')).body.detections).toEqual([]);
+  const { name, detectionCategory, systemPrompt, detectionQuery, detectionCadence, entityField, tags } = body;
+  const made = { name, detectionCategory, systemPrompt, detectionQuery, detectionCadence, entityField, tags };
+  const created = await org.call('POST', '/api/detections?validate=true', made);
+  expect(created.status).toBe(200);
+  await org.call('PUT', `/api/detections/${created.body.id}/tests`, { tests: body.tests });
+  expect((await org.call('POST', `/api/detections/${created.body.id}/tests/run`)).body.passed).toBe(true);
+});
+
+test('what cannot be made is refused by the field, with what would help', async () => {
+  const [org, empty] = [await withProcesses(), await newOrg()];
+  const refused = async (on: TestOrg, intent: string, more: object = {}) => {
+    const { status, body } = await generate(on, intent, more);
+    return [status, body.errors[0].pointer, body.errors[0].code, body.detail];
+  };
+  expect((await refused(empty, 'T1490')).slice(0, 3)).toEqual([422, '/intent', 'no_logs']);
+  expect((await refused(org, 'weather in Bergen')).slice(0, 3)).toEqual([422, '/intent', 'nothing_fits']);
+  expect((await refused(org, 'T1098.003'))[3]).toContain('cloudtrail');
+  expect((await refused(org, 'T1490', { siemType: 'splunk' })).slice(0, 3)).toEqual([
+    422,
+    '/siemType',
+    'no_connection',
+  ]);
+  expect((await generate(org, '')).status).toBe(400);
+  expect((await generate(org, 'T1490', { nope: 1 })).status).toBe(400);
+  const tools = (await generate(org, 'T1490', { siemType: 'local', toolNames: ['get_rows', 'nope'] })).body;
+  expect(tools).toMatchObject({ toolNames: ['get_rows', 'nope'], warnings: [{ code: 'unknown_tool' }] });
+});
+
+test('techniques are understood by id and by name, and words that are none are not', () => {
+  expect(techniquesIn('t1059.001 and T9999')).toEqual(['T1059.001']);
+  expect(techniquesIn('an OS credential dumping tool')).toContain('T1003');
+  expect(techniquesIn('a tool on a server')).toEqual([]);
+});
+
+const drafted = (detectionQuery: string) => ({
+  steps: ['Look for it.'],
+  name: 'Notes opened',
+  description: '',
+  technique: 'T1083',
+  detectionCategory: 'custom',
+  detectionQuery,
+  systemPrompt: 'Judge it.',
+  tests: [{ name: 'Finds it', events: { process: [{ Hostname: 'A', CommandLine: 'notepad.exe x' }] }, expect: ['A'] }],
+});
+const submit = (query: string) => ({ calls: [{ name: 'submit_detection', input: drafted(query) }] });
+const good = `SELECT (_event->>'$.Hostname') AS entity, _id, _time FROM process WHERE (_event->>'$.CommandLine') LIKE 'notepad%'`;
+
+async function withModel(brain: Brain) {
+  const stand = await startStandIn('anthropic', brain);
+  deps.models = modelsAt({ default: stand.url });
+  return stand;
+}
+
+test('a model writes it, and what does not run goes back to it once', async () => {
+  const org = await withProcesses();
+  const stand = await withModel((_asked, nth) => submit(nth === 1 ? 'SELECT x FROM process' : good));
+  const { status, body } = await generate(org, 'Someone opens notes');
+  deps.models = noModels;
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(body).toMatchObject({
+    basedOn: { kind: 'model', id: 'anthropic/stand-in' },
+    detectionQuery: good,
+    steps: ['Look for it.'],
+    estimate: { hits: 1 },
+    tokens: 240,
+  });
+  expect(stand.asked).toHaveLength(2);
+  expect(stand.asked[0]).toMatchObject({ tools: ['submit_detection'], forced: 'submit_detection' });
+  expect(stand.asked[0]!.raw).toContain('Someone opens notes');
+  expect(stand.asked[1]!.raw).toContain('No column is named x');
+});
+
+test('a model that fails gives way to what ships, and says so; where nothing ships it is the answer', async () => {
+  const org = await withProcesses();
+  await withModel(() => submit('SELECT nothing FROM nowhere'));
+  const fallback = await generate(org, 'T1490');
+  expect(fallback.body).toMatchObject({
+    basedOn: { kind: 'shipped' },
+    warnings: [{ code: 'model_failed' }],
+    tokens: 240,
+  });
+  await withModel(() => ({ status: 500 }));
+  expect((await generate(org, 'weather in Bergen')).status).toBe(503);
+  deps.models = noModels;
+});

@@ -1,0 +1,203 @@
+import { expect, test } from 'vitest';
+import { whileServing } from '../../../test/support/walk/fill-organization.ts';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { demoFeed } from '../../demo/demo-feed.ts';
+import { builtinDetections, type BuiltinId } from '../../detection/built-in/registry.ts';
+import type { FeedItem } from '../../feed/items/item.schema.ts';
+import { fromIndicators } from '../suggestions/drafting/from-indicators.ts';
+import { research } from './research.ts';
+
+// The samples of shipped detections are of this day.
+let now = new Date('2030-01-07T12:00:00Z');
+const { deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+const report = demoFeed(now).find(({ kind }) => kind === 'stix')!;
+
+async function readReport(org: TestOrg): Promise<void> {
+  await whileServing(report.text, async (url) => {
+    const { body } = await org.call('POST', '/api/feed/sources', { kind: 'stix', name: 'Reports', url });
+    expect((await org.call('POST', `/api/feed/sources/${body.id}/pull`)).body.added).toBeGreaterThan(0);
+  });
+}
+
+/** Events of a shipped detection's own proof, as they would arrive. */
+async function sendLogs(org: TestOrg, id: BuiltinId): Promise<void> {
+  const { match } = builtinDetections[id].sample;
+  for (const dataset of new Set(match.map((one) => one.dataset))) {
+    const lines = match.filter((one) => one.dataset === dataset).map(({ event }) => JSON.stringify(event));
+    const sent = await org.call('POST', `/api/logs/${dataset}?history=true`, lines.join('\n'), {
+      'content-type': 'application/x-ndjson',
+    });
+    expect(sent.body.accepted, JSON.stringify(sent.body)).toBe(lines.length);
+  }
+}
+
+const agentOf = async (org: TestOrg) =>
+  (await org.call('GET', '/api/agents?limit=200')).body.agents.find(
+    (one: { builtInAgentType: string }) => one.builtInAgentType === 'threat-research',
+  );
+
+/** One run without a model; answers how many suggestions it made. */
+async function run(org: TestOrg): Promise<number> {
+  const { id: agentId } = await agentOf(org);
+  // What was sent at this very moment is not seen yet.
+  now = new Date(now.getTime() + 1000);
+  const { signal } = new AbortController();
+  const task = {
+    orgId: org.id,
+    agentId,
+    runId: agentId,
+    model: undefined,
+    prompt: '',
+    budgets: {},
+    signal,
+    spent: { tokens: 0, costUsd: 0 },
+    askedItems: [],
+  };
+  return ((await research(deps, task)).outcome['suggestions'] as string[]).length;
+}
+
+const suggestionsOf = async (org: TestOrg) => (await org.call('GET', '/api/detections/suggestions')).body.suggestions;
+
+test('a report becomes suggestions that run on the logs there are, with technique, passage, noise and tests; each once', async () => {
+  const org = await newOrg();
+  await readReport(org);
+  expect(await run(org)).toBe(0);
+  await sendLogs(org, 'recovery-inhibited');
+  expect(await run(org)).toBe(3);
+  const shipped = builtinDetections['recovery-inhibited'];
+  const suggestions = await suggestionsOf(org);
+  const suggestion = suggestions.find(({ name }: { name: string }) => name === shipped.name);
+  expect(suggestion).toMatchObject({ detectionQuery: shipped.query, isSuggestion: true, technique: 'T1490' });
+  const [itemId] = suggestion.sourceItemIds;
+  const { body: item } = await org.call('GET', `/items/${itemId}`);
+  expect(suggestion.rationale).toContain(item.event.title);
+  const [{ evidenceRef, itemId: cited }] = suggestion.evidence;
+  const passage = item.provenance.supportingPassages[Number(/\d+/.exec(evidenceRef)![0])].text;
+  expect([cited, suggestion.rationale.includes(passage.slice(0, 100))]).toEqual([itemId, true]);
+  // Two events of the sample, two hours before: two hits in a day that is not yet over.
+  expect(suggestion.estimate).toMatchObject({ hits: 2, hitsPerDay: 2, complete: true, candidates: 2, rowsTotal: 2 });
+  const tests = await org.call('POST', `/api/detections/${suggestion.id}/tests/run`);
+  expect(tests.body).toMatchObject({ passed: true, results: [{}, {}] });
+  // A technique that no shipped detection has, over the columns that are there.
+  const others = suggestions.filter(({ tags }: { tags: string[] }) => tags.includes('template'));
+  expect(others.map(({ technique }: { technique: string }) => technique).toSorted()).toEqual([
+    'T1566.002',
+    'T1567.002',
+  ]);
+  expect(await run(org)).toBe(0);
+  // Accepted or dismissed, it does not come again; a dismissal is forgotten after 90 days, when the report is, too.
+  await org.call('POST', `/api/detections/${suggestion.id}/dismiss`, { reason: 'noisy' });
+  expect(await run(org)).toBe(0);
+  expect((await org.call('POST', `/api/detections/${suggestion.id}/restore`)).status).toBe(200);
+  expect((await org.call('POST', `/api/detections/${suggestion.id}/accept`)).body.enabled).toBe(true);
+  expect(await run(org)).toBe(0);
+  expect((await org.call('GET', `/api/detections/${suggestion.id}/tests`)).body.tests).toHaveLength(2);
+});
+
+test('a changed text has no estimate until there is a new one', async () => {
+  const org = await newOrg();
+  await readReport(org);
+  await sendLogs(org, 'recovery-inhibited');
+  await run(org);
+  const [{ id, detectionQuery }] = await suggestionsOf(org);
+  expect((await org.call('PUT', `/api/detections/${id}`, { tags: ['mine'] })).body.estimate).toBeNull();
+  expect((await org.call('PUT', `/api/detections/${id}`, { detectionQuery })).body.detectionQuery).toBe(detectionQuery);
+});
+
+test('another organization gets nothing from a report it does not see', async () => {
+  const [reader, other] = [await newOrg(), await newOrg()];
+  await readReport(reader);
+  for (const org of [reader, other]) await sendLogs(org, 'recovery-inhibited');
+  expect(await run(other)).toBe(0);
+  expect(await run(reader)).toBe(3);
+});
+
+test('one run suggests no more than a person reads', async () => {
+  const org = await newOrg();
+  await readReport(org);
+  for (const id of ['aws-cloudtrail-disabled', 'recovery-inhibited', 'password-spray', 'upload-to-new-domain'] as const)
+    await sendLogs(org, id);
+  expect(await run(org)).toBe(5);
+  await run(org);
+  const suggestions = await suggestionsOf(org);
+  expect(suggestions.length).toBeGreaterThan(5);
+  expect(new Set(suggestions.map((one: { detectionQuery: string }) => one.detectionQuery)).size).toBe(
+    suggestions.length,
+  );
+});
+
+test('indicators become a query that finds them and nothing else, whatever they are made of', async () => {
+  const org = await newOrg();
+  const events = [
+    { '@timestamp': now.toISOString(), user: { name: 'ada' }, url: { domain: "BAD.example'x" } },
+    { '@timestamp': now.toISOString(), user: { name: 'ben' }, url: { domain: 'good.example' } },
+  ];
+  await org.call('POST', '/api/logs/web', events.map((event) => JSON.stringify(event)).join('\n'), {
+    'content-type': 'application/x-ndjson',
+  });
+  const indicator = (normalizedValue: string, more: object = {}) => ({
+    type: 'domain',
+    value: normalizedValue,
+    normalizedValue,
+    status: 'active',
+    confidence: 0.9,
+    ttlDays: 30,
+    ...more,
+  });
+  const none = { ipv4: [], urls: [], hashes: [] };
+  const item = {
+    id: 'item',
+    event: { title: 'Report' },
+    source: { publisher: 'P' },
+    iocs: {
+      ...none,
+      domains: [
+        indicator("bad.example'x"),
+        indicator('good.example', { status: 'expired' }),
+        indicator('good.example', { confidence: 0.2 }),
+      ],
+    },
+  } as unknown as FeedItem;
+  const [proposal, ...more] = fromIndicators(item, [
+    { name: 'web', columns: [{ name: 'url.domain' }, { name: 'user.name' }] },
+    { name: 'other', columns: [{ name: 'x' }] },
+  ]);
+  expect(more).toEqual([]);
+  const window = {
+    from: new Date(now.getTime() - 3_600_000),
+    to: new Date(now.getTime() + 3_600_000),
+    clock: 'event',
+  } as const;
+  const limits = { rowsMax: 10, groupsMax: 10, timeoutMs: 10_000 };
+  const connection = await deps.connectionFor(org.id, { connectionId: null, siemType: null });
+  const { rows } = await connection.search(proposal!.body.detectionQuery, window, limits, new AbortController().signal);
+  expect(rows).toMatchObject([{ entity: 'ada', indicator: "bad.example'x" }]);
+});
+
+test('what the organization retracted, or calls low, is not researched', async () => {
+  const org = await newOrg();
+  await readReport(org);
+  await sendLogs(org, 'recovery-inhibited');
+  const { items } = (await org.call('GET', '/items?perPage=100')).body;
+  for (const [index, { id }] of items.entries()) {
+    const word = index % 2 === 0 ? { status: 'retracted' } : { severity: 'low' };
+    expect((await org.call('PUT', `/api/feed/items/${id}/override`, word)).status).toBe(200);
+  }
+  expect(await run(org)).toBe(0);
+});
+
+test('what has ended since its item was written is not researched', async () => {
+  const [org, later] = [await newOrg(), await newOrg()];
+  const publishTime = new Date(now.getTime() - 25 * 86_400_000).toISOString();
+  const text = 'The group used the server at 91.92.240[.]77 to control its implants for weeks.';
+  for (const each of [org, later]) {
+    const { body } = await each.call('POST', '/api/feed/items', { title: 'Control server', text, publishTime });
+    expect(body.iocs.ipv4).toMatchObject([{ status: 'active' }]);
+    expect((await each.call('PUT', `/api/feed/items/${body.id}/override`, { severity: 'high' })).status).toBe(200);
+    const event = JSON.stringify({ timestamp: now.toISOString(), dest_ip: '192.0.2.1', user: 'ada' });
+    await each.call('POST', '/api/logs/web?history=true', event, { 'content-type': 'application/x-ndjson' });
+  }
+  expect(await run(org)).toBe(1);
+  now = new Date(now.getTime() + 10 * 86_400_000);
+  expect(await run(later)).toBe(0);
+});

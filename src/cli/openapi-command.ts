@@ -1,0 +1,29 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { buildApp } from '../app/http-server.ts';
+import { buildDeps } from '../app/build-deps.ts';
+import { loadConfig } from '../config.ts';
+import { openDb } from '../platform/db/db.ts';
+import { createLogger } from '../platform/lib/logger.ts';
+import { readArgs, UsageError } from './read-args.ts';
+
+/** The OpenAPI text of this version's routes. No database is reached: a pool connects on first use only. */
+export async function openapiText(): Promise<string> {
+  const db = openDb('postgres://unused@127.0.0.1:1/unused');
+  const { deps, stop } = buildDeps({ config: loadConfig({}), db, log: createLogger('silent') });
+  const app = await buildApp(deps);
+  await app.ready();
+  const text = `${JSON.stringify(app.swagger(), null, 2)}\n`;
+  await app.close();
+  await stop();
+  await db.destroy();
+  return text;
+}
+
+export async function openapiCommand(args: string[]): Promise<number> {
+  const usage = 'tocsin openapi';
+  if (readArgs(args, {}, usage).words.length > 0) throw new UsageError(`Usage: ${usage}`);
+  await writeFile(resolve(import.meta.dirname, '../../openapi.json'), await openapiText());
+  console.log('openapi.json is written.');
+  return 0;
+}

@@ -1,0 +1,35 @@
+import { acrossOrgs } from '../platform/db/db.ts';
+import { systemClock } from '../platform/lib/clock.ts';
+import { listOrgsAcrossOrgs } from '../platform/orgs/orgs.store.ts';
+import { createOrganization } from '../app/bootstrap.ts';
+import { readArgs, UsageError } from './read-args.ts';
+import { withDatabase } from './with-database.ts';
+
+const usage = 'tocsin org create NAME [--json] | tocsin org list [--json]';
+
+export async function orgCommand(args: string[]): Promise<number> {
+  const { values, words } = readArgs(args, { json: { type: 'boolean' } }, usage);
+  const [verb, name] = words;
+  if (verb === 'create' && words.length === 2 && name && name.length <= 255) {
+    const org = await withDatabase((db) => createOrganization({ db, clock: systemClock }, name));
+    console.log(
+      values.json
+        ? JSON.stringify(org)
+        : `Organization ${org.name} has the id ${org.id}. Next: tocsin key create --org ${org.name} --name NAME`,
+    );
+    return 0;
+  }
+  if (verb === 'list' && words.length === 1) {
+    const orgs = await withDatabase((db) => acrossOrgs(db, listOrgsAcrossOrgs));
+    const list = orgs.map(({ id, name: title, created_at }) => ({
+      id,
+      name: title,
+      createdAt: created_at.toISOString(),
+    }));
+    console.log(
+      values.json ? JSON.stringify(list) : list.map((org) => `${org.id}  ${org.createdAt}  ${org.name}`).join('\n'),
+    );
+    return 0;
+  }
+  throw new UsageError(`Usage: ${usage}`);
+}

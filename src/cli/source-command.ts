@@ -1,0 +1,129 @@
+import { buildDeps } from '../app/build-deps.ts';
+import { acrossOrgs, type Db } from '../platform/db/db.ts';
+import type { Deps } from '../app/deps.ts';
+import type { PullResult } from '../feed/items/writing/pull-plan.ts';
+import { CreateSource } from '../feed/sources/sources.schema.ts';
+import { createSource, listSources, pullSource } from '../feed/sources/sources.ts';
+import { appError } from '../platform/lib/errors.ts';
+import { createLogger } from '../platform/lib/logger.ts';
+import { uuidPattern } from '../platform/lib/org-id.ts';
+import { scopes, type Caller } from '../platform/orgs/caller.ts';
+import { findOrgAcrossOrgs } from '../platform/orgs/orgs.store.ts';
+import { readArgs, UsageError } from './read-args.ts';
+import { withDatabase } from './with-database.ts';
+
+const usage = `tocsin source add --catalogue NAME [--org ORG] [--private] [--json]
+       tocsin source create --kind KIND --name NAME --url URL [--org ORG] [--private] [--assigned-to ORG ...] [--publisher P] [--tlp TLP] [--schedule CRON] [--json]
+       tocsin source list [--org ORG] [--json] | tocsin source pull ID [--org ORG] [--json]`;
+
+const options = {
+  org: { type: 'string' },
+  catalogue: { type: 'string' },
+  kind: { type: 'string' },
+  name: { type: 'string' },
+  url: { type: 'string' },
+  publisher: { type: 'string' },
+  tlp: { type: 'string' },
+  schedule: { type: 'string' },
+  private: { type: 'boolean' },
+  'assigned-to': { type: 'string', multiple: true },
+  json: { type: 'boolean' },
+} as const;
+
+/** Of what a pull left out, the rest is counted: `--json` names all. */
+const skippedShown = 20;
+
+type Values = ReturnType<typeof readArgs<typeof options>>['values'];
+type Session = { deps: Deps; caller: Caller };
+
+/** Feed sources for the whole installation: shared unless `--private`; `--url` may be a `file:` address. */
+export async function sourceCommand(args: string[]): Promise<number> {
+  const { values, words } = readArgs(args, options, usage);
+  const [verb, id] = words;
+  const show = (value: unknown, line: string): number => {
+    console.log(values.json ? JSON.stringify(value) : line);
+    return 0;
+  };
+  if ((verb === 'create' || verb === 'add') && words.length === 1) {
+    const source = await withSession(values.org, async ({ deps, caller }) =>
+      createSource(deps, caller, await readInput(deps.db, values)),
+    );
+    return show(
+      source,
+      `Source ${source.id} (${source.visibility}); pull it now with: tocsin source pull ${source.id}`,
+    );
+  }
+  if (verb === 'list' && words.length === 1) {
+    const { sources } = await withSession(values.org, ({ deps, caller }) =>
+      listSources(deps, caller, { limit: '200' }),
+    );
+    return show(
+      sources,
+      sources
+        .map(
+          (source) =>
+            `${source.id}  ${source.kind.padEnd(5)} ${source.visibility.padEnd(7)} ${source.name}  ${source.lastError ?? ''}`,
+        )
+        .join('\n'),
+    );
+  }
+  if (verb === 'pull' && words.length === 2 && id) {
+    if (!uuidPattern.test(id)) throw appError('not_found', `There is no source ${id}.`);
+    const result = await withSession(values.org, ({ deps, caller }) => pullSource(deps, caller, id));
+    show(result, linesOf(result));
+    if (result.error === undefined) return 0;
+    console.error(result.error);
+    return 1;
+  }
+  throw new UsageError(`Usage: ${usage}`);
+}
+
+function linesOf({ added, corrected, retracted, unchanged, skipped }: PullResult): string {
+  return [
+    `${added} added, ${corrected} corrected, ${retracted} retracted, ${unchanged} unchanged, ${skipped.length} skipped`,
+    ...skipped.slice(0, skippedShown).map(({ entry, reason }) => `  ${entry}: ${reason}`),
+  ].join('\n');
+}
+
+async function readInput(db: Db, values: Values): Promise<CreateSource> {
+  const { catalogue, kind, name, url, publisher, tlp, schedule } = values;
+  const assigned = values['assigned-to'];
+  const assignedTo = assigned && (await Promise.all(assigned.map(async (org) => (await organization(db, org)).id)));
+  const given = {
+    catalogue,
+    kind,
+    name,
+    url,
+    publisher,
+    tlp,
+    schedule,
+    assignedTo,
+    visibility: values.private ? 'private' : 'shared',
+  };
+  const input = CreateSource.safeParse(
+    Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  );
+  if (!input.success)
+    throw new UsageError(
+      `${input.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n')}\nUsage: ${usage}`,
+    );
+  return input.data;
+}
+
+async function organization(db: Db, name: string) {
+  const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, name));
+  if (!org) throw appError('not_found', `There is no organization "${name}".`);
+  return org;
+}
+
+function withSession<T>(orgName: string | undefined, work: (session: Session) => Promise<T>): Promise<T> {
+  return withDatabase(async (db, config) => {
+    const { id } = await organization(db, orgName ?? 'default');
+    const { deps, stop } = buildDeps({ config, db, log: createLogger('error') });
+    try {
+      return await work({ deps, caller: { orgId: id, keyId: null, scopes: new Set(scopes) } });
+    } finally {
+      await stop();
+    }
+  });
+}

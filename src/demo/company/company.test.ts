@@ -1,0 +1,71 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import type { SampleEvent } from '../../detection/built-in/built-in-detection.ts';
+import { DAY, HOUR } from './calendar.ts';
+import { companyLogs } from './company.ts';
+import { intrusion } from './intrusion.ts';
+import type { LogEvent } from './shapes.ts';
+
+const end = new Date('2030-03-12T10:17:33.000Z');
+const idOf = ({ event }: SampleEvent): string => String(event['eventID'] ?? (event['event'] as { id: string }).id);
+
+describe('the logs of the company', () => {
+  let logs: LogEvent[];
+  beforeAll(() => {
+    logs = [...companyLogs({ end })];
+  });
+
+  test('stay in the fourteen days, in order, each with an id of its own', () => {
+    expect(logs.length).toBeGreaterThan(20_000);
+    expect(logs.length).toBeLessThan(60_000);
+    expect(logs[0]!.at.getTime()).toBeGreaterThanOrEqual(end.getTime() - 14 * DAY);
+    expect(logs.at(-1)!.at.getTime()).toBeLessThan(end.getTime());
+    expect(logs.every(({ at }, n) => n === 0 || at >= logs[n - 1]!.at)).toBe(true);
+    expect(new Set(logs.map(idOf)).size).toBe(logs.length);
+  });
+
+  test('carry the time under which they are handed out', () => {
+    for (const { at, event } of logs)
+      expect(Date.parse(String(event['@timestamp'] ?? event['eventTime']))).toBe(at.getTime());
+  });
+
+  test('are the same for the same arguments and others for another seed', () => {
+    expect([...companyLogs({ end })]).toEqual(logs);
+    const other = [...companyLogs({ end, seed: 2 })];
+    expect(other.map(idOf)).not.toEqual(logs.map(idOf));
+  });
+
+  test('know nights and weekends', () => {
+    const people = logs.filter(({ dataset }) => dataset === 'auth');
+    const onWeekend = people.filter(({ at }) => [0, 6].includes(at.getUTCDay()));
+    expect(onWeekend.length).toBeLessThan(people.length / 8);
+    const atNight = people.filter(({ at }) => at.getUTCHours() === 21);
+    const inMorning = people.filter(({ at }) => at.getUTCHours() === 8);
+    expect(atNight.length).toBeLessThan(inMorning.length / 3);
+  });
+
+  test('hold the intrusion in the last 36 hours, event by event', () => {
+    const byId = new Map(logs.map((line) => [idOf(line), line]));
+    const found = intrusion.flatMap(({ eventIds }) => eventIds.map((id) => byId.get(id)));
+    expect(found.every((line) => line !== undefined && end.getTime() - line.at.getTime() < 36 * HOUR)).toBe(true);
+    expect(new Set(intrusion.map(({ stage }) => stage)).size).toBe(intrusion.length);
+    expect(intrusion.map(({ technique }) => technique)).toContain('T1490');
+  });
+
+  test('name no address and no domain of a real third party', () => {
+    const text = logs.map(({ event }) => JSON.stringify(event)).join('\n');
+    const addresses = new Set(text.match(/(?<![\d.])\d{1,3}(\.\d{1,3}){3}(?![\d.])/g));
+    const reserved = /^(192\.0\.2|198\.51\.100|203\.0\.113|10\.20\.0)\.\d+$/;
+    expect([...addresses].filter((address) => !reserved.test(address))).toEqual([]);
+    const domains = new Set(
+      logs.flatMap(({ event }) => (event['url'] as { domain: string } | undefined)?.domain ?? []),
+    );
+    expect([...domains].filter((domain) => !/(^|\.)example(\.(com|net|org))?$/.test(domain))).toEqual([]);
+  });
+});
+
+test('shorter logs and any end are served, down to a single day', () => {
+  const day = [...companyLogs({ end, days: 1, seed: 5 })];
+  expect(day.length).toBeGreaterThan(500);
+  expect(day[0]!.at.getTime()).toBeGreaterThanOrEqual(end.getTime() - DAY);
+});

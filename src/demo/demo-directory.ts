@@ -1,0 +1,49 @@
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { startEmbedded } from '../platform/embedded-postgres/embedded-postgres.ts';
+import { removeHome } from '../platform/embedded-postgres/data-dir/location.ts';
+
+const parent = '.tocsin-demo';
+const ownerFile = 'demo.pid';
+
+/** A data directory of this demo alone, new; those of demos that have ended are removed. */
+export async function newDemoDir(): Promise<string> {
+  mkdirSync(parent, { recursive: true });
+  for (const name of readdirSync(parent)) await removeIfEnded(resolve(parent, name));
+  const dir = resolve(parent, new Date().toISOString().replaceAll(/[:.]/g, '-'));
+  mkdirSync(dir);
+  writeFileSync(join(dir, ownerFile), String(process.pid));
+  return dir;
+}
+
+async function removeIfEnded(dir: string): Promise<void> {
+  if (isAlive(ownerOf(dir))) return;
+  // A demo that was killed may have left its PostgreSQL running: joining it and leaving it again ends it.
+  const left = await startEmbedded({ dataDir: dir, exclusive: false, log: () => undefined }).catch(() => undefined);
+  await left?.stop();
+  removeDemoDir(dir, left?.location);
+}
+
+/** Removes a demo's data: its directory, and the database where that had to lie elsewhere. */
+export function removeDemoDir(dir: string, location: string | undefined): void {
+  if (location) removeHome(location);
+  rmSync(dir, { recursive: true, force: true });
+}
+
+function ownerOf(dir: string): number {
+  try {
+    return Number(readFileSync(join(dir, ownerFile), 'utf8'));
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+
+import { DAY } from './company/calendar.ts';
+
+/** A file of the demo's threat feed. `kind` is the kind of source that reads it. */
+export type FeedFile = { kind: 'kev' | 'stix'; name: string; publisher: string; fileName: string; text: string };
+
+const WRITTEN = Date.UTC(2026, 1, 1);
+const writtenDates = /\b202[56]([-.])\d\d\1\d\d/g;
+
+/** Moves the dates of a feed file by whole days, so that it was published just before `end`. The standard's own markings keep theirs. */
+function shifted(text: string, end: Date): string {
+  const by = Math.floor((end.getTime() - WRITTEN) / DAY) * DAY;
+  return text.replaceAll(writtenDates, (date, mark: string) => {
+    const moved = new Date(Date.parse(`${date.replaceAll('.', '-')}T00:00:00Z`) + by);
+    return moved.toISOString().slice(0, 10).replaceAll('-', mark);
+  });
+}
+
+const files: Omit<FeedFile, 'text'>[] = [
+  { kind: 'kev', name: 'Demo exploited vulnerabilities', publisher: 'Demo catalog', fileName: 'exploited.kev.json' },
+  { kind: 'stix', name: 'Fjordwatch reports', publisher: 'Fjordwatch Research', fileName: 'fjordwatch.stix.json' },
+];
+
+/** The made-up feed that goes with the intrusion, dated as if published in the weeks before `end`. */
+export function demoFeed(end: Date): FeedFile[] {
+  return files.map((file) => {
+    const text = readFileSync(new URL(`feed/${file.fileName}`, import.meta.url), 'utf8');
+    return { ...file, text: shifted(text, end) };
+  });
+}

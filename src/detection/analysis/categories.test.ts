@@ -1,0 +1,275 @@
+import { describe, expect, test } from 'vitest';
+import type { Row } from '../siem/connector.ts';
+import { categories } from './registry.ts';
+import { detectionCategories } from './candidate.ts';
+import { prepareWindow } from './analyze-window.ts';
+import { analyseInTurn, candidatesOf, definitionOf, hour } from '../../../test/support/detection/analysis-examples.ts';
+
+const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+
+describe('first_occurrence', () => {
+  const definition = definitionOf('first_occurrence');
+  const home = { user: 'alice', country: 'NL' };
+  const abroad = { user: 'alice', country: 'BR', bytes: 7, at: '2024-01-01T07:00:00Z' };
+
+  test('learns for seven windows, then speaks', () => {
+    expect(analyseInTurn([...times(6, [home]), [abroad]], definition)).toEqual({ candidates: [], learning: true });
+    const { candidates, learning } = analyseInTurn([...times(7, [home]), [home, abroad]], definition);
+    expect(learning).toBe(false);
+    expect(candidates).toHaveLength(1);
+    expect(candidates[0]).toMatchObject({
+      entity: 'alice',
+      entityType: 'user',
+      severity: 'medium',
+      facts: {
+        newValues: ['country=BR'],
+        firstSeen: '2024-01-01T00:00:00.000Z',
+        entityWindows: 7,
+        otherEntities: 0,
+        count: 1,
+        rows: 2,
+        enoughPast: true,
+      },
+    });
+    expect(candidates[0]!.rows.map(({ fields }) => fields['country'])).toEqual(['BR']);
+  });
+
+  test('numbers, times and what the author adds make nothing new', () => {
+    const again = { ...home, bytes: 99, at: '2024-01-01T07:00:00Z', severity: 'high', technique: 'T1078', count: '12' };
+    expect(analyseInTurn([...times(7, [home]), [again]], definition).candidates).toEqual([]);
+  });
+
+  test('the same values of another entity are new, and the facts say who has them', () => {
+    const { candidates } = analyseInTurn(
+      [...times(7, [home, { user: 'carol', country: 'NL' }]), [{ user: 'bob', country: 'NL' }]],
+      definition,
+    );
+    expect(candidates[0]).toMatchObject({
+      entity: 'bob',
+      severity: 'low',
+      facts: { firstSeen: null, otherEntities: 2, enoughPast: false },
+    });
+  });
+
+  test('after 30 days it is new again', () => {
+    const days = (gap: number) => [[home], ...times<Row[]>(gap * 24 - 1, []), [home]];
+    expect(analyseInTurn(days(30), definition).candidates).toEqual([]);
+    expect(analyseInTurn([...days(30).slice(0, -1), [], [home]], definition).candidates).toHaveLength(1);
+  });
+
+  test('the kind key is made of the new values alone', () => {
+    const later = analyseInTurn([...times(9, [home]), [abroad, abroad]], definition).candidates[0]!;
+    const sooner = analyseInTurn([...times(7, [home]), [{ ...abroad, bytes: 1 }]], definition).candidates[0]!;
+    expect(later.kindKey).toBe(sooner.kindKey);
+    expect(
+      analyseInTurn([...times(7, [home]), [{ ...abroad, country: 'AR' }]], definition).candidates[0]!.kindKey,
+    ).not.toBe(later.kindKey);
+  });
+});
+
+describe('baseline_anomaly', () => {
+  const definition = definitionOf('baseline_anomaly');
+  const count = (n: unknown, user = 'alice') => ({ user, count: n });
+  const spike = (history: readonly (readonly Row[])[], now: readonly Row[]) =>
+    analyseInTurn([...history, now], definition, true);
+
+  test('by hand: 4 4 5 5 5 6 6 and then 13', () => {
+    // Median 5, deviation 1; the scale is √5 = 2.236, so 13 lies 3.58 above and 12 only 3.13.
+    const history = [4, 4, 5, 5, 5, 6, 6].map((n) => [count(n)]);
+    expect(spike(history, [count(12)]).candidates).toEqual([]);
+    expect(spike(history, [count(13)]).candidates[0]).toMatchObject({
+      severity: 'low',
+      kindKey: 'baseline_anomaly:2024-01-01T07:00:00.000Z',
+      facts: {
+        count: 13,
+        unit: 'count',
+        z: 3.58,
+        median: 5,
+        scale: 2.24,
+        samples: 7,
+        comparedWith: 'all windows',
+        enoughPast: true,
+      },
+    });
+  });
+
+  test('learns for seven windows, and never speaks of what lies below', () => {
+    expect(spike(times(6, [count(1)]), [count(900)])).toEqual({ candidates: [], learning: true });
+    expect(spike(times(7, [count(500)]), [count(0)]).candidates).toEqual([]);
+  });
+
+  test('zeros count after the first sight, not before it', () => {
+    const late = [...times<Row[]>(10, []), [count(20)], [], [], []];
+    expect(spike(late, [count(20)]).candidates[0]?.facts).toMatchObject({ samples: 4, median: 0, enoughPast: false });
+    expect(spike([...times<Row[]>(10, []), [count(20)]], [count(20)]).candidates).toEqual([]);
+  });
+
+  test('the same hour of a like day goes before all hours, once there are seven', () => {
+    // Busy at 09:00 on weekdays, idle otherwise; 16 days from a Monday.
+    const busy = (index: number) => index % 24 === 9 && ![5, 6].includes(Math.floor(index / 24) % 7);
+    const history = (hours: number) => Array.from({ length: hours }, (_, index) => [count(busy(index) ? 100 : 0)]);
+    expect(spike(history(15 * 24 + 9), [count(100)]).candidates[0]?.facts ?? {}).toMatchObject({
+      comparedWith: 'same hour',
+      samples: 11 * 3 + 1,
+    });
+    const all = spike(history(24 + 9), [count(100)]).candidates[0];
+    expect(all?.facts).toMatchObject({ comparedWith: 'all windows', median: 0 });
+  });
+
+  test('a new entity is compared with at least ten others of this window', () => {
+    const others = (n: number) => Array.from({ length: n }, (_, i) => count(3, `u${i}`));
+    const history = times(7, others(12));
+    expect(spike(history, [...others(10), count(90, 'new')]).candidates[0]).toMatchObject({
+      entity: 'new',
+      severity: 'medium',
+      facts: { comparedWith: 'other entities', peers: 10, median: 3, enoughPast: false, firstSeen: null },
+    });
+    expect(spike(history, [...others(9), count(90, 'new')]).candidates).toEqual([]);
+  });
+
+  test.each<[string, Row[], number, string]>([
+    ['a sum over the rows', [count(3), count(4)], 7, 'count'],
+    ['value before n', [{ user: 'alice', value: 30, n: 5 }], 30, 'value'],
+    ['numbers as text', [count('12')], 12, 'count'],
+    ['a count without a name', [{ user: 'alice', 'count_star()': 9 }], 9, 'count_star()'],
+    [
+      'rows, where the column is text',
+      [
+        { user: 'alice', value: 'HKLM' },
+        { user: 'alice', value: '7' },
+      ],
+      2,
+      'rows',
+    ],
+    ['rows, where there is no number', [{ user: 'alice' }, { user: 'alice' }, { user: 'alice' }], 3, 'rows'],
+    ['not a number is nothing', [count(Number.NaN), count(5), count(null)], 5, 'count'],
+  ])('the number is %s', (_name, rows, number, unit) => {
+    const { memory } = prepareWindow(rows, hour(0), definition);
+    expect(memory).toEqual([{ key: 'number', entity: 'alice', number, value: null }]);
+    const spiked = rows.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([k, v]) => [k, typeof v === 'number' ? v * 1_000 : v])),
+    );
+    const [candidate] = spike(times(7, rows), [...spiked, ...times(20, rows[0]!)]).candidates;
+    expect(candidate?.facts['unit'] ?? unit).toBe(unit);
+  });
+
+  test('severity rises with z', () => {
+    const history = times(8, [count(0)]);
+    expect([3, 4, 7, 15].map((n) => spike(history, [count(n)]).candidates[0]?.severity)).toEqual([
+      undefined,
+      'low',
+      'medium',
+      'high',
+    ]);
+  });
+});
+
+describe.each(['privilege_escalation', 'custom'] as const)('%s', (category) => {
+  test('every entity is a candidate, the author has the last word on severity and technique', () => {
+    const rows = [
+      { user: 'a', _id: '1' },
+      { user: 'b', _id: '2', severity: 'Critical', technique: 't1098.001, T1078' },
+      { user: 'a', _id: '3' },
+    ];
+    const [b, a] = candidatesOf(rows, definitionOf(category));
+    expect(b).toMatchObject({
+      entity: 'b',
+      severity: 'critical',
+      facts: { techniques: ['T1078', 'T1098.001'], authorSeverity: 'critical' },
+    });
+    expect(a).toMatchObject({
+      entity: 'a',
+      severity: category === 'custom' ? 'medium' : 'high',
+      facts: { rows: 2, candidateRows: 2 },
+    });
+    expect(a!.rows.map(({ rowId }) => rowId)).toEqual(['1', '3']);
+  });
+
+  test('the kind key is made of the row ids, for aggregates of the window', () => {
+    const keyOf = (rows: Row[], aggregate = false) => candidatesOf(rows, definitionOf(category), aggregate)[0]!.kindKey;
+    expect(
+      keyOf([
+        { user: 'a', _id: '1', n: 1 },
+        { user: 'a', _id: '2' },
+      ]),
+    ).toBe(
+      keyOf([
+        { user: 'a', _id: '2' },
+        { user: 'a', _id: '1', n: 2 },
+      ]),
+    );
+    expect(keyOf([{ user: 'a', _id: '1' }])).not.toBe(keyOf([{ user: 'a', _id: '3' }]));
+    expect(keyOf([{ user: 'a', count: 2 }], true)).toBe(`${category}:2024-01-01T00:00:00.000Z`);
+  });
+
+  test('one id under two contents stays two rows, the same row twice is one', () => {
+    const rows = [
+      { user: 'a', _id: 'x', v: 1 },
+      { user: 'a', _id: 'x', v: 2 },
+      { user: 'a', _id: 'x', v: 2 },
+    ];
+    const ids = candidatesOf(rows, definitionOf(category))[0]!.rows.map(({ rowId }) => rowId);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(2);
+  });
+});
+
+test('of many rows the most severe are shown', () => {
+  const rows = Array.from({ length: 200 }, (_, n) => ({
+    user: 'a',
+    _id: `r${n}`,
+    severity: n === 150 ? 'critical' : 'low',
+  }));
+  const [candidate] = candidatesOf(rows, definitionOf('custom'));
+  expect(candidate!.rows).toHaveLength(50);
+  expect(candidate!.rows.some(({ rowId }) => rowId === 'r150')).toBe(true);
+  expect(candidate!.facts['rows']).toBe(200);
+});
+
+const hostile: Row[] = [
+  {},
+  { user: null },
+  JSON.parse('{"__proto__":{"user":"x"},"constructor":"c","hasOwnProperty":1}') as Row,
+  { user: { name: { deep: [1, { x: null }] } }, step: '2', count: '1e400' },
+  { user: '\u0000\ud800\u202e', step: 1, value: 'NaN', count: Number.POSITIVE_INFINITY },
+  { user: 'x'.repeat(100_000), step: 3, n: Number.NaN, _ids: 'not a list', severity: {}, technique: 5 },
+  { user: ['a', 'b'], _id: { a: 1 }, _time: 'never', severity: 'none', _ids: [null, {}, 'x'] },
+  { user: 12, step: 1.5, count: -5, severity: 'constructor', technique: ['T1078', null] },
+];
+
+test.each(detectionCategories)('%s takes any row', (category) => {
+  const definition = definitionOf(category, { entityField: 'user.name', timeField: 'constructor' });
+  const windows = [...times(7, hostile), [...hostile, ...hostile.map((row) => ({ ...row, extra: 'new' }))]];
+  for (const candidate of analyseInTurn(windows, definition).candidates) {
+    expect(JSON.parse(JSON.stringify(candidate))).toEqual(candidate);
+    expect(JSON.stringify(candidate)).not.toContain('\\u0000"');
+  }
+});
+
+test.each(detectionCategories)(
+  '%s: 100,000 rows in a window take seconds, not minutes',
+  { timeout: 60_000 },
+  (category) => {
+    const rows = Array.from({ length: 100_000 }, (_, n) => ({
+      _id: `e${n}`,
+      _time: new Date(Date.UTC(2024, 0, 1, 7) + n * 30).toISOString(),
+      user: `user${n % 5_000}`,
+      app: `app${n % 37}`,
+      ip: `192.0.2.${n % 200}`,
+      step: (n % 3) + 1,
+      bytes: n,
+    }));
+    const definition = definitionOf(category, { query: 'SELECT 3 AS step' });
+    const start = performance.now();
+    const { candidates } = analyseInTurn([...times<Row[]>(7, []), rows], definition);
+    expect(performance.now() - start).toBeLessThan(30_000);
+    expect(candidates.length).toBeGreaterThanOrEqual(category === 'baseline_anomaly' ? 0 : 1_000);
+  },
+);
+
+test('only what compares with the past reads it', () => {
+  expect(detectionCategories.filter((name) => categories[name].usesHistory)).toEqual([
+    'baseline_anomaly',
+    'first_occurrence',
+  ]);
+});

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import type { Row } from '../../siem/connector.ts';
+import { prepareWindow } from '../analyze-window.ts';
+import {
+  analyseInTurn,
+  candidatesOf,
+  definitionOf,
+  hour,
+} from '../../../../test/support/detection/analysis-examples.ts';
+
+const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+
+describe('sequence_pattern', () => {
+  const definition = definitionOf('sequence_pattern', { query: 'SELECT 3 AS step' });
+  const step = (n: number, hours: number, more: Row = {}) => ({
+    user: 'alice',
+    step: n,
+    _id: `s${n}-${hours}`,
+    _time: new Date(Date.UTC(2024, 0, 1) + hours * 3_600_000).toISOString(),
+    what: `step ${n}`,
+    ...more,
+  });
+
+  test('steps of three windows make one candidate, with the rows of all of them', () => {
+    const { candidates } = analyseInTurn([[step(1, 0.5)], [step(2, 1.5)], [step(3, 2.5)]], definition);
+    expect(candidates).toHaveLength(1);
+    expect(candidates[0]).toMatchObject({
+      kindKey: 'sequence_pattern:s1-0.5/1',
+      severity: 'high',
+      facts: { steps: 3, sequences: 1, minutes: 120, keptSteps: 2, firstStepAt: '2024-01-01T00:30:00.000Z' },
+    });
+    expect(candidates[0]!.rows.map(({ fields }) => fields['what'])).toEqual(['step 1', 'step 2', 'step 3']);
+  });
+
+  test('a completed sequence is told once, and its rows are consumed', () => {
+    const windows = [[step(1, 0.5), step(2, 0.6), step(3, 0.7)], [step(3, 1.5)], [step(2, 2.1), step(3, 2.2)]];
+    expect(windows.map((_, index) => analyseInTurn(windows.slice(0, index + 1), definition).candidates.length)).toEqual(
+      [1, 0, 0],
+    );
+    const across = [[step(1, 0.5), step(2, 0.6)], [step(3, 1.5)], [step(3, 2.5)]];
+    expect(across.map((_, index) => analyseInTurn(across.slice(0, index + 1), definition).candidates.length)).toEqual([
+      0, 1, 0,
+    ]);
+  });
+
+  test('what a window completed by itself is not kept, however many rows came after it', () => {
+    const flood = Array.from({ length: 150 }, (_, n) => step(2, 0.5 + n / 1_000));
+    const first = [step(1, 0.1), step(1, 0.2), step(2, 0.3), step(3, 0.4), ...flood];
+    expect(analyseInTurn([first, [step(3, 1.5)]], definition).candidates.map(({ kindKey }) => kindKey)).toEqual([
+      'sequence_pattern:s1-0.1/1',
+    ]);
+  });
+
+  test('a step that is logged late completes what it belongs to', () => {
+    const { candidates } = analyseInTurn([[step(1, 0.1)], [step(3, 1.9)], [step(2, 1.1)]], definition);
+    expect(candidates).toHaveLength(1);
+  });
+
+  test('over a day apart is no sequence', () => {
+    expect(
+      analyseInTurn([[step(1, 0)], ...times<Row[]>(24, []), [step(2, 25), step(3, 25.1)]], definition).candidates,
+    ).toEqual([]);
+  });
+
+  test('entities do not mix', () => {
+    expect(analyseInTurn([[step(1, 0), step(2, 0.2), step(3, 0.3, { user: 'bob' })]], definition).candidates).toEqual(
+      [],
+    );
+  });
+
+  test('a steps column says how long it is, and where nothing does, the largest step seen', () => {
+    const unknown = definitionOf('sequence_pattern', { query: 'whatever' });
+    expect(candidatesOf([step(1, 0), step(2, 0.1, { steps: 2 })], unknown)).toHaveLength(1);
+    expect(candidatesOf([step(1, 0), step(2, 0.1, { steps: 3 })], unknown)).toHaveLength(0);
+    expect(candidatesOf([step(1, 0)], unknown)).toHaveLength(0);
+    expect(candidatesOf([step(1, 0), step(2, 0.1)], unknown)).toHaveLength(1);
+  });
+
+  test('steps that are none are passed over; at most 100 of each are kept', () => {
+    const odd = [0, 11, 1.5, -1, Number.NaN, null, 'two', {}].map((n, index) => ({
+      ...step(1, 0),
+      step: n,
+      _id: `odd${index}`,
+    }));
+    expect(prepareWindow(odd, hour(0), definition).memory).toEqual([]);
+    const many = Array.from({ length: 300 }, (_, n) => step(1, n / 1_000));
+    const { memory } = prepareWindow(many, hour(0), definition);
+    expect(memory).toHaveLength(100);
+    expect(memory.at(-1)!.key).toBe('s1-0.299/1');
+  });
+});

@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Row } from '../siem/connector.ts';
+import { analyseWindow, prepareWindow } from './analyze-window.ts';
+import { detectionCategories, type DetectionCategory } from './candidate.ts';
+import { completeSequences } from './sequences/sequences.ts';
+import { definitionOf, hour, hourMs } from '../../../test/support/detection/analysis-examples.ts';
+import { recallFrom, type RememberedWindow } from './memory/recall.ts';
+import { windowsToRevisit } from './memory/windows-to-revisit.ts';
+
+const queryOf: Partial<Record<DetectionCategory, string>> = { sequence_pattern: 'SELECT 2 AS step' };
+const definitions = detectionCategories.map((category) =>
+  definitionOf(category, { query: queryOf[category] ?? 'select 1' }),
+);
+
+/** Small alphabets, so that things do repeat and complete; an event may be logged some hours late. */
+const eventsOf = (index: number) =>
+  fc
+    .array(
+      fc.record({
+        user: fc.constantFrom('a', 'b'),
+        what: fc.constantFrom('x', 'y', 'z'),
+        step: fc.constantFrom(1, 2),
+        count: fc.constantFrom(0, 1, 2, 9, 40),
+        late: fc.constantFrom(0, 0, 0, 0.2, 3),
+      }),
+      { maxLength: 4 },
+    )
+    .map((events) =>
+      events.map(({ late, ...event }, n): Row => ({
+        ...event,
+        _id: `${index}-${n}`,
+        _time: new Date(hour(index).from.getTime() + (0.1 * n - late) * hourMs).toISOString(),
+      })),
+    );
+
+// Hours lie up to three weeks apart, so that some are within reach of others and some are not.
+const history = fc
+  .uniqueArray(fc.oneof(fc.nat(60), fc.nat(1_500)), { minLength: 1, maxLength: 16 })
+  .chain((hours) =>
+    fc.tuple(...hours.toSorted((a, b) => a - b).map((index) => eventsOf(index).map((rows) => ({ index, rows })))),
+  );
+
+type World = { memory: RememberedWindow[]; keys: Map<number, string[]> };
+
+/** Examines one window, then again those that its lateness touches, and replaces what they found. */
+function examine(
+  world: World,
+  rowsBy: Map<number, Row[]>,
+  index: number,
+  definition: (typeof definitions)[number],
+): void {
+  const own = prepareWindow(rowsBy.get(index)!, hour(index), definition);
+  world.memory.push({ ...hour(index), entries: own.memory });
+  const late = windowsToRevisit(hour(index), world.memory, definition).map(
+    ({ from }) => (from.getTime() - hour(0).from.getTime()) / hourMs,
+  );
+  for (const each of [index, ...late]) {
+    const prepared = prepareWindow(rowsBy.get(each)!, hour(each), definition);
+    const { candidates } = analyseWindow(prepared, recallFrom(world.memory, hour(each), prepared.query));
+    world.keys.set(
+      each,
+      candidates.map(({ entity, kindKey, severity }) => `${entity} ${kindKey} ${severity}`).toSorted(),
+    );
+  }
+}
+
+describe.each(definitions)('$category', (definition) => {
+  test('any order of execution ends in the same memory and the same hits', () => {
+    fc.assert(
+      fc.property(history, fc.infiniteStream(fc.nat()), (windows, noise) => {
+        const rowsBy = new Map(windows.map(({ index, rows }) => [index, rows]));
+        const run = (order: number[]): World => {
+          const world: World = { memory: [], keys: new Map() };
+          for (const index of order) examine(world, rowsBy, index, definition);
+          return {
+            memory: world.memory.toSorted((a, b) => a.from.getTime() - b.from.getTime()),
+            keys: new Map([...world.keys].toSorted(([a], [b]) => a - b)),
+          };
+        };
+        const inTurn = windows.map(({ index }) => index);
+        const shuffled = inTurn.map((index) => ({ index, at: noise.next().value! })).toSorted((a, b) => a.at - b.at);
+        expect(run(shuffled.map(({ index }) => index))).toEqual(run(inTurn));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('neither memory nor candidates depend on the order of the rows', () => {
+    fc.assert(
+      fc.property(eventsOf(9), eventsOf(8), fc.infiniteStream(fc.nat()), (rows, before, noise) => {
+        const shuffled = rows
+          .map((row) => ({ row, at: noise.next().value! }))
+          .toSorted((a, b) => a.at - b.at)
+          .map(({ row }) => row);
+        const memory = Array.from({ length: 9 }, (_, n) => ({
+          ...hour(n),
+          entries: prepareWindow(before, hour(8), definition).memory,
+        }));
+        const result = (given: Row[]) => {
+          const prepared = prepareWindow(given, hour(9), definition);
+          const byKey = prepared.memory.toSorted((a, b) => (a.key + a.entity < b.key + b.entity ? -1 : 1));
+          return { byKey, ...analyseWindow(prepared, recallFrom(memory, hour(9), prepared.query)) };
+        };
+        expect(result(shuffled)).toEqual(result(rows));
+      }),
+    );
+  });
+});
+
+test('sequences over windows are those over all rows at once, while rows come in the order of time', () => {
+  const definition = definitionOf('sequence_pattern', { query: 'SELECT 3 AS step' });
+  const event = fc.record({ step: fc.integer({ min: 1, max: 3 }), minute: fc.nat(80 * 60) });
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+      const steps = events.map(({ step, minute }, n) => ({
+        step,
+        time: hour(0).from.getTime() + minute * 60_000,
+        id: `e${String(n).padStart(2, '0')}/${step}`,
+      }));
+      const expected = completeSequences(steps, 3).chains.map((chain) => chain[0]!.id);
+      const memory: RememberedWindow[] = [];
+      let found = 0;
+      const firsts: string[] = [];
+      for (let index = 0; index < 80; index++) {
+        const window = hour(index);
+        const own = steps.filter(({ time }) => time >= window.from.getTime() && time < window.to.getTime());
+        const rows = own.map(({ step, time, id }) => ({
+          user: 'a',
+          step,
+          _id: id.split('/')[0],
+          _time: new Date(time).toISOString(),
+        }));
+        const prepared = prepareWindow(rows, window, definition);
+        for (const { facts, kindKey } of analyseWindow(prepared, recallFrom(memory, window, prepared.query))
+          .candidates) {
+          found += Number(facts['sequences']);
+          firsts.push(kindKey.slice('sequence_pattern:'.length));
+        }
+        memory.push({ ...window, entries: prepared.memory });
+      }
+      expect(found).toBe(expected.length);
+      expect(expected).toEqual(expect.arrayContaining(firsts));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('a window that is late touches the later ones within reach, and the one that it lets out of learning', () => {
+  const done = [0, 1, 2, 3, 5, 6, 7, 8, 900].map((index) => hour(index));
+  const revisit = (category: DetectionCategory, late = 4) =>
+    windowsToRevisit(hour(late), done, definitionOf(category)).map(
+      ({ from }) => (from.getTime() - hour(0).from.getTime()) / hourMs,
+    );
+  expect(revisit('custom')).toEqual([]);
+  expect(revisit('sequence_pattern')).toEqual([5, 6, 7, 8]);
+  expect(revisit('first_occurrence')).toEqual([5, 6, 7, 8]);
+  expect(revisit('baseline_anomaly')).toEqual([5, 6, 7, 8, 900]);
+  const far = [hour(0), hour(1), hour(2), hour(3), hour(4), hour(5), hour(5_000)];
+  expect(windowsToRevisit(hour(6), far, definitionOf('first_occurrence'))).toEqual([{ ...hour(5_000) }]);
+});

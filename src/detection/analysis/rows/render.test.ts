@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { definitionOf, hour } from '../../../../test/support/detection/analysis-examples.ts';
+import { renderRow, rowIdOf } from './render.ts';
+import type { Row } from '../../siem/connector.ts';
+
+const render = (row: Row) => renderRow(row, hour(3), definitionOf('custom'));
+
+describe('the text of a field', () => {
+  test.each([
+    ['text stays', 'cmd.exe /c dir', 'cmd.exe /c dir'],
+    ['a number', 12.5, '12.5'],
+    ['a boolean', false, 'false'],
+    ['a big integer', 12345678901234567890n, '12345678901234567890'],
+    ['not a number', Number.NaN, 'NaN'],
+    ['a list, keys sorted', [{ b: 1, a: 'x' }], '[{"a":"x","b":1}]'],
+    ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['controls are made visible', 'a\u0000b\u001b[31m\u202ec\nd', 'a\\u0000b\\u001b[31m\\u202ec\\nd'],
+    ['half a pair is made visible', 'a\ud800b', 'a\\ud800b'],
+    ['emoji stay', 'ok 👍', 'ok 👍'],
+  ])('%s', (_name, value, text) => {
+    expect(render({ field: value }).fields).toEqual({ field: text });
+  });
+
+  test.each([null, undefined, ''])('%j is dropped', (value) => {
+    expect(render({ field: value }).fields).toEqual({});
+  });
+});
+
+test('nested objects become dotted names, shallow ones first, also from JSON text', () => {
+  const { fields } = render({ user: { name: 'a', geo: { country: 'NL' } }, raw: '{"k":{"v":1}}', action: 'login' });
+  expect(Object.entries(fields)).toEqual([
+    ['action', 'login'],
+    ['user.name', 'a'],
+    ['user.geo.country', 'NL'],
+    ['raw.k.v', '1'],
+  ]);
+});
+
+test('columns of the log store are no fields, but the whole event is where there is nothing else', () => {
+  expect(render({ _id: 'e1', _time: '2024-01-01T02:03:04Z', _ingested: 'x', _event: { a: 1 }, b: 2 })).toEqual({
+    rowId: 'e1',
+    time: '2024-01-01T02:03:04.000Z',
+    fields: { b: '2' },
+  });
+  expect(render({ _id: 'e1', _event: '{"a":{"b":1}}' }).fields).toEqual({ 'a.b': '1' });
+});
+
+test('an aggregate names its events, as a list or as JSON text', () => {
+  expect(render({ count: 2, _ids: ['a', 7] }).eventIds).toEqual(['a', '7']);
+  expect(render({ count: 2, _ids: '["a","b"]' }).eventIds).toEqual(['a', 'b']);
+});
+
+test.each([
+  ['2024-01-02T03:04:05Z', '2024-01-02T03:04:05.000Z'],
+  ['2024-01-02 03:04:05.25', '2024-01-02T03:04:05.250Z'],
+  ['2024-01-02T03:04:05+0200', '2024-01-02T01:04:05.000Z'],
+  [1704164645, '2024-01-02T03:04:05.000Z'],
+  ['1704164645000', '2024-01-02T03:04:05.000Z'],
+  ['yesterday', null],
+  [Number.NaN, null],
+])('the time %j is %j', (time, iso) => {
+  expect(render({ timestamp: time }).time).toBe(iso);
+});
+
+test('a field is cut at 500 characters, a row at 50 fields and 8,000 characters', () => {
+  expect(render({ a: 'x'.repeat(100_000) }).fields['a']).toHaveLength(500);
+  const wide = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`f${n}`, 'v']));
+  expect(Object.keys(render(wide).fields)).toHaveLength(50);
+  const heavy = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`f${n}`, 'v'.repeat(400)]));
+  expect(JSON.stringify(Object.entries(render(heavy).fields).flat().join('')).length).toBeLessThanOrEqual(8_002);
+});
+
+test('names that objects have anyway are fields like others', () => {
+  const row = JSON.parse('{"x":{"__proto__":"p"},"constructor":"c","toString":{"hasOwnProperty":"h"}}') as Row;
+  const { fields } = render(row);
+  expect(Object.entries(fields).toSorted()).toEqual([
+    ['constructor', 'c'],
+    ['toString.hasOwnProperty', 'h'],
+    ['x.__proto__', 'p'],
+  ]);
+});
+
+test('a deep or circular-looking tower of objects ends', () => {
+  let deep: unknown = 'bottom';
+  for (let level = 0; level < 5_000; level++) deep = { inner: deep, list: [deep] };
+  expect(Object.keys(render({ deep }).fields).length).toBeLessThanOrEqual(50);
+  expect(render({ text: `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}` }).fields['text']).toHaveLength(500);
+});
+
+test('a row without an id has one that depends on window and content alone', () => {
+  const id = rowIdOf({ a: 1, b: { c: 2, d: 3 } }, hour(3));
+  expect(rowIdOf({ b: { d: 3, c: 2 }, a: 1 }, hour(3))).toBe(id);
+  expect(rowIdOf({ a: 1, b: { c: 2, d: 4 } }, hour(3))).not.toBe(id);
+  expect(rowIdOf({ a: 1, b: { c: 2, d: 3 } }, hour(4))).not.toBe(id);
+  expect(rowIdOf({ _id: 'x'.repeat(5_000) }, hour(3)).length).toBeLessThanOrEqual(200);
+});
+
+test('whatever a row holds, what is stored is bounded text that PostgreSQL takes', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(
+        fc.string({ unit: 'binary' }),
+        fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true }),
+      ),
+      (row) => {
+        const { rowId, fields, time } = render(row);
+        const texts = [rowId, time ?? '', ...Object.entries(fields).flat()];
+        expect(
+          texts.every(
+            (text) => typeof text === 'string' && text.length <= 500 && text.isWellFormed() && !text.includes('\0'),
+          ),
+        ).toBe(true);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,90 @@
+import type { Row } from '../../siem/connector.ts';
+import { lookup, numberIn, plainName } from './fields.ts';
+
+const timeNames = new Set(
+  (
+    'time timestamp datetime date eventtime eventdate utctime timecreated systemtime timegenerated creationdate created createdat createtime creationtime ' +
+    'updated updatedat updatetime modified modifiedat lastmodified starttime endtime firstseen lastseen ingested ingestedat published receivedat ' +
+    'eventfirstseen eventlastseen loggedat occurredat hour minute weekday'
+  ).split(' '),
+);
+const dateTime =
+  /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?\s?(?:Z|UTC|[+-]\d{2}:?\d{2})?)?$|^\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/;
+
+/** Says whether a field holds a time: by its name, or because the whole value is written as a date or a time of day. */
+export function isTime(field: string, value: unknown): boolean {
+  if (value instanceof Date || timeNames.has(plainName(field))) return true;
+  return typeof value === 'string' && value.length <= 40 && dateTime.test(value);
+}
+
+const recordIds = new Set(
+  (
+    'id eventid requestid sharedeventid recordid eventrecordid eventuid uid uuid guid traceid spanid correlationid transactionid messageid ' +
+    'activityid relatedactivityid processguid parentprocessguid logonguid logonid processid parentprocessid executionprocessid newprocessid pid ppid threadid handleid recordnumber sequencenumber xamzid2 ids'
+  ).split(' '),
+);
+const opaque = /^(?:\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?|[0-9a-f]{24,}|\d{15,})$/i;
+
+/** Says whether a field names the record and not what happened: `eventID`, `requestID` …, or a name that ends in id with an opaque value. An account or an access key is none. */
+export function isRecordId(field: string, value: string): boolean {
+  const name = recordName(field);
+  // On Windows an event id is a short number and names the kind of event.
+  if (name === 'eventid' && /^\d{1,5}$/.test(value)) return false;
+  return (
+    recordIds.has(name) ||
+    (/(?:id|guid)$/.test(name) && !/(?:account|key|user|client|app)id$/.test(name) && opaque.test(value))
+  );
+}
+
+/** `user.id` is an account's and `event.id` a record's: a bare id takes its parent's name with it. */
+function recordName(field: string): string {
+  const name = plainName(field);
+  const dot = field.lastIndexOf('.');
+  return dot > 0 && /^(?:id|uid|uuid|guid)$/.test(name) ? plainName(field.slice(0, dot)) + name : name;
+}
+
+const usualTimes = [
+  '_time',
+  '@timestamp',
+  'eventTime',
+  'timestamp',
+  'time',
+  'TimeCreated',
+  'UtcTime',
+  'EventTime',
+  'TimeGenerated',
+];
+
+/** When a row happened: the time field where one is named, else the first of the usual names. ISO 8601 UTC, or null. */
+export function timeOf(row: Row, timeField: string | null): string | null {
+  const names = timeField === null ? usualTimes : [timeField, ...usualTimes];
+  for (const name of names) {
+    const time = parseTime(lookup(row, name));
+    if (time !== undefined) return time;
+  }
+  return null;
+}
+
+/** ISO text, `2024-01-02 03:04:05` (read as UTC), or an epoch in seconds, milli- or microseconds. */
+function parseTime(value: unknown): string | undefined {
+  if (value instanceof Date) return isoOf(value.getTime());
+  if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) && value.length <= 40) {
+    const text = value
+      .replace(' UTC', 'Z')
+      .replace(/^(\S{10}) /, '$1T')
+      .replace(',', '.')
+      .trim();
+    const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/i.test(text.slice(10)) || text.length === 10;
+    return isoOf(Date.parse(zoned ? text.replace(/([+-]\d{2})(\d{2})$/, '$1:$2') : `${text}Z`));
+  }
+  const epoch = numberIn(value);
+  if (epoch === undefined || epoch < 1e8) return undefined;
+  return isoOf(epoch < 1e11 ? epoch * 1000 : epoch < 1e14 ? epoch : epoch / 1000);
+}
+
+function isoOf(ms: number): string | undefined {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 || date.getUTCFullYear() < 1
+    ? undefined
+    : date.toISOString();
+}

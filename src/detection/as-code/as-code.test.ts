@@ -1,0 +1,247 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { parse } from 'yaml';
+import { root, runProgram } from '../../../test/support/program.ts';
+import { lockName } from './folder.ts';
+import { diffLines, printPlan } from './print-plan.ts';
+
+const { app, newOrg } = await startApp();
+const url = await app.listen({ port: 0, host: '127.0.0.1' });
+let folder = '';
+let org: TestOrg;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tocsin-as-code-'));
+  org = await newOrg(['detections:read', 'detections:write']);
+});
+const folders: string[] = [];
+afterAll(() => {
+  for (const one of folders) rmSync(one, { recursive: true, force: true });
+});
+
+/** The command as anyone runs it. */
+async function tocsin(...args: string[]): Promise<{ code: number; out: string }> {
+  folders.push(folder);
+  const [command = '', ...flags] = args;
+  const env = { TOCSIN_URL: url, TOCSIN_API_KEY: org.key };
+  const { code, stdout, stderr } = await runProgram([command, folder, ...flags], folder, env);
+  return { code, out: `${stdout}${stderr}` };
+}
+const create = async (given: Record<string, unknown> = {}): Promise<string> =>
+  (await org.call('POST', '/api/detections', { ...detection, ...given })).body.id;
+const detection = {
+  name: 'Root logs in',
+  detectionCategory: 'custom',
+  systemPrompt: 'Judge it.\nTwice.',
+  detectionQuery: 'SELECT 1',
+  detectionCadence: 'hourly',
+};
+const get = async (id: string) => (await org.call('GET', `/api/detections/${id}`)).body;
+const edit = (name: string, from: string | RegExp, to: string): void => {
+  const path = join(folder, name);
+  const before = readFileSync(path, 'utf8');
+  const after = before.replace(from, to);
+  expect(after).not.toBe(before);
+  writeFileSync(path, after);
+};
+const names = (): string[] => readdirSync(folder).toSorted();
+
+test('pull, plan, edit, plan, apply, plan: there and back, each of them idempotent', async () => {
+  const ids = [await create(), await create({ tags: ['a'], enabled: false, entityField: 'user' })];
+  expect((await tocsin('pull')).code).toBe(0);
+  expect(names()).toEqual(['root-logs-in-2.yaml', 'root-logs-in.yaml', lockName]);
+  const bytes = names().map((name) => readFileSync(join(folder, name), 'utf8'));
+  expect((await tocsin('pull')).out).toContain('0 written');
+  expect(names().map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(bytes);
+  expect(await tocsin('plan', '--check')).toEqual({
+    code: 0,
+    out: '0 to create, 0 to change, 0 to delete, 2 as they are\n',
+  });
+  edit('root-logs-in-2.yaml', 'Judge it.', 'Judge it well.');
+  edit('root-logs-in-2.yaml', /tags:\n\s+- a/, 'tags: [a, b]');
+  const planned = await tocsin('plan', '--check');
+  expect(planned.code).toBe(3);
+  expect(planned.out).toContain('~ root-logs-in-2.yaml\n    tags: ["a"] → ["a","b"]\n');
+  expect(planned.out).toContain('    systemPrompt:\n      - Judge it.\n      + Judge it well.\n');
+  const dry = await tocsin('apply', '--dry-run');
+  expect([dry.code, (await get(ids[1]!)).tags]).toEqual([0, ['a']]);
+  expect((await tocsin('apply')).out).toContain('1 applied');
+  expect(await get(ids[1]!)).toMatchObject({
+    tags: ['a', 'b'],
+    enabled: false,
+    activeSystemPrompt: { prompt: 'Judge it well.\nTwice.', version: 2 },
+  });
+  expect((await get(ids[0]!)).revision).toBe(1);
+  expect((await tocsin('plan', '--check')).code).toBe(0);
+});
+
+test('a folder by hand makes its detections once, and a field taken away goes back to its default', async () => {
+  writeFileSync(
+    join(folder, 'mine.yaml'),
+    'name: Mine\ndetectionCategory: custom\nsystemPrompt: p\ndetectionQuery: q\ncustomCronSchedule: "5  * * * *"\ndescription: d\ntags: [T]\n',
+  );
+  expect((await tocsin('apply')).code).toBe(0);
+  // The lock is lost: what is there already is known by its name.
+  rmSync(join(folder, lockName));
+  expect((await tocsin('apply')).out).toContain('1 as they are');
+  const { detections } = (await org.call('GET', '/api/detections')).body;
+  expect(detections).toHaveLength(1);
+  expect(detections[0]).toMatchObject({ tags: ['t'], customCronSchedule: '5 * * * *', enabled: true });
+  edit('mine.yaml', /customCron[\s\S]*/, '');
+  expect((await tocsin('apply')).code).toBe(0);
+  expect(await get(detections[0].id)).toMatchObject({ tags: [], description: '', cronSchedule: null, enabled: false });
+});
+
+test('what changed in the service meanwhile is not overwritten, and nothing else is applied either', async () => {
+  const [one, two] = [await create({ name: 'One' }), await create({ name: 'Two' })];
+  await tocsin('pull');
+  await org.call('PUT', `/api/detections/${one}`, { description: 'theirs' });
+  edit('one.yaml', 'SELECT 1', 'SELECT 11');
+  edit('two.yaml', 'SELECT 1', 'SELECT 2');
+  const refused = await tocsin('apply');
+  expect(refused.code).toBe(1);
+  expect(refused.out).toContain('! one.yaml: changed in the service since the last pull or apply');
+  expect((await get(two)).detectionQuery).toBe('SELECT 1');
+  const pulled = await tocsin('pull');
+  expect([pulled.code, readFileSync(join(folder, 'one.yaml'), 'utf8')]).toEqual([
+    1,
+    expect.stringContaining('SELECT 11'),
+  ]);
+  expect(pulled.out).toContain('kept     one.yaml');
+  expect((await tocsin('apply', '--force')).code).toBe(0);
+  expect(await get(one)).toMatchObject({ description: '', detectionQuery: 'SELECT 11' });
+  expect((await get(two)).detectionQuery).toBe('SELECT 2');
+});
+
+test('pull takes what changed in the service alone, and what was deleted there', async () => {
+  const [one, two] = [await create({ name: 'One' }), await create({ name: 'Two' })];
+  await tocsin('pull');
+  await org.call('PUT', `/api/detections/${one}`, { name: 'Renamed' });
+  await org.call('DELETE', `/api/detections/${two}`);
+  expect((await tocsin('plan')).out).toContain('! two.yaml: deleted in the service');
+  expect((await tocsin('pull')).code).toBe(0);
+  expect(names()).toEqual(['one.yaml', lockName]);
+  expect(readFileSync(join(folder, 'one.yaml'), 'utf8')).toContain('name: Renamed');
+});
+
+test('only --prune deletes, and only what the folder once had', async () => {
+  const mine = await create({ name: 'Mine' });
+  await tocsin('pull');
+  const other = await create({ name: 'Other' });
+  rmSync(join(folder, 'mine.yaml'));
+  expect((await tocsin('apply')).out).toContain('? mine.yaml: its file is gone');
+  expect((await get(mine)).deletedAt).toBe(null);
+  expect((await tocsin('apply', '--prune')).out).toContain('- mine.yaml');
+  expect((await get(mine)).deletedAt).not.toBe(null);
+  expect((await get(other)).deletedAt).toBe(null);
+  expect((await tocsin('plan', '--prune', '--check')).code).toBe(0);
+});
+
+test('what the service refuses is told by file and field, and the rest goes on', async () => {
+  const text = 'detectionCategory: custom\nsystemPrompt: p\ndetectionQuery: q\n';
+  writeFileSync(join(folder, 'bad.yaml'), `name: Bad\nmodelAlias: nobody\n${text}`);
+  writeFileSync(join(folder, 'good.yaml'), `name: Good\n${text}`);
+  const { code, out } = await tocsin('apply');
+  expect(code).toBe(1);
+  expect(out).toMatch(/bad\.yaml: modelAlias: .*nobody/);
+  expect(out).toContain('1 applied, 1 failed');
+  writeFileSync(join(folder, 'worse.yaml'), 'nam: x\n');
+  expect((await tocsin('plan')).out).toContain('worse.yaml:1: nam: is no field of a detection');
+  expect((await runProgram(['plan', folder], folder, { TOCSIN_URL: url })).code).toBe(2);
+  expect((await runProgram(['plan'], folder, { TOCSIN_URL: url })).code).toBe(2);
+  const file = await runProgram(['pull', join(folder, 'bad.yaml')], folder, { TOCSIN_URL: url });
+  expect(file).toMatchObject({ code: 2, stderr: expect.stringContaining('bad.yaml is no folder') });
+});
+
+test('test cases go there and back with their detection, and plan names those that differ', async () => {
+  const id = await create({ siemType: 'splunk' });
+  const url = `/api/detections/${id}/tests`;
+  const [a, b] = ['a', 'b'].map((name) => ({ name, events: [{ user: name, n: 1 }], expect: [name] }));
+  expect((await org.call('PUT', url, { tests: [a, b], localQuery: 'SELECT 1\nAS n' })).status).toBe(200);
+  expect((await tocsin('pull')).code).toBe(0);
+  const text = readFileSync(join(folder, 'root-logs-in.yaml'), 'utf8');
+  expect(text).toContain('localQuery: |-\n  SELECT 1\n  AS n\n');
+  expect(text).toContain('- { user: b, n: 1 }');
+  expect((await tocsin('plan', '--check')).code).toBe(0);
+  edit('root-logs-in.yaml', 'n: 1 }', 'n: 2 }');
+  edit('root-logs-in.yaml', 'name: b', 'name: c');
+  const planned = await tocsin('plan', '--check');
+  expect([planned.code, planned.out.split('\n').slice(0, 5)]).toEqual([
+    3,
+    ['~ root-logs-in.yaml', '    tests:', '      - "b"', '      ~ "a"', '      + "c"'],
+  ]);
+  const { revision } = await get(id);
+  expect((await tocsin('apply')).out).toContain('1 applied');
+  expect((await get(id)).revision).toBe(revision);
+  expect((await org.call('GET', url)).body).toEqual({
+    tests: [
+      { ...a, events: [{ user: 'a', n: 2 }] },
+      { ...b, name: 'c' },
+    ],
+    localQuery: 'SELECT 1\nAS n',
+  });
+  expect((await tocsin('plan', '--check')).code).toBe(0);
+  // The service's side changed meanwhile.
+  await org.call('PUT', url, { tests: [] });
+  edit('root-logs-in.yaml', 'n: 2 }', 'n: 3 }');
+  expect((await tocsin('apply')).out).toContain('! root-logs-in.yaml: changed in the service');
+  expect((await tocsin('apply', '--force')).code).toBe(0);
+  rmSync(join(folder, lockName));
+  await org.call('DELETE', `/api/detections/${id}`);
+  expect((await tocsin('apply')).out).toContain('+ root-logs-in.yaml');
+  const { detections } = (await org.call('GET', '/api/detections')).body;
+  expect((await org.call('GET', `/api/detections/${detections[0].id}/tests`)).body.tests[0].events).toEqual([
+    { user: 'a', n: 3 },
+  ]);
+  expect((await tocsin('plan', '--check')).code).toBe(0);
+});
+
+test('the action runs the command, shows what it said and ends with its code', async () => {
+  await create();
+  await tocsin('pull');
+  edit('root-logs-in.yaml', 'SELECT 1', 'SELECT 2');
+  const { runs } = parse(readFileSync(join(root, 'action.yml'), 'utf8')) as { runs: { steps: { run: string }[] } };
+  const run = async (command: string, flags = ''): Promise<unknown> => {
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      GITHUB_ACTION_PATH: root,
+      GITHUB_STEP_SUMMARY: join(folder, 'summary'),
+      COMMAND: command,
+      FOLDER: folder,
+      FLAGS: flags,
+      TOCSIN_URL: url,
+      TOCSIN_API_KEY: org.key,
+    };
+    return (await once(spawn('bash', ['-e', '-c', runs.steps[1]!.run], { env, stdio: 'ignore' }), 'exit'))[0];
+  };
+  expect(await run('rm')).toBe(2);
+  expect(await run('test', `--junit ${join(folder, 'junit.xml')}`)).toBe(0);
+  expect(readFileSync(join(folder, 'summary'), 'utf8')).toContain('none  root-logs-in.yaml has no tests');
+  expect(readFileSync(join(folder, 'junit.xml'), 'utf8')).toContain('<testsuites name="tocsin" tests="0"');
+  expect(await run('plan', '--check --prune')).toBe(3);
+  expect(readFileSync(join(folder, 'summary'), 'utf8')).toContain('~ root-logs-in.yaml');
+  expect(await run('apply')).toBe(0);
+  expect(await run('plan', '--check')).toBe(0);
+});
+
+test('a line difference shows what left and what came', () => {
+  expect(diffLines(['a', 'b', 'c'], ['a', 'x', 'c', 'd'])).toEqual(['- b', '+ x', '+ d']);
+  expect(diffLines(['a'], ['a'])).toEqual([]);
+});
+
+test('what a prompt holds does not reach the terminal as a command', () => {
+  const changes = [{ field: 'systemPrompt', before: 'a\nb', after: 'a\n\u001B[2Jc' }];
+  const printed = printPlan([{ kind: 'conflict', file: 'a.yaml', reason: 'changed', changes }]);
+  expect(printed).toContain('      + \uFFFD[2Jc');
+});
+
+test('a key that the service does not know is named by its setting', async () => {
+  org = { ...org, key: 'no-key-of-this-service' };
+  expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('the key in TOCSIN_API_KEY') });
+  org = { ...org, key: 'no-key-that-a-request-can-carry-✓' };
+  expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('plain ASCII') });
+});

@@ -1,0 +1,74 @@
+import type { BuiltinDetection } from '../built-in-detection.ts';
+import { CALL } from '../cloudtrail-sql.ts';
+import { cloudtrail, userArn } from '../samples.ts';
+
+const query = `
+WITH calls AS (
+  SELECT ${CALL},
+         coalesce(_event->>'$.requestParameters.name', _event->>'$.requestParameters.trailName',
+                  _event->>'$.requestParameters.eventDataStore') AS target,
+         (_event->>'$.requestParameters.eventSelectors[*].readWriteType') AS read_write,
+         (_event->>'$.requestParameters.eventSelectors[*].includeManagementEvents') AS management,
+         concat_ws(' ', _event->>'$.requestParameters.isMultiRegionTrail',
+                   _event->>'$.requestParameters.includeGlobalServiceEvents',
+                   _event->>'$.requestParameters.enableLogFileValidation') AS trail_settings
+  FROM cloudtrail
+  WHERE eventSource = 'cloudtrail.amazonaws.com'
+    AND eventName IN ('StopLogging', 'DeleteTrail', 'UpdateTrail', 'PutEventSelectors',
+                      'DeleteEventDataStore', 'StopEventDataStoreIngestion')
+)
+SELECT principal, action, target, source_ip, error, _id, _time,
+       'T1562.008' AS technique,
+       CASE WHEN error IS NULL THEN 'high' ELSE 'medium' END AS severity
+FROM calls
+WHERE principal IS NOT NULL
+  AND (action NOT IN ('UpdateTrail', 'PutEventSelectors')
+       OR (action = 'UpdateTrail' AND contains(trail_settings, 'false'))
+       OR (action = 'PutEventSelectors'
+           AND NOT (list_contains(coalesce(read_write, []), 'All')
+                    AND list_contains(coalesce(management, []), 'true'))))
+`;
+
+/** Trails stopped, deleted or narrowed; the call that puts everything back is not one of them. */
+export const awsCloudtrailDisabled: BuiltinDetection = {
+  id: 'aws-cloudtrail-disabled',
+  name: 'CloudTrail stopped, deleted or narrowed',
+  description: 'Someone stopped or deleted a trail or an event data store, or changed it so that it records less.',
+  category: 'custom',
+  systemPrompt: `You judge attempts to blind the AWS audit log. A trail that is stopped, deleted or narrowed hides what follows.
+Benign: infrastructure code that removes a trail it made minutes before, by the role that always does so. A failed call (column error) is still an attempt.
+Say which trail, who, from where, and what the log no longer shows.`,
+  query,
+  cadence: 'hourly',
+  dataset: 'cloudtrail',
+  entityField: 'principal',
+  tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1562.008'],
+  sample: {
+    match: [
+      cloudtrail('cloudtrail:StopLogging', { user: 'ada', request: { name: 'org-trail' } }),
+      cloudtrail('cloudtrail:DeleteTrail', { user: 'ben', error: 'TrailNotFoundException', request: { name: 'x' } }),
+      cloudtrail('cloudtrail:PutEventSelectors', {
+        user: 'cyn',
+        request: {
+          trailName: 'org-trail',
+          eventSelectors: [{ readWriteType: 'ReadOnly', includeManagementEvents: false }],
+        },
+      }),
+      cloudtrail('cloudtrail:UpdateTrail', {
+        user: 'dan',
+        request: { name: 'org-trail', isMultiRegionTrail: false },
+      }),
+    ],
+    noMatch: [
+      cloudtrail('cloudtrail:StartLogging', { request: { name: 'org-trail' } }),
+      cloudtrail('cloudtrail:UpdateTrail', { request: { name: 'org-trail', isMultiRegionTrail: true } }),
+      cloudtrail('cloudtrail:PutEventSelectors', {
+        request: {
+          trailName: 'org-trail',
+          eventSelectors: [{ readWriteType: 'All', includeManagementEvents: true }],
+        },
+      }),
+    ],
+    entities: ['ada', 'ben', 'cyn', 'dan'].map(userArn),
+  },
+};

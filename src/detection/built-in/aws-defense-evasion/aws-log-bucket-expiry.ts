@@ -1,0 +1,55 @@
+import type { BuiltinDetection } from '../built-in-detection.ts';
+import { CALL } from '../cloudtrail-sql.ts';
+import { cloudtrail, userArn } from '../samples.ts';
+
+// CloudTrail gives one rule as an object and several as a list, so the days are read from the text.
+const query = `
+WITH calls AS (
+  SELECT ${CALL},
+         (_event->>'$.requestParameters.bucketName') AS bucket,
+         try_cast(nullif(regexp_extract(_event->>'$.requestParameters.LifecycleConfiguration',
+                  '"Expiration":[{]"Days":([0-9]+)', 1), '') AS INTEGER) AS days
+  FROM cloudtrail
+  WHERE eventName IN ('PutBucketLifecycle', 'PutBucketLifecycleConfiguration')
+)
+SELECT principal, action, bucket, days, source_ip, error, _id, _time,
+       'T1485.001' AS technique,
+       CASE WHEN regexp_matches(lower(bucket), 'trail|audit|log') THEN 'high' ELSE 'medium' END AS severity
+FROM calls
+WHERE principal IS NOT NULL AND days <= 7
+`;
+
+export const awsLogBucketExpiry: BuiltinDetection = {
+  id: 'aws-log-bucket-expiry',
+  name: 'Bucket set to delete its objects within a week',
+  description: 'A lifecycle rule lets the objects of a bucket expire after seven days or less.',
+  category: 'custom',
+  systemPrompt: `You judge lifecycle rules that make a bucket delete what it holds within a week. On a bucket of audit logs or backups this destroys evidence without a delete call.
+Benign: caches, build artefacts, temporary uploads. Look at the bucket's name and the caller.`,
+  query,
+  cadence: 'hourly',
+  dataset: 'cloudtrail',
+  entityField: 'principal',
+  tags: ['aws', 'cloudtrail', 'impact', 'defense-evasion', 'attack.t1485.001', 'attack.t1562.008'],
+  sample: {
+    match: [
+      cloudtrail('s3:PutBucketLifecycle', {
+        user: 'ada',
+        request: {
+          bucketName: 'org-trail-logs',
+          LifecycleConfiguration: { Rule: { Status: 'Enabled', Filter: { Prefix: '*' }, Expiration: { Days: 1 } } },
+        },
+      }),
+    ],
+    noMatch: [
+      cloudtrail('s3:PutBucketLifecycle', {
+        request: {
+          bucketName: 'org-trail-logs',
+          LifecycleConfiguration: { Rule: { Status: 'Enabled', Expiration: { Days: 365 } } },
+        },
+      }),
+      cloudtrail('s3:DeleteBucketLifecycle', { request: { bucketName: 'org-trail-logs' } }),
+    ],
+    entities: [userArn('ada')],
+  },
+};

@@ -1,0 +1,55 @@
+import type { BuiltinDetection } from '../built-in-detection.ts';
+import { CALL } from '../cloudtrail-sql.ts';
+import { cloudtrail, userArn } from '../samples.ts';
+
+const query = `
+WITH calls AS (
+  SELECT ${CALL}, eventSource AS service,
+         coalesce(_event->>'$.requestParameters.DeleteFlowLogsRequest.FlowLogId.content',
+                  _event->>'$.requestParameters.logGroupName', _event->>'$.requestParameters.detectorId',
+                  _event->>'$.requestParameters.configurationRecorderName',
+                  _event->>'$.requestParameters.deliveryChannelName',
+                  _event->>'$.requestParameters.resolverQueryLogConfigId') AS target,
+         (_event->>'$.requestParameters.enable') AS enabled
+  FROM cloudtrail
+  WHERE eventName IN ('DeleteFlowLogs', 'DeleteResolverQueryLogConfig', 'DisassociateResolverQueryLogConfig',
+                      'DeleteDetector', 'UpdateDetector', 'StopConfigurationRecorder', 'DeleteConfigurationRecorder',
+                      'DeleteDeliveryChannel', 'DisableSecurityHub', 'DeleteLogGroup', 'DeleteLogStream')
+)
+SELECT principal, action, service, target, source_ip, error, _id, _time,
+       'T1562.008' AS technique,
+       CASE WHEN error IS NULL AND action NOT IN ('DeleteLogGroup', 'DeleteLogStream') THEN 'high'
+            ELSE 'medium' END AS severity
+FROM calls
+WHERE principal IS NOT NULL AND (action <> 'UpdateDetector' OR enabled = 'false')
+`;
+
+export const awsMonitoringRemoved: BuiltinDetection = {
+  id: 'aws-monitoring-removed',
+  name: 'Network logs or security monitoring removed',
+  description:
+    'VPC flow logs, resolver query logs, GuardDuty, Config, Security Hub or a log group were removed or off.',
+  category: 'custom',
+  systemPrompt: `You judge calls that take away a source of evidence other than CloudTrail: flow logs, resolver logs, GuardDuty, Config, Security Hub, log groups.
+Benign: a retired workload whose log group goes with its other parts. Suspicious: only the logging goes, or the caller never did so before.
+Name what no longer sees, and since when.`,
+  query,
+  cadence: 'hourly',
+  dataset: 'cloudtrail',
+  entityField: 'principal',
+  tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1562.008'],
+  sample: {
+    match: [
+      cloudtrail('ec2:DeleteFlowLogs', {
+        user: 'ada',
+        request: { DeleteFlowLogsRequest: { FlowLogId: { tag: 1, content: 'fl-1' } } },
+      }),
+      cloudtrail('guardduty:UpdateDetector', { user: 'ben', request: { detectorId: 'd-1', enable: false } }),
+    ],
+    noMatch: [
+      cloudtrail('guardduty:UpdateDetector', { request: { detectorId: 'd-1', enable: true } }),
+      cloudtrail('ec2:CreateFlowLogs'),
+    ],
+    entities: ['ada', 'ben'].map(userArn),
+  },
+};

@@ -1,0 +1,75 @@
+import type { BuiltinDetection } from '../built-in-detection.ts';
+import { CALL } from '../cloudtrail-sql.ts';
+import { cloudtrail, userArn } from '../samples.ts';
+
+const query = `
+WITH calls AS (
+  SELECT ${CALL},
+         coalesce(_event->>'$.requestParameters.userName', _event->>'$.requestParameters.roleName',
+                  _event->>'$.requestParameters.groupName', _event->>'$.requestParameters.policyArn') AS target,
+         coalesce(_event->>'$.requestParameters.policyArn', _event->>'$.requestParameters.policyName',
+                  _event->>'$.requestParameters.groupName') AS policy,
+         coalesce(_event->>'$.requestParameters.policyDocument', '') AS document,
+         (_event->>'$.userIdentity.userName') AS caller
+  FROM cloudtrail
+  WHERE eventSource = 'iam.amazonaws.com'
+    AND eventName IN ('AttachUserPolicy', 'AttachRolePolicy', 'AttachGroupPolicy', 'PutUserPolicy', 'PutRolePolicy',
+                      'PutGroupPolicy', 'CreatePolicyVersion', 'AddUserToGroup')
+)
+SELECT principal, action, target, policy, source_ip, error, _id, _time,
+       'T1098.003' AS technique,
+       CASE WHEN error IS NOT NULL THEN 'medium' WHEN target = caller THEN 'critical' ELSE 'high' END AS severity
+FROM calls
+WHERE principal IS NOT NULL
+  AND (regexp_matches(policy, ':policy/(.*/)?(AdministratorAccess|IAMFullAccess)$')
+       OR (action = 'AddUserToGroup' AND regexp_matches(lower(policy), 'admin'))
+       OR (regexp_matches(document, '"Effect"\\s*:\\s*"Allow"')
+           AND regexp_matches(document, '"Action"\\s*:\\s*(\\[\\s*)?"(\\*|iam:\\*)"')))
+`;
+
+/** Rights to everything handed out, by managed policy, inline policy, new policy version or group. */
+export const awsAdminPolicyAttached: BuiltinDetection = {
+  id: 'aws-admin-policy-attached',
+  name: 'Administrator rights handed out in AWS',
+  description:
+    'A user, role or group got AdministratorAccess, IAMFullAccess, an inline policy that allows everything, or an admin group.',
+  category: 'privilege_escalation',
+  systemPrompt: `You judge grants of administrator rights in AWS. Who gave them, to whom, from where, and did the giver give them to itself?
+Benign: a platform administrator or infrastructure code that sets up a new account or a break-glass role as planned.
+Suspicious: a person who is no administrator, the giver and the receiver are the same, an address never used before, a fresh key.`,
+  query,
+  cadence: 'hourly',
+  dataset: 'cloudtrail',
+  entityField: 'principal',
+  tags: ['aws', 'cloudtrail', 'privilege-escalation', 'attack.t1098.003'],
+  sample: {
+    match: [
+      cloudtrail('iam:AttachUserPolicy', {
+        user: 'ada',
+        request: { userName: 'ada', policyArn: 'arn:aws:iam::aws:policy/AdministratorAccess' },
+      }),
+      cloudtrail('iam:PutUserPolicy', {
+        user: 'ben',
+        request: {
+          userName: 'ben',
+          policyName: 'x',
+          policyDocument: '{"Statement":[{"Effect":"Allow","Action":["*"],"Resource":"*"}]}',
+        },
+      }),
+      cloudtrail('iam:AddUserToGroup', { user: 'cyn', request: { userName: 'cyn', groupName: 'Admins' } }),
+    ],
+    noMatch: [
+      cloudtrail('iam:AttachRolePolicy', {
+        request: { roleName: 'app', policyArn: 'arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess' },
+      }),
+      cloudtrail('iam:PutRolePolicy', {
+        request: {
+          roleName: 'app',
+          policyName: 'logs',
+          policyDocument: '{"Statement":[{"Effect":"Allow","Action":"logs:*","Resource":"*"}]}',
+        },
+      }),
+    ],
+    entities: ['ada', 'ben', 'cyn'].map(userArn),
+  },
+};

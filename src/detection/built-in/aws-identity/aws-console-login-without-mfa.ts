@@ -1,0 +1,44 @@
+import type { BuiltinDetection } from '../built-in-detection.ts';
+import { CALL } from '../cloudtrail-sql.ts';
+import { cloudtrail, userArn } from '../samples.ts';
+
+const query = `
+WITH logins AS (
+  SELECT ${CALL},
+         (_event->>'$.userIdentity.type') AS identity_type,
+         (_event->>'$.responseElements.ConsoleLogin') AS outcome,
+         (_event->>'$.additionalEventData.MFAUsed') AS mfa_used, userAgent AS user_agent
+  FROM cloudtrail
+  WHERE eventName = 'ConsoleLogin'
+)
+SELECT principal, identity_type, mfa_used, source_ip, user_agent, _id, _time,
+       'T1078.004' AS technique,
+       CASE WHEN identity_type = 'Root' THEN 'critical' ELSE 'medium' END AS severity
+FROM logins
+WHERE outcome = 'Success' AND mfa_used = 'No' AND identity_type IN ('IAMUser', 'Root')
+`;
+
+const login = (user: string, mfa: string, outcome = 'Success') =>
+  cloudtrail('signin:ConsoleLogin', {
+    user,
+    more: { responseElements: { ConsoleLogin: outcome }, additionalEventData: { MFAUsed: mfa } },
+  });
+
+export const awsConsoleLoginWithoutMfa: BuiltinDetection = {
+  id: 'aws-console-login-without-mfa',
+  name: 'Console sign-in without a second factor',
+  description: 'An IAM user or the root user signed in to the AWS console with a password alone.',
+  category: 'custom',
+  systemPrompt: `You judge sign-ins to the AWS console with a password alone. The root user must never do so.
+Look at the tool in user_agent (a browser or a script?) and at the address. Federated sessions are not in the rows: their second factor is asked elsewhere.`,
+  query,
+  cadence: 'hourly',
+  dataset: 'cloudtrail',
+  entityField: 'principal',
+  tags: ['aws', 'cloudtrail', 'initial-access', 'attack.t1078.004'],
+  sample: {
+    match: [login('ada', 'No')],
+    noMatch: [login('ben', 'Yes'), login('cyn', 'No', 'Failure')],
+    entities: [userArn('ada')],
+  },
+};

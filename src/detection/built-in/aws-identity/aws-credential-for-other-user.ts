@@ -1,0 +1,51 @@
+import type { BuiltinDetection } from '../built-in-detection.ts';
+import { CALL } from '../cloudtrail-sql.ts';
+import { cloudtrail, userArn } from '../samples.ts';
+
+const query = `
+WITH calls AS (
+  SELECT ${CALL},
+         (_event->>'$.userIdentity.userName') AS caller,
+         (_event->>'$.requestParameters.userName') AS for_user
+  FROM cloudtrail
+  WHERE eventSource = 'iam.amazonaws.com'
+    AND eventName IN ('CreateAccessKey', 'CreateLoginProfile', 'UpdateLoginProfile',
+                      'CreateServiceSpecificCredential', 'UploadSSHPublicKey')
+)
+SELECT principal, action, for_user, source_ip, error, _id, _time,
+       'T1098.001' AS technique,
+       CASE WHEN error IS NULL THEN 'high' ELSE 'medium' END AS severity
+FROM calls
+WHERE principal IS NOT NULL AND for_user IS NOT NULL AND for_user IS DISTINCT FROM caller
+`;
+
+export const awsCredentialForOtherUser: BuiltinDetection = {
+  id: 'aws-credential-for-other-user',
+  name: 'Credential made for another IAM user',
+  description:
+    'An access key, console password or other long-lived credential was made for a user who is not the caller.',
+  category: 'custom',
+  systemPrompt: `You judge long-lived credentials that one identity made for another IAM user: a common way to stay in an account.
+Benign: an identity team that sets up a new colleague or service user, soon after CreateUser and by the usual role.
+Suspicious: an old user that gets a second key or a first console password. Name the user who got it and what to revoke.`,
+  query,
+  cadence: 'hourly',
+  dataset: 'cloudtrail',
+  entityField: 'principal',
+  tags: ['aws', 'cloudtrail', 'persistence', 'attack.t1098.001'],
+  sample: {
+    match: [
+      cloudtrail('iam:CreateAccessKey', { user: 'ada', request: { userName: 'build-bot' } }),
+      cloudtrail('iam:CreateLoginProfile', {
+        user: 'ben',
+        request: { userName: 'old-service', passwordResetRequired: false },
+      }),
+    ],
+    noMatch: [
+      cloudtrail('iam:CreateAccessKey', { user: 'cyn', request: { userName: 'cyn' } }),
+      cloudtrail('iam:CreateAccessKey', { user: 'dan' }),
+      cloudtrail('iam:DeleteAccessKey', { user: 'eve', request: { userName: 'build-bot' } }),
+    ],
+    entities: ['ada', 'ben'].map(userArn),
+  },
+};

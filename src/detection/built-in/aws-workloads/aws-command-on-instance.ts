@@ -1,0 +1,40 @@
+import type { BuiltinDetection } from '../built-in-detection.ts';
+import { PRINCIPAL } from '../cloudtrail-sql.ts';
+import { cloudtrail, userArn } from '../samples.ts';
+
+const query = `
+SELECT ${PRINCIPAL} AS principal, eventName AS action,
+       coalesce(_event->>'$.requestParameters.documentName', 'a session') AS document,
+       _id, _time, 'T1651' AS technique
+FROM cloudtrail
+WHERE eventSource = 'ssm.amazonaws.com' AND ${PRINCIPAL} IS NOT NULL
+  AND (eventName = 'StartSession'
+       OR (eventName = 'SendCommand'
+           AND regexp_matches(_event->>'$.requestParameters.documentName', '^AWS-Run(ShellScript|PowerShellScript|RemoteScript)$')))
+`;
+
+export const awsCommandOnInstance: BuiltinDetection = {
+  id: 'aws-command-on-instance',
+  name: 'First command run on instances through Systems Manager',
+  description:
+    'An identity ran a script on instances or opened a session through Systems Manager for the first time in 30 days.',
+  category: 'first_occurrence',
+  systemPrompt: `You judge the first time that an identity runs scripts on instances through Systems Manager: it needs no network path and no key of the host.
+Benign: a new member of operations, patching. The script itself is hidden in the log: ask for the command's history on the instance.`,
+  query,
+  cadence: 'hourly',
+  dataset: 'cloudtrail',
+  entityField: 'principal',
+  tags: ['aws', 'cloudtrail', 'execution', 'attack.t1651'],
+  sample: {
+    match: [
+      cloudtrail('ssm:SendCommand', {
+        user: 'ada',
+        request: { documentName: 'AWS-RunShellScript', instanceIds: ['i-1'] },
+      }),
+      cloudtrail('ssm:StartSession', { user: 'ben', request: { target: 'i-1' } }),
+    ],
+    noMatch: [cloudtrail('ssm:SendCommand', { user: 'cyn', request: { documentName: 'AWS-RunPatchBaseline' } })],
+    entities: ['ada', 'ben'].map(userArn),
+  },
+};

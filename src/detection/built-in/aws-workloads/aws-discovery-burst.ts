@@ -1,0 +1,40 @@
+import type { BuiltinDetection } from '../built-in-detection.ts';
+import { PRINCIPAL } from '../cloudtrail-sql.ts';
+import { cloudtrail, userArn } from '../samples.ts';
+
+// Breadth, not volume: a person at the console makes many calls of few kinds, a discovery tool one of every kind.
+// Everyone has a row, with what goes beyond an ordinary session as the number, so that an identity's quiet hours are history too.
+const query = `
+SELECT ${PRINCIPAL} AS principal, greatest(count(DISTINCT eventName) - 15, 0) AS count,
+       count(DISTINCT eventName) AS kinds, count(*) AS calls, count(DISTINCT eventSource) AS services,
+       count(_event->>'$.errorCode') AS refused,
+       string_agg(DISTINCT sourceIPAddress, ', ' ORDER BY sourceIPAddress) AS source_ip,
+       min(_time) AS first_call, max(_time) AS last_call, list(_id ORDER BY _time, _id)[1:20] AS _ids, 'T1580' AS technique
+FROM cloudtrail
+WHERE (_event->>'$.readOnly') = 'true' AND regexp_matches(eventName, '^(List|Describe|Get)') AND ${PRINCIPAL} IS NOT NULL
+GROUP BY principal
+`;
+
+const reads = (user: string, kinds: number, at = '2030-01-07T10:00:00Z') =>
+  Array.from({ length: 20 }, (_, n) => cloudtrail(`ec2:Describe${n % kinds}`, { user, at, readOnly: true }));
+
+export const awsDiscoveryBurst: BuiltinDetection = {
+  id: 'aws-discovery-burst',
+  name: 'Identity looks around far more than usual',
+  description:
+    'An identity makes far more different List, Describe and Get calls than its own history at this time of day explains.',
+  category: 'baseline_anomaly',
+  systemPrompt: `You judge identities that suddenly read far more kinds of things in AWS than they ever did at this hour. Intruders do so right after they get a key, to learn what the key can do.
+Benign: a new dashboard, an audit, an inventory tool that was just set up. Look at the address, at the number of services and at refused calls. The number count is what goes beyond fifteen kinds of calls.`,
+  query,
+  cadence: 'hourly',
+  dataset: 'cloudtrail',
+  entityField: 'principal',
+  tags: ['aws', 'cloudtrail', 'discovery', 'attack.t1580', 'attack.t1526'],
+  sample: {
+    match: reads('ada', 20),
+    noMatch: reads('ben', 4),
+    entities: [userArn('ada')],
+    history: [...reads('ada', 3, '2030-01-07T00:30:00Z'), ...reads('ben', 3, '2030-01-07T00:30:00Z')],
+  },
+};

@@ -1,0 +1,36 @@
+import type { BuiltinDetection } from '../built-in-detection.ts';
+import { PRINCIPAL } from '../cloudtrail-sql.ts';
+import { cloudtrail, userArn } from '../samples.ts';
+
+// Global services report us-east-1 whoever calls them, so they say nothing about the region in use.
+const query = `
+SELECT ${PRINCIPAL} AS principal, awsRegion AS region, count(*) AS calls,
+       min(_time) AS first_call, list(_id ORDER BY _time, _id)[1:20] AS _ids, 'T1535' AS technique
+FROM cloudtrail
+WHERE (_event->>'$.readOnly') = 'false' AND (_event->>'$.eventType') = 'AwsApiCall' AND ${PRINCIPAL} IS NOT NULL
+  AND eventSource NOT IN ('iam.amazonaws.com', 'sts.amazonaws.com', 'organizations.amazonaws.com',
+                          'cloudfront.amazonaws.com', 'route53.amazonaws.com', 'support.amazonaws.com')
+GROUP BY 1, 2
+`;
+
+export const awsNewRegion: BuiltinDetection = {
+  id: 'aws-new-region',
+  name: 'Changes in a region never used before',
+  description: 'An identity changed something in a region where it had changed nothing in the last 30 days.',
+  category: 'first_occurrence',
+  systemPrompt: `You judge identities that begin to change things in a region new to them. Intruders like regions that nobody watches.
+Benign: a planned expansion or a disaster recovery test. Say what was made there.`,
+  query,
+  cadence: 'hourly',
+  dataset: 'cloudtrail',
+  entityField: 'principal',
+  tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1535'],
+  sample: {
+    match: [cloudtrail('ec2:RunInstances', { user: 'ada', region: 'sa-east-1' })],
+    noMatch: [
+      cloudtrail('iam:CreateUser', { user: 'ben', region: 'us-east-1' }),
+      cloudtrail('ec2:DescribeInstances', { user: 'cyn', region: 'sa-east-1', readOnly: true }),
+    ],
+    entities: [userArn('ada')],
+  },
+};

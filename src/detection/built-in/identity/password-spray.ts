@@ -1,0 +1,48 @@
+import type { BuiltinDetection } from '../built-in-detection.ts';
+import { signIn } from '../samples.ts';
+
+const query = `
+WITH attempts AS (
+  SELECT _id, _time, (_event->>'$.source.ip') AS source_ip, (_event->>'$.user.name') AS "user",
+         (_event->>'$.event.outcome') AS outcome, (_event->>'$.source.geo.country_iso_code') AS country
+  FROM auth
+  WHERE (_event->>'$.event.action') = 'user.session.start'
+)
+SELECT source_ip, min(country) AS country,
+       count(DISTINCT CASE WHEN outcome = 'failure' THEN "user" END) AS count,
+       count(DISTINCT CASE WHEN outcome = 'success' THEN "user" END) AS users_in,
+       string_agg(DISTINCT "user", ', ' ORDER BY "user") FILTER (outcome = 'success') AS signed_in,
+       min(_time) AS first_try, max(_time) AS last_try,
+       list(_id ORDER BY outcome DESC, _time, _id)[1:20] AS _ids, 'T1110.003' AS technique,
+       CASE WHEN count(CASE WHEN outcome = 'success' THEN 1 END) > 0 THEN 'high' ELSE 'medium' END AS severity
+FROM attempts
+WHERE source_ip IS NOT NULL
+GROUP BY source_ip
+HAVING count(DISTINCT CASE WHEN outcome = 'failure' THEN "user" END) >= 8
+   AND count(DISTINCT CASE WHEN outcome = 'failure' THEN "user" END) > 3 * count(DISTINCT CASE WHEN outcome = 'success' THEN "user" END)
+`;
+
+const users = Array.from({ length: 10 }, (_, n) => `user${n}`);
+
+export const passwordSpray: BuiltinDetection = {
+  id: 'password-spray',
+  name: 'One address tries many users',
+  description: 'From one address eight or more users failed to sign in within a window, and hardly any got in.',
+  category: 'custom',
+  systemPrompt: `You judge one address from which many users fail to sign in: password spraying.
+Benign: an office or VPN address on the morning after a forced password change; there most users get in soon after, which the query already leaves out.
+The user who got in, if any (column signed_in), is the one to call first.`,
+  query,
+  cadence: 'hourly',
+  dataset: 'auth',
+  entityField: 'source_ip',
+  tags: ['identity', 'credential-access', 'attack.t1110.003'],
+  sample: {
+    match: users.map((user) => signIn({ user, ip: '203.0.113.77', outcome: 'failure' })),
+    noMatch: users.flatMap((user) => [
+      signIn({ user, ip: '192.0.2.10', outcome: 'failure' }),
+      signIn({ user, ip: '192.0.2.10' }),
+    ]),
+    entities: ['203.0.113.77'],
+  },
+};

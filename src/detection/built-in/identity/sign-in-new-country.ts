@@ -1,0 +1,35 @@
+import type { BuiltinDetection } from '../built-in-detection.ts';
+import { signIn } from '../samples.ts';
+
+// Only the user and the country may stand here as words: every further word would make each address a first occurrence.
+const query = `
+SELECT (_event->>'$.user.name') AS "user", (_event->>'$.source.geo.country_iso_code') AS country,
+       count(*) AS sign_ins, min(_time) AS first_sign_in, list(_id ORDER BY _time, _id)[1:20] AS _ids, 'T1078.004' AS technique
+FROM auth
+WHERE (_event->>'$.event.action') = 'user.session.start' AND (_event->>'$.event.outcome') = 'success'
+  AND (_event->>'$.user.name') IS NOT NULL AND (_event->>'$.source.geo.country_iso_code') IS NOT NULL
+GROUP BY 1, 2
+`;
+
+export const signInNewCountry: BuiltinDetection = {
+  id: 'sign-in-new-country',
+  name: 'Sign-in from a country new to the user',
+  description: 'A user signed in from a country where the same user had not signed in during the last 30 days.',
+  category: 'first_occurrence',
+  systemPrompt: `You judge the first successful sign-in of a user from a country. Most are travel.
+Suspicious: the user also signs in from home in the same hours, the device is not managed, failed attempts came before, a new second factor or password follows.
+Say what would settle it: a call to the user, the travel calendar.`,
+  query,
+  cadence: 'hourly',
+  dataset: 'auth',
+  entityField: 'user',
+  tags: ['identity', 'initial-access', 'attack.t1078.004'],
+  sample: {
+    match: [signIn({ user: 'ada', country: 'VU' })],
+    noMatch: [
+      signIn({ user: 'ben', country: 'VU', outcome: 'failure' }),
+      signIn({ user: 'cyn', action: 'user.authentication.mfa', country: 'VU' }),
+    ],
+    entities: ['ada'],
+  },
+};

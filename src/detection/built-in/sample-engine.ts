@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { DuckDBInstance } from '@duckdb/node-api';
+
+import type { SampleEvent } from './built-in-detection.ts';
+
+export type ProofRow = Record<string, unknown>;
+
+/** What a proof needs of the log store: the same column names and windows on event time, none of its processes and rules. */
+export type ProofEngine = {
+  setWindow: (from: Date, to: Date) => Promise<void>;
+  run: (query: string) => Promise<ProofRow[]>;
+  close: () => void;
+};
+
+const idOf = (event: SampleEvent['event']): string =>
+  String(event['eventID'] ?? (event['event'] as { id?: string } | undefined)?.id);
+const timeOf = (event: SampleEvent['event']): string => String(event['@timestamp'] ?? event['eventTime']);
+
+function asLine({ event }: SampleEvent): string {
+  const at = timeOf(event);
+  return JSON.stringify({ ...event, _id: idOf(event), _time: at, _ingested: at, _event: JSON.stringify(event) });
+}
+
+/** A value as the log store hands it out: numbers as numbers, times as ISO text. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]));
+}
+
+/** Every dataset that a shipped query may name stands here, so that a sample needs events for its own only. */
+const SHAPES: Record<string, SampleEvent['event']> = {
+  auth: { '@timestamp': '2000-01-01T00:00:00Z' },
+  process: { '@timestamp': '2000-01-01T00:00:00Z' },
+  proxy: { '@timestamp': '2000-01-01T00:00:00Z' },
+  cloudtrail: {
+    eventTime: '2000-01-01T00:00:00Z',
+    eventName: '',
+    eventSource: '',
+    awsRegion: '',
+    sourceIPAddress: '',
+    userAgent: '',
+  },
+};
+
+/** Loads events into a DuckDB of this process. Times are kept as UTC; an empty window is the whole of it. */
+export async function openProofEngine(events: Iterable<SampleEvent>): Promise<ProofEngine> {
+  const lines = new Map(Object.entries(SHAPES).map(([name, event]) => [name, [asLine({ dataset: name, event })]]));
+  for (const event of events) lines.get(event.dataset)?.push(asLine(event));
+  const folder = mkdtempSync(join(tmpdir(), 'tocsin-proof-'));
+  const db = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
+  await db.run("SET TimeZone = 'UTC'");
+  for (const [name, list] of lines) {
+    const file = join(folder, `${name}.ndjson`);
+    writeFileSync(file, list.join('\n'));
+    await db.run(`CREATE TABLE ${name}_all AS SELECT * REPLACE (_event::JSON AS _event, _time::TIMESTAMP AS _time,
+      _ingested::TIMESTAMP AS _ingested) FROM read_json('${file}', format = 'newline_delimited', sample_size = -1)`);
+  }
+  rmSync(folder, { recursive: true });
+  const setWindow = async (from: Date, to: Date): Promise<void> => {
+    for (const name of lines.keys()) {
+      await db.run(`CREATE OR REPLACE TEMP VIEW ${name} AS SELECT * FROM ${name}_all
+        WHERE _ingested >= '${from.toISOString()}'::TIMESTAMP AND _ingested < '${to.toISOString()}'::TIMESTAMP`);
+    }
+  };
+  await setWindow(new Date('2001-01-01'), new Date('2100-01-01'));
+  const run = async (query: string): Promise<ProofRow[]> =>
+    (await db.runAndReadAll(query)).getRowObjectsJS().map((row) => plain(row) as ProofRow);
+  return { setWindow, run, close: () => db.closeSync() };
+}

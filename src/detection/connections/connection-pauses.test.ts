@@ -1,0 +1,198 @@
+import { sql } from 'kysely';
+import { beforeEach, expect, test } from 'vitest';
+import { acrossOrgs, inOrg, rows } from '../../platform/db/db.ts';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { summaryOf } from '../../platform/notifications/event-summary.ts';
+import { claimRunsAcrossOrgs } from '../scheduling/claim-runs.store.ts';
+import { enqueueDueRunsAcrossOrgs } from '../scheduling/enqueue-runs.ts';
+import { runDue } from '../runs/workers/run-due.ts';
+import { checkPausedConnections, pauseConnection } from './connection-pauses.ts';
+import { startSiem } from '../../../test/support/detection/connected-siem.ts';
+
+const base = Date.UTC(2026, 2, 2);
+const hour = (n: number): Date => new Date(base + n * 3_600_000);
+const time = { now: new Date(base + 1_800_000) };
+const { deps, newOrg } = await startApp({
+  clock: () => time.now,
+  env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_LOG_LEVEL: 'fatal' },
+});
+const siem = await startSiem();
+const signal = AbortSignal.timeout(120_000);
+
+beforeEach(async () => {
+  siem.answerWith(200);
+  time.now = new Date(base + 1_800_000);
+  await acrossOrgs(deps.db, async (tx) => {
+    await sql`delete from run_queue`.execute(tx);
+    await sql`update schedules set active = false`.execute(tx);
+  });
+});
+
+type Made = { org: TestOrg; connectionId: string; ids: string[] };
+
+async function start(count: number, given: object = {}): Promise<Made> {
+  const org = await newOrg();
+  const eventTypes = ['connection.paused', 'connection.resumed'];
+  await org.call('POST', '/api/outputs', { kind: 'webhook', name: 'x', url: 'http://127.0.0.1:9/', eventTypes });
+  const connection = await org.call('POST', '/api/connections', {
+    kind: 'opensearch',
+    name: 'Logs',
+    settings: { url: siem.url },
+    credentials: { user: 'soc', password: 'pw' },
+    delayMinutes: 0,
+    recheckMinutes: 0,
+    ...given,
+  });
+  const connectionId: string = connection.body.id;
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const { body } = await org.call('POST', '/api/detections', {
+      name: `d${n}`,
+      detectionCategory: 'custom',
+      systemPrompt: 'Judge it.',
+      detectionQuery: 'source=auth | where $window',
+      detectionCadence: 'hourly',
+      connectionId,
+    });
+    ids.push(body.id);
+  }
+  return { org, connectionId, ids };
+}
+
+const runAt = (n: number): Promise<number> => {
+  time.now = hour(n);
+  return runDue(deps, time.now);
+};
+const pauseOf = async ({ org, connectionId }: Made) =>
+  (await org.call('GET', `/api/connections/${connectionId}`)).body.pause;
+const eventsOf = ({ org }: Made) =>
+  inOrg(deps.db, org.id, (tx) => rows(tx, sql<{ body: string }>`select body from outbox order by id`)).then((found) =>
+    found.map(({ body }) => summaryOf(JSON.parse(body)).headline),
+  );
+const coverageOf = ({ org }: Made) =>
+  inOrg(deps.db, org.id, (tx) =>
+    rows(tx, sql<{ from: Date; to: Date }>`select covered_from as "from", covered_to as "to" from coverage`),
+  );
+const checkDue = ({ org }: Made) =>
+  inOrg(deps.db, org.id, (tx) => sql`update connection_pauses set check_at = clock_timestamp()`.execute(tx));
+
+test.each([
+  ['an outage', null, 'unreachable'],
+  ['refused credentials', 401, 'credentials_refused'],
+])(
+  '%s pauses the connection once for all its detections, which reach back when it is well',
+  async (_name, status, kind) => {
+    const made = await start(3);
+    await runAt(1);
+    siem.answerWith(status);
+    for (const n of [2, 3, 4]) await runAt(n);
+    expect(await pauseOf(made)).toMatchObject({ kind, since: hour(2).toISOString() });
+    expect(await eventsOf(made)).toEqual(['Connection paused: Logs']);
+    const before = siem.asked();
+    await runAt(5);
+    expect(siem.asked()).toBe(before);
+    expect(await checkPausedConnections(deps, signal)).toBe(0);
+    await checkDue(made);
+    expect(await checkPausedConnections(deps, signal)).toBe(1);
+    expect(await pauseOf(made)).toMatchObject({ kind });
+    siem.answerWith(200);
+    await checkDue(made);
+    await checkPausedConnections(deps, signal);
+    expect(await pauseOf(made)).toBeNull();
+    expect(await eventsOf(made)).toEqual(['Connection paused: Logs', 'Connection well again: Logs']);
+    await runAt(5);
+    expect(await coverageOf(made)).toEqual(made.ids.map(() => ({ from: hour(0), to: hour(5) })));
+    const { detections } = (await made.org.call('GET', '/api/detections')).body;
+    expect(detections.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual([true, true, true]);
+  },
+);
+
+test('paused connections are asked side by side: one that hangs holds no other up', async () => {
+  const hanging = await startSiem();
+  hanging.answerWith('hang');
+  const [slow, well] = [await start(0, { settings: { url: hanging.url } }), await start(0)];
+  const trouble = { kind: 'unavailable', blame: 'upstream', retryable: true, message: 'down' } as const;
+  for (const { org, connectionId } of [slow, well])
+    await pauseConnection(deps, { orgId: org.id, connectionId }, trouble, null);
+  await acrossOrgs(deps.db, (tx) =>
+    sql`update connection_pauses set check_at = now() - interval '1 minute'`.execute(tx),
+  );
+  const pauseOf = async ({ org, connectionId }: Made) =>
+    (await org.call('GET', `/api/connections/${connectionId}`)).body.pause;
+  const stop = new AbortController();
+  const checked = checkPausedConnections(deps, AbortSignal.any([signal, stop.signal]));
+  await expect.poll(() => pauseOf(well), { timeout: 8000 }).toBeNull();
+  expect(hanging.asked()).toBe(1);
+  stop.abort();
+  await checked;
+  expect(await pauseOf(slow)).toMatchObject({ kind: 'unavailable' });
+});
+
+test('what is throttled while the SIEM answers a plain word is tried again, and pauses nothing', async () => {
+  const made = await start(1);
+  siem.answerWith(429, 'queries');
+  time.now = hour(1);
+  await runDue(deps, time.now, { leaveWaiting: true });
+  expect(await pauseOf(made)).toBeNull();
+  const { runs } = (await made.org.call('GET', `/api/detections/${made.ids[0]}/runs`)).body;
+  expect(runs).toMatchObject([{ status: 'queued', attempt: 1, failure: { kind: 'throttled', retryable: true } }]);
+});
+
+test('missing rights pause until the query that met them would run', async () => {
+  const made = await start(1);
+  siem.answerWith(403, 'queries');
+  await runAt(1);
+  await checkDue(made);
+  await checkPausedConnections(deps, signal);
+  expect(await pauseOf(made)).toMatchObject({ kind: 'rights_missing' });
+  expect(await eventsOf(made)).toEqual(['Connection paused: Logs']);
+});
+
+test('a run by hand tries a paused connection and tells what it met; a check that goes well ends the pause', async () => {
+  const made = await start(1);
+  siem.answerWith(503);
+  await runAt(1);
+  const url = `/api/detections/${made.ids[0]}`;
+  const { runId } = (await made.org.call('POST', `${url}/run`, {})).body;
+  await runDue(deps, time.now);
+  const run = (await made.org.call('GET', `/api/runs/${runId}`)).body;
+  expect(run).toMatchObject({ status: 'failed', failure: { kind: 'unavailable', blame: 'upstream' } });
+  siem.answerWith(200);
+  await made.org.call('POST', `/api/connections/${made.connectionId}/check`);
+  expect(await pauseOf(made)).toBeNull();
+  await runAt(1);
+  expect(await coverageOf(made)).toEqual([{ from: hour(0), to: hour(1) }]);
+});
+
+test('no more runs ask a connection at once than it has places, other runs go on', async () => {
+  const made = await start(5, { places: 2 });
+  await made.org.call('POST', '/api/detections', {
+    name: 'local',
+    detectionCategory: 'custom',
+    systemPrompt: 'Judge it.',
+    detectionQuery: 'SELECT 1',
+    detectionCadence: 'hourly',
+  });
+  time.now = hour(1);
+  await enqueueDueRunsAcrossOrgs(deps.db, { now: time.now, spreadMs: 0, limit: 100 });
+  const first = await claimRunsAcrossOrgs(deps.db, time.now, 5);
+  const second = await claimRunsAcrossOrgs(deps.db, time.now, 5);
+  const claimed = [...first, ...second].map(({ detectionId }) => detectionId);
+  expect(claimed.filter((id) => made.ids.includes(id))).toHaveLength(2);
+  expect(claimed).toHaveLength(3);
+});
+
+test('many runs that wait for a paused connection hold up no claim', async () => {
+  const made = await start(1);
+  siem.answerWith(401);
+  await runAt(1);
+  await inOrg(deps.db, made.org.id, (tx) =>
+    sql`insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at, begun, connection_id)
+      select ${made.org.id}, gen_random_uuid(), ${made.ids[0]}, 'schedule', ${hour(1)}, ${hour(1)}, true, ${made.connectionId}::uuid from generate_series(1, 20000)`.execute(
+      tx,
+    ),
+  );
+  const begun = performance.now();
+  expect(await claimRunsAcrossOrgs(deps.db, hour(2), 2)).toEqual([]);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});

@@ -1,0 +1,117 @@
+import type { Deps } from '../../app/deps.ts';
+import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { PageQuery } from '../../platform/lib/page-request.ts';
+import { checkConnection, getFields } from './check-connection.ts';
+import {
+  changeConnection,
+  createConnection,
+  getConnection,
+  getConnections,
+  getKinds,
+  removeConnection,
+} from './connections.ts';
+import {
+  CheckConnection,
+  Connection,
+  ConnectionCheck,
+  ConnectionFields,
+  ConnectionKinds,
+  ConnectionList,
+  ConnectionPath,
+  CreateConnection,
+  UpdateConnection,
+} from './connections.schema.ts';
+
+const tags = ['connections'];
+const read = { scope: 'detections:read' } as const;
+const admin = { scope: 'connections:admin' } as const;
+
+export function connectionRoutes(app: App, deps: Deps): void {
+  app.route({
+    method: 'GET',
+    url: '/api/connections/kinds',
+    config: read,
+    schema: { tags, summary: 'List the SIEMs that a connection may be to', response: { 200: ConnectionKinds } },
+    handler: () => getKinds(),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/connections',
+    config: read,
+    schema: {
+      tags,
+      summary: 'List connections: the embedded store, then the newest first',
+      querystring: PageQuery,
+      response: { 200: ConnectionList },
+    },
+    handler: (request) => getConnections(deps, callerOf(request), request.query),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/connections',
+    config: admin,
+    schema: { tags, summary: 'Create a connection to a SIEM', body: CreateConnection, response: { 200: Connection } },
+    handler: (request) => createConnection(deps, callerOf(request), request.body),
+  });
+  oneConnection(app, deps);
+}
+
+function oneConnection(app: App, deps: Deps): void {
+  app.route({
+    method: 'GET',
+    url: '/api/connections/:id',
+    config: read,
+    schema: { tags, summary: 'Get a connection', params: ConnectionPath, response: { 200: Connection } },
+    handler: (request) => getConnection(deps, callerOf(request), request.params.id),
+  });
+  app.route({
+    method: 'PUT',
+    url: '/api/connections/:id',
+    config: admin,
+    schema: {
+      tags,
+      summary: 'Change a connection; absent fields stay',
+      params: ConnectionPath,
+      body: UpdateConnection,
+      response: { 200: Connection },
+    },
+    handler: (request) => changeConnection(deps, callerOf(request), request.params.id, request.body),
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/api/connections/:id',
+    config: { ...admin, noBody: true },
+    schema: {
+      tags,
+      summary: 'Delete a connection that no detection names',
+      params: ConnectionPath,
+      response: { 200: Connection },
+    },
+    handler: (request) => removeConnection(deps, callerOf(request), request.params.id),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/connections/:id/check',
+    config: { ...admin, bodyOptional: true },
+    schema: {
+      tags,
+      summary: 'Ask whether a connection answers, and whether a query would run',
+      params: ConnectionPath,
+      body: CheckConnection,
+      response: { 200: ConnectionCheck },
+    },
+    handler: (request) => checkConnection(deps, callerOf(request), request.params.id, request.body),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/connections/:id/fields',
+    config: read,
+    schema: {
+      tags,
+      summary: 'List what a connection can be asked for',
+      params: ConnectionPath,
+      response: { 200: ConnectionFields },
+    },
+    handler: (request) => getFields(deps, callerOf(request), request.params.id),
+  });
+}

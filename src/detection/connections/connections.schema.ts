@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { text } from '../../platform/lib/text/bounded-text.ts';
+import { remoteConnectors, type RemoteKind } from '../siem/registry.ts';
+
+export const remoteKinds = Object.keys(remoteConnectors) as [RemoteKind, ...RemoteKind[]];
+const kinds = ['local', ...remoteKinds] as const;
+
+const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
+
+const fields = {
+  name: text({ min: 1, max: 255 }),
+  settings: z.record(z.string(), z.unknown()).describe('Of its kind: see GET /api/connections/kinds.'),
+  credentials: z
+    .record(z.string(), z.unknown())
+    .describe('Of its kind. Stored encrypted and never shown; with a new address they have to be given again.'),
+  clock: z
+    .enum(['ingest', 'event'])
+    .describe('What windows are on. ingest needs a column for it in the settings, and is then the default.'),
+  delayMinutes: z.int().min(0).max(1440).describe('How far a window lies behind its slot.'),
+  recheckMinutes: z
+    .int()
+    .min(0)
+    .max(10_080)
+    .describe('On the clock event: how long after its slot a window is examined once more; 0: not at all.'),
+  places: z.int().min(1).max(100).describe('Runs that may ask it at the same time.'),
+};
+
+export const CreateConnection = z.strictObject({
+  kind: z.enum(remoteKinds),
+  name: fields.name,
+  settings: fields.settings,
+  credentials: fields.credentials,
+  clock: fields.clock.optional(),
+  delayMinutes: fields.delayMinutes.default(5),
+  recheckMinutes: fields.recheckMinutes.default(360),
+  places: fields.places.default(4),
+});
+export type CreateConnection = z.infer<typeof CreateConnection>;
+
+const readOnly = ['id', 'kind', 'isDefault', 'pause', 'createdAt', 'updatedAt'];
+
+/** Absent means unchanged; `settings` and `credentials` are replaced whole. What GET gave may be sent back. */
+export const UpdateConnection = z.preprocess((value) => {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !readOnly.includes(key)));
+}, z.strictObject(fields).partial());
+export type UpdateConnection = z.infer<typeof UpdateConnection>;
+
+export const Connection = z
+  .object({
+    id: z.string(),
+    kind: z.enum(kinds),
+    name: z.string(),
+    isDefault: z.boolean().describe('The embedded log store, which a detection asks that names no other.'),
+    settings: fields.settings,
+    clock: z.enum(['ingest', 'event']),
+    delayMinutes: z.int(),
+    recheckMinutes: z.int(),
+    places: z.int(),
+    pause: z
+      .object({ kind: z.string(), message: z.string(), since: time })
+      .nullable()
+      .describe('Why no run asks it at present; it is checked every five minutes.'),
+    createdAt: time.nullable(),
+    updatedAt: time.nullable(),
+  })
+  .meta({ id: 'Connection' });
+export type Connection = z.infer<typeof Connection>;
+
+export const ConnectionList = z.object({ connections: z.array(Connection), nextCursor: z.string().nullable() });
+export type ConnectionList = z.infer<typeof ConnectionList>;
+
+export const ConnectionKinds = z.object({
+  kinds: z.array(
+    z.object({
+      kind: z.enum(remoteKinds),
+      label: z.string(),
+      language: z.string().describe('What its queries are written in.'),
+      writing: z.string().describe('How one is written, and what bounds it to its window.'),
+      settings: z.record(z.string(), z.unknown()).describe('A JSON schema.'),
+      credentials: z.record(z.string(), z.unknown()).describe('A JSON schema.'),
+    }),
+  ),
+});
+export type ConnectionKinds = z.infer<typeof ConnectionKinds>;
+
+export const CheckConnection = z.strictObject({
+  query: text({ min: 1, max: 100_000 }).optional().describe('Also check that this query would run.'),
+});
+export type CheckConnection = z.infer<typeof CheckConnection>;
+
+export const ConnectionCheck = z.object({ ok: z.literal(true), ms: z.number() });
+export type ConnectionCheck = z.infer<typeof ConnectionCheck>;
+
+export const ConnectionFields = z.object({
+  datasets: z.array(
+    z.object({ dataset: z.string(), fields: z.array(z.object({ name: z.string(), type: z.string() })) }),
+  ),
+});
+export type ConnectionFields = z.infer<typeof ConnectionFields>;
+
+export const ConnectionPath = z.object({ id: z.guid('must be a UUID').toLowerCase() });

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { startApp } from '../../../test/support/harness.ts';
+
+const { newOrg } = await startApp();
+const detection = { name: 'x', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'SELECT 1' };
+
+test('budgets are part of a detection: set, shown, changed as a new revision, taken back', async () => {
+  const org = await newOrg();
+  const made = (await org.call('POST', '/api/detections', { ...detection, budgets: { tokensPerRun: 5 } })).body;
+  expect([made.budgets, made.revision]).toEqual([{ tokensPerRun: 5 }, 1]);
+  const url = `/api/detections/${made.id}`;
+  const put = async (budgets: unknown) => (await org.call('PUT', url, { budgets })).body;
+  expect(await put({ usdPerRun: 0 })).toMatchObject({ budgets: { usdPerRun: 0 }, revision: 2 });
+  expect((await org.call('GET', url)).body.budgets).toEqual({ usdPerRun: 0 });
+  const cleared = await put({});
+  expect([cleared.revision, 'budgets' in cleared]).toEqual([3, false]);
+  const restored = await org.call('POST', `${url}/revisions/2/restore`);
+  expect(restored.body.budgets).toEqual({ usdPerRun: 0 });
+});
+
+test.each([
+  [{ tokensPerRun: 0 }, '/budgets/tokensPerRun'],
+  [{ usdPerRun: -1 }, '/budgets/usdPerRun'],
+  [{ stepsPerEntity: 1.5 }, '/budgets/stepsPerEntity'],
+  [{ tokensPerOrganizationMonth: 5 }, '/budgets'],
+  [null, '/budgets'],
+])('budgets %j are refused at %s', async (budgets, pointer) => {
+  const org = await newOrg();
+  const { status, body } = await org.call('POST', '/api/detections', { ...detection, budgets });
+  expect([status, body.errors[0].pointer]).toEqual([400, expect.stringContaining(pointer)]);
+});
+
+test('a built-in agent has budgets of its own', async () => {
+  const org = await newOrg();
+  const { agents } = (await org.call('GET', '/api/agents')).body;
+  const { id } = agents.find((agent: { isBuiltIn: boolean }) => agent.isBuiltIn);
+  const put = await org.call('PUT', `/api/agents/${id}`, { budgets: { usdPerDetectionDay: 1 } });
+  expect([put.status, put.body.budgets]).toEqual([200, { usdPerDetectionDay: 1 }]);
+});

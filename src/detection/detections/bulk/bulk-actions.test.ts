@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
+
+const { newOrg } = await startApp();
+const body = { name: 'One', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'SELECT 1' };
+
+async function ok(answer: ReturnType<TestOrg['call']>) {
+  const { status, body: given } = await answer;
+  expect(status, JSON.stringify(given)).toBe(200);
+  return given;
+}
+const create = (org: TestOrg, more: object = {}) => ok(org.call('POST', '/api/detections', { ...body, ...more }));
+const bulk = (org: TestOrg, request: object) => ok(org.call('POST', '/api/detections/bulk', request));
+const outcomes = ({ results }: { results: { outcome: string; code: string | null }[] }) =>
+  results.map(({ outcome, code }) => code ?? outcome);
+const records = async (org: TestOrg) => (await ok(org.call('GET', '/api/detections'))).detections;
+
+test('a bulk action has a result for each, and a dry run changes nothing', async () => {
+  const org = await newOrg();
+  const scheduled = await create(org, { detectionCadence: 'hourly', tags: ['a'] });
+  const bare = await create(org, { name: 'Two' });
+  const stranger = await create(await newOrg());
+  const ids = [scheduled.id, bare.id, stranger.id];
+  const before = await records(org);
+  for (const action of ['enable', 'disable', 'delete']) await bulk(org, { action, ids, dryRun: true });
+  expect(await records(org)).toEqual(before);
+  const audit = (await ok(org.call('GET', '/api/audit'))).entries.length;
+  expect(outcomes(await bulk(org, { action: 'enable', ids, dryRun: true }))).toEqual([
+    'unchanged',
+    expect.stringMatching(/\w/),
+    'not_found',
+  ]);
+  expect((await ok(org.call('GET', '/api/audit'))).entries).toHaveLength(audit);
+  expect(outcomes(await bulk(org, { action: 'tag', ids, tags: ['B', 'a'] }))).toEqual([
+    'changed',
+    'changed',
+    'not_found',
+  ]);
+  expect((await records(org)).map(({ tags }: { tags: string[] }) => tags)).toEqual([
+    ['b', 'a'],
+    ['a', 'b'],
+  ]);
+  expect(outcomes(await bulk(org, { action: 'untag', filter: { tag: 'b' }, tags: ['b'] }))).toEqual([
+    'changed',
+    'changed',
+  ]);
+  expect(outcomes(await bulk(org, { action: 'disable', filter: { enabled: 'true' } }))).toEqual(['changed']);
+  expect(outcomes(await bulk(org, { action: 'delete', filter: {} }))).toEqual(['changed', 'changed']);
+  expect(await records(org)).toEqual([]);
+  expect(outcomes(await bulk(org, { action: 'restore', ids: ids.slice(0, 2) }))).toEqual(['changed', 'changed']);
+  expect(await records(org)).toHaveLength(2);
+});
+
+test.each([
+  [{ action: 'enable' }, '/ids'],
+  [{ action: 'enable', ids: ['x'] }, '/ids/0'],
+  [{ action: 'enable', ids: [], filter: {} }, '/ids'],
+  [{ action: 'tag', filter: {} }, '/tags'],
+  [{ action: 'explode', filter: {} }, '/action'],
+  [{ action: 'enable', filter: { color: 'red' } }, '/filter/color'],
+])('a bad bulk request %#', async (request, pointer) => {
+  const answer = await (await newOrg()).call('POST', '/api/detections/bulk', request);
+  expect([answer.status, answer.body.errors?.[0]?.pointer]).toEqual([400, pointer]);
+});
+
+test('what is exported can be imported elsewhere, and again without a change', async () => {
+  const from = await newOrg();
+  const full = await create(from, {
+    detectionCadence: 'daily',
+    enabled: false,
+    tags: ['x'],
+    entityField: 'user',
+    lookbackMinutes: 10_000,
+    suppressionMinutes: 0,
+    structuredOutputSchema: { type: 'object' },
+    inputs: [{ type: 'text', name: 'n' }],
+  });
+  await create(from, { name: 'Two', siemType: 'splunk' });
+  const set = { tests: [{ name: 't', events: [{ a: 1 }], expect: [] }], localQuery: 'SELECT 2' };
+  await ok(from.call('PUT', `/api/detections/${full.id}/tests`, set));
+  const { detections } = await ok(from.call('GET', '/api/detections/export'));
+  expect(detections.map(({ name }: { name: string }) => name)).toEqual(['One', 'Two']);
+  expect(detections[0]).toMatchObject(set);
+
+  const to = await newOrg();
+  const load = (given: unknown[], dryRun = false) =>
+    ok(to.call('POST', '/api/detections/import', { detections: given, dryRun }));
+  expect(outcomes(await load(detections, true))).toEqual(['created', 'created']);
+  expect(await records(to)).toEqual([]);
+  expect(outcomes(await load(detections))).toEqual(['created', 'created']);
+  const strip = (one: object) => ({ ...one, id: undefined });
+  const again = (await ok(to.call('GET', '/api/detections/export'))).detections;
+  expect(again.map(strip)).toEqual(detections.map(strip));
+  expect(outcomes(await load(detections))).toEqual(['unchanged', 'unchanged']);
+  const changed = [{ ...again[0], name: 'Renamed' }, { ...again[1], tests: set.tests }, { name: 'No query' }];
+  expect(outcomes(await load(changed, true))).toEqual(['updated', 'updated', 'validation_failed']);
+  expect((await records(to)).map(({ name }: { name: string }) => name)).toEqual(['Two', 'One']);
+  expect(outcomes(await load(changed))).toEqual(['updated', 'updated', 'validation_failed']);
+  expect((await records(to)).map(({ name }: { name: string }) => name)).toEqual(['Two', 'Renamed']);
+  await ok(to.call('DELETE', `/api/detections/${again[0].id}`));
+  expect(outcomes(await load([changed[0]]))).toEqual(['conflict']);
+});

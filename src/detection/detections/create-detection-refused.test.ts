@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { startApp } from '../../../test/support/harness.ts';
+import { input } from '../../../test/support/detection/detection-factory.ts';
+
+const { newOrg } = await startApp({ clock: () => new Date('2026-03-04T10:20:30.400Z') });
+const org = await newOrg();
+
+async function refused(body: unknown): Promise<{ pointer: string; code: string }[]> {
+  const { status, body: problem } = await org.call('POST', '/api/detections', body);
+  expect(status).toBe(400);
+  expect(problem).toMatchObject({ status: 400, code: 'validation_failed' });
+  return problem.errors;
+}
+
+describe('refused with 400 and a pointer', () => {
+  test.each([
+    [{ name: '' }, '/name', 'too_small'],
+    [{ name: 'x'.repeat(256) }, '/name', 'too_big'],
+    [{ name: '😀'.repeat(256) }, '/name', 'too_big'],
+    [{ name: null }, '/name', 'invalid_type'],
+    [{ name: 5 }, '/name', 'invalid_type'],
+    [{ name: undefined }, '/name', 'invalid_type'],
+    [{ name: 'a\u0000' }, '/name', 'invalid_text'],
+    [{ description: 'x'.repeat(1001) }, '/description', 'too_big'],
+    [{ detectionCategory: 'other' }, '/detectionCategory', 'invalid_value'],
+    [{ detectionCategory: null }, '/detectionCategory', 'invalid_value'],
+    [{ detectionCategory: undefined }, '/detectionCategory', 'invalid_value'],
+    [{ systemPrompt: '' }, '/systemPrompt', 'too_small'],
+    [{ systemPrompt: undefined }, '/systemPrompt', 'invalid_type'],
+    [{ detectionQuery: '' }, '/detectionQuery', 'too_small'],
+    [{ detectionQuery: null }, '/detectionQuery', 'invalid_type'],
+    [{ siemType: 1 }, '/siemType', 'invalid_type'],
+    [{ toolNames: 'get_rows' }, '/toolNames', 'invalid_type'],
+    [{ toolNames: ['a', 1] }, '/toolNames/1', 'invalid_type'],
+    [{ detectionCadence: 'monthly' }, '/detectionCadence', 'invalid_value'],
+    [{ customCronSchedule: 5 }, '/customCronSchedule', 'invalid_type'],
+    [{ customCronSchedule: '' }, '/customCronSchedule', 'invalid_cron'],
+    [{ customCronSchedule: '*/30 * * * *' }, '/customCronSchedule', 'invalid_cron'],
+    [{ customCronSchedule: '0,30 * * * *' }, '/customCronSchedule', 'invalid_cron'],
+    [{ customCronSchedule: '@daily' }, '/customCronSchedule', 'invalid_cron'],
+    [{ customCronSchedule: '0 0 0 * * *' }, '/customCronSchedule', 'invalid_cron'],
+    [{ customCronSchedule: '0 0 30 2 *' }, '/customCronSchedule', 'invalid_cron'],
+    [{ customCronSchedule: '0 0 29 2 */7' }, '/customCronSchedule', 'invalid_cron'],
+    [{ tags: null }, '/tags', 'invalid_type'],
+    [{ tags: ['ok', ''] }, '/tags/1', 'too_small'],
+    [{ tags: ['x'.repeat(101)] }, '/tags/0', 'too_big'],
+    [{ tags: ['İ'.repeat(100)] }, '/tags/0', 'custom'],
+    [{ enabled: true }, '/enabled', 'no_schedule'],
+    [{ enabled: null }, '/enabled', 'invalid_type'],
+    [{ modelAlias: 'gpt' }, '/modelAlias', 'unknown_model_alias'],
+    [{ planningMode: 'sometimes' }, '/planningMode', 'invalid_value'],
+    [{ mode: 'fast' }, '/mode', 'invalid_value'],
+    [{ inputs: [{ type: 'text' }] }, '/inputs/0/name', 'invalid_type'],
+    [{ inputs: [{ type: 'other', name: 'a' }] }, '/inputs/0/type', 'invalid_value'],
+    [{ inputs: [{ type: 'text', name: 'a', secret: 1 }] }, '/inputs/0/secret', 'unknown_field'],
+    [{ contextDocs: [{ provider: 'x', id: '1', name: 'n' }] }, '/contextDocs/0/mimeType', 'invalid_type'],
+    [{ structuredOutputSchema: null }, '/structuredOutputSchema', 'invalid_type'],
+    [{ structuredOutputSchema: { required: 'a' } }, '/structuredOutputSchema/required', 'invalid_type'],
+    [
+      { structuredOutputSchema: { additionalProperties: 1 } },
+      '/structuredOutputSchema/additionalProperties',
+      'invalid_type',
+    ],
+    [{ connectionId: 'nine' }, '/connectionId', 'invalid_format'],
+    [{ connectionId: '0197a0c0-0000-7000-8000-000000000000' }, '/connectionId', 'unknown_connection'],
+    [{ entityField: '' }, '/entityField', 'too_small'],
+    [{ lookbackMinutes: 1.5, detectionCadence: 'hourly' }, '/lookbackMinutes', 'invalid_type'],
+    [{ lookbackMinutes: 119, detectionCadence: 'hourly' }, '/lookbackMinutes', 'too_short'],
+    [{ lookbackMinutes: 20_159, detectionCadence: 'weekly' }, '/lookbackMinutes', 'too_short'],
+    [{ suppressionMinutes: -1 }, '/suppressionMinutes', 'too_small'],
+    [{ detectionCadance: 'hourly' }, '/detectionCadance', 'unknown_field'],
+    [{ 'a/b~c': 1 }, '/a~1b~0c', 'unknown_field'],
+    [{ constructor: 1 }, '/constructor', 'unknown_field'],
+    [{ rationale: 'x' }, '/rationale', undefined],
+  ])('%j: %s %s', async (more, pointer, code) => {
+    // A name of the record that this body does not set is ignored, so it alone is no error.
+    if (code === undefined) return expect((await org.call('POST', '/api/detections', input(more))).status).toBe(200);
+    expect(await refused(input(more))).toContainEqual(expect.objectContaining({ pointer, code }));
+  });
+
+  test('every wrong field at once', async () => {
+    const errors = await refused({ name: '', toolNames: [1], unknown: 1 });
+    expect(errors.map(({ pointer }) => pointer).toSorted()).toEqual([
+      '/detectionCategory',
+      '/detectionQuery',
+      '/name',
+      '/systemPrompt',
+      '/toolNames/0',
+      '/unknown',
+    ]);
+  });
+
+  test.each([
+    ['{', 'malformed_json'],
+    ['', 'validation_failed'],
+    ['[]', 'validation_failed'],
+    ['null', 'validation_failed'],
+    ['"x"', 'validation_failed'],
+  ])('the body %j', async (body, code) => {
+    const answer = await org.call('POST', '/api/detections', Buffer.from(body));
+    expect([answer.status, answer.body.code]).toEqual([400, code]);
+    expect(answer.body.detail).not.toMatch(/^:/);
+  });
+
+  test('what is missing is called so', async () => {
+    expect(await refused(input({ systemPrompt: undefined }))).toMatchObject([{ detail: 'is missing' }]);
+  });
+
+  test('a name that would reach a prototype', async () => {
+    const body = JSON.stringify(input()).replace('{', '{"__proto__":{"enabled":true},');
+    expect(await refused(body)).toContainEqual(
+      expect.objectContaining({ pointer: '/__proto__', code: 'unknown_field' }),
+    );
+  });
+
+  test('an output schema nested too deep', async () => {
+    const schema = `{"items":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    const body = JSON.stringify(input()).replace('{', `{"structuredOutputSchema":${schema},`);
+    expect(await refused(body)).toContainEqual(
+      expect.objectContaining({ pointer: '/structuredOutputSchema', code: 'custom' }),
+    );
+  });
+});

@@ -1,0 +1,135 @@
+import type { Deps } from '../../../app/deps.ts';
+import { callerOf, type App } from '../../../platform/http/app-type.ts';
+import { PageQuery } from '../../../platform/lib/page-request.ts';
+import {
+  DiffQuery,
+  NewPrompt,
+  PromptDiff,
+  PromptList,
+  PromptPath,
+  PromptVersion,
+  Revision,
+  RevisionDiff,
+  RevisionList,
+  RevisionPath,
+} from './history.schema.ts';
+import { IdPath } from '../record/detection-input.ts';
+import { activatePrompt, diffPrompts, getPrompt, getPrompts, writePrompt } from './prompts.ts';
+import { diffRevisions, getRevision, getRevisions, restoreRevision } from './revisions.ts';
+import { withEtag } from '../detections.routes.ts';
+import { Detection } from '../record/detection.schema.ts';
+
+const tags = ['detections'];
+const read = { scope: 'detections:read' } as const;
+const write = { scope: 'detections:write' } as const;
+
+export function promptRoutes(app: App, deps: Deps): void {
+  app.route({
+    method: 'GET',
+    url: '/api/detections/:id/prompts',
+    config: read,
+    schema: {
+      tags,
+      summary: 'List the versions of a prompt, newest first',
+      params: IdPath,
+      querystring: PageQuery,
+      response: { 200: PromptList },
+    },
+    handler: (request) => getPrompts(deps, callerOf(request), request.params.id, request.query),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/detections/:id/prompts',
+    config: write,
+    schema: {
+      tags,
+      summary: 'Write the next version of a prompt without activating it',
+      params: IdPath,
+      body: NewPrompt,
+      response: { 200: PromptVersion },
+    },
+    handler: (request) => writePrompt(deps, callerOf(request), request.params.id, request.body),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/detections/:id/prompts/diff',
+    config: read,
+    schema: {
+      tags,
+      summary: 'How two versions of a prompt differ, line by line',
+      params: IdPath,
+      querystring: DiffQuery,
+      response: { 200: PromptDiff },
+    },
+    handler: (request) => diffPrompts(deps, callerOf(request), request.params.id, request.query),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/detections/:id/prompts/:version',
+    config: read,
+    schema: { tags, summary: 'One version of a prompt', params: PromptPath, response: { 200: PromptVersion } },
+    handler: (request) => getPrompt(deps, callerOf(request), request.params.id, request.params.version),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/detections/:id/prompts/:version/activate',
+    config: { ...write, noBody: true },
+    schema: {
+      tags,
+      summary: 'Make a version of a prompt the active one',
+      params: PromptPath,
+      response: { 200: Detection },
+    },
+    handler: async (request, reply) =>
+      withEtag(reply, await activatePrompt(deps, callerOf(request), request.params, request.headers['if-match'])),
+  });
+}
+
+export function revisionRoutes(app: App, deps: Deps): void {
+  app.route({
+    method: 'GET',
+    url: '/api/detections/:id/revisions',
+    config: read,
+    schema: {
+      tags,
+      summary: 'List the revisions of a detection, newest first',
+      params: IdPath,
+      querystring: PageQuery,
+      response: { 200: RevisionList },
+    },
+    handler: (request) => getRevisions(deps, callerOf(request), request.params.id, request.query),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/detections/:id/revisions/diff',
+    config: read,
+    schema: {
+      tags,
+      summary: 'How two revisions of a detection differ, field by field',
+      params: IdPath,
+      querystring: DiffQuery,
+      response: { 200: RevisionDiff },
+    },
+    handler: (request) => diffRevisions(deps, callerOf(request), request.params.id, request.query),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/detections/:id/revisions/:revision',
+    config: read,
+    schema: { tags, summary: 'One revision of a detection', params: RevisionPath, response: { 200: Revision } },
+    handler: (request) => getRevision(deps, callerOf(request), request.params.id, request.params.revision),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/detections/:id/revisions/:revision/restore',
+    config: { ...write, noBody: true },
+    schema: {
+      tags,
+      summary: 'Make a detection what it was at a revision, as a new revision',
+      params: RevisionPath,
+      response: { 200: Detection },
+    },
+    handler: async (request, reply) =>
+      withEtag(reply, await restoreRevision(deps, callerOf(request), request.params, request.headers['if-match'])),
+  });
+}

@@ -1,0 +1,52 @@
+import { sql } from 'kysely';
+import { row, rows, type Tx } from '../../../platform/db/db.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+import type { Definition } from '../record/definition.ts';
+
+type Ref = { orgId: OrgId; detectionId: string };
+
+/** A detection's definition as it is now, deleted or not. */
+export async function findDefinition(tx: Tx, orgId: OrgId, detectionId: string): Promise<Definition | undefined> {
+  const found = await row(
+    tx,
+    sql<{ definition: string }>`
+      select v.definition from agents a join agent_revisions v
+        on v.organization_id = a.organization_id and v.agent_id = a.id and v.revision = a.revision
+      where a.organization_id = ${orgId} and a.id = ${detectionId} and a.agent_type = 'detection'`,
+  );
+  return found && (JSON.parse(found.definition) as Definition);
+}
+
+export type RevisionRow = {
+  revision: number;
+  createdAt: Date;
+  keyId: string | null;
+  keyName: string | null;
+  definition: string;
+  /** Of the revision before. */
+  before: string | null;
+};
+
+/** Revisions of a detection, newest first, below a number if one is given. */
+export function listRevisions(
+  tx: Tx,
+  { orgId, detectionId }: Ref,
+  { below, limit }: { below: number | null; limit: number },
+): Promise<RevisionRow[]> {
+  return rows(
+    tx,
+    sql<RevisionRow>`
+      select v.revision, v.created_at as "createdAt", v.key_id as "keyId", k.name as "keyName", v.definition, b.definition as before
+      from agent_revisions v
+      left join agent_revisions b on b.organization_id = v.organization_id and b.agent_id = v.agent_id and b.revision = v.revision - 1
+      left join api_keys k on k.organization_id = v.organization_id and k.id = v.key_id
+      where v.organization_id = ${orgId} and v.agent_id = ${detectionId} and (${below}::int is null or v.revision < ${below})
+      order by v.revision desc limit ${limit}`,
+  );
+}
+
+/** One revision. */
+export async function findRevision(tx: Tx, ref: Ref, revision: number): Promise<RevisionRow | undefined> {
+  const [found] = await listRevisions(tx, ref, { below: revision + 1, limit: 1 });
+  return found?.revision === revision ? found : undefined;
+}

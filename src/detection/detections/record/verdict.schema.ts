@@ -1,0 +1,52 @@
+import type { OutputSchema } from './detection-fields.ts';
+
+/** What an agent emits where its author set no schema of their own: one verdict per entity. */
+export const verdictSchema: OutputSchema = {
+  type: 'object',
+  title: 'Verdict',
+  description: 'The judgement of one entity, with the fields of its rows that prove it.',
+  properties: {
+    entity: { type: 'string' },
+    entityType: { type: 'string' },
+    triggered: { type: 'boolean' },
+    confidence: { type: 'integer', minimum: 0, maximum: 100 },
+    severity: { type: 'string', enum: ['none', 'low', 'medium', 'high', 'critical'] },
+    headline: { type: 'string' },
+    summary: { type: 'string' },
+    evidence: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          rowId: { type: 'string' },
+          field: { type: 'string' },
+          value: { type: 'string' },
+          why: { type: 'string' },
+        },
+        required: ['rowId', 'field', 'value', 'why'],
+        additionalProperties: false,
+      },
+    },
+    nextStep: { type: 'string' },
+  },
+  required: [
+    'entity',
+    'entityType',
+    'triggered',
+    'confidence',
+    'severity',
+    'headline',
+    'summary',
+    'evidence',
+    'nextStep',
+  ],
+  additionalProperties: false,
+};
+
+const defaultText = JSON.stringify(verdictSchema);
+
+/** The column of a schema: null stands for the default one, so that a later version may widen it. */
+export function storedSchema(schema: OutputSchema): string | null {
+  const text = JSON.stringify(schema);
+  return text === defaultText ? null : text;
+}

@@ -1,0 +1,42 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Tx } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+
+/** Removes hits last seen before then, with the candidates behind them. At most `limit`; answers how many. */
+export async function forgetHitsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
+  const { rows } = await sql`
+    with old as materialized (
+      select organization_id, id from hits where last_seen_at < ${before} and updated_at < ${before} limit ${limit} for update skip locked
+    ), seen as (
+      delete from hit_occurrences o using old where o.organization_id = old.organization_id and o.hit_id = old.id
+    ), behind as (
+      delete from candidates c using old where c.organization_id = old.organization_id and c.hit_id = old.id
+    ), known as (
+      delete from suppressions s using old where s.organization_id = old.organization_id and s.hit_id = old.id
+    )
+    select organization_id, id from old`.execute(tx);
+  const ids = rows as { organization_id: string; id: string }[];
+  await sql`
+    delete from hits h using unnest(${ids.map((row) => row.organization_id)}::uuid[], ${ids.map((row) => row.id)}::uuid[]) as o (organization_id, id)
+    where h.organization_id = o.organization_id and h.id = o.id`.execute(tx);
+  return ids.length;
+}
+
+/** Replaces each spelling of a value in what hits say. `without` makes the expression for a column. Answers how many hits. */
+export async function eraseFromHits(
+  tx: Tx,
+  orgId: OrgId,
+  {
+    holds,
+    without,
+  }: { holds: (columns: string[]) => RawBuilder<boolean>; without: (column: string) => RawBuilder<string> },
+): Promise<number> {
+  const columns = ['entity', 'headline', 'summary', 'next_step', 'evidence', 'rows', 'facts', 'model_disagrees'];
+  const { numAffectedRows } = await sql`
+    update hits set ${sql.join(columns.map((name) => sql`${sql.ref(name)} = ${without(name)}`))}
+    where organization_id = ${orgId} and ${holds(columns)}`.execute(tx);
+  await sql`update hit_changes set reason = ${without('reason')} where organization_id = ${orgId} and ${holds(['reason'])}`.execute(
+    tx,
+  );
+  return Number(numAffectedRows ?? 0);
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { detectionCategories, severities } from '../analysis/candidate.ts';
+import { PageQuery } from '../../platform/lib/page-request.ts';
+import { Instant } from '../../platform/lib/instant.ts';
+import { text } from '../../platform/lib/text/bounded-text.ts';
+
+export const hitStatuses = ['open', 'false_positive', 'benign', 'true_positive', 'outdated'] as const;
+export type HitStatus = (typeof hitStatuses)[number];
+
+const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
+
+export const HitPath = z.object({ id: z.guid('must be a UUID').toLowerCase() });
+
+export const HitFilter = PageQuery.extend({
+  detection: z.guid('must be a UUID').toLowerCase().optional().describe('Id of the detection.'),
+  status: z.enum(hitStatuses).optional(),
+  severity: z.enum(severities).optional(),
+  entity: text({ max: 1000 }).optional().describe('The entity, exactly.'),
+  from: Instant.optional().describe('Hits last seen at or after this time.'),
+  to: Instant.optional().describe('Hits first seen before this time.'),
+});
+export type HitFilter = z.infer<typeof HitFilter>;
+
+export const Hit = z
+  .object({
+    id: z.string(),
+    detectionId: z.string(),
+    entity: z.string(),
+    entityType: z.string(),
+    kind: z.enum(detectionCategories),
+    severity: z.enum(severities),
+    confidence: z.number().int(),
+    headline: z.string(),
+    summary: z.string(),
+    nextStep: z.string(),
+    evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
+    judged: z.boolean().describe('false: no judge came to it within a day; it stands by its facts.'),
+    modelDisagrees: z
+      .string()
+      .nullable()
+      .describe('Why the judge saw no hit where the facts alone are of high severity.'),
+    status: z.enum(hitStatuses),
+    revision: z.number().int(),
+    occurrenceCount: z.number().int().describe('Windows that it was seen in.'),
+    windowFrom: time,
+    windowTo: time,
+    firstSeenAt: time,
+    lastSeenAt: time,
+    createdAt: time,
+    updatedAt: time,
+  })
+  .meta({ id: 'Hit' });
+export type Hit = z.infer<typeof Hit>;
+
+export const HitList = z.object({ hits: z.array(Hit), nextCursor: z.string().nullable() });
+export type HitList = z.infer<typeof HitList>;
+
+const EvidenceRow = z.object({
+  rowId: z.string(),
+  time: z.string().nullable(),
+  fields: z.record(z.string(), z.string()),
+  eventIds: z.array(z.string()).optional(),
+});
+
+export const HitDetail = Hit.extend({
+  facts: z.record(z.string(), z.unknown()).describe('What code knows of it: counts, history, peers.'),
+  rows: z.array(EvidenceRow).describe('The rows behind it, as they were rendered for the judge.'),
+  runs: z.array(z.string()).describe('Ids of the runs that found it, the latest 200 occurrences.'),
+  occurrences: z
+    .array(z.object({ runId: z.string(), windowFrom: time, seenAt: time }))
+    .describe('Latest first, 200 at most.'),
+  history: z
+    .array(
+      z.object({
+        at: time,
+        keyId: z.string().nullable(),
+        from: z.enum(hitStatuses),
+        to: z.enum(hitStatuses),
+        reason: z.string().nullable(),
+      }),
+    )
+    .describe('Changes of its status by people, latest first, 200 at most.'),
+});
+export type HitDetail = z.infer<typeof HitDetail>;
+
+export const HitVerdict = z.strictObject({
+  status: z.enum(hitStatuses),
+  reason: text({ max: 2000 }).optional(),
+});
+export type HitVerdict = z.infer<typeof HitVerdict>;
+
+export const EntityFilter = HitFilter.pick({ limit: true, cursor: true, detection: true, status: true });
+export type EntityFilter = z.infer<typeof EntityFilter>;
+
+export const EntityList = z.object({
+  entities: z.array(
+    z.object({
+      entity: z.string(),
+      entityType: z.string(),
+      hits: z.number().int(),
+      open: z.number().int(),
+      severity: z.enum(severities).describe('The highest of its hits.'),
+      detectionIds: z.array(z.string()).describe('50 at most.'),
+      firstSeenAt: time,
+      lastSeenAt: time,
+    }),
+  ),
+  nextCursor: z.string().nullable(),
+});
+export type EntityList = z.infer<typeof EntityList>;

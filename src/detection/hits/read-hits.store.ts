@@ -1,0 +1,89 @@
+import { sql, type RawBuilder } from 'kysely';
+import { row, rows, type Tx } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { PageRequest } from '../../platform/lib/page-request.ts';
+import type { Hit } from './hits.schema.ts';
+
+/** A row of `hits` without its rows and facts; `evidence` is JSON text. */
+export type HitRow = Omit<
+  Hit,
+  'evidence' | 'windowFrom' | 'windowTo' | 'firstSeenAt' | 'lastSeenAt' | 'createdAt' | 'updatedAt'
+> & {
+  evidence: string;
+  windowFrom: Date;
+  windowTo: Date;
+  firstSeenAt: Date;
+  lastSeenAt: Date;
+  createdAt: Date;
+  updatedAt: Date;
+};
+
+export type HitDetailRow = HitRow & { facts: string; rows: string };
+export type OccurrenceRow = { runId: string; windowFrom: Date; seenAt: Date };
+
+const columns = sql`id, detection_id as "detectionId", entity, entity_type as "entityType", kind, severity, confidence, headline, summary,
+  next_step as "nextStep", evidence, judged, model_disagrees as "modelDisagrees", status, revision, occurrences as "occurrenceCount",
+  window_from as "windowFrom", window_to as "windowTo", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
+  created_at as "createdAt", updated_at as "updatedAt"`;
+
+export type HitQuery = {
+  detection?: string | undefined;
+  status?: string | undefined;
+  severity?: string | undefined;
+  entity?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+};
+
+/** Hits, newest first, `limit` + 1 of them. */
+export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }: PageRequest): Promise<HitRow[]> {
+  const { detection, status, severity, entity, from, to } = query;
+  const conditions: RawBuilder<unknown>[] = [
+    sql`organization_id = ${orgId}`,
+    ...(detection === undefined ? [] : [sql`detection_id = ${detection}`]),
+    ...(status === undefined ? [] : [sql`status = ${status}`]),
+    ...(severity === undefined ? [] : [sql`severity = ${severity}`]),
+    ...(entity === undefined ? [] : [sql`entity = ${entity}`]),
+    ...(from === undefined ? [] : [sql`last_seen_at >= ${from}`]),
+    ...(to === undefined ? [] : [sql`first_seen_at < ${to}`]),
+    ...(after ? [sql`(created_at, id) < (${after.at}, ${after.id}::uuid)`] : []),
+  ];
+  return rows(
+    tx,
+    sql<HitRow>`select ${columns} from hits where ${sql.join(conditions, sql` and `)} order by created_at desc, id desc limit ${limit + 1}`,
+  );
+}
+
+export function findHit(tx: Tx, orgId: OrgId, id: string): Promise<HitDetailRow | undefined> {
+  return row(
+    tx,
+    sql<HitDetailRow>`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = ${id}`,
+  );
+}
+
+/** Hits of these ids, in the order in which they were made. */
+export function listHitsOf(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[]> {
+  return rows(
+    tx,
+    sql<HitRow>`select ${columns} from hits where organization_id = ${orgId} and id = any(${ids}::uuid[]) order by created_at, id`,
+  );
+}
+
+/** Those of them whose detection is not deleted. */
+export function listLiveHitsOf(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[]> {
+  return rows(
+    tx,
+    sql<HitRow>`select ${columns} from hits where organization_id = ${orgId} and id = any(${ids}::uuid[])
+      and detection_id not in (select id from agents where organization_id = ${orgId} and deleted_at is not null) order by created_at, id`,
+  );
+}
+
+/** Where a hit was seen, latest first. */
+export function listOccurrences(tx: Tx, orgId: OrgId, hitId: string, limit: number): Promise<OccurrenceRow[]> {
+  return rows(
+    tx,
+    sql<OccurrenceRow>`
+      select run_id as "runId", window_from as "windowFrom", seen_at as "seenAt" from hit_occurrences
+      where organization_id = ${orgId} and hit_id = ${hitId} order by seen_at desc, run_id desc limit ${limit}`,
+  );
+}

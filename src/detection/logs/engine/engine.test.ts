@@ -1,0 +1,214 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterEach, expect, test } from 'vitest';
+import { SiemError } from '../../siem/connector.ts';
+import { newFolder } from '../../../../test/support/detection/log-store.ts';
+import { createEngine, type EngineOptions, type LogEngine } from './engine.ts';
+import type { QueryJob } from './protocol.ts';
+
+const folder = newFolder();
+const made: LogEngine[] = [];
+const start = (options: Partial<EngineOptions> = {}): LogEngine => {
+  const engine = createEngine({ directoryOf: () => folder, ...options });
+  made.push(engine);
+  return engine;
+};
+afterEach(async () => {
+  await Promise.all(made.splice(0).map((engine) => engine.close()));
+});
+
+const job = (sql: string, more: Partial<QueryJob> = {}): QueryJob => ({
+  sql,
+  tables: [{ name: 't', sql: 'SELECT range AS a FROM range(100)' }],
+  bounds: { from: '2024-01-01T00:00:00.000Z', to: '2024-01-01T01:00:00.000Z' },
+  aggregate: false,
+  mode: 'rows',
+  rowsMax: 1000,
+  bytesMax: 1_000_000,
+  ...more,
+});
+
+const failureOf = async (promise: Promise<unknown>): Promise<SiemError['failure']> => {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof SiemError) return error.failure;
+    throw error;
+  }
+  throw new Error('did not fail');
+};
+
+// None of these looks for an interrupt while it works.
+const pathological = [
+  "SELECT levenshtein(repeat('ab', 100000), repeat('ba', 100000)) FROM t",
+  "SELECT damerau_levenshtein(repeat('ab', 15000), repeat('ba', 15000)) FROM t",
+  'SELECT list_sort(list_transform(range(30000000), x -> hash(x)))[1] FROM t',
+  'SELECT list_sum(list_transform(range(30000000), x -> list_sum(range(x % 100)))) FROM t',
+];
+
+test(
+  'four queries that heed no interrupt at once end in query_timeout while this process answers as before',
+  { timeout: 30_000 },
+  async () => {
+    const engine = start();
+    await Promise.all(['a', 'b', 'c', 'd'].map((org) => engine.query(org, job('SELECT 1'), { timeoutMs: 10_000 })));
+    let slowest = 0;
+    let at = performance.now();
+    const beat = setInterval(() => {
+      slowest = Math.max(slowest, performance.now() - at - 20);
+      at = performance.now();
+    }, 20);
+    const began = performance.now();
+    const failures = await Promise.all(
+      pathological.map((sql, index) => failureOf(engine.query('abcd'[index]!, job(sql), { timeoutMs: 500 }))),
+    );
+    clearInterval(beat);
+    expect(failures).toEqual(
+      failures.map(() => expect.objectContaining({ kind: 'query_timeout', blame: 'author', retryable: false })),
+    );
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(slowest).toBeLessThan(500);
+    expect((await engine.query('a', job('SELECT 1 AS x'), { timeoutMs: 10_000 })).rows).toEqual([{ x: 1 }]);
+  },
+);
+
+test('a query beside the one that is killed is run again and answers', async () => {
+  const engine = start();
+  const killed = failureOf(engine.query('a', job(pathological[0]!), { timeoutMs: 300 }));
+  const beside = engine.query(
+    'a',
+    job('SELECT count(*) AS n FROM t x, t y, t z, t w WHERE x.a + y.a + z.a + w.a >= 0'),
+    { timeoutMs: 60_000 },
+  );
+  expect((await killed).kind).toBe('query_timeout');
+  expect((await beside).rows).toEqual([{ n: 100_000_000 }]);
+});
+
+test('a signal ends a query that waits and one that runs', async () => {
+  const engine = start({ atOnce: 1 });
+  const running = new AbortController();
+  const waiting = new AbortController();
+  const slow = 'SELECT count(*) FROM t x, t y, t z, t w, t v, t u WHERE x.a + y.a + z.a + w.a + v.a + u.a = 3';
+  const first = failureOf(engine.query('a', job(slow), { timeoutMs: 60_000, signal: running.signal }));
+  const second = failureOf(engine.query('a', job(slow), { timeoutMs: 60_000, signal: waiting.signal }));
+  setTimeout(() => waiting.abort(), 200);
+  expect(await second).toMatchObject({ kind: 'cancelled', blame: 'us' });
+  running.abort();
+  expect(await first).toMatchObject({ kind: 'cancelled', blame: 'us' });
+  expect(
+    await failureOf(engine.query('a', job('SELECT 1'), { timeoutMs: 1000, signal: running.signal })),
+  ).toMatchObject({ kind: 'cancelled' });
+});
+
+test('a query that wants more memory than it may have is refused, and the next one answers', async () => {
+  const engine = start({ memoryMb: 64, residentMb: 400 });
+  for (const sql of [
+    'SELECT list(a ORDER BY a)[1] FROM (SELECT x.a * y.a * z.a AS a FROM t x, t y, t z, t w)',
+    "SELECT length(repeat('x', 1500000000)) FROM t",
+  ]) {
+    expect(await failureOf(engine.query('a', job(sql), { timeoutMs: 20_000 }))).toMatchObject({
+      kind: 'query_memory',
+      blame: 'author',
+    });
+  }
+  expect((await engine.query('a', job('SELECT 1 AS x'), { timeoutMs: 10_000 })).rows).toEqual([{ x: 1 }]);
+});
+
+const children = (): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[1] === String(process.pid);
+      } catch {
+        return false;
+      }
+    });
+
+test.skipIf(process.platform !== 'linux')(
+  'a process that is killed from outside is our fault, and is replaced',
+  async () => {
+    const engine = start();
+    const before = new Set(children());
+    await engine.query('a', job('SELECT 1'), { timeoutMs: 10_000 });
+    const [pid] = children().filter((child) => !before.has(child));
+    expect(
+      readFileSync(`/proc/${pid}/environ`, 'utf8')
+        .split('\0')
+        .filter((line) => line && !line.startsWith('NODE_CHANNEL')),
+    ).toEqual([]);
+    expect(Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[16])).toBe(10);
+    const failed = failureOf(
+      engine.query('a', job('SELECT count(*) FROM t x, t y, t z, t w, t v WHERE x.a + y.a + z.a + w.a + v.a = 3'), {
+        timeoutMs: 60_000,
+      }),
+    );
+    setTimeout(() => process.kill(pid!, 'SIGKILL'), 200);
+    expect(await failed).toMatchObject({ kind: 'engine_failed', blame: 'us', retryable: true });
+    expect((await engine.query('a', job('SELECT 1 AS x'), { timeoutMs: 10_000 })).rows).toEqual([{ x: 1 }]);
+  },
+);
+
+test('engines are few, serve everyone in turn and end when they are idle', async () => {
+  const engine = start({ childrenMax: 2, idleMs: 300 });
+  const orgs = ['a', 'b', 'c', 'd', 'e'];
+  const answers = orgs.flatMap((org) =>
+    [1, 2].map((n) => engine.query(org, job(`SELECT ${n} AS n`), { timeoutMs: 30_000 })),
+  );
+  expect(engine.live()).toBeLessThanOrEqual(2);
+  expect((await Promise.all(answers)).map(({ rows }) => rows[0]!['n'])).toEqual(orgs.flatMap(() => [1, 2]));
+  await expect.poll(() => engine.live(), { timeout: 5000 }).toBe(0);
+});
+
+test('an organization that never stops asking does not keep another from its turn', async () => {
+  const engine = start({ childrenMax: 1 });
+  const state = { asking: true };
+  const busy = Promise.all(
+    [1, 2, 3].map(async () => {
+      while (state.asking) await engine.query('busy', job('SELECT count(*) FROM t x, t y, t z'), { timeoutMs: 30_000 });
+    }),
+  );
+  await engine.query('other', job('SELECT 1'), { timeoutMs: 30_000 });
+  state.asking = false;
+  await busy;
+});
+
+test('more rows than the bound are cut in the order of time and id, and counted', async () => {
+  const engine = start();
+  const sql = 'SELECT make_timestamp(1700000000000000 - a) AS _time, CAST(a AS VARCHAR) AS _id FROM t';
+  const result = await engine.query('a', job(sql, { rowsMax: 3 }), { timeoutMs: 10_000 });
+  expect(result).toMatchObject({ total: 100, truncated: true });
+  expect(result.rows.map((row) => row['_id'])).toEqual(['99', '98', '97']);
+  const whole = await engine.query('a', job(sql, { rowsMax: 100 }), { timeoutMs: 10_000 });
+  expect(whole).toMatchObject({ total: 100, truncated: false });
+  const bytes = await engine.query('a', job("SELECT a, repeat('x', 1000) AS x FROM t", { bytesMax: 10_000 }), {
+    timeoutMs: 10_000,
+  });
+  expect(bytes).toMatchObject({ total: 100, truncated: true });
+  expect(bytes.rows.length).toBeLessThan(10);
+});
+
+test('values come as JSON', async () => {
+  const engine = start();
+  const sql = `SELECT 9007199254740991 AS safe, 9007199254740993 AS big, 170141183460469231731687303715884105727::HUGEINT AS huge, 1.5::DECIMAL(5,2) AS dec,
+    TIMESTAMP '2024-01-02 03:04:05.678901' AS ts, DATE '2024-01-02' AS d, INTERVAL 90 MINUTE AS i, {'a': [1, NULL], 'b': {'c': true}} AS s, MAP {'k': 1} AS m,
+    '{"a":{"n":9007199254740993,"t":"x"}}'::JSON AS j, 'NaN'::DOUBLE AS nan, NULL AS none, 'a\\0b' AS t, [1, 2]::INTEGER[2] AS arr, true AS b, 1 AS x, 2 AS x`;
+  const { rows } = await engine.query('a', job(sql), { timeoutMs: 10_000 });
+  expect(rows).toEqual([
+    {
+      safe: 9007199254740991, big: '9007199254740993', huge: '170141183460469231731687303715884105727', dec: 1.5,
+      ts: '2024-01-02T03:04:05.678Z', d: '2024-01-02', i: '01:30:00', s: { a: [1, null], b: { c: true } }, m: { k: 1 },
+      j: { a: { n: '9007199254740993', t: 'x' } }, nan: 'NaN', none: null, t: 'a\\0b', arr: [1, 2], b: true, x: 1, x_1: 2,
+    },
+  ]); // prettier-ignore
+});
+
+test.each([
+  ['SELECT 1 AS x;', [{ x: 1 }]],
+  ['SELECT 1 AS x; -- the ; end', [{ x: 1 }]],
+  ["SELECT ';' AS x -- ;", [{ x: ';' }]],
+  ['SELECT 1 AS x /* ; */ ;; ', [{ x: 1 }]],
+  ['SELECT hour($window_end) AS x, $window_end - $window_start = INTERVAL 1 HOUR AS y', [{ x: 1, y: true }]],
+])('%s runs', async (sql, rows) => {
+  expect((await start().query('a', job(sql), { timeoutMs: 10_000 })).rows).toEqual(rows);
+});

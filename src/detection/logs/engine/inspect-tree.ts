@@ -1,0 +1,271 @@
+import { notAllowed, authorError } from './engine-failures.ts';
+import { aggregateFunctions, allowedFunctions, allowedTableFunctions, alternativeTo, clocks } from './functions.ts';
+
+/** A column as the text names it: `at` is the byte where it begins, `bare` that it stands alone in a select list and so names the output. */
+export type ColumnUse = { names: string[]; at: number; bare: boolean };
+
+/** What a statement that passed the allow-lists reads. All names of tables and aliases are in lower case. */
+export type Inspection = {
+  tables: string[];
+  columns: ColumnUse[];
+  aliases: string[];
+  /** Of the aliases those that stand for a whole row. */
+  rowNames: string[];
+  /** The text may reach columns that it does not name (`*`, NATURAL, a whole row). */
+  allColumns: boolean;
+  /** `_event` is only ever read by JSON functions, so that it needs no check of its own as JSON. */
+  eventAsText: boolean;
+  aggregate: boolean;
+  parameters: string[];
+};
+
+type Node = Record<string, unknown>;
+type Scope = { ctes: ReadonlySet<string>; outer: boolean };
+
+const parametersAllowed = new Set(['window_start', 'window_end']);
+const jsonReaders = new Set([
+  '->',
+  '->>',
+  'json_extract',
+  'json_extract_string',
+  'json_extract_path',
+  'json_extract_path_text',
+  'json_exists',
+  'json_value',
+]);
+
+const expressionClasses = new Set([
+  'BETWEEN', 'CASE', 'CAST', 'COLLATE', 'COLUMN_REF', 'COMPARISON', 'CONJUNCTION', 'CONSTANT', 'FUNCTION', 'LAMBDA', 'LAMBDA_REF', 'OPERATOR',
+  'PARAMETER', 'POSITIONAL_REFERENCE', 'STAR', 'SUBQUERY', 'TYPE', 'WINDOW',
+]); // prettier-ignore
+
+const nodeTypes = new Set([
+  'SELECT_NODE', 'SET_OPERATION_NODE', 'RECURSIVE_CTE_NODE', 'BASE_TABLE', 'EMPTY', 'EXPRESSION_LIST', 'JOIN', 'SUBQUERY', 'TABLE_FUNCTION',
+  'LIMIT_MODIFIER', 'LIMIT_PERCENT_MODIFIER', 'ORDER_MODIFIER', 'DISTINCT_MODIFIER', 'ASCENDING', 'DESCENDING', 'ORDER_DEFAULT',
+  'LIST_TYPE_INFO', 'STRUCT_TYPE_INFO', 'ARRAY_TYPE_INFO', 'DECIMAL_TYPE_INFO', 'ENUM_TYPE_INFO', 'STRING_TYPE_INFO', 'UNBOUND_TYPE_INFO',
+  'GENERIC_TYPE_INFO', 'ANY_TYPE_INFO', 'INTEGER_LITERAL_TYPE_INFO',
+]); // prettier-ignore
+
+const named: Record<string, string> = {
+  SHOW_REF: 'DESCRIBE, SHOW and SUMMARIZE are',
+  PIVOT: 'PIVOT and UNPIVOT are',
+  COLUMN_DATA: 'materialized tables are',
+};
+
+/**
+ * Holds the tree that `json_serialize_sql` made of a query against the allow-lists (source: DuckDB's serialized parse tree, where every node
+ * names its class or type). Every object of the tree is visited and what is not known is refused.
+ * Throws a SiemError: `query_error` for what does not parse, `query_not_allowed` for everything but one SELECT over datasets.
+ */
+export function inspectTree(serialized: string): Inspection {
+  const tree = JSON.parse(serialized) as Node;
+  if (tree['error'] === true) throw parseError(tree);
+  const statements = tree['statements'] as Node[];
+  if (statements.length !== 1)
+    throw notAllowed(`A detection's query is exactly one statement, and this is ${statements.length}.`);
+  const found: Inspection = {
+    tables: [],
+    columns: [],
+    aliases: [],
+    rowNames: [],
+    allColumns: false,
+    eventAsText: true,
+    aggregate: false,
+    parameters: [],
+  };
+  visit(statements[0], { ctes: new Set(), outer: true }, found);
+  const rowNames = new Set(found.rowNames);
+  if (found.columns.some((use) => use.names.length === 1 && rowNames.has(use.names[0]!.toLowerCase())))
+    found.allColumns = true;
+  return found;
+}
+
+function parseError(tree: Node): Error {
+  const message = String(tree['error_message'] ?? '');
+  if (tree['error_type'] === 'parser' || tree['error_type'] === 'syntax') {
+    const at = Number(tree['position']);
+    return authorError('query_error', Number.isInteger(at) ? `${message} (character ${at + 1})` : message);
+  }
+  if (message.startsWith('Only SELECT')) return notAllowed("A detection's query is one SELECT statement.");
+  return notAllowed(message || 'This statement is not allowed in a query.');
+}
+
+function visit(value: unknown, scope: Scope, found: Inspection): void {
+  if (Array.isArray(value)) {
+    for (const entry of value) visit(entry, scope, found);
+    return;
+  }
+  if (value === null || typeof value !== 'object') return;
+  const node = value as Node;
+  if (typeof node['class'] === 'string') visitExpression(node, scope, found);
+  else if (typeof node['type'] === 'string') visitNode(node, node['type'], scope, found);
+  else visitChildren(node, scope, found);
+}
+
+function visitChildren(node: Node, scope: Scope, found: Inspection): void {
+  for (const child of Object.values(node)) if (typeof child === 'object') visit(child, scope, found);
+}
+
+function addAlias(node: Node, found: Inspection): void {
+  if (typeof node['alias'] === 'string' && node['alias'] !== '') found.aliases.push(node['alias'].toLowerCase());
+}
+
+function addRowName(name: string, found: Inspection): void {
+  if (name === '') return;
+  found.aliases.push(name.toLowerCase());
+  found.rowNames.push(name.toLowerCase());
+}
+
+function visitExpression(node: Node, scope: Scope, found: Inspection): void {
+  const kind = String(node['class']);
+  if (!expressionClasses.has(kind)) throw notAllowed(`Expressions of the kind ${kind} are not allowed in a query.`);
+  addAlias(node, found);
+  if (kind === 'COLUMN_REF') visitColumn(node, found);
+  if (kind === 'STAR' || kind === 'POSITIONAL_REFERENCE') found.allColumns = true;
+  if (kind === 'PARAMETER') addParameter(node, found);
+  if (kind === 'FUNCTION' || kind === 'WINDOW') visitCall(node, kind, scope, found);
+  else if (kind === 'SUBQUERY') visitChildren(node, { ...scope, outer: false }, found);
+  else if (kind === 'LAMBDA') visitJsonReader(node, [node['lhs'], node['expr']], scope, found);
+  else visitChildren(node, scope, found);
+}
+
+function visitColumn(node: Node, found: Inspection): void {
+  const names = node['column_names'] as string[];
+  const last = lastName(node)!;
+  if (names.length === 1 && clocks.includes(last))
+    throw notAllowed(`${last} is not allowed in a query: ${alternativeTo(last)}.`);
+  if (last === '_event') found.eventAsText = false;
+  found.columns.push({ names, at: Number(node['query_location']), bare: false });
+}
+
+function addParameter(node: Node, found: Inspection): void {
+  const name = String(node['identifier']);
+  if (!parametersAllowed.has(name))
+    throw notAllowed(`The parameter $${name} is unknown: a query has $window_start and $window_end.`);
+  if (!found.parameters.includes(name)) found.parameters.push(name);
+}
+
+function checkName(node: Node, what: string): string {
+  const name = String(node['function_name']).toLowerCase();
+  const prefix = [node['catalog'], node['schema']].filter((part) => part && part !== 'main').join('.');
+  if (prefix)
+    throw notAllowed(
+      `The ${what} ${prefix}.${name} is not allowed in a query: functions are called by their plain names.`,
+    );
+  return name;
+}
+
+function visitCall(node: Node, kind: string, scope: Scope, found: Inspection): void {
+  const name = checkName(node, 'function');
+  if (!allowedFunctions.has(name)) {
+    const instead = alternativeTo(name);
+    throw notAllowed(`The function ${name} is not allowed in a query${instead ? `: ${instead}` : ''}.`);
+  }
+  if (kind === 'FUNCTION' && scope.outer && aggregateFunctions.has(name)) found.aggregate = true;
+  if (jsonReaders.has(name)) visitJsonReader(node, node['children'] as unknown[], scope, found);
+  else visitChildren(node, scope, found);
+}
+
+// The engine reads `a = 1 AND x->>'$.b'` as `(a = 1 AND x)->>'$.b'`, which fails only once a row comes that far.
+function refuseWeakArrow(first: Node | undefined): void {
+  const kind = String(first?.['class']);
+  if (!['CONJUNCTION', 'COMPARISON', 'BETWEEN'].includes(kind) && first?.['type'] !== 'OPERATOR_NOT') return;
+  throw authorError(
+    'query_error',
+    "The arrows -> and ->> bind weaker than AND, NOT and =: put them in parentheses, as in (_event->>'$.a') = 'x'.",
+  );
+}
+
+function visitJsonReader(node: Node, children: unknown[], scope: Scope, found: Inspection): void {
+  const first = children[0] as Node | undefined;
+  refuseWeakArrow(first);
+  const direct = first?.['class'] === 'COLUMN_REF' && lastName(first) === '_event';
+  const before = found.eventAsText;
+  visitChildren(node, scope, found);
+  // The visit of the children saw `_event` itself; a second, other use of it inside the same call is found by counting.
+  if (direct && before) found.eventAsText = countEvents(children) === 1;
+}
+
+function countEvents(value: unknown): number {
+  if (value === null || typeof value !== 'object') return 0;
+  const own = (value as Node)['class'] === 'COLUMN_REF' && lastName(value as Node) === '_event' ? 1 : 0;
+  return own + Object.values(value).reduce((sum: number, child) => sum + countEvents(child), 0);
+}
+
+function lastName(node: Node): string | undefined {
+  return (node['column_names'] as string[] | undefined)?.at(-1)?.toLowerCase();
+}
+
+function visitNode(node: Node, type: string, scope: Scope, found: Inspection): void {
+  if (!nodeTypes.has(type))
+    throw notAllowed(`${named[type] ?? `Parts of the kind ${type} are`} not allowed in a query.`);
+  addRowName(String(node['alias'] ?? ''), found);
+  if (type === 'BASE_TABLE') visitTable(node, scope, found);
+  if (type === 'TABLE_FUNCTION') return visitTableFunction(node, scope, found);
+  if (type === 'UNBOUND_TYPE_INFO' && (node['catalog'] || node['schema']))
+    throw notAllowed('Types are named without a schema in a query.');
+  if (type === 'JOIN') visitJoin(node, found);
+  if (Array.isArray(node['column_name_alias']) && node['column_name_alias'].length > 0) found.allColumns = true;
+  if (type.endsWith('_NODE')) return visitQuery(node, type, scope, found);
+  if (type === 'DISTINCT_MODIFIER' && scope.outer) found.aggregate = true;
+  visitChildren(node, scope, found);
+}
+
+function visitTable(node: Node, scope: Scope, found: Inspection): void {
+  const name = String(node['table_name']);
+  const qualified = [node['catalog_name'], node['schema_name'], name].filter(Boolean).join('.');
+  if (qualified !== name)
+    throw notAllowed(`The table ${qualified} is not allowed in a query: datasets are named without a schema.`);
+  if (node['at_clause']) throw notAllowed('AT is not allowed in a query.');
+  const lower = name.toLowerCase();
+  addRowName(name, found);
+  if (scope.ctes.has(lower)) return;
+  if (!/^[a-z][a-z0-9_]*$/.test(lower))
+    throw notAllowed(`"${name.slice(0, 100)}" is no dataset: a query reads datasets by name.`);
+  if (!found.tables.includes(lower)) found.tables.push(lower);
+}
+
+function visitTableFunction(node: Node, scope: Scope, found: Inspection): void {
+  const call = node['function'] as Node;
+  const name = checkName(call, 'table function');
+  if (call['class'] !== 'FUNCTION' || !allowedTableFunctions.has(name))
+    throw notAllowed(`The table function ${name} is not allowed in a query.`);
+  addRowName(name, found);
+  for (const [key, child] of Object.entries(node)) if (key !== 'function') visit(child, scope, found);
+  visitChildren(call, scope, found);
+}
+
+function visitJoin(node: Node, found: Inspection): void {
+  if (node['ref_type'] === 'NATURAL') found.allColumns = true;
+  for (const name of (node['using_columns'] as string[] | undefined) ?? [])
+    found.columns.push({ names: [name], at: -1, bare: false });
+}
+
+function visitQuery(node: Node, type: string, scope: Scope, found: Inspection): void {
+  const ctes = new Set(scope.ctes);
+  for (const entry of ((node['cte_map'] as Node)['map'] as Node[]) ?? []) {
+    const name = String(entry['key']).toLowerCase();
+    addRowName(name, found);
+    // A CTE sees those before it; its own name means the dataset, unless it is recursive (then the node below adds it).
+    visit(entry['value'], { ...scope, ctes: new Set(ctes) }, found);
+    ctes.add(name);
+  }
+  const grouped =
+    ((node['group_expressions'] as unknown[] | undefined) ?? []).length > 0 ||
+    node['aggregate_handling'] === 'FORCE_AGGREGATES';
+  if (scope.outer && grouped) found.aggregate = true;
+  if (type === 'RECURSIVE_CTE_NODE') ctes.add(String(node['cte_name']).toLowerCase());
+  const inner = { ...scope, ctes };
+  for (const [key, child] of Object.entries(node)) {
+    if (key === 'select_list') visitSelectList(child as Node[], inner, found);
+    else if (key !== 'cte_map') visit(child, inner, found);
+  }
+}
+
+function visitSelectList(list: Node[], scope: Scope, found: Inspection): void {
+  for (const entry of list) {
+    const at = found.columns.length;
+    visit(entry, scope, found);
+    if (entry['class'] === 'COLUMN_REF' && !entry['alias']) found.columns[at]!.bare = true;
+  }
+}

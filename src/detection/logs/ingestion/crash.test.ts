@@ -1,0 +1,47 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { inOrg } from '../../../platform/db/db.ts';
+import { removeOrphans } from '../storage/clean-segments.ts';
+import { folderOf } from '../log-deps.ts';
+import { startStore } from '../../../../test/support/detection/log-store.ts';
+
+const store = await startStore();
+
+function sender(org: string, body: string): { child: ChildProcess; said: Promise<string> } {
+  const args = [
+    '--disable-warning=ExperimentalWarning',
+    resolve(import.meta.dirname, '../../../../test/support/detection/log-sender.ts'),
+    store.url,
+    store.deps.config.dataDir,
+    org,
+    body,
+  ];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  return { child, said: new Promise((done) => child.on('exit', () => done(text.trim()))) };
+}
+
+test('a sender that is killed between writing and publishing leaves a file that no one sees, and what was accepted stays', async () => {
+  const org = await store.newOrg();
+  expect(await sender(org, '{"n":1}').said).toBe('accepted');
+  const folder = join(folderOf(store.deps.config.dataDir, org), 'auth');
+  const lost = await inOrg(store.deps.db, org, async (tx) => {
+    // The row is held, so that the other process comes to its publication and no further.
+    await sql`select 1 from datasets where organization_id = ${org} for update`.execute(tx);
+    const { child, said } = sender(org, '{"n":2}');
+    await expect.poll(() => readdirSync(folder).length, { timeout: 20_000 }).toBe(2);
+    const waiting = sql<{ n: number }>`select count(*) as n from pg_locks where not granted`;
+    await expect.poll(async () => (await waiting.execute(tx)).rows[0]!.n, { timeout: 20_000 }).toBeGreaterThan(0);
+    child.kill('SIGKILL');
+    return said;
+  });
+  expect(lost).toBe('');
+  expect((await store.search(org, 'SELECT n FROM auth')).rows).toEqual([{ n: 1 }]);
+  expect(await sender(org, '{"n":2}').said).toBe('accepted');
+  expect(await removeOrphans(store.deps, 0)).toBe(1);
+  expect((await store.search(org, 'SELECT n FROM auth ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
+});

@@ -1,0 +1,99 @@
+import { sql } from 'kysely';
+import { row, type Tx } from '../../../platform/db/db.ts';
+import { appError } from '../../../platform/lib/errors.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+import type { Field } from '../catalog/catalog.ts';
+import { growCatalogue } from '../catalog/catalog.store.ts';
+import type { WrittenFile } from './segment-file.ts';
+
+const datasetsMax = 1000;
+
+export type NewBatch = {
+  id: string;
+  dataset: string;
+  history: boolean;
+  bodyHash: Buffer;
+  file: WrittenFile;
+  seen: Field[];
+  rejected: number;
+  /** Slot time. */
+  now: Date;
+};
+
+type Locked = { last: Date | null; sealed: Date | null; version: number };
+
+/**
+ * Lists a batch whose file is durable. `_ingested` is given here, under the dataset's row lock: never below what was sealed and strictly
+ * above the batch before, whatever the clock says. Answers the earlier batch instead when the same body came within 24 h.
+ */
+export async function publishBatch(
+  tx: Tx,
+  orgId: OrgId,
+  batch: NewBatch,
+): Promise<{ ingestedAt: Date; duplicateOf: string | null }> {
+  const locked = await lockDataset(tx, orgId, batch);
+  const earlier = await row<{ id: string }>(
+    tx,
+    sql<{ id: string }>`
+      select id from log_batches where organization_id = ${orgId} and dataset = ${batch.dataset} and body_hash = ${batch.bodyHash}
+        and received_at > now() - interval '24 hours' order by received_at desc limit 1`,
+  );
+  const ingestedAt = new Date(
+    Math.max(batch.now.getTime(), (locked.last?.getTime() ?? 0) + 1, locked.sealed?.getTime() ?? 0),
+  );
+  if (earlier) return { ingestedAt, duplicateOf: earlier.id };
+  await growCatalogue(tx, orgId, { dataset: batch.dataset, version: locked.version, seen: batch.seen });
+  await listBatch(tx, orgId, batch, ingestedAt);
+  return { ingestedAt, duplicateOf: null };
+}
+
+async function lockDataset(tx: Tx, orgId: OrgId, { dataset, now }: NewBatch): Promise<Locked> {
+  const find = (): Promise<Locked | undefined> =>
+    row<Locked>(
+      tx,
+      sql<Locked>`
+        select last_ingested_at as last, sealed_until as sealed, catalogue_version as version from datasets
+        where organization_id = ${orgId} and name = ${dataset} for update`,
+    );
+  const existing = await find();
+  if (existing) return existing;
+  await sql`
+    insert into datasets (organization_id, name, created_at)
+    select ${orgId}, ${dataset}, ${now} where (select count(*) from datasets where organization_id = ${orgId}) < ${datasetsMax}
+    on conflict do nothing`.execute(tx);
+  const made = await find();
+  if (!made) throw appError('conflict', `An organization has at most ${datasetsMax} datasets.`);
+  return made;
+}
+
+async function listBatch(tx: Tx, orgId: OrgId, batch: NewBatch, ingestedAt: Date): Promise<void> {
+  const { file } = batch;
+  const [from, to] = [new Date(file.timeFromMs), new Date(file.timeToMs)];
+  await sql`
+    with batch as (
+      insert into log_batches (organization_id, id, dataset, body_hash, history, accepted, rejected, received_at)
+      values (${orgId}, ${batch.id}, ${batch.dataset}, ${batch.bodyHash}, ${batch.history}, ${file.rows}, ${batch.rejected}, now())
+    ), segment as (
+      insert into segments (organization_id, id, dataset, path, format, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, created_at)
+      values (${orgId}, ${batch.id}, ${batch.dataset}, ${file.path}, 'text', ${batch.history}, ${ingestedAt}, ${ingestedAt}, ${from}, ${to},
+        ${file.rows}, ${file.bytes}, now())
+    )
+    update datasets set last_ingested_at = ${ingestedAt}, events = events + ${file.rows},
+      first_event_at = least(first_event_at, ${from}), last_event_at = greatest(last_event_at, ${to})
+    where organization_id = ${orgId} and name = ${batch.dataset}`.execute(tx);
+}
+
+/**
+ * Closes datasets below `until`: whatever is published from now on lies at or above it. Waits for publishers in flight. Call it, commit, and
+ * then list what a window has. A dataset that no one sent yet is made, so that it is closed as well; one that is closed that far is not touched,
+ * since whoever closed it has waited.
+ */
+export async function sealDatasets(tx: Tx, orgId: OrgId, datasets: string[], until: Date): Promise<void> {
+  await sql`
+    insert into datasets (organization_id, name, created_at, sealed_until)
+    select ${orgId}, given.name, ${until}, ${until} from unnest(${datasets.toSorted()}::text[]) as given (name)
+    where not exists (select from datasets d where d.organization_id = ${orgId} and d.name = given.name and d.sealed_until >= ${until})
+    order by given.name
+    on conflict (organization_id, name) do update set sealed_until = excluded.sealed_until
+      where datasets.sealed_until is null or datasets.sealed_until < excluded.sealed_until`.execute(tx);
+}

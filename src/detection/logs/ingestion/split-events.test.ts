@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { eventBytesMax } from './parse-event.ts';
+import { newSplitter } from './split-events.ts';
+
+type Found = { line: number; text: string; tooLarge: boolean };
+
+function split(body: Buffer, sizes: number[]): Found[] {
+  const splitter = newSplitter();
+  const found: Found[] = [];
+  const take = (pieces: ReturnType<typeof splitter.push>): void => {
+    for (const { line, bytes, tooLarge } of pieces)
+      found.push({ line, text: bytes.toString().trim(), tooLarge: tooLarge === true });
+  };
+  for (let at = 0, turn = 0; at < body.length; turn++) {
+    const size = sizes[turn % sizes.length]!;
+    take(splitter.push(body.subarray(at, at + size)));
+    at += size;
+  }
+  take(splitter.end());
+  return found;
+}
+
+const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
+const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
+
+const forms: Record<string, (events: unknown[]) => string> = {
+  lines: (events) => events.map((event) => JSON.stringify(event)).join('\n'),
+  'lines of Windows': (events) => events.map((event) => `${JSON.stringify(event)}\r\n`).join(''),
+  'an array': (events) => JSON.stringify(events),
+  'an indented array': (events) => JSON.stringify(events, null, 2),
+  Records: (events) => JSON.stringify({ Records: events }),
+  'indented Records': (events) => JSON.stringify({ Records: events }, null, 2),
+  'a file after another': (events) =>
+    `${JSON.stringify({ Records: events.slice(0, 1) })}\n${JSON.stringify({ Records: events.slice(1) })}`,
+};
+
+test.each(Object.keys(forms))('%s come apart into the same events, wherever the body is cut', (form) => {
+  fc.assert(
+    fc.property(fc.array(object, { maxLength: 6 }), sizes, (events, cuts) => {
+      const found = split(Buffer.from(forms[form]!(events)), cuts);
+      expect(found.map(({ text }) => JSON.parse(text) as unknown)).toEqual(JSON.parse(JSON.stringify(events)));
+      expect(found.map(({ line }) => line)).toEqual(events.map((_, index) => index + 1));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('a broken line or element costs itself alone', () => {
+  expect(split(Buffer.from('{"a":1}\n{broken\n\n{"a":2}'), [7])).toEqual([
+    { line: 1, text: '{"a":1}', tooLarge: false },
+    { line: 2, text: '{broken', tooLarge: false },
+    { line: 4, text: '{"a":2}', tooLarge: false },
+  ]);
+  expect(split(Buffer.from('[{"a":1},,{"a":2} x]'), [7]).map(({ text }) => text)).toEqual(['{"a":1}', '', '{"a":2} x']);
+});
+
+test.each(['[', '[{"a":1}', '[{"a":1},', '{"Records":[{"a":1}', '{"Records":[{"a":1}]', '{"Records":[{"a":1}]]'])(
+  '%s does not end as JSON',
+  (body) => {
+    expect(() => split(Buffer.from(body), [5])).toThrow('does not end');
+  },
+);
+
+test('what is too large is passed over without being kept', () => {
+  const large = 'x'.repeat(3 * eventBytesMax);
+  for (const body of [`{"a":"${large}"}\n{"b":1}\n`, `[{"a":"${large}"},{"b":1}]`]) {
+    const found = split(Buffer.from(body), [65_536]);
+    expect(found.map(({ line, tooLarge }) => [line, tooLarge])).toEqual([
+      [1, true],
+      [2, false],
+    ]);
+    expect(found[1]!.text).toBe('{"b":1}');
+  }
+});
+
+test('a byte order mark, no bytes and blanks are no events', () => {
+  expect(split(Buffer.from('\ufeff{"a":1}'), [1])).toEqual([{ line: 1, text: '{"a":1}', tooLarge: false }]);
+  expect(split(Buffer.from(' \n\n '), [1])).toEqual([]);
+  expect(split(Buffer.from('[]'), [1])).toEqual([]);
+});

@@ -1,0 +1,73 @@
+import type { Deps } from '../../app/deps.ts';
+import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { appError } from '../../platform/lib/errors.ts';
+import { listDatasets } from './catalog/list-datasets.ts';
+import { receivedBytesMax } from './ingestion/inflate.ts';
+import { receiveLogs } from './ingestion/receive-logs.ts';
+import { DatasetList, DatasetPath, LogReceipt, ReceiveQuery } from './logs.schema.ts';
+
+const typesTaken =
+  /^(?:application\/(?:json|(?:x-)?ndjson|(?:x-)?jsonl(?:ines)?|json-seq|(?:x-)?gzip|octet-stream)|text\/plain)$/i;
+
+export function logRoutes(app: App, deps: Deps): void {
+  app.route({
+    method: 'GET',
+    url: '/api/logs',
+    config: { scope: 'detections:read' },
+    schema: { tags: ['logs'], summary: 'List the datasets with their columns', response: { 200: DatasetList } },
+    handler: (request) => listDatasets(deps, callerOf(request).orgId),
+  });
+  // Bodies of events are read by a parser of their own, which other routes must not have.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: receivedBytesMax }, (_request, body, done) =>
+      done(null, body),
+    );
+    (scope as unknown as App).route({
+      method: 'POST',
+      url: '/api/logs/:dataset',
+      bodyLimit: receivedBytesMax,
+      // The bound is on what was sent; unpacking has a bound of its own.
+      decompress: false,
+      config: { scope: 'logs:write' },
+      schema: {
+        tags: ['logs'],
+        summary: 'Store events',
+        description:
+          'The body is NDJSON, a JSON array of events, or CloudTrail `{"Records": []}`, plain or gzip, at most 32 MiB as sent. What is counted as accepted is stored durably.',
+        consumes: ['application/x-ndjson', 'application/json', 'text/plain'],
+        params: DatasetPath,
+        querystring: ReceiveQuery,
+        response: { 200: LogReceipt },
+      },
+      handler: async (request) => {
+        checkHeaders(request.headers);
+        const body = request.body;
+        if (!Buffer.isBuffer(body) || body.length === 0)
+          throw appError('validation_failed', 'The body holds no events.', {
+            errors: [{ pointer: '', code: 'required', detail: 'A body of events is needed.' }],
+          });
+        const { timeField, history } = request.query;
+        return receiveLogs(deps, callerOf(request).orgId, {
+          dataset: request.params.dataset,
+          body,
+          timeField,
+          history: history === 'true',
+        });
+      },
+    });
+  });
+}
+
+function checkHeaders(headers: Record<string, string | string[] | undefined>): void {
+  const type = String(headers['content-type'] ?? 'application/json')
+    .split(';')[0]!
+    .trim();
+  if (!typesTaken.test(type))
+    throw appError('unsupported_media_type', 'Send events as application/x-ndjson or application/json, plain or gzip.');
+  const encoding = String(headers['content-encoding'] ?? 'identity')
+    .trim()
+    .toLowerCase();
+  if (!['identity', 'gzip', 'x-gzip'].includes(encoding))
+    throw appError('unsupported_media_type', 'The only Content-Encoding taken is gzip.');
+}

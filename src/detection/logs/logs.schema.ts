@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { text } from '../../platform/lib/text/bounded-text.ts';
+
+/** The answer to a body of events: `rejected` lists the first 1,000 of `rejectedTotal`; `undated` events have their time of reception. */
+export const LogReceipt = z.object({
+  batchId: z.string(),
+  accepted: z.number().int(),
+  rejected: z.array(z.object({ line: z.number().int(), reason: z.string() })),
+  rejectedTotal: z.number().int(),
+  undated: z.number().int(),
+  duplicateOf: z.string().nullable(),
+});
+export type LogReceipt = z.infer<typeof LogReceipt>;
+
+export const ReceiveQuery = z.object({
+  timeField: text({ min: 1, max: 200 }).optional(),
+  history: z.enum(['true', 'false']).optional(),
+});
+
+export const DatasetPath = z.object({ dataset: text({ max: 100 }) });
+
+const Dataset = z
+  .object({
+    name: z.string(),
+    events: z.number().int(),
+    firstEventAt: z.string().nullable(),
+    lastEventAt: z.string().nullable(),
+    lastIngestedAt: z.string().nullable(),
+    columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  })
+  .meta({ id: 'Dataset' });
+
+export const DatasetList = z.object({ datasets: z.array(Dataset) });
+export type DatasetList = z.infer<typeof DatasetList>;

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { connectorConformance } from '../../../../test/support/detection/connector-conformance.ts';
+import { remoteConnectors, siemConnectors } from '../../siem/registry.ts';
+import { localConnection } from './local-connection.ts';
+import { startStore } from '../../../../test/support/detection/log-store.ts';
+
+connectorConformance('local', async () => {
+  const store = await startStore();
+  const org = await store.newOrg();
+  for (const hour of ['00', '01', '02', '03']) {
+    store.at(`2024-06-01T${hour}:00:00Z`);
+    await store.send(org, 'auth', [{ user: `u${hour}` }]);
+  }
+  return {
+    connection: localConnection(store.deps, org),
+    events: 4,
+    firstAt: new Date('2024-06-01T00:00:00Z'),
+    queries: {
+      all: 'SELECT _id, _time, user FROM auth',
+      groups: 'SELECT user, count(*) AS n FROM auth GROUP BY user',
+      empty: "SELECT user FROM auth WHERE user = 'nobody'",
+      unknownField: 'SELECT usr FROM auth',
+      broken: 'SELECT FROM auth WHERE',
+    },
+  };
+});
+
+test('the registry names what a connection may be to', () => {
+  expect(Object.keys({ ...siemConnectors, ...remoteConnectors })).toEqual([
+    'local',
+    'clickhouse',
+    'elasticsearch',
+    'opensearch',
+    'postgres',
+    'sentinel',
+    'splunk',
+  ]);
+});

@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import { SiemError } from '../../siem/connector.ts';
+import { startStore } from '../../../../test/support/detection/log-store.ts';
+import { checkLogsQuery } from './search-logs.ts';
+
+const store = await startStore();
+const { send, search } = store;
+const utc = (text: string): Date => new Date(`2024-06-${text}Z`);
+
+const failureOf = async (promise: Promise<unknown>): Promise<SiemError['failure']> => {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof SiemError) return error.failure;
+    throw error;
+  }
+  throw new Error('did not fail');
+};
+const column = async (
+  org: Parameters<typeof search>[0],
+  query: string,
+  window?: Parameters<typeof search>[2],
+): Promise<unknown[]> => (await search(org, query, window)).rows.map((row) => row['n']);
+
+test('a window on the ingest clock sees what was ingested in it, and the history what lies before it', async () => {
+  const org = await store.newOrg();
+  store.at('2024-06-01T00:00:00Z');
+  await send(
+    org,
+    'auth',
+    [
+      { n: 'loaded early', time: '2024-05-01T00:00:00Z' },
+      { n: 'loaded late', time: '2024-06-01T10:30:00Z' },
+    ],
+    { history: true },
+  );
+  for (const hour of ['10:10', '10:50', '11:00', '11:59', '12:00']) {
+    store.at(`2024-06-01T${hour}:00Z`);
+    await send(org, 'auth', [{ n: hour, time: '2024-05-31T00:00:00Z' }]);
+  }
+  const window = { from: utc('01T11:00:00'), to: utc('01T12:00:00'), clock: 'ingest' as const };
+  expect(await column(org, 'SELECT n FROM auth ORDER BY n', window)).toEqual(['11:00', '11:59']);
+  expect((await column(org, 'SELECT n FROM auth_history', window)).toSorted()).toEqual([
+    '10:10',
+    '10:50',
+    'loaded early',
+    'loaded late',
+  ]);
+  expect(
+    await column(org, 'SELECT n FROM auth WHERE n NOT IN (SELECT n FROM auth_history) ORDER BY n', window),
+  ).toEqual(['11:00', '11:59']);
+  expect(await column(org, 'SELECT $window_start AS n', window)).toEqual(['2024-06-01T11:00:00.000Z']);
+  expect(
+    await search(org, 'SELECT n FROM auth', { ...window, from: utc('01T12:00:00'), to: utc('01T13:00:00') }),
+  ).toMatchObject({
+    total: 1,
+    noData: false,
+    truncated: false,
+  });
+});
+
+test('a window on event time sees what happened in it, of what was ingested before a point', async () => {
+  const org = await store.newOrg();
+  for (const hour of [10, 11, 12]) {
+    store.at(`2024-06-02T${hour}:00:00Z`);
+    await send(
+      org,
+      'auth',
+      [9, 10, 11].map((at) => ({
+        n: `${at} in ${hour}`,
+        time: `2024-06-02T${String(at).padStart(2, '0')}:30:00.250Z`,
+      })),
+      { history: hour === 10 },
+    );
+  }
+  const window = { from: utc('02T10:00:00'), to: utc('02T11:00:00'), clock: 'event' as const };
+  expect(await column(org, 'SELECT n FROM auth ORDER BY _ingested', window)).toEqual([
+    '10 in 10',
+    '10 in 11',
+    '10 in 12',
+  ]);
+  expect(await column(org, 'SELECT n FROM auth', { ...window, ingestedBefore: utc('02T11:00:00') })).toEqual([
+    '10 in 10',
+  ]);
+  expect(await column(org, 'SELECT n FROM auth_history', { ...window, ingestedBefore: utc('02T12:00:00') })).toEqual([
+    '9 in 10',
+    '9 in 11',
+  ]);
+  expect(
+    await column(org, 'SELECT n FROM auth', { ...window, from: utc('02T10:30:00.251'), to: utc('02T11:00:00') }),
+  ).toEqual([]);
+});
+
+test('datasets that never had an event are empty, and those that have some are still asked', async () => {
+  const org = await store.newOrg();
+  await send(org, 'auth', [{ user: 'ana' }]);
+  expect(await search(org, 'SELECT anything, more.of.it FROM atuh')).toMatchObject({
+    rows: [],
+    total: 0,
+    noData: true,
+    warnings: [expect.stringContaining('auth')],
+  });
+  expect(
+    await search(org, 'SELECT a.user AS n FROM auth a WHERE a.user NOT IN (SELECT v._id FROM vpn v)'),
+  ).toMatchObject({ rows: [{ n: 'ana' }], noData: true });
+  expect(await search(org, 'SELECT a.user FROM auth a JOIN vpn v ON v.ip = a.user')).toMatchObject({
+    rows: [],
+    noData: true,
+  });
+  expect(await failureOf(search(org, "SELECT * FROM read_text('/etc/passwd')"))).toMatchObject({
+    kind: 'query_not_allowed',
+  });
+});
+
+test('an organization sees nothing of another', async () => {
+  const [one, two] = [await store.newOrg(), await store.newOrg()];
+  await send(one, 'auth', [{ secret: 1 }]);
+  expect(await search(two, 'SELECT * FROM auth')).toMatchObject({ rows: [], noData: true });
+  await send(two, 'auth', [{ own: 1 }]);
+  expect(await failureOf(search(two, 'SELECT secret FROM auth'))).toMatchObject({ kind: 'unknown_column' });
+});
+
+test('groups and rows have bounds of their own', async () => {
+  const org = await store.newOrg();
+  await send(
+    org,
+    'big',
+    Array.from({ length: 12_000 }, (_, index) => ({ n: index, g: index % 10_500 })),
+  );
+  const rows = await search(org, 'SELECT _id, n FROM big');
+  expect(rows).toMatchObject({ total: 12_000, truncated: false, aggregate: false });
+  const groups = await search(org, 'SELECT g, count(*) AS n FROM big GROUP BY g');
+  expect(groups).toMatchObject({ total: 10_500, truncated: true, aggregate: true });
+  expect(groups.rows).toHaveLength(10_000);
+  expect(await search(org, 'SELECT any_value(_id) AS _id, g FROM big GROUP BY g LIMIT 5')).toMatchObject({
+    aggregate: false,
+    total: 5,
+  });
+});
+
+test('a check binds a query to the columns and runs nothing', async () => {
+  const org = await store.newOrg();
+  await send(org, 'auth', [{ user: 'ana', o: { k: 1 } }]);
+  await checkLogsQuery(store.deps, org, "SELECT user, o.k FROM auth WHERE user <> 'x' AND _time >= $window_start;");
+  await checkLogsQuery(store.deps, org, 'SELECT whatever FROM not_here');
+  expect(await failureOf(checkLogsQuery(store.deps, org, 'SELECT usr FROM auth'))).toMatchObject({
+    kind: 'unknown_column',
+  });
+  expect(await failureOf(checkLogsQuery(store.deps, org, 'SELECT now()'))).toMatchObject({ kind: 'query_not_allowed' });
+  expect(await failureOf(checkLogsQuery(store.deps, org, 'SELECT 1 +'))).toMatchObject({ kind: 'query_error' });
+  expect(await failureOf(checkLogsQuery(store.deps, org, `SELECT '${'x'.repeat(100_001)}'`))).toMatchObject({
+    kind: 'query_not_allowed',
+  });
+});
+
+test('a small window through a running engine is quick', async () => {
+  const org = await store.newOrg();
+  await send(
+    org,
+    'auth',
+    Array.from({ length: 200 }, (_, index) => ({ user: `u${index % 7}`, ip: '192.0.2.1' })),
+  );
+  const window = { from: new Date(0), to: new Date('2025-01-01T00:00:00Z'), clock: 'ingest' as const };
+  const times: number[] = [];
+  for (let run = 0; run < 15; run++)
+    times.push((await search(org, "SELECT _id, user FROM auth WHERE user = 'u3'", window)).ms);
+  const median = times.toSorted((a, b) => a - b)[7]!;
+  console.info(`a small window: ${median.toFixed(1)} ms in the median`);
+  expect(median).toBeLessThan(60);
+});

@@ -1,0 +1,109 @@
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { removeOrphans, removeReplaced } from './clean-segments.ts';
+import { compactSegments } from './compact-segments.ts';
+import { folderOf } from '../log-deps.ts';
+import { startStore } from '../../../../test/support/detection/log-store.ts';
+
+const store = await startStore();
+const { send, search } = store;
+const limits = { filesMin: 2, filesMax: 50, bytesMax: 10_000_000, rowsMax: 1_000_000 };
+const compactAll = async (): Promise<void> => {
+  for (let runs = 0; runs < 50 && (await compactSegments(store.deps, limits)); runs++);
+};
+
+const value = fc.oneof(
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.boolean(),
+  fc.string(),
+  fc.constantFrom(null, '2024-01-01T00:00:00Z'),
+  fc.array(fc.string(), { maxLength: 2 }),
+  fc.dictionary(fc.constantFrom('x', 'y'), fc.integer()),
+);
+const event = fc.dictionary(fc.constantFrom('a', 'A', 'b', 'c', 'd "q"', 'time'), value, { maxKeys: 5 });
+
+test('a query sees the same whether its segments were compacted or not', { timeout: 120_000 }, async () => {
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(event, { minLength: 1, maxLength: 4 }), { minLength: 2, maxLength: 5 }),
+      fc.array(event, { minLength: 1, maxLength: 3 }),
+      async (batches, later) => {
+        const org = await store.newOrg();
+        run += 1;
+        for (const [hour, batch] of batches.entries()) {
+          store.at(`2024-06-${String(run % 28 || 1).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00Z`);
+          await send(
+            org,
+            'd',
+            batch.map((held, index) => ({ a: null, b: null, c: null, ...held, mark: `${hour}.${index}` })),
+            { history: hour === 0 },
+          );
+        }
+        const day = `2024-06-${String(run % 28 || 1).padStart(2, '0')}`;
+        const window = { from: new Date(`${day}T01:00:00Z`), to: new Date(`${day}T03:00:00Z`) };
+        const ask = async (): Promise<unknown[]> => [
+          (await search(org, 'SELECT * FROM d')).rows,
+          (await search(org, 'SELECT mark, a, _ingested FROM d', { ...window, clock: 'ingest' })).rows,
+          (await search(org, 'SELECT mark, b, _time FROM d_history', { ...window, clock: 'ingest' })).rows,
+          (await search(org, 'SELECT mark, c FROM d', { ...window, clock: 'event', ingestedBefore: window.to })).rows,
+        ];
+        const before = await ask();
+        await compactAll();
+        expect(await ask()).toEqual(before);
+        // New columns and wider types after the compaction reach back over it.
+        await send(
+          org,
+          'd',
+          later.map((held) => ({ ...held, fresh: 1 })),
+        );
+        const mixed = await ask();
+        await compactAll();
+        expect(await ask()).toEqual(mixed);
+      },
+    ),
+    { numRuns: 12 },
+  );
+});
+
+test('files that were replaced stay for those who read them, and go after the grace', async () => {
+  const org = await store.newOrg();
+  for (const n of [1, 2, 3]) await send(org, 'auth', [{ n }]);
+  const folder = join(folderOf(store.deps.config.dataDir, org), 'auth');
+  await compactAll();
+  expect(readdirSync(folder)).toHaveLength(4);
+  expect(await removeReplaced(store.deps, 60_000)).toBe(0);
+  expect(await removeReplaced(store.deps, 0)).toBeGreaterThanOrEqual(3);
+  expect(readdirSync(folder).map((name) => name.split('.')[1])).toEqual(['parquet']);
+  expect((await search(org, 'SELECT n FROM auth ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+});
+
+test('two at once compact without losing or doubling a row', async () => {
+  const org = await store.newOrg();
+  for (const n of [1, 2, 3, 4]) await send(org, 'auth', [{ n }]);
+  await Promise.all([
+    compactSegments(store.deps, limits),
+    compactSegments(store.deps, limits),
+    compactSegments(store.deps, limits),
+  ]);
+  expect((await search(org, 'SELECT n FROM auth ORDER BY n')).rows.map((row) => row['n'])).toEqual([1, 2, 3, 4]);
+});
+
+test('files that were never listed are removed once they are old, and no others', async () => {
+  const org = await store.newOrg();
+  const { batchId } = await send(org, 'auth', [{ n: 1 }]);
+  const folder = join(folderOf(store.deps.config.dataDir, org), 'auth');
+  const [left, fresh] = [join(folder, 'left.tsv'), join(folder, 'fresh.tsv')];
+  for (const path of [left, fresh]) writeFileSync(path, 'id\t0\t{}\n');
+  const hourAgo = new Date(Date.now() - 3_600_000);
+  for (const path of [left, join(folder, `${batchId}.tsv`)]) utimesSync(path, hourAgo, hourAgo);
+  expect(await removeOrphans(store.deps)).toBe(1);
+  expect([existsSync(left), existsSync(fresh), existsSync(join(folder, `${batchId}.tsv`))]).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});

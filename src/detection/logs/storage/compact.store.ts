@@ -1,0 +1,100 @@
+import { sql } from 'kysely';
+import { row, rows, type Tx } from '../../../platform/db/db.ts';
+import { orgId, type OrgId } from '../../../platform/lib/org-id.ts';
+import type { SegmentRow } from './segments.store.ts';
+
+/** Bounds of the file that is made; a segment of half of that is small no more. */
+export type CompactLimits = { filesMin: number; filesMax: number; bytesMax: number; rowsMax: number };
+
+/** A dataset whose small segments are many enough to be worth one file. */
+export async function findCrowdedAcrossOrgs(
+  tx: Tx,
+  limits: CompactLimits,
+): Promise<{ orgId: OrgId; dataset: string; history: boolean } | undefined> {
+  const found = await row<{ organization_id: string; dataset: string; history: boolean }>(
+    tx,
+    sql<{ organization_id: string; dataset: string; history: boolean }>`
+      select organization_id, dataset, history from segments
+      where replaced_at is null and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
+      group by organization_id, dataset, history having count(*) >= ${limits.filesMin} order by count(*) desc limit 1`,
+  );
+  return found && { orgId: orgId(found.organization_id), dataset: found.dataset, history: found.history };
+}
+
+/** The oldest small segments of a dataset, up to the bounds of one file. */
+export async function listSmallSegments(
+  tx: Tx,
+  orgId: OrgId,
+  input: { dataset: string; history: boolean; limits: CompactLimits },
+): Promise<SegmentRow[]> {
+  const { dataset, history, limits } = input;
+  const found = await rows<SegmentRow>(
+    tx,
+    sql<SegmentRow>`
+      select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
+      where organization_id = ${orgId} and dataset = ${dataset} and history = ${history} and replaced_at is null
+        and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
+      order by ingested_from, id limit ${limits.filesMax}`,
+  );
+  let [bytes, count] = [0, 0];
+  return found.filter(
+    (segment) => (bytes += segment.bytes) <= limits.bytesMax && (count += segment.rows) <= limits.rowsMax,
+  );
+}
+
+export type Replacement = { id: string; path: string; bytes: number; columns: number; ids: string[] };
+
+/**
+ * Puts one file in the place of those it was made of, in one statement: a query sees either all of them or the one.
+ * Answers false, and changes nothing, when one of them was replaced meanwhile.
+ */
+export async function replaceSegments(
+  tx: Tx,
+  orgId: OrgId,
+  { id, path, bytes, columns, ids }: Replacement,
+): Promise<boolean> {
+  const found = await rows<{ id: string }>(
+    tx,
+    sql<{ id: string }>`
+      select id from segments where organization_id = ${orgId} and id = any(${ids}::uuid[]) and replaced_at is null order by id for update`,
+  );
+  if (found.length !== ids.length) return false;
+  await sql`
+    with replaced as (
+      update segments set replaced_at = now() where organization_id = ${orgId} and id = any(${ids}::uuid[])
+      returning dataset, history, ingested_from, ingested_to, time_from, time_to, rows
+    )
+    insert into segments (organization_id, id, dataset, path, format, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, columns, created_at)
+    select ${orgId}, ${id}, dataset, ${path}, 'parquet', history, min(ingested_from), max(ingested_to), min(time_from), max(time_to), sum(rows),
+      ${bytes}, ${columns}, now()
+    from replaced group by dataset, history`.execute(tx);
+  return true;
+}
+
+/** Segments that were replaced long enough ago that no query reads them any more. */
+export async function listReplacedAcrossOrgs(
+  tx: Tx,
+  graceMs: number,
+): Promise<{ orgId: OrgId; id: string; path: string }[]> {
+  const found = await rows<{ organization_id: string; id: string; path: string }>(
+    tx,
+    sql<{ organization_id: string; id: string; path: string }>`
+      select organization_id, id, path from segments where replaced_at < now() - ${graceMs} * interval '1 millisecond' order by replaced_at limit 500`,
+  );
+  return found.map((segment) => ({ orgId: orgId(segment.organization_id), id: segment.id, path: segment.path }));
+}
+
+export async function deleteSegmentAcrossOrgs(tx: Tx, orgId: OrgId, id: string): Promise<void> {
+  await sql`delete from segments where organization_id = ${orgId} and id = ${id} and replaced_at is not null`.execute(
+    tx,
+  );
+}
+
+/** Which of these files of an organization are listed. */
+export async function findListedPaths(tx: Tx, orgId: OrgId, paths: string[]): Promise<Set<string>> {
+  const found = await rows<{ path: string }>(
+    tx,
+    sql<{ path: string }>`select path from segments where organization_id = ${orgId} and path = any(${paths}::text[])`,
+  );
+  return new Set(found.map(({ path }) => path));
+}

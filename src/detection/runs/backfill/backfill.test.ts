@@ -1,0 +1,267 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { testDatabase } from '../../../../test/support/database.ts';
+import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import type { DetectionCategory } from '../../analysis/candidate.ts';
+import { updateDetection } from '../../detections/update-detection.ts';
+import { SiemError, type Row } from '../../siem/connector.ts';
+import { estimateBackfill, requestBackfill } from './backfill.ts';
+import { getGaps } from '../read-runs.ts';
+
+const on = await testDatabase();
+const start = Date.UTC(2026, 2, 2);
+const hour = (n: number): string => new Date(start + n * 3_600_000).toISOString();
+const hoursMax = 12;
+
+const event = fc.record({
+  user: fc.constantFrom('a', 'b'),
+  what: fc.constantFrom('x', 'y', 'z'),
+  step: fc.constantFrom(1, 2),
+  count: fc.constantFrom(1, 2, 9, 40),
+});
+const world = fc.record({
+  rows: fc.array(fc.array(event, { maxLength: 3 }), { minLength: hoursMax, maxLength: hoursMax }),
+  off: fc.integer({ min: 1, max: 7 }),
+  away: fc.integer({ min: 1, max: 4 }),
+  split: fc.boolean(),
+});
+
+/** What a detection has come to: its open hits with the windows they were seen in, and its memory. */
+async function outcome(t: RunsTest, id: string): Promise<unknown> {
+  const hits = await t.select(
+    sql`select h.entity, h.kind, h.severity, h.occurrences, h.facts::json->>'newValues' as new_values, array_agg(o.window_from order by o.window_from) as seen
+      from hits h join hit_occurrences o on o.organization_id = h.organization_id and o.hit_id = h.id
+      where h.detection_id = ${id} and h.status = 'open' group by h.id, h.entity, h.kind, h.severity, h.occurrences, h.facts order by 1, 6, 2, 3`,
+  );
+  const memory = await t.select(
+    sql`select window_from, key, entity, number, value from memory where detection_id = ${id} order by 1, 2, 3`,
+  );
+  const coverage = await t.select(
+    sql`select covered_from, covered_to from coverage where detection_id = ${id} order by 1`,
+  );
+  return { hits, memory, coverage };
+}
+
+const queries: Partial<Record<DetectionCategory, string>> = { sequence_pattern: 'SELECT 2 AS step' };
+
+// The hit of hour 6 has the key of one that hour 1 makes once it is filled.
+const first: World['rows'][number][number] = { user: 'a', what: 'x', step: 1, count: 1 };
+const sameHitTwice = {
+  rows: Array.from({ length: hoursMax }, (_, n) =>
+    n === 1 || n === 6 ? [first] : n === 5 ? [{ ...first, what: 'y' }] : [],
+  ),
+  off: 1,
+  away: 1,
+  split: false,
+};
+
+type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
+
+/** One detection examines every hour in time, the other misses some and has them filled later. */
+async function missAndFill(
+  { rows, off, away, split }: World,
+  category: DetectionCategory,
+  suppressionMinutes: number,
+  trouble?: (t: RunsTest, from: Date) => Promise<void>,
+): Promise<{ t: RunsTest; whole: string; holed: string }> {
+  let isFilling = false;
+  const t = await startRuns(
+    on,
+    async ({ window }) => {
+      if (isFilling) await trouble?.(t, window.from);
+      return rowsOf(rows, window.from);
+    },
+    hour(0),
+  );
+  // So few windows before that the filling of memory is never cut short by its time, however slow the machine.
+  t.siem.firstEventAt = () => Promise.resolve(new Date(hour(-8)));
+  const detectionQuery = queries[category] ?? 'logins';
+  const input = { detectionCategory: category, detectionQuery, suppressionMinutes };
+  const whole = await t.newDetection(input);
+  const holed = await t.newDetection(input);
+  const set = (enabled: boolean) => updateDetection(t.deps, t.caller, { id: holed, input: { enabled } });
+  for (let n = 1; n <= hoursMax; n++) {
+    await t.runAt(hour(n));
+    if (n === off) await set(false);
+    if (n === off + away) await set(true);
+  }
+  isFilling = true;
+  const cut = split && away > 1 ? off + 1 : off;
+  // The later part first, so that the two parts touch one another as well.
+  const parts = cut > off ? [[cut, off + away] as const, [off, cut] as const] : [[off, off + away] as const];
+  for (const [from, to] of parts) {
+    await requestBackfill(t.deps, t.caller, holed, { from: hour(from), to: hour(to) });
+    await t.runAt(hour(hoursMax));
+  }
+  // The next world begins at the same hour, on the same database.
+  await t.select(sql`update schedules set active = false returning 1`);
+  return { t, whole, holed };
+}
+
+describe.each(['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'custom'] as const)('%s', (category) => {
+  test('time that was missed and filled later ends in the same memory and the same hits', async () => {
+    const property = fc.asyncProperty(world, async (given) => {
+      const { t, whole, holed } = await missAndFill(given, category, 0);
+      expect(await outcome(t, holed)).toEqual(await outcome(t, whole));
+      const gaps = await t.select(sql<{ state: string }>`select state from gaps where detection_id = ${holed}`);
+      expect(new Set(gaps.map(({ state }) => state))).toEqual(new Set(['filled']));
+    });
+    await fc.assert(property, { numRuns: 3, examples: [[sameHitTwice]] });
+  }, 180_000);
+
+  test('with suppression, hits may be cut elsewhere, but each entity was seen in the same windows', async () => {
+    const property = fc.asyncProperty(world, async (given) => {
+      const { t, whole, holed } = await missAndFill(given, category, 180);
+      expect(await seen(t, holed)).toEqual(await seen(t, whole));
+    });
+    await fc.assert(property, { numRuns: 3 });
+  }, 180_000);
+});
+
+/** In which windows each entity was seen, in whatever hit. */
+function seen(t: RunsTest, id: string): Promise<unknown[]> {
+  return t.select(
+    sql`select distinct h.entity, o.window_from from hits h join hit_occurrences o on o.organization_id = h.organization_id and o.hit_id = h.id
+      where h.detection_id = ${id} and h.status = 'open' order by 1, 2`,
+  );
+}
+
+function rowsOf(rows: Row[][], from: Date): Row[] {
+  const n = (from.getTime() - start) / 3_600_000;
+  return (rows[n] ?? []).map((row, i) => ({
+    ...row,
+    _id: `${n}-${i}`,
+    _time: new Date(from.getTime() + i * 60_000).toISOString(),
+  }));
+}
+
+async function withGap(): Promise<{ t: RunsTest; id: string }> {
+  const t = await startRuns(on, ({ window }) => [{ _id: window.from.toISOString(), user: 'root', what: 'x' }], hour(0));
+  const id = await t.newDetection({ suppressionMinutes: 0 });
+  const set = (enabled: boolean) => updateDetection(t.deps, t.caller, { id, input: { enabled } });
+  await t.runAt(hour(1));
+  await set(false);
+  await t.runAt(hour(40));
+  await set(true);
+  await t.runAt(hour(41));
+  return { t, id };
+}
+
+test('a part of a gap is filled in whole windows, over several claims; the rest stays open', async () => {
+  const { t, id } = await withGap();
+  const asked = { from: hour(2.5), to: hour(33.5) };
+  const estimate = await estimateBackfill(t.deps, t.caller, id, asked);
+  expect(estimate).toMatchObject({ runId: null, windows: 32, gaps: [{ from: hour(2), to: hour(34) }] });
+  expect(estimate.estimate).toMatchObject({ rows: 32, candidates: 32, costUsd: 0 });
+  expect(await t.select(sql`select 1 from runs where trigger = 'backfill'`)).toEqual([]);
+  const { runId } = await requestBackfill(t.deps, t.caller, id, asked);
+  await expect(requestBackfill(t.deps, t.caller, id, { from: hour(34), to: hour(40) })).rejects.toThrow('going on');
+  const states = async () => (await getGaps(t, t.caller, id, {})).gaps.map(({ from, to, state }) => [from, to, state]);
+  expect(await states()).toEqual([
+    [hour(34), hour(40), 'open'],
+    [hour(2), hour(34), 'filling'],
+    [hour(1), hour(2), 'open'],
+  ]);
+  expect(await t.runAt(hour(41))).toBe(2);
+  expect((await states())[1]).toEqual([hour(2), hour(34), 'filled']);
+  const [run] = await t.select(sql<Record<string, unknown>>`select * from runs where id = ${runId}`);
+  expect(run).toMatchObject({ status: 'completed', hit_count: 32, rows_total: 32, attempt: 1 });
+  await expect(requestBackfill(t.deps, t.caller, id, asked)).rejects.toThrow('no open gap');
+});
+
+test('a backfill that fails half way leaves what it did filled and the rest open', async () => {
+  let broken = false;
+  const t = await startRuns(
+    on,
+    ({ window }) => {
+      if (broken && window.from.toISOString() === hour(3)) throw new Error('the SIEM fell over');
+      return [{ _id: window.from.toISOString(), user: 'root' }];
+    },
+    hour(0),
+  );
+  const id = await t.newDetection();
+  const set = (enabled: boolean) => updateDetection(t.deps, t.caller, { id, input: { enabled } });
+  await t.runAt(hour(1));
+  await set(false);
+  await t.runAt(hour(6));
+  await set(true);
+  broken = true;
+  const { runId } = await requestBackfill(t.deps, t.caller, id, { from: hour(1), to: hour(6) });
+  await t.select(sql`update run_queue set retries = 5 returning 1`);
+  await t.runAt(hour(6));
+  const gaps = await t.select(sql`select gap_from, gap_to, state, run_id from gaps order by 1`);
+  expect(gaps).toMatchObject([
+    { gap_from: new Date(hour(1)), gap_to: new Date(hour(3)), state: 'filled' },
+    { gap_from: new Date(hour(3)), gap_to: new Date(hour(6)), state: 'open', run_id: null },
+  ]);
+  expect(await t.select(sql`select status from runs where id = ${runId}`)).toEqual([{ status: 'failed' }]);
+  broken = false;
+  await requestBackfill(t.deps, t.caller, id, { from: hour(1), to: hour(6) });
+  await t.runAt(hour(6));
+  expect(await t.select(sql`select covered_from, covered_to from coverage`)).toEqual([
+    { covered_from: new Date(hour(0)), covered_to: new Date(hour(6)) },
+  ]);
+});
+
+// The window of hour 5 stands out only once hours 2 to 4 are known.
+const quietGap: World = {
+  rows: [[{ ...first, count: 40 }], [], [], [], [{ ...first, count: 9 }], [{ ...first, count: 40 }]],
+  off: 2,
+  away: 3,
+  split: false,
+};
+
+/** As `missAndFill`, with `trouble` at each window that the backfill asks for. */
+function fillWith(trouble: (t: RunsTest, from: Date) => Promise<void>) {
+  return missAndFill(quietGap, 'baseline_anomaly', 0, trouble);
+}
+
+test('a backfill that loses its worker at each of its windows still comes to the same hits', async () => {
+  const lost = new Set<string>();
+  const { t, whole, holed } = await fillWith(async (runs, from) => {
+    if (lost.has(from.toISOString())) return;
+    lost.add(from.toISOString());
+    // The third loss in all would fail the run.
+    await runs.select(sql`update run_queue set lost = 0, worker = 'gone', lease_until = clock_timestamp() returning 1`);
+  });
+  expect([...lost].toSorted()).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(hour));
+  expect(await outcome(t, holed)).toEqual(await outcome(t, whole));
+  expect(await seen(t, whole)).toContainEqual({ entity: 'a', window_from: new Date(hour(5)) });
+});
+
+test('what a backfill that fails did not come to look at again is examined once more later', async () => {
+  let failed = false;
+  const { t, whole, holed } = await fillWith((_runs, from) => {
+    if (failed || from.toISOString() !== hour(5)) return Promise.resolve();
+    failed = true;
+    throw new SiemError({ kind: 'x', blame: 'author', retryable: false, message: 'no' });
+  });
+  expect(await seen(t, holed)).not.toEqual(await seen(t, whole));
+  await t.runAt(hour(hoursMax + 0.2));
+  expect(await seen(t, holed)).not.toEqual(await seen(t, whole));
+  await t.runAt(hour(hoursMax + 0.25));
+  expect(await outcome(t, holed)).toEqual(await outcome(t, whole));
+  expect(await t.select(sql`select 1 from revisits union all select 1 from rechecks`)).toEqual([]);
+});
+
+test('a window cut by its limit stays a gap of its own', async () => {
+  const t = await startRuns(
+    on,
+    ({ window }) => ({ rows: [], truncated: window.from.toISOString() === hour(2) }),
+    hour(0),
+  );
+  const id = await t.newDetection();
+  const set = (enabled: boolean) => updateDetection(t.deps, t.caller, { id, input: { enabled } });
+  await t.runAt(hour(1));
+  await set(false);
+  await t.runAt(hour(4));
+  await set(true);
+  await requestBackfill(t.deps, t.caller, id, { from: hour(1), to: hour(4) });
+  await t.runAt(hour(4));
+  expect(await t.select(sql`select gap_from, state, reason from gaps order by 1`)).toEqual([
+    { gap_from: new Date(hour(1)), state: 'filled', reason: 'disabled' },
+    { gap_from: new Date(hour(2)), state: 'open', reason: 'truncated' },
+    { gap_from: new Date(hour(3)), state: 'filled', reason: 'disabled' },
+  ]);
+});

@@ -1,0 +1,137 @@
+import { setTimeout } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { testDatabase } from '../../../../test/support/database.ts';
+import { startRuns, type Answer, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import { updateDetection } from '../../detections/update-detection.ts';
+import { SiemError } from '../../siem/connector.ts';
+
+const on = await testDatabase();
+const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
+
+const remembered = (t: RunsTest) =>
+  t.select(
+    sql<{
+      n: number;
+      from: Date;
+      to: Date;
+    }>`select count(*) as n, min(window_from) as "from", max(window_to) as "to" from memory_windows`,
+  );
+const fills = (t: RunsTest) => t.siem.asked.filter(({ window }) => window.clock === 'event');
+const daily: Answer = ({ window }) => [
+  { _id: window.from.toISOString(), user: 'ann', country: window.from.toISOString() === hour(0) ? 'KP' : 'DE' },
+];
+
+test('memory is filled from the past once, newest first, of what was there before the first window', async () => {
+  const t = await startRuns(on, daily);
+  await t.newDetection({ detectionCategory: 'first_occurrence' });
+  await t.runAt(hour(1));
+  expect(fills(t)).toHaveLength(200);
+  expect(fills(t)[0]?.window).toEqual({
+    from: new Date(hour(-1)),
+    to: new Date(hour(0)),
+    clock: 'event',
+    ingestedBefore: new Date(hour(0)),
+  });
+  expect(fills(t)[199]?.window.from).toEqual(new Date(hour(-200)));
+  expect(await remembered(t)).toEqual([{ n: 201, from: new Date(hour(-200)), to: new Date(hour(1)) }]);
+  expect(await t.select(sql`select entity, kind from hits`)).toEqual([{ entity: 'ann', kind: 'first_occurrence' }]);
+  await t.runAt(hour(2));
+  expect(fills(t)).toHaveLength(200);
+});
+
+test('nothing is asked for from before the first event, and below seven windows the category learns', async () => {
+  const t = await startRuns(on, daily);
+  t.siem.firstEventAt = () => Promise.resolve(new Date('2026-03-01T18:30:00Z'));
+  await t.newDetection({ detectionCategory: 'first_occurrence' });
+  await t.runAt(hour(1));
+  expect(fills(t).map(({ window }) => window.from.toISOString())).toEqual([-1, -2, -3, -4, -5, -6].map(hour));
+  expect(await t.select(sql`select 1 from candidates`)).toEqual([]);
+  const [run] = await t.select(
+    sql<{ warnings: string; score_criteria: string }>`select warnings, score_criteria from runs`,
+  );
+  expect(run?.warnings).toContain('learning');
+  expect(run?.score_criteria).toContain('still learning');
+  await t.runAt(hour(2));
+  expect(await t.select(sql`select 1 from candidates`)).toEqual([]);
+  await t.runAt(hour(3));
+  expect(
+    (await t.select(sql<{ warnings: string }>`select warnings from runs order by due_at desc limit 1`))[0]?.warnings,
+  ).toBe('[]');
+});
+
+test('a weekly detection fills seven windows, although it compares with thirty days', async () => {
+  const t = await startRuns(on, () => []);
+  await t.newDetection({ detectionCategory: 'first_occurrence', detectionCadence: 'weekly' });
+  const monday = Date.UTC(2026, 2, 9);
+  await t.runAt(new Date(monday).toISOString());
+  const weekMs = 7 * 24 * 3_600_000;
+  expect(fills(t).map(({ window }) => window.to.getTime())).toEqual(
+    [1, 2, 3, 4, 5, 6, 7].map((n) => monday - n * weekMs),
+  );
+});
+
+test('a filling that failed half way goes on where it was', async () => {
+  let calls = 0;
+  const t = await startRuns(on, ({ window }) => {
+    if (window.clock === 'event' && ++calls === 50) {
+      throw new SiemError({ kind: 'unavailable', blame: 'upstream', retryable: true, message: 'gone' });
+    }
+    return [];
+  });
+  await t.newDetection({ detectionCategory: 'baseline_anomaly' });
+  await t.tryAt(hour(1));
+  const [half] = await remembered(t);
+  expect(half?.n).toBe(40);
+  await t.select(sql`update run_queue set retry_at = null`);
+  await t.runAt(hour(1));
+  expect((await remembered(t))[0]?.n).toBe(201);
+  expect(calls).toBe(50 + 160);
+});
+
+test('a filling that there was no time for is said, and the next run goes on', async () => {
+  const t = await startRuns(on, async ({ window }) => {
+    if (window.clock === 'event') await setTimeout(10);
+    return [];
+  });
+  await t.newDetection({ detectionCategory: 'baseline_anomaly' });
+  t.deps.fillMsMax = 50;
+  await t.runAt(hour(1));
+  const cut = fills(t).length;
+  expect(cut).toBeLessThan(20);
+  const warned = () => t.select(sql<{ warnings: string }>`select warnings from runs order by due_at desc limit 1`);
+  expect((await warned())[0]!.warnings).toContain(`${200 - cut} earlier windows`);
+  delete t.deps.fillMsMax;
+  await t.runAt(hour(2));
+  expect((await warned())[0]!.warnings).not.toContain('earlier windows');
+  // None is asked for twice; the first run's own window is the newest of the 200.
+  expect(fills(t)).toHaveLength(199);
+  expect((await remembered(t))[0]!.n).toBe(201);
+  await t.runAt(hour(3));
+  expect(fills(t)).toHaveLength(199);
+});
+
+test('a filling of which nothing can be remembered is not tried by every run', async () => {
+  const t = await startRuns(on, async ({ window }) => {
+    if (window.clock === 'event') await setTimeout(10);
+    return { truncated: window.clock === 'event' };
+  });
+  await t.newDetection({ detectionCategory: 'baseline_anomaly' });
+  t.deps.fillMsMax = 50;
+  await t.runAt(hour(1));
+  const asked = fills(t).length;
+  await t.runAt(hour(2));
+  expect([asked > 0, fills(t).length]).toEqual([true, asked]);
+});
+
+test('memory is written for empty windows, by scheduled runs only, and belongs to a generation', async () => {
+  const t = await startRuns(on, () => []);
+  t.siem.firstEventAt = () => Promise.resolve(null);
+  const id = await t.newDetection({ detectionCategory: 'first_occurrence' });
+  await t.runAt(hour(1));
+  expect(await remembered(t)).toMatchObject([{ n: 1 }]);
+  await updateDetection(t.deps, t.caller, { id, input: { detectionQuery: 'another question' } });
+  await t.runAt(hour(2));
+  expect(await t.select(sql`select generation from memory_windows group by generation`)).toHaveLength(2);
+  expect(await t.select(sql`select revision from runs order by due_at`)).toEqual([{ revision: 1 }, { revision: 2 }]);
+});

@@ -1,0 +1,106 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { testDatabase } from '../../../../test/support/database.ts';
+import { startRuns } from '../../../../test/support/detection/scripted-runs.ts';
+import { analyst } from './judge.ts';
+import { createException, getExceptions, removeException, snooze } from '../../detections/exceptions/exceptions.ts';
+import { getDetection } from '../../detections/read-detections.ts';
+import { getEntities } from '../../hits/list-entities.ts';
+import { getHits } from '../../hits/read-hits.ts';
+import { setHitStatus } from '../../hits/set-hit-status.ts';
+import type { Candidate } from '../../analysis/candidate.ts';
+import { getRuns } from '../read-runs.ts';
+
+const on = await testDatabase();
+const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
+
+test('an exception and a snooze keep candidates from being judged, are counted on the run, and end', async () => {
+  const t = await startRuns(on, ({ window }) =>
+    ['ada', 'bob', 'scanner'].map((user) => ({
+      _id: `${user} ${window.from.toISOString()}`,
+      user,
+      ip: `ip of ${user}`,
+    })),
+  );
+  const id = await t.newDetection({ suppressionMinutes: 0 });
+  const judged: string[] = [];
+  const judge = {
+    model: 'counting',
+    instant: true,
+    judge: (candidate: Candidate, signal: AbortSignal) => {
+      judged.push(candidate.entity);
+      return analyst.judge(candidate, signal);
+    },
+  };
+  const scanner = await createException(t.deps, t.caller, id, {
+    field: 'ip',
+    value: 'ip of scanner',
+    reason: 'our own scanner',
+    expiresAt: hour(2),
+  });
+  await snooze(t.deps, t.caller, id, { entity: 'bob', until: hour(3) });
+  await t.runAt(hour(1), judge);
+  await t.runAt(hour(2), judge);
+  await t.runAt(hour(3), judge);
+  expect(judged).toEqual(['ada', 'ada', 'scanner', 'ada', 'bob', 'scanner']);
+  const { runs } = await getRuns(t.deps, t.caller, id, {});
+  expect(runs.map((run) => [run.suppressed, run.hitCount])).toEqual([
+    [{ known: 0, exceptions: 0, snoozed: 0 }, 3],
+    [{ known: 0, exceptions: 0, snoozed: 1 }, 2],
+    [{ known: 0, exceptions: 1, snoozed: 1 }, 1],
+  ]);
+  const listed = await getExceptions(t.deps, t.caller, id, {});
+  expect(listed.exceptions.map(({ kind, active }) => [kind, active])).toEqual([
+    ['snooze', false],
+    ['exception', false],
+  ]);
+  await removeException(t.deps, t.caller, id, scanner.id);
+  await expect(removeException(t.deps, t.caller, id, scanner.id)).rejects.toThrow('not found');
+  await expect(snooze(t.deps, t.caller, id, { until: hour(3) })).rejects.toMatchObject({
+    errors: [{ pointer: '/until' }],
+  });
+});
+
+test('what people say of hits has a history, shows on the detection, and counts in the score from ten on', async () => {
+  const t = await startRuns(on, ({ window }) =>
+    Array.from({ length: 12 }, (_, n) => ({ _id: `${n} ${window.from.toISOString()}`, user: `u${n}` })),
+  );
+  const id = await t.newDetection({ suppressionMinutes: 0 });
+  await t.runAt(hour(1));
+  const { hits } = await getHits(t.deps, t.caller, {});
+  const say = (n: number, status: 'true_positive' | 'false_positive' | 'benign' | 'open') =>
+    setHitStatus(t.deps, t.caller, hits[n]!.id, { status, reason: `number ${n}` });
+  for (let n = 0; n < 9; n++) await say(n, n < 3 ? 'true_positive' : 'false_positive');
+  const selectivity = async (at: string) => {
+    await t.runAt(at);
+    const { runs } = await getRuns(t.deps, t.caller, id, {});
+    return runs[0]!.scoreCriteria.find(({ name }) => name === 'selectivity')!.points;
+  };
+  expect(await selectivity(hour(2))).toBe(0);
+  await say(9, 'true_positive');
+  expect(await selectivity(hour(3))).toBeCloseTo(30 * 0.4);
+  expect((await getDetection(t.deps, t.caller, id)).reviews).toEqual({
+    truePositive: 4,
+    benign: 0,
+    falsePositive: 6,
+    precision: 0.4,
+  });
+  await say(0, 'benign');
+  await say(0, 'benign');
+  const hit = await say(0, 'open');
+  expect(hit.history.map(({ from, to, reason }) => [from, to, reason])).toEqual([
+    ['benign', 'open', 'number 0'],
+    ['true_positive', 'benign', 'number 0'],
+    ['open', 'true_positive', 'number 0'],
+  ]);
+  expect((await getDetection(t.deps, t.caller, id)).reviews).toMatchObject({ truePositive: 3, benign: 0 });
+  expect(await t.select(sql`select 1 from audit where action = 'hit.status_changed'`)).toHaveLength(12);
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await getEntities(t.deps, t.caller, { limit: '5', ...(cursor ? { cursor } : {}) });
+    seen.push(...page.entities.map(({ entity, hits: n }) => `${entity} ${n}`));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor);
+  expect(new Set(seen)).toEqual(new Set(Array.from({ length: 12 }, (_, n) => `u${n} 3`)));
+});

@@ -1,0 +1,201 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { testDatabase } from '../../../../test/support/database.ts';
+import { deleteDetection } from '../../detections/life-cycle.ts';
+import { settleOverdueAcrossOrgs } from './overdue-candidates.ts';
+import { checkPausedModels, findPause } from '../../../platform/models/model-pauses.ts';
+import { getSteps } from '../read-steps.ts';
+import { cancelRun } from '../requests/cancel-run.ts';
+import {
+  again,
+  failureOf,
+  hour,
+  login,
+  runsOf,
+  startJudged,
+  verdictOn,
+} from '../../../../test/support/detection/judged-runs.ts';
+
+const on = await testDatabase();
+const signal = new AbortController().signal;
+
+test('a model judges each entity in a context of its own; tokens, cost, steps and score are kept', async () => {
+  const { t, stand } = await startJudged(on, (asked) => verdictOn(asked));
+  await t.runAt(hour(1));
+  const [run] = await runsOf(t);
+  expect(run).toMatchObject({
+    status: 'completed',
+    model: 'anthropic/stand-in',
+    model_alias: 'm',
+    tokens: 240,
+    hit_count: 2,
+    score_basis: 'checked',
+  });
+  expect(Number(run!['cost_usd'])).toBeCloseTo(0.004);
+  expect(Number(run!['score'])).toBe(100);
+  expect(stand.asked).toHaveLength(2);
+  for (const [asked, own, other] of [
+    [stand.asked[0]!, 'bob', 'root'],
+    [stand.asked[1]!, 'root', 'bob'],
+  ] as const) {
+    expect(asked.raw).toContain(own);
+    expect(asked.raw).not.toContain(other);
+  }
+  expect(await t.select(sql`select entity, severity, confidence from hits order by entity`)).toEqual([
+    { entity: 'bob', severity: 'low', confidence: 77 },
+    { entity: 'root', severity: 'low', confidence: 77 },
+  ]);
+  const { steps, nextCursor } = await getSteps(t.deps, t.caller, run!.id, { limit: '1' });
+  expect(steps).toMatchObject([{ attempt: 1, n: 1, kind: 'call', entity: 'bob', tokens: { input: 100, output: 20 } }]);
+  expect(JSON.stringify(steps[0]!.sent)).toContain('ConsoleLogin');
+  const rest = await getSteps(t.deps, t.caller, run!.id, { cursor: nextCursor! });
+  expect(rest).toMatchObject({ steps: [{ n: 2, entity: 'root' }], nextCursor: null });
+  expect(await t.select(sql`select alias, tokens from model_usage`)).toEqual([{ alias: 'm', tokens: 240 }]);
+});
+
+test('a model without a configured alias changes nothing: default is the analyst, an unknown alias is refused', async () => {
+  const { t } = await startJudged(on, (asked) => verdictOn(asked));
+  await expect(t.newDetection({ modelAlias: 'other' })).rejects.toMatchObject({
+    status: 400,
+    errors: [{ pointer: '/modelAlias' }],
+  });
+  await t.newDetection({ modelAlias: 'default' });
+  await t.runAt(hour(1));
+  expect((await runsOf(t)).map((run) => run['model']).toSorted()).toEqual(['analyst', 'anthropic/stand-in']);
+});
+
+test('an outage is retried, verdicts that are there are kept, and the run ends well', async () => {
+  const { t, stand } = await startJudged(on, (asked, nth) => (nth === 2 ? { status: 529 } : verdictOn(asked)));
+  await t.tryAt(hour(1));
+  expect(await t.select(sql`select entity from hits`)).toEqual([{ entity: 'bob' }]);
+  expect((await runsOf(t))[0]).toMatchObject({ status: 'queued' });
+  expect(await failureOf(t)).toMatchObject({ kind: 'model_unavailable', blame: 'upstream', retryable: true });
+  await again(t);
+  await t.runAt(hour(1));
+  expect((await runsOf(t))[0]).toMatchObject({ status: 'completed', attempt: 2, hit_count: 2, tokens: 240 });
+  expect(stand.asked).toHaveLength(3);
+});
+
+test('a refused key pauses the alias with one event; the window stays examined, later runs wait, a check ends it', async () => {
+  const { t, stand } = await startJudged(on, () => ({ status: 401 }), {
+    answer: ({ window }) => [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }],
+  });
+  await t.select(sql`
+    insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', '{model.paused,model.resumed}', now(), now())`);
+  const eventsOf = () =>
+    t.select(sql`
+      select o.type, o.resource_id, o.body::json #>> '{data,alias}' as alias from outbox o
+      join deliveries d on d.event_id = o.id where o.type like 'model.%' order by o.id`);
+  await t.runAt(hour(1));
+  expect((await runsOf(t))[0]).toMatchObject({ status: 'failed' });
+  expect(await failureOf(t)).toMatchObject({ kind: 'model_refused_key', blame: 'upstream', retryable: false });
+  expect(await t.select(sql`select covered_to from coverage`)).toEqual([{ covered_to: new Date(hour(1)) }]);
+  await t.runAt(hour(2));
+  expect(await failureOf(t)).toMatchObject({ kind: 'model_paused' });
+  expect(stand.asked).toHaveLength(1);
+  expect(await eventsOf()).toEqual([{ type: 'model.paused', resource_id: 'm', alias: 'm' }]);
+  expect(await t.select(sql`select enabled from agents where is_built_in = false`)).toEqual([{ enabled: true }]);
+  expect(await checkPausedModels(t.deps, signal)).toBe(0);
+  const due = () => t.select(sql`update model_pauses set check_at = now() - interval '1 second'`);
+  await due();
+  await checkPausedModels(t.deps, signal);
+  expect(await findPause(t.deps, t.orgId, 'm')).toMatchObject({ kind: 'model_refused_key' });
+  stand.think((asked) => (asked.tools.length === 0 ? { text: 'yes' } : verdictOn(asked)));
+  await due();
+  await checkPausedModels(t.deps, signal);
+  expect(await findPause(t.deps, t.orgId, 'm')).toBeUndefined();
+  expect(await eventsOf()).toMatchObject([{ type: 'model.paused' }, { type: 'model.resumed', alias: 'm' }]);
+  await t.runAt(hour(3));
+  expect((await runsOf(t)).at(-1)).toMatchObject({ status: 'completed', hit_count: 1 });
+  expect(await t.select(sql`select entity, occurrences from hits`)).toEqual([{ entity: 'root', occurrences: 3 }]);
+});
+
+test.each([
+  ['a run', { tokensPerRun: 100 }],
+  ['a run in dollars', { usdPerRun: 0.001 }],
+  ['a detection and day', { tokensPerDetectionDay: 100 }],
+  ['an organization and month', { usdPerOrganizationMonth: 0.001 }],
+])('a budget of %s that is used up fails the run, and its candidates wait', async (_name, budgets) => {
+  const { t, stand } = await startJudged(on, (asked) => verdictOn(asked), { entry: { budgets } });
+  await t.runAt(hour(1));
+  expect((await runsOf(t))[0]).toMatchObject({ status: 'failed', tokens: 120 });
+  expect(await failureOf(t)).toMatchObject({ kind: 'budget_exceeded', retryable: false });
+  expect(await t.select(sql`select state, count(*) as n from candidates group by state order by state`)).toEqual([
+    { state: 'judged', n: 1 },
+    { state: 'pending', n: 1 },
+  ]);
+  expect(stand.asked).toHaveLength(1);
+});
+
+test('a model that is away holds up no window: each is examined in its turn, and what waited a day becomes a hit from its facts', async () => {
+  const { t } = await startJudged(on, () => ({ status: 401 }), {
+    detection: { suppressionMinutes: 0 },
+    answer: ({ window }) => [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }],
+  });
+  const covered = () => t.select(sql`select covered_from, covered_to from coverage`);
+  await t.runAt(hour(1));
+  await t.runAt(hour(3));
+  expect(await covered()).toEqual([{ covered_from: new Date(hour(0)), covered_to: new Date(hour(3)) }]);
+  expect((await runsOf(t)).at(-1)).toMatchObject({ status: 'failed', hit_count: 0 });
+  expect(await failureOf(t)).toMatchObject({ kind: 'model_paused' });
+  await t.runAt(hour(26));
+  expect(await covered()).toEqual([{ covered_from: new Date(hour(0)), covered_to: new Date(hour(26)) }]);
+  expect(await t.select(sql`select window_from, judged from hits`)).toEqual([
+    { window_from: new Date(hour(0)), judged: false },
+  ]);
+  expect(await t.select(sql`select count(*) as n from candidates where state = 'pending'`)).toEqual([{ n: 25 }]);
+  expect(await t.select(sql`select 1 from gaps`)).toEqual([]);
+});
+
+test('a run that is cancelled ends at its next step, with what it has', async () => {
+  const { t, stand } = await startJudged(on, (asked) => verdictOn(asked));
+  stand.think(async (asked, nth) => {
+    if (nth === 2) await cancelRun(t.deps, t.caller, (await runsOf(t))[0]!.id);
+    return verdictOn(asked);
+  });
+  await t.runAt(hour(1));
+  expect((await runsOf(t))[0]).toMatchObject({ status: 'cancelled', hit_count: 1, tokens: 120 });
+});
+
+/** Three windows with the same of the same entity, and a model that is away. */
+const awayFor = () =>
+  startJudged(on, () => ({ status: 401 }), {
+    answer: ({ window }) =>
+      window.from < new Date(hour(3))
+        ? [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }]
+        : [],
+  });
+
+test.each(['the next run', 'the sweep'])('what waited a day is suppressed alike, settled by %s', async (by) => {
+  const { t, id } = await awayFor();
+  await t.runAt(hour(3));
+  expect(await t.select(sql`select state, count(*) as n from candidates group by state`)).toEqual([
+    { state: 'pending', n: 3 },
+  ]);
+  if (by === 'the sweep') {
+    await deleteDetection(t.deps, t.caller, id);
+    t.time.now = new Date(hour(28));
+    expect(await settleOverdueAcrossOrgs(t.deps)).toBe(true);
+  } else await t.runAt(hour(28));
+  // Within six hours the same of the same entity is an occurrence, not another hit.
+  expect(await t.select(sql`select entity, judged, occurrences from hits`)).toEqual([
+    { entity: 'root', judged: false, occurrences: 3 },
+  ]);
+  expect(await t.select(sql`select state, count(*) as n from candidates group by state order by state`)).toEqual([
+    { state: 'judged', n: 1 },
+    { state: 'suppressed', n: 2 },
+  ]);
+});
+
+test('what waited so long that its run is no longer kept becomes hits all the same', async () => {
+  const { t, id } = await awayFor();
+  await t.runAt(hour(3));
+  await deleteDetection(t.deps, t.caller, id);
+  await t.select(sql`delete from runs`);
+  t.time.now = new Date(hour(28));
+  expect(await settleOverdueAcrossOrgs(t.deps)).toBe(true);
+  expect(await t.select(sql`select judged, count(*) as n from hits group by judged`)).toEqual([
+    { judged: false, n: 3 },
+  ]);
+});

@@ -1,0 +1,195 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { testDatabase } from '../../../../test/support/database.ts';
+import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import { analystVerdict } from '../../verdicts/analyst/analyst.ts';
+import type { Row } from '../../siem/connector.ts';
+import type { Judge } from './judge.ts';
+import { requestRun } from '../requests/request-run.ts';
+
+const on = await testDatabase();
+const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
+const users = (n: number, at = 'x'): Row[] =>
+  Array.from({ length: n }, (_, i) => ({
+    _id: `${at}-${i}`,
+    user: `user${String(i).padStart(4, '0')}`,
+    action: 'login',
+  }));
+
+/** A judge that costs something: each verdict is kept as it comes. */
+function slowJudge(limit = Infinity): Judge & { asked: string[] } {
+  const asked: string[] = [];
+  return {
+    model: 'scripted',
+    instant: false,
+    asked,
+    judge: async (candidate) => {
+      if (asked.length >= limit) throw new Error('the model is gone');
+      asked.push(candidate.entity);
+      return { ...analystVerdict(candidate), confidence: 42 };
+    },
+  };
+}
+
+const candidatesOf = (t: RunsTest) =>
+  t.select(
+    sql<{ state: string; n: number }>`select state, count(*) as n from candidates group by state order by state`,
+  );
+const hitsOf = (t: RunsTest) =>
+  t.select(sql<{ entity: string; occurrences: number; judged: boolean; confidence: number; last_seen_at: Date }>`
+    select entity, occurrences, judged, confidence, last_seen_at from hits order by entity, created_at, id`);
+
+test('verdicts that an earlier attempt got are used, not asked for again', async () => {
+  const t = await startRuns(on, () => users(5));
+  await t.newDetection();
+  const dying = slowJudge(3);
+  await t.tryAt(hour(1), dying);
+  expect(await candidatesOf(t)).toEqual([
+    { state: 'judged', n: 3 },
+    { state: 'pending', n: 2 },
+  ]);
+  expect(await t.select(sql`select count(*) as n from candidates where verdict is not null`)).toEqual([{ n: 3 }]);
+  await t.select(sql`update run_queue set retry_at = null`);
+  const second = slowJudge();
+  await t.runAt(hour(1), second);
+  expect([...dying.asked, ...second.asked]).toEqual(users(5).map((row) => row['user']));
+  expect((await hitsOf(t)).map((hit) => [hit.occurrences, hit.judged, hit.confidence])).toEqual(
+    Array.from({ length: 5 }, () => [1, true, 42]),
+  );
+  const [run] = await t.select(
+    sql<{ attempt: number; hit_count: number; entities: string }>`select attempt, hit_count, entities from runs`,
+  );
+  expect(run).toMatchObject({ attempt: 2, hit_count: 5 });
+  expect(JSON.parse(run!.entities)).toHaveLength(5);
+});
+
+test('a run judges a hundred candidates of a window; the next runs judge the rest first', async () => {
+  const t = await startRuns(on, ({ window }) => (window.from.toISOString() === hour(0) ? users(230) : []));
+  await t.newDetection();
+  await t.runAt(hour(1));
+  expect(await candidatesOf(t)).toEqual([
+    { state: 'judged', n: 100 },
+    { state: 'pending', n: 130 },
+  ]);
+  await t.runAt(hour(2));
+  await t.runAt(hour(3));
+  expect(await candidatesOf(t)).toEqual([{ state: 'judged', n: 230 }]);
+  expect(await t.select(sql`select hit_count, triggered from runs order by due_at`)).toEqual([
+    { hit_count: 100, triggered: true },
+    { hit_count: 100, triggered: true },
+    { hit_count: 30, triggered: true },
+  ]);
+  expect(await t.select(sql`select runs, triggered from run_days where runs > 0`)).toHaveLength(2);
+});
+
+test('without a verdict for a day a candidate becomes a hit from its facts, however many there are', async () => {
+  const t = await startRuns(on, ({ window }) => (window.from.toISOString() === hour(0) ? users(130) : []));
+  await t.newDetection();
+  await t.tryAt(hour(1), slowJudge(0));
+  expect(await hitsOf(t)).toEqual([]);
+  await t.select(sql`update run_queue set retry_at = null`);
+  await t.runAt(hour(26), slowJudge(0));
+  const hits = await hitsOf(t);
+  expect(hits).toHaveLength(130);
+  expect(hits.every((hit) => !hit.judged)).toBe(true);
+});
+
+test('a known positive adds occurrences to its open hit; once too old, or switched off, it is judged again', async () => {
+  const t = await startRuns(on, ({ window }) => [{ _id: window.from.toISOString(), user: 'root', action: 'login' }]);
+  await t.newDetection({ suppressionMinutes: 180 });
+  const judge = slowJudge();
+  for (const n of [1, 2, 3, 4, 5]) await t.runAt(hour(n), judge);
+  expect(judge.asked).toHaveLength(2);
+  expect((await hitsOf(t)).map((hit) => [hit.occurrences, hit.last_seen_at.toISOString()])).toEqual([
+    [3, hour(3)],
+    [2, hour(5)],
+  ]);
+  expect(await t.select(sql`select distinct triggered, hit_count from runs`)).toEqual([
+    { triggered: true, hit_count: 1 },
+  ]);
+  await t.select(sql`update hits set status = 'false_positive'`);
+  await t.runAt(hour(6), judge);
+  expect(judge.asked).toHaveLength(3);
+
+  const off = await startRuns(on, ({ window }) => [{ _id: window.from.toISOString(), user: 'root', action: 'login' }]);
+  await off.newDetection({ suppressionMinutes: 0 });
+  for (const n of [1, 2]) await off.runAt(hour(n));
+  expect(await hitsOf(off)).toHaveLength(2);
+});
+
+test('several windows of one claim are suppressed as several runs would have been', async () => {
+  const answer = ({ window }: { window: { from: Date } }): Row[] => [
+    { _id: window.from.toISOString(), user: 'root', action: 'login' },
+  ];
+  const one = await startRuns(on, answer);
+  await one.newDetection();
+  for (const n of [1, 2, 3, 4, 5, 6, 7, 8]) await one.runAt(hour(n));
+  const hits = (await hitsOf(one)).map(({ entity, occurrences, last_seen_at: at }) => [
+    entity,
+    occurrences,
+    at.toISOString(),
+  ]);
+  const other = await startRuns(on, answer);
+  await other.newDetection();
+  await other.runAt(hour(8));
+  expect(
+    (await hitsOf(other)).map(({ entity, occurrences, last_seen_at: at }) => [entity, occurrences, at.toISOString()]),
+  ).toEqual(hits);
+  expect(hits).toEqual([
+    ['root', 6, hour(6)],
+    ['root', 2, hour(8)],
+  ]);
+});
+
+test('a negative verdict keeps the same out until the facts are stronger', async () => {
+  let rows = 3;
+  const t = await startRuns(on, ({ window }) =>
+    Array.from({ length: rows }, (_, i) => ({
+      _id: `${window.from.toISOString()}-${i}`,
+      user: 'ann',
+      action: 'login',
+    })),
+  );
+  await t.newDetection({ suppressionMinutes: 1440 });
+  const asked: number[] = [];
+  const judge: Judge = {
+    model: 'scripted',
+    instant: false,
+    judge: async (candidate) => {
+      asked.push(candidate.rows.length);
+      return { ...analystVerdict(candidate), triggered: false };
+    },
+  };
+  await t.runAt(hour(1), judge);
+  rows = 6;
+  await t.runAt(hour(2), judge);
+  expect(asked).toEqual([3]);
+  expect(await candidatesOf(t)).toEqual([
+    { state: 'judged', n: 1 },
+    { state: 'suppressed', n: 1 },
+  ]);
+  rows = 7;
+  await t.runAt(hour(3), judge);
+  expect(asked).toEqual([3, 7]);
+  expect(await hitsOf(t)).toEqual([]);
+  expect(await t.select(sql`select distinct triggered from runs`)).toEqual([{ triggered: false }]);
+});
+
+test('a run leaves alone what another run, which still goes on, has to judge', async () => {
+  const t = await startRuns(on, ({ window }) => users(2, window.clock));
+  const id = await t.newDetection({ suppressionMinutes: 0 });
+  t.time.now = new Date(hour(0));
+  const { runId } = await requestRun(t.deps, t.caller, id, { from: hour(-3), to: hour(-2) });
+  await t.tryAt(hour(0), slowJudge(0));
+  await t.select(sql`update run_queue set retry_at = 'infinity'`);
+  expect(await candidatesOf(t)).toEqual([{ state: 'pending', n: 2 }]);
+  await t.tryAt(hour(1), slowJudge());
+  expect(await candidatesOf(t)).toEqual([
+    { state: 'judged', n: 2 },
+    { state: 'pending', n: 2 },
+  ]);
+  await t.select(sql`update run_queue set retry_at = null`);
+  await t.runAt(hour(1), slowJudge());
+  const [run] = await t.select(sql<{ hit_count: number }>`select hit_count from runs where id = ${runId}`);
+  expect(run?.hit_count).toBe(2);
+});

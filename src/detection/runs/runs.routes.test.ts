@@ -1,0 +1,277 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { acrossOrgs } from '../../platform/db/db.ts';
+import { uuidv7 } from '../../platform/lib/ids.ts';
+import { runDue } from './workers/run-due.ts';
+
+const time = { now: new Date('2026-03-02T00:30:00Z') };
+const { deps, newOrg, newKey } = await startApp({ clock: () => time.now });
+const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
+
+const input = {
+  name: 'Root signs in',
+  detectionCategory: 'custom',
+  systemPrompt: 'Judge the sign-in.',
+  detectionQuery: "SELECT * FROM signins WHERE userName = 'root'",
+  detectionCadence: 'hourly',
+  entityField: 'userName',
+};
+const signin = (id: string, at: string, userName = 'root') => ({
+  eventID: `signin-2026-03-02-${id}`,
+  timestamp: at,
+  userName,
+  sourceIP: '203.0.113.7',
+  action: 'ConsoleLogin',
+});
+
+async function send(org: TestOrg, at: string, events: unknown[]): Promise<void> {
+  time.now = new Date(at);
+  const body = events.map((event) => JSON.stringify(event)).join('\n');
+  const answer = await org.call('POST', '/api/logs/signins', body, { 'content-type': 'application/x-ndjson' });
+  expect(answer.body).toMatchObject({ accepted: events.length, rejected: [] });
+}
+
+async function runAt(at: string): Promise<void> {
+  time.now = new Date(at);
+  await runDue(deps, time.now);
+}
+
+async function startOrg(at = '2026-03-02T00:30:00Z', more = {}): Promise<{ org: TestOrg; id: string }> {
+  time.now = new Date(at);
+  // What the test before left due would only take time.
+  await acrossOrgs(deps.db, (tx) => sql`update schedules set active = false`.execute(tx));
+  const org = await newOrg();
+  const { body } = await org.call('POST', '/api/detections', { ...input, ...more });
+  return { org, id: body.id };
+}
+
+test('events that arrive become a hit through the real engine, with the rows as evidence', async () => {
+  const { org, id } = await startOrg();
+  await send(org, '2026-03-02T00:40:00Z', [
+    signin('e1', '2026-03-02T00:39:00Z'),
+    signin('e2', '2026-03-02T00:39:30Z', 'ann'),
+  ]);
+  await runAt(hour(1));
+  const { runs, nextCursor } = (await org.call('GET', `/api/detections/${id}/runs`)).body;
+  expect(nextCursor).toBeNull();
+  expect(runs).toHaveLength(1);
+  expect(runs[0]).toMatchObject({
+    detectionId: id,
+    trigger: 'schedule',
+    status: 'completed',
+    statusReason: null,
+    slotAt: hour(1),
+    windowFrom: hour(0),
+    windowTo: hour(1),
+    clock: 'ingest',
+    windows: [{ from: hour(0), to: hour(1), rowsTotal: 1, truncated: false }],
+    attempt: 1,
+    startedAt: hour(1),
+    finishedAt: hour(1),
+    lagMs: 0,
+    query: input.detectionQuery,
+    rowsTotal: 1,
+    truncated: false,
+    triggered: true,
+    hitCount: 1,
+    score: 100,
+    scoreBasis: 'analyst',
+    revision: 1,
+    promptVersion: 1,
+    modelAlias: 'default',
+    model: 'analyst',
+    tokens: 0,
+    costUsd: 0,
+    warnings: [],
+    failure: null,
+  });
+  expect(runs[0].entities).toMatchObject([{ entity: 'root', triggered: true }]);
+  expect((await org.call('GET', `/api/runs/${runs[0].id}`)).body).toEqual(runs[0]);
+
+  const { hits } = (await org.call('GET', `/api/hits?detection=${id}&severity=medium&status=open&entity=root`)).body;
+  expect(hits).toMatchObject([
+    { detectionId: id, entity: 'root', occurrenceCount: 1, windowFrom: hour(0), status: 'open' },
+  ]);
+  const hit = (await org.call('GET', `/api/hits/${hits[0].id}`)).body;
+  expect(hit.runs).toEqual([runs[0].id]);
+  expect(hit.rows).toMatchObject([
+    { rowId: 'signin-2026-03-02-e1', fields: { userName: 'root', action: 'ConsoleLogin' } },
+  ]);
+  for (const { rowId, field, value } of hit.evidence)
+    expect(hit.rows.find((row: { rowId: string }) => row.rowId === rowId).fields[field]).toContain(value);
+  expect((await org.call('GET', `/api/detections/${id}`)).body).toMatchObject({
+    runs30d: 1,
+    hits30d: 1,
+    avgEvalScore30d: 100,
+    lastDetectionRunAt: hour(1),
+  });
+});
+
+test('every event lies in exactly one window, whenever it arrives', async () => {
+  const { org, id } = await startOrg();
+  await send(org, '2026-03-02T00:59:59.999Z', [signin('a', '2026-03-02T00:10:00Z')]);
+  await runAt(hour(1));
+  // Its own time lies in a window long examined; it is found where it arrived.
+  await send(org, hour(1), [signin('late', '2026-02-28T00:00:00Z')]);
+  await runAt(hour(2));
+  await runAt(hour(3));
+  const { runs } = (await org.call('GET', `/api/detections/${id}/runs`)).body;
+  expect(runs.map((run: { rowsTotal: number }) => run.rowsTotal)).toEqual([0, 1, 1]);
+});
+
+test('a run by hand takes the last full slot window, or one on event time, and moves no coverage', async () => {
+  const { org, id } = await startOrg();
+  await send(org, '2026-03-02T00:40:00Z', [signin('e1', '2026-03-02T00:05:00Z')]);
+  time.now = new Date('2026-03-02T01:30:00Z');
+  const first = (await org.call('POST', `/api/detections/${id}/run`, {})).body.runId;
+  const again = await org.call('POST', `/api/detections/${id}/run`, {});
+  expect(again).toMatchObject({ status: 409, body: { code: 'in_progress' } });
+  await runDue(deps, time.now);
+  const record = (await org.call('GET', `/api/runs/${first}`)).body;
+  expect(record).toMatchObject({
+    trigger: 'manual',
+    status: 'completed',
+    slotAt: null,
+    windowFrom: hour(0),
+    windowTo: hour(1),
+    clock: 'ingest',
+    rowsTotal: 1,
+    triggered: true,
+  });
+
+  const body = { from: '2026-03-02T00:00:00Z', to: '2026-03-02T00:04:00Z', customInstructions: 'Look at the address.' };
+  const second = (await org.call('POST', `/api/detections/${id}/run`, body)).body.runId;
+  await runDue(deps, time.now);
+  expect((await org.call('GET', `/api/runs/${second}`)).body).toMatchObject({
+    clock: 'event',
+    rowsTotal: 0,
+    windowTo: '2026-03-02T00:04:00.000Z',
+    warnings: [{ code: 'instructions_unused' }],
+  });
+  // The scheduled run of the same window found the hit first: by hand it was joined, not made anew.
+  const { hits } = (await org.call('GET', '/api/hits')).body;
+  expect(hits).toHaveLength(1);
+  const hit = (await org.call('GET', `/api/hits/${hits[0].id}`)).body;
+  expect(hit.occurrenceCount).toBe(1);
+  expect(hit.runs).toHaveLength(2);
+  expect((await org.call('GET', `/api/detections/${id}`)).body).toMatchObject({ runs30d: 3, hits30d: 2 });
+});
+
+test('without a schedule a run by hand takes the last full hour', async () => {
+  const { org, id } = await startOrg('2026-03-02T07:15:00Z', { detectionCadence: null });
+  const { runId } = (await org.call('POST', `/api/detections/${id}/run`)).body;
+  expect((await org.call('GET', `/api/runs/${runId}`)).body).toMatchObject({
+    status: 'queued',
+    windowFrom: hour(6),
+    windowTo: hour(7),
+    startedAt: null,
+  });
+  const cancelled = await org.call('POST', `/api/runs/${runId}/cancel`);
+  expect(cancelled).toMatchObject({ status: 200, body: { status: 'cancelled', statusReason: 'requested' } });
+  expect((await org.call('POST', `/api/runs/${runId}/cancel`)).body).toEqual(cancelled.body);
+  expect((await org.call('GET', `/api/detections/${id}`)).body).toMatchObject({ runs30d: 0, lastDetectionRunAt: null });
+});
+
+test.each([
+  [{ from: hour(0) }, '/to'],
+  [{ to: hour(0) }, '/from'],
+  [{ from: hour(2), to: hour(1) }, '/to'],
+  [{ from: 'yesterday', to: hour(1) }, '/from'],
+  [{ customInstructions: 7 }, '/customInstructions'],
+  [{ until: hour(1) }, '/until'],
+])('a request %j is refused at %s', async (body, pointer) => {
+  const { org, id } = await startOrg();
+  const answer = await org.call('POST', `/api/detections/${id}/run`, body);
+  expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed', errors: [{ pointer }] } });
+});
+
+test('what cannot be run, cancelled or found says so', async () => {
+  const { org, id } = await startOrg();
+  const { id: suggestion } = (await org.call('POST', '/api/detections/suggestions', input)).body;
+  expect((await org.call('POST', `/api/detections/${suggestion}/run`)).status).toBe(409);
+  await runAt(hour(1));
+  const [run] = (await org.call('GET', `/api/detections/${id}/runs`)).body.runs;
+  expect(await org.call('POST', `/api/runs/${run.id}/cancel`)).toMatchObject({
+    status: 409,
+    body: { code: 'conflict' },
+  });
+  await org.call('DELETE', `/api/detections/${id}`);
+  expect((await org.call('POST', `/api/detections/${id}/run`)).status).toBe(409);
+  expect((await org.call('GET', `/api/detections/${id}/runs`)).body.runs).toHaveLength(1);
+  for (const unknown of [uuidv7(), 'ffffffff-ffff-ffff-ffff-ffffffffffff', '00000000-0000-0000-0000-000000000000']) {
+    expect((await org.call('GET', `/api/runs/${unknown}`)).status).toBe(404);
+    expect((await org.call('POST', `/api/runs/${unknown}/cancel`)).status).toBe(404);
+    expect((await org.call('GET', `/api/hits/${unknown}`)).status).toBe(404);
+    for (const list of ['runs', 'gaps'])
+      expect((await org.call('GET', `/api/detections/${unknown}/${list}`)).status).toBe(404);
+    expect((await org.call('POST', `/api/detections/${unknown}/run`)).status).toBe(404);
+  }
+  expect(await org.call('GET', '/api/runs/nonsense')).toMatchObject({
+    status: 400,
+    body: { errors: [{ pointer: 'path/id' }] },
+  });
+});
+
+test('scopes are asked for', async () => {
+  const { org, id } = await startOrg();
+  const reader = await newKey(org, ['detections:read']);
+  expect(await reader.call('POST', `/api/detections/${id}/run`)).toMatchObject({ status: 403 });
+  expect(await reader.call('GET', '/api/hits')).toMatchObject({ status: 403 });
+  expect(await reader.call('GET', `/api/detections/${id}/runs`)).toMatchObject({ status: 200 });
+});
+
+test('runs, gaps and hits come in pages, newest first', async () => {
+  const { org, id } = await startOrg('2026-03-02T00:30:00Z', { suppressionMinutes: 0, lookbackMinutes: 120 });
+  for (const n of [1, 2, 3]) {
+    await send(org, `2026-03-02T0${n - 1}:40:00Z`, [signin(`e${n}`, hour(n))]);
+    await runAt(hour(n));
+  }
+  const seen: string[] = [];
+  for (let cursor = ''; ;) {
+    const { body } = await org.call('GET', `/api/detections/${id}/runs?limit=2${cursor && `&cursor=${cursor}`}`);
+    seen.push(...body.runs.map((run: { slotAt: string }) => run.slotAt));
+    if (body.nextCursor === null) break;
+    cursor = body.nextCursor;
+  }
+  expect(seen).toEqual([3, 2, 1].map(hour));
+  const page = (await org.call('GET', '/api/hits?limit=2')).body;
+  const rest = (await org.call('GET', `/api/hits?limit=2&cursor=${page.nextCursor}`)).body;
+  expect([...page.hits, ...rest.hits].map((hit) => hit.windowFrom)).toEqual([2, 1, 0].map(hour));
+  expect((await org.call('GET', `/api/hits?from=${hour(3)}`)).body.hits).toHaveLength(1);
+  expect((await org.call('GET', `/api/hits?to=${hour(2)}`)).body.hits).toHaveLength(1);
+  expect((await org.call('GET', '/api/hits?to=0000-01-01T00:00:00Z')).body.errors[0].pointer).toBe('query/to');
+  expect((await org.call('GET', '/api/hits?severity=odd')).status).toBe(400);
+
+  await runAt(hour(12));
+  await org.call('PUT', `/api/detections/${id}`, { enabled: false });
+  time.now = new Date('2026-03-02T15:30:00Z');
+  await org.call('PUT', `/api/detections/${id}`, { enabled: true });
+  expect((await org.call('GET', `/api/detections/${id}/gaps`)).body).toMatchObject({
+    gaps: [
+      { from: hour(12), to: hour(15), reason: 'disabled', state: 'open', detail: null },
+      { from: hour(3), to: hour(9), reason: 'late', state: 'open' },
+    ],
+    nextCursor: null,
+  });
+});
+
+test('a query that the engine refuses fails the run with the author to blame', async () => {
+  const { org, id } = await startOrg('2026-03-02T00:30:00Z', {
+    detectionQuery: "SELECT * FROM read_text('/etc/passwd')",
+  });
+  await runAt(hour(1));
+  const [run] = (await org.call('GET', `/api/detections/${id}/runs`)).body.runs;
+  expect(run).toMatchObject({
+    status: 'failed',
+    failure: { kind: 'query_not_allowed', blame: 'author', retryable: false },
+    score: null,
+  });
+});
+
+test('a dataset that never had an event completes with the warning no_data', async () => {
+  const { org, id } = await startOrg('2026-03-02T00:30:00Z', { detectionQuery: 'SELECT * FROM nowhere' });
+  await runAt(hour(1));
+  const [run] = (await org.call('GET', `/api/detections/${id}/runs`)).body.runs;
+  expect(run).toMatchObject({ status: 'completed', rowsTotal: 0, score: null, warnings: [{ code: 'no_data' }] });
+});

@@ -1,0 +1,126 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { testDatabase } from '../../../test/support/database.ts';
+import type { Brain } from '../../../test/support/models/model-stand-in.ts';
+import { getAgreement } from './reviews/agreement.ts';
+import { replayRun } from './reviews/replay-run.ts';
+import { reviewNext } from './reviews/review-runs.ts';
+import { endShadow, getShadow, setShadow } from './reviews/shadow.ts';
+import { hour, runsOf, startJudged, verdictOn } from '../../../test/support/detection/judged-runs.ts';
+
+const on = await testDatabase();
+const signal = new AbortController().signal;
+
+test('a replay shows both verdicts under another prompt, another model or the analyst, and stores nothing but its cost', async () => {
+  const { t, stand } = await startJudged(on, (asked) =>
+    asked.system.includes('Be strict') ? verdictOn(asked, { triggered: false, confidence: 20 }) : verdictOn(asked),
+  );
+  await t.runAt(hour(1));
+  const [run] = await runsOf(t);
+  await t.select(sql`insert into agent_prompts (organization_id, id, agent_id, version, prompt, created_at)
+    select organization_id, gen_random_uuid(), agent_id, 2, 'Be strict.', now() from agent_prompts where version = 1`);
+  const strict = await replayRun(t.deps, t.caller, run!.id, { promptVersion: 2, limit: 10 });
+  expect(strict).toMatchObject({ promptVersion: 2, modelAlias: 'm', tokens: 240, candidates: 2 });
+  expect(
+    strict.compared.map(({ entity, before, after, differs }) => [entity, before?.triggered, after?.triggered, differs]),
+  ).toEqual([
+    ['bob', true, false, ['triggered', 'confidence']],
+    ['root', true, false, ['triggered', 'confidence']],
+  ]);
+  const asked = stand.asked.length;
+  const plain = await replayRun(t.deps, t.caller, run!.id, { modelAlias: 'analyst', limit: 1 });
+  expect(plain).toMatchObject({
+    model: 'analyst',
+    tokens: 0,
+    compared: [{ entity: 'bob', after: { triggered: true } }],
+  });
+  expect(stand.asked).toHaveLength(asked);
+  expect((await runsOf(t))[0]).toMatchObject({ tokens: 240, hit_count: 2 });
+  expect(await t.select(sql`select tokens from model_usage`)).toEqual([{ tokens: 480 }]);
+  await expect(replayRun(t.deps, t.caller, run!.id, { promptVersion: 9, limit: 1 })).rejects.toMatchObject({
+    status: 400,
+  });
+});
+
+const gradeOf = (points: unknown) => ({
+  calls: [
+    {
+      name: 'grade',
+      input: {
+        reasoning: 'The rows were enough.',
+        verdicts: [
+          { entity: 'bob', upheld: true },
+          { entity: 'root', upheld: false },
+          { entity: 'nobody', upheld: true },
+        ],
+        points,
+      },
+    },
+  ],
+});
+
+test('a judge model grades the run after it is delivered; its outage is no zero, and agreement with people is shown', async () => {
+  let isOut = true;
+  const judge: Brain = () => (isOut ? { status: 503 } : gradeOf(15));
+  const { t, id, judgeStand } = await startJudged(on, (asked) => verdictOn(asked), { judge });
+  await t.runAt(hour(1));
+  expect((await runsOf(t))[0]).toMatchObject({ status: 'completed', hit_count: 2, score: null, score_basis: null });
+  await reviewNext(t.deps, signal);
+  expect((await runsOf(t))[0]).toMatchObject({ score: null });
+  expect(await t.select(sql`select score_basis, runs, scores from run_days`)).toEqual([
+    { score_basis: '', runs: 1, scores: 0 },
+  ]);
+  expect(await reviewNext(t.deps, signal)).toBe(false);
+  isOut = false;
+  await t.select(sql`update run_reviews set retry_at = now()`);
+  expect(await reviewNext(t.deps, signal)).toBe(true);
+  // Evidence 40 of 40, coverage 20 of 20, tools 15 of 20, format 10 of 10.
+  expect((await runsOf(t))[0]).toMatchObject({ score: 94.4, score_basis: 'judge' });
+  expect(
+    await t.select(sql`select score_basis, runs, triggered, scores, score_sum from run_days where runs > 0`),
+  ).toEqual([{ score_basis: 'judge', runs: 1, triggered: 1, scores: 1, score_sum: 94.4 }]);
+  expect(await t.select(sql`select 1 from run_reviews`)).toEqual([]);
+  expect(judgeStand!.asked[0]!.forced).toBe('grade');
+  const fields = Object.keys(
+    (judgeStand!.asked[0]!.body as { tools: { input_schema: { properties: object } }[] }).tools[0]!.input_schema
+      .properties,
+  );
+  expect(fields.indexOf('reasoning')).toBeLessThan(fields.indexOf('points'));
+  expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 0, agreed: 0, agreement: null });
+  await t.select(sql`update hits set status = 'true_positive'`);
+  expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 2, agreed: 1, agreement: 50 });
+});
+
+test('what a judge model costs counts towards its budgets, whatever its grade is worth', async () => {
+  const { t } = await startJudged(on, (asked) => verdictOn(asked), { judge: () => ({ text: 'Well done.' }) });
+  await t.runAt(hour(1));
+  await reviewNext(t.deps, signal);
+  expect((await runsOf(t))[0]).toMatchObject({ score: null });
+  expect(await t.select(sql`select tokens from model_usage where alias = 'judge'`)).toEqual([{ tokens: 120 }]);
+});
+
+test('a shadow judges alongside, delivers nothing, and its differences are listed', async () => {
+  const { t, id } = await startJudged(on, (asked) =>
+    verdictOn(asked, asked.system.includes('Be strict') && asked.raw.includes('bob') ? { triggered: false } : {}),
+  );
+  await t.select(sql`insert into agent_prompts (organization_id, id, agent_id, version, prompt, created_at)
+    select organization_id, gen_random_uuid(), agent_id, 2, 'Be strict.', now() from agent_prompts where version = 1`);
+  await expect(setShadow(t.deps, t.caller, id, {})).rejects.toMatchObject({ status: 400 });
+  await expect(setShadow(t.deps, t.caller, id, { promptVersion: 9 })).rejects.toMatchObject({ status: 400 });
+  await setShadow(t.deps, t.caller, id, { promptVersion: 2 });
+  await t.runAt(hour(1));
+  expect(await getShadow(t.deps, t.caller, id)).toMatchObject({
+    shadow: { promptVersion: 2, modelAlias: null },
+    compared: 0,
+  });
+  expect(await reviewNext(t.deps, signal)).toBe(true);
+  expect(await getShadow(t.deps, t.caller, id)).toMatchObject({
+    compared: 2,
+    differing: 1,
+    differences: [{ entity: 'bob', differs: ['triggered'], before: { triggered: true }, after: { triggered: false } }],
+  });
+  expect(await t.select(sql`select count(*) as n from hits`)).toEqual([{ n: 2 }]);
+  expect((await endShadow(t.deps, t.caller, id)).shadow).toBeNull();
+  await t.runAt(hour(2));
+  expect(await reviewNext(t.deps, signal)).toBe(false);
+});

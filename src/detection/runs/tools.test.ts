@@ -1,0 +1,135 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { startApp } from '../../../test/support/harness.ts';
+import { startStandIn, type Brain } from '../../../test/support/models/model-stand-in.ts';
+import { modelsAt } from '../../../test/support/models/scripted-models.ts';
+import { startRuns } from '../../../test/support/detection/scripted-runs.ts';
+import { feedToolsOf } from '../../app/feed-tools.ts';
+import { fillOrg } from '../../../test/support/walk/fill-organization.ts';
+import { findTechnique } from '../../feed/reference-data/attack.ts';
+import { getDetection } from '../detections/read-detections.ts';
+import { allowTool } from '../detections/tool-grants/tool-grants.ts';
+
+const { deps, url, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+const on = { db: deps.db, url };
+const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
+
+type Tool = { name: string; output: string; failed: boolean };
+
+/** Lets a model call these tools on the one entity `eve`, and answers what each gave it. */
+async function use(calls: { name: string; input: unknown }[], toolNames: string[], brainOf?: Brain) {
+  const stand = await startStandIn(
+    'anthropic',
+    brainOf ?? ((asked) => (asked.turns.length === 1 ? { calls } : { calls: [{ name: 'submit_verdict', input: {} }] })),
+  );
+  const t = await startRuns(on, ({ query, window }) =>
+    query === 'logins' && window.from.toISOString() !== hour(0)
+      ? []
+      : [
+          {
+            _id: `${query}-1`,
+            _time: hour(0),
+            user: query === 'logins' ? 'eve' : 'mallory',
+            action: 'x',
+            password: 'open sesame',
+          },
+        ],
+  );
+  t.deps.models = modelsAt({ m: stand.url });
+  t.deps.feedTools = () => ({
+    searchFeed: () => Promise.resolve({ items: [] }),
+    lookupIndicator: () => Promise.resolve({ items: [] }),
+    lookupTechnique: findTechnique,
+  });
+  const id = await t.newDetection({
+    modelAlias: 'm',
+    toolNames,
+    planningMode: 'never',
+    detectionCategory: 'custom',
+  });
+  return {
+    t,
+    id,
+    stand,
+    run: async (): Promise<Tool[]> => {
+      await t.runAt(hour(1));
+      const steps = await t.select(sql<{ body: string }>`select body from run_steps order by n`);
+      return steps.flatMap(({ body }) => (JSON.parse(body) as { tool?: Tool }).tool ?? []);
+    },
+  };
+}
+
+test('search_siem asks the same connection within its bounds, its rows redacted, and the record says that others are seen', async () => {
+  const { t, id, run } = await use([{ name: 'search_siem', input: { query: 'others', hours: 2 } }], ['search_siem']);
+  const record = await getDetection(t.deps, t.caller, id);
+  expect(record).toMatchObject({ seesOtherEntities: true });
+  const tools = await run();
+  expect(tools).toMatchObject([{ name: 'search_siem', failed: false }]);
+  expect(tools[0]!.output).toContain('mallory');
+  expect(tools[0]!.output).not.toContain('sesame');
+  const asked = t.siem.asked.find(({ query }) => query === 'others')!;
+  expect(asked.window).toMatchObject({
+    clock: 'event',
+    to: new Date(hour(1)),
+    from: new Date(Date.parse(hour(1)) - 2 * 3_600_000),
+  });
+});
+
+test('history is of the entity alone, a technique is known by its id', async () => {
+  const { t, id, run } = await use(
+    [
+      { name: 'entity_history', input: {} },
+      { name: 'lookup_technique', input: { id: 'T1078' } },
+      { name: 'lookup_technique', input: { id: 'nonsense' } },
+    ],
+    ['entity_history', 'lookup_technique'],
+  );
+  await t.select(sql`insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows, facts, window_from, window_to, first_seen_at, last_seen_at, created_at, updated_at)
+    select ${t.orgId}::uuid, gen_random_uuid(), ${id}::uuid, who, who, 'user', 'custom', 'low', 1, 'earlier of ' || who, '', '', '[]', '[]', '{}', now(), now(), now(), now(), now(), now() from unnest(array['eve', 'mallory']) who`);
+  const tools = await run();
+  expect(tools.map(({ failed }) => failed)).toEqual([false, false, true]);
+  expect(tools[0]!.output).toContain('earlier of eve');
+  expect(tools[0]!.output).not.toContain('mallory');
+  expect(tools[1]!.output).toContain('Valid Accounts');
+});
+
+test('what sends anything is not offered until an administrator allowed the pair; a server that is not there is told', async () => {
+  const { t, id, stand, run } = await use([], ['get_rows', 'http_get', 'tickets__search'], () => ({
+    calls: [{ name: 'submit_verdict', input: {} }],
+  }));
+  await run();
+  expect(stand.asked[0]!.tools).toEqual(['get_rows', 'submit_verdict']);
+  const warnings = async () =>
+    (await t.select(sql<{ warnings: string }>`select warnings from runs order by due_at desc`))[0]!.warnings;
+  expect(await warnings()).toContain('http_get, tickets__search');
+  await allowTool(t.deps, t.caller, { id, tool: 'http_get' }, { url: 'https://intel.example/{entity}' });
+  await allowTool(t.deps, t.caller, { id, tool: 'tickets__search' }, {});
+  await t.select(sql`update run_queue set retry_at = null`);
+  await t.runAt(hour(2));
+  expect(stand.asked.at(-1)!.tools).toEqual(['get_rows', 'http_get', 'submit_verdict']);
+  expect(await warnings()).toContain('tool_unavailable');
+});
+
+test('the feed is searched as the organization sees it', async () => {
+  const [org, stranger] = [await newOrg(), await newOrg()];
+  const { mark } = await fillOrg(deps, org);
+  await org.call('POST', '/api/feed/items', {
+    text: `${mark} met evil-panel[.]top on Monday.`,
+    title: `About ${mark}`,
+  });
+  const [own, foreign] = [org, stranger].map(({ id }) => feedToolsOf(deps)(id));
+  type Found = { items: { id: string; title: string }[] };
+  const found = (await own!.searchFeed(`about ${mark}`, 3)) as Found;
+  expect(found.items.map(({ title }) => title)).toEqual([`About ${mark}`]);
+  expect(await own!.searchFeed(`${mark} nowhere`, 3)).toEqual({ items: [] });
+  expect(await foreign!.searchFeed(mark, 3)).toEqual({ items: [] });
+  expect(await own!.lookupIndicator('EVIL-panel.top')).toMatchObject({
+    status: 'active',
+    items: [{ itemId: found.items[0]!.id, value: 'evil-panel[.]top' }],
+  });
+  for (const [tools, value] of [
+    [own, 'panel.top'],
+    [foreign, 'evil-panel.top'],
+  ] as const)
+    expect(await tools!.lookupIndicator(value)).toMatchObject({ status: 'unknown', items: [] });
+});

@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { newAgentId } from '../../../test/support/models/agent-steps.ts';
+import { newOrgId, testDatabase } from '../../../test/support/database.ts';
+import { inOrg, rows, type Db } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { lastSlot, nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
+import { enqueueDueRunsAcrossOrgs } from './enqueue-runs.ts';
+import { changeSchedule, openSchedule } from './schedule-lifecycle.ts';
+import { joinGaps } from './timeline.ts';
+import { coverWindow, leaveGap, listPendingWindows, markFailed } from './coverage.store.ts';
+
+const { db } = await testDatabase();
+const hourMs = 3_600_000;
+const start = new Date('2026-03-01T10:20:00Z');
+const crons = ['0 * * * *', '15 */6 * * *', '30 2 * * *', '0 0 * * 1'];
+
+type Piece = { from: Date; to: Date; kind: string };
+
+/** The rules once more, as plainly as they can be put: every stretch of the time line has one label. */
+type Model = {
+  cron: string;
+  active: boolean;
+  next: Date | null;
+  from: Date;
+  boundary: Date;
+  lookback: number;
+  now: Date;
+  pieces: (Piece & { slot: Date })[];
+  slots: Set<number>;
+};
+
+const lookbackOf = (cron: string): number =>
+  Math.max(24, { '0 * * * *': 3, '15 */6 * * *': 18, '30 2 * * *': 72 }[cron] ?? 504) * hourMs;
+
+function tick(model: Model): void {
+  if (!model.active || !model.next || model.next > model.now) return;
+  while (model.next && model.next <= model.now) {
+    if (model.next > model.boundary)
+      model.pieces.push({ from: model.boundary, to: model.next, slot: model.next, kind: 'pending' });
+    if (model.next > model.boundary) model.boundary = model.next;
+    model.slots.add(model.next.getTime());
+    model.next = nextSlot(parseCron(model.cron), model.next);
+  }
+  const reach = model.now.getTime() - model.lookback;
+  for (const piece of model.pieces) {
+    if (piece.kind.startsWith('pending') && piece.slot.getTime() < reach) piece.kind = piece.kind.slice(8) || 'late';
+  }
+}
+
+const op = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ op: fc.constant('wait' as const), minutes: fc.integer({ min: 1, max: 900 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ op: fc.constant('wait' as const), minutes: fc.integer({ min: 900, max: 60_000 }) }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      op: fc.constant('examine' as const),
+      windows: fc.integer({ min: 1, max: 5 }),
+      truncated: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ op: fc.constant('fail' as const), kind: fc.constantFrom('query_timeout', 'unavailable') }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ op: fc.constant('change' as const), cron: fc.constantFrom(...crons), active: fc.boolean() }),
+  },
+);
+type Op = typeof op extends fc.Arbitrary<infer T> ? T : never;
+
+function apply(model: Model, step: Op): void {
+  if (step.op === 'wait') {
+    model.now = new Date(model.now.getTime() + step.minutes * 60_000);
+    tick(model);
+  } else if (step.op === 'examine') {
+    const open = model.pieces.filter((piece) => piece.kind.startsWith('pending')).slice(0, step.windows);
+    for (const piece of open) piece.kind = step.truncated ? 'truncated' : 'covered';
+  } else if (step.op === 'fail') {
+    for (const piece of model.pieces) if (piece.kind.startsWith('pending')) piece.kind = `pending ${step.kind}`;
+  } else {
+    tick(model);
+    const cron = parseCron(step.cron);
+    if (step.active && !model.active) {
+      const opened = lastSlot(cron, model.now)!;
+      if (opened > model.boundary) {
+        model.pieces.push({ from: model.boundary, to: opened, slot: opened, kind: 'disabled' });
+        model.boundary = opened;
+      }
+    }
+    Object.assign(model, {
+      cron: step.cron,
+      active: step.active,
+      lookback: lookbackOf(step.cron),
+      next: step.active ? nextSlot(cron, model.now) : null,
+    });
+  }
+}
+
+async function applyToDatabase(ref: { orgId: OrgId; detectionId: string }, model: Model, step: Op): Promise<void> {
+  const { now } = model;
+  if (step.op === 'wait') {
+    await enqueueAll(db, now);
+  } else if (step.op === 'examine') {
+    const pending = await inOrg(db, ref.orgId, (tx) =>
+      listPendingWindows(tx, ref, { slotAt: now, limit: step.windows }),
+    );
+    for (const window of pending) {
+      await inOrg(db, ref.orgId, (tx) =>
+        step.truncated ? leaveGap(tx, ref, { ...window, reason: 'truncated', now }) : coverWindow(tx, ref, window),
+      );
+    }
+  } else if (step.op === 'fail') {
+    await inOrg(db, ref.orgId, (tx) => markFailed(tx, ref, { slotAt: now, kind: step.kind }));
+  } else {
+    const change = {
+      ...ref,
+      cron: step.cron,
+      active: step.active,
+      lookbackMinutes: null,
+      now,
+      reason: 'disabled' as const,
+    };
+    await inOrg(db, ref.orgId, (tx) => changeSchedule(tx, change));
+  }
+}
+
+async function enqueueAll(on: Db, now: Date): Promise<void> {
+  while ((await enqueueDueRunsAcrossOrgs(on, { now, spreadMs: 0, limit: 100 })).more);
+}
+
+async function stored(orgId: OrgId): Promise<{ pieces: Piece[]; from: Date; boundary: Date; slots: number[] }> {
+  return inOrg(db, orgId, async (tx) => {
+    const pieces = await rows(
+      tx,
+      sql<Piece>`
+        select window_from as "from", window_to as "to", 'pending' || coalesce(' ' || failure, '') as kind from pending_windows
+        union all select covered_from, covered_to, 'covered' from coverage
+        union all select gap_from, gap_to, reason from gaps order by 1`,
+    );
+    const [line] = await rows(
+      tx,
+      sql<{ from: Date; boundary: Date }>`select coverage_from as "from", boundary_at as boundary from schedules`,
+    );
+    const slots = await rows(tx, sql<{ slot_at: Date }>`select slot_at from runs order by slot_at`);
+    return { pieces, ...line!, slots: slots.map((run) => run.slot_at.getTime()) };
+  });
+}
+
+// Pending windows stand singly, the rest joined: joining both sides makes them comparable whatever was joined when.
+const joined = (pieces: Piece[]): string[] =>
+  joinGaps(
+    pieces
+      .toSorted((a, b) => a.from.getTime() - b.from.getTime())
+      .map(({ from, to, kind }) => ({ from, to, reason: kind })),
+  ).map((piece) => `${piece.from.toISOString()} ${piece.to.toISOString()} ${piece.reason}`);
+
+function expectTiles(line: { pieces: Piece[]; from: Date; boundary: Date }): void {
+  let at = line.from.getTime();
+  for (const piece of line.pieces) {
+    expect(piece.from.getTime()).toBe(at);
+    at = piece.to.getTime();
+  }
+  expect(at).toBe(line.boundary.getTime());
+}
+
+test('covered, pending and gaps tile the time line under any sequence of slots, outcomes and changes, as the plain model says', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...crons), fc.array(op, { minLength: 4, maxLength: 18 }), async (cron, steps) => {
+      const orgId = await newOrgId(db);
+      const detectionId = await newAgentId(db, orgId);
+      const ref = { orgId, detectionId };
+      const from = lastSlot(parseCron(cron), start)!;
+      const model: Model = {
+        cron,
+        active: true,
+        next: nextSlot(parseCron(cron), start),
+        from,
+        boundary: from,
+        lookback: lookbackOf(cron),
+        now: start,
+        pieces: [],
+        slots: new Set(),
+      };
+      await inOrg(db, orgId, (tx) =>
+        openSchedule(tx, { ...ref, cron, active: true, lookbackMinutes: null, now: start }),
+      );
+      for (const step of steps) {
+        apply(model, step);
+        await applyToDatabase(ref, model, step);
+        const line = await stored(orgId);
+        expectTiles(line);
+        expect(joined(line.pieces)).toEqual(joined(model.pieces));
+        expect(line.slots).toEqual([...model.slots].toSorted((a, b) => a - b));
+      }
+    }),
+    { numRuns: 60, endOnFailure: true },
+  );
+});
+
+test('a window examined out of turn joins the covered time on both sides', async () => {
+  const orgId = await newOrgId(db);
+  const ref = { orgId, detectionId: await newAgentId(db, orgId) };
+  await inOrg(db, orgId, (tx) =>
+    openSchedule(tx, { ...ref, cron: '0 * * * *', active: true, lookbackMinutes: null, now: start }),
+  );
+  await enqueueAll(db, new Date(start.getTime() + 3 * hourMs));
+  const pending = await inOrg(db, orgId, (tx) =>
+    listPendingWindows(tx, ref, { slotAt: new Date('2027-01-01'), limit: 10 }),
+  );
+  expect(pending).toHaveLength(3);
+  for (const index of [2, 0, 1])
+    expect(await inOrg(db, orgId, (tx) => coverWindow(tx, ref, pending[index]!))).toBe(true);
+  const line = await stored(orgId);
+  expect(line.pieces).toEqual([{ from: line.from, to: line.boundary, kind: 'covered' }]);
+  expect(await inOrg(db, orgId, (tx) => coverWindow(tx, ref, pending[1]!))).toBe(false);
+});

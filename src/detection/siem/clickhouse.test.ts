@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import { clickhouse } from './clickhouse.ts';
+import { connectorConformance } from '../../../test/support/detection/connector-conformance.ts';
+import {
+  connectTo,
+  events,
+  firstAt,
+  httpFaults,
+  startStandIn,
+  within,
+  type Asked,
+  type Reply,
+} from '../../../test/support/detection/siem-stand-in.ts';
+
+const failed = (status: number, code: number, text: string): Reply => ({
+  status,
+  headers: { 'x-clickhouse-exception-code': String(code), 'content-type': 'text/plain' },
+  body: `Code: ${code}. DB::Exception: ${text} (version 24.8.4.13 (official build))`,
+});
+const read = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
+const table = (meta: [string, string][], data: object[]): Reply => ({
+  body: { meta: meta.map(([name, type]) => ({ name, type })), data, rows: data.length },
+});
+
+/** As the HTTP interface of ClickHouse 24 answers with `format JSON` and its 64-bit numbers in quotes. */
+function answer({ url, headers, body }: Asked): Reply {
+  if (headers['x-clickhouse-key'] !== 'pw')
+    return failed(403, 516, 'soc: Authentication failed: password is incorrect');
+  if (url.searchParams.get('readonly') !== '2') return failed(500, 164, 'Cannot execute query in readonly mode');
+  if (body.startsWith('select 1\n')) return table([['1', 'UInt8']], [{ 1: 1 }]);
+  if (body.includes('system.columns')) return table([], [{ table: 'auth', name: 'user', type: 'String' }]);
+  if (/SELECT FROM/.test(body)) return failed(400, 62, 'Syntax error: failed at position 8 (FROM)');
+  if (body.includes('usr'))
+    return failed(404, 47, 'Unknown expression identifier `usr` in scope SELECT usr FROM auth.');
+  const isGroups = body.includes('GROUP BY');
+  const names: [string, string][] = isGroups
+    ? [
+        ['user', 'String'],
+        ['n', 'UInt64'],
+      ]
+    : [
+        ['_id', 'String'],
+        ['_time', "DateTime64(3, 'UTC')"],
+        ['user', 'String'],
+      ];
+  if (body.startsWith('describe table'))
+    return table(
+      [],
+      names.map(([name, type]) => ({ name, type })),
+    );
+  const [, from, to] =
+    /\(ts >= toDateTime64\('([^']+)', 3, 'UTC'\) and ts < toDateTime64\('([^']+)', 3, 'UTC'\)\)/.exec(body)!;
+  const seen = within(read(from!), read(to!)).filter(() => !body.includes('nobody'));
+  if (body.includes('count() as n from')) return table([['n', 'UInt64']], [{ n: String(seen.length) }]);
+  const limit = Number(/limit (\d+)\nformat JSON$/.exec(body)![1]);
+  const rows = isGroups
+    ? Object.entries(Object.groupBy(seen, ({ user }) => user)).map(([user, list]) => ({
+        user,
+        n: String(list!.length),
+      }))
+    : seen.map(({ id, at, user }) => ({ _id: id, _time: at.toISOString(), user }));
+  return table(names, rows.slice(0, limit));
+}
+
+async function fixture() {
+  const standIn = await startStandIn(answer);
+  const connection = connectTo(clickhouse, {
+    settings: { url: standIn.url, user: 'soc', timeColumn: 'ts', ingestColumn: 'stored_at' },
+    credentials: { password: 'pw' },
+  });
+  return { standIn, connection, query: 'SELECT * FROM auth WHERE $window' };
+}
+
+connectorConformance('clickhouse', async () => ({
+  connection: (await fixture()).connection,
+  events: events.length,
+  firstAt,
+  queries: {
+    all: 'SELECT _id, ts AS _time, user FROM auth WHERE $window;',
+    groups: 'SELECT user, count() AS n FROM auth WHERE $window GROUP BY user',
+    empty: "SELECT _id, ts AS _time, user FROM auth WHERE $window AND user = 'nobody' -- none",
+    unknownField: 'SELECT usr FROM auth WHERE $window',
+    broken: 'SELECT FROM auth WHERE $window',
+  },
+}));
+httpFaults('clickhouse', fixture);
+
+const window = { from: firstAt, to: new Date(firstAt.getTime() + 4 * 3_600_000), clock: 'event' as const };
+const limits = { rowsMax: 2, groupsMax: 10, timeoutMs: 5_000 };
+
+test('numbers come as numbers, and a cut answer is counted', async () => {
+  const { connection } = await fixture();
+  const signal = AbortSignal.timeout(10_000);
+  const groups = await connection.search(
+    'SELECT user, count() AS n FROM auth WHERE $window GROUP BY user',
+    window,
+    limits,
+    signal,
+  );
+  expect(groups.rows).toEqual([
+    { user: 'ada', n: 2 },
+    { user: 'eve', n: 2 },
+  ]);
+  expect(
+    await connection.search('SELECT _id, ts AS _time, user FROM auth WHERE $window', window, limits, signal),
+  ).toMatchObject({ total: 4, truncated: true });
+});
+
+test('whole numbers are numbers also where the column is of low cardinality', async () => {
+  const standIn = await startStandIn(({ body }) =>
+    body.startsWith('describe')
+      ? table([], [{ name: 'port', type: 'LowCardinality(Nullable(UInt64))' }])
+      : table([['port', 'LowCardinality(Nullable(UInt64))']], [{ port: '443' }, { port: null }]),
+  );
+  const connection = connectTo(clickhouse, {
+    settings: { url: standIn.url, timeColumn: 'ts' },
+    credentials: { password: 'pw' },
+  });
+  const query = 'SELECT port FROM auth WHERE $window';
+  const { rows } = await connection.search(query, window, limits, AbortSignal.timeout(5_000));
+  expect(rows).toEqual([{ port: 443 }, { port: null }]);
+  const { searchParams } = standIn.asked.at(-1)!.url;
+  expect(searchParams.get('cancel_http_readonly_queries_on_client_close')).toBe('1');
+});
+
+test('an error of the server is read by its number, also where its status says less', async () => {
+  const { standIn, connection } = await fixture();
+  const readonly = "Cannot modify 'max_execution_time' setting in readonly mode";
+  for (const [code, expected, text = 'as it is'] of [
+    [164, { kind: 'query_not_allowed', blame: 'author' }],
+    [164, { kind: 'rights_missing', blame: 'upstream', message: expect.stringContaining('readonly = 2') }, readonly],
+    [194, { kind: 'credentials_refused', blame: 'upstream' }],
+    [201, { kind: 'throttled', blame: 'upstream', retryable: true }],
+    [243, { kind: 'unavailable', blame: 'upstream', retryable: true }],
+    [241, { kind: 'throttled', blame: 'upstream', retryable: true }, 'Memory limit (total) exceeded'],
+    [159, { kind: 'query_timeout', blame: 'author' }],
+    [202, { kind: 'throttled', blame: 'upstream', retryable: true }],
+    [241, { kind: 'query_memory', blame: 'author' }],
+    [497, { kind: 'rights_missing', blame: 'upstream' }],
+  ] as const) {
+    standIn.fail(failed(500, code, text));
+    const failure = await connection
+      .search('SELECT 1 WHERE $window', window, limits, AbortSignal.timeout(5_000))
+      .catch((error: { failure: object }) => error.failure);
+    expect(failure).toMatchObject(expected);
+  }
+});

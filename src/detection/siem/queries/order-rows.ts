@@ -1,0 +1,22 @@
+import type { Row } from '../connector.ts';
+
+/** Orders rows by time, id and text, so that the same are kept each time. */
+export function orderRows(rows: Row[], timeField: string): Row[] {
+  const keyed = rows.map((row) => ({
+    row,
+    key: [text(row['_time'] ?? row[timeField]), text(row['_id']), JSON.stringify(row)],
+  }));
+  return keyed.toSorted((a, b) => compare(a.key, b.key)).map(({ row }) => row);
+}
+
+/** Columns and values of a table as rows. */
+export function rowsOf(names: readonly string[], values: readonly (readonly unknown[])[]): Row[] {
+  return values.map((row) => Object.fromEntries(names.map((name, n) => [name, row[n] ?? null])));
+}
+
+const text = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+
+function compare(a: string[], b: string[]): number {
+  for (const [n, left] of a.entries()) if (left !== b[n]) return left < b[n]! ? -1 : 1;
+  return 0;
+}

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { connectorConformance } from '../../../test/support/detection/connector-conformance.ts';
+import { splunk } from './splunk.ts';
+import {
+  connectTo,
+  events,
+  firstAt,
+  httpFaults,
+  startStandIn,
+  within,
+  type Asked,
+  type Reply,
+} from '../../../test/support/detection/siem-stand-in.ts';
+
+const failed = (status: number, text: string): Reply => ({ status, body: { messages: [{ type: 'FATAL', text }] } });
+const lines = (rows: object[]): Reply => ({
+  body: [...rows.map((result, offset) => ({ preview: false, offset, result })), { lastrow: true }]
+    .map((line) => JSON.stringify(line))
+    .join('\n'),
+});
+const at = (seconds: string | null): Date => new Date(Number(seconds) * 1000);
+
+/** As splunkd 9 answers: newest first unless sorted, one JSON object a line. */
+function answer({ url, headers, body }: Asked): Reply {
+  if (headers.authorization !== 'Bearer t1')
+    return { status: 401, body: { messages: [{ type: 'WARN', text: 'call not properly authenticated' }] } };
+  const form = new URLSearchParams(body);
+  if (url.pathname === '/services/authentication/current-context') return { body: { entry: [] } };
+  const search = form.get('search') ?? form.get('q') ?? '';
+  if (search.includes('| wheer')) return failed(400, "Unknown search command 'wheer'.");
+  if (url.pathname === '/services/search/v2/parser') return { body: { commands: [] } };
+  if (search.includes('fieldsummary')) return lines([{ field: 'user' }]);
+  const byIndex = form.has('index_earliest');
+  const [from, to] = [
+    at(form.get(byIndex ? 'index_earliest' : 'earliest_time')),
+    at(form.get(byIndex ? 'index_latest' : 'latest_time')),
+  ];
+  const seen = within(from, to).filter(() => !search.includes('nobody'));
+  if (search.includes('| stats')) {
+    const counts = Object.entries(Object.groupBy(seen, ({ user }) => user)).map(([user, list]) => ({
+      user,
+      n: String(list!.length),
+    }));
+    return lines(counts.slice(0, Number(/\| head (\d+)$/.exec(search)![1])));
+  }
+  const rows = seen.map(({ at: time, user }, n) => ({
+    _bkt: 'main~1~A',
+    _cd: `1:${n}`,
+    _serial: String(n),
+    _time: time.toISOString().replace('Z', '+00:00'),
+    user,
+  }));
+  return lines(rows.slice(0, Number(/\| sort (\d+) _time, _cd$/.exec(search)![1])));
+}
+
+async function fixture(clock: 'event' | 'ingest' = 'event') {
+  const standIn = await startStandIn(answer);
+  const connection = connectTo(splunk, { settings: { url: standIn.url }, credentials: { token: 't1' }, clock });
+  return { standIn, connection, query: 'index=auth' };
+}
+
+const queries = {
+  all: 'index=auth action=login',
+  groups: 'index=auth | stats count as n by user',
+  empty: 'index=auth user=nobody',
+  broken: 'index=auth | wheer x=1',
+};
+connectorConformance('splunk', async () => ({
+  connection: (await fixture()).connection,
+  events: events.length,
+  firstAt,
+  queries,
+}));
+connectorConformance('splunk by index time', async () => ({
+  connection: (await fixture('ingest')).connection,
+  events: events.length,
+  firstAt,
+  queries,
+}));
+httpFaults('splunk', () => fixture());
+
+const window = {
+  from: new Date(firstAt.getTime() + 700),
+  to: new Date(firstAt.getTime() + 3_600_900),
+  clock: 'ingest' as const,
+};
+const limits = { rowsMax: 10, groupsMax: 10, timeoutMs: 5_000 };
+const signal = AbortSignal.timeout(30_000);
+
+test('bounds on the index time are cut to whole seconds, and events may be older than their indexing', async () => {
+  const { standIn, connection } = await fixture('ingest');
+  const { rows } = await connection.search('index=auth', window, limits, signal);
+  const form = new URLSearchParams(standIn.asked.at(-1)!.body);
+  expect(form.get('index_earliest')).toBe(String(firstAt.getTime() / 1000));
+  expect(form.get('index_latest')).toBe(String(firstAt.getTime() / 1000 + 3600));
+  expect(Number(form.get('earliest_time'))).toBeLessThan(firstAt.getTime() / 1000 - 6 * 86_400);
+  expect(rows).toEqual([{ _id: 'main~1~A:1:0', _time: firstAt.toISOString(), user: 'ada' }]);
+});
+
+test.each([
+  'index=auth | delete',
+  'index=auth | OUTPUTLOOKUP x.csv',
+  'index=auth [| map search="x"]',
+  'index=auth url=http://x | sendemail to=a@example.com',
+  'index=auth `macro`',
+  'index=auth earliest=-30d',
+  'index=auth user="[" earliest=-30d',
+  'index=auth startdaysago=30',
+])('%s is not sent', async (query) => {
+  const { standIn, connection } = await fixture();
+  await expect(connection.search(query, window, limits, signal)).rejects.toMatchObject({
+    failure: { kind: 'query_not_allowed', blame: 'author' },
+  });
+  expect(standIn.asked).toEqual([]);
+});
+
+test('what a search head says beside its rows counts: an answer of some peers only is none', async () => {
+  const { standIn, connection } = await fixture();
+  const text = 'Search peer idx2 is not responding, search results might be incomplete';
+  standIn.fail({ body: `${JSON.stringify({ messages: [{ type: 'WARN', text }] })}\n{"lastrow":true}` });
+  await expect(connection.search('index=auth', window, limits, signal)).rejects.toMatchObject({
+    failure: { kind: 'partial_answer', blame: 'upstream', retryable: true },
+  });
+});

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { startApp } from '../../../test/support/harness.ts';
+import { blocksOf, modelsAt } from '../../../test/support/models/scripted-models.ts';
+import { startStandIn, type Asked } from '../../../test/support/models/model-stand-in.ts';
+
+const stand = await startStandIn('anthropic', (asked) => verdictOn(asked));
+const models = modelsAt({ m: stand.url }, { budgets: { tokensPerRun: 250 } });
+const { newOrg } = await startApp({ clock: () => new Date('2026-03-02T12:00:00Z'), deps: { models } });
+
+/** Only who signs in from KP is worth a hit. */
+function verdictOn(asked: Asked) {
+  const [facts, rows] = blocksOf(asked.turns[0]!.text);
+  const { entity, entityType } = JSON.parse(facts!) as { entity: string; entityType: string };
+  const [row] = JSON.parse(rows!) as { rowId: string; fields: Record<string, string> }[];
+  const { country } = row!.fields;
+  const input = {
+    entity,
+    entityType,
+    triggered: country === 'KP',
+    confidence: 80,
+    severity: 'low',
+    headline: 'A sign-in',
+    summary: 'It signed in.',
+    evidence: [{ rowId: row!.rowId, field: 'country', value: country, why: 'the country' }],
+    nextStep: 'Ask.',
+  };
+  return { calls: [{ name: 'submit_verdict', input }] };
+}
+
+const login = (user: string, country: string) => ({ '@timestamp': '2026-03-02T10:00:00Z', user, country });
+const tests = [
+  { name: 'worth a hit', events: [login('ada', 'KP')], expect: ['ada'] },
+  { name: 'not worth one', events: [login('bob', 'NO')], expect: [] },
+  { name: 'the last within the budget', events: [login('eve', 'KP')], expect: ['eve'] },
+];
+
+async function detection() {
+  const org = await newOrg();
+  const { body } = await org.call('POST', '/api/detections', {
+    name: 'Sign-ins',
+    detectionCategory: 'custom',
+    systemPrompt: 'Judge it.',
+    detectionQuery: 'SELECT "user", country, _id, _time FROM logins',
+    entityField: 'user',
+    modelAlias: 'm',
+    planningMode: 'never',
+  });
+  const url = `/api/detections/${body.id}/tests`;
+  expect((await org.call('PUT', url, { tests })).status).toBe(200);
+  return { org, url };
+}
+
+test("the detection's model judges its test cases within the budgets, and the answer tells what it cost", async () => {
+  const { org, url } = await detection();
+  const before = stand.asked.length;
+  const { body } = await org.call('POST', `${url}/run`);
+  expect(stand.asked.length - before).toBe(3);
+  expect(body).toMatchObject({ passed: true, model: 'anthropic/stand-in', tokens: 360, costUsd: 0.006 });
+  const refused = await detection();
+  const four = [...tests, { name: 'beyond', events: [login('joe', 'KP')], expect: ['joe'] }];
+  await refused.org.call('PUT', refused.url, { tests: four });
+  const { body: over } = await refused.org.call('POST', `${refused.url}/run`);
+  expect(over.passed).toBe(false);
+  expect(over.results[3].error).toBe('The budget of 250 tokens of a run is used up.');
+});
+
+test("a detection's own budget goes before that of its alias", async () => {
+  const { org, url } = await detection();
+  const set = await org.call('PUT', url.replace('/tests', ''), { budgets: { tokensPerRun: 130 } });
+  expect(set.status).toBe(200);
+  const { body } = await org.call('POST', `${url}/run`);
+  expect(body.results.map(({ error }: { error: string | null }) => error)).toEqual([
+    null,
+    null,
+    'The budget of 130 tokens of a run is used up.',
+  ]);
+});
+
+test('judge=analyst asks no model and costs nothing', async () => {
+  const { org, url } = await detection();
+  const before = stand.asked.length;
+  const { body } = await org.call('POST', `${url}/run?judge=analyst`);
+  expect(stand.asked.length).toBe(before);
+  expect(body).toMatchObject({ passed: false, model: 'analyst', tokens: 0, costUsd: 0 });
+  expect(body.results.map(({ found }: { found: string[] }) => found)).toEqual([['ada'], ['bob'], ['eve']]);
+  expect((await org.call('POST', `${url}/run?judge=nobody`)).status).toBe(400);
+});

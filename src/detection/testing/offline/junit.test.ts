@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { TestResult } from '../testing.schema.ts';
+import { junitOf } from './junit.ts';
+
+const at = new Date('2026-01-05T08:00:00Z');
+const one: TestResult = {
+  name: 'x',
+  passed: false,
+  expected: [],
+  found: [],
+  missing: [],
+  unexpected: [],
+  error: null,
+  ms: 1234,
+};
+const write = (file: string, given: Partial<TestResult>): string =>
+  junitOf(
+    [
+      {
+        file,
+        run: {
+          passed: false,
+          queryTested: true,
+          model: 'analyst',
+          tokens: 0,
+          costUsd: 0,
+          results: [{ ...one, ...given }],
+        },
+      },
+    ],
+    at,
+  );
+
+const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
+const plain = (text: string): string =>
+  text.replaceAll(/&(?:#(\d+)|(\w+));/g, (_all, code, name) => (code ? String.fromCharCode(code) : named[name]!));
+
+// The Char production of XML 1.0.
+const isChar = (char: string): boolean => /^[\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]$/u.test(char);
+
+test('whatever a case is named and says, the file is XML and says the same', () => {
+  const text = fc.string({
+    unit: fc.oneof(fc.constantFrom('<', '&', ']]>', '"', '\n', '\0', '\u{FFFE}', '\u{D800}', 'é'), fc.string()),
+  });
+  fc.assert(
+    fc.property(text, text, (name, error) => {
+      const xml = write('a.yaml', { name, error });
+      expect([...xml].every(isChar)).toBe(true);
+      const [, told] = /<testcase name="([^"<]*)" classname="a" time="1\.234">/.exec(xml) ?? [];
+      const expected = [...name.toWellFormed()].map((char) => (isChar(char) ? char : '\u{FFFD}')).join('');
+      expect(plain(told!)).toBe(expected);
+      const [, body] =
+        /<error message="[^"<]*" type="error">([^<]*)<\/error><\/testcase>\n {2}<\/testsuite>\n<\/testsuites>\n$/.exec(
+          xml,
+        ) ?? [];
+      expect(body).not.toContain(']]>');
+      expect(xml.match(/&(?!(amp|lt|gt|quot|#\d+);)/)).toBe(null);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a case that could not run is an error, one that came out wrong a failure', () => {
+  expect(write('a.yaml', { missing: ['ada'], expected: ['ada'] })).toBe(`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="tocsin" tests="1" failures="1" errors="0" time="1.234">
+  <testsuite name="a.yaml" tests="1" failures="1" errors="0" time="1.234" skipped="0" timestamp="2026-01-05T08:00:00">
+    <properties><property name="queryTested" value="true"/></properties>
+    <testcase name="x" classname="a" time="1.234"><failure message="missing ada" type="failure">expected: [&quot;ada&quot;]
+found: []</failure></testcase>
+  </testsuite>
+</testsuites>
+`);
+  expect(write('a.yaml', { error: 'no' })).toContain('failures="0" errors="1"');
+});

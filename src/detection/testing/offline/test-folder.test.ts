@@ -1,0 +1,112 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { runProgram } from '../../../../test/support/program.ts';
+import { readFields } from '../../as-code/detection-fields-file.ts';
+import { writeDetectionFile } from '../../as-code/detection-file.ts';
+import { bodyOf, testsOf } from '../../built-in/export-built-in.ts';
+import { builtinDetections } from '../../built-in/registry.ts';
+
+const folders: string[] = [];
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tocsin-testing-'));
+  folders.push(folder);
+});
+afterAll(() => {
+  for (const one of folders) rmSync(one, { recursive: true, force: true });
+});
+
+const write = (name: string, fields: Record<string, unknown>): void =>
+  writeFileSync(join(folder, name), writeDetectionFile(readFields(fields)).text);
+
+/** The command with a database that is not there: it must not be asked. */
+async function run(...flags: string[]): Promise<{ code: number; out: string }> {
+  const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' };
+  const { code, stdout, stderr } = await runProgram(['test', folder, ...flags], folder, env);
+  return { code, out: `${stdout}${stderr}` };
+}
+
+const detection = {
+  name: 'New country',
+  detectionCategory: 'first_occurrence',
+  systemPrompt: 'Judge it.',
+  detectionQuery: 'SELECT "user", country, mfa, _id, _time FROM logins',
+  entityField: 'user',
+  detectionCadence: 'hourly',
+};
+const login = (user: string, country: string, hour: number) => ({
+  timestamp: new Date(Date.UTC(2026, 0, 5, hour)).toISOString(),
+  user,
+  country,
+});
+const seen = { name: 'new', history: [login('ada', 'NO', 8)], events: [login('ada', 'KP', 20)], expect: ['ada'] };
+
+test('every shipped detection passes its proof, from files, without a service', async () => {
+  for (const shipped of Object.values(builtinDetections))
+    write(`${shipped.id}.yaml`, { ...bodyOf(shipped), ...testsOf(shipped) });
+  const { code, out } = await run();
+  const n = Object.keys(builtinDetections).length;
+  expect(out).toContain(`${2 * n} tests of ${n} detections: ${2 * n} passed, 0 failed`);
+  expect(code).toBe(0);
+});
+
+test('a failing case ends with 1 and says why, in the table and in JUnit XML', async () => {
+  const wrong = { ...seen, name: 'a <wrong> & "odd" one', expect: ['eve'] };
+  // Its events do not have the column `mfa`; those of another file do.
+  write('a.yaml', { ...detection, tests: [seen, wrong] });
+  write('b.yaml', {
+    ...detection,
+    tests: [{ name: 'mfa', events: [{ ...seen.events[0], mfa: true }], expect: ['ada'] }],
+  });
+  write('c.yaml', { ...detection, detectionQuery: 'SELECT nation FROM logins', tests: [seen] });
+  write('d.yaml', { ...detection, siemType: 'splunk', detectionQuery: 'index=auth', tests: [seen] });
+  write('e.yaml', {
+    ...detection,
+    siemType: 'splunk',
+    detectionQuery: 'x',
+    localQuery: detection.detectionQuery,
+    tests: [seen],
+  });
+  write('f.yaml', detection);
+  const { code, out } = await run('--junit', join(folder, 'out.xml'));
+  expect(code).toBe(1);
+  const lines = out.split('\n').map((line) => line.replaceAll(/\s+/g, ' ').replace(/ \d+ ms$/, ''));
+  expect(lines.slice(0, 11)).toEqual([
+    'ok a.yaml new',
+    'FAIL a.yaml a <wrong> & "odd" one',
+    ' missing eve; not expected ada',
+    'ok b.yaml mfa',
+    'FAIL c.yaml new',
+    ' No column is named nation; there are _id, _time, _ingested, _event, timestamp, user, country, mfa.',
+    'ok d.yaml new',
+    "note d.yaml: queryTested: false, its events stood for the rows of another SIEM's query",
+    'ok e.yaml new',
+    'none f.yaml has no tests',
+    expect.stringMatching(/^6 tests of 5 detections: 4 passed, 2 failed; /),
+  ]);
+  const xml = readFileSync(join(folder, 'out.xml'), 'utf8');
+  expect(xml).toMatch(/<testsuites name="tocsin" tests="6" failures="1" errors="1" time="[\d.]+">/);
+  expect(xml).toContain('<testcase name="a &lt;wrong&gt; &amp; &quot;odd&quot; one" classname="a"');
+  expect(xml).toMatch(/<testsuite name="d.yaml" [^>]*>\s*<properties><property name="queryTested" value="false"\/>/);
+});
+
+test('wrong files end with 2: file, line and field, all of them at once', async () => {
+  const base = 'name: x\ndetectionCategory: custom\nsystemPrompt: p\ndetectionQuery: q\n';
+  writeFileSync(join(folder, 'a.yaml'), `${base}tests:\n  - name: t\n    events: []\n    expcet: []\n`);
+  writeFileSync(join(folder, 'b.yaml'), `${base}nmae: x\n`);
+  const { code, out } = await run();
+  expect([code, out]).toEqual([
+    2,
+    expect.stringMatching(
+      /^a\.yaml:6: tests\.0\.expect: .*\na\.yaml:\d+: tests\.0: .*expcet.*\nb\.yaml:5: nmae: is no field of a detection\n$/,
+    ),
+  ]);
+  rmSync(join(folder, 'a.yaml'));
+  writeFileSync(join(folder, 'b.yaml'), `${base}customCronSchedule: '* * * * *'\n`);
+  expect(await run()).toEqual({ code: 2, out: expect.stringMatching(/^b\.yaml:5: customCronSchedule: /) });
+  rmSync(join(folder, 'b.yaml'));
+  expect(await run()).toMatchObject({ code: 2, out: expect.stringContaining('holds no detection') });
+  expect((await runProgram(['test', join(folder, 'none')], folder)).code).toBe(2);
+});

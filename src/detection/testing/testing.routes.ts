@@ -1,0 +1,74 @@
+import { IdPath } from '../detections/record/detection-input.ts';
+import { TestSet } from '../detections/test-cases/test-cases.schema.ts';
+import { getTests, putTests } from '../detections/test-cases/test-cases.ts';
+import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { backtestDetection } from './backtest.ts';
+import { previewDetection, type ProofDeps } from './preview.ts';
+import { runTests } from './run-tests.ts';
+import { Backtest, BacktestRequest, Preview, PreviewDetection, TestQuery, TestRun } from './testing.schema.ts';
+
+const tags = ['detections'];
+const read = { scope: 'detections:read' } as const;
+const write = { scope: 'detections:write' } as const;
+const run = { scope: 'detections:run' } as const;
+
+export function proofRoutes(app: App, deps: ProofDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/api/detections/preview',
+    config: run,
+    schema: {
+      tags,
+      summary: 'Try a detection on a stretch of the past, without a trace',
+      body: PreviewDetection,
+      response: { 200: Preview },
+    },
+    handler: (request) => previewDetection(deps, callerOf(request), request.body),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/detections/:id/backtest',
+    config: run,
+    schema: {
+      tags,
+      summary: 'What a detection would have raised, and how right it would have been',
+      params: IdPath,
+      body: BacktestRequest,
+      response: { 200: Backtest },
+    },
+    handler: (request) => backtestDetection(deps, callerOf(request), request.params.id, request.body),
+  });
+  app.route({
+    method: 'GET',
+    url: '/api/detections/:id/tests',
+    config: read,
+    schema: { tags, summary: 'Test cases of a detection', params: IdPath, response: { 200: TestSet } },
+    handler: (request) => getTests(deps, callerOf(request), request.params.id),
+  });
+  app.route({
+    method: 'PUT',
+    url: '/api/detections/:id/tests',
+    config: write,
+    schema: {
+      tags,
+      summary: 'Put test cases in place of those before',
+      params: IdPath,
+      body: TestSet,
+      response: { 200: TestSet },
+    },
+    handler: (request) => putTests(deps, callerOf(request), request.params.id, request.body),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/detections/:id/tests/run',
+    config: { ...run, noBody: true },
+    schema: {
+      tags,
+      summary: 'Run the test cases of a detection',
+      params: IdPath,
+      querystring: TestQuery,
+      response: { 200: TestRun },
+    },
+    handler: (request) => runTests(deps, callerOf(request), request.params.id, request.query),
+  });
+}

@@ -1,0 +1,211 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { scriptedSiem } from '../../../test/support/detection/scripted-runs.ts';
+import { acrossOrgs, inOrg, rows } from '../../platform/db/db.ts';
+import { CreateDetection } from '../detections/record/detection-input.ts';
+import { scopes } from '../../platform/orgs/caller.ts';
+import { runDue } from '../runs/workers/run-due.ts';
+import { previewDetection } from './preview.ts';
+
+const time = { now: new Date('2026-03-02T12:00:00Z') };
+const { deps, newOrg } = await startApp({ clock: () => time.now });
+const at = (hour: number, minute = 0): string => new Date(Date.UTC(2026, 2, 2, hour, minute)).toISOString();
+const login = (user: string, country: string, when: string) => ({ '@timestamp': when, user, country });
+
+async function ok(answer: ReturnType<TestOrg['call']>) {
+  const { status, body } = await answer;
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body;
+}
+
+const detection = {
+  name: 'New country',
+  detectionCategory: 'first_occurrence',
+  systemPrompt: 'Judge it.',
+  detectionQuery: 'SELECT "user", country, _id, _time FROM logins',
+  entityField: 'user',
+  detectionCadence: 'hourly',
+};
+const send = (org: TestOrg, events: unknown[]) =>
+  ok(org.call('POST', '/api/logs/logins', events.map((event) => JSON.stringify(event)).join('\n')));
+
+const traces = ['agents', 'runs', 'candidates', 'hits', 'memory', 'memory_windows', 'run_queue'];
+const countRows = (orgId: TestOrg['id']) =>
+  inOrg(deps.db, orgId, async (tx) => {
+    const counts: number[] = [];
+    for (const name of traces)
+      counts.push((await rows(tx, sql<{ n: number }>`select count(*) as n from ${sql.table(name)}`))[0]!.n);
+    return counts;
+  });
+
+test('a preview shows rows, candidates and verdicts after the past, and leaves no trace', async () => {
+  const org = await newOrg();
+  await send(org, [
+    ...Array.from({ length: 9 }, (_, n) => login('ada', 'NO', at(n))),
+    login('ada', 'NO', at(10)),
+    login('ada', 'KP', at(10, 30)),
+  ]);
+  time.now = new Date(at(12, 1));
+  const before = await countRows(org.id);
+  const preview = await ok(org.call('POST', '/api/detections/preview', { ...detection, from: at(10), to: at(12) }));
+  expect(preview).toMatchObject({ rowsTotal: 2, candidatesTotal: 1, hits: 1, complete: true, noData: false });
+  expect(preview.windows.map(({ rowsTotal }: { rowsTotal: number }) => rowsTotal)).toEqual([2, 0]);
+  expect(preview.candidates[0]).toMatchObject({ entity: 'ada', outcome: 'judged', verdict: { triggered: true } });
+  expect(JSON.stringify(preview.candidates[0].facts.newValues)).toContain('KP');
+  expect(await countRows(org.id)).toEqual(before);
+  const wrong = await org.call('POST', '/api/detections/preview', {
+    ...detection,
+    detectionQuery: 'SELECT nation FROM logins',
+    from: at(10),
+    to: at(12),
+  });
+  expect([wrong.status, wrong.body.errors[0].code]).toEqual([422, 'unknown_column']);
+  const long = await org.call('POST', '/api/detections/preview', { ...detection, from: at(0), to: at(400) });
+  expect([long.status, long.body.errors[0].pointer]).toEqual([400, '/to']);
+});
+
+test('a preview says which columns the rows lack', async () => {
+  const org = await newOrg();
+  time.now = new Date(at(0, 30));
+  await send(org, [login('ada', 'NO', at(0, 30))]);
+  time.now = new Date(at(1));
+  const ask = (more: object) =>
+    ok(org.call('POST', '/api/detections/preview', { ...detection, ...more, from: at(0), to: at(2) }));
+  expect(await ask({})).toMatchObject({ rowsTotal: 1, warnings: [] });
+  expect((await ask({ entityField: 'usr', detectionCategory: 'sequence_pattern' })).warnings).toMatchObject([
+    { code: 'no_entity_field', detail: expect.stringContaining('usr') },
+    { code: 'no_steps' },
+  ]);
+});
+
+test('windows of a connection that lies behind its slots are cut as its scheduled runs cut them', async () => {
+  const org = await newOrg();
+  const siem = { ...scriptedSiem(() => []), delayMs: 5 * 60_000, firstEventAt: () => Promise.resolve(new Date(at(8))) };
+  const on = { ...deps, connectionFor: () => Promise.resolve(siem) };
+  const caller = { orgId: org.id, keyId: null, scopes: new Set(scopes) };
+  const input = CreateDetection.parse(detection);
+  const { windows } = await previewDetection(on, caller, { ...input, from: at(9, 55), to: at(11, 55) });
+  const spans = (list: { from: Date | string; to: Date | string }[]) =>
+    list.map(({ from, to }) => [new Date(from).toISOString(), new Date(to).toISOString()]);
+  expect(spans(windows)).toEqual([
+    [at(9, 55), at(10, 55)],
+    [at(10, 55), at(11, 55)],
+  ]);
+  expect(spans(siem.asked.slice(0, 3).map(({ window }) => window))).toEqual([
+    [at(7, 55), at(8, 55)],
+    [at(8, 55), at(9, 55)],
+    [at(9, 55), at(10, 55)],
+  ]);
+});
+
+test('a backtest counts hits per day and holds them against what people said, two versions side by side', async () => {
+  const org = await newOrg();
+  time.now = new Date(at(0, 30));
+  const made = await ok(
+    org.call('POST', '/api/detections', { ...detection, detectionCategory: 'custom', suppressionMinutes: 0 }),
+  );
+  await send(org, [login('ada', 'NO', at(0, 30)), login('bob', 'NO', at(0, 31)), login('eve', 'NO', at(0, 32))]);
+  await runDue(deps, new Date(at(1)));
+  time.now = new Date(at(1));
+  const { hits } = await ok(org.call('GET', '/api/hits'));
+  const say = (entity: string, status: string) => {
+    const { id } = hits.find((hit: { entity: string }) => hit.entity === entity);
+    return ok(org.call('POST', `/api/hits/${id}/status`, { status }));
+  };
+  await say('ada', 'true_positive');
+  await say('eve', 'true_positive');
+  await say('bob', 'false_positive');
+  const ask = (more: object) =>
+    org.call('POST', `/api/detections/${made.id}/backtest`, { from: at(0), to: at(2), ...more });
+  const one = await ok(ask({}));
+  expect(one.versions).toMatchObject([{ hits: 3, reviewed: 3, precision: 0.667, recall: 1, costUsd: 0 }]);
+  expect(one.versions[0].hitsPerDay).toEqual([{ day: '2026-03-02', hits: 3 }]);
+  await ok(
+    org.call('PUT', `/api/detections/${made.id}`, {
+      systemPrompt: 'Judge it twice.',
+      detectionQuery: `${detection.detectionQuery} WHERE "user" = 'ada'`,
+    }),
+  );
+  const two = await ok(ask({ promptVersion: 1 }));
+  expect(two.versions).toMatchObject([
+    { promptVersion: 2, hits: 1, precision: 1, recall: 0.5 },
+    { promptVersion: 1, hits: 1 },
+  ]);
+  expect((await ask({ promptVersion: 9 })).body.errors[0].pointer).toBe('/promptVersion');
+  expect((await ask({ modelAlias: 'nobody' })).body.errors[0].pointer).toBe('/modelAlias');
+});
+
+const cases = {
+  tests: [
+    {
+      name: 'a new country',
+      history: Array.from({ length: 9 }, (_, n) => login('ada', 'NO', at(n))),
+      events: [login('ada', 'KP', at(10)), login('ada', 'NO', at(10, 1))],
+      expect: ['ada'],
+    },
+    {
+      name: 'the same country',
+      history: { logins: [login('ada', 'NO', at(1))] },
+      events: [login('ada', 'NO', at(10))],
+      expect: [],
+    },
+  ],
+};
+
+test('test cases run query, analysis and verdict over their events alone; a save can depend on them', async () => {
+  const org = await newOrg();
+  const { id } = await ok(org.call('POST', '/api/detections', detection));
+  const url = `/api/detections/${id}`;
+  const refused = await org.call('PUT', `${url}?require=tests`, { name: 'Renamed' });
+  expect([refused.status, refused.body.errors[0].code]).toEqual([422, 'no_tests']);
+  await ok(org.call('PUT', `${url}/tests`, cases));
+  expect((await ok(org.call('GET', `${url}/tests`))).tests).toEqual(cases.tests);
+  const run = await ok(org.call('POST', `${url}/tests/run`));
+  expect(run).toMatchObject({ passed: true, queryTested: true });
+  expect(run.results.map(({ found }: { found: string[] }) => found)).toEqual([['ada'], []]);
+  expect(await countRows(org.id)).toEqual([3, 0, 0, 0, 0, 0, 0]);
+  const broken = { detectionQuery: `${detection.detectionQuery} WHERE country = 'SE'` };
+  const failed = await org.call('PUT', `${url}?require=tests`, broken);
+  expect(failed.body.errors).toEqual([
+    { pointer: '', code: 'test_failed', detail: 'Test "a new country": missing ada' },
+  ]);
+  expect((await ok(org.call('GET', url))).detectionQuery).toBe(detection.detectionQuery);
+  await ok(org.call('PUT', `${url}?require=tests`, { name: 'Renamed' }));
+  await ok(org.call('PUT', url, { detectionQuery: 'SELECT nation FROM logins' }));
+  const wrong = await ok(org.call('POST', `${url}/tests/run`));
+  expect(wrong.passed).toBe(false);
+  expect(wrong.results[0].error).toContain('No column is named nation');
+});
+
+test("events stand for the rows of another SIEM's query, unless there is a local one", async () => {
+  const org = await newOrg();
+  const foreign = { ...detection, siemType: 'splunk', detectionQuery: 'index=auth | table user, country' };
+  const { id } = await ok(org.call('POST', '/api/detections', foreign));
+  const url = `/api/detections/${id}/tests`;
+  await ok(org.call('PUT', url, { tests: [cases.tests[0]] }));
+  expect(await ok(org.call('POST', `${url}/run`))).toMatchObject({ passed: true, queryTested: false });
+  const localQuery = `${detection.detectionQuery} WHERE country = 'SE'`;
+  await ok(org.call('PUT', url, { tests: [cases.tests[0]], localQuery }));
+  expect(await ok(org.call('POST', `${url}/run`))).toMatchObject({
+    passed: false,
+    queryTested: true,
+    results: [{ missing: ['ada'] }],
+  });
+  const twice = await org.call('PUT', url, { tests: [cases.tests[1], cases.tests[1]] });
+  expect([twice.status, twice.body.errors[0].pointer]).toEqual([400, '/tests']);
+});
+
+test('a test case without events is told what they must be', async () => {
+  const org = await newOrg();
+  const { id } = await ok(org.call('POST', '/api/detections', detection));
+  const { body } = await org.call('PUT', `/api/detections/${id}/tests`, { tests: [{ name: 'a', expect: [] }] });
+  expect(body.detail).toBe('/tests/0/events: must be a list of at most 1000 events, or such lists by dataset');
+});
+
+test('nothing of all this is left in the tables of anyone', async () => {
+  const left = await acrossOrgs(deps.db, (tx) =>
+    rows(tx, sql`select 1 from runs where trigger not in ('schedule', 'manual')`),
+  );
+  expect(left).toEqual([]);
+});

@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { analystScore, type ScoreInput } from './analyst-score.ts';
+
+const candidate = (rows: number, enoughPast?: boolean) => ({
+  facts: { candidateRows: rows, ...(enoughPast === undefined ? {} : { enoughPast }) },
+});
+const base: ScoreInput = {
+  rowsTotal: 100,
+  truncated: false,
+  namedShare: 1,
+  warnings: 0,
+  usesHistory: true,
+  learning: false,
+  candidates: [candidate(2, true)],
+  reviewed: { total: 0, right: 0 },
+};
+
+test.each<[string, Partial<ScoreInput>, number | null, Record<string, number>]>([
+  ['all is well', {}, 100, { input: 40, history: 30, selectivity: 30 }],
+  ['no rows, no score', { rowsTotal: 0, candidates: [] }, null, {}],
+  ['rows were cut', { truncated: true }, 84, { input: 24, history: 30, selectivity: 30 }],
+  ['half of the entities have no name', { namedShare: 0.5 }, 94, { input: 34, history: 30, selectivity: 30 }],
+  ['warnings', { warnings: 2 }, 88, { input: 28, history: 30, selectivity: 30 }],
+  [
+    'nothing to compare with: 70 points scaled',
+    { usesHistory: false, warnings: 1 },
+    82.9,
+    { input: 28, selectivity: 30 },
+  ],
+  ['no candidate was judged by history', { candidates: [] }, 100, { input: 40, selectivity: 30 }],
+  [
+    'one of two had enough past',
+    { candidates: [candidate(1, true), candidate(1, false)] },
+    85,
+    { input: 40, history: 15, selectivity: 30 },
+  ],
+  ['learning', { learning: true, candidates: [] }, 57.1, { input: 40, history: 0 }],
+  [
+    'every row a candidate',
+    { usesHistory: false, candidates: Array.from({ length: 10 }, () => candidate(10)) },
+    57.1,
+    { input: 40, selectivity: 0 },
+  ],
+  [
+    'every row, but three candidates',
+    { usesHistory: false, candidates: Array.from({ length: 3 }, () => candidate(33)) },
+    100,
+    { input: 40, selectivity: 30 },
+  ],
+  [
+    'four candidates from 1 % of the rows',
+    { usesHistory: false, rowsTotal: 400, candidates: Array.from({ length: 4 }, () => candidate(1)) },
+    100,
+    { input: 40, selectivity: 30 },
+  ],
+  [
+    'half of the rows',
+    { usesHistory: false, candidates: Array.from({ length: 5 }, () => candidate(10)) },
+    78.9,
+    { input: 40, selectivity: 15.2 },
+  ],
+  [
+    'ten reviewed hits: precision',
+    { usesHistory: false, reviewed: { total: 10, right: 4 } },
+    74.3,
+    { input: 40, selectivity: 12 },
+  ],
+  [
+    'nine are not enough',
+    { usesHistory: false, reviewed: { total: 9, right: 0 } },
+    100,
+    { input: 40, selectivity: 30 },
+  ],
+])('%s', (_name, change, score, points) => {
+  const result = analystScore({ ...base, ...change });
+  expect({
+    score: result.score,
+    points: Object.fromEntries(result.criteria.map((one) => [one.name, one.points])),
+  }).toEqual({ score, points });
+  expect(result.basis).toBe('analyst');
+});
+
+test('a score is 0 to 100, and no criterion beyond its most', () => {
+  const input = fc.record({
+    rowsTotal: fc.nat(1_000),
+    truncated: fc.boolean(),
+    namedShare: fc.double({ min: 0, max: 1, noNaN: true }),
+    warnings: fc.nat(5),
+    usesHistory: fc.boolean(),
+    learning: fc.boolean(),
+    candidates: fc.array(
+      fc.tuple(fc.nat(2_000), fc.boolean()).map(([rows, enough]) => candidate(rows, enough)),
+      { maxLength: 20 },
+    ),
+    reviewed: fc.nat(30).chain((total) => fc.record({ total: fc.constant(total), right: fc.nat(total) })),
+  });
+  fc.assert(
+    fc.property(input, (given) => {
+      const { score, criteria } = analystScore(given);
+      expect(score === null).toBe(given.rowsTotal === 0);
+      if (score !== null) expect(score).toBeGreaterThanOrEqual(0);
+      if (score !== null) expect(score).toBeLessThanOrEqual(100);
+      for (const { points, max, reason } of criteria)
+        expect([points >= 0 && points <= max, reason !== '']).toEqual([true, true]);
+    }),
+  );
+});

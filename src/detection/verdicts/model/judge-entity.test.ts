@@ -1,0 +1,283 @@
+import { expect, test } from 'vitest';
+import { startStandIn, type Brain } from '../../../../test/support/models/model-stand-in.ts';
+import type { Candidate } from '../../analysis/candidate.ts';
+import { verdictSchema } from '../../detections/record/verdict.schema.ts';
+import { bindTool } from '../../tools/registry.ts';
+import type { ToolSources } from '../../tools/tool-sources.ts';
+import { judgeEntity, type AgentTask } from './judge-entity.ts';
+import { readModelSettings } from '../../../platform/models/model-settings.ts';
+import { createModels } from '../../../platform/models/models.ts';
+import type { Step } from '../../../platform/models/model-step.ts';
+import { verdictOutput } from './verdict-output.ts';
+
+const candidate: Candidate = {
+  entity: 'root',
+  entityType: 'user',
+  kind: 'custom',
+  kindKey: 'custom:1',
+  severity: 'medium',
+  facts: { rows: 1, windowFrom: '2026-03-02T00:00:00.000Z', windowTo: '2026-03-02T01:00:00.000Z' },
+  rows: [
+    { rowId: 'e1', time: '2026-03-02T00:10:00.000Z', fields: { user: 'root', action: 'ConsoleLogin', country: 'NO' } },
+  ],
+};
+const verdict = {
+  entity: 'root',
+  entityType: 'user',
+  triggered: true,
+  confidence: 80,
+  severity: 'medium',
+  headline: 'root signed in',
+  summary: 'root signed in from NO.',
+  evidence: [{ rowId: 'e1', field: 'action', value: 'ConsoleLogin', why: 'the sign-in' }],
+  nextStep: 'Ask the owner.',
+};
+const submit = (input: unknown = verdict) => ({ calls: [{ name: 'submit_verdict', input }] });
+
+const protocols = ['openai-chat', 'openai-responses', 'anthropic', 'compatible'] as const;
+type Protocol = (typeof protocols)[number];
+
+async function start(
+  protocol: Protocol,
+  brain: Brain,
+  more: Partial<AgentTask['definition']> & {
+    timeoutSeconds?: number;
+    tools?: string[];
+    own?: Record<string, unknown>;
+    stepsMax?: number;
+  } = {},
+) {
+  const stand = await startStandIn(protocol === 'compatible' ? 'openai-chat' : protocol, brain);
+  const { timeoutSeconds = 20, tools = [], own, stepsMax = 6, ...definition } = more;
+  const common = {
+    model: 'stand-in',
+    apiKey: 'secret-key',
+    baseUrl: stand.url,
+    timeoutSeconds,
+    price: { inputPerMillion: 10, outputPerMillion: 50 },
+  };
+  const entry = {
+    'openai-chat': { provider: 'openai', api: 'chat', ...common },
+    'openai-responses': { provider: 'openai', api: 'responses', ...common },
+    anthropic: { provider: 'anthropic', ...common },
+    compatible: { provider: 'openai-compatible', ...common },
+  }[protocol];
+  const model = createModels(readModelSettings(JSON.stringify({ m: entry }), {})).find('m')!;
+  const steps: Step[] = [];
+  const sources = { entity: 'root', rows: candidate.rows } as unknown as ToolSources;
+  const controller = new AbortController();
+  const task: AgentTask = {
+    model,
+    definition: {
+      name: 'Root',
+      description: '',
+      detectionCategory: 'custom',
+      detectionQuery: 'q',
+      systemPrompt: 'Judge it.',
+      planningMode: 'never',
+      mode: 'standard',
+      customInstructions: null,
+      ...definition,
+    },
+    candidate,
+    output: verdictOutput(verdictSchema, own ?? null),
+    tools: tools.map((name) => bindTool(name, sources)!),
+    stepsMax,
+    admit: () => Promise.resolve(),
+    record: (step) => Promise.resolve(void steps.push(step)),
+    signal: controller.signal,
+  };
+  return { stand, steps, task, controller };
+}
+
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: { failure?: unknown }) => error.failure ?? error,
+  );
+
+test.each(protocols)('%s: tool calls are streamed, answered, and end in a verdict', async (protocol) => {
+  const { stand, steps, task } = await start(
+    protocol,
+    (_asked, nth) =>
+      nth === 1
+        ? {
+            text: 'I look.',
+            calls: [
+              { name: 'get_rows', input: { limit: 5 } },
+              { name: 'get_rows', input: { contains: 'NO' } },
+            ],
+          }
+        : submit(),
+    { tools: ['get_rows'] },
+  );
+  expect(await judgeEntity(task)).toEqual({
+    ...verdict,
+    trace: { repaired: false, toolCalls: 2, toolFaults: 0, instructions: 0 },
+  });
+  expect(stand.asked).toHaveLength(2);
+  expect(stand.asked[0]!.tools).toEqual(['get_rows', 'submit_verdict']);
+  expect(stand.asked[0]!.system).toContain('Judge it.');
+  expect(stand.asked[1]!.raw).toContain('ConsoleLogin');
+  expect(steps.map(({ kind }) => kind)).toEqual(['call', 'tool', 'tool', 'call']);
+  expect(steps[0]).toMatchObject({ tokens: { input: 100, output: 20 }, costUsd: 0.002, text: 'I look.' });
+  expect(steps[1]!.tool!.output).toContain('ConsoleLogin');
+});
+
+test.each(protocols)(
+  '%s: an answer that is no valid verdict is repaired once, the second ends it',
+  async (protocol) => {
+    const { confidence: _, ...partial } = verdict;
+    const good = await start(protocol, (_asked, nth) => (nth === 1 ? submit(partial) : submit()));
+    expect(await judgeEntity(good.task)).toMatchObject({ confidence: 80, trace: { repaired: true } });
+    expect(good.stand.asked[1]!.forced).toBe('submit_verdict');
+    expect(good.stand.asked[1]!.raw).toContain('confidence');
+    const bad = await start(protocol, () => submit(partial));
+    expect(await failureOf(judgeEntity(bad.task))).toMatchObject({
+      kind: 'invalid_verdict',
+      blame: 'upstream',
+      retryable: false,
+    });
+    expect(bad.stand.asked).toHaveLength(2);
+  },
+);
+
+test.each(protocols)(
+  '%s: malformed arguments of a tool are told to the model, malformed verdicts repaired',
+  async (protocol) => {
+    const { task, stand } = await start(
+      protocol,
+      (_asked, nth) =>
+        nth === 1
+          ? { calls: [{ name: 'get_rows', input: null, raw: '{"limit": 5' }] }
+          : nth === 2
+            ? { calls: [{ name: 'submit_verdict', input: null, raw: '{"entity": "ro' }] }
+            : submit(),
+      { tools: ['get_rows'] },
+    );
+    expect(await judgeEntity(task)).toMatchObject({ triggered: true, trace: { repaired: true, toolFaults: 1 } });
+    expect(stand.asked).toHaveLength(3);
+  },
+);
+
+test.each(protocols)('%s: what goes wrong is a failure with the right blame', async (protocol) => {
+  const { stand, task } = await start(protocol, () => ({ status: 500 }), { timeoutSeconds: 1 });
+  const cases: [Brain, Record<string, unknown>][] = [
+    [() => ({ status: 500 }), { kind: 'model_unavailable', blame: 'upstream', retryable: true }],
+    [
+      () => ({ status: 429, headers: { 'retry-after': '1' } }),
+      { kind: 'model_rate_limited', blame: 'upstream', retryable: true },
+    ],
+    [() => ({ status: 401 }), { kind: 'model_refused_key', blame: 'upstream', retryable: false }],
+    [() => ({ status: 404 }), { kind: 'model_unknown', retryable: false }],
+    [() => ({ status: 400 }), { kind: 'model_bad_request', retryable: false }],
+    [() => ({ refuse: true }), { kind: 'model_refused', blame: 'upstream', retryable: false }],
+    [() => ({ cut: 'before' }), { kind: 'model_unavailable', retryable: true }],
+    [() => ({ cut: 'within' }), { kind: 'model_unavailable', retryable: true }],
+    [() => ({ garbage: true }), { kind: 'model_unavailable', retryable: true }],
+    [() => ({ hang: true }), { kind: 'model_timeout', blame: 'upstream', retryable: true }],
+    [() => ({ status: 307, headers: { location: 'http://127.0.0.1:9/steal' } }), { kind: 'model_unavailable' }],
+  ];
+  for (const [brain, expected] of cases) {
+    stand.think(brain);
+    const failure = await failureOf(judgeEntity(task));
+    expect(failure).toMatchObject(expected);
+    expect(JSON.stringify(failure)).not.toContain('secret-key');
+    expect(JSON.stringify(failure)).not.toContain('ConsoleLogin');
+  }
+});
+
+test('a verdict in the text counts where a model knows no tools, and its tokens are estimated where none are told', async () => {
+  const { task, steps } = await start('compatible', () => ({
+    text: `Here it is:\n\`\`\`json\n${JSON.stringify(verdict)}\n\`\`\``,
+    usage: null,
+  }));
+  expect(await judgeEntity(task)).toMatchObject({ triggered: true });
+  expect(steps[0]!.tokens.input).toBeGreaterThan(100);
+});
+
+test('a tool that the detection does not name is refused, whatever the model calls it', async () => {
+  const { task, steps } = await start(
+    'anthropic',
+    (_asked, nth) =>
+      nth === 1
+        ? {
+            calls: [
+              { name: 'search_siem', input: { query: 'everything' } },
+              { name: 'http_get', input: { values: {} } },
+            ],
+          }
+        : submit(),
+    { tools: ['get_rows'] },
+  );
+  expect(await judgeEntity(task)).toMatchObject({ trace: { toolCalls: 2, toolFaults: 2 } });
+  expect(steps.filter(({ kind }) => kind === 'tool').map(({ tool }) => [tool!.failed, tool!.output])).toEqual([
+    [true, 'This tool is not allowed.'],
+    [true, 'This tool is not allowed.'],
+  ]);
+});
+
+test('planning: always writes one first, auto may, never has no tool for it', async () => {
+  const always = await start('openai-chat', (_asked, nth) => (nth === 1 ? { text: 'First the rows.' } : submit()), {
+    planningMode: 'always',
+  });
+  await judgeEntity(always.task);
+  expect(always.steps.map(({ kind, text }) => [kind, text])).toEqual([
+    ['plan', 'First the rows.'],
+    ['call', ''],
+  ]);
+  expect(always.stand.asked[0]!.tools).toEqual([]);
+  const auto = await start(
+    'anthropic',
+    (_asked, nth) => (nth === 1 ? { calls: [{ name: 'write_plan', input: { plan: 'rows' } }] } : submit()),
+    { planningMode: 'auto' },
+  );
+  await judgeEntity(auto.task);
+  expect(auto.steps.map(({ kind }) => kind)).toEqual(['call', 'plan', 'call']);
+});
+
+test('in the sandbox what sends anything is simulated', async () => {
+  const { task, steps } = await start(
+    'openai-chat',
+    (_asked, nth) => (nth === 1 ? { calls: [{ name: 'http_get', input: { values: { entity: 'root' } } }] } : submit()),
+    { tools: ['http_get'], mode: 'sandbox' },
+  );
+  await judgeEntity(task);
+  expect(steps[1]!.tool).toMatchObject({ simulated: true, failed: false });
+});
+
+test('a model that never comes to an end is over its budget of steps; the last step asks for the verdict', async () => {
+  const { task, stand } = await start('openai-chat', () => ({ calls: [{ name: 'get_rows', input: {} }] }), {
+    tools: ['get_rows'],
+    stepsMax: 3,
+  });
+  expect(await failureOf(judgeEntity(task))).toMatchObject({ kind: 'budget_exceeded', retryable: false });
+  expect(stand.asked.map(({ forced }) => forced)).toEqual([undefined, undefined, 'submit_verdict']);
+});
+
+test('the signal ends a call that hangs, with its own reason', async () => {
+  const { task, controller } = await start('anthropic', () => ({ hang: true }));
+  const judging = judgeEntity(task);
+  setTimeout(() => controller.abort('cancelled'), 50);
+  await expect(judging).rejects.toBe('cancelled');
+});
+
+test("an author's schema is asked for beside the verdict, without what is for display, and checked", async () => {
+  const own = {
+    type: 'object',
+    'x-order': ['a'],
+    properties: { 'x-level': { type: 'integer', 'x-widget': 'slider' } },
+    required: ['x-level'],
+    additionalProperties: false,
+  };
+  const { task, stand } = await start(
+    'openai-chat',
+    (_asked, nth) => submit({ verdict, output: nth === 1 ? { 'x-level': 'high' } : { 'x-level': 3 } }),
+    { own },
+  );
+  expect(await judgeEntity(task)).toMatchObject({ triggered: true, output: { 'x-level': 3 } });
+  expect(stand.asked[0]!.raw).not.toContain('x-widget');
+  expect(stand.asked[0]!.raw).not.toContain('x-order');
+  expect(stand.asked[0]!.raw).toContain('"x-level"');
+  expect(() => verdictOutput(verdictSchema, { type: 'nonsense' })).toThrow('structuredOutputSchema cannot be used');
+});

@@ -1,0 +1,135 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
+import { settleArrivals } from './arrivals.ts';
+import { domains, keptItems, partition, pullOnce, reportOf } from '../../../test/support/feed/grouped-reports.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+
+const settleAll = async (): Promise<void> => {
+  while (await settleArrivals(app.deps));
+};
+
+/** What an organization is shown, with its tags. */
+const look = async (org: TestOrg) => {
+  const [items, stats] = [await org.call('GET', '/items?perPage=100'), await org.call('GET', '/stats')];
+  return { items: items.body, stats: stats.body, tags: [items.headers['etag'], stats.headers['etag']] };
+};
+
+describe('a private item and a shared one', () => {
+  test.each(['private first', 'shared first'])(
+    '%s: the private one belongs to the shared one, and nobody else is told',
+    async (order) => {
+      const [owner, mine, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+      const number = order === 'private first' ? 1 : 2;
+      const values = domains(number * 100, 6);
+      const share = () =>
+        pullOnce(app, owner, {
+          kind: 'stix',
+          visibility: 'shared',
+          tlp: 'CLEAR',
+          content: reportOf(number * 10, values),
+        });
+      const keep = () =>
+        pullOnce(app, mine, { kind: 'stix', content: reportOf(number * 10 + 1, values), reliability: 0.9 });
+      if (order === 'shared first') {
+        await share();
+        const before = await look(other);
+        await keep();
+        await settleAll();
+        expect(await look(other)).toEqual(before);
+      } else {
+        await keep();
+        await share();
+        await settleAll();
+      }
+      const items = await keptItems(app, mine);
+      const shared = items.find(({ title }) => title === `Report ${number * 10}`)!;
+      const own = items.find(({ title }) => title === `Report ${number * 10 + 1}`)!;
+      expect([shared.duplicate_of, own.duplicate_of]).toEqual([null, shared.id]);
+      // The private one's confidence shows in no shared figure.
+      expect(JSON.parse(shared.doc).event.confidence).toBe(0.6);
+      expect((await keptItems(app, other)).map(({ title }) => title)).not.toContain(own.title);
+    },
+  );
+
+  test('the shared root is retracted: the private ones have a root of their own', async () => {
+    const [owner, mine] = [await app.newOrg(), await app.newOrg()];
+    const values = domains(500, 6);
+    const source = await pullOnce(app, owner, {
+      kind: 'stix',
+      visibility: 'shared',
+      tlp: 'CLEAR',
+      content: reportOf(51, values),
+    });
+    await pullOnce(app, mine, { kind: 'stix', content: reportOf(52, values) });
+    await pullOnce(app, mine, { kind: 'stix', content: reportOf(53, values) });
+    const rootsOf = async () =>
+      (await keptItems(app, mine))
+        .filter(({ title }) => /Report 5[123]/.test(title))
+        .map(({ id, duplicate_of }) => ({ id, duplicate_of }));
+    const [root, ...own] = await rootsOf();
+    expect(own.map(({ duplicate_of }) => duplicate_of)).toEqual([root!.id, root!.id]);
+    await source.pull(reportOf(51, values, { revoked: true, modified: '2024-02-01T00:00:00.000Z' }));
+    await settleAll();
+    expect((await rootsOf()).map(({ duplicate_of }) => duplicate_of)).toEqual([null, null, own[0]!.id]);
+  });
+
+  test('a private item between two shared stories joins one and never the two', async () => {
+    const [owner, mine] = [await app.newOrg(), await app.newOrg()];
+    const share = (number: number, from: number) =>
+      pullOnce(app, owner, {
+        kind: 'stix',
+        visibility: 'shared',
+        tlp: 'CLEAR',
+        content: reportOf(number, domains(from, 6)),
+      });
+    await share(61, 600);
+    await share(62, 610);
+    await pullOnce(app, mine, { kind: 'stix', content: reportOf(63, [...domains(600, 6), ...domains(610, 6)]) });
+    await settleAll();
+    const groups = (await partition(app, mine)).filter((group) => group.some((title) => /Report 6/.test(title)));
+    expect(groups).toEqual([['Report 61', 'Report 63'], ['Report 62']]);
+  });
+});
+
+test.each(['private first', 'shared first'])(
+  '%s: a private record of a CVE is no lower than a shared catalogue of exploited ones says, as long as that lists it',
+  async (order) => {
+    const [owner, mine, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+    const first = order === 'private first' ? 200 : 300;
+    const rows = Array.from({ length: 25 }, (_, n) => kevRow(first + n));
+    const id = `CVE-2024-0${first}`;
+    const content = { schema_version: '1.6.0', id, modified: '2024-02-01T00:00:00Z', summary: `Own ${id}`, database_specific: { severity: 'LOW' } }; // prettier-ignore
+    const keep = () => pullOnce(app, mine, { kind: 'osv', content });
+    const share = () =>
+      pullOnce(app, owner, { kind: 'kev', visibility: 'shared', tlp: 'CLEAR', content: kevCatalogue(1, rows) });
+    const own = async () => (await keptItems(app, mine)).find(({ title }) => title === `Own ${id}`)!;
+    if (order === 'private first') await keep();
+    const kev = await share();
+    if (order === 'shared first') await keep();
+    await settleAll();
+    expect(await own()).toMatchObject({ severity: 'high' });
+    expect(
+      (await mine.call('GET', '/items?severity=high&perPage=100')).body.items.map((one: { id: string }) => one.id),
+    ).toContain((await own()).id);
+    const seen = await look(other);
+    await kev.pull(kevCatalogue(2, [{ ...rows[0]!, knownRansomwareCampaignUse: 'Known' }, ...rows.slice(1)]));
+    await settleAll();
+    expect(await own()).toMatchObject({ severity: 'critical' });
+    expect(seen.items.total).toBe((await look(other)).items.total);
+    for (const version of [3, 4]) await kev.pull(kevCatalogue(version, rows.slice(1)));
+    await settleAll();
+    expect(await own()).toMatchObject({ severity: 'low', duplicate_of: null });
+  },
+);
+
+test('two private pools never meet', async () => {
+  const [one, two] = [await app.newOrg(), await app.newOrg()];
+  for (const org of [one, two]) await pullOnce(app, org, { kind: 'kev', content: kevCatalogue(1, [kevRow(77)]) });
+  await settleAll();
+  for (const org of [one, two]) expect((await keptItems(app, org)).at(-1)!.duplicate_of).toBeNull();
+});

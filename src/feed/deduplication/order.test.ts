@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { beforeAll, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../../../test/support/harness.ts';
+import { kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
+import { domains, partition, pullOnce, reportOf } from '../../../test/support/feed/grouped-reports.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+
+type Story = { kind: 'kev' | 'stix'; content: unknown };
+
+// Chains, a bridge between two groups, a pair too far apart, equal keys, and a list that shares too little.
+const stories: Story[] = [
+  { kind: 'stix', content: reportOf(1, domains(0, 8)) },
+  { kind: 'stix', content: reportOf(2, domains(2, 8)) },
+  { kind: 'stix', content: reportOf(3, domains(4, 8)) },
+  { kind: 'stix', content: reportOf(4, domains(20, 6)) },
+  { kind: 'stix', content: reportOf(5, [...domains(20, 6), ...domains(0, 6)]) },
+  { kind: 'stix', content: reportOf(6, domains(20, 6), { published: '2024-03-01T00:00:00Z' }) },
+  { kind: 'stix', content: reportOf(7, domains(4, 4)) },
+  { kind: 'kev', content: kevCatalogue(1, [kevRow(1), kevRow(2)]) },
+  { kind: 'kev', content: kevCatalogue(1, [kevRow(2), kevRow(3)]) },
+];
+
+test('which items belong together does not depend on the order in which they come', async () => {
+  let expected: string[][] | undefined;
+  await fc.assert(
+    fc.asyncProperty(fc.shuffledSubarray(stories, { minLength: stories.length }), async (order) => {
+      const org = await app.newOrg();
+      for (const { kind, content } of order) await pullOnce(app, org, { kind, content });
+      const found = await partition(app, org);
+      expected ??= found;
+      expect(found).toEqual(expected);
+    }),
+    { numRuns: 12 },
+  );
+  expect(expected).toContainEqual(['Report 1', 'Report 2', 'Report 3', 'Report 4', 'Report 5']);
+});
+
+test('nor on what comes together: a value that has become too common tells nothing, whenever it became so', async () => {
+  // Sixty lists share one half of their indicators, which is then no longer rare; only twins share the other half too.
+  const lists = Array.from({ length: 60 }, (_, index) => ({
+    number: index + 1,
+    values: [...domains(0, 6), ...domains(1_000 + Math.floor(index / 2) * 10, 6)],
+  }));
+  const partitions = [];
+  for (const sizes of [[60], [10, 50], [50, 10], [30, 30], [49, 1, 1, 9]]) {
+    const org = await app.newOrg();
+    let from = 0;
+    for (const size of sizes) {
+      const part = lists.slice(from, from + size);
+      from += size;
+      const objects = part.flatMap(({ number, values }) => (reportOf(number, values) as { objects: object[] }).objects);
+      await pullOnce(app, org, { kind: 'stix', content: { type: 'bundle', id: `bundle--${from}`, objects } });
+    }
+    partitions.push(await partition(app, org));
+  }
+  for (const found of partitions) expect(found).toEqual(partitions[0]);
+  // Half of the smaller side is rare and shared: less than what it takes.
+  expect(partitions[0]!.every((group) => group.length === 1)).toBe(true);
+});

@@ -1,0 +1,118 @@
+import { uuidv5 } from './stix/stix-object.ts';
+import { addLosses, type Losses } from './stix/unsupported-fields.ts';
+import type { FeedItem, Indicator } from '../items/item.schema.ts';
+
+/** Attribute type and category by type of indicator (MISP core format); the rest is given as text. */
+const attributeByType: Record<string, [type: string, category: string]> = {
+  ipv4: ['ip-dst', 'Network activity'],
+  ipv6: ['ip-dst', 'Network activity'],
+  domain: ['domain', 'Network activity'],
+  url: ['url', 'Network activity'],
+  md5: ['md5', 'Payload delivery'],
+  sha1: ['sha1', 'Payload delivery'],
+  sha256: ['sha256', 'Payload delivery'],
+  sha512: ['sha512', 'Payload delivery'],
+  ssdeep: ['ssdeep', 'Payload delivery'],
+  imphash: ['imphash', 'Payload delivery'],
+  file_name: ['filename', 'Payload delivery'],
+  file_path: ['filename', 'Payload delivery'],
+  registry_key: ['regkey', 'Persistence mechanism'],
+  cert_sha1: ['x509-fingerprint-sha1', 'Network activity'],
+  cert_sha256: ['x509-fingerprint-sha256', 'Network activity'],
+  android_package: ['mobile-application-id', 'Payload delivery'],
+  ios_bundle: ['mobile-application-id', 'Payload delivery'],
+};
+
+const threatLevels: Record<string, string> = { critical: '1', high: '1', medium: '2', low: '3', none: '4' };
+
+/**
+ * MISP takes UUIDs up to version 5; the ids of items are of version 7. Another digit for the version keeps them apart and can be read back.
+ */
+export const eventIdOf = (itemId: string): string => `${itemId.slice(0, 14)}4${itemId.slice(15)}`;
+export const itemIdOf = (eventId: string): string => `${eventId.slice(0, 14)}7${eventId.slice(15)}`;
+
+const seconds = (iso: string): string => String(Math.floor(Date.parse(iso) / 1_000));
+const isRetracted = (item: FeedItem): boolean => item.event.status === 'retracted';
+
+function head(item: FeedItem): Record<string, unknown> {
+  const { source, event } = item;
+  const tags = [
+    `tlp:${source.tlp.toLowerCase()}`,
+    ...item.classification.attack.map(({ technique, subTechnique, techniqueName }) => {
+      return `misp-galaxy:mitre-attack-pattern="${techniqueName} - ${subTechnique ?? technique}"`;
+    }),
+    ...item.classification.malware.map(({ name }) => `misp-galaxy:malpedia="${name}"`),
+    ...item.classification.actor.map(({ name }) => `misp-galaxy:threat-actor="${name}"`),
+  ];
+  return {
+    info: isRetracted(item) ? `[retracted] ${event.title}` : event.title,
+    Orgc: { name: source.publisher, uuid: uuidv5('00abedb4-aa42-466c-9c01-fed23315a9b7', source.publisher) },
+    analysis: '2',
+    Tag: [...new Set(tags)].map((name) => ({ name, exportable: true })),
+    timestamp: seconds(item.lastUpdated),
+    date: (source.publishTime ?? item.addedToFeedAt).slice(0, 10),
+    threat_level_id: threatLevels[event.severity]!,
+  };
+}
+
+/** Index of a MISP feed: the heads of its events by their ids. */
+export const mispManifest = (items: FeedItem[]): object =>
+  Object.fromEntries(items.map((item) => [eventIdOf(item.id), head(item)]));
+
+/** An event. A tombstone has its attributes deleted. */
+export function mispEvent(item: FeedItem): { event: object; losses: Losses } {
+  const indicators = Object.values(item.iocs).flat();
+  const link = item.source.url ? [['link', 'External analysis', item.source.url] as const] : [];
+  const cves = item.classification.mappings.filter(({ framework }) => framework === 'cve');
+  const losses: Losses = {};
+  addLosses(losses, {
+    attackPath: item.attackPath.length,
+    affectedProducts: item.affectedProducts.length,
+    'classification.killChain': item.classification.killChain.length,
+    'classification.platforms': item.classification.platforms.length,
+    'classification.mappings': item.classification.mappings.length - cves.length,
+    'provenance.supportingPassages': item.provenance.supportingPassages.length,
+    'iocs.confidence': indicators.length,
+    'iocs.ttlDays': indicators.length,
+  });
+  const attribute = (type: string, category: string, value: string): Record<string, unknown> => ({
+    uuid: uuidv5(item.id, JSON.stringify(['misp', type, value])),
+    type,
+    category,
+    value,
+    to_ids: false,
+    timestamp: seconds(item.lastUpdated),
+    ...(isRetracted(item) ? { deleted: true } : {}),
+  });
+  const event = {
+    ...head(item),
+    uuid: eventIdOf(item.id),
+    published: true,
+    publish_timestamp: seconds(item.lastUpdated),
+    Attribute: [
+      ...link.map((one) => attribute(...one)),
+      ...((item.abstract ?? item.summary)
+        ? [attribute('comment', 'External analysis', (item.abstract ?? item.summary)!)]
+        : []),
+      ...cves.map(({ id }) => attribute('vulnerability', 'External analysis', id)),
+      ...indicators.map((indicator) => ofIndicator(indicator, attribute)),
+    ],
+  };
+  return { event: { Event: event }, losses };
+}
+
+/** Only what is to be acted on is meant for detection; what is revoked is deleted. */
+function ofIndicator(
+  { type, normalizedValue, status, firstSeen, lastSeen }: Indicator,
+  attribute: (type: string, category: string, value: string) => Record<string, unknown>,
+): Record<string, unknown> {
+  const [kind, category] = attributeByType[type] ?? ['text', 'Other'];
+  return {
+    ...attribute(kind, category, normalizedValue),
+    to_ids: status === 'active' && kind !== 'text',
+    ...(kind === 'text' ? { comment: type } : {}),
+    ...(firstSeen ? { first_seen: firstSeen } : {}),
+    ...(lastSeen ? { last_seen: lastSeen } : {}),
+    ...(status === 'revoked' || status === 'false_positive' ? { deleted: true } : {}),
+  };
+}

@@ -1,0 +1,180 @@
+import { ttlDays } from '../items/expiry.ts';
+import { platforms } from '../items/platforms.ts';
+import type { AffectedProduct, Classification, Iocs } from '../items/item.schema.ts';
+import { bucketByType, type Severity } from '../items/vocabulary.ts';
+import { findTactic, killChainOf } from '../reference-data/attack.ts';
+import { noIocs } from '../formats/source-record.ts';
+import { attackEntry, attackPathOf } from './classification.ts';
+import type { Benign } from './indicators/benign.ts';
+import { extractIndicators, type Found, type Other } from './indicators/extract-indicators.ts';
+import { languageOf } from './text/language.ts';
+import type { Dictionary } from './names/dictionary.ts';
+import { extractNames, type FoundName } from './names/extract-names.ts';
+import { collectPassages } from './text/passages.ts';
+import { platformsOfText } from './products/platforms-of-text.ts';
+import { extractProducts, type FoundProduct, type KnownProduct } from './products/products.ts';
+import { platformsOfProduct } from './products/product-platforms.ts';
+import { judgeSeverity } from './judge-severity.ts';
+import { wellFormed, type Span } from './text/stored-text.ts';
+import { summarize } from './text/summary.ts';
+import { extractTechniques, type FoundTechnique } from './techniques/extract-techniques.ts';
+import { sentencesOf } from './techniques/technique-passages.ts';
+
+export type ReportText = {
+  text: string;
+  title?: string | undefined;
+  publisher?: string | undefined;
+  publishTime?: string | undefined;
+  sourceUrl?: string | undefined;
+  /** The publisher's own hosts, beside that of `sourceUrl`. */
+  publisherHosts?: string[];
+  products?: KnownProduct[];
+};
+
+/** Large lists of what is harmless, and the names to look for. */
+export type Knowledge = { benign?: Benign | undefined; names?: Dictionary | undefined };
+
+/** What a report's text alone tells, ready for a record. */
+export type ExtractedItem = {
+  title: string;
+  language?: string;
+  severity: Severity;
+  severityRule: string;
+  summary?: string;
+  tldr?: string;
+  attackPath: string[];
+  classification: Classification;
+  affectedProducts: AffectedProduct[];
+  iocs: Iocs;
+  /** The indicators with reasons and spans, for whoever asks why. */
+  indicators: Found[];
+  storedText: string;
+  passages: Span[];
+};
+
+const titleMaxChars = 300;
+const pathLeast = 0.6;
+
+/**
+ * Reads a report's text (spec/feed.md, "Filling") without any model: indicators in their buckets, techniques with the passages that
+ * prove them, names, platforms, products, severity by cue, and an extractive summary. The second
+ * argument: what is known beside what is shipped. The
+ * text is data: nothing in it sets a field.
+ */
+export function extractItem(report: ReportText, { benign, names: dictionary }: Knowledge = {}): ExtractedItem {
+  const storedText = wellFormed(report.text);
+  const title = titleOf(report.title, storedText);
+  const sentences = sentencesOf(storedText);
+  const passages = collectPassages(storedText);
+  const { indicators, others } = extractIndicators(storedText, {
+    publisherHosts: hostsOf(report),
+    ...(benign ? { benign } : {}),
+  });
+  const techniques = extractTechniques(storedText);
+  const names = extractNames(storedText, dictionary);
+  const products = extractProducts(storedText, sentences, report.products);
+  const { summary, tldr } = summarize(storedText, sentences, [
+    ...names.flatMap(({ spans }) => spans),
+    ...techniques.map(({ sentence }) => sentence),
+  ]);
+  const attack = techniques.map(({ technique, confidence, sentence }) =>
+    attackEntry({ technique, sure: confidence, evidenceRef: passages.prove(sentence) }),
+  );
+  for (const span of summary) passages.prove(span);
+  passages.cover([
+    ...indicators.flatMap(({ spans }) => spans.slice(0, 1)),
+    ...others.flatMap(({ spans }) => spans.slice(0, 1)),
+    ...names.flatMap(({ spans }) => spans.slice(0, 1)),
+    ...products.map(({ sentence }) => sentence),
+  ]);
+  const iocs = iocsOf(indicators);
+  const language = languageOf(storedText);
+  const { severity, rule } = judgeSeverity({ text: `${title}\n${storedText}`, exploited: 'no' });
+  const textOf = ({ start, end }: Span): string => storedText.slice(start, end).replaceAll(/\s+/g, ' ');
+  return {
+    title,
+    ...(language ? { language } : {}),
+    severity,
+    severityRule: rule,
+    ...(summary.length > 0 ? { summary: summary.map(textOf).join(' ') } : {}),
+    ...(tldr ? { tldr: textOf(tldr) } : {}),
+    attackPath: attackPathOf(
+      techniques.filter(({ confidence }) => confidence >= pathLeast).map(({ technique }) => technique),
+    ),
+    classification: {
+      attack,
+      killChain: killChainOf(techniques.flatMap(({ technique }) => technique.tactics)),
+      malware: namedOf(names.filter(({ kind, ambiguous }) => kind !== 'actor' && !ambiguous)),
+      actor: namedOf(names.filter(({ kind, ambiguous }) => kind === 'actor' && !ambiguous)),
+      platforms: platformsOf(storedText, iocs, products),
+      mappings: mappingsOf(techniques, names, others),
+    },
+    affectedProducts: products.map(({ vendor, product, versions, confidence }) => ({
+      vendor,
+      product,
+      versions,
+      confidence,
+    })),
+    iocs,
+    indicators,
+    storedText,
+    passages: passages.list(),
+  };
+}
+
+function titleOf(given: string | undefined, text: string): string {
+  const own = given?.trim() || /^\s*(?:[#=]{1,6}\s+)?(\S[^\n]{0,298})/.exec(text)?.[1]?.trim() || 'Untitled report';
+  return wellFormed(own.slice(0, titleMaxChars));
+}
+
+function hostsOf({ sourceUrl, publisherHosts = [] }: ReportText): string[] {
+  const host = sourceUrl ? URL.parse(sourceUrl)?.hostname.replace(/^www\./, '') : undefined;
+  return host ? [host, ...publisherHosts] : publisherHosts;
+}
+
+function iocsOf(indicators: Found[]): Iocs {
+  const iocs = noIocs();
+  for (const { type, value, normalizedValue, status, confidence } of indicators) {
+    const bucket = bucketByType[type];
+    iocs[bucket].push({ type, value, status, confidence, normalizedValue, ttlDays: ttlDays(bucket, {}) });
+  }
+  return iocs;
+}
+
+const namedOf = (names: FoundName[]): Classification['malware'] =>
+  names.map(({ name, confidence, aliases }) => ({ name, confidence, aliases }));
+
+function platformsOf(text: string, iocs: Iocs, products: FoundProduct[]): Classification['platforms'] {
+  const types = new Set(
+    [...iocs.registryKeys, ...iocs.mobileIds].filter(({ status }) => status === 'active').map(({ type }) => type),
+  );
+  const found = new Set<string>([
+    ...platformsOfText(text),
+    ...products.flatMap(({ vendor, product }) => platformsOfProduct(vendor, product)),
+  ]);
+  if (types.has('registry_key')) found.add('windows');
+  if (types.has('android_package')) found.add('android');
+  if (types.has('ios_bundle')) found.add('ios');
+  return platforms.filter((platform) => found.has(platform));
+}
+
+function mappingsOf(techniques: FoundTechnique[], names: FoundName[], others: Other[]): Classification['mappings'] {
+  const tactics = new Map<string, number>();
+  for (const { technique, confidence } of techniques)
+    for (const name of technique.tactics) {
+      const id = findTactic(name)?.id;
+      if (id) tactics.set(id, Math.max(confidence, tactics.get(id) ?? 0));
+    }
+  return [
+    ...[...tactics].map(([id, confidence]) => ({ framework: 'mitre-attack-tactic', id, confidence })),
+    ...others
+      .filter(({ framework }) => framework !== 'attack')
+      .map(({ framework, id, confidence }) => ({ framework, id: id.slice(0, 500).toWellFormed(), confidence })),
+    ...names
+      .filter(({ kind }) => kind === 'tool')
+      .map(({ name, confidence }) => ({ framework: 'observable:tool', id: name, confidence })),
+    ...names
+      .filter(({ ambiguous }) => ambiguous)
+      .map(({ name, confidence }) => ({ framework: 'observable:ambiguous-actor', id: name, confidence })),
+  ];
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { addresses } from '../../../../test/support/indicator-cases/addresses.ts';
+import type { Case } from '../../../../test/support/indicator-cases/case.ts';
+import { codes } from '../../../../test/support/indicator-cases/codes.ts';
+import { disguises } from '../../../../test/support/indicator-cases/defanged.ts';
+import { files } from '../../../../test/support/indicator-cases/files.ts';
+import { languages } from '../../../../test/support/indicator-cases/languages.ts';
+import { extractIndicators } from './extract-indicators.ts';
+
+/** All that is read in a passage, as the cases write it. */
+function read(passage: string): string[] {
+  const { indicators, others } = extractIndicators(passage);
+  return [
+    ...indicators.map(
+      ({ type, status, normalizedValue }) => `${status === 'active' ? '' : '~'}${type} ${normalizedValue}`,
+    ),
+    ...others.map(({ framework, id }) => `${framework.replace('observable:', '')} ${id}`),
+  ];
+}
+
+const order = (values: readonly string[]): string[] => values.toSorted();
+
+const cases: [string, Case[]][] = [
+  ['disguises', disguises],
+  ['addresses', addresses],
+  ['codes', codes],
+  ['files', files],
+  ['languages', languages],
+];
+
+for (const [kind, list] of cases)
+  test.each(list.map(([passage, ...expected]) => ({ passage, expected })))(
+    `${kind}: $passage`,
+    ({ passage, expected }) => {
+      expect(order(read(passage))).toEqual(order(expected));
+    },
+  );

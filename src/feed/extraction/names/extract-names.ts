@@ -1,0 +1,247 @@
+import { needsCue } from '../../reference-data/name-forms.ts';
+import type { Span } from '../text/stored-text.ts';
+import { hintAround, isBesideCue, isListed } from './name-cues.ts';
+import { keyOf, shippedNames, type Dictionary, type Entity, type Entry, type NameKind } from './dictionary.ts';
+
+export type FoundName = {
+  kind: NameKind;
+  name: string;
+  aliases: string[];
+  confidence: number;
+  /** Forms in which the text prints it. */
+  printed: string[];
+  spans: Span[];
+  /** More than one actor has this alias: named here, not guessed. */
+  ambiguous?: string[];
+};
+
+type Word = { text: string; key: string; start: number; end: number };
+type Mention = { entry: Entry | undefined; word: string; span: Span; hint: NameKind | undefined; cued: boolean };
+
+/** How often the words beside a name say actor, less how often they say software. */
+type Leanings = Map<Entry, number>;
+
+const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*(?:[’'](?=s\b))?/gu;
+const windowMax = 5;
+const spansMax = 20;
+// Names by number, as publishers give them; ATT&CK's tactics are `TA0001` and on.
+const numbered =
+  /^(?:APT[- ]?(?:C[- ]?)?\d{1,3}|TA[1-9]\d{2,3}|UNC\d{3,4}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{3,4}|UAC-\d{4}|UAT-\d{4}|UTG-Q-\d{3}|TAG-\d{1,3}|TG-\d{4}|ITG\d{2}|CL-\w{3}-\d{4})$/;
+
+/**
+ * Malware, tools and actors of a text, by a dictionary with aliases in one pass over its words. A name that is an everyday word counts
+ * only where a cue stands beside it or it was cued elsewhere in the text; an alias of several actors is reported as ambiguous.
+ */
+export function extractNames(original: string, dictionary: Dictionary = shippedNames()): FoundName[] {
+  // The targets of links are no prose; blanks keep the offsets.
+  const text = original.replaceAll(/\]\([^)\n]{1,600}\)|\bhttps?:\/\/\S{1,600}/g, (link) => ' '.repeat(link.length));
+  const words = [...text.matchAll(wordPattern)].map((match) => ({
+    text: match[0],
+    key: keyOf(match[0]),
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
+  const mentions: Mention[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const made = mentionAt(text, words, at, dictionary);
+    if (!made) continue;
+    const last = mentions.at(-1);
+    // `APT33/Elfin` names one thing once.
+    const isRepeated =
+      last?.span.end === made.mention.span.start - 1 && text[last.span.end] === '/' && isSameThing(last, made.mention);
+    if (!isRepeated) mentions.push(made.mention);
+    at += made.length - 1;
+  }
+  cueNeighbours(text, mentions);
+  const cued = new Set(mentions.filter((mention) => mention.cued).map(({ word }) => keyOf(word)));
+  const leanings: Leanings = new Map();
+  for (const { entry, hint } of mentions)
+    if (entry && hint) leanings.set(entry, (leanings.get(entry) ?? 0) + (hint === 'actor' ? 1 : -1));
+  const found = new Map<string, FoundName>();
+  for (const mention of mentions) if (mention.cued || cued.has(keyOf(mention.word))) keep(mention, leanings, found);
+  return [...found.values()].toSorted((a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1));
+}
+
+const between = /^ ?(?:[,/&([]|["“”’']|and |or |aka |S\d{4}[\])]| |\]|\)){1,9}$/;
+
+/** A name beside one that is sure, in a list or in brackets, is meant too: `Emotet, Royal and Play`. */
+function cueNeighbours(text: string, mentions: Mention[]): void {
+  const link = (from: Mention, to: Mention, gap: string): void => {
+    if (!from.cued || to.cued || !/^\p{Lu}/u.test(to.word)) return;
+    to.cued = gap === ' ' ? isSameThing(from, to) : between.test(gap);
+  };
+  for (const [index, mention] of mentions.entries()) {
+    const last = mentions[index - 1];
+    if (last) link(last, mention, text.slice(last.span.end, mention.span.start).slice(0, 40));
+  }
+  for (let index = mentions.length - 2; index >= 0; index -= 1) {
+    const [mention, next] = [mentions[index]!, mentions[index + 1]!];
+    link(next, mention, text.slice(mention.span.end, next.span.start).slice(0, 40));
+  }
+}
+
+const isSameThing = (one: Mention, other: Mention): boolean =>
+  one.entry?.entities.some((entity) => other.entry?.entities.includes(entity)) === true;
+
+/** The longest row of words that the dictionary knows, or a numbered name, at a word. */
+function mentionAt(
+  text: string,
+  words: Word[],
+  at: number,
+  dictionary: Dictionary,
+): { mention: Mention; length: number } | undefined {
+  const first = words[at]!;
+  let key = '';
+  let best: { entry: Entry; length: number } | undefined;
+  for (let length = 1; length <= windowMax && at + length <= words.length; length += 1) {
+    const word = words[at + length - 1]!;
+    if (length > 1 && !/^(?:[ \u00A0]|[-_./&]|’?'? ?)$/.test(text.slice(words[at + length - 2]!.end, word.start)))
+      break;
+    key += word.key;
+    const entry = dictionary.get(key);
+    if (entry) best = { entry, length };
+  }
+  const span = { start: first.start, end: words[at + (best?.length ?? 1) - 1]!.end };
+  const printed = text.slice(span.start, span.end).replace(/[’']$/, '');
+  if (best && isMeant(text, span, printed, best.entry)) {
+    const ending = text.startsWith('.exe', span.end) ? '.exe' : '';
+    const around = ending ? 'tool' : hintAround(text, span);
+    const isPlain = best.entry.plain || (isSplit(printed, best.entry) && needsCue(printed));
+    const cued =
+      !isPlain ||
+      isOwnForm(printed, best.entry) ||
+      ending !== '' ||
+      (/^[\p{Lu}\p{N}]/u.test(printed) && isBesideCue(text, span));
+    return {
+      mention: {
+        entry: best.entry,
+        word: `${printed}${ending}`,
+        span: { start: span.start, end: span.start + printed.length + ending.length },
+        hint: around,
+        cued,
+      },
+      length: best.length,
+    };
+  }
+  const tool = program.exec(text.slice(first.start, first.start + 16));
+  if (tool) {
+    const span = { start: first.start, end: first.start + tool[0].length };
+    return { mention: { entry: undefined, word: tool[0], span, hint: 'tool', cued: true }, length: 2 };
+  }
+  const withNumber = text.slice(first.start, words[Math.min(at + 1, words.length - 1)]!.end);
+  for (const [form, length] of [
+    [first.text, 1],
+    [withNumber, 2],
+  ] as const)
+    if (numbered.test(form))
+      return {
+        mention: {
+          entry: undefined,
+          word: form,
+          span: { start: first.start, end: first.start + form.length },
+          hint: 'actor',
+          cued: true,
+        },
+        length,
+      };
+  return undefined;
+}
+
+const isSplit = (printed: string, entry: Entry): boolean => /\s/.test(printed) && !/\s/.test(entry.printed);
+
+/** `BloodHound` and `Cobalt Strike` are written as nothing else is, though each of their words is plain. */
+const isOwnForm = (printed: string, { printed: known }: Entry): boolean =>
+  printed === known &&
+  printed.length > 4 &&
+  (/\p{Ll}\p{Lu}/u.test(printed) || /^\p{Lu}\S+(?: \p{Lu}\S+)+$/u.test(printed));
+
+const program = /^(?:whoami|wmic|nltest|certutil|bitsadmin|vssadmin|wevtutil|netsh|dsquery|quser|klist)\.exe\b/i;
+
+/** Whether the form can be a name here: not the inside of an address, a path or a code word, and capital where the name is. */
+function isMeant(text: string, { start, end }: Span, printed: string, entry: Entry): boolean {
+  const before = text[start - 1] ?? ' ';
+  if (before === '#') return false;
+  if (before === '/' ? !isListed(text, start) : /[\\@.!]/.test(before) && !/\s/.test(text[start - 2] ?? ' '))
+    return false;
+  // `Do not` is no DONOT: a name of one word is printed as several only with a capital each.
+  if (isSplit(printed, entry) && /(?:^|\s)\p{Ll}/u.test(printed)) return false;
+  if (/[\\@]/.test(text[end] ?? ' ')) return false;
+  if (text[end] === '.' && /[a-z0-9]/.test(text[end + 1] ?? ' ')) {
+    const isProgram = entry.entities.some(({ kind }) => kind === 'tool') && text.startsWith('.exe', end);
+    if (!isProgram) return false;
+  }
+  const hasCapital = /\p{Lu}/u.test(printed);
+  const hasDigit = /\d/.test(printed) && /\p{L}/u.test(printed);
+  if (text.startsWith('.exe', end) && entry.entities.some(({ kind }) => kind === 'tool')) return true;
+  if (entry.plain) return hasCapital && (printed.length > 3 || printed === entry.printed);
+  if (hasCapital || hasDigit) return true;
+  const isQuoted = /["“”‘'`]\s?$/.test(text.slice(Math.max(0, start - 2), start));
+  return (
+    entry.printed === entry.printed.toLowerCase() && printed.length >= 4 && (isQuoted || text.startsWith('.exe', end))
+  );
+}
+
+function keep(mention: Mention, leanings: Leanings, found: Map<string, FoundName>): void {
+  const { entry, word, span } = mention;
+  if (!entry) {
+    const isTool = mention.hint === 'tool';
+    const name = isTool ? word.replace(/\.exe$/i, '') : word.replace(/^APT[- ]/, 'APT');
+    put({ kind: isTool ? 'tool' : 'actor', name, aliases: [] }, { word, span, confidence: 0.65 }, found);
+    return;
+  }
+  const actors = entry.entities.filter(({ kind }) => kind === 'actor');
+  const software = entry.entities.filter(({ kind }) => kind !== 'actor');
+  const kind = kindOf(entry, mention, leanings);
+  const pool = kind === 'actor' ? actors : software;
+  const [chosen] = pool;
+  if (!chosen) return undefined;
+  const isOwnName = keyOf(chosen.name) === keyOf(word);
+  const confidence = (entry.plain ? 0.7 : 0.85) + (isOwnName ? 0.05 : 0) + (mention.hint ? 0.05 : 0);
+  const others = kind === 'actor' && !isOwnName ? actors.filter(({ name }) => name !== chosen.name) : [];
+  // A designation is a name of its own, whoever is said to stand behind it.
+  if (others.length > 0 && numbered.test(word)) {
+    put({ kind: 'actor', name: word, aliases: [] }, { word, span, confidence }, found);
+    return undefined;
+  }
+  if (others.length > 0)
+    return put(
+      { kind: 'actor', name: word, aliases: [] },
+      { word, span, confidence: 0.5, ambiguous: actors.map(({ name }) => name) },
+      found,
+    );
+  return put(chosen, { word, span, confidence }, found);
+}
+
+/** Some names are an actor's and its malware's: the words beside it decide, here or elsewhere in the text. */
+function kindOf(entry: Entry, mention: Mention, leanings: Leanings): 'actor' | 'software' {
+  const kinds = new Set(entry.entities.map(({ kind }) => (kind === 'actor' ? 'actor' : 'software')));
+  if (kinds.size === 1) return kinds.has('actor') ? 'actor' : 'software';
+  if (mention.hint) return mention.hint === 'actor' ? 'actor' : 'software';
+  const sum = leanings.get(entry) ?? 0;
+  if (sum !== 0) return sum > 0 ? 'actor' : 'software';
+  return entry.entities[0]!.kind === 'actor' ? 'actor' : 'software';
+}
+
+type Seen = { word: string; span: Span; confidence: number; ambiguous?: string[] };
+
+function put(entity: Entity, seen: Seen, found: Map<string, FoundName>): void {
+  const key = `${entity.kind === 'actor' ? 'actor' : 'software'} ${keyOf(entity.name)}`;
+  const known = found.get(key);
+  if (!known) {
+    const { word, span, ambiguous } = seen;
+    const confidence = Math.round(seen.confidence * 100) / 100;
+    found.set(key, {
+      kind: entity.kind,
+      name: entity.name,
+      aliases: entity.aliases,
+      confidence,
+      printed: [word],
+      spans: [span],
+      ...(ambiguous ? { ambiguous } : {}),
+    });
+    return;
+  }
+  known.confidence = Math.max(known.confidence, Math.round(seen.confidence * 100) / 100);
+  if (!known.printed.includes(seen.word)) known.printed.push(seen.word);
+  if (known.spans.length < spansMax) known.spans.push(seen.span);
+}

@@ -1,0 +1,70 @@
+import type { Span } from '../text/stored-text.ts';
+import type { NameKind } from './dictionary.ts';
+
+/** How far words beside a name are looked at. */
+const reach = 48;
+
+const malware =
+  'ransomware|malware|trojan|backdoor|rat|stealer|infostealer|loader|downloader|dropper|botnet|bot|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|payloads?|samples?|variants?|family|families|banker|miner|cryptominer|framework|toolkit|beacons?|exploit kit|infections?|raas|strain';
+const actor =
+  'group|gang|apt|actors?|operators?|team|affiliates?|cartel|threat actor|adversary|adversaries|hackers?|crew|cyberespionage|espionage group|intrusion set|attributed to|linked to|cluster|syndicate';
+const calling =
+  'dubbed|called|named|known as|tracked as|tracks as|aka|a\\.k\\.a\\.?|refer(?:red)? to as|identified as|deploy(?:s|ed|ing)?|drop(?:s|ped|ping)?|deliver(?:s|ed|ing)?|distribut(?:e|es|ed|ing)';
+const opening = String.raw`\s+(?:the\s+)?["“‘']?$`;
+
+const ofMalware = new RegExp(`\\b(?:${malware})\\b`, 'i');
+const ofActor = new RegExp(`\\b(?:${actor})\\b`, 'i');
+const ofEither = new RegExp(`\\b(?:${malware}|${actor})\\b`, 'i');
+const justBefore = new RegExp(`\\b(?:${malware}|${actor}) ["“‘']?$`, 'i');
+const apposition = new RegExp(`^, an? (?:[\\w-]+ ){0,3}(?:tool|utility|${malware})\\b`, 'i');
+const naming = new RegExp(`\\b(?:${calling}|using|used|uses|via|leverag(?:e|es|ed|ing))${opening}`, 'i');
+const introducing = new RegExp(
+  `\\b(?:${calling}|(?:associated|affiliated) with|(?:attributed|linked) to)${opening}`,
+  'i',
+);
+
+/**
+ * Whether a cue stands right beside a name: behind it, but for one word that is capital too, or before it. An everyday word needs this
+ * much, since a cue a few words away belongs to another name.
+ */
+export function isBesideCue(text: string, { start, end }: Span): boolean {
+  const after = text.slice(end, end + reach).replace(/^[’']s|^["”’']/, '');
+  if (apposition.test(after)) return true;
+  const next = /^[ -]?(?:\p{Lu}\w*[ -])?\S+(?: \S+)?/u.exec(after)?.[0] ?? '';
+  const at = next.search(ofEither);
+  if (at >= 0 && (at <= 1 || /^ \p{Lu}\w*[ -]$/u.test(next.slice(0, at)))) return true;
+  const before = text.slice(Math.max(0, start - reach), start);
+  return justBefore.test(before) || introducing.test(before);
+}
+
+/** What the words beside a name say that it is. */
+export function hintAround(text: string, { start, end }: Span): NameKind | undefined {
+  const after = text
+    .slice(end, end + reach)
+    .replace(/^[’']s/, '')
+    .split(/[.;:\n!?]|\s[–-]\s/)[0]!;
+  const before = text
+    .slice(Math.max(0, start - reach), start)
+    .split(/[.;:\n!?]/)
+    .at(-1)!;
+  const next = after.trim().split(/\s+/).slice(0, 3).join(' ');
+  if (
+    ofMalware.test(next) &&
+    next.search(ofMalware) < 24 &&
+    !(ofActor.test(next) && next.search(ofActor) < next.search(ofMalware))
+  )
+    return 'malware';
+  if (ofActor.test(next)) return 'actor';
+  const last = before.trim().split(/\s+/).slice(-3).join(' ');
+  if (ofActor.test(last)) return 'actor';
+  if (ofMalware.test(last)) return 'malware';
+  return naming.test(before) ? 'malware' : undefined;
+}
+
+const platformOfDetection =
+  /\b(?:Win(?:32|64|Go)?|MSIL|JS|VB[AS]|Linux|OSX|Android|Python|PowerShell|Java|PHP|HTML|BAT|Trojan)\/$/;
+
+/** Whether a slash before a name joins two names (`Emotet/TrickBot`), which those of paths and of detections (`Win32/Emotet`) do not. */
+export const isListed = (text: string, start: number): boolean =>
+  /(?:^|[\s(“"'[])\p{Lu}[\w-]{2,30}\/$/u.test(text.slice(Math.max(0, start - 36), start)) &&
+  !platformOfDetection.test(text.slice(Math.max(0, start - 12), start));

@@ -1,0 +1,26 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import type { IndicatorType } from '../items/vocabulary.ts';
+import { normalizeValue } from '../indicators/normalize.ts';
+import { refang } from '../indicators/refang.ts';
+
+/** A value that a source states: an indicator of one of the eleven classes, or something that no class holds. */
+export type Observable =
+  | { kind: 'indicator'; type: IndicatorType; value: string; normalizedValue: string }
+  | { kind: 'other'; framework: string; value: string };
+
+/** A value that its source calls an indicator of a type; one that is none of that type stays visible as `observable:<type>`. */
+export function observed(type: IndicatorType, value: string): Observable {
+  const normalizedValue = normalizeValue(type, value);
+  if (normalizedValue !== undefined) return { kind: 'indicator', type, value, normalizedValue };
+  const isRange = (type === 'ipv4' || type === 'ipv6') && /\/\d+$/.test(value.trim());
+  return { kind: 'other', framework: `observable:${isRange ? 'cidr' : type.replaceAll('_', '-')}`, value };
+}
+
+/** An address whose kind shows in its form. */
+export function observedAddress(value: string): Observable {
+  const clear = refang(value).replace(/\/\d{1,3}$/, '');
+  if (isIPv4(clear)) return observed('ipv4', value);
+  if (isIPv6(clear)) return observed('ipv6', value);
+  if (clear.includes('@')) return { kind: 'other', framework: 'observable:email', value };
+  return observed('domain', value);
+}

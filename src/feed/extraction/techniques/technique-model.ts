@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { featureBits } from './features.ts';
+
+/** A linear classifier of sentences, one machine for each technique, sparse and quantised. */
+export type Model = {
+  labels: string[];
+  /** By label: margin from which a sentence counts. */
+  thresholds: Float32Array;
+  scales: Float32Array;
+  biases: Float32Array;
+  /** By feature, 0 for one that training never saw; in twentieths. */
+  idf: Uint8Array;
+  /** Where the weights of each feature begin in `weightLabels` and `weights`. */
+  starts: Uint32Array;
+  weightLabels: Uint16Array;
+  weights: Int8Array;
+};
+
+export const idfSteps = 20;
+const dimensions = 1 << featureBits;
+
+/** Margins of all labels for the features of one sentence; `into` has the length of the labels. */
+export function scoreInto(model: Model, features: number[], into: Float32Array): void {
+  into.fill(0);
+  let norm = 0;
+  for (const feature of features) norm += (model.idf[feature]! / idfSteps) ** 2;
+  const scale = norm > 0 ? 1 / Math.sqrt(norm) : 0;
+  for (const feature of features) {
+    const value = (model.idf[feature]! / idfSteps) * scale;
+    const end = model.starts[feature + 1]!;
+    for (let at = model.starts[feature]!; at < end; at += 1)
+      into[model.weightLabels[at]!]! += model.weights[at]! * value;
+  }
+  for (let label = 0; label < into.length; label += 1)
+    into[label] = into[label]! * model.scales[label]! + model.biases[label]!;
+}
+
+/** Reads the packed form: a JSON line, then the arrays one after another, all gzipped. */
+export function unpackModel(packed: Buffer): Model {
+  const bytes = gunzipSync(packed, { maxOutputLength: 64 * 1024 * 1024 });
+  const line = bytes.indexOf(0x0a);
+  const head = JSON.parse(bytes.subarray(0, line).toString('utf8')) as { labels: string[]; weights: number };
+  let at = line + 1;
+  const take = (length: number): ArrayBuffer => {
+    const part = bytes.buffer.slice(bytes.byteOffset + at, bytes.byteOffset + at + length);
+    at += length;
+    return part as ArrayBuffer;
+  };
+  const count = head.labels.length;
+  const floats = new Float32Array(take(count * 12));
+  const idf = new Uint8Array(take(dimensions));
+  const lengths = new Uint16Array(take(dimensions * 2));
+  const starts = new Uint32Array(dimensions + 1);
+  for (let feature = 0; feature < dimensions; feature += 1) starts[feature + 1] = starts[feature]! + lengths[feature]!;
+  return {
+    labels: head.labels,
+    thresholds: floats.subarray(0, count),
+    scales: floats.subarray(count, count * 2),
+    biases: floats.subarray(count * 2),
+    idf,
+    starts,
+    weightLabels: new Uint16Array(take(head.weights * 2)),
+    weights: new Int8Array(take(head.weights)),
+  };
+}
+
+let shipped: Model | undefined;
+
+/** The weights that come with the project, read at the first use. */
+export function shippedModel(): Model {
+  shipped ??= unpackModel(readFileSync(resolve(import.meta.dirname, '../../reference-data/shipped/techniques.bin')));
+  return shipped;
+}

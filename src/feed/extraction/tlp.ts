@@ -1,0 +1,14 @@
+import type { Tlp } from '../items/vocabulary.ts';
+
+/** The TLP marking that a word means (`TLP:WHITE`, `amber_strict`), or undefined. */
+export function findTlp(word: string): Tlp | undefined {
+  const key = word
+    .trim()
+    .toUpperCase()
+    .replace(/^TLP[:\s-]*/, '')
+    .replaceAll(/[_\s-]+/g, '+');
+  if (key === 'WHITE') return 'CLEAR';
+  return key === 'CLEAR' || key === 'GREEN' || key === 'AMBER' || key === 'AMBER+STRICT' || key === 'RED'
+    ? key
+    : undefined;
+}

@@ -1,0 +1,72 @@
+import type { Digestible } from '../fetch-session.ts';
+import type { Entry } from '../fetch-entries.ts';
+import {
+  decodeUtf8,
+  isObject,
+  objectsOf,
+  parseJsonText,
+  textOf,
+  type JsonObject,
+} from '../../../platform/lib/json/json-values.ts';
+import { instant } from '../source-record.ts';
+
+/** Documents that a list may name, and all lists that one pull reads together. */
+export const entriesMax = 100_000;
+
+/** What stands at an address of a provider. */
+export type Head =
+  | { kind: 'advisory' }
+  /** A provider's own description: the addresses of its ROLIE feeds, or of its directories where it has none. */
+  | { kind: 'provider'; lists: string[]; areFeeds: boolean }
+  | { kind: 'list'; entries: Entry[] };
+
+/** Reads an advisory's kind, a provider-metadata.json, a ROLIE feed, changes.csv or index.txt. Throws an Error for anything else. */
+export function readHead(found: Digestible): Head {
+  const text = decodeUtf8(found.bytes);
+  const json = /^\s*\{/.test(text) ? parseJsonText(text) : undefined;
+  if (!isObject(json)) return listOf(listEntries(text, found.url));
+  if (isObject(json['document'])) return { kind: 'advisory' };
+  if (Array.isArray(json['distributions'])) return readProvider(objectsOf(json['distributions']));
+  return listOf(rolieEntries(json, found.url));
+}
+
+/** A provider offers the same documents as ROLIE feeds or in directories, or both: the feeds are read where there are any. */
+function readProvider(distributions: JsonObject[]): Head {
+  const feeds = distributions
+    .flatMap((one) => (isObject(one['rolie']) ? objectsOf(one['rolie']['feeds']) : []))
+    .map((feed) => textOf(feed['url']))
+    .filter((url) => url !== undefined);
+  const directories = distributions.map((one) => textOf(one['directory_url'])).filter((url) => url !== undefined);
+  const lists = [...new Set(feeds.length > 0 ? feeds : directories)];
+  if (lists.length === 0) throw new Error('the provider names no feed and no directory');
+  return { kind: 'provider', lists, areFeeds: feeds.length > 0 };
+}
+
+function listOf(entries: Entry[]): Head {
+  if (entries.length === 0) throw new Error('neither a CSAF document nor a list of some');
+  if (entries.length > entriesMax) throw new Error(`the index names more than ${entriesMax} documents`);
+  return { kind: 'list', entries };
+}
+
+function rolieEntries(json: JsonObject, base: string): Entry[] {
+  const feed = isObject(json['feed']) ? json['feed'] : {};
+  return objectsOf(feed['entry']).flatMap((entry) => {
+    const self = objectsOf(entry['link']).find(({ rel }) => rel === 'self');
+    const content = isObject(entry['content']) ? textOf(entry['content']['src']) : undefined;
+    return entryOf(base, content ?? textOf(self?.['href']), textOf(entry['updated']));
+  });
+}
+
+/** changes.csv has the path and the time of each document, index.txt the path alone. */
+function listEntries(text: string, base: string): Entry[] {
+  return text.split(/\r?\n/, entriesMax + 1).flatMap((line) => {
+    const [path = '', time] = line.split(',').map((cell) => cell.trim().replaceAll(/^"|"$/g, ''));
+    return /\.json$/i.test(path) ? entryOf(base, path, time) : [];
+  });
+}
+
+function entryOf(base: string, path: string | undefined, time: string | undefined): Entry[] {
+  if (!path || path.length > 2_000 || !URL.canParse(path, base)) return [];
+  const url = new URL(path, base).href;
+  return [{ id: url, url, mark: instant(time) }];
+}

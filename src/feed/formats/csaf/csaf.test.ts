@@ -1,0 +1,234 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { collectContext, type Collection } from '../fetch-session.ts';
+import type { Parsed } from '../source-record.ts';
+import { csafAdvisory } from '../../../../test/support/feed/csaf-documents.ts';
+import { serverOfTests } from '../../../../test/support/feed/source-server.ts';
+import { csaf } from './csaf.ts';
+
+const server = await serverOfTests();
+
+const parse = (...documents: object[]): Parsed =>
+  csaf.parse(
+    documents.map((document, index) => ({ name: `${index}.json`, bytes: Buffer.from(JSON.stringify(document)) })),
+    { reliability: 0.9 },
+  );
+const one = (more: Parameters<typeof csafAdvisory>[1] = {}) => parse(csafAdvisory('ACME-1', more)).records[0]!;
+
+describe('an advisory', () => {
+  test('identity, products, scores, mappings', () => {
+    const record = one();
+    expect(record).toMatchObject({
+      canonicalKey: 'adv:acme.example:ACME-1',
+      externalId: 'ACME-1',
+      publisher: 'Acme CERT',
+      url: 'https://acme.example/advisories/ACME-1',
+      tlp: 'CLEAR',
+      severity: 'high',
+      severityRule: 'cvss:3.1',
+      withdrawn: false,
+      affectedProducts: [{ vendor: 'Acme', product: 'Gadget', versions: ['<2.0'], confidence: 0.9 }],
+    });
+    expect(record.classification.mappings.map(({ framework, id }) => `${framework} ${id}`)).toEqual([
+      'observable:advisory ACME-1',
+      'cve CVE-2024-1234',
+      'cwe CWE-125',
+    ]);
+    expect(record.passages.map(({ start, end }) => record.storedText.slice(start, end))).toEqual([
+      'Acme Gadget ACME-1',
+      'Gadget reads too far. An attacker may take it over.',
+      'CVE-2024-1234',
+    ]);
+  });
+
+  test('of one vulnerability the newest version of CVSS counts, of several the worst', () => {
+    const scored = (...scores: object[]) => ({ cve: 'CVE-2024-1', scores });
+    const v3 = (baseScore: number) => ({ cvss_v3: { version: '3.1', baseScore } });
+    const v4 = (baseScore: number) => ({ cvss_v4: { version: '4.0', baseScore } });
+    const severity = (...vulnerabilities: object[]) => one({ vulnerabilities }).severity;
+    expect(severity(scored(v3(9.8), v4(5)))).toBe('medium');
+    expect(severity(scored(v4(5)), scored(v3(9.8)))).toBe('critical');
+    expect(severity(scored({ cvss_v2: { version: '2.0', baseScore: 7.2 } }))).toBe('high');
+    expect(one({ vulnerabilities: [], document: { aggregate_severity: { text: 'Moderate' } } })).toMatchObject({
+      severity: 'medium',
+      severityRule: 'source',
+    });
+    const mittel = { vulnerabilities: [], document: { lang: 'de-DE', aggregate_severity: { text: 'mittel' } } };
+    expect(one(mittel)).toMatchObject({ severity: 'medium', severityRule: 'source' });
+  });
+
+  test.each([
+    [{ document: { category: 'csaf_withdrawn' } }, true],
+    [{ document: { title: 'WITHDRAWN: Acme Gadget' } }, true],
+    [
+      {
+        tracking: { revision_history: [{ number: '2', date: '2024-02-01T00:00:00Z', summary: 'Advisory withdrawn' }] },
+      },
+      true,
+    ],
+    [{ document: { title: 'Withdrawn sessions can be replayed' } }, false],
+    [
+      {
+        tracking: { revision_history: [{ number: '2', date: '2024-02-01T00:00:00Z', summary: 'Certificate revoked' }] },
+      },
+      false,
+    ],
+  ])('what the publisher took back: %j', (more, withdrawn) => {
+    expect(one(more).withdrawn).toBe(withdrawn);
+  });
+
+  test('of two revisions of one day the later one is newer', () => {
+    const tracking = {
+      revision_history: [1, 2].map((number) => ({ number: String(number), date: '2024-01-01T00:00:00Z' })),
+    };
+    expect(one({ tracking }).modifiedAt! > one().modifiedAt!).toBe(true);
+  });
+
+  test('a stricter marking is kept; a document of several is read though another is none', () => {
+    expect(one({ document: { distribution: { tlp: { label: 'AMBER' } } } }).tlp).toBe('AMBER');
+    const { records, skipped } = parse(csafAdvisory('A-1'), { x: 1 }, csafAdvisory('A-2'));
+    expect([records.length, skipped]).toEqual([2, [{ entry: '1.json', reason: 'the document is no CSAF advisory' }]]);
+  });
+});
+
+describe('a provider', () => {
+  beforeEach(() => {
+    for (const id of ['a', 'b']) server.document(`/2024/${id}.json`, JSON.stringify(csafAdvisory(`ACME-${id}`)));
+  });
+  const collect = (path: string, cursor?: unknown): Promise<Collection> =>
+    csaf.collect!(
+      collectContext({
+        url: `${server.base}${path}`,
+        cursor,
+        now: new Date(),
+        allow: ['127.0.0.1'],
+        digest: async (documents) => csaf.digest!(documents),
+      }),
+    )!;
+  const entry = (id: string) => ({
+    id,
+    updated: '2024-01-01T00:00:00Z',
+    content: { type: 'application/json', src: `${server.base}/2024/${id}.json` },
+  });
+  const feed = (path: string, ...ids: string[]) =>
+    server.document(path, JSON.stringify({ feed: { entry: ids.map(entry) } }));
+  const provider = (...paths: string[]) => {
+    const feeds = paths.map((path) => ({ url: `${server.base}${path}` }));
+    server.document(
+      '/metadata.json',
+      JSON.stringify({ distributions: [{ rolie: { feeds } }, { directory_url: 'x' }] }),
+    );
+  };
+  const changes = (times: string[]) => times.map((time, index) => `"2024/${'ab'[index]}.json","${time}"`).join('\n');
+
+  test('changes.csv: only what has another time is read again', async () => {
+    server.document('/changes.csv', changes(['2024-01-02T00:00:00Z', '2024-01-01T00:00:00Z']), 'text/csv');
+    const first = await collect('/changes.csv');
+    expect(first.parts.map(({ url }) => url)).toEqual([`${server.base}/2024/a.json`, `${server.base}/2024/b.json`]);
+    expect(csaf.parse(first.parts, { reliability: 1 }).records[0]!.textUrl).toBe(`${server.base}/2024/a.json`);
+    server.document('/changes.csv', changes(['2024-01-02T00:00:00Z', '2024-01-03T00:00:00Z']), 'text/csv');
+    const second = await collect('/changes.csv', first.cursor);
+    expect([second.parts.map(({ url }) => url), second.unchanged]).toEqual([[`${server.base}/2024/b.json`], 1]);
+  });
+
+  test('from the domain over provider-metadata.json to its directory, or to index.txt where there is no changes.csv', async () => {
+    const metadata = { canonical_url: 'x', distributions: [{ directory_url: `${server.base}/` }] };
+    server.document('/.well-known/csaf/provider-metadata.json', JSON.stringify(metadata));
+    server.document('/index.txt', '2024/a.json\n2024/b.json\n', 'text/plain');
+    const first = await collect('/');
+    expect(first.parts).toHaveLength(2);
+    // The list tells no times: the server is asked for each document, and says that nothing is new.
+    expect(await collect('/', first.cursor)).toMatchObject({ parts: [], unchanged: 2 });
+  });
+
+  test('ROLIE feeds come before directories; one that cannot be read is named', async () => {
+    feed('/white.json', 'a', 'b');
+    provider('/white.json', '/gone.json');
+    const { parts, skipped } = await collect('/metadata.json');
+    expect(parts).toHaveLength(2);
+    expect(skipped).toEqual([{ entry: `${server.base}/gone.json`, reason: expect.stringContaining('404') }]);
+  });
+
+  test('of a provider only the lists that have changed are sent again; a list that fails is not forgotten', async () => {
+    feed('/one.json', 'a');
+    feed('/two.json', 'b');
+    provider('/one.json', '/two.json');
+    const first = await collect('/metadata.json');
+    server.asked.length = 0;
+    const second = await collect('/metadata.json', JSON.parse(JSON.stringify(first.cursor)));
+    expect(second).toMatchObject({ parts: [], unchanged: 2, skipped: [], more: false });
+    expect(server.asked.map(({ path }) => path)).toEqual(['/metadata.json', '/one.json', '/two.json']);
+    expect(server.asked.every(({ headers }) => headers['if-none-match'])).toBe(true);
+    server.routes.set('/two.json', (response) => void response.writeHead(500).end());
+    const third = await collect('/metadata.json', second.cursor);
+    expect([third.unchanged, third.skipped.length]).toEqual([2, 1]);
+    server.document('/2024/c.json', JSON.stringify(csafAdvisory('ACME-c')));
+    feed('/two.json', 'b', 'c');
+    const fourth = await collect('/metadata.json', third.cursor);
+    expect([fourth.parts.map(({ url }) => url), fourth.unchanged]).toEqual([[`${server.base}/2024/c.json`], 2]);
+  });
+
+  test('a provider with more lists than one pull asks for: the others have their turn, and nothing is forgotten', async () => {
+    const ids = Array.from({ length: 120 }, (_, n) => `n${n}`);
+    for (const id of ids) {
+      server.document(`/2024/${id}.json`, JSON.stringify(csafAdvisory(id)));
+      if (id !== 'n3') feed(`/${id}.json`, id);
+    }
+    provider(...ids.map((id) => `/${id}.json`));
+    const pulls: Collection[] = [];
+    for (let pull = 0; pull < 6; pull += 1)
+      pulls.push(await collect('/metadata.json', JSON.parse(JSON.stringify(pulls.at(-1)?.cursor ?? null))));
+    expect(pulls.map(({ parts, more }) => [parts.length, more])).toEqual([
+      [49, true],
+      [50, true],
+      [20, false],
+      [0, true],
+      [0, true],
+      [0, false],
+    ]);
+    expect(pulls.map(({ skipped }) => skipped.length)).toEqual([1, 0, 0, 1, 0, 0]);
+    expect(pulls.at(-1)!.unchanged).toBe(119);
+  });
+
+  test('a list of 90,000 documents is one; beside it a list for which there is no room is named', async () => {
+    const many = (name: string) =>
+      Array.from({ length: 90_000 }, (_, n) => `${name}-${n}.json,2024-01-01T00:00:00Z`).join('\n');
+    for (const name of ['x', 'y']) server.document(`/${name}/changes.csv`, many(name), 'text/csv');
+    const distributions = ['x', 'y'].map((name) => ({ directory_url: `${server.base}/${name}/` }));
+    server.document('/metadata.json', JSON.stringify({ distributions }));
+    const seen = Object.fromEntries(
+      many('x')
+        .split('\n')
+        .map((row) => [`${server.base}/x/${row.split(',')[0]}`, '2024-01-01T00:00:00.000Z']),
+    );
+    const { unchanged, skipped } = await collect('/metadata.json', { seen });
+    expect([unchanged, skipped]).toEqual([
+      90_000,
+      [{ entry: `${server.base}/y/`, reason: expect.stringContaining('more than 100000') }],
+    ]);
+  });
+
+  test('a directory whose changes.csv fails for a while is not read by index.txt, which tells no times', async () => {
+    server.document('/metadata.json', JSON.stringify({ distributions: [{ directory_url: `${server.base}/` }] }));
+    server.routes.set('/changes.csv', (response) => void response.writeHead(500).end());
+    server.document('/index.txt', '2024/a.json\n', 'text/plain');
+    await expect(collect('/metadata.json')).rejects.toThrow('status 500');
+  });
+
+  test('one document at the address, and 304 the next time', async () => {
+    const first = await collect('/2024/a.json');
+    expect(first.parts).toHaveLength(1);
+    expect(await collect('/2024/a.json', first.cursor)).toMatchObject({ parts: [], unchanged: 1 });
+  });
+
+  test.each([
+    ['something else', '{"a":1}', /neither a CSAF/],
+    ['no list', 'hello', /neither a CSAF/],
+    ['cut off', '{"document":', /not valid JSON/],
+    ['nothing to read', '{"distributions":[]}', /no feed and no directory/],
+    ['an inner address', '{"distributions":[{"directory_url":"http://169.254.169.254/"}]}', /not a public address/],
+    ['a file', '{"distributions":[{"rolie":{"feeds":[{"url":"file:///etc/passwd"}]}}]}', /not fetched/],
+  ])('%s is refused', async (_name, body, reason) => {
+    server.document('/x.json', body);
+    await expect(collect('/x.json')).rejects.toThrow(reason);
+  });
+});

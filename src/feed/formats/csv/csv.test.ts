@@ -1,0 +1,241 @@
+import fc from 'fast-check';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { buckets } from '../../items/vocabulary.ts';
+import type { Parsed } from '../source-record.ts';
+import { csv } from './csv.ts';
+
+const parse = (text: string | Buffer, name = 'list.csv'): Parsed =>
+  csv.parse([{ name, bytes: Buffer.from(text as string) }], { reliability: 0.7 });
+
+/** Every indicator stands in a passage, every passage in the text. */
+function check({ records }: Parsed): void {
+  for (const { storedText, passages, iocs } of records) {
+    const texts = passages.map(({ start, end }) => storedText.slice(start, end));
+    for (const text of texts) expect(text).not.toBe('');
+    for (const bucket of buckets)
+      for (const { value } of iocs[bucket])
+        expect(
+          texts.some((text) => text.includes(value)),
+          value,
+        ).toBe(true);
+  }
+}
+
+describe('lists as they are met', () => {
+  test('CSV whose header stands in a comment (URLhaus)', () => {
+    const parsed = parse(`################
+# abuse.ch URLhaus Database Dump (CSV)   #
+# Last updated: 2026-03-02 10:00:00 (UTC) #
+################
+#
+# id,dateadded,url,url_status,last_online,threat,tags,urlhaus_link,reporter
+"1","2026-03-02 09:00:00","http://198.51.101.23:8080/bin.sh","online","2026-03-02 09:00:00","malware_download","elf,mirai","https://urlhaus.abuse.ch/url/1/","anon"
+"2","2026-03-01 09:00:00","https://evil-host.top/a,b","offline","","malware_download","","https://urlhaus.abuse.ch/url/2/","anon"
+`);
+    check(parsed);
+    expect(parsed.skipped).toEqual([]);
+    expect(parsed.records).toHaveLength(1);
+    expect(parsed.records[0]).toMatchObject({
+      title: 'abuse.ch URLhaus Database Dump (CSV)',
+      iocs: {
+        urls: [
+          {
+            value: 'http://198.51.101.23:8080/bin.sh',
+            firstSeen: '2026-03-02T09:00:00.000Z',
+            lastSeen: '2026-03-02T09:00:00.000Z',
+            ttlDays: 30,
+            confidence: 0.7,
+          },
+          { value: 'https://evil-host.top/a,b', firstSeen: '2026-03-01T09:00:00.000Z' },
+        ],
+        domains: [],
+      },
+    });
+  });
+
+  test('CSV with blanks before its quotes (ThreatFox, MalwareBazaar)', () => {
+    const parsed = parse(`# ThreatFox IOCs: recent additions - CSV format                #
+#
+# "first_seen_utc","ioc_id","ioc_value","ioc_type","threat_type","malware_alias","malware_printable","last_seen_utc","confidence_level","reference"
+"2026-03-03 06:14:29", "1", "evil-host.top", "domain", "botnet_cc", "Agentemis,BEACON", "Cobalt Strike", "", "75", "https://ref.example/x"
+"2026-03-03 06:14:29", "2", "198.51.101.7:443", "ip:port", "botnet_cc", "", "Cobalt Strike", "", "100", "None"
+`);
+    check(parsed);
+    const [{ title, iocs, classification }] = parsed.records as [Parsed['records'][number]];
+    expect([title, parsed.skipped]).toEqual(['ThreatFox IOCs: recent additions - CSV format', []]);
+    expect([...iocs.domains, ...iocs.ipv4]).toMatchObject([
+      { value: 'evil-host.top', confidence: 0.75, firstSeen: '2026-03-03T06:14:29.000Z' },
+      { normalizedValue: '198.51.101.7', confidence: 1 },
+    ]);
+    expect([iocs.urls, classification.mappings]).toEqual([[], []]);
+    expect(classification.malware.map(({ name }) => name)).toEqual(['Cobalt Strike']);
+    const quoted = parse('indicator,comment\nevil-host.top, "said ""x"", ""y"", and z"\n').records[0]!.storedText;
+    expect(quoted).toContain('comment: said "x",');
+  });
+
+  test.each([
+    ['# Last updated: 2026-03-02 10:00:00 (UTC) #', undefined, '2026-03-02T10:00:00.000Z'],
+    ['; Last-Modified: Mon, 02 Mar 2026 10:00:00 GMT', undefined, '2026-03-02T10:00:00.000Z'],
+    ['# Last update: Mon, 02 Mar 2026 11:00:00 +0100', '2020-01-01T00:00:00.000Z', '2026-03-02T10:00:00.000Z'],
+    ['# A list', '2026-03-02T10:00:00.000Z', '2026-03-02T10:00:00.000Z'],
+    ['# Updated daily', undefined, undefined],
+  ])('a row without a date was seen when the list is of: %s', (comment, modified, seen) => {
+    const bytes = Buffer.from(`${comment}\n198.51.101.23\n`);
+    const { records } = csv.parse([{ name: 'x.txt', bytes, modified }], { reliability: 0.7 });
+    expect(records[0]!.iocs.ipv4[0]!.lastSeen).toBe(seen);
+    const dated = Buffer.from(`${comment}\nip,first_seen\n198.51.101.23,2021-01-01\n`);
+    const [old] = csv.parse([{ name: 'x.csv', bytes: dated, modified }], { reliability: 0.7 }).records;
+    expect(old!.iocs.ipv4[0]!.lastSeen).toBe('2021-01-01T00:00:00.000Z');
+  });
+
+  test('addresses of phishing live a week: of a list of such, or of a row that says so', () => {
+    const days = (text: string, name?: string) => parse(text, name).records[0]!.iocs.urls.map(({ ttlDays }) => ttlDays);
+    expect(days('url,tags\nhttp://a.top/x,phishing\nhttp://b.top/x,elf\n')).toEqual([7, 30]);
+    expect(days('http://a.top/x\n', 'phishing-links.txt')).toEqual([7]);
+    expect(days('# Malware and phishing\nhttp://a.top/x\n')).toEqual([30]);
+    const tank = parse(
+      'phish_id,url,phish_detail_url,submission_time,target\n1,http://a.top/x,http://tank.top/detail?id=1,2026-03-02T10:00:00+00:00,Bank\n',
+    );
+    expect(tank.records[0]!.iocs.urls).toMatchObject([
+      { value: 'http://a.top/x', firstSeen: '2026-03-02T10:00:00.000Z', ttlDays: 7 },
+    ]);
+  });
+
+  test('CSV with a header of its own, scores and families', () => {
+    const parsed = parse(
+      'first_seen_utc;dst_ip;dst_port;c2_status;malware;confidence\n2026-03-01;198.51.101.23;443;online;Emotet;75\n2026-03-02;198.51.101.23;443;online;Emotet;75\n2026-03-02;10.0.0.1;443;online;;\n',
+    );
+    check(parsed);
+    const [record] = parsed.records;
+    expect(record!.iocs.ipv4).toMatchObject([
+      {
+        value: '198.51.101.23',
+        confidence: 0.75,
+        firstSeen: '2026-03-01T00:00:00.000Z',
+        lastSeen: '2026-03-02T00:00:00.000Z',
+      },
+      { value: '10.0.0.1', status: 'false_positive' },
+    ]);
+    expect(record!.classification.malware).toEqual([{ name: 'Emotet', confidence: 0.75, aliases: [] }]);
+  });
+
+  test('every kind of hash by the name of its column', () => {
+    const hex = (digits: number): string => '0123456789abcdef'.repeat(8).slice(0, digits);
+    const fuzzy = '3:AXGBicFlgVNhBGcL6wCrFQEv:AXGHsNhxLsr2C';
+    const parsed = parse(
+      `sha256_hash,md5_hash,sha1_hash,imphash,ssdeep,sha512\n${hex(64)},${hex(32)},${hex(40)},${hex(32)},${fuzzy},${hex(128)}\n${hex(63)}0,n/a,,n/a,,\n`,
+    );
+    check(parsed);
+    expect(parsed.records[0]!.iocs.hashes.map(({ type }) => type)).toEqual([
+      'sha512',
+      'sha256',
+      'sha1',
+      'md5',
+      'imphash',
+      'ssdeep',
+      'sha256',
+    ]);
+  });
+
+  test('plain lists, hosts files and block rules', () => {
+    const parsed = parse(
+      `; Comment\n198.51.101.23\n198.51.101.24:443\n0.0.0.0 evil-host.top # why\n||bad-host.top^$third-party\n*.worse-host.top\n1.10.16.0/20 ; SBL1\nhxxp://evil[.]top/x\n${'a'.repeat(64)}\n2001:DB8:0::1\n\nno indicator here\n`,
+      'block.txt',
+    );
+    check(parsed);
+    const [record] = parsed.records;
+    expect(record!.iocs.ipv4.map(({ normalizedValue }) => normalizedValue)).toEqual(['198.51.101.23', '198.51.101.24']);
+    expect(record!.iocs.domains.map(({ normalizedValue }) => normalizedValue)).toEqual([
+      'evil-host.top',
+      'bad-host.top',
+      'worse-host.top',
+    ]);
+    expect(record!.iocs.urls).toMatchObject([{ value: 'hxxp://evil[.]top/x', normalizedValue: 'http://evil.top/x' }]);
+    expect(record!.iocs.hashes).toHaveLength(1);
+    expect(record!.iocs.ipv6).toMatchObject([{ normalizedValue: '2001:db8::1' }]);
+    expect(record!.classification.mappings).toMatchObject([{ framework: 'observable:cidr', id: '1.10.16.0/20' }]);
+    expect(parsed.skipped).toEqual([{ entry: '1 rows', reason: 'hold no indicator' }]);
+  });
+
+  test('a long list is several items, each value always in the same; packed or not', () => {
+    const lines = (count: number): string =>
+      Array.from({ length: count }, (_, index) => `host-${index}.evil.top`).join('\n');
+    const parsed = parse(gzipSync(lines(5_000)));
+    check(parsed);
+    expect(parsed.records).toHaveLength(16);
+    const values = parsed.records.flatMap(({ iocs }) => iocs.domains.map(({ value }) => value));
+    expect(new Set(values).size).toBe(5_000);
+    const more = parse(lines(5_100));
+    for (const [index, { recordId, iocs }] of parsed.records.entries()) {
+      expect(more.records[index]!.recordId).toBe(recordId);
+      expect(more.records[index]!.iocs.domains.map(({ value }) => value)).toEqual(
+        expect.arrayContaining(iocs.domains.map(({ value }) => value)),
+      );
+    }
+  });
+});
+
+test.each([
+  ['', /no indicator/],
+  ['hello world\nnothing here', /no indicator/],
+  ['a,b\n1,2', /no indicator/],
+  [Buffer.from([0xff, 0xfe, 0x31]), /not UTF-8/],
+])('refused with a reason: %j', (text, reason) => {
+  expect(() => parse(text)).toThrow(reason);
+});
+
+test('an empty list is one', () => expect(parse('# Feodo Tracker\n# first_seen_utc,dst_ip\n').records).toEqual([]));
+
+test('any cells give records by the rules, or a reason, in time', () => {
+  const cell = fc.oneof(
+    fc.constantFrom(
+      '198.51.101.23',
+      'evil.top',
+      '"',
+      '""',
+      '\u0000',
+      '\ud800',
+      '=cmd()',
+      '#',
+      'http://',
+      '1'.repeat(3_000),
+      '||^',
+      '__proto__',
+      '2026-01-01',
+    ),
+    fc.string({ maxLength: 20 }),
+  );
+  fc.assert(
+    fc.property(
+      fc.constantFrom('url,ip,first_seen', 'indicator;confidence', '__proto__,constructor,ip', '# ip,host', ''),
+      fc.array(fc.array(cell, { maxLength: 5 }), { maxLength: 20 }),
+      (header, rows) => {
+        const text = [header, ...rows.map((row) => row.join(','))].join('\n');
+        try {
+          const parsed = parse(text);
+          check(parsed);
+          for (const { storedText } of parsed.records)
+            expect([storedText.isWellFormed(), storedText.includes('\u0000')]).toEqual([true, false]);
+        } catch (error) {
+          expect((error as Error).constructor).toBe(Error);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+  for (const text of [
+    '"'.repeat(300_000),
+    ','.repeat(300_000),
+    `ip\n${'"a\n'.repeat(20_000)}`,
+    '1.1.1.1\n'.repeat(20_000),
+  ]) {
+    const began = performance.now();
+    try {
+      parse(text);
+    } catch (error) {
+      expect((error as Error).constructor).toBe(Error);
+    }
+    expect(performance.now() - began).toBeLessThan(8_000);
+  }
+});

@@ -1,0 +1,101 @@
+import { observed, observedAddress, type Observable } from '../../extraction/observable.ts';
+import { feedDate } from '../rss/feed-dates.ts';
+import { confidence } from '../source-record.ts';
+
+/** What a row of a list says. Times are ISO text. */
+export type Row = {
+  observables: Observable[];
+  firstSeen?: string | undefined;
+  lastSeen?: string | undefined;
+  confidence?: number | undefined;
+  malware?: string | undefined;
+  phishing?: boolean;
+};
+
+const columns = {
+  address: /^(?:dst_|src_|c2_|source_|attacker_|remote_)?(?:ip|ips|ipv4|ipv6|ip_address|ipaddress|address)$/,
+  url: /^(?:\w+_)?ur[li]$/,
+  domain: /^(?:\w+_)?(?:domain|domain_name|host|hostname|fqdn)$/,
+  sha512: /^sha_?512(?:_hash)?$/,
+  sha256: /^sha_?256(?:_hash)?$/,
+  sha1: /^(?:file_)?sha_?1(?:_hash)?$/,
+  md5: /^(?:file_)?md5(?:_hash)?$/,
+  imphash: /^imphash$/,
+  ssdeep: /^ssdeep$/,
+  any: /^(?:indicator|ioc|ioc_value|value|observable|hash|file_hash|artifact|network|cidr|entry)$/,
+  firstSeen:
+    /^(?:first_?seen|dateadded|date_added|added|date|listing_?date|submission_time|timestamp|time|created|first_reported|firstseen)(?:_utc|_at)?$/,
+  lastSeen: /^(?:last_?seen|last_online|updated|last_reported)(?:_utc|_at)?$/,
+  confidence: /^(?:confidence|confidence_level|score)$/,
+  malware: /^(?:malware|malware_printable|malware_family|signature|family|threat_name)$/,
+  threat: /^(?:threat|threat_type|category|tags?|classification|type)$/,
+};
+// References to where the row was reported are no indicators.
+const aside =
+  /^(?:\w+_)?(?:link|reference|report|permalink|detail)(?:_ur[li])?$|^(?:urlhaus|reference|source|reporter|feed)_(?:link|url)$/;
+
+/** How the rows of a list are read: by the names of its columns, or cell by cell by their form. */
+export function rowReader(header: string[] | undefined): (cells: string[]) => Row {
+  if (!header) return (cells) => ({ observables: cells.slice(0, 1).flatMap(ofForm) });
+  const at = (pattern: RegExp): number[] =>
+    header.flatMap((name, index) => (pattern.test(name) && !aside.test(name) ? [index] : []));
+  const places = Object.fromEntries(Object.entries(columns).map(([name, pattern]) => [name, at(pattern)])) as Record<
+    keyof typeof columns,
+    number[]
+  >;
+  return (cells) => {
+    const read = (name: keyof typeof columns): string[] =>
+      places[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
+    return {
+      observables: [
+        ...read('address').map((value) => observedAddress(withoutPort(value))),
+        ...read('url').map((value) => observed('url', value)),
+        ...read('domain').map(observedAddress),
+        ...hashNames.flatMap((type) => read(type).map((value) => observed(type, value))),
+        ...read('any').flatMap(ofForm),
+      ],
+      firstSeen: feedDate(read('firstSeen')[0]),
+      lastSeen: feedDate(read('lastSeen')[0]),
+      confidence: scoreOf(read('confidence')[0]),
+      malware: read('malware')[0]?.slice(0, 100),
+      phishing: read('threat').some((text) => /phish/i.test(text)),
+    };
+  };
+}
+
+const hashNames = ['sha512', 'sha256', 'sha1', 'md5', 'imphash', 'ssdeep'] as const;
+const isEmpty = (cell: string | undefined): boolean =>
+  cell === undefined || /^(?:|none|null|n\/a|-|unknown)$/i.test(cell);
+const withoutPort = (value: string): string => /^(\d+(?:\.\d+){3}):\d+$/.exec(value)?.[1] ?? value;
+const hashTypes: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {
+  32: 'md5',
+  40: 'sha1',
+  64: 'sha256',
+  128: 'sha512',
+};
+
+/** The longest address that is met in practice; longer cells are prose. */
+const cellMaxChars = 8_192;
+
+/** A value whose kind shows in its form, as plain lists, hosts files and block rules have it; nothing for what is none. */
+function ofForm(cell: string): Observable[] {
+  if (cell.length > cellMaxChars) return [];
+  const value = cell
+    .replace(/\s+[;#].*$/, '')
+    .replace(/^(?:0\.0\.0\.0|127\.0\.0\.1|::1?)\s+(?=\S+\.)/, '')
+    .replace(/^\|\|([^^/$]+)\^.*$/, '$1')
+    .replace(/^\*\./, '')
+    .trim();
+  if (value === '' || /\s/.test(value)) return [];
+  const hash = /^[0-9a-f]+$/i.test(value) ? hashTypes[value.length] : undefined;
+  if (hash) return [observed(hash, value)];
+  if (/^[a-z]{3,10}(?:\[?:\]?)\/\//i.test(value)) return [observed('url', value)];
+  const found = observedAddress(withoutPort(value));
+  return found.kind === 'other' && found.framework === 'observable:domain' ? [] : [found];
+}
+
+/** Lists give 0 to 100, or 0 to 1. */
+function scoreOf(text: string | undefined): number | undefined {
+  const score = text === undefined ? Number.NaN : Number(text);
+  return Number.isNaN(score) || score < 0 || score > 100 ? undefined : confidence(score > 1 ? score / 100 : score);
+}

@@ -1,0 +1,142 @@
+import { collectClassification, platformsOfIndicators } from '../../extraction/classification.ts';
+import { isObject, objectsOf, scalarText, textOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { locate } from '../../extraction/text/locate.ts';
+import { judgeSeverity } from '../../extraction/judge-severity.ts';
+import { collectStatements } from '../../extraction/statements.ts';
+import { createStoredText, valueMaxChars } from '../../extraction/text/stored-text.ts';
+import { instant, type SourceRecord } from '../source-record.ts';
+import { findPlatform } from '../../items/platforms.ts';
+import { bucketByType } from '../../items/vocabulary.ts';
+import { attributesOf, type Attribute } from './misp-attributes.ts';
+import { classifyCluster, clustersOf, judgementOfTags, tlpOfTags } from './misp-tags.ts';
+import { observablesOf } from './misp-types.ts';
+
+/** What is not meant for detection, only context, is worth half. */
+const contextWorth = 0.5;
+const levels = new Map([
+  ['1', 'high'],
+  ['2', 'medium'],
+  ['3', 'low'],
+  ['4', 'none'],
+]);
+
+/** The record of one event of MISP. `id` is its uuid. */
+export function readEvent(
+  id: string,
+  event: JsonObject,
+  { url, reliability }: { url: string | undefined; reliability: number },
+): SourceRecord {
+  const text = createStoredText();
+  // Files that are attached come as text of megabytes.
+  const spans = text.fields(event, { leaveOut: (path) => path.endsWith('.data') });
+  const whole = text.text();
+  if (spans.has('info')) text.prove(spans.get('info')!);
+  const found = collectClassification();
+  const statements = collectStatements();
+  const publishTime = instant(textOf(event['date'])) ?? timeOf(event['timestamp']);
+  const withdrawn = isSet(event['deleted']);
+  const attributes = attributesOf(event);
+  for (const { holder, prefix } of [{ holder: event, prefix: '' }, ...attributes]) {
+    for (const { cluster, path } of clustersOf(holder)) {
+      const span = spans.get(`${prefix}${path}`);
+      classifyCluster(found, cluster, {
+        sure: reliability,
+        evidence: () => text.prove(span ?? spans.values().next().value!),
+      });
+    }
+  }
+  for (const attribute of attributes) readAttribute(attribute, { statements, found, reliability, withdrawn, prove });
+  for (const { framework, id: name, confidence } of statements.mappings) found.mapping(framework, name, confidence);
+  const iocs = statements.iocs(publishTime);
+  const info = textOf(event['info'])?.trim() ?? id;
+  const judged = judgeSeverity({ word: levels.get(scalarText(event['threat_level_id'])), text: info, exploited: 'no' });
+  const owner = isObject(event['Orgc']) ? textOf(event['Orgc']['name']) : undefined;
+  const seen = attributes.map(({ holder }) => instant(holder['first_seen'])).filter((time) => time !== undefined);
+  return {
+    recordId: id,
+    canonicalKey: `uuid:${id}`,
+    externalId: id,
+    title: info.slice(0, 500).toWellFormed(),
+    publisher: owner?.trim().slice(0, 200).toWellFormed(),
+    url: linkOf(attributes),
+    textUrl: url,
+    publishTime,
+    modifiedAt: timeOf(event['timestamp']),
+    tlp: tlpOfTags([event, ...attributes.map(({ holder }) => holder)]),
+    withdrawn,
+    severity: judged.severity,
+    severityRule: judged.rule === 'source' ? 'source:misp-threat-level' : judged.rule,
+    eventFirstSeen: seen.toSorted()[0],
+    ...found.build([...platformsOfIndicators(iocs), ...statedPlatforms(event)]),
+    affectedProducts: [],
+    iocs,
+    storedText: whole,
+    passages: text.passages(),
+  };
+
+  function prove({ prefix }: Attribute, value: string): void {
+    const at = spans.get(`${prefix}value`);
+    const span = at && locate(whole, at, value);
+    if (span) text.prove(span, valueMaxChars);
+  }
+}
+
+type Reading = {
+  statements: ReturnType<typeof collectStatements>;
+  found: ReturnType<typeof collectClassification>;
+  reliability: number;
+  withdrawn: boolean;
+  prove: (attribute: Attribute, value: string) => void;
+};
+
+function readAttribute(attribute: Attribute, { statements, found, reliability, withdrawn, prove }: Reading): void {
+  const { holder, relation } = attribute;
+  const [type, value] = [textOf(holder['type'])?.trim(), textOf(holder['value'])];
+  if (!type || !value) return;
+  if (type === 'vulnerability' && /^CVE-\d{4}-\d{4,19}$/i.test(value.trim()))
+    found.mapping('cve', value.trim().toUpperCase(), reliability);
+  if (type === 'weakness' && /^CWE-\d+$/i.test(value.trim()))
+    found.mapping('cwe', value.trim().toUpperCase(), reliability);
+  const judged = judgementOfTags(holder);
+  const sightings = objectsOf(holder['Sighting']);
+  const seen = sightings.filter((one) => scalarText(one['type']) === '0').map((one) => timeOf(one['date_sighting']));
+  const lastSeen = [instant(holder['last_seen']), ...seen].filter((time) => time !== undefined).toSorted();
+  const statement = {
+    confidence: judged.confidence ?? reliability * (isSet(holder['to_ids']) ? 1 : contextWorth),
+    firstSeen: instant(holder['first_seen']),
+    lastSeen: lastSeen.at(-1),
+    revoked: withdrawn || isSet(holder['deleted']) || attribute.deleted,
+    falsePositive: judged.falsePositive || sightings.some((one) => scalarText(one['type']) === '1'),
+    phishing: judged.phishing,
+  };
+  for (const observable of observablesOf(type, value, relation)) {
+    const isCert = observable.kind === 'indicator' && bucketByType[observable.type] === 'certs';
+    statements.state(observable, isCert ? { ...statement, until: attribute.validUntil } : statement);
+    if (observable.kind === 'indicator') prove(attribute, observable.value);
+  }
+}
+
+/** The published article that the event stands for. */
+const linkOf = (attributes: Attribute[]): string | undefined =>
+  attributes
+    .filter(
+      ({ holder }) =>
+        holder['type'] === 'link' || (holder['type'] === 'url' && holder['category'] === 'External analysis'),
+    )
+    .map(({ holder }) => textOf(holder['value'])?.trim() ?? '')
+    .find((value) => /^https?:\/\//i.test(value) && value.length <= 2_000);
+
+/** Tags such as `ms-caro-malware:malware-platform="Win32"` or `osint:…` aside, those that name a platform by its word. */
+const statedPlatforms = (event: JsonObject) =>
+  objectsOf(event['Tag'])
+    .map((tag) => /platform(?:-type)?="([^"]{1,40})"$/i.exec(textOf(tag['name']) ?? '')?.[1])
+    .map((word) => (word === undefined ? undefined : findPlatform(word)))
+    .filter((platform) => platform !== undefined);
+
+const isSet = (value: unknown): boolean => value === true || value === 1 || value === '1';
+
+/** MISP writes times as seconds since 1970, in text or number; 0 is none. */
+export function timeOf(value: unknown): string | undefined {
+  const seconds = typeof value === 'number' ? value : /^\d{1,11}$/.test(textOf(value) ?? '') ? Number(value) : 0;
+  return seconds > 0 && seconds < 8e10 ? new Date(seconds * 1000).toISOString() : undefined;
+}

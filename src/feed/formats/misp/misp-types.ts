@@ -1,0 +1,80 @@
+import { ownValue } from '../../../platform/lib/own-value.ts';
+import type { IndicatorType } from '../../items/vocabulary.ts';
+import { observed, observedAddress, type Observable } from '../../extraction/observable.ts';
+
+/** Attribute type of MISP → type of indicator; both halves of a composite type are read. */
+const indicatorTypes: Record<string, IndicatorType> = {
+  domain: 'domain',
+  hostname: 'domain',
+  url: 'url',
+  md5: 'md5',
+  sha1: 'sha1',
+  sha256: 'sha256',
+  sha512: 'sha512',
+  ssdeep: 'ssdeep',
+  imphash: 'imphash',
+  filename: 'file_name',
+  regkey: 'registry_key',
+  'x509-fingerprint-sha1': 'cert_sha1',
+  'x509-fingerprint-sha256': 'cert_sha256',
+  'mobile-application-id': 'android_package',
+  'process-name': 'process_name',
+};
+
+const addresses = new Set(['ip-src', 'ip-dst', 'ip']);
+
+/** Parts of objects that only their name tells. */
+const relations: Record<string, IndicatorType> = {
+  'file path': 'file_path',
+  'file fullpath': 'file_path',
+  'process name': 'process_name',
+  'process image': 'process_name',
+  'process command-line': 'command_line',
+  'command-line value': 'command_line',
+  'registry-key key': 'registry_key',
+  'x509 serial-number': 'cert_serial',
+  'android-app appid': 'android_package',
+  'phone imei': 'imei',
+};
+
+/** What describes and identifies nothing; it stays in the text alone. */
+const descriptions = new Set(
+  `text comment other datetime date counter boolean float integer hex port size-in-bytes mime-type link attachment
+  anonymised target-user target-org target-location target-machine target-external target-email vulnerability weakness
+  cpe gender nationality first-name last-name full-name date-of-birth place-of-birth compilation-timestamp`.split(
+    /\s+/,
+  ),
+);
+
+/** Second halves that are indicators of their own; of the others (ports, registry data) the first half is enough. */
+const composite = /^(filename|malware-sample)\|?([a-z0-9-]+)?$/;
+
+/**
+ * What an attribute of a MISP event states: indicators, values that no class of ours holds, or nothing where it only describes.
+ * `relation` is `<object> <relation>` for a part of an object.
+ */
+export function observablesOf(type: string, value: string, relation: string | undefined): Observable[] {
+  const [first = '', second] = type.includes('|') || type === 'malware-sample' ? value.split('|', 2) : [value];
+  const known = relation === undefined ? undefined : ownValue(relations, relation);
+  if (known) return [observed(known, value)];
+  if (descriptions.has(type) || value.trim() === '') return [];
+  const isFile = composite.exec(type);
+  if (isFile && (type.includes('|') || type === 'malware-sample')) {
+    const hash = isFile[1] === 'malware-sample' ? 'md5' : isFile[2]!;
+    return [observed('file_name', first), ...(second ? [single(hash, second)] : [])];
+  }
+  if (type === 'domain|ip') return [observed('domain', first), ...(second ? [observedAddress(second)] : [])];
+  if (type === 'regkey|value')
+    return [observed('registry_key', first), ...(second ? [single('registry-value', second)] : [])];
+  if (type.includes('|')) return [single(type.split('|')[0]!, first)];
+  return [single(type, value)];
+}
+
+function single(type: string, value: string): Observable {
+  const known = ownValue(indicatorTypes, type);
+  if (known) return observed(known, value);
+  if (addresses.has(type)) return observedAddress(value);
+  // A path on a host is no address of its own.
+  if (type === 'uri' && /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return observed('url', value);
+  return { kind: 'other', framework: `observable:${type.slice(0, 60)}`, value };
+}

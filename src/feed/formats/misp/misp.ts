@@ -1,0 +1,82 @@
+import { collectEntries, fetchList } from '../fetch-entries.ts';
+import type { CollectContext, Collection, Digestible } from '../fetch-session.ts';
+import {
+  isObject,
+  parseJsonBytes,
+  scalarText,
+  textOf,
+  type JsonObject,
+} from '../../../platform/lib/json/json-values.ts';
+import { readEvent } from './misp-event.ts';
+import type { Parsed, Part, SourceFormat } from '../source-record.ts';
+import { readParts } from '../read-parts.ts';
+
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const eventsMax = 50_000;
+const attributesMax = 200_000;
+
+/** A MISP feed (manifest.json with one file per event), one event, a list of events, or a directory of them. */
+export const misp: SourceFormat = {
+  label: 'MISP feed',
+  defaults: { reliability: 0.6, schedule: '0 * * * *' },
+  collect: (context) =>
+    /\/(?:manifest\.json)?$/.test(new URL(context.url).pathname) ? collectFeed(context) : undefined,
+  digest: ([manifest]) => readManifest(manifest!),
+  parse: (parts, { reliability }) => {
+    const events =
+      parts.length > 1 ? parts.filter(({ name }) => !/(?:^|\/)manifest\.json(?:\.gz)?$/.test(name)) : parts;
+    return readParts(events, (part) => readPart(part, reliability));
+  },
+};
+
+/** The manifest names the events and when each was last changed; an event that goes from it is not taken back by that. */
+async function collectFeed(context: CollectContext): Promise<Collection> {
+  const address = context.url.endsWith('/') ? `${context.url}manifest.json` : context.url;
+  const manifest = await fetchList(context, address, { accept: 'application/json' });
+  const rows = manifest ? ((await context.digest([manifest])) as ManifestRow[]) : [];
+  const entries = rows.map(({ id, mark }) => ({ id, url: new URL(`./${id}.json`, address).href, mark }));
+  return collectEntries(context, { entries, lists: { [address]: manifest } });
+}
+
+type ManifestRow = { id: string; mark: string | undefined };
+
+/** What the manifest says of each event, the newest first. */
+function readManifest({ bytes }: Digestible): ManifestRow[] {
+  const manifest = parseJsonBytes(bytes);
+  if (!isObject(manifest)) throw new Error('the manifest is no list of events');
+  const rows = Object.entries(manifest).filter(([id, row]) => uuidPattern.test(id) && isObject(row));
+  if (rows.length === 0 && Object.keys(manifest).length > 0) throw new Error('the manifest is no list of events');
+  if (rows.length > eventsMax) throw new Error(`the manifest names more than ${eventsMax} events`);
+  const newest = rows.toSorted(([, a], [, b]) => changedAt(b) - changedAt(a));
+  return newest.map(([id, row]) => ({ id, mark: scalarText((row as JsonObject)['timestamp']) }));
+}
+
+const changedAt = (row: unknown): number => Number(scalarText((row as JsonObject)['timestamp'])) || 0;
+
+function readPart(part: Part, reliability: number): Parsed {
+  const document = parseJsonBytes(part.bytes);
+  const events = eventsOf(document);
+  if (!events) throw new Error('the document is no MISP event');
+  const parsed: Parsed = { records: [], skipped: [] };
+  for (const [index, event] of events.entries()) {
+    const id = textOf(event['uuid'])?.trim().toLowerCase();
+    const count = [event['Attribute'], event['Object']].reduce(
+      (sum: number, list) => sum + (Array.isArray(list) ? list.length : 0),
+      0,
+    );
+    if (!id || !uuidPattern.test(id))
+      parsed.skipped.push({ entry: `${part.name}[${index}]`, reason: 'an event without uuid' });
+    else if (count > attributesMax) parsed.skipped.push({ entry: id, reason: `more than ${attributesMax} attributes` });
+    else parsed.records.push(readEvent(id, event, { url: part.url, reliability }));
+  }
+  if (events.length === 1 && parsed.records.length === 0) throw new Error(parsed.skipped[0]!.reason);
+  return parsed;
+}
+
+/** `{Event}`, `{response: {Event}}`, `{response: [{Event}, …]}` and a bare list of these. */
+function eventsOf(document: unknown): JsonObject[] | undefined {
+  const outer = isObject(document) && 'response' in document ? document['response'] : document;
+  const list: unknown[] = Array.isArray(outer) ? outer : [outer];
+  const events = list.map((one) => (isObject(one) ? one['Event'] : undefined)).filter(isObject);
+  return events.length === list.length && events.length > 0 ? events : undefined;
+}

@@ -1,0 +1,121 @@
+import { collectProducts } from '../../extraction/products/affected-products.ts';
+import { collectClassification } from '../../extraction/classification.ts';
+import { bestScore, scoreOfVector, statedScore, type CvssScore } from '../../extraction/cvss.ts';
+import {
+  isObject,
+  objectsOf,
+  parseJsonBytes,
+  textOf,
+  type JsonObject,
+} from '../../../platform/lib/json/json-values.ts';
+import { firstSentences } from '../../extraction/text/first-sentences.ts';
+import { judgeSeverity } from '../../extraction/judge-severity.ts';
+import { createStoredText } from '../../extraction/text/stored-text.ts';
+import { collectNvd, digestPage } from './collect-nvd.ts';
+import { addConfigured } from './cpe.ts';
+import { instant, noIocs, type Parsed, type Part, type SourceFormat, type SourceRecord } from '../source-record.ts';
+import { readParts } from '../read-parts.ts';
+
+const idPattern = /^CVE-\d{4}-\d{4,19}$/;
+const rowsMax = 20_000;
+const metricNames = ['cvssMetricV40', 'cvssMetricV31', 'cvssMetricV30', 'cvssMetricV2'];
+
+/** The National Vulnerability Database, CVE API 2.0, or pages of it in files. */
+export const nvd: SourceFormat = {
+  label: 'National Vulnerability Database (NVD, CVE API 2.0)',
+  defaults: {
+    publisher: 'NVD',
+    tlp: 'CLEAR',
+    language: 'en',
+    reliability: 0.9,
+    schedule: '30 */2 * * *',
+  },
+  collect: collectNvd,
+  digest: ([page]) => digestPage(page!),
+  parse: (parts, { reliability }) => readParts(parts, (part) => readPage(part, reliability)),
+};
+
+function readPage(part: Part, reliability: number): Parsed {
+  const page = parseJsonBytes(part.bytes);
+  const rows: unknown = isObject(page) ? page['vulnerabilities'] : undefined;
+  if (!Array.isArray(rows)) throw new Error('the document has no list "vulnerabilities"');
+  if (rows.length > rowsMax) throw new Error(`the page has more than ${rowsMax} rows`);
+  const parsed: Parsed = { records: [], skipped: [] };
+  for (const [index, row] of rows.entries()) {
+    const cve: unknown = isObject(row) ? row['cve'] : undefined;
+    const id = isObject(cve) ? textOf(cve['id'])?.trim() : undefined;
+    if (isObject(cve) && id && idPattern.test(id)) parsed.records.push(readCve(id, cve, { part, reliability }));
+    else
+      parsed.skipped.push({
+        entry: id?.slice(0, 100) ?? `${part.name}: vulnerabilities/${index}`,
+        reason: 'no valid CVE id',
+      });
+  }
+  return parsed;
+}
+
+function readCve(
+  id: string,
+  cve: JsonObject,
+  { part, reliability }: { part: Part; reliability: number },
+): SourceRecord {
+  const text = createStoredText();
+  const spans = text.fields(cve);
+  const descriptions = objectsOf(cve['descriptions']);
+  const english = descriptions.findIndex(({ lang }) => lang === 'en');
+  const description = textOf(descriptions[english]?.['value']);
+  for (const path of ['id', `descriptions[${english}].value`, 'vulnStatus'])
+    if (spans.has(path)) text.prove(spans.get(path)!);
+  const products = collectProducts(reliability);
+  addConfigured(cve, products);
+  const found = collectClassification();
+  found.mapping('cve', id, reliability);
+  for (const { value } of objectsOf(cve['weaknesses']).flatMap((weakness) => objectsOf(weakness['description'])))
+    if (/^CWE-\d+$/.test(textOf(value) ?? '')) found.mapping('cwe', textOf(value)!, reliability);
+  const score = scoreOf(cve);
+  const judged = judgeSeverity({
+    cvss: score ? [score] : [],
+    text: description ?? '',
+    exploited: textOf(cve['cisaExploitAdd']) ? 'listed' : 'no',
+  });
+  const sentence = description && firstSentences(description, 1, 300);
+  return {
+    recordId: id,
+    canonicalKey: `cve:${id}`,
+    externalId: id,
+    title: (textOf(cve['cisaVulnerabilityName']) ?? sentence ?? id).trim().slice(0, 500).toWellFormed(),
+    url: `https://nvd.nist.gov/vuln/detail/${id}`,
+    textUrl: part.url,
+    publishTime: instant(cve['published']),
+    modifiedAt: instant(cve['lastModified']),
+    withdrawn: /^rejected$/i.test(textOf(cve['vulnStatus']) ?? ''),
+    severity: judged.severity,
+    severityRule: judged.rule,
+    abstract: description,
+    summary: description && firstSentences(description, 3, 600),
+    tldr: sentence,
+    ...found.build(products.platforms()),
+    affectedProducts: products.products(),
+    iocs: noIocs(),
+    storedText: text.text(),
+    passages: text.passages(),
+  };
+}
+
+/** Its own analysts' score of a version of CVSS counts before that of others. */
+function scoreOf(cve: JsonObject): CvssScore | undefined {
+  const metrics = isObject(cve['metrics']) ? cve['metrics'] : {};
+  const chosen = metricNames.flatMap((name) => {
+    const stated = objectsOf(metrics[name]);
+    const primary = stated.filter(({ type }) => type === 'Primary');
+    return primary.length > 0 ? primary : stated;
+  });
+  return bestScore(
+    chosen.map(({ cvssData }) =>
+      isObject(cvssData)
+        ? (statedScore(cvssData['version'], cvssData['baseScore']) ??
+          scoreOfVector(textOf(cvssData['vectorString']) ?? ''))
+        : undefined,
+    ),
+  );
+}

@@ -1,0 +1,20 @@
+import type { SourceFormat } from './source-record.ts';
+import { csaf } from './csaf/csaf.ts';
+import { csv } from './csv/csv.ts';
+import { kev } from './kev/kev.ts';
+import { misp } from './misp/misp.ts';
+import { nvd } from './nvd/nvd.ts';
+import { osv } from './osv/osv.ts';
+import { rss } from './rss/rss.ts';
+import { stix } from './stix/stix.ts';
+import { taxii } from './taxii/taxii.ts';
+
+/** Every kind of source. A new one is its file and a line here; the API's list of kinds comes from the keys. */
+export const sourceFormats = { kev, stix, taxii, misp, csaf, osv, nvd, rss, csv } satisfies Record<
+  string,
+  SourceFormat
+>;
+
+export type SourceKind = keyof typeof sourceFormats;
+
+export const sourceKinds = Object.keys(sourceFormats) as [SourceKind, ...SourceKind[]];

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { extractItem, type Knowledge } from '../../extraction/extract-item.ts';
+import { wellFormed } from '../../extraction/text/stored-text.ts';
+import { toTextRecord } from '../../extraction/text/text-record.ts';
+import type { SourceRecord, UnreadText } from '../source-record.ts';
+import { readArticle, type Article } from './article.ts';
+import { canonicalUrl } from './canonical-url.ts';
+import { htmlToText } from './html-text.ts';
+
+const textMaxChars = 1_000_000;
+// A page whose main text is far shorter than what the feed has of it is a teaser or a wall.
+const pageShareLeast = 0.5;
+
+/** Makes the record of an entry: the text of its page, or what the feed itself has of it, with everything that the extraction finds. */
+export function readEntryText(entry: UnreadText, knowledge?: Knowledge): SourceRecord {
+  const own = htmlToText(entry.html ?? '');
+  const article = articleOf(entry, own);
+  const isPage = article !== undefined && article.text.length >= own.length * pageShareLeast;
+  const body = isPage ? article.text : own;
+  const title = (entry.title ?? article?.title ?? '').trim();
+  const text = wellFormed(body.startsWith(title) ? body : `${title}\n\n${body}`)
+    .trim()
+    .slice(0, textMaxChars)
+    .toWellFormed();
+  if (text === '') throw new Error('neither its page nor the feed has a text');
+  const { recordId, externalId, link, publishTime, modifiedAt, language } = entry;
+  const extracted = extractItem({ text, title: title || undefined, publishTime, sourceUrl: link }, knowledge);
+  const address = canonicalUrl(article?.canonical ?? link ?? '');
+  return {
+    ...toTextRecord(extracted, {
+      recordId,
+      canonicalKey: address ? `url:${address}` : `txt:${textHash(title, text)}`,
+      externalId,
+      url: link,
+      textUrl: isPage ? entry.page?.url : undefined,
+      publishTime,
+      language: extracted.language ?? language?.toLowerCase().split(/[-_]/)[0],
+    }),
+    modifiedAt,
+    isProse: true,
+  };
+}
+
+/** A page that cannot be read is no reason to lose what the feed has. */
+function articleOf({ page }: UnreadText, own: string): Article | undefined {
+  if (!page) return undefined;
+  try {
+    return readArticle(page);
+  } catch (error) {
+    if (own === '') throw error;
+    return undefined;
+  }
+}
+
+function textHash(title: string, text: string): string {
+  const normal = text.normalize('NFC').replaceAll(/\s+/g, ' ').trim();
+  return createHash('sha256')
+    .update(JSON.stringify([title, normal]))
+    .digest('hex');
+}

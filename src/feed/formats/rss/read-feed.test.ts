@@ -1,0 +1,251 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { articlePage, rssFeed, sentences } from '../../../../test/support/feed/rss-documents.ts';
+import { readArticle } from './article.ts';
+import { canonicalUrl, isSameSite } from './canonical-url.ts';
+import { feedDate } from './feed-dates.ts';
+import { decodeDocument } from './decode-document.ts';
+import { readFeed, type FeedEntry } from './read-feed.ts';
+import { htmlToText } from './html-text.ts';
+
+const entriesOf = (text: string | Buffer, more: object = {}): FeedEntry[] =>
+  readFeed({ bytes: Buffer.from(text as string), ...more }).entries;
+
+describe('dates', () => {
+  test.each([
+    ['Thu, 01 Jan 2004 19:48:21 GMT', '2004-01-01T19:48:21.000Z'],
+    ['Thu, 01 Jan 04 19:48 EST', '2004-01-02T00:48:00.000Z'],
+    ['1 January 2004', '2004-01-01T00:00:00.000Z'],
+    ['Thu, 1 Jan 2004 19:48:21 +0530', '2004-01-01T14:18:21.000Z'],
+    ['Thu, 01 Jan 2004 19:48:21 CET', '2004-01-01T18:48:21.000Z'],
+    ['Jan 5, 2004 10:00:00 PST', '2004-01-05T18:00:00.000Z'],
+    ['Sun Jan  4 16:29:06 2004', '2004-01-04T16:29:06.000Z'],
+    ['2003-12-31T10:14:55Z', '2003-12-31T10:14:55.000Z'],
+    ['2003-12-31T10:14:55.25-08:00', '2003-12-31T18:14:55.000Z'],
+    ['2003-12-31 10:14:55', '2003-12-31T10:14:55.000Z'],
+    ['20031231', '2003-12-31T00:00:00.000Z'],
+    ['2003-12', '2003-12-01T00:00:00.000Z'],
+    ['2003', '2003-01-01T00:00:00.000Z'],
+    ['yesterday', undefined],
+    ['Thu, 41 Jan 2004', undefined],
+    ['2003-13-01', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('%s', (text, expected) => expect(feedDate(text)).toBe(expected));
+});
+
+describe('encodings', () => {
+  const xml = (encoding: string): string =>
+    `<?xml version="1.0" encoding="${encoding}"?><rss><channel><item><title>é漢</title></item></channel></rss>`;
+  test.each([
+    ['UTF-8 with a mark', Buffer.from(`\uFEFF${xml('utf-8')}`), undefined, 'é漢'],
+    ['UTF-16 with a mark', Buffer.from(`\uFEFF${xml('utf-16')}`, 'utf16le'), undefined, 'é漢'],
+    ['UTF-16 without', Buffer.from(xml('utf-16'), 'utf16le'), undefined, 'é漢'],
+    [
+      'as declared',
+      Buffer.concat([
+        Buffer.from('<?xml version="1.0" encoding="gb2312"?><rss><channel><item><title>'),
+        Buffer.from([0xba, 0xba]),
+        Buffer.from('</title></item></channel></rss>'),
+      ]),
+      undefined,
+      '汉',
+    ],
+    [
+      'by content type before the declaration',
+      Buffer.from(xml('utf-8').replace('漢', ''), 'latin1'),
+      'text/xml; charset="iso-8859-1"',
+      'é',
+    ],
+    ['UTF-8 that claims to be ASCII', Buffer.from(xml('us-ascii')), 'text/xml; charset=us-ascii', 'é漢'],
+    [
+      'windows-1252 that says nothing',
+      Buffer.from('<rss><channel><item><title>\x93é\x94</title></item></channel></rss>', 'latin1'),
+      undefined,
+      '“é”',
+    ],
+    ['an unknown name', Buffer.from(xml('klingon')), 'text/xml; charset=x-none', 'é漢'],
+  ])('%s', (_name, bytes, contentType, title) => expect(entriesOf(bytes, { contentType })[0]?.title).toBe(title));
+
+  test('whatever the bytes are, there is a text', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 200 }),
+        (bytes) => typeof decodeDocument(Buffer.from(bytes), 'text/html; charset=utf-32') === 'string',
+      ),
+    );
+  });
+});
+
+describe('hostile feeds', () => {
+  const within = (ms: number, work: () => unknown): void => {
+    const began = performance.now();
+    try {
+      work();
+    } catch (error) {
+      expect((error as Error).constructor).toBe(Error);
+    }
+    expect(performance.now() - began).toBeLessThan(ms);
+  };
+  const bomb = `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">${Array.from({ length: 9 }, (_, level) => `<!ENTITY lol${level + 1} "${`&lol${level || ''};`.repeat(10)}">`).join('')}]>`;
+
+  test('entities of a DTD are not expanded, and no file or address is read for one', () => {
+    const [entry] = entriesOf(`${bomb}<rss><channel><item><title>a&lol9;b</title></item></channel></rss>`);
+    expect(entry?.title).toBe('a&lol9;b');
+    const external =
+      '<!DOCTYPE x [<!ENTITY xxe SYSTEM "file:///etc/passwd"><!ENTITY % p SYSTEM "http://10.0.0.1/x"> %p;]>';
+    expect(entriesOf(`${external}<rss><channel><item><title>&xxe;</title></item></channel></rss>`)[0]?.title).toBe(
+      '&xxe;',
+    );
+    // A value with markup in it is no part of the feed.
+    const inValue =
+      '<!DOCTYPE rss [<!ENTITY e "<evil>x</evil>">]><rss><channel><item><title>T</title></item></channel></rss>';
+    expect(entriesOf(inValue).map(({ title }) => title)).toEqual(['T']);
+  });
+
+  test.each([
+    ['nested deep', `<rss>${'<a>'.repeat(1_000_000)}`],
+    ['many elements', `<rss><channel>${'<a/>'.repeat(1_000_000)}`],
+    ['many items', `<rss><channel>${'<item><title>x</title></item>'.repeat(150_000)}`],
+    [
+      'many attributes',
+      `<rss ${Array.from({ length: 100_000 }, (_, index) => `a${index}="1"`).join(' ')}><channel/></rss>`,
+    ],
+    [
+      'many namespaces',
+      `<rss>${Array.from({ length: 150 }, (_, index) => `<a xmlns:n${index}="u">`).join('')}${'<b xmlns:q="u"/>'.repeat(50_000)}`,
+    ],
+    ['many doctypes', '<!DOCTYPE x [ "'.repeat(200_000)],
+    ['unfinished entities', `<rss><channel><item><title>${'&a'.repeat(500_000)}`],
+    ['unfinished tags', `<rss><channel>${'<item <'.repeat(300_000)}`],
+    ['an endless date', `<rss><channel><item><pubDate>${'1 '.repeat(1_000_000)}</pubDate></item></channel></rss>`],
+    [
+      'a title of cells',
+      `<rss><channel><item><title>${'&lt;td>'.repeat(300_000)}&lt;/td></title></item></channel></rss>`,
+    ],
+    ['deep JSON', `{"version":"1","items":${'['.repeat(500_000)}`],
+    ['not text', Buffer.from(Array.from({ length: 1_000_000 }, (_, index) => (index * 7919) % 256))],
+  ])('%s: an answer or a reason in time', (_name, text) => within(5_000, () => entriesOf(text)));
+
+  test('any text gives entries or a reason', () => {
+    const piece = fc.constantFrom(
+      '<rss>',
+      '<channel>',
+      '<item>',
+      '</item>',
+      '<title>',
+      '</title>',
+      '<![CDATA[',
+      ']]>',
+      '<!--',
+      '-->',
+      '&',
+      '&lt;',
+      '<a b="',
+      '"',
+      '>',
+      '<',
+      '\u0000',
+      '\ud800',
+      'x',
+      '{',
+      '<?xml',
+      '?>',
+      '<link href=x>',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+        try {
+          for (const entry of entriesOf(pieces.join('')))
+            for (const text of Object.values(entry))
+              if (text !== undefined) expect([text.isWellFormed(), text.includes('\u0000')]).toEqual([true, false]);
+        } catch (error) {
+          expect((error as Error).message).toMatch(/\w/);
+          expect((error as Error).constructor).toBe(Error);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('addresses of articles', () => {
+  test.each([
+    ['https://www.blog.example/a/b/?utm_source=rss&utm_medium=feed#top', 'blog.example/a/b'],
+    ['http://blog.example:80/a/b', 'blog.example/a/b'],
+    ['https://blog.example/a/b/index.html', 'blog.example/a/b'],
+    ['https://blog.example/?p=12&fbclid=x', 'blog.example?p=12'],
+    ['https://blog.example/a?b=2&a=1', 'blog.example/a?a=1&b=2'],
+    ['https://amp.blog.example/a/b', 'blog.example/a/b'],
+    ['https://blog.example/a/b/amp/', 'blog.example/a/b'],
+    ['https://www.google.com/amp/s/blog.example/a/b', 'blog.example/a/b'],
+    ['https://blog-example.cdn.ampproject.org/c/s/blog.example/a/b', 'blog.example/a/b'],
+    ['https://web.archive.org/web/20250101000000/https://blog.example/a/b?x=1', 'blog.example/a/b?x=1'],
+    ['https://web.archive.org/web/2025id_/http://www.blog.example/a', 'blog.example/a'],
+    ['https://Blog.Example/A', 'blog.example/A'],
+    ['https://blog.example:8443/a', 'blog.example:8443/a'],
+    ['javascript:alert(1)', undefined],
+    ['', undefined],
+  ])('%s', (address, expected) => expect(canonicalUrl(address)).toBe(expected));
+
+  test('the canonical form of a canonical form is itself', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (address) => {
+        const once = canonicalUrl(address);
+        if (once !== undefined) expect(canonicalUrl(`https://${once}`)).toBe(once);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('a page speaks for its own site alone', () => {
+    expect(isSameSite('https://www.blog.example/a?x', 'https://blog.example/a')).toBe(true);
+    expect(isSameSite('https://news.blog.example/a', 'https://blog.example/news/a')).toBe(true);
+    expect(isSameSite('https://blog.example/a', 'https://evil.example/a')).toBe(false);
+    expect(isSameSite('https://blog.example/a', 'https://blog.example/')).toBe(false);
+    expect(isSameSite('https://blog.example/a', 'file:///a')).toBe(false);
+  });
+});
+
+describe('text of HTML', () => {
+  test('blocks are lines, cells and items are told apart, what is not shown is left out', () => {
+    const html = `<h2>Indicators</h2><p>One <b>bold</b>&nbsp;word.<br>Next</p><ul><li><p>evil[.]top</p></li><li>b</li></ul><script>no</script>
+      <table><tr><th>Host</th><th>Use</th></tr><tr><td>c[.]top</td><td><p>C2</p></td></tr></table><pre>a\n  b</pre><style>no</style><a href="https://x.example">link</a>`;
+    expect(htmlToText(html)).toBe(
+      '## Indicators\n\nOne bold word.\nNext\n\n- evil[.]top\n\n- b\n\n| Host | Use\n| c[.]top | C2\n\na\n  b\n\nlink',
+    );
+  });
+
+  test('pages made to take long', () => {
+    const pages = ['<td>', '<li><p>', '<h1>', '<pre>\n', '<div>', '<script>', '<b', '&#', '|', '- '].map((piece) =>
+      piece.repeat(100_000),
+    );
+    for (const html of pages) {
+      const began = performance.now();
+      htmlToText(html);
+      expect(performance.now() - began).toBeLessThan(3_000);
+    }
+  });
+
+  test('of a page only the article is read, with the address that it gives itself', () => {
+    const html = articlePage('Emotet again', sentences(10), '<link rel="canonical" href="/the-name">');
+    const { text, canonical } = readArticle({
+      bytes: Buffer.from(html),
+      contentType: 'text/html',
+      url: 'https://blog.example/x?utm_source=a',
+    });
+    expect(canonical).toBe('https://blog.example/the-name');
+    expect(text).toContain(sentences(10).at(-1)!);
+    expect(text).toContain('| evil-host[.]top | C2');
+    expect(text).not.toMatch(/newsletter|privacy|subscription/);
+  });
+});
+
+test('a document is read the same each time, and only its first entry of an id counts', () => {
+  const feed = rssFeed([
+    { id: 'a', title: 'First' },
+    { id: 'a', title: 'Second' },
+  ]);
+  expect(entriesOf(feed)).toEqual(entriesOf(feed));
+  expect(entriesOf(feed).map(({ title }) => title)).toEqual(['First', 'Second']);
+});

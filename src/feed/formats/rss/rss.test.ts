@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { collectContext, type Collection } from '../fetch-session.ts';
+import { serverOfTests } from '../../../../test/support/feed/source-server.ts';
+import { rss } from './rss.ts';
+
+const server = await serverOfTests();
+
+const now = new Date('2026-03-02T00:00:00Z');
+const collect = (cursor?: unknown): Promise<Collection> =>
+  rss.collect!(
+    collectContext({
+      url: `${server.base}/feed`,
+      cursor,
+      now,
+      allow: ['127.0.0.1', 'localhost'],
+      digest: async (documents) => rss.digest!(documents),
+    }),
+  )!;
+const publish = (links: string[]): void => {
+  const items = links.map((url) => ({ id: url, url, title: url, content_text: 'What the feed says.' }));
+  server.document('/feed', JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', items }));
+};
+const links = (count: number, base = server.base): string[] => Array.from({ length: count }, (_, n) => `${base}/p${n}`);
+
+test.each([
+  ['fails', 500, {}],
+  ['asks for patience', 429, { 'retry-after': '3600' }],
+])(
+  'of a host that %s no more pages are asked for; the entries are read all the same',
+  async (_name, status, headers) => {
+    for (const { pathname } of links(30).map((link) => new URL(link)))
+      server.routes.set(pathname, (response) => void response.writeHead(status, headers).end());
+    const elsewhere = `${server.base.replace('127.0.0.1', 'localhost')}/good`;
+    server.document('/good', '<p>Text</p>', 'text/html');
+    publish([...links(30), elsewhere]);
+    const { parts, skipped, more } = await collect();
+    expect([parts.length, skipped, more]).toEqual([31, [], false]);
+    expect(parts.filter(({ bytes }) => bytes.length > 0).map(({ name }) => name)).toEqual([elsewhere]);
+    expect(server.asked.filter(({ path }) => path.startsWith('/p')).length).toBeLessThan(10);
+  },
+);
+
+test('pages that are not there are no trouble of the server', async () => {
+  publish(links(20));
+  const { parts } = await collect();
+  expect([parts.length, server.asked.length]).toEqual([20, 21]);
+});

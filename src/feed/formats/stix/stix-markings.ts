@@ -1,0 +1,47 @@
+import { isObject, textOf, textsOf } from '../../../platform/lib/json/json-values.ts';
+import { findTlp } from '../../extraction/tlp.ts';
+import { stricterTlp, type Tlp } from '../../items/vocabulary.ts';
+import { ownValue } from '../../../platform/lib/own-value.ts';
+import { refsOf, type Bundle, type StixObject } from './stix-objects.ts';
+
+/** The marking definitions that STIX 2.0/2.1 fixes for TLP 1.0, and the OASIS extension for TLP 2.0. */
+const tlpById: Record<string, Tlp> = {
+  '613f2e26-407d-48c7-9eca-b8e91df99dc9': 'CLEAR',
+  '34098fce-860f-48ae-8e50-ebd3cc5e41da': 'GREEN',
+  'f88d31f6-486f-44da-b317-01333bde0b82': 'AMBER',
+  '5e57c739-391a-4eb3-b6be-7d15ca92d5ed': 'RED',
+  '94868c89-83c2-464b-929b-a1a8aa3c8487': 'CLEAR',
+  'bab4a63c-aed9-4cf5-a766-dfca5abac2bb': 'GREEN',
+  '55d920b0-5e8b-4f79-9ee9-91f868d9b421': 'AMBER',
+  '939a9414-2ddd-4d32-a0cd-375ea402b003': 'AMBER+STRICT',
+  'e828b379-4e03-4974-9ac4-e53a884c97c1': 'RED',
+};
+
+/** The strictest TLP marking on any of the objects: by reference, on a part of one, or as a label. */
+export function tlpOf(objects: Iterable<StixObject>, bundle: Bundle): Tlp | undefined {
+  let strictest: Tlp | undefined;
+  for (const object of objects) {
+    for (const tlp of markingsOf(object, bundle)) strictest = strictest ? stricterTlp(strictest, tlp) : tlp;
+  }
+  return strictest;
+}
+
+function markingsOf(object: StixObject, bundle: Bundle): Tlp[] {
+  const granular = Array.isArray(object['granular_markings']) ? object['granular_markings'].filter(isObject) : [];
+  const refs = [
+    ...refsOf(object, 'object_marking_refs'),
+    ...granular.map((marking) => textOf(marking['marking_ref'])).filter((ref) => ref !== undefined),
+  ];
+  const labels = textsOf(object['labels']).filter((label) => /^tlp:/i.test(label.trim()));
+  return [...refs.map((ref) => tlpOfRef(ref, bundle)), ...labels.map(findTlp)].filter((tlp) => tlp !== undefined);
+}
+
+function tlpOfRef(ref: string, bundle: Bundle): Tlp | undefined {
+  const known = ownValue(tlpById, ref.replace(/^marking-definition--/, '').toLowerCase());
+  const marking = bundle.objects.get(ref);
+  if (known || !marking) return known;
+  const extensions = isObject(marking['extensions']) ? Object.values(marking['extensions']).filter(isObject) : [];
+  const definition = isObject(marking['definition']) ? marking['definition'] : {};
+  const words = [definition['tlp'], ...extensions.map((extension) => extension['tlp_2_0']), marking['name']];
+  return words.map((word) => (typeof word === 'string' ? findTlp(word) : undefined)).find((tlp) => tlp !== undefined);
+}

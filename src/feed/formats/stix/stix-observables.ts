@@ -1,0 +1,88 @@
+import { bucketByType, type IndicatorType } from '../../items/vocabulary.ts';
+import { ownValue } from '../../../platform/lib/own-value.ts';
+import { observed, observedAddress, type Observable } from '../../extraction/observable.ts';
+
+const hashTypes: Record<string, IndicatorType> = {
+  MD5: 'md5',
+  SHA1: 'sha1',
+  SHA256: 'sha256',
+  SHA512: 'sha512',
+  SSDEEP: 'ssdeep',
+  IMPHASH: 'imphash',
+};
+
+/** Object and property (steps joined by dots, indexes and digits left out) → type of indicator. */
+const typeByPath: Record<string, IndicatorType> = {
+  'ipv4-addr:value': 'ipv4',
+  'ipv6-addr:value': 'ipv6',
+  'domain-name:value': 'domain',
+  'url:value': 'url',
+  'file:name': 'file_name',
+  'file:path': 'file_path',
+  'file:parent_directory_ref.path': 'file_path',
+  'directory:path': 'file_path',
+  'windows-registry-key:key': 'registry_key',
+  'process:name': 'process_name',
+  'process:binary_ref.name': 'process_name',
+  'process:image_ref.name': 'process_name',
+  'process:command_line': 'command_line',
+  'x509-certificate:serial_number': 'cert_serial',
+  'x509-certificate:hashes.SHA1': 'cert_sha1',
+  'x509-certificate:hashes.SHA256': 'cert_sha256',
+  'app:id': 'android_package',
+  'app:cert.sha1': 'cert_sha1',
+  'app:cert.sha256': 'cert_sha256',
+};
+
+/** What no class holds: object and property → `observable:<type>`. */
+const otherByPath: Record<string, string> = {
+  'email-addr:value': 'email',
+  'email-message:subject': 'email-subject',
+  'autonomous-system:number': 'asn',
+  'mutex:name': 'mutex',
+  'mac-addr:value': 'mac',
+  'software:name': 'software',
+  'configuration-profile:id': 'configuration-profile',
+  'user-account:user_id': 'user-account',
+  'user-account:account_login': 'user-account',
+  'windows-registry-key:values.name': 'registry-value',
+  'windows-registry-key:values.data': 'registry-value',
+};
+
+/**
+ * What a property of an observed object tells; undefined for a property that describes (a size, a port, a type) and identifies nothing.
+ * `steps` as in a pattern's object path.
+ */
+export function classifyProperty(object: string, steps: string[], value: string): Observable | undefined {
+  const named = steps.filter((step) => !step.startsWith('['));
+  const [last = '', before = ''] = [named.at(-1), named.at(-2)];
+  const isCertificate = object === 'x509-certificate' || object === 'app';
+  if (before === 'hashes' && named.includes('sections'))
+    return { kind: 'other', framework: 'observable:pe-section-hash', value };
+  if (before === 'hashes' && !isCertificate) return hashed(hashName(last), value);
+  if (/^x?_?imphash$/i.test(last)) return hashed('IMPHASH', value);
+  if (last === 'value' && before !== '')
+    return before.endsWith('_ref') || before.endsWith('_refs') ? observedAddress(value) : undefined;
+  const path = `${object}:${named.map((step) => (before === 'hashes' && step === last ? hashName(step) : step)).join('.')}`;
+  const type =
+    ownValue(typeByPath, path) ??
+    (object === 'x-tocsin' && Object.hasOwn(bucketByType, last) ? (last as IndicatorType) : undefined);
+  if (type) return observed(type, value);
+  const other = ownValue(otherByPath, path);
+  if (other) return { kind: 'other', framework: `observable:${other}`, value };
+  if (isCertificate && before === 'hashes') return { kind: 'other', framework: 'observable:certificate-hash', value };
+  if (last === 'User-Agent') return { kind: 'other', framework: 'observable:user-agent', value };
+  if (value.startsWith('arn:aws')) return observed('aws_arn', value);
+  return undefined;
+}
+
+function hashed(name: string, value: string): Observable {
+  const type = ownValue(hashTypes, name);
+  return type ? observed(type, value) : { kind: 'other', framework: `observable:${name.toLowerCase()}`, value };
+}
+
+/** `SHA-256`, `sha256` and `SHA_256` are one; a version stays apart (`SHA3-256`). */
+const hashName = (name: string): string => {
+  const plain = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
+  return /^SHA3\d+$/.test(plain) && !/^SHA384$/.test(plain) ? `SHA3-${plain.slice(4)}` : plain;
+};

@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import { textOf, textsOf } from '../../../platform/lib/json/json-values.ts';
+import { locate } from '../../extraction/text/locate.ts';
+import { firstSentences } from '../../extraction/text/first-sentences.ts';
+import { judgeSeverity } from '../../extraction/judge-severity.ts';
+import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
+import { instant, type ParseContext, type SourceRecord } from '../source-record.ts';
+import { classify, nameOf } from './stix-classification.ts';
+import type { Group } from './group-objects.ts';
+import { indicatorsOf } from './stix-indicators.ts';
+import { tlpOf } from './stix-markings.ts';
+import { isRevoked, modifiedAt, referencesOf, textField, type Bundle, type StixObject } from './stix-objects.ts';
+
+/** One item's record out of a head and what belongs to it. */
+export function readGroup(bundle: Bundle, group: Group, context: ParseContext): SourceRecord {
+  const { head } = group;
+  const members = group.members.toSorted(byTypeAndId);
+  const all = head ? [head, ...members] : members;
+  const withdrawn = head !== undefined && isRevoked(head);
+  const { text, names, references, ranges } = writeText(all);
+  const whole = text.text();
+  const description = head && textOf(head['description']);
+  const publishTime = publishTimeOf(group);
+  const { iocs, mappings } = indicatorsOf(all, {
+    reliability: context.reliability,
+    publishTime,
+    withdrawn,
+    lastSightings: bundle.lastSightings,
+    prove: (object, value) => {
+      const span = locate(whole, ranges.get(object.id)!, value);
+      if (span) text.prove(span, valueMaxChars);
+    },
+  });
+  const standing = all.filter((object) => object === head || !isRevoked(object));
+  const { classification, attackPath } = classify(standing, {
+    reliability: context.reliability,
+    iocs,
+    mappings,
+    prove: (object) => text.prove(names.get(object.id) ?? references.get(object.id)!),
+  });
+  const judged = judgeSeverity({ word: severityWord(head), text: description ?? '', exploited: 'no' });
+  return {
+    recordId: head?.id ?? `bundle:${bundle.name}`,
+    canonicalKey: keyOf(bundle, head),
+    externalId: head?.id ?? bundle.id,
+    title: titleOf(bundle, head),
+    publisher: publisherOf(bundle, head),
+    language: head && textOf(head['lang']),
+    url:
+      head &&
+      referencesOf(head)
+        .map(({ url }) => url)
+        .find((url) => url && /^https?:\/\//i.test(url)),
+    publishTime,
+    modifiedAt: all
+      .map(modifiedAt)
+      .filter((time) => time !== undefined)
+      .toSorted()
+      .at(-1),
+    tlp: tlpOf(all, bundle),
+    withdrawn,
+    severity: judged.severity,
+    severityRule: judged.rule,
+    eventFirstSeen: seen(standing, 'first_seen').at(0),
+    eventLastSeen: seen(standing, 'last_seen').at(-1),
+    abstract: description,
+    summary: description && firstSentences(description, 3, 600),
+    tldr: description && firstSentences(description, 1, 300),
+    attackPath,
+    classification,
+    affectedProducts: [],
+    iocs,
+    storedText: whole,
+    passages: text.passages(),
+  };
+}
+
+type Written = {
+  text: StoredText;
+  names: Map<string, Span>;
+  references: Map<string, Span>;
+  /** The lines of each object. */
+  ranges: Map<string, Span>;
+};
+
+/** Every field of every object, in its own order; objects by type and id, so that a shuffled bundle reads the same. */
+function writeText(objects: StixObject[]): Written {
+  const text = createStoredText();
+  const [names, references, ranges] = [new Map<string, Span>(), new Map<string, Span>(), new Map<string, Span>()];
+  let description: Span | undefined;
+  for (const [index, object] of objects.entries()) {
+    const spans = text.fields(object);
+    const [name, id] = [spans.get('name'), spans.get('id')!];
+    if (name) names.set(object.id, name);
+    const reference = [...spans].find(
+      ([path]) => path.startsWith('external_references[') && path.endsWith('.external_id'),
+    );
+    references.set(object.id, reference?.[1] ?? id);
+    ranges.set(object.id, rangeOf(spans.values()));
+    if (index === 0) description = spans.get('description');
+  }
+  const proof = description ?? (objects[0] && (names.get(objects[0].id) ?? references.get(objects[0].id)));
+  if (proof) text.prove(proof);
+  return { text, names, references, ranges };
+}
+
+function rangeOf(spans: Iterable<Span>): Span {
+  let range: Span | undefined;
+  for (const { start, end } of spans) range = { start: range?.start ?? start, end };
+  return range ?? { start: 0, end: 0 };
+}
+
+const typeOrder = [
+  'campaign',
+  'intrusion-set',
+  'threat-actor',
+  'malware',
+  'tool',
+  'vulnerability',
+  'attack-pattern',
+  'indicator',
+  'observed-data',
+];
+const rankOf = (type: string): number => (typeOrder.includes(type) ? typeOrder.indexOf(type) : typeOrder.length);
+
+function byTypeAndId(a: StixObject, b: StixObject): number {
+  return rankOf(a.type) - rankOf(b.type) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+}
+
+function keyOf(bundle: Bundle, head: StixObject | undefined): string {
+  const id = head?.id ?? bundle.id;
+  if (id) return `uuid:${id.replace(/^.*--/, '').toLowerCase()}`;
+  return `txt:${createHash('sha256').update(bundle.name).digest('hex')}`;
+}
+
+function titleOf(bundle: Bundle, head: StixObject | undefined): string {
+  if (!head) return `Indicators of ${bundle.name}`;
+  const name = textOf(head['name']) ?? textOf(head['title']);
+  return name
+    ? name.trim().slice(0, 500).toWellFormed()
+    : (firstSentences(
+        textField(head, 'description') || textField(head, 'pattern') || textField(head, 'value'),
+        1,
+        200,
+      ) ?? head.id);
+}
+
+function publisherOf(bundle: Bundle, head: StixObject | undefined): string | undefined {
+  const creator = head && bundle.objects.get(textField(head, 'created_by_ref'));
+  return creator?.type === 'identity' && textOf(creator['name'])
+    ? nameOf(creator).slice(0, 200).toWellFormed()
+    : undefined;
+}
+
+/** When the story came out: the report's own date, else that of its newest object. */
+function publishTimeOf({ head, members }: Group): string | undefined {
+  if (head) return instant(head['published']) ?? instant(head['created']);
+  const times = members.map((member) => instant(member['created'])).filter((time) => time !== undefined);
+  return times.toSorted().at(-1);
+}
+
+const storyTypes = new Set(['campaign', 'report', 'grouping', 'incident', 'malware', 'intrusion-set']);
+
+const seen = (objects: StixObject[], name: string): string[] =>
+  objects
+    .filter(({ type }) => storyTypes.has(type))
+    .map((object) => instant(object[name]))
+    .filter((time) => time !== undefined)
+    .toSorted();
+
+/** The source's own word for severity, from a label such as `severity:high` or `misp:threat-level="medium-risk"`. */
+function severityWord(head: StixObject | undefined): string | undefined {
+  const labels = head ? textsOf(head['labels']) : [];
+  const words = labels.map(
+    (label) => /(?:severity|threat-level)\s*[:=]\s*"?(none|low|medium|moderate|high|critical)\b/i.exec(label)?.[1],
+  );
+  return words.find((word) => word !== undefined);
+}

@@ -1,0 +1,238 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { collectContext, type CollectBounds, type Collection, type Digestible } from '../fetch-session.ts';
+import { serverOfTests, type Asked, type Route } from '../../../../test/support/feed/source-server.ts';
+import { taxii } from './taxii.ts';
+
+type Held = { object: Record<string, unknown>; added: string };
+const id = (type: string, n: number): string => `${type}--00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+const indicator = (n: number, more: object = {}) => ({
+  type: 'indicator',
+  spec_version: '2.1',
+  id: id('indicator', n),
+  created: '2024-01-01T00:00:00.000Z',
+  modified: '2024-01-01T00:00:00.000Z',
+  name: `Indicator ${n}`,
+  pattern_type: 'stix',
+  pattern: `[domain-name:value = 'd${n}.example']`,
+  valid_from: '2024-01-01T00:00:00Z',
+  ...more,
+});
+const report = (refs: string[], more: object = {}) => ({
+  type: 'report',
+  spec_version: '2.1',
+  id: id('report', 1),
+  created: '2024-01-01T00:00:00.000Z',
+  modified: '2024-01-01T00:00:00.000Z',
+  name: 'A report',
+  published: '2024-01-01T00:00:00Z',
+  object_refs: refs,
+  ...more,
+});
+
+const server = await serverOfTests();
+let held: Held[] = [];
+/** Whether the server names the next page, or leaves it to the date of the last object. */
+let namesNext = true;
+const path = '/api1/collections/c1/objects/';
+const minute = (n: number): string => new Date(Date.UTC(2024, 5, 1, 0, n)).toISOString();
+const put = (objects: object[], at: number): void =>
+  objects.forEach((object) => void held.push({ object: object as Record<string, unknown>, added: minute(at) }));
+
+/** A TAXII 2.1 collection with pages of two objects. */
+const objects: Route = (response, { query, headers }: Asked) => {
+  if (headers.accept !== 'application/taxii+json;version=2.1') return void response.writeHead(406).end();
+  if (headers.authorization !== `Basic ${Buffer.from('me:secret').toString('base64')}`)
+    return void response.writeHead(401).end();
+  const after = query.get('added_after');
+  const all = held.filter(({ added }) => after === null || added > after);
+  const start = Number(query.get('next') ?? 0);
+  const page = all.slice(start, start + 2);
+  const more = start + 2 < all.length;
+  response.setHeader('content-type', 'application/taxii+json;version=2.1');
+  if (page.length > 0) response.setHeader('x-taxii-date-added-last', page.at(-1)!.added);
+  response.end(
+    JSON.stringify({
+      ...(more ? { more, ...(namesNext ? { next: String(start + 2) } : {}) } : {}),
+      ...(page.length > 0 ? { objects: page.map(({ object }) => object) } : {}),
+    }),
+  );
+};
+
+beforeEach(() => {
+  held = [];
+  namesNext = true;
+  server.routes.set(path, objects);
+});
+
+const collect = (
+  at = path,
+  cursor?: unknown,
+  bounds: Partial<CollectBounds> = {},
+  digest: (documents: Digestible[]) => unknown = (documents) => taxii.digest!(documents),
+): Promise<Collection> =>
+  taxii.collect!(
+    collectContext({
+      url: `${server.base}${at}`,
+      cursor: cursor === undefined ? undefined : JSON.parse(JSON.stringify(cursor)),
+      now: new Date('2024-06-02T00:00:00Z'),
+      allow: ['127.0.0.1'],
+      digest: async (documents) => digest(documents),
+      headers: { authorization: `Basic ${Buffer.from('me:secret').toString('base64')}` },
+      bounds,
+    }),
+  )!;
+const titles = ({ parts }: Collection): string[] =>
+  parts.length === 0
+    ? []
+    : taxii
+        .parse(parts, { reliability: 0.6 })
+        .records.map(({ title }) => title)
+        .toSorted();
+
+describe('a collection', () => {
+  test('all pages, then what was added; what the overlap brings again is nothing new', async () => {
+    put([indicator(1), indicator(2), indicator(3)], 0);
+    const first = await collect();
+    expect(titles(first)).toEqual(['Indicator 1', 'Indicator 2', 'Indicator 3']);
+    const again = await collect(path, first.cursor);
+    const third = await collect(path, again.cursor);
+    expect(titles(third)).toEqual([]);
+    put([indicator(4)], 60);
+    const fourth = await collect(path, third.cursor);
+    // The overlap reaches back to the others; the feed knows them.
+    expect(titles(fourth)).toContain('Indicator 4');
+    put([indicator(5)], 120);
+    expect(titles(await collect(path, fourth.cursor))).not.toContain('Indicator 1');
+  });
+
+  test('every page is read once, however many there are', async () => {
+    put(
+      Array.from({ length: 5 }, (_, n) => indicator(n)),
+      0,
+    );
+    let digested = 0;
+    const found = await collect(path, undefined, {}, (documents) => {
+      digested += documents.length;
+      return taxii.digest!(documents);
+    });
+    expect([titles(found).length, digested, server.asked.length]).toEqual([5, 3, 3]);
+  });
+
+  test('an object that is dated late within the overlap is not missed', async () => {
+    put([indicator(1)], 30);
+    const first = await collect();
+    put([indicator(2)], 25);
+    expect(titles(await collect(path, first.cursor))).toEqual(['Indicator 1', 'Indicator 2']);
+  });
+
+  test('where the new joins the old, the item is made of both', async () => {
+    put([indicator(1), indicator(2)], 0);
+    const first = await collect();
+    put([report([id('indicator', 1), id('indicator', 3)]), indicator(3)], 60);
+    const second = await collect(path, first.cursor);
+    const { records } = taxii.parse(second.parts, { reliability: 0.6 });
+    const made = records.find(({ title }) => title === 'A report')!;
+    expect(made.iocs.domains.map(({ value }) => value)).toEqual(['d1.example', 'd3.example']);
+  });
+
+  test('a revoked indicator reaches the item that held it, and its own', async () => {
+    put([report([id('indicator', 1)]), indicator(1), indicator(2)], 0);
+    const first = await collect();
+    const newer = { modified: '2024-06-01T00:00:00.000Z', revoked: true };
+    put([indicator(1, newer), indicator(2, newer)], 60);
+    const { records } = taxii.parse((await collect(path, first.cursor)).parts, { reliability: 0.6 });
+    const made = records.find(({ title }) => title === 'A report')!;
+    expect(made.iocs.domains[0]!.status).toBe('revoked');
+    expect(records.find(({ title }) => title === 'Indicator 2')!.withdrawn).toBe(true);
+  });
+
+  test('what the bounds of a pull cut is gone on with', async () => {
+    put(
+      Array.from({ length: 7 }, (_, n) => indicator(n)),
+      0,
+    );
+    const first = await collect(path, undefined, { documentsMax: 2 });
+    expect([titles(first).length, first.more]).toEqual([4, true]);
+    const second = await collect(path, first.cursor, { documentsMax: 2 });
+    expect([titles(second), second.more]).toEqual([['Indicator 4', 'Indicator 5', 'Indicator 6'], false]);
+  });
+
+  test('a server that names no next page is asked by the date of what came last', async () => {
+    namesNext = false;
+    for (let n = 0; n < 5; n += 1) put([indicator(n)], n);
+    const first = await collect(path, undefined, { documentsMax: 1 });
+    expect([titles(first), first.more]).toEqual([['Indicator 0', 'Indicator 1'], true]);
+    const second = await collect(path, first.cursor);
+    expect([titles(second), second.more]).toEqual([['Indicator 2', 'Indicator 3', 'Indicator 4'], false]);
+    expect(server.asked.map(({ query }) => query.get('added_after'))).toEqual([null, minute(1), minute(3)]);
+  });
+
+  test('dates that lead no further are refused', async () => {
+    server.routes.set(path, (response) => {
+      response.setHeader('content-type', 'application/taxii+json;version=2.1');
+      response.setHeader('x-taxii-date-added-last', minute(0)).end(JSON.stringify({ more: true, objects: [] }));
+    });
+    await expect(collect()).rejects.toThrow(/not where/);
+    expect(server.asked).toHaveLength(2);
+  });
+
+  test('where the server has forgotten how far a list was read, it is read from its beginning', async () => {
+    put(
+      Array.from({ length: 5 }, (_, n) => indicator(n)),
+      0,
+    );
+    const first = await collect(path, undefined, { documentsMax: 1 });
+    // The word that the first pull was left with means nothing any more.
+    server.routes.set(path, (response, asked) => {
+      if (server.asked.length === 2) response.writeHead(400).end();
+      else objects(response, asked);
+    });
+    const second = await collect(path, first.cursor);
+    expect([first.more, server.asked[1]!.query.get('next')]).toEqual([true, '2']);
+    expect([titles(second).length, second.more]).toEqual([5, false]);
+  });
+
+  test('a collection that is empty is good', async () => {
+    expect(await collect()).toMatchObject({ parts: [], skipped: [], more: false });
+  });
+
+  test.each([
+    ['another type', 'text/html', '<html>', /no TAXII answer/],
+    ['no envelope', 'application/taxii+json;version=2.1', '{"objects":1}', /no TAXII envelope/],
+    ['cut off', 'application/taxii+json;version=2.1', '{"obj', /not valid JSON/],
+    ['more without where', 'application/taxii+json;version=2.1', '{"more":true}', /not where/],
+    [
+      'deep',
+      'application/json',
+      `{"objects":[${'['.repeat(5_000)}${']'.repeat(5_000)}],"more":true}`,
+      /nested too deep/,
+    ],
+  ])('%s is refused', async (_name, type, body, reason) => {
+    server.routes.set(path, (response) => void response.setHeader('content-type', type).end(body));
+    await expect(collect()).rejects.toThrow(reason);
+  });
+});
+
+test('from discovery over API roots to the collections that may be read; one that fails is named', async () => {
+  const json =
+    (body: object): Route =>
+    (response) =>
+      void response.setHeader('content-type', 'application/taxii+json;version=2.1').end(JSON.stringify(body));
+  server.routes.set('/taxii2/', json({ title: 'x', api_roots: [`${server.base}/api1/`] }));
+  server.routes.set(
+    '/api1/collections/',
+    json({
+      collections: [
+        { id: 'c1', can_read: true },
+        { id: 'closed', can_read: false },
+        { id: 'gone', can_read: true },
+      ],
+    }),
+  );
+  put([indicator(1)], 0);
+  const found = await collect('/taxii2/');
+  expect(titles(found)).toEqual(['Indicator 1']);
+  expect(found.skipped).toEqual([
+    { entry: `${server.base}/api1/collections/gone/objects/`, reason: expect.stringContaining('404') },
+  ]);
+});

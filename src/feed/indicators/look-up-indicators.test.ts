@@ -1,0 +1,241 @@
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { fileSource } from '../../../test/support/feed/kev-source.ts';
+import { reportSource } from '../../../test/support/feed/report-source.ts';
+import { standingOf } from './indicator-standing.ts';
+
+let app: TestApp;
+let now = new Date('2024-01-05T10:20:30.000Z');
+let [org, other] = [] as unknown as [TestOrg, TestOrg];
+beforeAll(async () => {
+  app = await startApp({ clock: () => now });
+  [org, other] = [await app.newOrg(), await app.newOrg()];
+  await (await reportSource(app, org, { name: 'One' })).write({ 1: { words: 'first' }, 2: { revoked: true } });
+  await (await reportSource(app, org, { name: 'Two', kind: 'stix' })).write({ 1: { words: 'second', revoked: true } });
+});
+
+const ask = async (value: string, on = org) =>
+  (await on.call('GET', `/api/indicators?value=${encodeURIComponent(value)}`)).body;
+
+test.each(['r1.example', 'R1.EXAMPLE', 'r1[.]example', ' r1(dot)example. '])(
+  '%s: which items, status, why',
+  async (value) => {
+    const body = await ask(value);
+    expect(body).toMatchObject({
+      value: value.trim(),
+      normalizedValue: 'r1.example',
+      type: 'domain',
+      status: 'active',
+      why: 'active in 1 of 2 items',
+      total: 2,
+    });
+    expect(
+      body.items.map(({ status, why, itemStatus, publisher }: Record<string, string>) => ({
+        status,
+        why,
+        itemStatus,
+        publisher,
+      })),
+    ).toEqual([
+      { status: 'revoked', why: 'its item was retracted', itemStatus: 'retracted', publisher: 'Two' },
+      {
+        status: 'active',
+        why: 'good until 2024-06-29T00:00:00.000Z, 180 days after it was published',
+        itemStatus: 'active',
+        publisher: 'One',
+      },
+    ]);
+    for (const { itemId, title, value: printed } of body.items) {
+      expect((await org.call('GET', `/items/${itemId}`)).body.event.title).toBe(title);
+      expect(printed).toBe('r1.example');
+    }
+  },
+);
+
+test('it ends at the full hour; revoked everywhere is revoked; what nobody names is unknown', async () => {
+  expect(await ask('r2.example')).toMatchObject({ status: 'revoked', why: 'revoked in 1 of 1 item' });
+  const before = now;
+  now = new Date('2024-06-29T00:00:00.000Z');
+  expect(await ask('r1.example')).toMatchObject({
+    status: 'expired',
+    why: 'active in none, expired in 1 of 2 items',
+  });
+  now = before;
+  expect(await ask('r9.example')).toEqual({
+    value: 'r9.example',
+    normalizedValue: 'r9.example',
+    type: 'domain',
+    status: 'unknown',
+    why: 'no item names it',
+    total: 0,
+    items: [],
+  });
+  expect(await ask('HXXP://R9[.]example:80/A#b')).toMatchObject({
+    normalizedValue: 'http://r9.example/A',
+    type: 'url',
+  });
+  const nothing = await ask('what is this?');
+  expect([nothing.status, nothing.type, nothing.normalizedValue]).toEqual(['unknown', undefined, undefined]);
+});
+
+test('another organization sees nothing of it', async () => {
+  expect(await ask('r1.example', other)).toMatchObject({ status: 'unknown', total: 0, items: [] });
+});
+
+test('what an organization says of an indicator, or of its item, counts for it alone', async () => {
+  const [owner, one, two] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+  const source = await reportSource(app, owner, { visibility: 'shared', assignedTo: [one.id, two.id] });
+  await source.write({ 5: {}, 6: {} });
+  const says = async (value: string, body: unknown) => {
+    const { itemId } = (await ask(value, one)).items[0];
+    expect((await one.call('PUT', `/api/feed/items/${itemId}/override`, body)).status).toBe(200);
+  };
+  await says('r5.example', { indicators: [{ type: 'domain', value: 'r5.example', status: 'false_positive' }] });
+  await says('r6.example', { status: 'retracted' });
+  expect(await ask('r5.example', one)).toMatchObject({
+    status: 'false_positive',
+    items: [{ status: 'false_positive', why: 'the organization says so', itemStatus: 'active' }],
+  });
+  expect(await ask('r6.example', one)).toMatchObject({
+    status: 'revoked',
+    items: [{ status: 'revoked', why: 'the organization retracted its item', itemStatus: 'retracted' }],
+  });
+  const { body } = await one.call('POST', '/api/indicators/lookup', { values: ['r5.example', 'r6.example'] });
+  expect(body.indicators.map(({ status }: { status: string }) => status)).toEqual(['false_positive', 'revoked']);
+  for (const value of ['r5.example', 'r6.example']) expect((await ask(value, two)).status).toBe('active');
+});
+
+test('several at once, in their order', async () => {
+  const { status, body } = await org.call('POST', '/api/indicators/lookup', { values: ['r9.example', 'R1[.]example'] });
+  expect(status).toBe(200);
+  expect(body.indicators.map(({ value, status: one }: Record<string, string>) => [value, one])).toEqual([
+    ['r9.example', 'unknown'],
+    ['R1[.]example', 'active'],
+  ]);
+  for (const [values, pointer] of [
+    [[], '/values'],
+    [Array.from({ length: 101 }, () => 'a.example'), '/values'],
+    [['  '], '/values/0'],
+    [['a\u0000'], '/values/0'],
+  ] as const)
+    expect((await org.call('POST', '/api/indicators/lookup', { values })).body.errors[0].pointer).toBe(pointer);
+  const misspelt = await org.call('POST', '/api/indicators/lookup', { values: ['r1.example'], asof: 'now' });
+  expect([misspelt.status, misspelt.body.errors[0].pointer]).toEqual([400, '/asof']);
+});
+
+test.each(['', '?value=', '?value=%20', '?value=a&value=b', '?value=a%00'])(
+  'GET /api/indicators%s is a 400',
+  async (query) => {
+    const { status, body } = await org.call('GET', `/api/indicators${query}`);
+    expect([status, body.errors[0].pointer]).toEqual([400, 'query/value']);
+  },
+);
+
+describe('the status of several statements', () => {
+  const cases = [
+    [[], 'unknown'],
+    [['revoked', 'active', 'false_positive'], 'false_positive'],
+    [['revoked', 'expired', 'active'], 'active'],
+    [['revoked', 'expired'], 'expired'],
+    [['revoked', 'revoked'], 'revoked'],
+  ] as const;
+  test.each(cases)('%j: %s', (statuses, expected) => {
+    const count = (status: string): number => statuses.filter((one) => one === status).length;
+    const counts = {
+      false_positive: count('false_positive'),
+      active: count('active'),
+      expired: count('expired'),
+      revoked: count('revoked'),
+    };
+    expect(standingOf(counts).status).toBe(expected);
+  });
+});
+
+/** A bundle of reports that all name one domain, the first the oldest. */
+function reportsOf(domain: string, count: number, more: (index: number) => object = () => ({})): object {
+  const common = (index: number) => ({
+    spec_version: '2.1',
+    created: '2024-01-01T00:00:00.000Z',
+    modified: '2024-01-01T00:00:00.000Z',
+    ...more(index),
+  });
+  const uuid = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+  const objects = Array.from({ length: count }, (_, index) => [
+    {
+      type: 'report',
+      id: `report--${uuid(index)}`,
+      ...common(index),
+      name: `Report ${index}`,
+      published: new Date(Date.UTC(2024, 0, 1, index)).toISOString(),
+      object_refs: [`indicator--${uuid(index)}`],
+    },
+    {
+      type: 'indicator',
+      id: `indicator--${uuid(index)}`,
+      ...common(index),
+      pattern: `[domain-name:value = '${domain}']`,
+      pattern_type: 'stix',
+      valid_from: '2024-01-01T00:00:00Z',
+    },
+  ]);
+  return { type: 'bundle', id: `bundle--${uuid(0)}`, objects: objects.flat() };
+}
+
+test('all items that name a value are weighed, with the own words, however many there are', async () => {
+  const [owner, one] = [await app.newOrg(), await app.newOrg()];
+  const source = await fileSource(app, owner, { kind: 'stix', visibility: 'shared', tlp: 'CLEAR' });
+  const oldest = ({ revoked }: { revoked: boolean }) =>
+    reportsOf('many.example', 60, (index) => ({ revoked: index > 0 || revoked, modified: revoked ? '2024-01-02T00:00:00.000Z' : undefined })); // prettier-ignore
+  await source.pull(oldest({ revoked: false }));
+  expect(await ask('many.example', one)).toMatchObject({
+    status: 'active',
+    why: 'active in 1 of 60 items',
+    total: 60,
+    items: Array.from({ length: 50 }, () => ({ status: 'revoked' })),
+  });
+  const { items } = (await one.call('GET', '/items?indicator=many.example&status=active')).body;
+  const override = (body: object) => one.call('PUT', `/api/feed/items/${items[0].id}/override`, body);
+  const word = (status: string) => ({ indicators: [{ type: 'domain', value: 'many.example', status }] });
+  for (const [body, expected] of [
+    [word('false_positive'), 'false_positive'],
+    [word('expired'), 'expired'],
+    [{ indicators: null, status: 'retracted' }, 'revoked'],
+    [{ status: null }, 'active'],
+  ] as const) {
+    expect((await override(body)).status).toBe(200);
+    expect(await ask('many.example', one)).toMatchObject({ status: expected, total: 60 });
+    const several = await one.call('POST', '/api/indicators/lookup', { values: ['MANY[.]example'] });
+    expect(several.body.indicators[0]).toMatchObject({ status: expected, total: 60 });
+    expect((await ask('many.example', owner)).status).toBe('active');
+  }
+  const before = now;
+  now = new Date('2024-07-01T00:00:00.000Z');
+  expect(await ask('many.example', one)).toMatchObject({
+    status: 'expired',
+    why: 'active in none, expired in 1 of 60 items',
+  });
+  now = before;
+  await source.pull(oldest({ revoked: true }));
+  expect(await ask('many.example', one)).toMatchObject({ status: 'revoked', why: 'revoked in 60 of 60 items' });
+});
+
+test('what was stored before is weighed as what is written now', async () => {
+  const client = new pg.Client({ connectionString: app.url });
+  await client.connect();
+  const stored = async () =>
+    (
+      await client.query(
+        "select item_id, value, standing, ends_at from item_terms where kind = 'indicator' order by 1, 2",
+      )
+    ).rows;
+  await client.query('begin');
+  const written = await stored();
+  await client.query('alter table item_terms drop column standing, drop column ends_at');
+  await client.query(readFileSync(new URL('../../../migrations/0047_term_standing.sql', import.meta.url), 'utf8'));
+  expect(await stored()).toEqual(written);
+  expect(new Set(written.map(({ standing }) => standing))).toEqual(new Set([null, 'revoked']));
+  await client.query('rollback');
+  await client.end();
+});

@@ -1,0 +1,115 @@
+import { ownValue } from '../../platform/lib/own-value.ts';
+import { isIPv4, isIPv6 } from 'node:net';
+import { domainToASCII } from 'node:url';
+import type { IndicatorType } from '../items/vocabulary.ts';
+import { refang } from './refang.ts';
+
+/** The canonical form of a value of a type, or undefined where the value is none of that type (spec/feed.md, "Indicator.type"). */
+export function normalizeValue(type: IndicatorType, value: string): string | undefined {
+  const text = value.trim();
+  return text === '' || text.length > 8_192 ? undefined : rules[type](text);
+}
+
+type Rule = (text: string) => string | undefined;
+
+const hexOf =
+  (digits: number): Rule =>
+  (text) =>
+    new RegExp(`^[0-9a-f]{${digits}}$`, 'i').test(text) ? text.toLowerCase() : undefined;
+const certHash =
+  (digits: number): Rule =>
+  (text) =>
+    hexOf(digits)(text.replaceAll(/[:\s]/g, ''));
+const shaped =
+  (pattern: RegExp): Rule =>
+  (text) =>
+    pattern.test(text) ? text : undefined;
+const asIs: Rule = (text) => text.normalize('NFC');
+
+const rules: Record<IndicatorType, Rule> = {
+  ipv4: normalizeIpv4,
+  ipv6: normalizeIpv6,
+  domain: normalizeDomain,
+  url: normalizeUrl,
+  md5: hexOf(32),
+  sha1: hexOf(40),
+  sha256: hexOf(64),
+  sha512: hexOf(128),
+  imphash: hexOf(32),
+  ssdeep: shaped(/^\d+:[A-Za-z0-9+/]*:[A-Za-z0-9+/]*(?:,.*)?$/),
+  file_name: asIs,
+  file_path: asIs,
+  registry_key: normalizeRegistryKey,
+  process_name: asIs,
+  command_line: asIs,
+  cert_sha1: certHash(40),
+  cert_sha256: certHash(64),
+  cert_serial: (text) => shaped(/^[0-9a-f]{1,64}$/)(text.replaceAll(/[:\s-]/g, '').toLowerCase()),
+  aws_account: shaped(/^\d{12}$/),
+  aws_arn: shaped(/^arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:\d{0,12}:.+$/),
+  azure_tenant: normalizeUuid,
+  azure_app: normalizeUuid,
+  gcp_project: shaped(/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/),
+  bucket: shaped(/^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/),
+  android_package: shaped(/^[A-Za-z]\w*(?:\.[A-Za-z]\w*)+$/),
+  ios_bundle: shaped(/^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/),
+  imei: shaped(/^\d{15}$/),
+};
+
+function normalizeIpv4(text: string): string | undefined {
+  const address = refang(text).replace(/\/32$/, '');
+  return isIPv4(address) ? address : undefined;
+}
+
+/** RFC 5952: lower case, the longest run of zeros as `::`, and the dotted form for mapped IPv4 addresses. */
+function normalizeIpv6(text: string): string | undefined {
+  const address = refang(text)
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\/128$/, '');
+  if (!isIPv6(address) || address.includes('%')) return undefined;
+  const short = new URL(`http://[${address}]/`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short);
+  if (!mapped) return short;
+  const [high, low] = [Number.parseInt(mapped[1]!, 16), Number.parseInt(mapped[2]!, 16)];
+  return `::ffff:${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+}
+
+function normalizeDomain(text: string): string | undefined {
+  const ascii = domainToASCII(refang(text).replace(/\.$/, ''));
+  if (ascii.length > 253 || isIPv4(ascii) || !/\.[^.]*[a-z][^.]*$/.test(ascii)) return undefined;
+  return ascii.split('.').every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) ? ascii : undefined;
+}
+
+/** Canonical as the URL standard writes it: host in lower case ASCII, no default port; the fragment goes. */
+function normalizeUrl(text: string): string | undefined {
+  const clear = refang(text);
+  const absolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(clear) ? clear : `http://${clear}`;
+  if (!URL.canParse(absolute)) return undefined;
+  const url = new URL(absolute);
+  if (url.hostname === '') return undefined;
+  url.hash = '';
+  return url.href;
+}
+
+const hives: Record<string, string> = {
+  HKLM: 'HKEY_LOCAL_MACHINE',
+  HKCU: 'HKEY_CURRENT_USER',
+  HKCR: 'HKEY_CLASSES_ROOT',
+  HKU: 'HKEY_USERS',
+  HKCC: 'HKEY_CURRENT_CONFIG',
+};
+
+function normalizeRegistryKey(text: string): string | undefined {
+  const [hive = '', ...path] = text
+    .replaceAll(/\\{2,}/g, '\\')
+    .replace(/^\\/, '')
+    .replace(/\\$/, '')
+    .split('\\');
+  const name = hive.replace(/:$/, '').toUpperCase();
+  return [ownValue(hives, name) ?? (name.startsWith('HKEY_') ? name : hive), ...path].join('\\').normalize('NFC');
+}
+
+function normalizeUuid(text: string): string | undefined {
+  const lower = text.toLowerCase();
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(lower) ? lower : undefined;
+}

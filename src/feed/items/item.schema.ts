@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { TenantOverrides } from './overrides/overrides.schema.ts';
+import { platforms } from './platforms.ts';
+import { indicatorStatuses, itemStatuses, killChainStages, severities, tlps } from './vocabulary.ts';
+
+const Confidence = z.number().min(0).max(1).describe('0 to 1, two decimals.');
+const Instant = z.string().describe('RFC 3339, UTC.');
+
+export const Indicator = z
+  .object({
+    type: z.string(),
+    value: z.string().describe('As printed by the source.'),
+    normalizedValue: z.string().describe('Refanged and canonical.'),
+    status: z.enum(indicatorStatuses),
+    confidence: Confidence,
+    firstSeen: Instant.optional(),
+    lastSeen: Instant.optional(),
+    ttlDays: z.int(),
+  })
+  .meta({ id: 'Indicator' });
+export type Indicator = z.infer<typeof Indicator>;
+
+const Indicators = z.array(Indicator);
+export const Iocs = z.object({
+  ipv4: Indicators,
+  ipv6: Indicators,
+  domains: Indicators,
+  urls: Indicators,
+  hashes: Indicators,
+  files: Indicators,
+  registryKeys: Indicators,
+  processes: Indicators,
+  certs: Indicators,
+  cloudIds: Indicators,
+  mobileIds: Indicators,
+});
+export type Iocs = z.infer<typeof Iocs>;
+
+const Named = z.object({ name: z.string(), confidence: Confidence, aliases: z.array(z.string()) });
+
+export const Classification = z.object({
+  attack: z.array(
+    z.object({
+      technique: z.string(),
+      subTechnique: z.string().optional(),
+      techniqueName: z.string(),
+      confidence: Confidence,
+      evidenceRef: z.string().describe('`provenance.supportingPassages[n]`.'),
+    }),
+  ),
+  killChain: z.array(z.enum(killChainStages)),
+  malware: z.array(Named),
+  actor: z.array(Named),
+  platforms: z.array(z.enum(platforms)),
+  mappings: z.array(z.object({ framework: z.string(), id: z.string(), confidence: Confidence })),
+});
+export type Classification = z.infer<typeof Classification>;
+
+export const AffectedProduct = z.object({
+  vendor: z.string(),
+  product: z.string(),
+  versions: z.array(z.string()),
+  confidence: Confidence,
+});
+export type AffectedProduct = z.infer<typeof AffectedProduct>;
+
+export const Passage = z.object({
+  text: z.string(),
+  sourceUrl: z.string(),
+  charSpan: z.object({ start: z.int(), end: z.int() }).describe('UTF-16 units of the stored text, end exclusive.'),
+});
+
+/** A feed item as it leaves. A field without a value is left out; lists are always there. */
+export const FeedItem = z
+  .object({
+    id: z.string(),
+    source: z.object({
+      url: z.string().optional(),
+      publisher: z.string(),
+      publishTime: Instant.optional(),
+      language: z.string().optional(),
+      name: z.string(),
+      tlp: z.enum(tlps),
+      license: z.string().optional(),
+    }),
+    event: z.object({
+      title: z.string(),
+      severity: z.enum(severities),
+      confidence: Confidence,
+      status: z.enum(itemStatuses),
+      eventFirstSeen: Instant.optional(),
+      eventLastSeen: Instant.optional(),
+    }),
+    summary: z.string().optional(),
+    tldr: z.string().optional(),
+    attackPath: z.array(z.string()),
+    classification: Classification,
+    affectedProducts: z.array(AffectedProduct),
+    iocs: Iocs,
+    provenance: z.object({ supportingPassages: z.array(Passage) }),
+    version: z.int(),
+    externalId: z.string().optional(),
+    abstract: z.string().optional(),
+    lastUpdated: Instant,
+    createdAt: Instant,
+    addedToFeedAt: Instant,
+    canonicalKey: z.string(),
+    duplicateOf: z.string().optional(),
+    tenantOverrides: TenantOverrides.nullable(),
+  })
+  .meta({ id: 'FeedItem' });
+export type FeedItem = z.infer<typeof FeedItem>;
+
+export const FeedList = z.object({
+  items: z.array(FeedItem),
+  total: z.number(),
+  page: z.number(),
+  perPage: z.number(),
+  hasNext: z.boolean(),
+  validations: z
+    .object({
+      filters: z.object({ applied: z.record(z.string(), z.string()), unknown: z.array(z.string()) }),
+      warnings: z.array(z.object({ code: z.string(), message: z.string(), param: z.string() })),
+      profile: z.enum(['none', 'set']),
+    })
+    .optional(),
+  outputs: z
+    .object({
+      asOf: z.string().optional().describe('Names the moment of this page: give it to the next.'),
+      sort: z.string(),
+      links: z.object({ stix: z.string(), misp: z.string(), rss: z.string() }),
+    })
+    .optional(),
+});
+export type FeedList = z.infer<typeof FeedList>;
+
+export const FeedStats = z.object({
+  totalItems: z.number(),
+  severityBreakdown: z.record(z.enum(severities), z.number()),
+  platformBreakdown: z.record(z.enum(platforms), z.number()),
+  sourcePublishers: z.array(z.string()),
+  recentItems: z.array(z.object({ id: z.string(), title: z.string(), severity: z.string(), publishTime: z.string() })),
+});
+export type FeedStats = z.infer<typeof FeedStats>;
+
+export const FeedItemDetail = FeedItem.extend({
+  duplicates: z.array(z.string()).describe('Ids of the other items of its group, the root first.'),
+  related: z.array(z.string()).describe('Ids of items that it follows, that follow it, or that share a CVE with it.'),
+  versions: z.array(
+    z.object({
+      version: z.int(),
+      cause: z.string().describe('`added`, `source`, `reanalysis`, `group`, `person`, `vanished` or `moved`.'),
+      changed: z.array(z.string()),
+      at: Instant,
+      note: z.string().optional().describe('The reason that a person gave.'),
+    }),
+  ),
+});
+export type FeedItemDetail = z.infer<typeof FeedItemDetail>;
+
+export const ItemText = z
+  .object({ id: z.string(), version: z.int(), text: z.string(), at: Instant })
+  .meta({ id: 'ItemText' });
+export type ItemText = z.infer<typeof ItemText>;

@@ -1,0 +1,281 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { gunzipSync, brotliDecompressSync } from 'node:zlib';
+import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import {
+  fileSource,
+  kevCatalogue,
+  kevRow,
+  type FileSource,
+  type KevRow,
+} from '../../../test/support/feed/kev-source.ts';
+import { FeedItem, FeedList, FeedStats } from './item.schema.ts';
+
+let app: TestApp;
+let org: TestOrg;
+let source: FileSource;
+const products = ['Windows Server', 'Office', 'Gadget'];
+const catalogue = (
+  day: number,
+  change: (row: KevRow, index: number) => KevRow = (row) => row,
+): ReturnType<typeof kevCatalogue> =>
+  kevCatalogue(
+    day,
+    Array.from({ length: 45 }, (_, index) =>
+      change(
+        kevRow(index + 1, {
+          vendorProject: 'Microsoft',
+          product: products[index % 3]!,
+          knownRansomwareCampaignUse: index % 5 === 0 ? 'Known' : 'Unknown',
+        }),
+        index,
+      ),
+    ),
+  );
+
+beforeAll(async () => {
+  app = await startApp();
+  org = await app.newOrg();
+  source = await fileSource(app, org, { kind: 'kev', name: 'Known Bugs', publisher: 'Ägency' });
+  await source.pull(catalogue(1));
+  await source.pull(catalogue(2, (row, index) => (index < 7 ? { ...row, notes: 'changed' } : row)));
+});
+
+const list = async (query = ''): Promise<FeedList> => {
+  const { status, body } = await org.call('GET', `/items${query}`);
+  expect(status).toBe(200);
+  return body as FeedList;
+};
+
+describe('GET /items', () => {
+  test('lists everything, newest first, with every field where it belongs', async () => {
+    const body = await list();
+    expect(FeedList.parse(body)).toEqual(body);
+    expect(body).toMatchObject({
+      total: 45,
+      page: 1,
+      perPage: 20,
+      hasNext: true,
+      validations: { filters: { applied: {}, unknown: [] }, warnings: [], profile: 'none' },
+    });
+    for (const item of body.items) {
+      expect(FeedItem.parse(item)).toEqual(item);
+      expect(Object.values(item).includes(undefined)).toBe(false);
+      expect(
+        Object.entries(item)
+          .filter(([, value]) => value === null)
+          .map(([name]) => name),
+      ).toEqual(['tenantOverrides']);
+    }
+    const keys = body.items.map(({ addedToFeedAt, id }) => `${addedToFeedAt} ${id}`);
+    expect(keys).toEqual(keys.toSorted().toReversed());
+  });
+
+  test('pages tile the list', async () => {
+    for (const perPage of [1, 7, 45, 100]) {
+      const seen: string[] = [];
+      for (let page = 1; ; page += 1) {
+        const body = await list(`?page=${page}&perPage=${perPage}`);
+        expect(body.items.length).toBe(Math.min(perPage, 45 - (page - 1) * perPage));
+        seen.push(...body.items.map(({ id }) => id));
+        if (!body.hasNext) break;
+      }
+      expect(new Set(seen).size).toBe(45);
+      expect(seen).toEqual((await list('?perPage=100')).items.map(({ id }) => id));
+    }
+  });
+
+  test.each(['2', '46', '99999999999', '9'.repeat(400)])('a page past the end (%s) is empty', async (page) => {
+    const body = await list(`?page=${page}&perPage=100`);
+    expect(body).toMatchObject({ items: [], total: 45, perPage: 100, hasNext: false });
+    expect(typeof body.page).toBe('number');
+  });
+
+  test.each([
+    ['page=0', 'page'],
+    ['page=-1', 'page'],
+    ['page=1.0', 'page'],
+    ['page=1e2', 'page'],
+    ['page=%201', 'page'],
+    ['page=%2B1', 'page'],
+    ['page=', 'page'],
+    ['page=%D9%A1', 'page'],
+    ['page=1&page=2', 'page'],
+    ['perPage=0', 'perPage'],
+    ['perPage=101', 'perPage'],
+    ['perPage=', 'perPage'],
+    ['perPage=ten', 'perPage'],
+    ['severity=', 'severity'],
+    ['severity=HIGH', 'severity'],
+    ['severity=high&severity=low', 'severity'],
+    ['status=', 'status'],
+    ['status=gone', 'status'],
+    ['relevancyMode=', 'relevancyMode'],
+    ['relevancyMode=some', 'relevancyMode'],
+    ['platform=a&platform=b', 'platform'],
+    ['source=a&source=b', 'source'],
+  ])('%s is refused by name', async (query, name) => {
+    const { status, body } = await org.call('GET', `/items?${query}`);
+    expect(status).toBe(400);
+    expect(body.errors.map(({ pointer }: { pointer: string }) => pointer)).toContain(`query/${name}`);
+  });
+
+  test.each([
+    ['severity=critical', 9],
+    ['severity=high', 36],
+    ['severity=low', 0],
+    ['status=corrected', 7],
+    ['status=active', 38],
+    ['status=retracted', 0],
+    ['platform=windows', 15],
+    ['platform=WIN', 15],
+    ['platform=m365', 15],
+    ['platform=linux', 0],
+    ['platform=', 45],
+    ['source=', 45],
+    ['source=%C3%A4GENCY', 45],
+    ['source=known%20bugs', 45],
+    ['source=known', 0],
+    ['severity=critical&status=corrected&platform=windows&source=known+bugs', 1],
+    ['relevancyMode=all', 45],
+    ['page=01', 45],
+  ])('%s counts and lists %i', async (query, total) => {
+    const body = await list(`?${query}&perPage=100`);
+    expect(body.total).toBe(total);
+    expect(body.items).toHaveLength(total);
+  });
+
+  test('every combination of filters: total, items and what the items say agree', async () => {
+    const all = (await list('?perPage=100')).items;
+    for (const severity of ['', 'critical', 'high', 'none'])
+      for (const status of ['', 'active', 'corrected'])
+        for (const platform of ['', 'windows', 'office-suite', 'ios']) {
+          const query = new URLSearchParams(
+            Object.entries({ severity, status, platform }).filter(([, value]) => value),
+          );
+          const body = await list(`?perPage=100&${query}`);
+          const expected = all.filter(
+            ({ event, classification }) =>
+              (!severity || event.severity === severity) &&
+              (!status || event.status === status) &&
+              (!platform || (classification.platforms as string[]).includes(platform)),
+          );
+          expect(body.items).toEqual(expected);
+          expect(body.total).toBe(expected.length);
+        }
+  });
+
+  test('what is not known or not set is said', async () => {
+    const body = await list('?platform=amiga&relevancyMode=relevant&sort=up&foo=1&foo=2');
+    expect(body).toMatchObject({ total: 0, items: [] });
+    expect(body.validations).toEqual({
+      filters: { applied: { platform: 'amiga', relevancyMode: 'relevant' }, unknown: ['foo', 'sort'] },
+      warnings: [
+        { code: 'unknown_platform', message: 'amiga is no platform that items name.', param: 'platform' },
+        { code: 'no_profile', message: 'No profile is set: relevant lists what all does.', param: 'relevancyMode' },
+      ],
+      profile: 'none',
+    });
+    expect((await list('?relevancyMode=relevant')).total).toBe(45);
+  });
+
+  test('packed or not, the same bytes; the tag saves a second transfer', async () => {
+    const get = (headers: Record<string, string>) =>
+      app.app.inject({
+        method: 'GET',
+        url: '/items?perPage=50',
+        headers: { authorization: `Bearer ${org.key}`, ...headers },
+      });
+    const plain = await get({});
+    const gzip = await get({ 'accept-encoding': 'gzip' });
+    const br = await get({ 'accept-encoding': 'gzip, br' });
+    expect([plain, gzip, br].map(({ headers }) => headers['content-encoding'])).toEqual([undefined, 'gzip', 'br']);
+    expect(gunzipSync(gzip.rawPayload)).toEqual(plain.rawPayload);
+    expect(brotliDecompressSync(br.rawPayload)).toEqual(plain.rawPayload);
+    expect(plain.headers['vary']).toMatch(/accept-encoding/i);
+    const etag = String(plain.headers['etag']);
+    for (const tag of [etag, `"other", ${etag}`, '*', etag.replace('W/', '')]) {
+      const again = await get({ 'if-none-match': tag });
+      expect([again.statusCode, again.payload]).toEqual([304, '']);
+    }
+    expect((await get({ 'if-none-match': '"other"' })).statusCode).toBe(200);
+    expect((await get({ 'accept-encoding': 'gzip;q=0, identity' })).headers['content-encoding']).toBeUndefined();
+  });
+});
+
+test('GET /stats counts what GET /items lists', async () => {
+  const { body } = await org.call('GET', '/stats');
+  expect(FeedStats.parse(body)).toEqual(body);
+  const all = (await list('?perPage=100')).items;
+  expect(body.totalItems).toBe(45);
+  expect(body.severityBreakdown).toEqual({ critical: 9, high: 36, medium: 0, low: 0, none: 0 });
+  expect(body.platformBreakdown).toEqual({
+    windows: 15,
+    linux: 0,
+    macos: 0,
+    esxi: 0,
+    'network-devices': 0,
+    containers: 0,
+    iaas: 0,
+    saas: 0,
+    'identity-provider': 0,
+    'office-suite': 15,
+    android: 0,
+    ios: 0,
+    ics: 0,
+  });
+  expect(body.sourcePublishers).toEqual(['Ägency']);
+  expect(body.recentItems).toEqual(
+    all.slice(0, 10).map(({ id, event, source: { publishTime } }) => ({
+      id,
+      title: event.title,
+      severity: event.severity,
+      publishTime,
+    })),
+  );
+  const { headers } = await org.call('GET', '/stats');
+  expect((await org.call('GET', '/stats', undefined, { 'if-none-match': String(headers['etag']) })).status).toBe(304);
+});
+
+test('an empty feed has every field', async () => {
+  const empty = await app.newOrg();
+  expect((await empty.call('GET', '/items')).body).toMatchObject({
+    items: [],
+    total: 0,
+    page: 1,
+    perPage: 20,
+    hasNext: false,
+  });
+  expect((await empty.call('GET', '/stats')).body).toMatchObject({
+    totalItems: 0,
+    sourcePublishers: [],
+    recentItems: [],
+  });
+});
+
+test('a pull is seen by the next request, with another tag', async () => {
+  const reader = await app.newOrg();
+  const own = await fileSource(app, reader, { kind: 'kev' });
+  const before = await reader.call('GET', '/items');
+  await own.pull(kevCatalogue(1, [kevRow(1)]));
+  const after = await reader.call('GET', '/items');
+  expect([before.body.total, after.body.total]).toEqual([0, 1]);
+  expect(after.headers['etag']).not.toBe(before.headers['etag']);
+});
+
+test('one item: its fields and versions; unknown and malformed ids', async () => {
+  const [item] = (await list('?status=corrected&perPage=1')).items;
+  const { body, status } = await org.call('GET', `/items/${item!.id.toUpperCase()}`);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ ...item, related: [], versions: [{ version: 2 }, { version: 1 }] });
+  expect((await org.call('GET', '/items/00000000-0000-0000-0000-000000000000')).status).toBe(404);
+  expect((await org.call('GET', '/items/nonsense')).body.errors[0].pointer).toBe('path/id');
+});
+
+test('a key without feed:read is refused, none at all too', async () => {
+  const other = await app.newKey(org, ['detections:read']);
+  for (const url of ['/items', '/stats', '/api/feed/sources']) {
+    const { status, body } = await other.call('GET', url);
+    expect([status, body.detail]).toEqual([403, 'The key lacks the scope feed:read.']);
+    expect((await app.app.inject({ method: 'GET', url: `${url}?page=x` })).statusCode).toBe(401);
+  }
+});

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { indicatorStatuses, itemStatuses, severities } from '../vocabulary.ts';
+
+const Instant = z.string().describe('RFC 3339, UTC.');
+
+/** Least first. `exposed`: an active indicator of the item was seen in the organization's own logs. */
+export const verdicts = ['irrelevant', 'relevant', 'exposed'] as const;
+
+export const RelevanceReason = z.object({
+  kind: z
+    .string()
+    .describe('`product`, `vendor`, `keyword`, `sector`, `region`, `platform`, `indicator`, `person` or `model`.'),
+  matched: z.string(),
+  weight: z.number().min(0).max(1),
+  evidenceRef: z.string().optional().describe('`provenance.supportingPassages[n]`.'),
+});
+export type RelevanceReason = z.infer<typeof RelevanceReason>;
+
+export const OverriddenIndicator = z.object({
+  type: z.string(),
+  value: z.string().describe('`normalizedValue` of an indicator of the item.'),
+  status: z.enum(indicatorStatuses),
+});
+export type OverriddenIndicator = z.infer<typeof OverriddenIndicator>;
+
+/** What the calling organization says of an item that others see too. */
+export const TenantOverrides = z
+  .object({
+    relevance: z
+      .object({
+        verdict: z.enum(verdicts),
+        score: z.number().min(0).max(1),
+        reasons: z.array(RelevanceReason),
+        judgedBy: z.string().describe('`rules`, `logs`, `person` or `threat-relevancy`.'),
+        judgedAt: Instant,
+      })
+      .optional(),
+    severity: z.enum(severities).optional(),
+    status: z.enum(itemStatuses).optional(),
+    indicators: z.array(OverriddenIndicator).optional(),
+    tags: z.array(z.string()).optional(),
+    note: z.string().optional(),
+    updatedAt: Instant,
+    updatedBy: z.string().optional(),
+  })
+  .meta({ id: 'TenantOverrides' });
+export type TenantOverrides = z.infer<typeof TenantOverrides>;

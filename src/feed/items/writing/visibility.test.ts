@@ -1,0 +1,179 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { inOrg, row, rows } from '../../../platform/db/db.ts';
+import { fileSource, kevCatalogue, kevRow, kevRows } from '../../../../test/support/feed/kev-source.ts';
+import { stixBundle } from '../../../../test/support/feed/stix-documents.ts';
+
+const red = { object_marking_refs: ['marking-definition--5e57c739-391a-4eb3-b6be-7d15ca92d5ed'] };
+
+describe('two organizations', () => {
+  let app: TestApp;
+  let [alice, bob] = [] as unknown as [TestOrg, TestOrg];
+  beforeAll(async () => {
+    app = await startApp();
+    [alice, bob] = [await app.newOrg(), await app.newOrg()];
+  });
+
+  test('nothing of a private source shows in the other: items, totals, statistics, tags, sources', async () => {
+    const look = async (org: TestOrg) => {
+      const [items, stats, sources] = [
+        await org.call('GET', '/items?perPage=100'),
+        await org.call('GET', '/stats'),
+        await org.call('GET', '/api/feed/sources'),
+      ];
+      return {
+        items: items.body,
+        stats: stats.body,
+        sources: sources.body,
+        tags: [items.headers['etag'], stats.headers['etag']],
+      };
+    };
+    const before = await look(bob);
+    const source = await fileSource(app, alice, { kind: 'kev', tlp: 'CLEAR' });
+    await source.pull(kevCatalogue(1, kevRows(5)));
+    await source.pull(kevCatalogue(2, kevRows(5).with(0, kevRow(1, { notes: 'new' }))));
+    expect(await look(bob)).toEqual(before);
+    const own = await look(alice);
+    expect(own.items.total).toBe(5);
+    const id = own.items.items[0].id;
+    expect((await bob.call('GET', `/items/${id}`)).status).toBe(404);
+    expect((await alice.call('GET', `/items/${id}`)).status).toBe(200);
+    const sourceUrl = `/api/feed/sources/${source.source.id}`;
+    for (const [method, url, body] of [
+      ['GET', sourceUrl],
+      ['PUT', sourceUrl, { name: 'mine now' }],
+      ['DELETE', sourceUrl],
+      ['POST', `${sourceUrl}/pull`],
+    ] as const)
+      expect((await bob.call(method, url, body)).status, `${method} ${url}`).toBe(404);
+  });
+
+  test('row-level security alone hides every row and forbids writing', async () => {
+    for (const table of ['items', 'item_versions', 'item_terms', 'feed_counts', 'feed_sources', 'feed_pools']) {
+      const count = (org: TestOrg) =>
+        inOrg(app.deps.db, org.id, (tx) =>
+          row(
+            tx,
+            sql<{
+              n: number;
+            }>`select count(*) as n from ${sql.table(table)} where ${sql.ref(table === 'feed_pools' ? 'organization_id' : table === 'feed_counts' ? 'publisher' : 'organization_id')} is not null`,
+          ),
+        );
+      expect((await count(alice))!.n, table).toBeGreaterThan(0);
+      expect((await count(bob))!.n, table).toBe(0);
+    }
+    const changed = await inOrg(app.deps.db, bob.id, (tx) => sql`update items set title = 'x'`.execute(tx));
+    expect(changed.numAffectedRows).toBe(0n);
+    const [item] = (await alice.call('GET', '/items?perPage=1')).body.items;
+    const pool = await inOrg(app.deps.db, alice.id, (tx) =>
+      row(tx, sql<{ id: string }>`select id from feed_pools where organization_id = ${alice.id}`),
+    );
+    await expect(
+      inOrg(app.deps.db, bob.id, (tx) =>
+        sql`insert into item_versions values (${alice.id}, ${item.id}, ${pool!.id}, 99, 'x', '{}', '', '', now())`.execute(
+          tx,
+        ),
+      ),
+    ).rejects.toThrow(/row-level security/);
+    // The public pool is seen by all and written by none of them.
+    await expect(
+      inOrg(app.deps.db, bob.id, (tx) =>
+        sql`insert into feed_counts values ('00000000-0000-7000-8000-000000000001', 'high', 'active', 'p', 's', '', 1)`.execute(
+          tx,
+        ),
+      ),
+    ).rejects.toThrow(/row-level security/);
+    for (const statement of [sql`update feed_pools set seq = 0`, sql`delete from feed_pools`]) {
+      const touched = await inOrg(app.deps.db, bob.id, (tx) => sql`${statement} where kind = 'public'`.execute(tx));
+      expect(touched.numAffectedRows).toBe(0n);
+    }
+  });
+
+  test('a private source of the API stays private whatever its marking; shared needs feed:admin', async () => {
+    const user = await app.newKey(alice, ['feed:read', 'feed:write']);
+    const input = { kind: 'kev', name: 'x', url: 'https://example.test/kev.json' };
+    expect((await user.call('POST', '/api/feed/sources', { ...input, visibility: 'shared' })).status).toBe(403);
+    const refused = await user.call('POST', '/api/feed/sources', { ...input, assignedTo: [bob.id] });
+    expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/assignedTo']);
+    expect((await user.call('POST', '/api/feed/sources', { ...input, tlp: 'CLEAR' })).body).toMatchObject({
+      visibility: 'private',
+      tlp: 'CLEAR',
+    });
+  });
+});
+
+describe('shared sources', () => {
+  const setUp = async () => {
+    const app = await startApp();
+    const [owner, friend, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
+    const totals = async () =>
+      Promise.all([owner, friend, other].map(async (org) => (await org.call('GET', '/items')).body.total as number));
+    return { app, owner, friend, other, totals };
+  };
+
+  test('shared with all; RED stays with the owner', async () => {
+    const { app, owner, other, totals } = await setUp();
+    const open = await fileSource(app, owner, { kind: 'stix', visibility: 'shared' });
+    await open.pull(stixBundle(['a.example']));
+    expect(await totals()).toEqual([1, 1, 1]);
+    const closed = await fileSource(app, owner, { kind: 'stix', visibility: 'shared' });
+    await closed.pull(stixBundle(['b.example'], red));
+    expect(await totals()).toEqual([2, 1, 1]);
+    expect((await other.call('GET', '/items')).body.items[0].source.tlp).toBe('CLEAR');
+    const seen = (await other.call('GET', `/api/feed/sources/${open.source.id}`)).body;
+    expect(seen).toMatchObject({ own: false, visibility: 'shared' });
+    expect(seen.assignedTo).toBeUndefined();
+    expect(seen.url).toMatch(/^file:\/\/\/[^/]+$/);
+    const user = await app.newKey(other, ['feed:read', 'feed:write']);
+    expect((await user.call('DELETE', `/api/feed/sources/${open.source.id}`)).status).toBe(403);
+  });
+
+  test('assigned to some: the others see neither items nor source; the list may change', async () => {
+    const { app, owner, friend, other, totals } = await setUp();
+    const some = await fileSource(app, owner, { kind: 'stix', visibility: 'shared', assignedTo: [friend.id] });
+    await some.pull(stixBundle(['a.example']));
+    expect(await totals()).toEqual([1, 1, 0]);
+    const url = `/api/feed/sources/${some.source.id}`;
+    expect((await other.call('GET', url)).status).toBe(404);
+    expect((await owner.call('PUT', url, { assignedTo: [other.id] })).body.assignedTo).toEqual([other.id]);
+    expect(await totals()).toEqual([1, 0, 1]);
+    const refused = await owner.call('PUT', url, { assignedTo: null });
+    expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/assignedTo']);
+  });
+
+  test('an item whose marking tightens is a tombstone without content for those who lost sight of it', async () => {
+    const { app, owner, other, totals } = await setUp();
+    const source = await fileSource(app, owner, { kind: 'stix', visibility: 'shared' });
+    await source.pull(stixBundle(['secret.example']));
+    expect(
+      await source.pull(stixBundle(['secret.example'], { ...red, modified: '2024-02-01T00:00:00.000Z' })),
+    ).toMatchObject({ added: 0, corrected: 1, retracted: 0 });
+    expect(await totals()).toEqual([2, 1, 1]);
+    const [tombstone] = (await other.call('GET', '/items')).body.items;
+    expect(tombstone).toMatchObject({ version: 2, event: { status: 'retracted', title: 'Withdrawn' } });
+    const detail = await other.call('GET', `/items/${tombstone.id}`);
+    expect(JSON.stringify([tombstone, detail.body])).not.toMatch(/secret|made-up/);
+    const kept = await inOrg(app.deps.db, other.id, (tx) =>
+      sql`select * from item_versions where stored_text like '%secret%' or doc like '%secret%'`.execute(tx),
+    );
+    expect(kept.rows).toEqual([]);
+    const terms = (org: TestOrg) =>
+      inOrg(app.deps.db, org.id, (tx) =>
+        rows(tx, sql<{ kind: string; value: string }>`select kind, value from item_terms`),
+      );
+    expect(await terms(other)).toEqual([]);
+    expect(await terms(owner)).toEqual([{ kind: 'indicator', value: 'secret.example' }]);
+    const [own] = (await owner.call('GET', '/items')).body.items;
+    expect(own).toMatchObject({ event: { title: 'A made-up report', status: 'active' }, source: { tlp: 'RED' } });
+    const relatedOf = async (org: TestOrg, id: string) => (await org.call('GET', `/items/${id}`)).body.related;
+    expect(await relatedOf(owner, tombstone.id)).toEqual([own.id]);
+    expect(await relatedOf(other, tombstone.id)).toEqual([]);
+    // The marking is loosened again: what the owner alone saw meanwhile is not named to others.
+    await source.pull(stixBundle(['secret.example'], { modified: '2024-03-01T00:00:00.000Z' }));
+    const [open] = (await other.call('GET', '/items')).body.items;
+    expect(open.event.title).toBe('A made-up report');
+    expect(await relatedOf(owner, open.id)).toEqual([own.id]);
+    expect(await relatedOf(other, open.id)).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { isObject, objectsOf, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import type { Attack } from '../reference-files.ts';
+
+const idSources = new Set(['mitre-attack', 'mitre-mobile-attack', 'mitre-ics-attack']);
+
+/**
+ * The facts of ATT&CK's STIX bundles (https://github.com/mitre-attack/attack-stix-data): techniques with tactics, platforms and the
+ * successors of revoked ids, groups and software. Of what several bundles hold the first counts.
+ */
+export function readAttackBundles(bundles: JsonObject[]): Attack {
+  const objects = bundles.flatMap((bundle) => objectsOf(bundle['objects']));
+  const successorOf = new Map<unknown, unknown>();
+  for (const object of objects)
+    if (object['relationship_type'] === 'revoked-by') successorOf.set(object['source_ref'], object['target_ref']);
+  const idByRef = new Map(objects.map((object) => [object['id'], attackId(object)]));
+  const version = textOf(objects.find(({ type }) => type === 'x-mitre-collection')?.['x_mitre_version']);
+  const made: Attack = {
+    ...(version ? { attackVersion: version } : {}),
+    tactics: [],
+    techniques: [],
+    groups: [],
+    software: [],
+  };
+  const seen = new Set<string>();
+  for (const object of objects) {
+    const id = attackId(object);
+    const name = textOf(object['name']);
+    const { type } = object;
+    // Mitigations of old versions have the ids of their techniques.
+    const key = `${textOf(type)} ${id}`;
+    if (!id || !name || seen.has(key)) continue;
+    seen.add(key);
+    const isGone = object['revoked'] === true || object['x_mitre_deprecated'] === true;
+    if (type === 'attack-pattern' && /^T\d{4}(?:\.\d{3})?$/.test(id))
+      made.techniques.push(techniqueOf(object, { id, name, successor: idByRef.get(successorOf.get(object['id'])) }));
+    const shortName = textOf(object['x_mitre_shortname']);
+    if (type === 'x-mitre-tactic' && shortName && !isGone) made.tactics.push({ id, name, shortName });
+    if (type === 'intrusion-set' && !isGone)
+      made.groups.push({ name, aliases: othersOf(name, textsOf(object['aliases'])) });
+    if ((type === 'malware' || type === 'tool') && !isGone)
+      made.software.push({ name, type, aliases: othersOf(name, textsOf(object['x_mitre_aliases'])) });
+  }
+  return made;
+}
+
+function techniqueOf(
+  object: JsonObject,
+  { id, name, successor }: { id: string; name: string; successor: string | undefined },
+): Attack['techniques'][number] {
+  const isGone = object['revoked'] === true || object['x_mitre_deprecated'] === true;
+  const phases = objectsOf(object['kill_chain_phases']).map((phase) => textOf(phase['phase_name']));
+  return {
+    id,
+    name,
+    tactics: [...new Set(phases.filter((phase) => phase !== undefined))],
+    platforms: textsOf(object['x_mitre_platforms']).map((platform) =>
+      platform.toLowerCase().replaceAll(/[\s/]+/g, '-'),
+    ),
+    ...(successor ? { revokedBy: successor } : isGone ? { deprecated: true } : {}),
+  };
+}
+
+const attackId = (object: JsonObject): string | undefined =>
+  textOf(
+    objectsOf(object['external_references']).find(({ source_name: source }) => idSources.has(textOf(source) ?? ''))?.[
+      'external_id'
+    ],
+  );
+
+const othersOf = (name: string, aliases: string[]): string[] => [...new Set(aliases.filter((alias) => alias !== name))];
+
+/** Whether a document is a STIX bundle at all. */
+export const isBundle = (document: unknown): document is JsonObject =>
+  isObject(document) && Array.isArray(document['objects']);

@@ -1,0 +1,41 @@
+import { isObject, objectsOf, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import type { Names } from '../reference-files.ts';
+
+/** The clusters of MISP galaxy (https://github.com/MISP/misp-galaxy) that name actors, malware and tools, and what they name; the surest first. */
+export const galaxyKinds: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'threat-actor': 'threat-actor',
+    'microsoft-activity-group': 'threat-actor',
+    '360net': 'threat-actor',
+    malpedia: 'malware',
+    ransomware: 'ransomware',
+    rat: 'malware',
+    stealer: 'malware',
+    backdoor: 'malware',
+    banker: 'malware',
+    botnet: 'malware',
+    wiper: 'malware',
+    cryptominers: 'malware',
+    android: 'malware',
+    stalkerware: 'malware',
+    'exploit-kit': 'exploit-kit',
+    tool: 'tool',
+    tds: 'tool',
+    'rmm-tool': 'tool',
+  }),
+);
+
+/** Whether a document is a cluster of MISP galaxy. */
+export const isCluster = (document: unknown): document is JsonObject =>
+  isObject(document) && Array.isArray(document['values']);
+
+/** The names of one cluster file; `stem` is its file name without the ending. */
+export function readCluster(cluster: JsonObject, stem: string): Names['names'] {
+  const kind = galaxyKinds.get(stem) ?? galaxyKinds.get(textOf(cluster['type']) ?? '');
+  if (!kind) throw new Error(`${stem} is no cluster of actors, malware or tools`);
+  return objectsOf(cluster['values']).flatMap((one) => {
+    const name = textOf(one['value']);
+    const meta = isObject(one['meta']) ? one['meta'] : {};
+    return name ? [{ name: name.slice(0, 1_000), kind, aliases: textsOf(meta['synonyms']).slice(0, 1_000) }] : [];
+  });
+}

@@ -1,0 +1,65 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { newDataDir } from '../../../../test/support/harness.ts';
+import { createExtractor } from '../../extraction/extractor.ts';
+import { heldLists } from '../installed.ts';
+import { updateKnowledge } from './update-reference-data.ts';
+
+const list = (values: string[]) => ({ name: 'Top sites', type: 'hostname', list: values });
+const take = (dataDir: string, from: string) => updateKnowledge({ dataDir, from, fetchAllow: [] });
+
+test('from a checkout, from one file packed or not; what is not used is left out, and the extraction uses the rest', async () => {
+  const [dataDir, from] = [newDataDir(), newDataDir()];
+  expect(heldLists(dataDir)).toBeUndefined();
+  mkdirSync(join(from, 'lists/alexa'), { recursive: true });
+  writeFileSync(join(from, 'lists/alexa/list.json'), JSON.stringify({ ...list(['popular-site.top']), version: 1 }));
+  expect(await take(dataDir, from)).toEqual({ warninglists: { lists: 1, entries: 1 }, absent: [] });
+  const extractor = createExtractor(dataDir);
+  const { iocs } = await extractor.read({ text: 'Indicators\n\npopular-site[.]top\nevil-site[.]top\n' });
+  expect(iocs.domains.map(({ normalizedValue, status }) => [normalizedValue, status])).toEqual([
+    ['popular-site.top', 'false_positive'],
+    ['evil-site.top', 'active'],
+  ]);
+  await extractor.close();
+  const file = join(from, 'all.json.gz');
+  writeFileSync(
+    file,
+    gzipSync(
+      JSON.stringify({
+        lists: [
+          { id: 'alexa', ...list(['a.top', 'b.top']) },
+          { id: 'unused', ...list(['c.top']) },
+        ],
+      }),
+    ),
+  );
+  expect(await take(dataDir, file)).toEqual({ warninglists: { lists: 1, entries: 2 }, absent: [] });
+  expect(heldLists(dataDir)?.('domain', 'x.a.top')).toBe('Top sites');
+});
+
+test('what is no list leaves what is held as it was, with a reason', async () => {
+  const [dataDir, from] = [newDataDir(), newDataDir()];
+  const good = join(from, 'good.json');
+  // As some programs write it, with a byte order mark.
+  writeFileSync(good, '\uFEFF' + JSON.stringify({ lists: [{ id: 'alexa', ...list(['a.top']) }] }));
+  await take(dataDir, good);
+  const cases: [string, RegExp][] = [
+    ['{', /is not JSON, plain or gzipped/],
+    ['PK\u0003\u0004', /is not JSON, plain or gzipped/],
+    ['{"lists":[{"id":"alexa","name":"x","type":"y","list":[1]}]}', /no warning list/],
+    ['{"lists":[]}', /holds none of the lists/],
+  ];
+  for (const [text, reason] of cases) {
+    writeFileSync(join(from, 'bad.json'), text);
+    await expect(take(dataDir, join(from, 'bad.json'))).rejects.toThrow(reason);
+  }
+  await expect(take(dataDir, join(from, 'absent'))).rejects.toThrow(/does not exist/);
+  const packed = gzipSync(JSON.stringify({ lists: [{ id: 'alexa', ...list(['b.top']) }] }));
+  writeFileSync(join(from, 'cut.json.gz'), packed.subarray(0, packed.length - 9));
+  await expect(take(dataDir, join(from, 'cut.json.gz'))).rejects.toThrow(/cut.json.gz is not JSON/);
+  mkdirSync(join(from, 'names.json'));
+  await expect(take(dataDir, from)).rejects.toThrow(/names.json cannot be read/);
+  expect(heldLists(dataDir)?.('domain', 'a.top')).toBe('Top sites');
+});

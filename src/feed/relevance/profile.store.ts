@@ -1,0 +1,36 @@
+import { sql } from 'kysely';
+import { row, type Tx } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+
+export type ProfileRow = { profile: string; version: number; built_version: number; updated_at: Date };
+
+export function findProfile(tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> {
+  return row(
+    tx,
+    sql<ProfileRow>`select profile, version, built_version, updated_at from feed_profiles where organization_id = ${orgId}`,
+  );
+}
+
+/** The same, held until the transaction ends, so that two changes follow one another. */
+export async function lockProfile(tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`profile ${orgId}`}, 0))`.execute(tx);
+  return findProfile(tx, orgId);
+}
+
+/** Stores the next version of a profile. */
+export async function writeProfile(
+  tx: Tx,
+  orgId: OrgId,
+  { profile, hasProfile, now }: { profile: string; hasProfile: boolean; now: Date },
+): Promise<ProfileRow> {
+  const written = await row(
+    tx,
+    sql<ProfileRow>`
+      insert into feed_profiles (organization_id, profile, has_profile, version, updated_at)
+      values (${orgId}, ${profile}, ${hasProfile}, 1, ${now})
+      on conflict (organization_id) do update set profile = excluded.profile, has_profile = excluded.has_profile, version = feed_profiles.version + 1,
+        updated_at = greatest(excluded.updated_at, feed_profiles.updated_at + interval '1 millisecond')
+      returning profile, version, built_version, updated_at`,
+  );
+  return written!;
+}

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Profile } from './profile.schema.ts';
+import { reasonKinds, scoreItem, toMatcher, type Judged } from './score.ts';
+
+const item = (over: {
+  title?: string;
+  passages?: string[];
+  platforms?: string[];
+  product?: [string, string, number];
+}) =>
+  ({
+    event: { title: over.title ?? '' },
+    classification: {
+      attack: [],
+      killChain: [],
+      malware: [],
+      actor: [],
+      mappings: [],
+      platforms: over.platforms ?? [],
+    },
+    affectedProducts: over.product
+      ? [{ vendor: over.product[0], product: over.product[1], versions: [], confidence: over.product[2] }]
+      : [],
+    provenance: {
+      supportingPassages: (over.passages ?? []).map((text) => ({
+        text,
+        sourceUrl: '',
+        charSpan: { start: 0, end: 1 },
+      })),
+    },
+  }) as unknown as Judged;
+
+const score = (profile: unknown, judged: Judged) => scoreItem(toMatcher(Profile.parse(profile)), judged);
+
+describe('one kind of reason', () => {
+  test.each([
+    [
+      'an affected product',
+      { products: [{ vendor: 'fortinet', product: 'FortiOS' }] },
+      { product: ['Fortinet', 'FortiOS', 1] },
+      0.8,
+    ],
+    [
+      'another product of the vendor',
+      { products: [{ vendor: 'Fortinet', product: 'FortiWeb' }] },
+      { product: ['Fortinet', 'FortiOS', 1] },
+      0,
+    ],
+    ['any product of a vendor', { products: [{ vendor: 'Fortinet' }] }, { product: ['Fortinet', 'FortiOS', 1] }, 0.45],
+    [
+      'a product that prose names',
+      { products: [{ vendor: 'Ivanti', product: 'Connect Secure' }] },
+      { passages: ['Ivanti Connect Secure was abused.'] },
+      0.6,
+    ],
+    ['a keyword as a word', { keywords: ['SAP'] }, { title: 'Attack on SAP systems' }, 0.6],
+    ['a keyword inside another word', { keywords: ['SAP'] }, { title: 'The sapling grows' }, 0],
+    ['a keyword of several words', { keywords: ['supply  chain'] }, { title: 'A supply-chain attack' }, 0.6],
+    ['a platform', { platforms: ['m365'] }, { platforms: ['office-suite'] }, 0.25],
+    ['nothing in common', { sectors: ['energy'], regions: ['Europe'] }, { title: 'Banking trojan in Brazil' }, 0],
+  ] as const)('%s', (_, profile, given, expected) => {
+    expect(score(profile, item(given as unknown as Parameters<typeof item>[0])).score).toBe(expected);
+  });
+});
+
+test('reasons of several kinds add up as independent evidence, and point at the passage that holds the words', () => {
+  const found = score(
+    { sectors: ['energy'], platforms: ['windows'] },
+    item({ passages: ['Nothing here.', 'The energy sector is hit.'], platforms: ['windows'] }),
+  );
+  expect(found.score).toBe(0.55);
+  expect(found.reasons).toEqual([
+    { kind: 'sector', matched: 'energy', weight: 0.4, evidenceRef: 'provenance.supportingPassages[1]' },
+    { kind: 'platform', matched: 'windows', weight: 0.25 },
+  ]);
+});
+
+const anyWord = fc.constantFrom('energy', 'bank', 'sap', 'oracle', 'europe', 'linux');
+const anyProfile = fc.record({
+  sectors: fc.array(anyWord, { maxLength: 3 }),
+  regions: fc.array(anyWord, { maxLength: 3 }),
+  keywords: fc.array(anyWord, { maxLength: 3 }),
+  platforms: fc.subarray(['windows', 'linux', 'ios']),
+  products: fc.array(fc.record({ vendor: anyWord }), { maxLength: 3 }),
+});
+const anyItem = fc
+  .record({ title: fc.array(anyWord, { maxLength: 4 }), platforms: fc.subarray(['windows', 'linux']) })
+  .map(({ title, platforms }) => item({ title: title.join(' '), platforms }));
+
+test('a wider profile never lowers a score, and no order of its entries changes one', () => {
+  fc.assert(
+    fc.property(anyProfile, anyProfile, anyItem, (one, other, judged) => {
+      const both = Object.fromEntries(
+        Object.keys(one).map((key) => [key, [...one[key as 'sectors'], ...other[key as 'sectors']]]),
+      );
+      const turned = Object.fromEntries(Object.entries(both).map(([key, list]) => [key, list.toReversed()]));
+      const wide = score(both, judged);
+      expect(wide.score).toBeGreaterThanOrEqual(score(one, judged).score);
+      expect(score(turned, judged).score).toBe(wide.score);
+      expect(wide.score).toBeLessThanOrEqual(1);
+      for (const { kind } of wide.reasons) expect(reasonKinds).toContain(kind);
+    }),
+  );
+});

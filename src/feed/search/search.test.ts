@@ -1,0 +1,188 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { inOrg } from '../../platform/db/db.ts';
+import { reportSource, type ReportSource } from '../../../test/support/feed/report-source.ts';
+import type { FeedList } from '../items/item.schema.ts';
+
+let app: TestApp;
+let [org, other] = [] as unknown as [TestOrg, TestOrg];
+const ids = new Map<string, string>();
+const texts: Record<string, string> = {
+  storm:
+    'Storm over Ruritania. The group APT28, also known as Fancy Bear, used PowerShell (T1059.001) against ministries. It exploited CVE-2023-23397 and beaconed to hxxps://Evil-Panel[.]top/Gate.php and 203[.]0[.]113[.]77.',
+  calm: 'A calm week. Ministries patched Outlook. Nothing was exploited; storm warnings were lifted over the ministries of Ruritania.',
+  other: 'An unrelated note about T1566 phishing and evil-panel[.]top seen again by a bank.',
+};
+
+beforeAll(async () => {
+  app = await startApp();
+  [org, other] = [await app.newOrg(), await app.newOrg()];
+  for (const [name, text] of Object.entries(texts)) {
+    const { status, body } = await org.call('POST', '/api/feed/items', {
+      text,
+      title: `Report on ${name}`,
+      publisher: 'Us',
+    });
+    expect(status).toBe(200);
+    ids.set(body.id, name);
+  }
+});
+
+const names = async (query: Record<string, string>, on = org): Promise<string[]> => {
+  const { status, body } = await on.call('GET', `/items?${new URLSearchParams(query)}`);
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(body.total).toBe(body.items.length);
+  return (body as FeedList).items.map(({ id }) => ids.get(id) ?? id).toSorted();
+};
+
+describe('finds', () => {
+  const cases: [Record<string, string>, string[]][] = [
+    [{ q: 'storm' }, ['calm', 'storm']],
+    [{ q: 'STORM ruritania' }, ['calm', 'storm']],
+    [{ q: '"storm over ruritania"' }, ['storm']],
+    [{ q: 'ministries -outlook' }, ['storm']],
+    [{ q: 'outlook or phishing' }, ['calm', 'other']],
+    [{ q: 'report on calm' }, ['calm']],
+    [{ q: 'evil-panel.top' }, ['other', 'storm']],
+    [{ q: 'evil-panel[.]top' }, ['other', 'storm']],
+    [{ q: 'hxxps://evil-panel[.]top/Gate.php' }, ['storm']],
+    [{ q: 'CVE-2023-23397' }, ['storm']],
+    [{ q: '203[.]0[.]113[.]77 ministries' }, ['storm']],
+    [{ q: 'nowhere to be found' }, []],
+    [{ q: `it's (a) & b | ! <-> :* ' "unclosed` }, []],
+    [{ q: '!!!' }, []],
+    [{ q: '  ' }, ['calm', 'other', 'storm']],
+    [{ indicator: 'EVIL-PANEL[.]TOP' }, ['other', 'storm']],
+    [{ indicator: 'hxxps[:]//evil-panel[.]top:443/Gate.php#x' }, ['storm']],
+    [{ indicator: '203.0.113[.]77' }, ['storm']],
+    [{ indicator: 'panel.top' }, []],
+    [{ cve: 'cve-2023-23397' }, ['storm']],
+    [{ cve: 'CVE-2023-2339' }, []],
+    [{ technique: 'T1059' }, ['storm']],
+    [{ technique: 't1059.001' }, ['storm']],
+    [{ technique: 'T1059.003' }, []],
+    [{ actor: 'fancy  bear' }, ['storm']],
+    [{ actor: 'APT28' }, ['storm']],
+    [{ actor: 'bear' }, []],
+    [
+      { q: 'storm', cve: 'CVE-2023-23397', technique: 'T1059', actor: 'apt28', source: 'us', status: 'active' },
+      ['storm'],
+    ],
+    [{ q: 'storm', status: 'retracted' }, []],
+    [{ q: 'storm', platform: 'spaceship' }, []],
+    [{ updatedSince: '2001-01-01T00:00:00Z' }, ['calm', 'other', 'storm']],
+    [{ updatedSince: '2999-01-01T00:00:00+02:00' }, []],
+    [{ actor: '', cve: '', technique: '', indicator: '', q: '' }, ['calm', 'other', 'storm']],
+  ];
+  test.each(cases)('%j', async (query, expected) => {
+    expect(await names(query)).toEqual(expected);
+    expect(await names({ ...query, duplicates: 'hide' })).toEqual(expected);
+    expect(await names(query, other)).toEqual([]);
+  });
+});
+
+test('pages of a search tile it', async () => {
+  const seen: string[] = [];
+  for (const page of [1, 2, 3]) {
+    const { body } = await org.call('GET', `/items?q=ruritania&perPage=1&page=${page}`);
+    expect([body.total, body.hasNext, body.items.length]).toEqual([2, page < 2, page < 3 ? 1 : 0]);
+    seen.push(...body.items.map(({ id }: { id: string }) => ids.get(id)));
+  }
+  expect(seen).toEqual(['calm', 'storm']);
+});
+
+test.each([
+  'cve=2023-1',
+  'cve=CVE-23-1234',
+  'technique=T1',
+  'technique=TA0001',
+  'updatedSince=yesterday',
+  'updatedSince=2026-01-01',
+  'updatedSince=',
+  'updatedSince=0000-01-01T00:00:00Z',
+  'updatedSince=9999-12-31T23:59:59-00:01',
+  'duplicates=show',
+  'duplicates=',
+  'q=a%00b',
+  'actor=%00',
+  `q=${'x'.repeat(501)}`,
+  'q=a&q=b',
+  'indicator=a&indicator=b',
+])('%s is a 400 that names the field', async (query) => {
+  const { status, body } = await org.call('GET', `/items?${query}`);
+  expect([status, body.errors[0].pointer]).toEqual([400, `query/${query.split('=')[0]}`]);
+});
+
+test('what was understood is said', async () => {
+  const { body } = await org.call(
+    'GET',
+    '/items?cve=cve-2023-23397&updatedSince=2026-01-01T02:00:00%2B02:00&actor=%20X%20',
+  );
+  expect(body.validations.filters).toEqual({
+    applied: { cve: 'CVE-2023-23397', updatedSince: '2026-01-01T00:00:00.000Z', actor: 'X' },
+    unknown: [],
+  });
+});
+
+describe('as of before', () => {
+  let source: ReportSource;
+  let reader: TestOrg;
+  beforeAll(async () => {
+    reader = await app.newOrg();
+    source = await reportSource(app, reader);
+    await source.write({ 1: { words: 'volcano' }, 2: { words: 'quiet' } });
+  });
+
+  test('a search finds what it found then', async () => {
+    const find = async (query: string) => (await reader.call('GET', `/items?${query}`)).body as FeedList;
+    const queries = ['q=volcano', 'q=r1.example', 'indicator=r1[.]example', 'q=volcano&duplicates=hide', 'q=nothing'];
+    const before = await Promise.all(queries.map(find));
+    expect(before.map(({ total }) => total)).toEqual([1, 1, 1, 1, 0]);
+    await source.write({ 1: { words: 'nothing' }, 3: { words: 'volcano' }, 4: { words: 'volcano' } });
+    expect(await Promise.all(queries.map(async (query) => (await find(query)).total))).toEqual([2, 1, 1, 2, 1]);
+    const asOf = before[0]!.outputs!.asOf;
+    for (const [index, query] of queries.entries())
+      expect((await find(`${query}&asOf=${asOf}`)).items).toEqual(before[index]!.items);
+  });
+});
+
+test('only roots where duplicates are hidden; a duplicate speaks for its root', async () => {
+  const reader = await app.newOrg();
+  const [one, two] = [
+    await reportSource(app, reader, { name: 'First', publisher: 'First' }),
+    await reportSource(app, reader, { name: 'Second', publisher: 'Second' }),
+  ];
+  await one.write({ 1: { words: 'alpha' } });
+  await two.write({ 1: { words: 'beta' }, 2: { words: 'gamma' } });
+  const list = async (query: string) => {
+    const { body } = await reader.call('GET', `/items?${query}`);
+    return body.items.map(({ event, source }: FeedList['items'][number]) => `${source.publisher}: ${event.title}`);
+  };
+  const [root, member] = ['First: Report 1 alpha', 'Second: Report 1 beta'];
+  // Equal keys: the second report of one id is a duplicate of the first.
+  expect((await list('')).toSorted()).toEqual([root, member, 'Second: Report 2 gamma']);
+  expect((await list('duplicates=hide')).toSorted()).toEqual([root, 'Second: Report 2 gamma']);
+  expect((await reader.call('GET', '/items?duplicates=hide&perPage=1')).body).toMatchObject({
+    total: 2,
+    hasNext: true,
+  });
+  expect(await list('q=beta')).toEqual([member]);
+  expect(await list('q=beta&duplicates=hide')).toEqual([root]);
+  expect((await list('source=second&duplicates=hide')).toSorted()).toEqual([root, 'Second: Report 2 gamma']);
+  expect(await list('indicator=r1.example&duplicates=hide')).toEqual([root]);
+  expect(await list('q=beta&duplicates=hide&status=retracted')).toEqual([]);
+  expect((await list('updatedSince=2001-01-01T00:00:00Z&duplicates=hide')).toSorted()).toEqual([
+    root,
+    'Second: Report 2 gamma',
+  ]);
+});
+
+test('a word of a private item is found by its organization alone, in the database too', async () => {
+  const find = (id: TestOrg['id']) =>
+    inOrg(app.deps.db, id, async (tx) => {
+      const { rows } = await sql`select item_id from item_search where words @@ 'ruritania'`.execute(tx);
+      return rows.length;
+    });
+  expect([await find(org.id), await find(other.id)]).toEqual([2, 0]);
+});

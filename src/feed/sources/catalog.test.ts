@@ -1,0 +1,42 @@
+import { beforeAll, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../../../test/support/harness.ts';
+import { canonicalUrl } from '../formats/rss/canonical-url.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+
+test('each known source can be switched on by its name alone, and what is given besides wins', async () => {
+  const org = await app.newOrg();
+  const { sources } = (await org.call('GET', '/api/feed/catalogue')).body;
+  expect(sources.length).toBeGreaterThanOrEqual(25);
+  expect(new Set(sources.map(({ url }: { url: string }) => canonicalUrl(url))).size).toBe(sources.length);
+  for (const { name, title, ...known } of sources) {
+    expect(known.url).toMatch(/^https:\/\//);
+    const { status, body } = await org.call('POST', '/api/feed/sources', { catalogue: name });
+    expect(status, name).toBe(200);
+    expect(body).toMatchObject({
+      ...known,
+      name: `${known.publisher}: ${title}`,
+      visibility: 'private',
+      enabled: true,
+      lastPullAt: null,
+    });
+  }
+  const changed = await org.call('POST', '/api/feed/sources', {
+    catalogue: 'cisa-kev',
+    name: 'Mine',
+    tlp: 'GREEN',
+    enabled: false,
+  });
+  expect(changed.body).toMatchObject({ name: 'Mine', kind: 'kev', tlp: 'GREEN', enabled: false });
+});
+
+test('a name that is not in it, and a source without kind, name or address, are refused by field', async () => {
+  const org = await app.newOrg();
+  const pointers = async (body: object) =>
+    (await org.call('POST', '/api/feed/sources', body)).body.errors.map(({ pointer }: { pointer: string }) => pointer);
+  expect(await pointers({ catalogue: 'nobody' })).toEqual(['/catalogue']);
+  expect(await pointers({})).toEqual(['/kind', '/name', '/url']);
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { pullNextDue } from './pull-loop.ts';
+import { mispAttribute, mispEvent, mispId } from '../../../../test/support/feed/misp-documents.ts';
+import { startServer } from '../../../../test/support/feed/source-server.ts';
+
+let app: TestApp;
+let org: TestOrg;
+let server: Awaited<ReturnType<typeof startServer>>;
+let now = new Date('2025-03-01T10:20:00.000Z');
+beforeAll(async () => {
+  server = await startServer();
+  app = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+  org = await app.newOrg();
+});
+afterAll(() => server.stop());
+
+const publish = (events: Record<string, Record<string, unknown>>): void => {
+  server.routes.clear();
+  const rows = Object.entries(events).map(([name, more]) => [mispId(name), { timestamp: more['timestamp'] ?? '1' }]);
+  server.document('/manifest.json', JSON.stringify(Object.fromEntries(rows)));
+  for (const [name, more] of Object.entries(events))
+    server.document(`/${mispId(name)}.json`, JSON.stringify(mispEvent(name, { timestamp: '1', ...more })));
+};
+
+test('a feed of many documents: what is new, changed and taken back; the rest is not read again', async () => {
+  publish({ a: {}, b: {}, c: {} });
+  const made = await org.call('POST', '/api/feed/sources', {
+    kind: 'misp',
+    name: 'M',
+    url: `${server.base}/manifest.json`,
+  });
+  const pull = async () => (await org.call('POST', `/api/feed/sources/${made.body.id}/pull`)).body;
+  expect(await pull()).toEqual({ added: 3, corrected: 0, retracted: 0, unchanged: 0, skipped: [] });
+  const [item] = (await org.call('GET', '/items?perPage=1')).body.items;
+  expect(item.source).toMatchObject({ publisher: 'CERT', name: 'M', tlp: 'GREEN' });
+  expect(item.provenance.supportingPassages[0].sourceUrl).toBe(`${server.base}/${item.externalId}.json`);
+  expect(await pull()).toMatchObject({ added: 0, corrected: 0, retracted: 0, unchanged: 3 });
+  publish({
+    a: { timestamp: '2', Attribute: [mispAttribute('domain', 'other.example')] },
+    b: { timestamp: '2', deleted: true },
+    c: {},
+    d: {},
+  });
+  server.asked.length = 0;
+  expect(await pull()).toMatchObject({ added: 1, corrected: 1, retracted: 1, unchanged: 1 });
+  expect(server.asked).toHaveLength(4);
+  // Gone from the list is not taken back.
+  publish({ c: {}, d: {} });
+  expect(await pull()).toMatchObject({ added: 0, corrected: 0, retracted: 0, unchanged: 2 });
+  server.routes.clear();
+  expect((await pull()).error).toMatch(/status 404/);
+});
+
+test('one document that cannot be read is named, also when nothing else is new, and not asked for again and again', async () => {
+  publish({ p: {}, q: {} });
+  const made = await org.call('POST', '/api/feed/sources', { kind: 'misp', name: 'B', url: `${server.base}/` });
+  const pull = async () => (await org.call('POST', `/api/feed/sources/${made.body.id}/pull`)).body;
+  expect(await pull()).toMatchObject({ added: 2, skipped: [] });
+  publish({ p: {}, q: {}, r: {} });
+  server.document(`/${mispId('r')}.json`, '{"no": "event"}');
+  const second = await pull();
+  expect(second).toMatchObject({ added: 0, unchanged: 2, skipped: [{ entry: mispId('r') }] });
+  expect(second.error).toBeUndefined();
+  server.asked.length = 0;
+  expect(await pull()).toMatchObject({ unchanged: 3, skipped: [] });
+  expect(server.asked.map(({ path }) => path)).toEqual(['/manifest.json']);
+});
+
+test('what the bounds of a pull leave is read a minute later, not at the next slot', async () => {
+  const rows = Array.from({ length: 1_002 }, (_, n) => `e${n.toString(36).padStart(3, '0')}`);
+  publish(Object.fromEntries(rows.map((name) => [name, { Object: [], Attribute: [] }])));
+  const source = await org.call('POST', '/api/feed/sources', {
+    kind: 'misp',
+    name: 'L',
+    url: `${server.base}/manifest.json`,
+  });
+  now = new Date('2025-03-01T11:00:01.000Z');
+  while (await pullNextDue(app.deps));
+  const held = (await org.call('GET', `/api/feed/sources/${source.body.id}`)).body;
+  expect([held.lastResult.added, held.nextPullAt]).toEqual([999, '2025-03-01T11:01:01.000Z']);
+  now = new Date('2025-03-01T11:01:02.000Z');
+  while (await pullNextDue(app.deps));
+  const after = (await org.call('GET', `/api/feed/sources/${source.body.id}`)).body;
+  expect([after.lastResult.added, after.nextPullAt]).toEqual([3, '2025-03-01T12:00:00.000Z']);
+}, 180_000);
+
+test('a server that asks to be left alone in the middle is, and what came before counts', async () => {
+  publish({ t: {}, u: {} });
+  server.routes.set(
+    `/${mispId('u')}.json`,
+    (response) => void response.writeHead(429, { 'retry-after': '9000' }).end(),
+  );
+  const source = await org.call('POST', '/api/feed/sources', { kind: 'misp', name: 'P', url: `${server.base}/` });
+  now = new Date('2025-03-02T11:00:01.000Z');
+  while (await pullNextDue(app.deps));
+  const held = (await org.call('GET', `/api/feed/sources/${source.body.id}`)).body;
+  expect([held.lastResult.added, held.failures, held.nextPullAt]).toEqual([1, 0, '2025-03-02T14:00:00.000Z']);
+});

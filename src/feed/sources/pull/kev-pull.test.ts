@@ -1,0 +1,246 @@
+import { sql } from 'kysely';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { dataDir } from '../../../../test/support/data.ts';
+import { startApp, type TestApp } from '../../../../test/support/harness.ts';
+import { inOrg, rows } from '../../../platform/db/db.ts';
+import { fileSource, kevCatalogue, kevRow, kevRows, readGzip } from '../../../../test/support/feed/kev-source.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+
+const statusOf = async (org: Awaited<ReturnType<TestApp['newOrg']>>, status: string): Promise<number> =>
+  (await org.call('GET', `/items?status=${status}`)).body.total;
+
+describe('good pulls', () => {
+  test('rows become items; a changed row is corrected, a repeated pull changes nothing', async () => {
+    const org = await app.newOrg();
+    const source = await fileSource(app, org, { kind: 'kev' });
+    expect(await source.pull(kevCatalogue(1, kevRows(30)))).toEqual({
+      added: 30,
+      corrected: 0,
+      retracted: 0,
+      unchanged: 0,
+      skipped: [],
+    });
+    const changed = kevRows(30).with(4, kevRow(5, { knownRansomwareCampaignUse: 'Known' }));
+    expect(await source.pull(kevCatalogue(2, changed))).toMatchObject({ added: 0, corrected: 1, unchanged: 29 });
+    expect(await source.pull(kevCatalogue(2, changed))).toMatchObject({
+      added: 0,
+      corrected: 0,
+      retracted: 0,
+      unchanged: 30,
+    });
+    const { body } = await org.call('GET', '/items?status=corrected');
+    expect(body.total).toBe(1);
+    const [item] = body.items;
+    expect(item).toMatchObject({
+      version: 2,
+      canonicalKey: 'cve:CVE-2024-0005',
+      externalId: 'CVE-2024-0005',
+      event: { status: 'corrected', severity: 'critical' },
+      source: { publisher: 'CISA', publishTime: '2024-05-01T00:00:00.000Z' },
+      affectedProducts: [{ vendor: 'Acme', product: 'Windows Gadget', versions: [] }],
+      tenantOverrides: null,
+    });
+    expect(item.lastUpdated > item.addedToFeedAt).toBe(true);
+    const detail = await org.call('GET', `/items/${item.id}`);
+    expect(detail.body.versions).toMatchObject([
+      { version: 2, cause: 'source', changed: ['severity', 'storedText'] },
+      { version: 1, cause: 'added' },
+    ]);
+  });
+
+  test('a row gone from two good pulls is retracted, not from one; back again it is a new item beside the tombstone', async () => {
+    const org = await app.newOrg();
+    const source = await fileSource(app, org, { kind: 'kev' });
+    const all = kevRows(40);
+    await source.pull(kevCatalogue(1, all));
+    expect(await source.pull(kevCatalogue(2, all.slice(1)))).toMatchObject({ retracted: 0, unchanged: 39 });
+    expect(await statusOf(org, 'retracted')).toBe(0);
+    // The same bytes repeat the last pull and count.
+    expect(await source.pull(kevCatalogue(2, all.slice(1)))).toMatchObject({ retracted: 1, unchanged: 39 });
+    expect(await statusOf(org, 'retracted')).toBe(1);
+    expect(await source.pull(kevCatalogue(3, all.slice(1)))).toMatchObject({ retracted: 0, unchanged: 39 });
+    expect(await source.pull(kevCatalogue(4, all))).toMatchObject({ added: 1, retracted: 0, unchanged: 39 });
+    const tombstone = (await org.call('GET', '/items?status=retracted')).body.items[0];
+    expect(tombstone).toMatchObject({ version: 2, canonicalKey: 'cve:CVE-2024-0001' });
+    const again = (await org.call('GET', '/items?perPage=1')).body.items[0];
+    expect(again).toMatchObject({ version: 1, canonicalKey: 'cve:CVE-2024-0001', event: { status: 'active' } });
+    expect((await org.call('GET', `/items/${again.id}`)).body.related).toEqual([tombstone.id]);
+    expect((await org.call('GET', `/items/${tombstone.id}`)).body.related).toEqual([again.id]);
+  });
+
+  test('a row that was away once and came back starts anew', async () => {
+    const org = await app.newOrg();
+    const source = await fileSource(app, org, { kind: 'kev' });
+    const all = kevRows(40);
+    const days = [all, all.slice(1), all, all.slice(1), all];
+    for (const [index, list] of days.entries())
+      expect(await source.pull(kevCatalogue(index + 1, list))).toMatchObject({ retracted: 0 });
+    expect(await statusOf(org, 'retracted')).toBe(0);
+  });
+
+  test('what is no CWE is no mapping, and a title has an end', async () => {
+    const org = await app.newOrg();
+    const source = await fileSource(app, org, { kind: 'kev' });
+    const odd = kevRow(1, { cwes: ['CWE-79', 'cwe-80', 'n/a', ' CWE-79 '], vulnerabilityName: 'x'.repeat(2_000) });
+    expect(await source.pull(kevCatalogue(1, [odd]))).toMatchObject({ added: 1 });
+    const [item] = (await org.call('GET', '/items')).body.items;
+    expect(item.classification.mappings.map(({ id }: { id: string }) => id)).toEqual(['CVE-2024-0001', 'CWE-79']);
+    expect(item.event.title).toHaveLength(500);
+  });
+
+  test('a bad row is skipped with its reason and the rest goes on', async () => {
+    const org = await app.newOrg();
+    const source = await fileSource(app, org, { kind: 'kev' });
+    const list = [...kevRows(3), kevRow(2), kevRow(9, { cveID: 'no such id' })];
+    expect(await source.pull(kevCatalogue(1, list))).toEqual({
+      added: 3,
+      corrected: 0,
+      retracted: 0,
+      unchanged: 0,
+      skipped: [
+        { entry: 'CVE-2024-0002', reason: 'stands in the catalogue more than once' },
+        { entry: 'no such id', reason: 'no valid cveID' },
+      ],
+    });
+  });
+});
+
+describe('bad pulls retract and change nothing', () => {
+  const good = kevCatalogue(10, kevRows(40));
+  const cases: [string, unknown, RegExp][] = [
+    ['cut off', JSON.stringify(good).slice(0, -50), /not valid JSON/],
+    ['empty file', '', /not valid JSON/],
+    ['empty catalogue', kevCatalogue(11, []), /lacks 5 %/],
+    ['halved', kevCatalogue(11, kevRows(20)), /lacks 5 %/],
+    ['halved, declared whole', { ...kevCatalogue(11, kevRows(20)), count: 40 }, /declares 40 rows and has 20/],
+    ['stale', kevCatalogue(9, kevRows(40).with(0, kevRow(1, { notes: 'older' }))), /older than the newest/],
+    ['something else', { hello: 'world' }, /no list/],
+    ['not UTF-8', Buffer.from([0x7b, 0xff, 0xfe]), /not UTF-8/],
+  ];
+  test.each(cases)('%s', async (_name, content, reason) => {
+    const org = await app.newOrg();
+    const source = await fileSource(app, org, { kind: 'kev' });
+    await source.pull(good);
+    const before = await org.call('GET', '/items?perPage=100');
+    for (const attempt of [1, 2, 3]) {
+      const result = await source.pull(content);
+      expect(result, `attempt ${attempt}`).toMatchObject({ added: 0, corrected: 0, retracted: 0, unchanged: 0 });
+      expect(result.error).toMatch(reason);
+      expect(result.skipped).toHaveLength(1);
+    }
+    const after = await org.call('GET', '/items?perPage=100');
+    expect(after.body).toEqual(before.body);
+    expect(after.headers['etag']).toBe(before.headers['etag']);
+    const held = (await org.call('GET', `/api/feed/sources/${source.source.id}`)).body;
+    expect(held.lastError).toMatch(reason);
+    expect(held.failures).toBe(3);
+    // A good pull afterwards goes on from the last good one.
+    expect(await source.pull(good)).toMatchObject({ unchanged: 40 });
+    expect((await org.call('GET', `/api/feed/sources/${source.source.id}`)).body).toMatchObject({
+      lastError: null,
+      failures: 0,
+    });
+  });
+});
+
+type Step = {
+  file: string;
+  initial?: boolean;
+  count: number;
+  added: string[];
+  removed: string[];
+  changed: { cveID: string; fields: Record<string, unknown> }[];
+};
+
+describe('the recorded catalogue', () => {
+  const data = dataDir();
+  test.skipIf(!data)(
+    'replaying its versions gives exactly the added and corrected items, and again nothing',
+    async () => {
+      const folder = resolve(data!, 'feed/kev');
+      const truth = JSON.parse(readFileSync(resolve(folder, 'truth.json'), 'utf8')) as {
+        steps: Step[];
+        totals: Record<string, number>;
+      };
+      const org = await app.newOrg();
+      const source = await fileSource(app, org, { kind: 'kev' });
+      let corrected = 0;
+      for (const step of truth.steps) {
+        const result = await source.pull(readGzip(resolve(folder, step.file)));
+        const added = step.initial ? step.count : step.added.length;
+        expect(result, step.file).toEqual({
+          added,
+          corrected: step.changed.length,
+          retracted: 0,
+          unchanged: step.count - added - step.changed.length,
+          skipped: [],
+        });
+        corrected += step.changed.length;
+        const changes = await changedFields(org.id, result.corrected);
+        expect(changes, step.file).toEqual(
+          new Map(step.changed.map(({ cveID, fields }) => [cveID, Object.keys(fields).toSorted()])),
+        );
+        if (step.file === 'kev-2025-02-25-2.json.gz') {
+          const cut = await source.pull(readGzip(resolve(folder, 'kev-2025-02-25.truncated.gz')));
+          expect(cut).toMatchObject({
+            added: 0,
+            corrected: 0,
+            retracted: 0,
+            error: expect.stringMatching(/not valid JSON/),
+          });
+        }
+      }
+      expect(corrected).toBe(truth.totals['changed']);
+      const last = truth.steps.at(-1)!;
+      const before = await org.call('GET', '/stats');
+      expect(before.body.totalItems).toBe(last.count);
+      for (const step of [...truth.steps.slice(0, 3), last]) {
+        expect(await source.pull(readGzip(resolve(folder, step.file)))).toMatchObject({
+          added: 0,
+          corrected: 0,
+          retracted: 0,
+        });
+      }
+      const after = await org.call('GET', '/stats');
+      expect(after.body).toEqual(before.body);
+      expect(after.headers['etag']).toBe(before.headers['etag']);
+    },
+    180_000,
+  );
+
+  /** Which lines differ between the two last versions of the items changed last: by CVE, the field names. */
+  async function changedFields(orgId: Parameters<typeof inOrg>[1], count: number): Promise<Map<string, string[]>> {
+    if (count === 0) return new Map();
+    const found = await inOrg(app.deps.db, orgId, async (tx) => {
+      const items = await rows(
+        tx,
+        sql<{ id: string; record_id: string; version: number }>`
+          select id, record_id, version from items where last_updated = (select max(last_updated) from items where version > 1)`,
+      );
+      const texts = await rows(
+        tx,
+        sql<{ item_id: string; version: number; stored_text: string }>`
+          select item_id, version, stored_text from item_versions where item_id = any(${items.map(({ id }) => id)}::uuid[])`,
+      );
+      const textOf = (id: string, version: number): string =>
+        texts.find((text) => text.item_id === id && text.version === version)!.stored_text;
+      return items
+        .filter(({ version }) => version > 1)
+        .map(({ id, record_id, version }) => ({ record_id, now: textOf(id, version), old: textOf(id, version - 1) }));
+    });
+    const lines = (text: string): Map<string, string> =>
+      new Map(text.split(/\n(?=[a-zA-Z]+: )/).map((line) => [line.split(':')[0]!, line]));
+    return new Map(
+      found.map(({ record_id, now, old }) => {
+        const [before, after] = [lines(old), lines(now)];
+        return [record_id, [...after.keys()].filter((name) => after.get(name) !== before.get(name)).toSorted()];
+      }),
+    );
+  }
+});

@@ -1,0 +1,77 @@
+import { gzipSync, zipSync } from 'fflate';
+import { afterAll, expect, test } from 'vitest';
+import { createParser } from './parser.ts';
+import { sourceFormats } from '../../formats/registry.ts';
+import { nvdPage, nvdRow } from '../../../../test/support/feed/nvd-documents.ts';
+import { osvRecord } from '../../../../test/support/feed/osv-documents.ts';
+import { stixBundle } from '../../../../test/support/feed/stix-documents.ts';
+
+const parser = createParser('.');
+afterAll(() => parser.close());
+const context = { reliability: 0.5 };
+const part = (bytes: Uint8Array | string) => ({ name: 'x.json', bytes: Buffer.from(bytes as string) });
+
+test('the same comes out of a thread as without one', async () => {
+  const text = JSON.stringify(stixBundle(['a.example', 'b.example']));
+  const [small] = (await parser.parse({ kind: 'stix', parts: [part(text)], context })).records;
+  const [packed] = (await parser.parse({ kind: 'stix', parts: [part(gzipSync(Buffer.from(text)))], context })).records;
+  const [large] = (await parser.parse({ kind: 'stix', parts: [part(text + ' '.repeat(2_000_000))], context })).records;
+  expect(packed).toEqual(small);
+  expect(large).toEqual(small);
+  const zip = zipSync({ 'a.json': Buffer.from(JSON.stringify(osvRecord('PYSEC-2024-1'))) });
+  expect((await parser.parse({ kind: 'osv', parts: [part(zip)], context })).records).toHaveLength(1);
+});
+
+test('a refusal keeps its reason', async () => {
+  const refused = parser.parse({
+    kind: 'stix',
+    parts: [part(`{"type":"bundle","objects":[${' '.repeat(2_000_000)}`)],
+    context,
+  });
+  await expect(refused).rejects.toThrow('not valid JSON');
+});
+
+test('a page that a pull reads on its way leaves the main thread free', async () => {
+  const { objects } = stixBundle(Array.from({ length: 40_000 }, (_, n) => `host-${n}.example`)) as {
+    objects: object[];
+  };
+  const page = { bytes: Buffer.from(JSON.stringify({ more: true, next: 'n', objects })), url: 'x', contentType: '' };
+  expect(page.bytes.length).toBeGreaterThan(8_000_000);
+  let ticks = 0;
+  const timer = setInterval(() => void (ticks += 1), 10);
+  const read = await parser.digest({ kind: 'taxii', documents: [page] });
+  clearInterval(timer);
+  expect(ticks).toBeGreaterThan(5);
+  expect(read).toMatchObject({ next: 'n', count: 40_001 });
+  const bytes = Buffer.from('["no envelope"]'.padEnd(100_000));
+  const refused = parser.digest({ kind: 'taxii', documents: [{ ...page, bytes }] });
+  await expect(refused).rejects.toThrow('no TAXII answer');
+}, 180_000);
+
+test.each(['nvd', 'csaf'] as const)('a list of %s is read in a thread as it is without one', async (kind) => {
+  const text =
+    kind === 'nvd'
+      ? JSON.stringify(nvdPage(Array.from({ length: 200 }, (_, n) => nvdRow(`CVE-2024-${1_000 + n}`))))
+      : Array.from({ length: 5_000 }, (_, n) => `"2024/a-${n}.json","2024-01-01T00:00:00Z"`).join('\n');
+  const document = { bytes: Buffer.from(text), url: 'https://a.example/changes.csv', contentType: undefined };
+  expect(document.bytes.length).toBeGreaterThan(64 * 1024);
+  expect(await parser.digest({ kind, documents: [document] })).toEqual(sourceFormats[kind].digest!([document]));
+});
+
+test('a bundle of 50 MB leaves the main thread free', async () => {
+  const filler = Array.from({ length: 100_000 }, (_, n) => ({
+    id: `note--${n}`,
+    type: 'note',
+    created: '2024-01-01T00:00:00Z',
+    text: 'x'.repeat(500),
+  }));
+  const bytes = Buffer.from(JSON.stringify({ ...stixBundle(['a.example']), objects: filler }));
+  expect(bytes.length).toBeGreaterThan(40_000_000);
+  let ticks = 0;
+  const timer = setInterval(() => void (ticks += 1), 10);
+  const { records, skipped } = await parser.parse({ kind: 'stix', parts: [{ name: 'x', bytes }], context });
+  clearInterval(timer);
+  expect([records.length, skipped.length]).toEqual([0, 100_000]);
+  // On this thread nothing else would have had its turn.
+  expect(ticks).toBeGreaterThan(5);
+}, 180_000);

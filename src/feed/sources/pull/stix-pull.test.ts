@@ -1,0 +1,183 @@
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { sql } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import { dataDir } from '../../../../test/support/data.ts';
+import { startApp, type TestApp } from '../../../../test/support/harness.ts';
+import { acrossOrgs, rows } from '../../../platform/db/db.ts';
+import { FeedItem } from '../../items/item.schema.ts';
+import { fileSource, kevCatalogue, kevRows, readGzip } from '../../../../test/support/feed/kev-source.ts';
+import { stixBundle } from '../../../../test/support/feed/stix-documents.ts';
+
+let app: TestApp;
+let now = new Date('2024-01-05T10:20:30.000Z');
+beforeAll(async () => {
+  app = await startApp({ clock: () => now });
+});
+
+test('corrected, revoked and returned; an older bundle changes nothing', async () => {
+  const org = await app.newOrg();
+  const source = await fileSource(app, org, { kind: 'stix' });
+  expect(await source.pull(stixBundle(['a.example']))).toMatchObject({ added: 1 });
+  const newer = stixBundle(['a.example', 'b.example'], { modified: '2024-01-02T00:00:00.000Z' });
+  expect(await source.pull(newer)).toMatchObject({ corrected: 1 });
+  expect(await source.pull(stixBundle(['a.example']))).toMatchObject({
+    added: 0,
+    corrected: 0,
+    retracted: 0,
+    unchanged: 1,
+  });
+  // A dropped entry is not a retraction.
+  expect(await source.pull({ type: 'bundle', id: 'bundle--b2', objects: [] })).toMatchObject({
+    retracted: 0,
+    unchanged: 0,
+  });
+  expect((await org.call('GET', '/items')).body.items[0]).toMatchObject({ version: 2, event: { status: 'corrected' } });
+  const revoked = stixBundle(['a.example'], { modified: '2024-01-03T00:00:00.000Z', revoked: true });
+  expect(await source.pull(revoked)).toMatchObject({ retracted: 1 });
+  expect(await source.pull(revoked)).toMatchObject({ retracted: 0, unchanged: 1 });
+  const [item] = (await org.call('GET', '/items')).body.items;
+  expect(item).toMatchObject({
+    version: 3,
+    event: { status: 'retracted', title: 'A made-up report' },
+    source: { tlp: 'AMBER' },
+  });
+  expect(item.iocs.domains).toMatchObject([{ value: 'a.example', status: 'revoked' }]);
+  expect(await source.pull(newer)).toMatchObject({ added: 0, corrected: 0 });
+  expect(await source.pull(stixBundle(['c.example'], { modified: '2024-01-04T00:00:00.000Z' }))).toMatchObject({
+    added: 1,
+  });
+  expect((await org.call('GET', '/items')).body.total).toBe(2);
+});
+
+test('one first seen withdrawn is made as a tombstone', async () => {
+  const org = await app.newOrg();
+  const source = await fileSource(app, org, { kind: 'stix' });
+  expect(await source.pull(stixBundle(['a.example'], { revoked: true }))).toMatchObject({ added: 1 });
+  expect((await org.call('GET', '/items')).body.items[0]).toMatchObject({ version: 1, event: { status: 'retracted' } });
+});
+
+test('an indicator expires at the full hour after its time, with another tag and no new version', async () => {
+  const org = await app.newOrg();
+  const source = await fileSource(app, org, { kind: 'stix' });
+  now = new Date('2024-01-05T10:20:30.000Z');
+  await source.pull(stixBundle(['a.example']));
+  const look = async () => {
+    const { body, headers } = await org.call('GET', '/items');
+    return { status: body.items[0].iocs.domains[0].status, version: body.items[0].version, tag: headers['etag'] };
+  };
+  const first = await look();
+  expect(first).toMatchObject({ status: 'active', version: 1 });
+  // Published 2024-01-01, and a domain lives 180 days.
+  now = new Date('2024-06-28T23:59:59.000Z');
+  expect(await look()).toMatchObject({ status: 'active' });
+  now = new Date('2024-06-29T00:00:00.000Z');
+  const last = await look();
+  expect(last).toMatchObject({ status: 'expired', version: 1 });
+  expect(last.tag).not.toBe(first.tag);
+  const [item] = (await org.call('GET', '/items')).body.items;
+  expect((await org.call('GET', `/items/${item.id}`)).body.iocs.domains[0].status).toBe('expired');
+  now = new Date('2024-01-05T10:20:30.000Z');
+});
+
+test('what is read differently makes a version, and corrects and counts nothing', async () => {
+  const org = await app.newOrg();
+  const source = await fileSource(app, org, { kind: 'stix' });
+  await source.pull(stixBundle(['a.example']));
+  await org.call('PUT', `/api/feed/sources/${source.source.id}`, { publisher: 'Somebody' });
+  expect(await source.pull(stixBundle(['a.example']))).toEqual({
+    added: 0,
+    corrected: 0,
+    retracted: 0,
+    unchanged: 1,
+    skipped: [],
+  });
+  const [item] = (await org.call('GET', '/items')).body.items;
+  expect(item).toMatchObject({ version: 2, event: { status: 'active' }, source: { publisher: 'Somebody' } });
+  expect((await org.call('GET', `/items/${item.id}`)).body.versions[0]).toMatchObject({
+    cause: 'reanalysis',
+    changed: ['publisher'],
+  });
+});
+
+test('added times strictly increase with the sequence of the pool, even while the clock stands', async () => {
+  const org = await app.newOrg();
+  const [one, two] = [await fileSource(app, org, { kind: 'kev' }), await fileSource(app, org, { kind: 'kev' })];
+  await Promise.all([one.pull(kevCatalogue(1, kevRows(3))), two.pull(kevCatalogue(1, kevRows(2)))]);
+  await one.pull(kevCatalogue(2, kevRows(4)));
+  const { body } = await org.call('GET', '/items');
+  const times = [...new Set<string>(body.items.map((item: FeedItem) => item.addedToFeedAt))];
+  expect(times).toHaveLength(3);
+  const seqs = await acrossOrgs(app.deps.db, (tx) =>
+    rows(
+      tx,
+      sql<{
+        seq: number;
+        at: Date;
+      }>`select distinct seq, added_to_feed_at as at from items where organization_id = ${org.id} order by seq`,
+    ),
+  );
+  expect(seqs.map(({ at }) => at.toISOString())).toEqual(times.toSorted());
+});
+
+test('include and exclude leave records out by name, and what is left out is not missing', async () => {
+  const org = await app.newOrg();
+  const source = await fileSource(app, org, {
+    kind: 'kev',
+    include: ['vulnerability 1'],
+    exclude: ['VULNERABILITY 12'],
+  });
+  const result = await source.pull(kevCatalogue(1, kevRows(20)));
+  expect(result).toMatchObject({ added: 10, retracted: 0 });
+  expect(result.skipped).toHaveLength(10);
+});
+
+const data = dataDir();
+test.skipIf(!data)(
+  'every recorded bundle fills the feed; each span of each item re-checks against the stored text',
+  async () => {
+    const org = await app.newOrg();
+    const folder = resolve(data!, 'feed/stix');
+    const files = (readdirSync(folder, { recursive: true }) as string[]).filter((name) =>
+      /(?:unit42|amnesty|misp-stix|visualization).*\.json\.gz$/.test(name),
+    );
+    expect(files).toHaveLength(30);
+    for (const file of files) {
+      const source = await fileSource(app, org, { kind: 'stix', name: file });
+      const first = await source.pull(readGzip(join(folder, file)));
+      expect(first, file).toMatchObject({ corrected: 0, retracted: 0, skipped: [] });
+      expect(first.added, file).toBeGreaterThan(0);
+      expect(await source.pull(readGzip(join(folder, file))), file).toMatchObject({
+        added: 0,
+        corrected: 0,
+        unchanged: first.added,
+      });
+    }
+    const kev = await fileSource(app, org, { kind: 'kev' });
+    await kev.pull(readGzip(resolve(data!, 'feed/kev/kev-latest.json.gz')));
+    const stored = await acrossOrgs(app.deps.db, (tx) =>
+      rows(
+        tx,
+        sql<{
+          doc: string;
+          stored_text: string;
+        }>`select v.doc, v.stored_text from item_versions v where v.organization_id = ${org.id}`,
+      ),
+    );
+    expect(stored.length).toBeGreaterThan(1_352 + 30);
+    for (const { doc, stored_text } of stored) {
+      const item = FeedItem.parse(JSON.parse(doc));
+      for (const { text, charSpan } of item.provenance.supportingPassages) {
+        expect(text).not.toBe('');
+        expect(stored_text.slice(charSpan.start, charSpan.end)).toBe(text);
+      }
+      for (const { evidenceRef } of item.classification.attack) {
+        const index = /^provenance\.supportingPassages\[(\d+)\]$/.exec(evidenceRef)![1];
+        expect(item.provenance.supportingPassages[Number(index)]).toBeDefined();
+      }
+    }
+    const stats = (await org.call('GET', '/stats')).body;
+    expect(stats.totalItems).toBe(stored.length);
+    expect(Object.values<number>(stats.severityBreakdown).reduce((a, b) => a + b)).toBe(stored.length);
+  },
+);

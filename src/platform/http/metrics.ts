@@ -1,0 +1,42 @@
+import { Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { App } from './app-type.ts';
+
+export type Metrics = { registry: Registry; requests: Histogram<'method' | 'route' | 'status'> };
+
+/** Figures of this process. One registry a process; tests that build several apps each have their own. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'tocsin_http_request_seconds',
+    help: 'Time to answer, by route and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers: [registry],
+  });
+  return { registry, requests };
+}
+
+/** Counts every answer, and serves `GET /metrics` in Prometheus text. */
+export function measureRequests(app: App, metrics: Metrics): void {
+  const observers = new Map<string, (seconds: number) => void>();
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unknown';
+    const key = `${request.method} ${reply.statusCode} ${route}`;
+    let observe = observers.get(key);
+    if (!observe) {
+      const child = metrics.requests.labels({ method: request.method, route, status: String(reply.statusCode) });
+      observers.set(key, (observe = (seconds) => child.observe(seconds)));
+    }
+    observe(reply.elapsedTime / 1000);
+    done();
+  });
+  app.route({
+    method: 'GET',
+    url: '/metrics',
+    config: { open: true },
+    schema: { hide: true },
+    handler: async (_request, reply) =>
+      reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
+  });
+}

@@ -1,0 +1,60 @@
+import { afterEach, expect, test } from 'vitest';
+import type { TestTask } from '../../../../test/support/platform/echo-thread.ts';
+import { createThreads, type Threads, type ThreadSettings } from './thread-pool.ts';
+
+const open: Threads<TestTask, unknown>[] = [];
+afterEach(() => Promise.all(open.splice(0).map((threads) => threads.close())));
+
+function start(more: Partial<ThreadSettings> = {}): Threads<TestTask, unknown> {
+  const file = new URL('../../../../test/support/platform/echo-thread.ts', import.meta.url);
+  const threads = createThreads<TestTask, unknown>({ file, threadsMax: 1, waitingMax: 2, memoryMb: 64, ...more });
+  open.push(threads);
+  return threads;
+}
+const patient = { timeoutMs: 20_000 };
+
+test('tasks are answered in their order, and an error of a task is its own only', async () => {
+  const threads = start({ waitingMax: 20 });
+  const many = Array.from({ length: 10 }, (_, echo) => threads.run({ echo }, patient));
+  expect(await Promise.all(many)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  await expect(threads.run({ fail: 'no such thing' }, patient)).rejects.toThrow('no such thing');
+  expect(await threads.run({ echo: 'still here' }, patient)).toBe('still here');
+});
+
+test('a task that takes too long is ended, and what waited behind it goes on', async () => {
+  const threads = start();
+  const endless = threads.run({ spin: true }, { timeoutMs: 300 });
+  const behind = threads.run({ echo: 1 }, patient);
+  await expect(endless).rejects.toMatchObject({ reason: 'timeout', message: 'it took longer than 0.3 seconds' });
+  expect(await behind).toBe(1);
+});
+
+test('a thread that dies fails its task alone', async () => {
+  const threads = start();
+  const dead = threads.run({ exit: true }, patient);
+  const behind = threads.run({ echo: 1 }, patient);
+  await expect(dead).rejects.toMatchObject({ reason: 'crashed' });
+  expect(await behind).toBe(1);
+});
+
+test('what waits is bounded, and a signal takes a task out wherever it is', async () => {
+  const threads = start();
+  const stop = [new AbortController(), new AbortController()];
+  const running = threads.run({ spin: true }, { ...patient, signal: stop[0]!.signal });
+  const waiting = threads.run({ spin: true }, { ...patient, signal: stop[1]!.signal });
+  const last = threads.run({ echo: 'last' }, patient);
+  await expect(threads.run({ echo: 'too many' }, patient)).rejects.toMatchObject({ reason: 'full' });
+  for (const one of stop) one.abort();
+  await expect(running).rejects.toMatchObject({ reason: 'stopped' });
+  await expect(waiting).rejects.toMatchObject({ reason: 'stopped' });
+  expect(await last).toBe('last');
+});
+
+test('closing rejects what runs and what waits', async () => {
+  const threads = start();
+  const tasks = [threads.run({ spin: true }, patient), threads.run({ echo: 1 }, patient)];
+  const ended = Promise.allSettled(tasks);
+  await threads.close();
+  expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await expect(threads.run({ echo: 1 }, patient)).rejects.toMatchObject({ reason: 'stopped' });
+});

@@ -1,0 +1,111 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { sql } from 'kysely';
+import { afterAll, expect, test } from 'vitest';
+import { inOrg, rows } from '../db/db.ts';
+import { startApp } from '../../../test/support/harness.ts';
+import { exampleServer } from '../../../test/support/models/mcp-server.ts';
+
+const settings = { house: { url: 'http://127.0.0.1:9/mcp' } };
+const env = {
+  TOCSIN_FETCH_ALLOW: '127.0.0.1',
+  TOCSIN_LOG_LEVEL: 'fatal',
+  TOCSIN_MCP_SERVERS: JSON.stringify(settings),
+};
+const { deps, newOrg } = await startApp({ env });
+const org = await newOrg();
+const key = 'k3y-that-nobody-sees';
+
+const seen: string[] = [];
+let redirects = false;
+const server = createServer((request, response) => {
+  seen.push(String(request.headers['x-key']));
+  if (redirects) return void response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end();
+  if (request.headers['x-key'] !== key)
+    return void response.writeHead(401).end(`not ${String(request.headers['x-key'])}`);
+  void (async () => {
+    const transport = new StreamableHTTPServerTransport({});
+    await exampleServer().connect(transport as never);
+    await transport.handleRequest(request, response);
+  })();
+});
+await new Promise<void>((done) => {
+  server.listen(0, '127.0.0.1', done);
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+const body = { name: 'intel', url, headers: { 'x-key': key } };
+
+test('a server that an organization adds gives its tools to that organization alone', async () => {
+  const made = await org.call('POST', '/api/mcp-servers', body);
+  expect([made.status, made.body]).toMatchObject([200, { name: 'intel', url, headerNames: ['x-key'], tools: null }]);
+  const one = `/api/mcp-servers/${made.body.id}`;
+  expect((await org.call('POST', `${one}/check`)).body).toMatchObject({
+    ok: true,
+    tools: ['intel__whois', 'intel__fail'],
+  });
+  const named = async (by = org) => (await deps.mcp!.list(by.id)).map(({ name }) => name);
+  expect(await named()).toEqual(['intel__whois', 'intel__fail']);
+  const stranger = await newOrg();
+  expect(await named(stranger)).toEqual([]);
+  expect(await deps.mcp!.find(stranger.id, 'intel__whois')).toBeUndefined();
+  const tool = (await deps.mcp!.find(org.id, 'intel__whois'))!;
+  expect(await tool.run({ name: 'evil.example' }, AbortSignal.timeout(5_000))).toContain('evil.example');
+  await org.call('PUT', one, { tools: ['fail'], name: 'renamed' });
+  expect(await named()).toEqual(['renamed__fail']);
+  expect((await org.call('GET', '/api/mcp-servers')).body.servers).toHaveLength(1);
+  await org.call('DELETE', one);
+  expect(await named()).toEqual([]);
+});
+
+test('its headers are stored sealed and shown nowhere, not by what the server says either', async () => {
+  const wrong = `${key}-but-wrong`;
+  const { body: made } = await org.call('POST', '/api/mcp-servers', { ...body, headers: { 'x-key': wrong } });
+  const check = await org.call('POST', `/api/mcp-servers/${made.id}/check`);
+  expect([check.status, check.body.code]).toEqual([422, 'check_failed']);
+  expect(seen).toContain(wrong);
+  const stored = await inOrg(deps.db, org.id, (tx) =>
+    rows(tx, sql`select m::text as row, encode(sealed, 'escape') as sealed from mcp_servers m`),
+  );
+  const audit = await org.call('GET', '/api/audit?limit=200');
+  expect(JSON.stringify([made, check, stored, audit])).not.toContain(key);
+  const elsewhere = await org.call('PUT', `/api/mcp-servers/${made.id}`, { url: 'http://127.0.0.1:9/' });
+  expect([elsewhere.status, elsewhere.body.errors[0].pointer]).toEqual([400, '/headers']);
+  await org.call('DELETE', `/api/mcp-servers/${made.id}`);
+});
+
+test('a redirect is not followed', async () => {
+  const { body: made } = await org.call('POST', '/api/mcp-servers', body);
+  redirects = true;
+  const check = await org.call('POST', `/api/mcp-servers/${made.id}/check`);
+  redirects = false;
+  expect([check.status, check.body.detail]).toEqual([422, expect.stringContaining('redirect')]);
+  await org.call('DELETE', `/api/mcp-servers/${made.id}`);
+});
+
+test.each([
+  [{ name: 'a b' }, 400, '/name'],
+  [{ command: 'sh' }, 400, '/command'],
+  [{ url: 'http://intel.example/mcp' }, 400, '/url'],
+  [{ url: 'https://u:p@intel.example/mcp' }, 400, '/url'],
+  [{ headers: { 'x-key': 'a\nb' } }, 400, '/headers/x-key'],
+  [{ name: 'house' }, 409, undefined],
+])('%j is refused', async (given, status, pointer) => {
+  const answer = await org.call('POST', '/api/mcp-servers', { ...body, ...given });
+  expect([answer.status, answer.body.errors?.[0]?.pointer]).toEqual([status, pointer]);
+});
+
+test('a private address that no setting allows is not reached', async () => {
+  const { body: made } = await org.call('POST', '/api/mcp-servers', { ...body, url: 'https://10.0.0.1/mcp' });
+  const check = await org.call('POST', `/api/mcp-servers/${made.id}/check`);
+  expect([check.status, check.body.detail]).toEqual([422, expect.stringContaining('TOCSIN_FETCH_ALLOW')]);
+});
+
+test('a name is taken once', async () => {
+  expect((await org.call('POST', '/api/mcp-servers', { ...body, name: 'twice' })).status).toBe(200);
+  expect((await org.call('POST', '/api/mcp-servers', { ...body, name: 'twice' })).status).toBe(409);
+});

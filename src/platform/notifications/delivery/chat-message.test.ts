@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { slackMessage, teamsMessage } from './chat-message.ts';
+import type { EventBody } from '../event-types.ts';
+
+const hit: EventBody = {
+  id: '0199',
+  type: 'hit.created',
+  timestamp: '2026-01-05T09:00:00.000Z',
+  organizationId: 'org',
+  revision: 1,
+  data: {
+    headline: 'ada signed in from a <new> country & more',
+    severity: 'high',
+    entity: 'ada',
+    confidence: 80,
+    summary: 'See [here](https://evil.example) <!channel> *now*',
+    nextStep: 'Ask ada.',
+  },
+};
+
+type Part = Record<string, unknown>;
+
+/** Every object in a value, with itself. */
+function partsOf(value: unknown): Part[] {
+  if (value === null || typeof value !== 'object') return [];
+  const inner = Object.values(value).flatMap(partsOf);
+  return Array.isArray(value) ? inner : [value as Part, ...inner];
+}
+
+test('a Slack message has the documented shape', () => {
+  expect(slackMessage(hit)).toEqual({
+    text: 'New hit: ada signed in from a &lt;new&gt; country &amp; more',
+    unfurl_links: false,
+    unfurl_media: false,
+    blocks: [
+      {
+        type: 'header',
+        text: { type: 'plain_text', text: 'New hit: ada signed in from a <new> country & more', emoji: false },
+      },
+      {
+        type: 'section',
+        fields: ['Severity: high', 'Entity: ada', 'Confidence: 80', 'Next: Ask ada.'].map((text) => ({
+          type: 'plain_text',
+          text,
+          emoji: false,
+        })),
+      },
+      {
+        type: 'section',
+        text: { type: 'plain_text', text: 'See [here](https://evil.example) <!channel> *now*', emoji: false },
+      },
+      {
+        type: 'context',
+        elements: [{ type: 'plain_text', text: 'hit.created · 2026-01-05T09:00:00.000Z · 0199', emoji: false }],
+      },
+    ],
+  });
+});
+
+test('a Teams message is an Adaptive Card without Markdown', () => {
+  const { type, attachments } = teamsMessage(hit) as { type: string; attachments: Part[] };
+  const [card] = attachments;
+  expect([type, attachments.length, card!['contentType']]).toEqual([
+    'message',
+    1,
+    'application/vnd.microsoft.card.adaptive',
+  ]);
+  expect(card!['content']).toMatchObject({
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+  });
+  const body = (card!['content'] as { body: Part[] }).body;
+  expect(new Set(body.map((block) => block['type']))).toEqual(new Set(['RichTextBlock']));
+  expect(JSON.stringify(body)).toContain('See [here](https://evil.example) <!channel> *now*');
+});
+
+const text = fc.string({ unit: 'binary', maxLength: 4000 });
+test('whatever stands in an event stays plain text within the limits of both', () => {
+  fc.assert(
+    fc.property(
+      fc.record({ headline: text, summary: text, entity: text, nextStep: text, severity: text, name: text }),
+      fc.constantFrom('hit.created', 'run.failed', 'feed.item.added', 'output.test'),
+      (data, type) => {
+        const slack = slackMessage({ ...hit, type, data }) as { text: string; blocks: Part[] };
+        expect(slack.text).not.toMatch(/[<>]/);
+        expect(slack.blocks.length).toBeLessThanOrEqual(50);
+        const parts = partsOf(slack.blocks);
+        expect(parts.some((part) => part['type'] === 'mrkdwn')).toBe(false);
+        for (const part of parts.filter((one) => one['type'] === 'plain_text')) {
+          expect([...(part['text'] as string)].length).toBeLessThanOrEqual(2000);
+          expect(part['text']).not.toBe('');
+        }
+        const header = slack.blocks[0]!['text'] as { text: string };
+        expect([...header.text].length).toBeLessThanOrEqual(150);
+        const card = partsOf(teamsMessage({ ...hit, type, data }));
+        expect(card.some((part) => part['type'] === 'TextBlock')).toBe(false);
+        expect(JSON.stringify(card[0]).length).toBeLessThan(28_000);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,96 @@
+import { sql } from 'kysely';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { acrossOrgs, inOrg, rows } from '../db/db.ts';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { eventTypes } from './event-types.ts';
+import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
+
+const { deps, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_LOG_LEVEL: 'fatal' } });
+const receiver = await startReceiver();
+afterAll(() => receiver.close());
+beforeEach(async () => {
+  receiver.received.length = 0;
+  receiver.reply(() => ({ status: 200 }));
+  // What an earlier test left waiting is not this one's.
+  await acrossOrgs(deps.db, (tx) => sql`delete from outputs`.execute(tx));
+});
+
+type Given = Record<string, unknown>;
+async function newOutput(org: TestOrg, given: Given = {}) {
+  const body = { kind: 'webhook', name: 'SOC', url: receiver.url, eventTypes, ...given };
+  const answer = await org.call('POST', '/api/outputs', body);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  return answer.body;
+}
+
+test('secrets are shown once, stored sealed, and rotate with an overlap', async () => {
+  const org = await newOrg();
+  const made = await newOutput(org);
+  expect(made.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect((await org.call('GET', `/api/outputs/${made.id}`)).body).not.toHaveProperty('secret');
+  const stored = await inOrg(deps.db, org.id, (tx) => rows(tx, sql<Given>`select * from outputs`));
+  expect(JSON.stringify(stored)).not.toContain(made.secret);
+  const { secret } = (await org.call('POST', `/api/outputs/${made.id}/rotate`)).body;
+  expect(secret).not.toBe(made.secret);
+  await org.call('POST', `/api/outputs/${made.id}/test`);
+  expect([made.secret, secret].map((one) => isSigned(receiver.received[0]!, one))).toEqual([true, true]);
+  await org.call('POST', `/api/outputs/${made.id}/rotate`, { overlapSeconds: 0 });
+  await org.call('POST', `/api/outputs/${made.id}/test`);
+  expect([made.secret, secret].map((one) => isSigned(receiver.received[1]!, one))).toEqual([false, false]);
+  const audit = JSON.stringify((await org.call('GET', '/api/audit')).body);
+  for (const one of [made.secret, secret]) expect(audit).not.toContain(one);
+});
+
+test('the address of a chat is a secret, and what GET shows of it can be sent back', async () => {
+  const org = await newOrg();
+  const secretPath = `${receiver.url}/T000/B000/verysecret`;
+  const made = await newOutput(org, { kind: 'slack', url: secretPath });
+  expect(made).toMatchObject({ secret: null, url: `${new URL(receiver.url).origin}/…` });
+  const shown = (await org.call('GET', `/api/outputs/${made.id}`)).body;
+  expect((await org.call('PUT', `/api/outputs/${made.id}`, { ...shown, name: 'Chat' })).body.name).toBe('Chat');
+  expect((await org.call('POST', `/api/outputs/${made.id}/test`)).body.state).toBe('delivered');
+  expect(receiver.received[0]!.path).toContain('verysecret');
+  expect(JSON.stringify((await org.call('GET', '/api/audit')).body)).not.toContain('verysecret');
+  expect((await org.call('POST', `/api/outputs/${made.id}/rotate`)).status).toBe(409);
+});
+
+test.each([
+  ['http://203.0.113.9/', 'https_needed'],
+  ['https://10.1.2.3/', 'private_address'],
+  ['https://[::1]/', 'private_address'],
+  ['https://169.254.169.254/latest', 'private_address'],
+  ['https://user:pass@hooks.example.com/', 'invalid_url'],
+  ['ftp://hooks.example.com/', 'https_needed'],
+  ['nonsense', 'invalid_url'],
+])('the address %s is refused', async (url, code) => {
+  const org = await newOrg();
+  const answer = await org.call('POST', '/api/outputs', { kind: 'webhook', name: 'x', url });
+  expect([answer.status, answer.body.errors[0].pointer, answer.body.errors[0].code]).toEqual([400, '/url', code]);
+});
+
+test('a redirect is followed with the body where it keeps the method, and never to a private address', async () => {
+  const org = await newOrg();
+  const { id, secret } = await newOutput(org);
+  const send = async () => (await org.call('POST', `/api/outputs/${id}/test`)).body;
+  receiver.reply(({ path }) => (path === '/hook' ? { status: 308, headers: { location: '/moved' } } : { status: 200 }));
+  expect((await send()).state).toBe('delivered');
+  expect([receiver.received[1]!.path, isSigned(receiver.received[1]!, secret)]).toEqual(['/moved', true]);
+  receiver.reply(() => ({ status: 307, headers: { location: 'http://127.0.0.2:9/' } }));
+  expect(await send()).toMatchObject({ state: 'failed', lastError: expect.stringContaining('not a public address') });
+  receiver.reply(() => ({ status: 302, headers: { location: '/moved' } }));
+  expect(await send()).toMatchObject({ state: 'failed', lastStatus: 302 });
+});
+
+test('a test is one try, and works where the destination is off', async () => {
+  const org = await newOrg();
+  const { id } = await newOutput(org, { enabled: false });
+  receiver.reply(() => ({ status: 500, body: 'broken' }));
+  expect((await org.call('POST', `/api/outputs/${id}/test`)).body).toMatchObject({
+    state: 'failed',
+    tries: 1,
+    nextTryAt: null,
+    lastStatus: 500,
+    lastError: 'status 500: broken',
+    eventType: 'output.test',
+  });
+});

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { text } from '../lib/text/bounded-text.ts';
+import { scopes } from './caller.ts';
+import { Instant } from '../lib/instant.ts';
+
+const Name = text({ min: 1, max: 255 });
+
+export const CreateKey = z.strictObject({
+  name: Name,
+  scopes: z
+    .array(z.enum(scopes))
+    .min(1)
+    .optional()
+    .describe('Default: the scopes of the calling key, without `feed:admin`.'),
+  expiresAt: Instant.nullable().optional(),
+});
+export type CreateKey = z.infer<typeof CreateKey>;
+
+export const RotateKey = z.strictObject({
+  overlapSeconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(2_592_000)
+    .optional()
+    .describe('How long the old secret still works; default 0.'),
+});
+export type RotateKey = z.infer<typeof RotateKey>;
+
+export const Key = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.string()),
+    createdAt: z.string(),
+    expiresAt: z.string().nullable(),
+    revokedAt: z.string().nullable(),
+    fromEnvironment: z.boolean(),
+  })
+  .meta({ id: 'Key' });
+export type Key = z.infer<typeof Key>;
+
+export const KeyWithSecret = Key.extend({
+  key: z.string().nullable().describe('Shown once; null where the answer is a replay by Idempotency-Key.'),
+  code: z.literal('secret_already_shown').optional(),
+});
+export type KeyWithSecret = z.infer<typeof KeyWithSecret>;
+
+export const KeyList = z.object({ keys: z.array(Key), nextCursor: z.string().nullable() });
+export type KeyList = z.infer<typeof KeyList>;
+
+export const AuditEntry = z
+  .object({
+    id: z.string(),
+    at: z.string(),
+    keyId: z.string().nullable(),
+    action: z.string(),
+    resourceType: z.string(),
+    resourceId: z.string(),
+    before: z.unknown(),
+    after: z.unknown(),
+  })
+  .meta({ id: 'AuditEntry' });
+export const AuditList = z.object({ entries: z.array(AuditEntry), nextCursor: z.string().nullable() });
+export type AuditList = z.infer<typeof AuditList>;

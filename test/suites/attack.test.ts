@@ -1,0 +1,69 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { builtinDetections } from '../../src/detection/built-in/registry.ts';
+import { runDue } from '../../src/detection/runs/workers/run-due.ts';
+import { dataDir } from '../support/data.ts';
+import { startApp } from '../support/harness.ts';
+
+const folder = dataDir();
+
+/** What the simulated attack did: which shipped detection names it, whom, the API calls, and the technique (ATT&CK). */
+const attack = [
+  ['aws-cloudtrail-disabled', 'user/bert-jan', ['StopLogging', 'DeleteTrail', 'PutEventSelectors'], 'T1562.008'],
+  ['aws-new-user-made-admin', 'malicious-iam-user', ['CreateUser', 'AttachUserPolicy', 'CreateAccessKey'], 'T1136.003'],
+  ['aws-secrets-harvested', 'user/bert-jan', [], 'T1555.006'],
+  ['aws-data-shared-outside', 'user/bert-jan', ['ModifyImageAttribute', 'ModifySnapshotAttribute'], 'T1537'],
+  ['aws-outside-trust', 'user/bert-jan', ['UpdateAssumeRolePolicy', 'CreateTrustAnchor'], 'T1098'],
+  ['aws-guardrails-removed', 'role/stratus-red-team-leave-org-role', ['LeaveOrganization'], 'T1666'],
+  ['aws-instance-secrets-collected', 'role/stratus-red-team-ec2-get-password-data-role', ['GetPasswordData'], 'T1552'],
+  ['aws-security-group-opened', 'user/bert-jan', ['AuthorizeSecurityGroupIngress'], 'T1562.007'],
+] as const;
+
+test.skipIf(folder === undefined)(
+  'shipped detections find what the recorded attack did, with its rows as evidence',
+  async () => {
+    let now = new Date('2023-07-10T11:00:00Z');
+    const { newOrg, deps } = await startApp({ clock: () => now });
+    const org = await newOrg();
+    const ids = new Map<string, string>();
+    for (const [shipped] of attack) {
+      const { name, category, systemPrompt, query, cadence, entityField } = builtinDetections[shipped];
+      const body = {
+        name,
+        detectionCategory: category,
+        systemPrompt,
+        detectionQuery: query,
+        detectionCadence: cadence,
+        entityField,
+      };
+      ids.set(shipped, (await org.call('POST', '/api/detections', body)).body.id);
+    }
+    now = new Date('2023-07-10T12:45:00Z');
+    const logs = join(folder!, 'logs/cloudtrail');
+    let accepted = 0;
+    for (const name of readdirSync(logs).filter((file) => file.endsWith('.gz'))) {
+      const receipt = await org.call('POST', '/api/logs/cloudtrail', readFileSync(join(logs, name)), {
+        'content-encoding': 'gzip',
+      });
+      accepted += receipt.body.accepted;
+    }
+    expect(accepted).toBe(2900);
+    now = new Date('2023-07-10T13:00:00Z');
+    await runDue(deps, now);
+    for (const [shipped, entity, calls, technique] of attack) {
+      expect(builtinDetections[shipped].tags.join(' '), shipped).toContain(`attack.${technique.toLowerCase()}`);
+      const { body } = await org.call('GET', `/api/hits?detection=${ids.get(shipped)}`);
+      const hit = body.hits.find((one: { entity: string }) => one.entity.endsWith(entity));
+      expect(hit, `${shipped} names ${entity}`).toBeDefined();
+      const detail = (await org.call('GET', `/api/hits/${hit.id}`)).body;
+      const rowIds = new Set(detail.rows.map((row: { rowId: string }) => row.rowId));
+      expect(detail.evidence.length, shipped).toBeGreaterThan(0);
+      for (const { rowId, field, value } of detail.evidence) {
+        expect(rowIds.has(rowId), shipped).toBe(true);
+        expect(detail.rows.find((row: { rowId: string }) => row.rowId === rowId).fields[field]).toContain(value);
+      }
+      for (const call of calls) expect(JSON.stringify(detail.rows), `${shipped} shows ${call}`).toContain(call);
+    }
+  },
+);

@@ -1,0 +1,73 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { multiplyFeed } from '../../bench/feed-load.ts';
+import { firstNumber, pullSeeds, seedsOf } from '../../bench/feed-seeds.ts';
+import { acrossOrgs, rows, type Db } from '../../src/platform/db/db.ts';
+import { done } from '../support/walk/fill-organization.ts';
+import { startApp, type TestApp } from '../support/harness.ts';
+
+const [numbers, copies] = [40, 3];
+const day = new Date();
+
+/** A program that has read the entries of so many numbers. */
+async function filled(first: number): Promise<TestApp> {
+  const app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+  const org = await app.newOrg();
+  await pullSeeds((...call) => done(org.call(...call)), seedsOf(first, numbers, day), 'shared');
+  return app;
+}
+
+// What the two differ in by their nature stands in a document as these words.
+const plainDoc = (column: string) => sql`
+  replace(replace(replace(replace(regexp_replace(${sql.raw(column)}, '127.0.0.1:[0-9]+', 'server', 'g'), i.id::text, 'own id'), coalesce(i.duplicate_of, i.id)::text, 'id of the root'),
+    ${iso('i.created_at')}, 'created'), ${iso('i.last_updated')}, 'updated')`;
+const iso = (column: string) => sql`to_char(${sql.raw(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** Everything stored of the items whose numbers begin at `first`, without ids, times, hashes and places of their own. */
+function storedFrom(db: Db, first: number): Promise<unknown[]> {
+  return acrossOrgs(db, (tx) =>
+    rows(
+      tx,
+      sql`
+      select to_jsonb(i) - '{id,organization_id,source_id,pool_id,duplicate_of,seq,added_to_feed_at,created_at,last_updated,content_hash,record_hash}'::text[]
+          || jsonb_build_object('doc', ${plainDoc('i.doc')}, 'own_doc', ${plainDoc('i.own_doc')}) as item,
+        root.record_id || ' ' || root.source_name as root, i.added_to_feed_at = i.created_at as "isAdded", i.last_updated > i.created_at as "isChanged",
+        substr(i.id::text, 1, 13) = overlay(lpad(to_hex((extract(epoch from i.created_at) * 1000)::bigint), 12, '0') placing '-' from 9 for 0) as "isTimed",
+        array(select to_jsonb(v) - '{organization_id,item_id,pool_id,at}'::text[]
+          || jsonb_build_object('doc', ${plainDoc('v.doc')}, 'at', case v.at when i.created_at then 'created' when i.last_updated then 'updated' end)
+          from item_versions v where v.item_id = i.id order by v.version) as versions,
+        array(select concat_ws(' ', t.kind, t.value, t.identifying) from item_terms t where t.item_id = i.id order by 1) as terms,
+        (select s.words::text from item_search s where s.item_id = i.id) as words
+      from items i join items root on root.id = coalesce(i.duplicate_of, i.id)
+      where substring(i.record_id from '[1-9][0-9]{6}$')::int between ${first} and ${first + numbers - 1}
+      order by i.source_name, i.record_id`,
+    ),
+  );
+}
+
+const counts = (db: Db): Promise<{ n: number }[]> =>
+  acrossOrgs(db, (tx) =>
+    rows(
+      tx,
+      sql<{
+        n: number;
+      }>`select severity, status, publisher, source_name, platforms, n from feed_counts order by 1, 2, 3, 4, 5`,
+    ),
+  );
+
+const indexes = (db: Db): Promise<unknown[]> =>
+  acrossOrgs(db, (tx) => rows(tx, sql`select indexdef from pg_indexes where tablename like 'item%' order by indexdef`));
+
+test('a copy that the bench makes is what the program stores of the same entry', async () => {
+  const copied = await filled(firstNumber);
+  const read = await filled(firstNumber + 2 * numbers);
+  const all = await multiplyFeed(copied.url, { copies, numbers }, () => undefined);
+  const expected = await storedFrom(read.deps.db, firstNumber + 2 * numbers);
+  expect(all).toBe(expected.length * copies);
+  expect(expected.filter((item) => (item as { isChanged: boolean }).isChanged)).not.toEqual([]);
+  expect(await storedFrom(copied.deps.db, firstNumber + 2 * numbers)).toEqual(expected);
+  expect(await counts(copied.deps.db)).toEqual(
+    (await counts(read.deps.db)).map((row) => ({ ...row, n: row.n * copies })),
+  );
+  expect(await indexes(copied.deps.db)).toEqual(await indexes(read.deps.db));
+}, 120_000);

@@ -1,0 +1,225 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { acrossOrgs, inOrg, rows } from '../../src/platform/db/db.ts';
+import { createKey } from '../../src/platform/orgs/keys.ts';
+import { scopes } from '../../src/platform/orgs/caller.ts';
+import { createOrganization } from '../../src/app/bootstrap.ts';
+import { startCluster, type Cluster } from '../support/cluster/cluster.ts';
+import { testDatabase } from '../support/database.ts';
+import { hastenLeases } from '../support/cluster/fast-leases.ts';
+import { newDataDir } from '../support/harness.ts';
+import { listProcesses, root } from '../support/program.ts';
+
+/*
+ * Several processes, each with API, scheduler and execution, on one database, killed with kill -9 at random moments while 200 detections run
+ * over 48 hourly slots. Slot time goes on whether or not the runs keep up, as it does in life.
+ */
+const slots = 48;
+const perOrg = 100;
+const processes = 3;
+const kills = 8;
+const start = new Date('2026-03-02T00:30:00Z');
+const hour = (n: number): Date => new Date(Date.UTC(2026, 2, 2, n));
+
+const { db, url } = await testDatabase();
+const dataDir = newDataDir();
+const orgs = await Promise.all(['one', 'two'].map(newOrg));
+
+async function newOrg(
+  name: string,
+): Promise<{ id: Awaited<ReturnType<typeof createOrganization>>['id']; key: string }> {
+  const deps = { db, clock: () => start };
+  const { id } = await createOrganization(deps, name);
+  const made = await createKey(
+    deps,
+    { orgId: id, keyId: null, scopes: new Set(scopes) },
+    { name: 'test', scopes: [...scopes] },
+  );
+  return { id, key: made.key! };
+}
+
+type Event = { id: string; timestamp: string; user: string; action: string; rule: number };
+
+/** What detection `rule` finds: every fourth looks for a value that is new to its user, the others for any row. */
+const isFirstOccurrence = (rule: number): boolean => rule % 4 === 0;
+const learned = 12;
+
+/** The events of an hour: noise that no detection looks at, what the quarter of the detections knows well, and the planted. */
+function eventsOf(n: number): { events: Event[]; planted: Event[] } {
+  const timestamp = new Date(hour(n).getTime() + 60_000).toISOString();
+  const noise = Array.from({ length: 20 }, (_, i) => ({
+    id: `event-of-noise-${n}-${i}`,
+    timestamp,
+    user: `u${i}`,
+    action: 'read',
+    rule: -1,
+  }));
+  const known = Array.from({ length: perOrg / 4 }, (_, i) => ({
+    id: `event-well-known-${n}-${i}`,
+    timestamp,
+    user: `known${i * 4}`,
+    action: 'sign-in',
+    rule: i * 4,
+  }));
+  const planted = Array.from({ length: perOrg }, (_, rule) => rule)
+    .filter((rule) => (rule * 7 + n * 13) % 29 === 0 && (!isFirstOccurrence(rule) || n >= learned))
+    .map((rule) => {
+      const [user, action] = isFirstOccurrence(rule)
+        ? [`known${rule}`, `new-${n}`]
+        : [`planted-${n}-${rule}`, 'delete'];
+      return { id: `event-planted-${n}-${rule}`, timestamp, user, action, rule };
+    });
+  return { events: [...noise, ...known, ...planted], planted };
+}
+
+async function createDetections(cluster: Cluster, key: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (let rule = 0; rule < perOrg; rule += 1) {
+    const body = JSON.stringify({
+      name: `rule ${rule}`,
+      detectionCategory: isFirstOccurrence(rule)
+        ? 'first_occurrence'
+        : rule % 2 === 0
+          ? 'custom'
+          : 'privilege_escalation',
+      systemPrompt: 'Judge it.',
+      detectionQuery: `SELECT _id, _time, "user", action FROM auth WHERE rule = ${rule}`,
+      entityField: 'user',
+      detectionCadence: 'hourly',
+      suppressionMinutes: 0,
+      // So that no window is given up while this machine is slow.
+      lookbackMinutes: 100_000,
+    });
+    ids.push(((await cluster.ask('POST', '/api/detections', { key, body })) as { id: string }).id);
+  }
+  return ids;
+}
+
+const isDone = async (): Promise<boolean> => {
+  const [left] = await acrossOrgs(db, (tx) =>
+    rows(
+      tx,
+      sql<{ n: number }>`select (select count(*) from pending_windows) + (select count(*) from run_queue) +
+      (select count(*) from schedules where next_slot_at <= ${hour(slots)}) as n`,
+    ),
+  );
+  return left!.n === 0;
+};
+
+test(
+  `${processes} processes, ${kills} of them killed: every slot once, every hit once, no acknowledged write lost`,
+  { timeout: 240_000 },
+  async () => {
+    // Leases still outlast their renewal, so that a slow machine loses none that nobody killed.
+    await hastenLeases(url, 3);
+    const env = {
+      DATABASE_URL: url,
+      TOCSIN_DATA_DIR: dataDir,
+      TOCSIN_SPREAD_SECONDS: '0',
+      TOCSIN_RUNS_AT_ONCE: '4',
+      TOCSIN_LOG_LEVEL: 'error',
+    };
+    const cluster = await startCluster(processes, env, start);
+    const acknowledged: string[] = [];
+    try {
+      const detections = await Promise.all(orgs.map(({ key }) => createDetections(cluster, key)));
+      const killAt = new Set(
+        Array.from({ length: kills }, (_, i) => Math.floor((i * slots) / kills) + randomInt(Math.floor(slots / kills))),
+      );
+      for (let n = 1; n <= slots; n += 1) {
+        cluster.setTime(hour(n));
+        if (killAt.has(n - 1)) setTimeout(() => cluster.killOne(randomInt(processes)), randomInt(800));
+        if (n === slots) break;
+        const body = eventsOf(n)
+          .events.map((event) => JSON.stringify(event))
+          .join('\n');
+        for (const { key } of orgs) {
+          await cluster.ask('POST', '/api/logs/auth', {
+            key,
+            body,
+            headers: { 'content-type': 'application/x-ndjson' },
+          });
+          const made = {
+            name: 'later',
+            detectionCategory: 'custom',
+            systemPrompt: 'p',
+            detectionQuery: 'SELECT 1 AS n',
+          };
+          acknowledged.push(
+            ((await cluster.ask('POST', '/api/detections', { key, body: JSON.stringify(made) })) as { id: string }).id,
+          );
+        }
+        await sleep(700);
+      }
+      const deadline = performance.now() + 150_000;
+      while (!(await isDone()) && performance.now() < deadline) await sleep(200);
+      expect(await isDone(), cluster.stderr()).toBe(true);
+      expect(await cluster.stop()).toEqual(Array.from({ length: processes }, () => 0));
+      for (const [index, org] of orgs.entries()) await check(org.id, detections[index]!, acknowledged);
+    } finally {
+      await cluster.stop();
+    }
+    await sleep(500);
+    expect(
+      listProcesses().filter(
+        ({ command }) =>
+          (command.includes('cluster-worker') && command.includes(root)) ||
+          (command.includes('engine/child') && command.includes(env.TOCSIN_DATA_DIR)),
+      ),
+    ).toEqual([]);
+  },
+);
+
+async function check(orgId: (typeof orgs)[number]['id'], detections: string[], acknowledged: string[]): Promise<void> {
+  const select = <T>(statement: ReturnType<typeof sql<T>>): Promise<T[]> =>
+    inOrg(db, orgId, (tx) => rows(tx, statement));
+  const present = new Set((await select(sql<{ id: string }>`select id from agents`)).map(({ id }) => id));
+  expect(detections.filter((id) => !present.has(id))).toEqual([]);
+  const others = await acrossOrgs(db, (tx) =>
+    rows(tx, sql<{ id: string }>`select id from agents where name = 'later'`),
+  );
+  expect(acknowledged.filter((id) => !others.some((row) => row.id === id))).toEqual([]);
+
+  const hours = Array.from({ length: slots - 1 }, (_, i) => i + 1);
+  const sent = hours.flatMap((n) => eventsOf(n).events).length;
+  expect(await select(sql`select events from datasets where name = 'auth'`)).toEqual([{ events: sent }]);
+
+  const expectedSlots = Array.from({ length: slots }, (_, i) => hour(i + 1).toISOString());
+  const runs = await select(sql<{ detection_id: string; slots: Date[]; odd: string[] | null }>`
+    select detection_id, array_agg(slot_at order by slot_at) as slots,
+      array_agg(concat_ws(' ', slot_at, status, status_reason, failure))
+        filter (where not (status = 'completed' or (status = 'cancelled' and status_reason = 'superseded'))) as odd
+    from runs where trigger = 'schedule' group by 1`);
+  expect(runs.map(({ detection_id }) => detection_id).toSorted()).toEqual(detections.toSorted());
+  for (const run of runs) expect([run.odd, run.slots.map((at) => at.toISOString())]).toEqual([null, expectedSlots]);
+
+  const [taken] = await select(sql<{ n: number }>`select count(*)::int as n from runs where attempt > 1`);
+  expect(taken?.n, 'no run was taken over: nothing was killed at work').toBeGreaterThan(0);
+
+  expect(await select(sql`select detection_id from gaps`)).toEqual([]);
+  const covered = await select(
+    sql<{ covered_from: Date; covered_to: Date }>`select covered_from, covered_to from coverage`,
+  );
+  expect(covered).toEqual(detections.map(() => ({ covered_from: hour(0), covered_to: hour(slots) })));
+
+  const hits = await select(
+    sql<{
+      detection_id: string;
+      entity: string;
+      evidence: string;
+      occurrences: number;
+    }>`select detection_id, entity, evidence, occurrences from hits`,
+  );
+  const found = hits.map(({ detection_id, entity, evidence, occurrences }) => {
+    const named = new Set((JSON.parse(evidence) as { rowId: string }[]).map(({ rowId }) => rowId));
+    return `${detections.indexOf(detection_id)} ${entity} ${[...named].join()} ${occurrences}`;
+  });
+  const expected = hours.flatMap((n) => eventsOf(n).planted.map(({ rule, user, id }) => `${rule} ${user} ${id} 1`));
+  expect(expected.length).toBeGreaterThan(100);
+  expect(found.toSorted()).toEqual(expected.toSorted());
+  const once = await select(sql<{ n: number; distinct: number }>`
+    select count(*)::int as n, count(distinct (hit_id, window_from))::int as distinct from hit_occurrences`);
+  expect(once).toEqual([{ n: expected.length, distinct: expected.length }]);
+}

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import { openapiText } from '../../src/cli/openapi-command.ts';
+import { callEverything } from '../support/walk/call-everything.ts';
+import { startApp } from '../support/harness.ts';
+import { root } from '../support/program.ts';
+import { isOpen, registeredRoutes } from '../support/registered-routes.ts';
+
+type Operation = {
+  summary?: string;
+  tags?: string[];
+  security?: object[];
+  parameters?: { name: string; in: string }[];
+  responses: Record<string, { content?: Record<string, { schema?: object }> }>;
+};
+type Document = {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  tags: { name: string }[];
+  security: object[];
+};
+
+const text = await openapiText();
+const document = JSON.parse(text) as Document;
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+);
+
+test('openapi.json is the one that the routes give (npm run generate writes it)', () => {
+  expect(readFileSync(join(root, 'openapi.json'), 'utf8')).toBe(text);
+});
+
+test('it is valid OpenAPI 3.1', async () => {
+  expect(await new Validator().validate(JSON.parse(text) as Record<string, unknown>)).toEqual({ valid: true });
+  expect(document.openapi).toMatch(/^3\.1\./);
+});
+
+const { app, deps, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+
+test('every registered route stands in it, or is one of those that need no description', () => {
+  const described = operations.map(({ method, path }) => `${method} ${path}`);
+  const registered = registeredRoutes(app).map(({ method, path }) => `${method} ${path}`);
+  const hidden = registered.filter((route) => !described.includes(route));
+  expect(described.filter((route) => !registered.includes(route))).toEqual([]);
+  expect(
+    hidden.filter(
+      (route) => !/^(GET \/(metrics|openapi\.json|docs\S*|api\/feed\/export\S*)|\w+ \/taxii2\S*)$/.test(route),
+    ),
+  ).toEqual([]);
+});
+
+test('the seven operations of the interface are among them', () => {
+  const described = operations.map(({ method, path }) => `${method} ${path}`);
+  expect(described).toEqual(
+    expect.arrayContaining([
+      'GET /api/detections',
+      'POST /api/detections',
+      'PUT /api/detections/{id}',
+      'POST /api/detections/{id}/restore',
+      'GET /api/detections/suggestions/dismissed',
+      'GET /items',
+      'GET /stats',
+    ]),
+  );
+});
+
+describe.each(operations)('$method $path', ({ path, operation }) => {
+  test('has summary, a known tag, a schema for 200, its path parameters, and says whether it needs a key', () => {
+    expect(operation.summary).toMatch(/^[A-Z].+[^.]$/);
+    expect(document.tags.map(({ name }) => name)).toEqual(expect.arrayContaining(operation.tags ?? ['none']));
+    expect(operation.responses['200']?.content?.['application/json']?.schema).toBeTypeOf('object');
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    expect((operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => name)).toEqual(inPath);
+    expect(operation.security ?? document.security).toEqual(isOpen(path) ? [] : [{ apiKey: [] }]);
+  });
+});
+
+test('every answer of a walk over all operations is what its schema says, and every operation is reached', async () => {
+  const everything = await callEverything(deps, await newOrg());
+  // Described by its own standard.
+  const answers = everything.filter(({ url }) => !url.startsWith('/taxii2/'));
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  (addFormats as unknown as typeof addFormats.default)(ajv);
+  ajv.addSchema(document, 'openapi');
+  const reached = new Set<string>();
+  for (const { method, url, status, body } of answers) {
+    const found = operationOf(method, url);
+    expect(found, `${method} ${url} is no operation`).toBeDefined();
+    const { path } = found!;
+    expect(status, `${method} ${url}: ${JSON.stringify(body)}`).toBe(200);
+    reached.add(`${method} ${path}`);
+    const pointer = ['paths', path, method.toLowerCase(), 'responses', '200', 'content', 'application/json', 'schema'];
+    const validate = ajv.compile({
+      $ref: `openapi#/${pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`,
+    });
+    expect(validate(body) ? [] : validate.errors, `${method} ${url}: ${JSON.stringify(body).slice(0, 2000)}`).toEqual(
+      [],
+    );
+  }
+  const neverDone = ['DELETE /api/agents/{id}'];
+  expect(
+    operations
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((name) => !reached.has(name) && !neverDone.includes(name)),
+  ).toEqual([]);
+});
+
+/** The operation of a real address; a literal segment wins over a parameter. */
+function operationOf(method: string, url: string): { path: string } | undefined {
+  const path = url.split('?')[0]!;
+  return operations
+    .filter(
+      (one) =>
+        one.method === method &&
+        new RegExp(`^${one.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+    )
+    .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)[0];
+}

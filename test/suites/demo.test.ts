@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expected } from '../../src/demo/expected.ts';
+import { demoPages, expectTyped, startBlock, startTyped, type Service } from '../support/typed-commands.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const folder = mkdtempSync(resolve(root, 'node_modules/.cache/demo-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const demo = (...args: string[]) =>
+  promisify(execFile)(process.execPath, [resolve(root, 'bin/tocsin.mjs'), 'demo', ...args], {
+    cwd: folder,
+    timeout: 150_000,
+  });
+
+describe('the demo as its page starts it', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startTyped(startBlock('docs/guide/categories.md', 'run: demo'), /The API stays up/, 170_000);
+  }, 180_000);
+  afterAll(() => service.stop());
+
+  test('finds the whole list', () => {
+    for (const { entity } of expected) expect(service.output()).toContain(entity);
+    expect(service.output()).toContain('Every stage of the intrusion');
+    expect(service.output()).toMatch(/Threat feed: \d+ items/);
+  });
+
+  // An agent's first suggestions are proven over a week of logs first.
+  test.each(demoPages)('%s, typed', (page) => expectTyped(service, page), 180_000);
+});
+
+test('it ends after the summary when told so, and leaves nothing behind', async () => {
+  const logs = mkdtempSync(resolve(folder, 'logs-'));
+  writeFileSync(resolve(logs, 'signins.ndjson'), '{"timestamp":"2026-01-05T09:00:00Z","user":"ada"}\n');
+  const { stdout } = await demo('--once', '--logs', logs);
+  expect(stdout).toContain('Threat feed');
+  expect(stdout).not.toContain('The API stays up');
+  expect(readdirSync(resolve(folder, '.tocsin-demo'))).toEqual([]);
+}, 180_000);
+
+test('a wrong argument and a folder without logs are refused in a sentence', async () => {
+  const failure = async (...args: string[]) =>
+    demo(...args).then(
+      () => undefined,
+      (error: { code: number; stderr: string }) => error,
+    );
+  expect(await failure('--twice')).toMatchObject({ code: 2, stderr: expect.stringContaining('Usage: tocsin demo') });
+  const empty = mkdtempSync(resolve(folder, 'empty-'));
+  expect(await failure('--once', '--logs', empty)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('No log events'),
+  });
+});

@@ -1,0 +1,48 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { root } from '../support/program.ts';
+import { blocksOf, demoPages, expectTyped, startBlock, startTyped, type Service } from '../support/typed-commands.ts';
+
+const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
+/** In the order of the index, in which a reader takes them. */
+const guides = [...index.matchAll(/^\| \[.*?\]\((guide\/.*?)\)/gm)].map(([, path]) => `docs/${path}`);
+const first = 'docs/guide/first-detection.md';
+const isTyped = (page: string) => blocksOf(page).some(({ mark }) => mark === 'run');
+
+test('the index has every page', () => {
+  const pages = readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/${name}`);
+  expect(guides.toSorted()).toEqual(pages.toSorted());
+});
+
+test.each([...guides, 'docs/README.md'])('%s names files and headings that are there', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  for (const [, path = '', heading] of text.matchAll(/\]\((?!http)([^)#]*)(?:#([^)]+))?\)/g)) {
+    const target = path === '' ? page : join(dirname(page), path);
+    const found = readdirSync(join(root, dirname(target)));
+    expect(found, path).toContain(target.split('/').at(-1));
+    if (heading) expect(headingsOf(target), `${path}#${heading}`).toContain(heading);
+  }
+});
+
+describe('the commands of a page, typed in order', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startTyped(startBlock(first, 'run: start'), /listens on/);
+  });
+  afterAll(() => service.stop());
+
+  const others = guides.filter((page) => isTyped(page) && page !== first && !demoPages.includes(page));
+  // The pages of the feed wait for loops of the service.
+  test.each([first, ...others])('%s', (page) => expectTyped(service, page), 180_000);
+});
+
+function headingsOf(page: string): string[] {
+  const headings = readFileSync(join(root, page), 'utf8').matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}

@@ -1,0 +1,57 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterAll, expect } from 'vitest';
+import type { PullResult } from '../../../src/feed/items/writing/pull-plan.ts';
+import type { SourceKind } from '../../../src/feed/formats/registry.ts';
+import { startServer, type Route } from '../../support/feed/source-server.ts';
+import type { FeedItem } from '../../../src/feed/items/item.schema.ts';
+import { startApp, type TestApp, type TestOrg } from '../../support/harness.ts';
+
+export type Hostile = {
+  app: TestApp;
+  org: TestOrg;
+  server: Awaited<ReturnType<typeof startServer>>;
+  /** Serves at an address of its own, makes a source of it and pulls once; fails where the service is held up meanwhile. */
+  pullFrom: (kind: SourceKind, answer: string | Buffer | Route, type?: string) => Promise<PullResult>;
+  items: () => Promise<FeedItem[]>;
+};
+
+/** Longest time that a pull may hold up everything else, on a machine that is busy with other tests. */
+const heldUpMaxMs = 5_000;
+
+/** The whole program, and an HTTP server from which it pulls what is made to harm it. */
+export async function startHostile(): Promise<Hostile> {
+  const server = await startServer();
+  afterAll(() => server.stop());
+  const app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+  const org = await app.newOrg();
+  let sources = 0;
+  return {
+    app,
+    org,
+    server,
+    async pullFrom(kind, answer, type) {
+      sources += 1;
+      const path = `/${kind}${sources}`;
+      if (typeof answer === 'function') server.routes.set(path, answer);
+      else server.document(path, answer, type);
+      const input = { kind, name: `${kind} ${sources}`, url: server.base + path };
+      const created = await org.call('POST', '/api/feed/sources', input);
+      expect(created.status, JSON.stringify(created.body)).toBe(200);
+      const delay = monitorEventLoopDelay();
+      delay.enable();
+      const pulled = await org.call('POST', `/api/feed/sources/${created.body.id}/pull`);
+      delay.disable();
+      expect(pulled.status).toBe(200);
+      expect(delay.max / 1e6, 'milliseconds without an answer to anybody').toBeLessThan(heldUpMaxMs);
+      return pulled.body as PullResult;
+    },
+    items: async () => (await org.call('GET', '/items?perPage=100')).body.items as FeedItem[],
+  };
+}
+
+/** An HTTP server that must never be asked: what was, stands in `asked`. */
+export async function startTrap(): Promise<Awaited<ReturnType<typeof startServer>>> {
+  const trap = await startServer('127.0.0.2');
+  afterAll(() => trap.stop());
+  return trap;
+}

@@ -1,0 +1,30 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { stixBundle } from '../../support/feed/stix-documents.ts';
+import { startHostile } from './hostile.ts';
+
+const { org, pullFrom } = await startHostile();
+const notes = Array.from({ length: 80_000 }, (_, n) => ({
+  id: `note--${n}`,
+  type: 'note',
+  created: '2024-01-01T00:00:00Z',
+  text: 'x'.repeat(600),
+}));
+const bundle = stixBundle(['a.example']);
+const document = JSON.stringify({ ...bundle, objects: [...(bundle['objects'] as object[]), ...notes] });
+
+test('a bundle of 50 MB is refused as it arrives, and read without holding up anybody where it comes packed', async () => {
+  expect(document.length).toBeGreaterThan(50_000_000);
+  expect(await pullFrom('stix', document)).toMatchObject({ added: 0, error: expect.stringMatching(/larger than/) });
+  const packed = await pullFrom('stix', (response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(document, { level: 1 })),
+  );
+  expect(packed.error).toBeUndefined();
+  expect([packed.added, packed.skipped.length]).toEqual([1, 80_000]);
+}, 120_000);
+
+test('bodies of 50 MB are refused by the API', async () => {
+  const body = `{"text":"${'x'.repeat(50_000_000)}"}`;
+  for (const path of ['/api/feed/items', '/api/feed/sources', '/api/indicators/lookup'])
+    expect((await org.call('POST', path, body)).status, path).toBe(413);
+});

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { SourceKind } from '../../../src/feed/formats/registry.ts';
+import { csafAdvisory } from '../../support/feed/csaf-documents.ts';
+import { kevCatalogue, kevRow } from '../../support/feed/kev-source.ts';
+import { mispEvent } from '../../support/feed/misp-documents.ts';
+import { nvdPage, nvdRow } from '../../support/feed/nvd-documents.ts';
+import { osvRecord } from '../../support/feed/osv-documents.ts';
+import { stixBundle } from '../../support/feed/stix-documents.ts';
+import { startHostile } from './hostile.ts';
+
+const { org, app, pullFrom } = await startHostile();
+
+const lists = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+const objects = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
+const whole: Record<string, string> = {
+  'lists, a million deep': lists(1_000_000),
+  'objects, 300,000 deep': objects(300_000),
+  'lists that never close': '['.repeat(2_000_000),
+};
+const kinds: SourceKind[] = ['kev', 'stix', 'taxii', 'misp', 'csaf', 'osv', 'nvd', 'rss', 'csv'];
+
+test.each(Object.entries(whole))(
+  'a document of %s is a bad pull of every kind',
+  { timeout: 120_000 },
+  async (_name, text) => {
+    for (const kind of kinds) {
+      const { added, error, skipped } = await pullFrom(kind, text);
+      const reason = error ?? skipped[0]?.reason;
+      expect(added, kind).toBe(0);
+      expect(reason, kind).toMatch(/\w/);
+      expect(reason, kind).not.toMatch(/inside the service|call stack/);
+    }
+  },
+);
+
+// A good record of each kind, with one field more that is deep.
+const marked = '"deep"';
+const records: Partial<Record<SourceKind, object>> = {
+  kev: kevCatalogue(1, [kevRow(1, { more: 'deep' })]),
+  stix: stixBundle(['a.example'], { x_more: 'deep' }),
+  misp: mispEvent('a', { more: 'deep' }),
+  csaf: csafAdvisory('ACME-1', { more: 'deep' }),
+  osv: { ...osvRecord('PYSEC-2024-1'), more: 'deep' },
+  nvd: nvdPage([{ ...nvdRow('CVE-2024-1234'), more: 'deep' }]),
+};
+
+test.each(Object.entries(records) as [SourceKind, object][])(
+  '%s: a deep field costs its record no more than itself',
+  { timeout: 120_000 },
+  async (kind, record) => {
+    for (const deep of [lists(5_000), objects(5_000), lists(100_000)]) {
+      const text = JSON.stringify(record).replace(marked, deep);
+      expect(text).toContain(deep);
+      const { added, error, skipped } = await pullFrom(kind, text);
+      expect(error ?? '', kind).not.toMatch(/inside the service|call stack/);
+      if (!error) expect(added + skipped.length, kind).toBeGreaterThan(0);
+    }
+  },
+);
+
+test('YAML that would end the process as it is read is refused', { timeout: 120_000 }, async () => {
+  for (const piece of ['- ', '? ', '[', '{', 'a: {', '- - ? ', '- [']) {
+    const { error } = await pullFrom('osv', `id: a\nx:\n ${piece.repeat(Math.floor(60_000 / piece.length))}`);
+    expect(error, piece).toMatch(/nested deeper than 64/);
+  }
+  const { error } = await pullFrom('osv', `a: ${'x'.repeat(1_100_000)}`);
+  expect(error).toMatch(/longer than/);
+});
+
+test('bodies of the API, deep in every field, are a 400', async () => {
+  for (const path of ['/api/feed/items', '/api/feed/sources', '/api/indicators/lookup'])
+    for (const deep of [lists(100_000), objects(50_000), `{"text":${lists(100_000)},"value":1,"values":${lists(9)}}`])
+      expect((await org.call('POST', path, deep)).status, path).toBe(400);
+  expect((await app.app.inject('/readyz')).statusCode).toBe(200);
+});

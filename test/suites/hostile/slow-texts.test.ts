@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { createThreads } from '../../../src/platform/lib/threads/thread-pool.ts';
+import { csafAdvisory } from '../../support/feed/csaf-documents.ts';
+import { kevCatalogue, kevRow } from '../../support/feed/kev-source.ts';
+import { mispAttribute, mispEvent } from '../../support/feed/misp-documents.ts';
+import { nvdPage, nvdRow } from '../../support/feed/nvd-documents.ts';
+import { osvRecord } from '../../support/feed/osv-documents.ts';
+import { stixBundle } from '../../support/feed/stix-documents.ts';
+import type { FuzzTask } from './fuzz-thread.ts';
+
+/*
+ * Texts made to blow up a regular expression: many of one piece between a beginning and an end that does not fit. A linear reader takes a
+ * fraction of a second for them; the limit allows for a machine that is busy. What passes it ends the thread, not the test.
+ */
+const chars = 60_000;
+const timeoutMs = 15_000;
+const threads = createThreads<FuzzTask, number>({
+  file: new URL('fuzz-thread.ts', import.meta.url),
+  threadsMax: 1,
+  waitingMax: 4,
+  memoryMb: 512,
+});
+afterAll(() => threads.close());
+
+const mark = 'MARK';
+const rss = `<rss><channel><item><title>${mark}</title><link>https://a.example/${mark}</link><pubDate>${mark}</pubDate><description>${mark}</description></item></channel></rss>`;
+const documents: [FuzzTask['kind'], string][] = [
+  ['text', mark],
+  ['csv', mark],
+  ['csv', `# ${mark}\nurl,ip,confidence,first_seen\n"${mark}",1.2.3.4 ${mark},${mark},${mark}\n`],
+  ['rss', rss],
+  ['rss', `<rss ${mark}`],
+  ['osv', mark],
+  [
+    'osv',
+    JSON.stringify({
+      ...osvRecord('PYSEC-2024-1'),
+      summary: mark,
+      details: mark,
+      severity: [{ type: 'CVSS_V3', score: mark }],
+    }),
+  ],
+  [
+    'kev',
+    JSON.stringify(
+      kevCatalogue(1, [kevRow(1, { product: mark, shortDescription: mark, notes: mark, dateAdded: mark })]),
+    ),
+  ],
+  ['stix', JSON.stringify(stixBundle([mark], { name: mark, description: mark, modified: mark }))],
+  [
+    'misp',
+    JSON.stringify(
+      mispEvent('a', {
+        info: mark,
+        date: mark,
+        Tag: [{ name: mark }],
+        Attribute: ['text', 'url', 'domain', 'filename', 'regkey', 'ip-dst', 'ssdeep', 'email'].map((type) =>
+          mispAttribute(type, mark),
+        ),
+      }),
+    ),
+  ],
+  [
+    'csaf',
+    JSON.stringify(csafAdvisory('A-1', { document: { title: mark, notes: [{ category: 'summary', text: mark }] } })),
+  ],
+  ['nvd', JSON.stringify(nvdPage([nvdRow('CVE-2024-1234')])).replaceAll(/"value":"[^"]*"/g, `"value":"${mark}"`)],
+];
+
+const pieces = [
+  ' ',
+  '\t',
+  '\n',
+  '.',
+  ',',
+  '-',
+  '_',
+  '/',
+  '\\',
+  '!',
+  '#',
+  '*',
+  '=',
+  ':',
+  ';',
+  "'",
+  '(',
+  '[',
+  '{',
+  '<',
+  '&',
+  '%',
+  '@',
+  '|',
+  '+',
+  '0',
+  'a',
+  'A ',
+  'a.',
+  '1.',
+  '#\n=',
+  ' #',
+  '[.]',
+  '](',
+  '<td>',
+  '&lt;',
+  '%41',
+  "' OR ",
+  'a@',
+  'http://a.b/',
+  'T1059 ',
+  'CVE-2020-',
+  'Emotet ',
+  '<META\tCHARSET=',
+  'HKLM\\a ',
+  'C:\\a ',
+  'AND ',
+  '\u200b',
+  'é',
+];
+const beginnings = [
+  '',
+  'http://a.example/',
+  'C:\\',
+  'HKLM\\Software\\',
+  '/tmp/',
+  '[',
+  'a',
+  '#',
+  '=',
+  "'",
+  'arn:aws:s3:::',
+  'CVSS:3.1/',
+];
+const endings = ['', 'x', '\u0000', '#x', '!', ']', "'"];
+
+const shaped = fc
+  .tuple(
+    fc.constantFrom(...beginnings),
+    fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 3 }),
+    fc.constantFrom(...endings),
+  )
+  .map(([begin, middle, end]) => begin + middle.join('').repeat(Math.ceil(chars / middle.join('').length)) + end);
+
+const fill = (document: string, text: string): string =>
+  document.replaceAll(mark, () => (document.startsWith('{') ? JSON.stringify(text).slice(1, -1) : text));
+
+const run = async (kind: FuzzTask['kind'], document: string, text: string): Promise<void> => {
+  await threads.run({ kind, text: fill(document, text) }, { timeoutMs });
+};
+
+test.each(documents)('%s: %#, every piece of trouble alone', { timeout: 600_000 }, async (kind, document) => {
+  for (const piece of pieces) {
+    const text = piece.repeat(Math.ceil(chars / piece.length));
+    await expect(run(kind, document, `a${text}x`), JSON.stringify(piece)).resolves.toBeUndefined();
+  }
+});
+
+test('any of them together', { timeout: 600_000 }, async () => {
+  const which = fc.constantFrom(...documents);
+  await fc.assert(
+    fc.asyncProperty(which, shaped, async ([kind, document], text) => run(kind, document, text)),
+    { numRuns: 60, endOnFailure: true },
+  );
+});

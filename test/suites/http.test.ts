@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest';
+import { startApp } from '../support/harness.ts';
+
+const { app, newOrg, newKey } = await startApp();
+
+test('nothing is judged or revealed before the key', async () => {
+  for (const [method, url] of [
+    ['GET', '/api/nothing'],
+    ['PATCH', '/api/keys'],
+    ['POST', '/api/keys'],
+    ['GET', '/'],
+    ['OPTIONS', '/api/keys'],
+  ] as const) {
+    const answer = await app.inject({
+      method,
+      url,
+      payload: '{broken',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(answer.statusCode, `${method} ${url}`).toBe(401);
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+    expect(answer.headers['content-type']).toBe('application/problem+json');
+  }
+});
+
+test.each([
+  'Basic abc',
+  'Bearer',
+  'Bearer  ',
+  'Bearer tcs_x_y',
+  'Bearer tcs_000000000000000000_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',
+  'x'.repeat(5000),
+])('a bad key %#', async (authorization) => {
+  expect((await app.inject({ url: '/api/keys', headers: { authorization } })).statusCode).toBe(401);
+});
+
+test('the scheme of the header in any case, with one or more spaces', async () => {
+  const { key } = await newOrg();
+  for (const authorization of [`bearer ${key}`, `BEARER   ${key}`]) {
+    expect((await app.inject({ url: '/api/keys', headers: { authorization } })).statusCode).toBe(200);
+  }
+});
+
+test('open routes answer without a key', async () => {
+  for (const url of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs/static/swagger-ui.css']) {
+    expect((await app.inject({ url })).statusCode, url).toBeLessThan(400);
+  }
+});
+
+test('unknown routes are 404 and unknown methods 405 with Allow', async () => {
+  const org = await newOrg();
+  expect((await org.call('GET', '/api/nothing')).status).toBe(404);
+  const wrong = await org.call('PATCH', '/api/keys');
+  expect(wrong.status).toBe(405);
+  expect(wrong.headers['allow']).toBe('GET, HEAD, OPTIONS, POST');
+  expect((await org.call('GET', `/items/${'a'.repeat(501)}`)).status).toBe(400);
+  for (const path of ['/taxii2/', '/taxii2']) expect((await org.call('PATCH', path)).status).toBe(405);
+  const options = await org.call('OPTIONS', '/api/keys');
+  expect([options.status, options.headers['allow']]).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
+  expect((await org.call('GET', '/api/keys/')).status).toBe(200);
+  expect((await org.call('HEAD', '/api/keys')).body).toBe('');
+});
+
+test.each([
+  ['{"name":', 400, 'malformed_json', undefined],
+  ['', 400, 'validation_failed', ''],
+  [{ name: '' }, 400, 'validation_failed', '/name'],
+  [{ name: 'a', scope: [] }, 400, 'validation_failed', '/scope'],
+  [{ name: 'a', scopes: ['root'] }, 400, 'validation_failed', '/scopes/0'],
+  [{ name: 'a\u0000b' }, 400, 'validation_failed', '/name'],
+  ['{"name":"a\\ud800"}', 400, 'validation_failed', '/name'],
+  [`{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 400, undefined, undefined],
+  [{ name: 'x'.repeat(1_100_000) }, 413, 'payload_too_large', undefined],
+] as const)('a bad body %#', async (body, status, code, pointer) => {
+  const org = await newOrg();
+  const answer = await org.call('POST', '/api/keys', body, { 'content-type': 'application/json; charset=utf-8' });
+  expect(answer.status).toBe(status);
+  if (code) expect(answer.body.code).toBe(code);
+  if (pointer !== undefined) expect(answer.body.errors[0].pointer).toBe(pointer);
+  expect(answer.body.requestId).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test('another media type is 415', async () => {
+  const org = await newOrg();
+  expect(
+    (await org.call('POST', '/api/keys', 'name=a', { 'content-type': 'application/x-www-form-urlencoded' })).status,
+  ).toBe(415);
+});
+
+test('a missing scope is 403 and named', async () => {
+  const org = await newOrg(['feed:read']);
+  const answer = await org.call('GET', '/api/keys');
+  expect(answer.status).toBe(403);
+  expect(answer.body.detail).toContain('keys:admin');
+});
+
+test('a key grants only what it holds', async () => {
+  const org = await newOrg();
+  const limited = await newKey(org, ['keys:admin', 'feed:read']);
+  expect((await limited.call('POST', '/api/keys', { name: 'more', scopes: ['logs:write'] })).status).toBe(403);
+  expect((await limited.call('POST', '/api/keys', { name: 'same' })).body.scopes.toSorted()).toEqual([
+    'feed:read',
+    'keys:admin',
+  ]);
+});
+
+test('keys: secret once, rotation with overlap, revocation at once', async () => {
+  const org = await newOrg();
+  const made = (await org.call('POST', '/api/keys', { name: 'robot' })).body;
+  const works = async (key: string) =>
+    (await app.inject({ url: '/api/keys', headers: { authorization: `Bearer ${key}` } })).statusCode === 200;
+  expect(made.key).toMatch(/^tcs_[0-9a-f]+_.{32}$/);
+  expect(JSON.stringify((await org.call('GET', '/api/keys')).body)).not.toContain(made.key);
+  const next = (await org.call('POST', `/api/keys/${made.id}/rotate`, { overlapSeconds: 60 })).body;
+  expect([await works(made.key), await works(next.key)]).toEqual([true, true]);
+  const last = (await org.call('POST', `/api/keys/${made.id}/rotate`, {})).body;
+  expect([await works(next.key), await works(last.key)]).toEqual([false, true]);
+  expect((await org.call('DELETE', `/api/keys/${made.id}`)).body.revokedAt).not.toBeNull();
+  expect(await works(last.key)).toBe(false);
+  const other = await newOrg();
+  expect((await other.call('DELETE', `/api/keys/${made.id}`)).status).toBe(404);
+  const actions = (await org.call('GET', '/api/audit')).body.entries.map((entry: { action: string }) => entry.action);
+  expect(actions.slice(0, 4)).toEqual(['key.revoked', 'key.rotated', 'key.rotated', 'key.created']);
+});
+
+test('Idempotency-Key: the same answer, no secret twice, another body refused', async () => {
+  const org = await newOrg();
+  const send = (name: string) => org.call('POST', '/api/keys', { name }, { 'idempotency-key': 'k-1' });
+  const [first, again, other] = [await send('a'), await send('a'), await send('b')];
+  expect(again.body).toEqual({ ...first.body, key: null, code: 'secret_already_shown' });
+  expect(other.status).toBe(422);
+  const racing = await Promise.all(
+    [1, 2, 3].map(() => org.call('POST', '/api/keys', { name: 'r' }, { 'idempotency-key': 'k-2' })),
+  );
+  expect(racing.filter((answer) => answer.status === 200 && answer.body.key !== null)).toHaveLength(1);
+  expect(
+    (await (await newOrg()).call('POST', '/api/keys', { name: 'a' }, { 'idempotency-key': 'k-1' })).body.key,
+  ).not.toBeNull();
+});
+
+test('lists page by cursor without loss', async () => {
+  const org = await newOrg();
+  for (let n = 0; n < 5; n += 1) await org.call('POST', '/api/keys', { name: `n${n}` });
+  const names: string[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const { body } = await org.call('GET', `/api/keys?limit=2${cursor ? `&cursor=${cursor}` : ''}`);
+    names.push(...body.keys.map((key: { name: string }) => key.name));
+    cursor = body.nextCursor;
+  }
+  expect(names).toHaveLength(6);
+  expect(new Set(names).size).toBe(6);
+  for (const [query, pointer] of [
+    ['limit=0', 'query/limit'],
+    ['limit=201', 'query/limit'],
+    ['limit=x', 'query/limit'],
+    ['cursor=zz', 'query/cursor'],
+    ['limit=1&limit=2', 'query/limit'],
+  ] as const) {
+    expect((await org.call('GET', `/api/keys?${query}`)).body.errors?.[0]?.pointer, query).toBe(pointer);
+  }
+});

@@ -1,0 +1,90 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { sql } from 'kysely';
+import { afterAll, expect, test } from 'vitest';
+import { allowTool } from '../../src/detection/detections/tool-grants/tool-grants.ts';
+import { dataDir } from '../support/data.ts';
+import { testDatabase } from '../support/database.ts';
+import { measure, ownStrings, plantedFields, recordedStrings, type Outcome } from '../support/models/injection.ts';
+import { startStandIn } from '../support/models/model-stand-in.ts';
+import { modelsAt } from '../support/models/scripted-models.ts';
+import { startRuns } from '../support/detection/scripted-runs.ts';
+
+const on = await testDatabase();
+const dir = dataDir();
+// All of them take a minute; the suite takes every tenth. TOCSIN_INJECTION=all takes all and prints the figure.
+const isAll = process.env['TOCSIN_INJECTION'] === 'all';
+const recorded = dir === undefined ? [] : recordedStrings(dir).filter((_text, at) => isAll || at % 10 === 0);
+
+const nothing = { hits: 0, severity: 0, toolCalls: 0, outgoing: 0, leaks: 0 };
+
+function report(name: string, outcome: Outcome): void {
+  const { planted, delivered, ...changed } = outcome;
+  if (isAll)
+    console.log(`${name}: ${planted} planted, ${delivered} reached the model, changed ${JSON.stringify(changed)}`);
+}
+
+test.each(['hide', 'frame'] as const)(
+  'a model that obeys whatever a row says changes nothing that counts (own strings, %s)',
+  async (wants) => {
+    const outcome = await measure(on, ownStrings, wants);
+    expect(outcome).toEqual({
+      planted: ownStrings.length * plantedFields.length,
+      delivered: ownStrings.length * plantedFields.length,
+      ...nothing,
+    });
+    report(`own, ${wants}`, outcome);
+  },
+);
+
+test.skipIf(dir === undefined).each(['hide', 'frame'] as const)(
+  'nor with recorded attack strings (%s)',
+  { timeout: 300_000 },
+  async (wants) => {
+    const outcome = await measure(on, recorded, wants);
+    expect(outcome).toMatchObject({ planted: recorded.length * plantedFields.length, ...nothing });
+    expect(outcome.delivered).toBe(outcome.planted);
+    report(`recorded, ${wants}`, outcome);
+  },
+);
+
+test('http_get that an administrator allowed sends values of the entity to its one address, and nothing else', async () => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url?.includes('redirect')) response.writeHead(302, { location: 'http://127.0.0.1:9/elsewhere' });
+    response.end('{"score": 3}');
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  afterAll(() => server.close());
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const tries: Record<string, string>[] = [
+    {},
+    { entity: 'eve' },
+    { entity: '203.0.113.9' },
+    { entity: 'eve,password' },
+    { entity: '../admin' },
+    { entity: 'redirect me' },
+  ];
+  const stand = await startStandIn('openai-chat', (_asked, nth) =>
+    nth <= tries.length
+      ? { calls: [{ name: 'http_get', input: { values: tries[nth - 1] } }] }
+      : { calls: [{ name: 'submit_verdict', input: {} }] },
+  );
+  const t = await startRuns(on, () => [{ _id: 'e', user: 'eve', ip: '203.0.113.9', note: 'redirect me' }]);
+  t.deps.models = modelsAt({ m: stand.url }, { provider: 'openai', api: 'chat' });
+  t.deps.fetchAllow = ['127.0.0.1'];
+  const id = await t.newDetection({ modelAlias: 'm', toolNames: ['http_get'], planningMode: 'never' });
+  await expect(
+    allowTool(t.deps, t.caller, { id, tool: 'http_get' }, { url: 'https://{entity}.example/' }),
+  ).rejects.toMatchObject({ status: 400 });
+  await allowTool(t.deps, t.caller, { id, tool: 'http_get' }, { url: `${address}/who/{entity}` });
+  await t.runAt('2026-03-02T01:00:00Z');
+  expect(asked).toEqual(['/who/eve', '/who/eve', '/who/203.0.113.9', '/who/redirect%20me']);
+  const steps = await t.select(sql<{ body: string }>`select body from run_steps order by n`);
+  const outputs = steps.flatMap(
+    ({ body }) => (JSON.parse(body) as { tool?: { output: string; failed: boolean } }).tool ?? [],
+  );
+  expect(outputs.map(({ failed }) => failed)).toEqual([false, false, false, true, true, true]);
+  expect(outputs[0]!.output).toContain('score');
+});

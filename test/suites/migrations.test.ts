@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { listMigrations, migrate } from '../../src/platform/db/migrate.ts';
+
+const server = new URL(inject('databaseUrl'));
+const made: string[] = [];
+
+/** An empty database of this test alone. */
+async function emptyDatabase(): Promise<string> {
+  const name = `migrations_${randomBytes(6).toString('hex')}`;
+  await onServer(`create database "${name}"`);
+  made.push(name);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function onServer(statement: string): Promise<void> {
+  const url = new URL(server);
+  url.pathname = '/postgres';
+  await query(url.href, statement);
+}
+
+async function query<T extends pg.QueryResultRow>(url: string, statement: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<T>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+afterAll(async () => {
+  for (const name of made) await onServer(`drop database if exists "${name}" with (force)`);
+});
+
+let migrated = '';
+beforeAll(async () => {
+  migrated = await emptyDatabase();
+});
+
+test('all apply on an empty database, and a second time none', async () => {
+  expect(await migrate(migrated)).toEqual(listMigrations());
+  expect(await migrate(migrated)).toEqual([]);
+});
+
+test('several at once: each step is applied by one of them', async () => {
+  const url = await emptyDatabase();
+  const applied = await Promise.all([1, 2, 3].map(() => migrate(url)));
+  expect(applied.flat()).toEqual(listMigrations());
+});
+
+test('a database of a newer version is refused and left as it is', async () => {
+  const url = await emptyDatabase();
+  await migrate(url);
+  await query(url, `delete from migrations where name = '${listMigrations().at(-1)}'`);
+  await query(url, "insert into migrations (name) values ('9999_of_tomorrow.sql')");
+  await expect(migrate(url)).rejects.toThrow('newer version (9999_of_tomorrow.sql)');
+  expect(await query(url, `select 1 from migrations where name = '${listMigrations().at(-1)}'`)).toEqual([]);
+});
+
+test('migrations are numbered, none like another', () => {
+  const numbers = listMigrations().map((name) => name.slice(0, 4));
+  for (const number of numbers) expect(number).toMatch(/^\d{4}$/);
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
+
+type Wall = { name: string; enabled: boolean; forced: boolean; roles: string[] };
+
+test('every table stands behind row-level security, enabled, forced and with a policy for each role', async () => {
+  const tables = await query<Wall>(
+    migrated,
+    `select c.relname as name, c.relrowsecurity as enabled, c.relforcerowsecurity as forced,
+       (select coalesce(array_agg(distinct r.rolname::text order by r.rolname::text), '{}') from pg_policy p, unnest(p.polroles) o join pg_roles r on r.oid = o where p.polrelid = c.oid) as roles
+     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> 'migrations' order by 1`,
+  );
+  expect(tables.length).toBeGreaterThan(20);
+  expect(tables).toEqual(
+    tables.map(({ name }) => ({ name, enabled: true, forced: true, roles: ['tocsin_app', 'tocsin_system'] })),
+  );
+});
+
+test('a partition is reached through its parent only', async () => {
+  const open = await query(
+    migrated,
+    `select c.relname from pg_class c where c.relispartition and c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+       and (has_table_privilege('tocsin_app', c.oid, 'select, insert, update, delete') or has_table_privilege('tocsin_system', c.oid, 'select, insert, update, delete'))`,
+  );
+  expect(open).toEqual([]);
+});
+
+test('every partitioned table has its months ahead, and a default for what lies outside', async () => {
+  const tables = await query<{ name: string; last: string | null; fallback: boolean }>(
+    migrated,
+    `select p.relname as name, max(c.relname) filter (where c.relname ~ '_\\d{6}$') as last, bool_or(pg_get_expr(c.relpartbound, c.oid) = 'DEFAULT') as fallback
+     from pg_partitioned_table t join pg_class p on p.oid = t.partrelid join pg_inherits i on i.inhparent = p.oid join pg_class c on c.oid = i.inhrelid
+     group by 1 order by 1`,
+  );
+  expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['audit', 'outbox', 'run_steps', 'runs']));
+  const now = new Date();
+  const ahead = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 3, 1));
+  const month = `${ahead.getUTCFullYear()}${String(ahead.getUTCMonth() + 1).padStart(2, '0')}`;
+  for (const { name, last, fallback } of tables) {
+    expect(fallback, name).toBe(true);
+    expect(last?.slice(-6).localeCompare(month), `${name} ends with ${last}`).toBeGreaterThanOrEqual(0);
+  }
+});
+
+test('foreign keys between tenant tables carry the organization', async () => {
+  const loose = await query<{ name: string }>(
+    migrated,
+    `select con.conrelid::regclass || ' → ' || con.confrelid::regclass as name from pg_constraint con
+     where con.contype = 'f' and con.conparentid = 0
+       and exists (select 1 from pg_attribute a where a.attrelid = con.conrelid and a.attname = 'organization_id')
+       and exists (select 1 from pg_attribute a where a.attrelid = con.confrelid and a.attname = 'organization_id')
+       and not exists (select 1 from pg_attribute a where a.attrelid = con.conrelid and a.attname = 'organization_id' and a.attnum = any (con.conkey))`,
+  );
+  // The feed alone is shared between organizations: its rows hang on a pool, whose policies decide.
+  for (const { name } of loose) expect(name).toMatch(/^(items|item_\w+|feed_\w+) → (items|feed_pools|feed_sources)$/);
+});

@@ -1,0 +1,135 @@
+import { afterAll, expect, test } from 'vitest';
+import { createKey } from '../../src/platform/orgs/keys.ts';
+import { scopes } from '../../src/platform/orgs/caller.ts';
+import { createOrganization } from '../../src/app/bootstrap.ts';
+import { testDatabase } from '../support/database.ts';
+import { catalogue, whileServing } from '../support/walk/fill-organization.ts';
+import {
+  descendantsOf,
+  listProcesses,
+  newProgramDir,
+  removeProgramDir,
+  startProgram,
+  until,
+  type Program,
+} from '../support/program.ts';
+
+// Each keeps one thread of the engine busy for far longer than this test, and heeds an interrupt late or not at all.
+const pathological = [
+  "SELECT levenshtein(repeat('ab', 100000), repeat('ba', 100000)) AS n FROM signins",
+  "SELECT damerau_levenshtein(repeat('ab', 40000), repeat('ba', 40000)) AS n FROM signins",
+  'SELECT list_sum(list_transform(range(300000000), x -> list_sum(range(x % 100)))) AS n FROM signins',
+  'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b, signins WHERE hash(a.range + b.range) = 1',
+];
+
+const { db, url } = await testDatabase();
+const dataDir = newProgramDir();
+const programs: Program[] = [];
+afterAll(async () => {
+  await Promise.all(programs.map((program) => program.kill('SIGKILL')));
+  removeProgramDir(dataDir);
+});
+
+async function newKey(name: string): Promise<string> {
+  const deps = { db, clock: () => new Date() };
+  const { id } = await createOrganization(deps, name);
+  const caller = { orgId: id, keyId: null, scopes: new Set<string>(scopes) };
+  return (await createKey(deps, caller, { name, scopes: [...scopes] })).key!;
+}
+
+type Ask = (method: string, path: string, body?: string) => Promise<Record<string, string>>;
+const askWith =
+  (program: Program, key: string): Ask =>
+  async (method, path, body) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${program.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+    const read = (await answer.json()) as Record<string, string>;
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(read)}`);
+    return read;
+  };
+
+/** Creates a detection with the query and asks for a run; answers how to look at it. */
+async function runNow(ask: Ask, query: string): Promise<() => Promise<string>> {
+  const now = Date.now();
+  await ask('POST', '/api/logs/signins', JSON.stringify([{ timestamp: new Date(now).toISOString(), user: 'ada' }]));
+  const input = { name: 'slow', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: query };
+  const { id } = await ask('POST', '/api/detections', JSON.stringify(input));
+  const range = { from: new Date(now - 60_000).toISOString(), to: new Date(now + 60_000).toISOString() };
+  const { runId } = await ask('POST', `/api/detections/${id}/run`, JSON.stringify(range));
+  return async () => (await ask('GET', `/api/runs/${runId}`))['status'] ?? '';
+}
+
+const medianOf = (times: number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!;
+
+/** Median milliseconds of a request, body read. */
+async function medianMs(program: Program, key: string, path: string): Promise<number> {
+  const times: number[] = [];
+  for (let n = 0; n < 40; n += 1) {
+    const began = performance.now();
+    const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'gzip' };
+    const answer = await fetch(`${program.url}${path}`, { headers });
+    await answer.arrayBuffer();
+    expect(answer.status).toBe(200);
+    times.push(performance.now() - began);
+  }
+  return medianOf(times);
+}
+
+/*
+ * Not a measurement of speed: both sides are medians of the same requests on the same machine, minutes apart at most, and the bound is so wide
+ * that only a program which waits for its engine (a blocked event loop, a starved pool) passes it. A wait of one query would be a minute.
+ */
+const asBefore = (ms: number): number => 20 * ms + 100;
+
+test(
+  'four pathological queries at once: /readyz and a gzipped /items answer as before, and SIGTERM ends it all',
+  { timeout: 120_000 },
+  async () => {
+    const keys = await Promise.all(['a', 'b', 'c', 'd'].map(newKey));
+    const env = {
+      DATABASE_URL: url,
+      TOCSIN_RUNS_AT_ONCE: '4',
+      TOCSIN_FETCH_ALLOW: '127.0.0.1',
+      TOCSIN_SHUTDOWN_MS: '15000',
+    };
+    const program = await startProgram(dataDir, env);
+    programs.push(program);
+    const reader = askWith(program, keys[0]!);
+    await whileServing(catalogue('entry', 300), async (feedUrl) => {
+      const { id } = await reader(
+        'POST',
+        '/api/feed/sources',
+        JSON.stringify({ kind: 'kev', name: 'feed', url: feedUrl }),
+      );
+      await reader('POST', `/api/feed/sources/${id}/pull`);
+    });
+    const items = await fetch(`${program.url}/items?perPage=100`, {
+      headers: { authorization: `Bearer ${keys[0]}`, 'accept-encoding': 'gzip' },
+    });
+    expect([items.headers.get('content-encoding'), ((await items.json()) as { total: number }).total]).toEqual([
+      'gzip',
+      300,
+    ]);
+
+    const paths = ['/readyz', '/items?perPage=100'] as const;
+    const idle = [];
+    for (const path of paths) idle.push(await medianMs(program, keys[0]!, path));
+    const runs = await Promise.all(pathological.map((query, index) => runNow(askWith(program, keys[index]!), query)));
+    const engines = (): number =>
+      descendantsOf(program.pid).filter(({ command }) => command.includes('engine/child')).length;
+    const statuses = (): Promise<string[]> => Promise.all(runs.map((status) => status()));
+    const allRun = async (): Promise<boolean> =>
+      engines() === 4 && (await statuses()).every((status) => status === 'running');
+    await until(allRun, () => 'the queries do not run at once');
+    const busy = [];
+    for (const path of paths) busy.push(await medianMs(program, keys[0]!, path));
+    expect(await statuses()).toEqual(['running', 'running', 'running', 'running']);
+    for (const [index, path] of paths.entries())
+      expect(busy[index], `${path}: ${idle[index]} ms idle`).toBeLessThan(asBefore(idle[index]!));
+
+    const family = descendantsOf(program.pid).map(({ pid }) => pid);
+    expect(await program.kill('SIGTERM')).toBe(0);
+    const left = listProcesses().filter(({ pid }) => family.includes(pid));
+    expect(left).toEqual([]);
+  },
+);

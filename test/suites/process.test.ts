@@ -1,0 +1,293 @@
+import { execFileSync } from 'node:child_process';
+import { createServer } from 'node:net';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testDatabase } from '../support/database.ts';
+import {
+  descendantsOf,
+  listProcesses,
+  newProgramDir,
+  removeProgramDir,
+  runProgram,
+  startProgram,
+  until,
+  type Program,
+} from '../support/program.ts';
+
+const dirs: string[] = [];
+const programs: Program[] = [];
+function dataDirectory(): string {
+  const dir = newProgramDir();
+  dirs.push(dir);
+  return dir;
+}
+async function start(dataDir: string, env: Record<string, string> = {}): Promise<Program> {
+  const program = await startProgram(dataDir, env);
+  programs.push(program);
+  return program;
+}
+afterAll(async () => {
+  await Promise.all(programs.map((program) => program.kill('SIGKILL')));
+  // An embedded server outlives a killed program; a command on its directory is the last to use it and ends it.
+  for (const dir of dirs) {
+    if (existsSync(dir)) await runProgram(['org', 'list'], dir);
+    removeProgramDir(dir);
+  }
+});
+
+const body = JSON.stringify({
+  name: 'd',
+  detectionCategory: 'custom',
+  systemPrompt: 'p',
+  detectionQuery: 'SELECT 1 AS n',
+});
+
+async function call(program: Program, key: string, path: string, method = 'GET'): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return fetch(`${program.url}${path}`, {
+    method,
+    headers,
+    signal: AbortSignal.timeout(10_000),
+    ...(method === 'POST' ? { body } : {}),
+  });
+}
+
+async function detectionIds(program: Program, key: string): Promise<string[]> {
+  const answer = (await (await call(program, key, '/api/detections')).json()) as { detections: { id: string }[] };
+  return answer.detections.map(({ id }) => id);
+}
+
+const keyPattern = /tcs_[0-9a-f]+_\S+/;
+const isAlive = (pid: number): boolean => listProcesses().some((row) => row.pid === pid);
+/** The folder of the program's own database, as it says at its start. */
+const locationOf = (program: Program): string => /database: (.+)$/m.exec(program.output())?.[1] ?? 'unknown';
+/** An adopted server is no child of the program, so it is found by its folder. */
+const postmasterOf = (program: Program): number =>
+  Number(readFileSync(join(locationOf(program), 'postmaster.pid'), 'utf8').split('\n')[0]);
+
+describe('on a data directory of its own', () => {
+  const dataDir = dataDirectory();
+  let program: Program;
+  let key: string;
+  beforeAll(async () => {
+    program = await start(dataDir);
+    key = keyPattern.exec(program.output())?.[0] ?? '';
+  });
+
+  test('an empty directory: ready, with the administrator key printed once', async () => {
+    expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+    expect(program.output().match(new RegExp(keyPattern, 'g'))).toHaveLength(1);
+    expect((await call(program, key, '/api/detections')).status).toBe(200);
+  });
+
+  test('a second start on the same directory is refused in one sentence', async () => {
+    const second = await runProgram(['all'], dataDir);
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain(dataDir);
+    expect(second.stderr.trim().split('\n')).toHaveLength(1);
+    expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+  });
+
+  test('commands join the running server, and their key works at once', async () => {
+    const org = await runProgram(['org', 'create', 'acme', '--json'], dataDir);
+    expect(JSON.parse(org.stdout)).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'acme' });
+    const made = await runProgram(['key', 'create', '--org', 'acme', '--name', 'robot', '--json'], dataDir);
+    const answer = JSON.parse(made.stdout) as { id: string; key: string };
+    expect(Object.keys(answer)).toEqual(['id', 'key']);
+    expect((await call(program, answer.key, '/api/detections')).status).toBe(200);
+    expect(await detectionIds(program, answer.key)).toEqual([]);
+    const again = await runProgram(['org', 'create', 'acme'], dataDir);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('acme')]);
+  });
+
+  test('a pull by command says what it left out, and fails where the source cannot be read', async () => {
+    const list = join(dataDir, 'list.txt');
+    writeFileSync(list, 'bad-cdn.top\nnothing of the kind\n');
+    const create = ['source', 'create', '--kind', 'csv', '--name', 'List', '--url', `file://${list}`, '--json'];
+    const { id } = JSON.parse((await runProgram(create, dataDir)).stdout) as { id: string };
+    const pulled = await runProgram(['source', 'pull', id], dataDir);
+    expect([pulled.code, pulled.stdout]).toEqual([0, expect.stringMatching(/^1 added, .*1 skipped\n {2}.*: .+\n$/)]);
+    rmSync(list);
+    const failed = await runProgram(['source', 'pull', id], dataDir);
+    expect([failed.code, failed.stderr]).toEqual([1, 'the file does not exist\n']);
+    const unknown = await runProgram(['source', 'pull', 'nope'], dataDir);
+    expect([unknown.code, unknown.stderr]).toEqual([1, 'There is no source nope.\n']);
+  });
+
+  test('SIGTERM, and again: exit 0, and no process is left', async () => {
+    await call(program, key, '/api/detections', 'POST');
+    const family = descendantsOf(program.pid).map(({ pid }) => pid);
+    expect(family.length).toBeGreaterThan(0);
+    void program.kill('SIGTERM');
+    await sleep(20);
+    expect(await program.kill('SIGTERM')).toBe(0);
+    expect(family.filter(isAlive)).toEqual([]);
+  });
+
+  test('a later start prints no key and has what was written', async () => {
+    program = await start(dataDir);
+    expect(program.output()).not.toMatch(keyPattern);
+    expect(await detectionIds(program, key)).toHaveLength(1);
+    expect(await program.kill('SIGINT')).toBe(0);
+  });
+
+  test('a command without a running program has a server for as long as it takes', async () => {
+    const listed = await runProgram(['org', 'list', '--json'], dataDir);
+    expect((JSON.parse(listed.stdout) as { name: string }[]).map(({ name }) => name).toSorted()).toEqual([
+      'acme',
+      'default',
+    ]);
+    expect(listProcesses().filter(({ command }) => command.includes(locationOf(program)))).toEqual([]);
+  });
+
+  test('TOCSIN_API_KEY is the one key of the environment, never printed', async () => {
+    const keys = ['first-key-of-the-environment', 'second-key-of-the-environment'] as const;
+    for (const own of keys) {
+      program = await start(dataDir, { TOCSIN_API_KEY: own });
+      expect(program.output()).not.toContain(own);
+      const statuses = await Promise.all(
+        keys.map(async (each) => (await call(program, each, '/api/detections')).status),
+      );
+      expect(statuses).toEqual(keys.map((each) => (each === own ? 200 : 401)));
+      expect(await program.kill('SIGTERM')).toBe(0);
+    }
+  });
+});
+
+test.each([
+  [{ TOCSIN_API_KEY: 'too-short' }, /TOCSIN_API_KEY.*20 characters/],
+  [{ PORT: 'eighty' }, /PORT: must be a whole number from 0 to 65535/],
+  [{ DATABASE_URL: 'mysql://localhost/x' }, /DATABASE_URL/],
+])('settings %o: the start stops and says so', async (env, message) => {
+  const dataDir = dataDirectory();
+  const { code, stderr } = await runProgram(['all'], dataDir, env);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(message);
+  removeProgramDir(dataDir);
+});
+
+test('with DATABASE_URL nothing is started, and a port in use is named', async () => {
+  const { url } = await testDatabase();
+  const dataDir = dataDirectory();
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((done) => server.once('listening', done));
+  const { port } = server.address() as { port: number };
+  const env = { DATABASE_URL: url };
+  const refused = await runProgram(['all'], dataDir, { ...env, PORT: String(port) });
+  server.close();
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(`port ${port} is in use, set PORT`)]);
+  const program = await start(dataDir, env);
+  expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+  expect(descendantsOf(program.pid).filter(({ command }) => command.includes('postgres'))).toEqual([]);
+  expect(existsSync(join(dataDir, 'pg'))).toBe(false);
+  expect(await program.kill('SIGTERM')).toBe(0);
+  removeProgramDir(dataDir);
+});
+
+describe('kill -9 while writes are acknowledged', () => {
+  const dataDir = dataDirectory();
+  const key = 'a-key-for-the-crash-tests';
+  const acknowledged: string[] = [];
+  const refusals = new Set<number>();
+  let program: Program;
+
+  /** Four clients that create detections one after the other until they are told to stop; an answer of 200 is a promise. */
+  function writeUntil(stopped: () => boolean): Promise<unknown> {
+    const client = async (): Promise<void> => {
+      while (!stopped()) {
+        try {
+          const answer = await call(program, key, '/api/detections', 'POST');
+          const { id = '' } = (await answer.json()) as { id?: string };
+          if (answer.status === 200) acknowledged.push(id);
+          else refusals.add(answer.status);
+        } catch {
+          await sleep(50);
+        }
+      }
+    };
+    return Promise.all([1, 2, 3, 4].map(client));
+  }
+
+  const kept = async (): Promise<void> => {
+    const present = new Set(await detectionIds(program, key));
+    expect(acknowledged.filter((id) => !present.has(id))).toEqual([]);
+  };
+
+  beforeAll(async () => {
+    program = await start(dataDir, { TOCSIN_API_KEY: key });
+  });
+
+  test.each(['the program', 'the program and its server'])(
+    '%s: the next start has every acknowledged write',
+    async (victims) => {
+      const before = acknowledged.length;
+      let over = false;
+      const writing = writeUntil(() => over);
+      await until(
+        () => acknowledged.length > before + 40,
+        () => 'no write was acknowledged',
+      );
+      const postmaster = postmasterOf(program);
+      const killed = program.kill('SIGKILL');
+      if (victims !== 'the program') process.kill(postmaster, 'SIGKILL');
+      await killed;
+      over = true;
+      await writing;
+      program = await start(dataDir, { TOCSIN_API_KEY: key });
+      await kept();
+    },
+  );
+
+  test.each([
+    ['killed', 'SIGKILL'],
+    ['stopped', 'SIGINT'],
+  ] as const)(
+    'the server alone %s: the service answers again within seconds, with every acknowledged write',
+    async (_, signal) => {
+      let over = false;
+      const writing = writeUntil(() => over);
+      const before = acknowledged.length;
+      await until(
+        () => acknowledged.length > before + 20,
+        () => 'no write was acknowledged',
+      );
+      process.kill(postmasterOf(program), signal);
+      const atKill = acknowledged.length;
+      await until(
+        () => acknowledged.length > atKill + 20,
+        () => `no write after the crash:\n${program.output()}`,
+        program.hasEnded,
+        20_000,
+      );
+      over = true;
+      await writing;
+      await kept();
+      expect([...refusals].filter((status) => status !== 503)).toEqual([]);
+      expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+    },
+  );
+
+  test('a stop leaves no process', async () => {
+    expect(await program.kill('SIGTERM')).toBe(0);
+    expect(listProcesses().filter(({ command }) => command.includes(locationOf(program)))).toEqual([]);
+  });
+});
+
+const oldNode = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .filter((dir) => !dir.includes('node_modules'))
+  .map((dir) => join(dir, 'node'))
+  .find(
+    (path) =>
+      existsSync(path) &&
+      Number(execFileSync(path, ['-p', 'process.versions.node'], { encoding: 'utf8' }).split('.')[0]) < 24,
+  );
+if (!oldNode) console.warn('No Node older than 24 is on the path: the test of its message is skipped.');
+
+test.skipIf(!oldNode)('an older Node is told what to do in one sentence', async () => {
+  const { code, stderr } = await runProgram(['all'], dataDirectory(), {}, oldNode);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^Tocsin runs on Node 24 and this is Node \d+\.\d+\.\d+: .*npm start.*\n$/);
+});

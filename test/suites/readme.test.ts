@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withSettings } from '../../scripts/readme-settings.ts';
+import { root, until } from '../support/program.ts';
+import { blocksOf, startBlock, startTyped, type, type Service } from '../support/typed-commands.ts';
+
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+test('the table of settings is the one that the settings give (npm run generate writes it)', () => {
+  expect(withSettings(readme)).toBe(readme);
+});
+
+test('every file and script that it names is there', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  for (const [, name = ''] of readme.matchAll(/npm run (?:--silent )?([\w:-]+)/g)) expect(scripts).toHaveProperty(name);
+  for (const [, path = ''] of readme.matchAll(/\]\((?!http|#)([^)#]+)/g))
+    expect(() => readFileSync(join(root, path)), path).not.toThrow(/ENOENT/);
+});
+
+type Json = ReturnType<typeof JSON.parse>;
+
+/** curl ends an answer without a line end. */
+const jsonValues = (text: string): Json[] =>
+  text
+    .trim()
+    .replaceAll('}{', '}\n{')
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+describe('its blocks, typed in order', () => {
+  const marked = (mark: string) => blocksOf('README.md').filter((block) => block.mark === mark);
+  const script = marked('run');
+  let service: Service;
+  let answers: Json[][] = [];
+
+  beforeAll(async () => {
+    service = await startTyped(startBlock('README.md', 'run: start'), /listens on/);
+    answers = (await type(service, script)).map(jsonValues);
+  });
+  afterAll(() => service.stop());
+
+  test('there are blocks, and each answer is a success', () => {
+    expect(script.length).toBeGreaterThan(7);
+    const flat = answers.flat();
+    expect(flat.length).toBeGreaterThanOrEqual(
+      script
+        .map(({ shell }) => shell)
+        .join('')
+        .split('curl ').length - 1,
+    );
+    for (const answer of flat) expect(answer).not.toHaveProperty('requestId');
+  });
+
+  test('they show the record through its life', () => {
+    const [[ready], [created], [list], [updated], [deleted, restored], [dismissed]] = answers as Json[][] &
+      [Json[], Json[], Json[], Json[], Json[], Json[]];
+    expect(ready.status).toBe('ok');
+    expect(created).toMatchObject({ agentType: 'detection', cronSchedule: '0 * * * *', enabled: true });
+    expect(list).toEqual({ detections: [created] });
+    expect(updated).toMatchObject({
+      id: created.id,
+      tags: ['attack.t1078', 'identity'],
+      cronSchedule: '15 * * * *',
+      name: created.name,
+    });
+    expect(deleted.deletedAt).not.toBeNull();
+    expect(restored).toMatchObject({ id: created.id, deletedAt: null, enabled: true });
+    expect(dismissed).toEqual({ suggestions: [] });
+  });
+
+  test('they show the feed', () => {
+    const [items, stats] = answers[6]!;
+    expect(items).toMatchObject({ items: [], total: 0, page: 1, perPage: 5, hasNext: false });
+    expect(stats).toMatchObject({ totalItems: 0, severityBreakdown: { critical: 0 } });
+  });
+
+  test('the logs that they send are found by the run that they ask for', async () => {
+    const [receipt, run, runs, hits] = answers[7]!;
+    expect(receipt).toMatchObject({ accepted: 1, rejected: [] });
+    expect(runs.runs.map(({ id }: { id: string }) => id)).toContain(run.runId);
+    expect(hits).toHaveProperty('hits');
+    const get = async (path: string): Promise<Json> =>
+      (
+        await fetch(`http://127.0.0.1:${service.port}${path}`, {
+          headers: { authorization: 'Bearer choose-a-long-random-key' },
+        })
+      ).json();
+    // The README waits three seconds, which a machine that does other things at the same time may exceed.
+    const finished = await until(
+      async () => {
+        const found = await get(`/api/runs/${run.runId}`);
+        return found.status === 'completed' || found.status === 'failed' ? found : undefined;
+      },
+      () => 'the run does not end',
+    );
+    expect(finished).toMatchObject({ status: 'completed', rowsTotal: 1, triggered: true, hitCount: 1, failure: null });
+    const [hit] = (await get('/api/hits')).hits;
+    expect(hit).toMatchObject({
+      entity: 'ada',
+      status: 'open',
+      evidence: expect.arrayContaining([expect.objectContaining({ field: 'user', value: 'ada' })]),
+    });
+  });
+});

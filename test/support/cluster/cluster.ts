@@ -1,0 +1,102 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FromWorker } from './cluster-worker.ts';
+import { root } from '../program.ts';
+
+type Worker = { child: ChildProcess; url: string | undefined };
+
+export type Cluster = {
+  /** Tells every process, and those that start later, what slot time it is. */
+  setTime: (now: Date) => void;
+  /** Ends one process without a word and starts another in its place. */
+  killOne: (index: number) => void;
+  /** Asks processes in turn until one answers; a request that a dying process may or may not have heard is sent again. */
+  ask: (
+    method: string,
+    path: string,
+    options: { key: string; body?: string; headers?: Record<string, string> },
+  ) => Promise<unknown>;
+  stderr: () => string;
+  /** Orderly; answers the exit codes. */
+  stop: () => Promise<(number | null)[]>;
+};
+
+/** Several processes of cluster-worker.ts on one database and one data directory. */
+export async function startCluster(count: number, env: Record<string, string>, start: Date): Promise<Cluster> {
+  let now = start;
+  let errors = '';
+  const workers: Worker[] = [];
+  const add = (index: number): void => {
+    const child = fork(join(root, 'test/support/cluster/cluster-worker.ts'), [now.toISOString()], {
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    const worker: Worker = { child, url: undefined };
+    child.stderr?.on('data', (chunk: Buffer) => {
+      errors = `${errors}${chunk.toString()}`.slice(-20_000);
+    });
+    child.on('message', ({ url }: FromWorker) => {
+      worker.url = url;
+      child.send({ now: now.toISOString() });
+    });
+    child.on('error', () => undefined);
+    workers[index] = worker;
+  };
+  for (let index = 0; index < count; index += 1) add(index);
+  let turn = 0;
+  const nextUrl = async (): Promise<string> => {
+    for (let tries = 0; tries < 3000; tries += 1) {
+      const worker = workers[(turn += 1) % workers.length];
+      if (worker?.url !== undefined && worker.child.connected) return worker.url;
+      await sleep(10);
+    }
+    throw new Error(`no process came up:\n${errors}`);
+  };
+  return {
+    setTime: (at) => {
+      now = at;
+      for (const { child, url } of workers)
+        if (url !== undefined && child.connected) child.send({ now: at.toISOString() });
+    },
+    killOne: (index) => {
+      workers[index]?.child.kill('SIGKILL');
+      add(index);
+    },
+    ask: async (method, path, { key, body, headers = {} }) => {
+      const init = {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body }),
+      };
+      let last: unknown;
+      for (let tries = 0; tries < 30; tries += 1) {
+        try {
+          const answer = await fetch(`${await nextUrl()}${path}`, init);
+          const read: unknown = await answer.json();
+          if (answer.status === 200) return read;
+          last = read;
+          // A request that died in flight holds its Idempotency-Key for a while.
+          if (![409, 503].includes(answer.status)) break;
+        } catch (error) {
+          last = error;
+        }
+        await sleep(50);
+      }
+      throw new Error(`${method} ${path}: ${JSON.stringify(last)} ${String(last)}\n${errors}`);
+    },
+    stderr: () => errors,
+    stop: () =>
+      Promise.all(
+        workers.map(async ({ child }) => {
+          if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+          const exit = once(child, 'exit');
+          child.kill('SIGTERM');
+          const [code] = (await exit) as [number | null];
+          return code;
+        }),
+      ),
+  };
+}

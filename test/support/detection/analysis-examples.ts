@@ -1,0 +1,48 @@
+import type { Row } from '../../../src/detection/siem/connector.ts';
+import { analyseWindow, prepareWindow } from '../../../src/detection/analysis/analyze-window.ts';
+import type { Candidate, DetectionCategory } from '../../../src/detection/analysis/candidate.ts';
+import type { Findings } from '../../../src/detection/analysis/category.ts';
+import type { AnalysisDefinition, AnalysisWindow } from '../../../src/detection/analysis/analysis-definition.ts';
+import { recallFrom, type RememberedWindow } from '../../../src/detection/analysis/memory/recall.ts';
+
+// For tests: windows of an hour, counted from Monday 2024-01-01, 00:00 UTC.
+export const hourMs = 3_600_000;
+const monday = Date.UTC(2024, 0, 1);
+
+export function hour(index: number, aggregate = false): AnalysisWindow {
+  return { from: new Date(monday + index * hourMs), to: new Date(monday + (index + 1) * hourMs), aggregate };
+}
+
+export function definitionOf(category: DetectionCategory, more: Partial<AnalysisDefinition> = {}): AnalysisDefinition {
+  const rest = {
+    query: 'select 1',
+    entityField: null,
+    timeField: null,
+    connectionId: null,
+    cadence: '0 * * * *',
+    slotMs: hourMs,
+  };
+  return { category, ...rest, ...more };
+}
+
+/** One window's rows after another, as runs examine them; answers what the last one gave. */
+export function analyseInTurn(
+  windows: readonly (readonly Row[])[],
+  definition: AnalysisDefinition,
+  aggregate = false,
+): Findings {
+  const memory: RememberedWindow[] = [];
+  let findings: Findings = { candidates: [], learning: false };
+  for (const [index, rows] of windows.entries()) {
+    const window = hour(index, aggregate);
+    const prepared = prepareWindow(rows, window, definition);
+    findings = analyseWindow(prepared, recallFrom(memory, window, prepared.query));
+    memory.push({ ...window, entries: prepared.memory });
+  }
+  return findings;
+}
+
+/** The candidates of one window without any past. */
+export function candidatesOf(rows: readonly Row[], definition: AnalysisDefinition, aggregate = false): Candidate[] {
+  return analyseInTurn([rows], definition, aggregate).candidates;
+}

@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll } from 'vitest';
+import { newOrgId, testDatabase } from '../database.ts';
+import type { OrgId } from '../../../src/platform/lib/org-id.ts';
+import type { QueryWindow, SearchResult } from '../../../src/detection/siem/connector.ts';
+import { createEngine, type LogEngine } from '../../../src/detection/logs/engine/engine.ts';
+import { folderOf, type SearchDeps } from '../../../src/detection/logs/log-deps.ts';
+import { receiveLogs } from '../../../src/detection/logs/ingestion/receive-logs.ts';
+import type { LogReceipt } from '../../../src/detection/logs/logs.schema.ts';
+import { searchLogs } from '../../../src/detection/logs/query/search-logs.ts';
+
+const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 30_000 };
+
+/** An empty folder of this test file, removed afterwards. */
+export function newFolder(): string {
+  const parent = resolve(import.meta.dirname, '../../../node_modules/.cache/tocsin-test');
+  mkdirSync(parent, { recursive: true });
+  const folder = mkdtempSync(join(parent, 'logs-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export type TestStore = {
+  /** Of the database. */
+  url: string;
+  deps: SearchDeps;
+  engine: LogEngine;
+  /** Slot time, to be set. */
+  at: (iso: string) => void;
+  newOrg: () => Promise<OrgId>;
+  send: (
+    org: OrgId,
+    dataset: string,
+    events: unknown[] | string | Buffer,
+    more?: { history?: boolean; timeField?: string },
+  ) => Promise<LogReceipt>;
+  /** Over a window; default all events of any time. */
+  search: (org: OrgId, query: string, window?: Partial<QueryWindow>) => Promise<SearchResult>;
+};
+
+/** A log store on a database, a folder and an engine of this test file alone. */
+export async function startStore(): Promise<TestStore> {
+  const { db, url } = await testDatabase();
+  const dataDir = newFolder();
+  const engine = createEngine({ directoryOf: (org) => folderOf(dataDir, org) });
+  afterAll(() => engine.close());
+  let now = new Date('2024-06-01T00:00:00Z');
+  const deps: SearchDeps = { db, clock: () => now, config: { dataDir }, engine };
+  return {
+    url,
+    deps,
+    engine,
+    at: (iso) => {
+      now = new Date(iso);
+    },
+    newOrg: () => newOrgId(db),
+    send: (org, dataset, events, more = {}) => {
+      const body = Array.isArray(events) ? events.map((event) => JSON.stringify(event)).join('\n') : events;
+      return receiveLogs(deps, org, { dataset, body: Buffer.from(body as string), ...more });
+    },
+    search: (org, query, window = {}) => {
+      const full: QueryWindow = {
+        from: new Date('1990-01-01T00:00:00Z'),
+        to: new Date('2100-01-01T00:00:00Z'),
+        clock: 'event',
+        ...window,
+      };
+      return searchLogs(deps, org, { query, window: full, limits });
+    },
+  };
+}

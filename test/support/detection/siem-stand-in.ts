@@ -1,0 +1,165 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, expect, test } from 'vitest';
+import {
+  SiemError,
+  type Reached,
+  type RemoteConnector,
+  type SiemConnection,
+} from '../../../src/detection/siem/connector.ts';
+
+export type Asked = { method: string; url: URL; headers: IncomingMessage['headers']; body: string };
+export type Reply = { status?: number; headers?: Record<string, string>; body?: unknown };
+type Fault = Reply | 'hang' | 'cut' | 'half';
+
+/** An event of a stand-in: one in each hour. */
+export const firstAt = new Date('2026-03-02T00:00:00.000Z');
+export const events = Array.from({ length: 4 }, (_, n) => ({
+  id: `e${n}`,
+  at: new Date(firstAt.getTime() + n * 3_600_000),
+  user: n % 2 === 0 ? 'ada' : 'eve',
+}));
+export const within = (from: Date, to: Date) => events.filter(({ at }) => at >= from && at < to);
+
+export type StandIn = {
+  url: string;
+  asked: Asked[];
+  fail: (fault: Fault | undefined) => void;
+  failOnce: (fault: Fault) => void;
+};
+
+/** A real HTTP server that answers in the words of an engine, or fails in the ways that a network has. */
+export async function startStandIn(answer: (asked: Asked) => Fault): Promise<StandIn> {
+  const asked: Asked[] = [];
+  let fault: Fault | undefined;
+  let once: Fault | undefined;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const url = new URL(request.url ?? '/', 'http://stand-in');
+      const one = {
+        method: request.method ?? '',
+        url,
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      };
+      asked.push(one);
+      const failing = once ?? fault;
+      once = undefined;
+      reply(response, failing ?? answer(one));
+    });
+  });
+  await new Promise<void>((listening) => {
+    server.listen(0, '127.0.0.1', listening);
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    fail: (next) => {
+      fault = next;
+    },
+    failOnce: (next) => {
+      once = next;
+    },
+  };
+}
+
+function reply(response: ServerResponse, given: Fault): void {
+  if (given === 'hang') return;
+  if (given === 'cut') return void response.socket?.destroy();
+  if (given === 'half') {
+    response.writeHead(200, { 'content-length': '1000' }).write('{"columns": [');
+    setTimeout(() => response.socket?.destroy(), 20);
+    return;
+  }
+  const { status = 200, headers = {}, body = {} } = given;
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+}
+
+/** A connection as the service makes it of what the API is given. */
+export function connectTo<S, C>(
+  connector: RemoteConnector<S, C>,
+  given: { settings: unknown; credentials: unknown; clock?: SiemConnection['clock']; allow?: string[] },
+): SiemConnection & Reached {
+  const { clock = 'event', allow = ['127.0.0.1', 'localhost'] } = given;
+  const settings = connector.settings.parse(given.settings);
+  const credentials = connector.credentials.parse(given.credentials);
+  return { clock, delayMs: 0, ...connector.connect({ settings, credentials, clock, allow }) };
+}
+
+const faults: [string, Fault, object][] = [
+  ['refused credentials', { status: 401 }, { kind: 'credentials_refused', blame: 'upstream', retryable: false }],
+  ['missing rights', { status: 403 }, { kind: 'rights_missing', blame: 'upstream', retryable: false }],
+  [
+    'throttling',
+    { status: 429, headers: { 'retry-after': '5' } },
+    { kind: 'throttled', blame: 'upstream', retryable: true },
+  ],
+  ['an outage', { status: 503, body: 'down' }, { kind: 'unavailable', blame: 'upstream', retryable: true }],
+  ['an answer that is no JSON', { body: '<html>' }, { blame: 'upstream' }],
+  ['an answer that is no object', { body: '5' }, { blame: 'upstream' }],
+  [
+    'a redirect',
+    { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
+    { blame: 'upstream', retryable: false },
+  ],
+  ['a connection that is cut', 'cut', { kind: 'unreachable', blame: 'upstream', retryable: true }],
+  ['an answer that ends half way', 'half', { blame: 'upstream', retryable: true }],
+];
+
+/** What every adapter over HTTP makes of a network and of a server that fail. `make` gives a connection to the stand-in, whose faults are whole. */
+export function httpFaults(
+  name: string,
+  make: () => Promise<{ standIn: StandIn; connection: Reached; query: string }>,
+): void {
+  const made = make();
+  const window = { from: firstAt, to: new Date(firstAt.getTime() + 3_600_000), clock: 'event' as const };
+  const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => undefined,
+      (error: unknown) => (error instanceof SiemError ? error.failure : error),
+    );
+
+  test.each(faults)(`${name}: %s`, async (_name, fault, expected) => {
+    const { standIn, connection, query } = await made;
+    standIn.fail(fault);
+    try {
+      const limits = { rowsMax: 10, groupsMax: 10, timeoutMs: 5_000 };
+      expect(await failureOf(connection.search(query, window, limits, AbortSignal.timeout(10_000)))).toMatchObject(
+        expected,
+      );
+      if (fault !== 'half')
+        expect(await failureOf(connection.ping(AbortSignal.timeout(10_000)))).toMatchObject(expected);
+    } finally {
+      standIn.fail(undefined);
+    }
+  });
+
+  test(`${name}: a slow answer is given up, and ends when the run does`, async () => {
+    const { standIn, connection, query } = await made;
+    standIn.fail('hang');
+    try {
+      const limits = { rowsMax: 10, groupsMax: 10, timeoutMs: 60_000 };
+      const begun = performance.now();
+      await expect(connection.search(query, window, limits, AbortSignal.timeout(150))).rejects.toThrow();
+      expect(performance.now() - begun).toBeLessThan(5_000);
+    } finally {
+      standIn.fail(undefined);
+    }
+  });
+}
+
+/** What an adapter says of an address that is not public and that no setting allows. */
+export async function refusesPrivate(connection: Reached): Promise<void> {
+  const error = await connection.ping(AbortSignal.timeout(5_000)).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect((error as SiemError).failure.message).toContain('TOCSIN_FETCH_ALLOW');
+}

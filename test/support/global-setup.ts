@@ -1,0 +1,41 @@
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { migrate } from '../../src/platform/db/migrate.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    databaseUrl: string;
+  }
+}
+
+/** One PostgreSQL for the whole run, with a migrated template that each test file clones. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env['TOCSIN_TEST_DATABASE_URL'];
+  const server = given ? { url: given, stop: async () => undefined } : await ownServer();
+  const url = new URL(server.url);
+  url.pathname = `/template_${process.pid}`;
+  await admin(server.url, `create database "template_${process.pid}"`);
+  await migrate(url.href);
+  project.provide('databaseUrl', url.href);
+  return async () => {
+    await admin(server.url, `drop database if exists "template_${process.pid}" with (force)`);
+    await server.stop();
+  };
+}
+
+async function ownServer(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const { startEmbedded } = await import('../../src/platform/embedded-postgres/embedded-postgres.ts');
+  const dataDir = resolve(import.meta.dirname, '../../node_modules/.cache/tocsin-test-server');
+  mkdirSync(dataDir, { recursive: true });
+  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
+  return startEmbedded({ dataDir, exclusive: false, log: () => undefined, settings });
+}
+
+async function admin(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}

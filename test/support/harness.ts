@@ -1,0 +1,108 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { afterAll } from 'vitest';
+import { buildApp } from '../../src/app/http-server.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { Deps } from '../../src/app/deps.ts';
+import { buildDeps } from '../../src/app/build-deps.ts';
+import type { App } from '../../src/platform/http/app-type.ts';
+import type { Clock } from '../../src/platform/lib/clock.ts';
+import { createLogger } from '../../src/platform/lib/logger.ts';
+import type { OrgId } from '../../src/platform/lib/org-id.ts';
+import { createKey } from '../../src/platform/orgs/keys.ts';
+import { scopes, type Scope } from '../../src/platform/orgs/caller.ts';
+import { createOrganization } from '../../src/app/bootstrap.ts';
+import { testDatabase } from './database.ts';
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'PATCH';
+// What a test reads of an answer is up to the test; a wrong guess fails its expectation.
+type Json = ReturnType<typeof JSON.parse>;
+export type Answer = { status: number; body: Json; headers: Record<string, string | string[] | number | undefined> };
+export type TestOrg = {
+  id: OrgId;
+  name: string;
+  key: string;
+  call: (method: Method, url: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+};
+export type TestApp = {
+  app: App;
+  deps: Deps;
+  url: string;
+  dataDir: string;
+  newOrg: (granted?: readonly Scope[]) => Promise<TestOrg>;
+  newKey: (org: TestOrg, granted: readonly Scope[]) => Promise<TestOrg>;
+};
+
+/** The whole program on a database and data directory of this test file alone; `clock` and any other part may be given. */
+export async function startApp(
+  options: { clock?: Clock; env?: Record<string, string>; deps?: Partial<Deps> } = {},
+): Promise<TestApp> {
+  const { db, url } = await testDatabase();
+  const dataDir = newDataDir();
+  const config = loadConfig({
+    TOCSIN_LOG_LEVEL: 'error',
+    TOCSIN_DATA_DIR: dataDir,
+    TOCSIN_SPREAD_SECONDS: '0',
+    ...options.env,
+  });
+  const built = buildDeps({
+    config,
+    db,
+    log: createLogger(config.logLevel),
+    ...(options.clock ? { clock: options.clock } : {}),
+  });
+  const deps: Deps = { ...built.deps, ...options.deps };
+  const app = await buildApp(deps);
+  await app.ready();
+  afterAll(async () => {
+    await app.close();
+    await built.stop();
+  });
+  const newKey = async (org: Pick<TestOrg, 'id' | 'name'>, granted: readonly Scope[]): Promise<TestOrg> => {
+    const caller = { orgId: org.id, keyId: null, scopes: new Set<string>(scopes) };
+    const { key } = await createKey(deps, caller, { name: 'test', scopes: [...granted] });
+    return { id: org.id, name: org.name, key: key!, call: callWith(app, key!) };
+  };
+  return {
+    app,
+    deps,
+    url,
+    dataDir,
+    newKey,
+    newOrg: async (granted = scopes) =>
+      newKey(await createOrganization(deps, `org-${randomBytes(5).toString('hex')}`), granted),
+  };
+}
+
+/** An empty directory of this test file, removed afterwards. */
+export function newDataDir(): string {
+  const parent = resolve(import.meta.dirname, '../../node_modules/.cache/tocsin-test');
+  mkdirSync(parent, { recursive: true });
+  const dir = mkdtempSync(join(parent, 'data-'));
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+function callWith(app: App, key: string): TestOrg['call'] {
+  return async (method, url, body, headers = {}) => {
+    const response = await app.inject({
+      method,
+      url,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined
+        ? {}
+        : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
+    });
+    const isJson = String(response.headers['content-type'] ?? '').includes('json');
+    return {
+      status: response.statusCode,
+      body: isJson && response.payload ? response.json() : response.payload,
+      headers: response.headers,
+    };
+  };
+}

@@ -1,0 +1,25 @@
+import { readModelSettings } from '../../../src/platform/models/model-settings.ts';
+import { createModels, type Models } from '../../../src/platform/models/models.ts';
+
+type Entry = Record<string, unknown>;
+
+/** Models as the settings would give them, each behind a stand-in that speaks the Anthropic protocol unless `entry` says otherwise. */
+export function modelsAt(urls: Record<string, string>, entry: Entry = {}): Models {
+  const settings = Object.entries(urls).map(([alias, baseUrl]) => [
+    alias,
+    {
+      provider: 'anthropic',
+      model: 'stand-in',
+      apiKey: 'the-model-key',
+      baseUrl,
+      price: { inputPerMillion: 10, outputPerMillion: 50 },
+      ...entry,
+    },
+  ]);
+  return createModels(readModelSettings(JSON.stringify(Object.fromEntries(settings)), {}));
+}
+
+/** The delimited blocks of the first message: facts, then rows. */
+export function blocksOf(text: string): string[] {
+  return [...text.matchAll(/<(data-[0-9a-f]+)>\n([\s\S]*?)\n<\/\1>/g)].map((match) => match[2]!);
+}

@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+import type { Embedded } from '../../../src/platform/embedded-postgres/embedded-postgres.ts';
+import { readText, removeTree } from '../../../src/platform/embedded-postgres/data-dir/durable-files.ts';
+import { isRunning, listProcesses, waitUntil } from '../../../src/platform/embedded-postgres/os/processes.ts';
+import { type ServerUser, credentials } from '../../../src/platform/embedded-postgres/os/server-user.ts';
+
+const cache = resolve(import.meta.dirname, '../../../node_modules/.cache');
+const module = new URL('../../../src/platform/embedded-postgres/embedded-postgres.ts', import.meta.url).href;
+
+/** A program that uses the database until its standard input ends, or exits without `stop` when told `exit`. */
+const program = `
+const { startEmbedded } = await import(${JSON.stringify(module)});
+const [dataDir, exclusive] = process.argv.slice(1);
+const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
+try {
+  const { url, location, how, stop } = await startEmbedded({ dataDir, exclusive: exclusive === 'true', log: () => {} });
+  say({ url, location, how });
+  process.stdin.on('data', () => process.exit(0));
+  process.stdin.on('end', () => stop().then(() => process.exit(0)));
+} catch (error) {
+  say({ refused: error.message });
+  process.exit(1);
+}`;
+
+export type Holder = Omit<Embedded, 'stop'> & { pid: number; process: ChildProcess; leave: () => Promise<void> };
+export type Refused = { refused: string };
+
+/** A new data directory as `mkdtemp` makes them, closed to all but its user; removed by `removeDataDirs`. */
+export function newDataDir(user?: ServerUser, parent = cache): string {
+  mkdirSync(parent, { recursive: true });
+  const dataDir = mkdtempSync(join(parent, 'embedded-'));
+  if (user) chownSync(dataDir, user.uid, user.gid);
+  chmodSync(dataDir, 0o700);
+  made.push(dataDir);
+  return dataDir;
+}
+
+const made: string[] = [];
+const homes = new Set<string>();
+const holders: ChildProcess[] = [];
+
+/** Ends every process that a failed test may have left. */
+export async function endAll(): Promise<void> {
+  for (const holder of holders.splice(0)) holder.kill('SIGKILL');
+  for (const dataDir of made) {
+    for (const { pid } of serversOf(dataDir)) process.kill(pid, 'SIGKILL');
+    await waitUntil(() => serversOf(dataDir).length === 0, 5_000);
+  }
+}
+
+/** The same, and removes the data directories and the homes of their databases. */
+export async function removeDataDirs(): Promise<void> {
+  await endAll();
+  for (const home of homes) removeTree(home);
+  for (const dataDir of made.splice(0)) removeTree(dataDir);
+  for (const parent of new Set([...homes].map((home) => dirname(home)))) removeEmpty(parent);
+  homes.clear();
+}
+
+/** Notes a database outside the data directories, for it to be removed with them. */
+export function noteHome(location: string): void {
+  const home = dirname(location);
+  if (!home.startsWith(cache)) homes.add(home);
+}
+
+function removeEmpty(folder: string): void {
+  if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
+}
+
+/** The postmasters of the data directory. */
+export function serversOf(dataDir: string): { pid: number }[] {
+  const location = readText(join(dataDir, 'location')) ?? join(dataDir, 'pg');
+  noteHome(location);
+  return listProcesses().filter(({ command }) => command.includes(`postgres -D ${location} `));
+}
+
+/** Another process that starts, joins or adopts the server, or is refused. */
+export async function holdElsewhere(dataDir: string, exclusive: boolean, user?: ServerUser): Promise<Holder | Refused> {
+  const args = ['--input-type=module', '-e', program, dataDir, String(exclusive)];
+  const child = spawn(process.execPath, args, { ...credentials(user), stdio: ['pipe', 'pipe', 'inherit'] });
+  holders.push(child);
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const said = JSON.parse(line) as Omit<Embedded, 'stop'> | Refused;
+  if ('refused' in said) return said;
+  const leave = async (): Promise<void> => {
+    child.stdin.end();
+    if (child.exitCode === null) await once(child, 'exit');
+  };
+  return { ...said, pid: child.pid!, process: child, leave };
+}
+
+/** The same where a refusal fails the test. */
+export async function mustHold(dataDir: string, exclusive: boolean, user?: ServerUser): Promise<Holder> {
+  const holder = await holdElsewhere(dataDir, exclusive, user);
+  if ('refused' in holder) throw new Error(holder.refused);
+  return holder;
+}
+
+export async function killHard(pid: number): Promise<void> {
+  process.kill(pid, 'SIGKILL');
+  if (!(await waitUntil(() => !isRunning(pid), 5_000))) throw new Error(`process ${pid} lives on after SIGKILL`);
+}
+
+/** Runs statements on a connection of their own and returns the rows of the last. */
+export async function query(url: string, ...statements: string[]): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    let rows: unknown[] = [];
+    for (const statement of statements) ({ rows } = await client.query(statement));
+    return rows;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,162 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readText } from '../../src/platform/embedded-postgres/data-dir/durable-files.ts';
+import { removeHome } from '../../src/platform/embedded-postgres/data-dir/location.ts';
+
+export const root = resolve(import.meta.dirname, '../..');
+const entry = join(root, 'bin/tocsin.mjs');
+
+export type Program = {
+  pid: number;
+  url: string;
+  /** Everything it has written so far, both streams. */
+  output: () => string;
+  hasEnded: () => boolean;
+  /** Sends a signal; answers the exit code, or the signal that ended it. */
+  kill: (signal: NodeJS.Signals) => Promise<number | string>;
+};
+
+type Env = Record<string, string>;
+
+/** The program as a real process, once it listens. A program that ends before that is an error with its output. */
+export async function startProgram(dataDir: string, env: Env = {}, role = 'all'): Promise<Program> {
+  const child = spawn(process.execPath, [entry, role], {
+    cwd: dataDir,
+    env: environment(dataDir, env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const program = { ...watch(child), pid: child.pid ?? 0 };
+  const address = role === 'work' ? /Working/ : /listens on (http:\S+)/;
+  const url = await until(
+    () => address.exec(program.output()),
+    () => `the program does not come up:\n${program.output()}`,
+    program.hasEnded,
+  );
+  return { ...program, url: url[1] ?? '' };
+}
+
+function watch(child: ChildProcess): Pick<Program, 'output' | 'hasEnded' | 'kill'> {
+  let text = '';
+  const add = (chunk: Buffer): void => {
+    text += chunk.toString();
+  };
+  child.stdout?.on('data', add);
+  child.stderr?.on('data', add);
+  const ended = new Promise<number | string>((done) =>
+    child.once('exit', (code, signal) => done(code ?? signal ?? 'unknown')),
+  );
+  const kill = (signal: NodeJS.Signals): Promise<number | string> => {
+    child.kill(signal);
+    return ended;
+  };
+  return { output: () => text, hasEnded: () => child.exitCode !== null || child.signalCode !== null, kill };
+}
+
+/** Runs a command of the program to its end. */
+export function runProgram(
+  args: string[],
+  dataDir: string,
+  env: Env = {},
+  node = process.execPath,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((done) => {
+    execFile(
+      node,
+      [entry, ...args],
+      { cwd: dataDir, env: environment(dataDir, env), timeout: 60_000 },
+      (error, stdout, stderr) => done({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr }),
+    );
+  });
+}
+
+/** Nothing of this process's own settings reaches the program. */
+function environment(dataDir: string, env: Env): Env {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('TOCSIN_') && !['DATABASE_URL', 'PORT', 'HOST', 'NODE_OPTIONS'].includes(name),
+  );
+  return {
+    ...(Object.fromEntries(kept) as Env),
+    PORT: '0',
+    TOCSIN_DATA_DIR: dataDir,
+    TOCSIN_LOG_LEVEL: 'warn',
+    ...env,
+  };
+}
+
+/** A new directory for a program's data, which the caller removes. Not in a temporary directory: the server's user must reach it. */
+export function newProgramDir(): string {
+  const parent = join(root, 'node_modules/.cache/tocsin-test');
+  mkdirSync(parent, { recursive: true });
+  return mkdtempSync(join(parent, 'program-'));
+}
+
+/** Removes a program's data, and its database where that lies elsewhere (`dir` is its data directory or holds `.tocsin`). */
+export function removeProgramDir(dir: string): void {
+  for (const dataDir of [dir, join(dir, '.tocsin')]) {
+    const location = readText(join(dataDir, 'location'));
+    if (location) removeHome(location);
+  }
+  rmSync(dir, { recursive: true, force: true });
+}
+
+/** Asks again until there is an answer; after `maxMs`, or when `hasEnded`, the error that `failure` words. */
+export async function until<T>(
+  ask: () => T | Promise<T>,
+  failure: () => string,
+  hasEnded: () => boolean = () => false,
+  maxMs = 30_000,
+): Promise<NonNullable<T>> {
+  const deadline = performance.now() + maxMs;
+  while (performance.now() < deadline) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (hasEnded()) break;
+    await sleep(20);
+  }
+  throw new Error(failure());
+}
+
+export type ProcessRow = { pid: number; parent: number; command: string };
+
+/** The processes below `pid`, the deepest last. */
+export function descendantsOf(pid: number): ProcessRow[] {
+  const all = listProcesses();
+  const found: ProcessRow[] = [];
+  const open = [pid];
+  for (let next = open.shift(); next !== undefined; next = open.shift()) {
+    const children = all.filter(({ parent }) => parent === next);
+    found.push(...children);
+    open.push(...children.map((child) => child.pid));
+  }
+  return found;
+}
+
+export function listProcesses(): ProcessRow[] {
+  return existsSync('/proc/self/stat') ? fromProc() : fromPs();
+}
+
+function fromProc(): ProcessRow[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((name) => {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+      // One that has ended and waits to be collected is no process any more.
+      return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent), command }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function fromPs(): ProcessRow[] {
+  const text = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' });
+  return [...text.matchAll(/^\s*(\d+)\s+(\d+)\s+(.*)$/gm)].map(([, pid, parent, command = '']) => ({
+    pid: Number(pid),
+    parent: Number(parent),
+    command,
+  }));
+}

@@ -1,0 +1,29 @@
+import type { App } from '../../src/platform/http/app-type.ts';
+
+export type Route = { method: string; path: string };
+
+/** Every route that the program registered, hidden ones too, with `{id}` for parameters; HEAD and OPTIONS answer beside GET and are left out. */
+export function registeredRoutes(app: App): Route[] {
+  const open: string[] = [];
+  return app
+    .printRoutes({ commonPrefix: false })
+    .split('\n')
+    .flatMap((line) => {
+      const match = /^(.*?)[├└]── (\S+)(?: \(([A-Z, ]+)\))?$/.exec(line);
+      if (!match) return [];
+      const [, indent = '', part = '', methods = ''] = match;
+      open.length = indent.length / 4;
+      open.push(part);
+      const path = open.join('').replaceAll(/:(\w+)/g, '{$1}');
+      return methods
+        .split(', ')
+        .filter((method) => method !== '' && method !== 'HEAD' && method !== 'OPTIONS')
+        .map((method) => ({ method, path }));
+    });
+}
+
+/** Routes that need no key; `*` ends a family. */
+export const openRoutes = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs*'];
+
+export const isOpen = (path: string): boolean =>
+  openRoutes.some((open) => (open.endsWith('*') ? path.startsWith(open.slice(0, -1)) : path === open));

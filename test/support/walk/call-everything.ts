@@ -1,0 +1,185 @@
+import type { Deps } from '../../../src/app/deps.ts';
+import { useConnections } from './use-connections.ts';
+import { catalogue, done, fillOrg, whileServing } from './fill-organization.ts';
+import type { TestOrg } from '../harness.ts';
+import { useProof } from './use-testing.ts';
+
+export type Call = { method: string; url: string; status: number; body: unknown };
+
+/** Uses every operation of the API at least once, in an order in which each succeeds. Answers what was answered. */
+export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> {
+  const calls: Call[] = [];
+  const watched: TestOrg = {
+    ...org,
+    call: async (method, url, body, headers) => {
+      const answer = await org.call(method, url, body, headers);
+      calls.push({ method, url, status: answer.status, body: answer.body });
+      return answer;
+    },
+  };
+  const { mark } = await fillOrg(deps, watched);
+  const get = (url: string) => done(watched.call('GET', url));
+  const post = (url: string, body?: unknown) => done(watched.call('POST', url, body));
+  const put = (url: string, body: unknown) => done(watched.call('PUT', url, body));
+  const remove = (url: string) => done(watched.call('DELETE', url));
+  await useService(get);
+  await useKeys({ get, post, remove });
+  await useDetections({ get, post, put, remove });
+  await useGenerate(deps, watched);
+  await useAgents({ get, put });
+  await useRuns({ get, post });
+  await useTools({ get, put, remove });
+  await useProof({ get, post, put, remove }, mark);
+  await useOutputs({ get, post, put, remove });
+  await useConnections({ get, post, put, remove });
+  await useFeed({ get, post, put, remove }, mark);
+  return calls;
+}
+
+type Get = (url: string) => ReturnType<typeof done>;
+type Send = (url: string, body?: unknown) => ReturnType<typeof done>;
+
+async function useService(get: Get): Promise<void> {
+  await get('/healthz');
+  await get('/readyz');
+  await get('/api/audit?limit=200');
+  await get('/api/logs');
+}
+
+async function useKeys({ get, post, remove }: { get: Get; post: Send; remove: Get }): Promise<void> {
+  const { keys } = await get('/api/keys');
+  const extra = keys.find(({ name }: { name: string }) => name === 'filled');
+  await post(`/api/keys/${extra.id}/rotate`, { overlapSeconds: 0 });
+  await remove(`/api/keys/${extra.id}`);
+}
+
+async function useDetections({
+  get,
+  post,
+  put,
+  remove,
+}: {
+  get: Get;
+  post: Send;
+  put: Send;
+  remove: Get;
+}): Promise<void> {
+  const { detections } = await get('/api/detections?enabled=true&limit=1');
+  const { id } = detections[0];
+  await put(`/api/detections/${id}`, { tags: ['Walked'], description: null });
+  await get(`/api/detections/${id}`);
+  await remove(`/api/detections/${id}`);
+  await post(`/api/detections/${id}/restore`);
+  await useHistory(`/api/detections/${id}`, { get, post });
+  const { suggestions } = await get('/api/detections/suggestions');
+  await post(`/api/detections/${suggestions[0].id}/dismiss`, { reason: 'other', note: 'walked' });
+  const dismissed = await get('/api/detections/suggestions/dismissed');
+  for (const suggestion of dismissed.suggestions) await post(`/api/detections/${suggestion.id}/restore`);
+  await post(`/api/detections/${suggestions[0].id}/accept`, { name: 'accepted' });
+}
+
+async function useGenerate(deps: Deps, org: TestOrg): Promise<void> {
+  const timestamp = new Date(deps.clock().getTime() - 60_000).toISOString();
+  const event = JSON.stringify({ timestamp, Hostname: 'FS-01', CommandLine: 'vssadmin delete shadows' });
+  await done(org.call('POST', '/api/logs/process', event, { 'content-type': 'application/x-ndjson' }));
+  await done(org.call('POST', '/api/detections/generate', { intent: 'T1490 on any host' }));
+}
+
+async function useHistory(url: string, { get, post }: { get: Get; post: Send }): Promise<void> {
+  const { version } = await post(`${url}/prompts`, { prompt: 'Judge it twice.', description: 'walked' });
+  await post(`${url}/prompts/${version}/activate`);
+  await get(`${url}/prompts`);
+  await get(`${url}/prompts/${version}`);
+  await get(`${url}/prompts/diff?from=1&to=${version}`);
+  await get(`${url}/revisions?limit=1`);
+  await get(`${url}/revisions/1`);
+  await get(`${url}/revisions/diff?from=1&to=2`);
+  await post(`${url}/revisions/1/restore`);
+}
+
+async function useAgents({ get, put }: { get: Get; put: Send }): Promise<void> {
+  const { agents } = await get('/api/agents?limit=200');
+  const builtIn = agents.find(
+    (one: { builtInAgentType: string; isBuiltIn: boolean }) =>
+      one.isBuiltIn && one.builtInAgentType === 'threat-research',
+  );
+  await get(`/api/agents/${builtIn.id}`);
+  const { runs } = await get(`/api/agents/${builtIn.id}/runs`);
+  await get(`/api/agents/${builtIn.id}/runs/${runs[0].id}/steps`);
+  await put(`/api/agents/${builtIn.id}`, { detectionCadence: 'daily', enabled: false });
+}
+
+async function useRuns({ get, post }: { get: Get; post: Send }): Promise<void> {
+  const { hits } = await get('/api/hits?status=open');
+  const hit = await get(`/api/hits/${hits[0].id}`);
+  await get(`/api/runs/${hit.runs[0]}`);
+  await get(`/api/detections/${hit.detectionId}/runs?limit=2`);
+  await get(`/api/detections/${hit.detectionId}/gaps`);
+  await get(`/api/runs/${hit.runs[0]}/steps`);
+  await post(`/api/runs/${hit.runs[0]}/replay`, { modelAlias: 'analyst' });
+  const { runId } = await post(`/api/detections/${hit.detectionId}/run`, { customInstructions: 'Look twice.' });
+  await post(`/api/runs/${runId}/cancel`);
+}
+
+async function useOutputs({ get, post, put, remove }: { get: Get; post: Send; put: Send; remove: Get }): Promise<void> {
+  await whileServing('{}', async (url) => {
+    const { id } = await post('/api/outputs', { kind: 'webhook', name: 'walked', url });
+    await put(`/api/outputs/${id}`, { ...(await get(`/api/outputs/${id}`)), minSeverity: 'high' });
+    await post(`/api/outputs/${id}/rotate`, { overlapSeconds: 60 });
+    const sent = await post(`/api/outputs/${id}/test`);
+    await post(`/api/outputs/${id}/deliveries/${sent.id}/redeliver`);
+    await get(`/api/outputs/${id}/deliveries?state=pending`);
+    await remove(`/api/outputs/${id}`);
+  });
+  await get('/api/outputs?limit=1');
+}
+
+async function useTools({ get, put, remove }: { get: Get; put: Send; remove: Get }): Promise<void> {
+  await get('/api/models');
+  await get('/api/tools');
+  const { detections } = await get('/api/detections?limit=1');
+  await get(`/api/detections/${detections[0].id}/agreement`);
+  const shadow = `/api/detections/${detections[0].id}/shadow`;
+  await put(shadow, { modelAlias: 'analyst' });
+  await get(shadow);
+  await remove(shadow);
+  const tools = `/api/detections/${detections[0].id}/tools`;
+  await put(`${tools}/http_get`, { url: 'https://intel.example/{entity}' });
+  await get(tools);
+  await remove(`${tools}/http_get`);
+}
+
+async function useFeed(
+  { get, post, put, remove }: { get: Get; post: Send; put: Send; remove: Get },
+  mark: string,
+): Promise<void> {
+  await get('/api/feed/catalogue');
+  const { sources } = await get('/api/feed/sources');
+  const { id } = sources[0];
+  // A second version of the catalogue: one entry is new, and the words of the others have changed.
+  await whileServing(catalogue(`${mark} again`, 4), async (url) => {
+    await put(`/api/feed/sources/${id}`, { url, license: 'none', schedule: '5 * * * *' });
+    await post(`/api/feed/sources/${id}/pull`);
+  });
+  await get(`/api/feed/sources/${id}`);
+  const { items } = await get(`/items?perPage=2&page=2&source=${mark}&unknown=1&platform=none&relevancyMode=relevant`);
+  await get('/stats');
+  const all = items.length > 0 ? items : (await get('/items?status=corrected')).items;
+  await get(`/items/${all[0].id}`);
+  await get(`/items/${all[0].id}/text?version=1`);
+  const [one, two] = (await get('/items?status=corrected')).items;
+  await post(`/api/feed/items/${one.id}/merge`, { into: two.id });
+  await post(`/api/feed/items/${one.id}/split`);
+  await post(`/api/feed/items/${one.id}/retract`, { reason: 'made up' });
+  await remove(`/api/feed/items/${one.id}/retract`);
+  await put(`/api/feed/items/${one.id}/override`, { severity: 'low', relevance: { verdict: 'relevant' } });
+  await put('/api/feed/profile', { keywords: [mark], platforms: ['win'] });
+  await get('/api/feed/profile');
+  await get(`/api/feed/items/${one.id}/exposures`);
+  await get('/api/feed/sweeps');
+  await post('/api/feed/items', { text: `${mark} saw evil-host[.]top on Monday.` });
+  await get(`/items?q=${mark}&duplicates=hide&asOf=${(await get('/items')).outputs.asOf}`);
+  await get('/api/indicators?value=EVIL-host[.]top');
+  await post('/api/indicators/lookup', { values: ['evil-host.top', 'nowhere.example'] });
+  await remove(`/api/feed/sources/${id}`);
+}

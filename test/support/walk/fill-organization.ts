@@ -1,0 +1,298 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ModelError } from '../../../src/platform/models/model-error.ts';
+import { runDueAgents } from '../../../src/agents/runs/run-due-agents.ts';
+import { sql } from 'kysely';
+import { pauseConnection } from '../../../src/detection/connections/connection-pauses.ts';
+import { acrossOrgs, inOrg } from '../../../src/platform/db/db.ts';
+import { enrolAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
+import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
+import type { Deps } from '../../../src/app/deps.ts';
+import { eventTypes } from '../../../src/platform/notifications/event-types.ts';
+import { uuidv7 } from '../../../src/platform/lib/ids.ts';
+import { pauseModel } from '../../../src/platform/models/model-pauses.ts';
+import { insertReview, writeGrade } from '../../../src/detection/runs/reviews/reviews.store.ts';
+import { keepJudgement } from '../../../src/agents/threat-relevancy/judgments.store.ts';
+import { scoreDue } from '../../../src/feed/relevance/score-items.ts';
+import { runDue } from '../../../src/detection/runs/workers/run-due.ts';
+import { insertShadowVerdicts } from '../../../src/detection/runs/reviews/shadow.store.ts';
+import { insertStep } from '../../../src/detection/runs/steps.store.ts';
+import { countUsage, reserve } from '../../../src/platform/models/model-usage.store.ts';
+import { enqueueDueRunsAcrossOrgs } from '../../../src/detection/scheduling/enqueue-runs.ts';
+import type { Answer, TestOrg } from '../harness.ts';
+
+export type Filled = {
+  /** Ids of everything that the organization now has. */
+  ids: string[];
+  /** A text that stands in the names of its detections, its dataset and its items. */
+  mark: string;
+};
+
+const hourMs = 3_600_000;
+
+/**
+ * Gives an organization rows in every table of tenants, through the API and the scheduler: detections, suggestions, a run with a hit, a
+ * gap, a queued run, logs, and a feed source with items. The app's settings must let 127.0.0.1 be fetched (TOCSIN_FETCH_ALLOW).
+ */
+export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
+  const mark = `mark${randomBytes(6).toString('hex')}`;
+  const ids = [
+    ...(await fillKeys(org)),
+    ...(await fillOutputs(org, mark)),
+    ...(await fillDetections(org, mark)),
+    ...(await fillRuns(deps, org, mark)),
+    ...(await fillProof(org, mark)),
+    ...(await fillFeed(deps, org, mark)),
+    ...(await fillAgentLoop(deps, org, mark)),
+    ...(await fillAgentRuns(deps, org)),
+    ...(await fillConnections(deps, org, mark)),
+  ];
+  return { ids: [...new Set(ids)], mark };
+}
+
+/** What a call answers; anything but 200 is an error that shows the answer. */
+export async function done(answer: Promise<Answer>): Promise<Answer['body']> {
+  const { status, body } = await answer;
+  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+async function fillKeys(org: TestOrg): Promise<string[]> {
+  const made = await done(org.call('POST', '/api/keys', { name: 'filled' }, { 'idempotency-key': 'fill-1' }));
+  return [made.id];
+}
+
+/** Before anything else, so that it wants every event that follows. Nothing is sent: tests deliver only where they say so. */
+async function fillOutputs(org: TestOrg, mark: string): Promise<string[]> {
+  const body = { kind: 'webhook', name: mark, url: `https://hooks.example.com/${mark}`, eventTypes };
+  const { id } = await done(org.call('POST', '/api/outputs', body));
+  return [id];
+}
+
+const definition = { systemPrompt: 'Judge it.', detectionCadence: 'hourly', entityField: 'user' };
+const queryOf = (mark: string): string => `SELECT _id, _time, "user", action FROM ${mark}`;
+
+async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
+  const base = { ...definition, name: mark, detectionQuery: queryOf(mark) };
+  const bodies = [
+    { ...base, detectionCategory: 'custom' },
+    { ...base, detectionCategory: 'first_occurrence' },
+    {
+      ...base,
+      detectionCategory: 'baseline_anomaly',
+      detectionQuery: `SELECT "user", count(*) AS count FROM ${mark} GROUP BY 1`,
+    },
+  ];
+  const ids: string[] = [];
+  for (const body of bodies) ids.push((await done(org.call('POST', '/api/detections', body))).id);
+  const gone = await done(org.call('POST', '/api/detections', bodies[0]));
+  await done(org.call('DELETE', `/api/detections/${gone.id}`));
+  const suggestion = { ...base, detectionCategory: 'privilege_escalation', rationale: mark };
+  const open = await done(org.call('POST', '/api/detections/suggestions', suggestion));
+  const dismissed = await done(
+    org.call('POST', '/api/detections/suggestions', { ...suggestion, detectionQuery: `${queryOf(mark)} WHERE true` }),
+  );
+  await done(org.call('POST', `/api/detections/${dismissed.id}/dismiss`, { reason: 'noisy' }));
+  return [...ids, gone.id, open.id, dismissed.id];
+}
+
+/** A run of a built-in agent, by the loop that runs them; it has no schedule afterwards, as before. */
+async function fillAgentRuns(deps: Deps, org: TestOrg): Promise<string[]> {
+  const { agents } = await done(org.call('GET', '/api/agents?limit=200'));
+  const { id } = agents.find(
+    (one: { builtInAgentType: string; isBuiltIn: boolean }) =>
+      one.isBuiltIn && one.builtInAgentType === 'threat-research',
+  );
+  await done(org.call('PUT', `/api/agents/${id}`, { detectionCadence: 'hourly' }));
+  await runDueAgents(deps, new AbortController().signal);
+  await done(org.call('PUT', `/api/agents/${id}`, { detectionCadence: null }));
+  const { runs } = await done(org.call('GET', `/api/agents/${id}/runs`));
+  if (runs.length === 0) throw new Error('the built-in agent did not run');
+  return [id, runs[0].id];
+}
+
+/** What models leave behind, which here no model is there to make. */
+async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+  const { detections } = await done(org.call('GET', '/api/detections?limit=1'));
+  const detectionId: string = detections[0].id;
+  await done(org.call('PUT', `/api/detections/${detectionId}/shadow`, { modelAlias: 'analyst' }));
+  await done(
+    org.call('PUT', `/api/detections/${detectionId}/tools/http_get`, { url: 'https://intel.example/{entity}' }),
+  );
+  const failure = { kind: mark, blame: 'upstream', retryable: false, message: mark } as const;
+  await pauseModel(deps, org.id, 'm', new ModelError(failure, true));
+  const now = deps.clock();
+  const review = {
+    orgId: org.id,
+    runId: uuidv7(now),
+    detectionId,
+    dueAt: now,
+    day: '2026-01-01',
+    failures: 0,
+    kind: 'grade' as const,
+  };
+  const compared = { before: null, after: null, failure: null, differs: ['triggered'] };
+  await inOrg(deps.db, org.id, async (tx) => {
+    await countUsage(tx, review, { alias: 'm', tokens: 1, costUsd: 0 }, now);
+    await reserve(tx, { ...review, alias: 'm' }, { tokens: 1, costUsd: 0, forMs: 60_000 });
+    const claim = {
+      ...review,
+      kind: 'schedule',
+      attempt: 1,
+      retries: 0,
+      worker: mark,
+      modelAlias: null,
+      resumed: false,
+    };
+    await insertStep(tx, claim, {
+      kind: 'call',
+      entity: mark,
+      at: now.toISOString(),
+      ms: 1,
+      model: 'm',
+      tokens: { input: 1, output: 0 },
+      costUsd: 0,
+    });
+    await insertReview(tx, review, now);
+    await insertShadowVerdicts(tx, review, {
+      compared: [{ ...compared, candidateId: review.runId, entity: mark }],
+      now,
+    });
+    const score = { score: null, basis: 'judge', criteria: [] } as const;
+    await writeGrade(tx, review, { score: { ...score, criteria: [] }, opinions: [{ entity: mark, upheld: true }] });
+  });
+  return [];
+}
+
+/** A SIEM that is down, a window that waits to be examined once more, and an MCP server. */
+async function fillConnections(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+  const { detections } = await done(org.call('GET', '/api/detections?limit=1'));
+  const url = `https://${mark}.example.com/`;
+  const settings = { url, index: mark };
+  const credentials = { user: mark, password: mark };
+  const one = await done(
+    org.call('POST', '/api/connections', { kind: 'opensearch', name: mark, settings, credentials }),
+  );
+  const failure = { kind: mark, blame: 'upstream', retryable: false, message: mark } as const;
+  await pauseConnection(deps, { orgId: org.id, connectionId: one.id }, failure, mark);
+  const server = await done(org.call('POST', '/api/mcp-servers', { name: mark.slice(0, 12), url }));
+  await inOrg(deps.db, org.id, (tx) =>
+    sql`insert into rechecks (organization_id, detection_id, window_from, window_to, generation, due_at)
+      values (${org.id}, ${detections[0].id}, now(), now() + interval '1 hour', ${mark}, 'infinity')`.execute(tx),
+  );
+  return [one.id, server.id];
+}
+
+async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+  const now = deps.clock();
+  const events = ['ada', 'bob', 'eve'].map((user, index) => ({
+    _id: `${mark}-${index}`,
+    timestamp: new Date(now.getTime() - 60_000).toISOString(),
+    user,
+    action: `DeleteTrail by ${user}`,
+    domain: 'evil-host.top',
+  }));
+  const { batchId } = await done(
+    org.call('POST', `/api/logs/${mark}`, events.map((event) => JSON.stringify(event)).join('\n'), {
+      'content-type': 'application/x-ndjson',
+    }),
+  );
+  const { detections } = await done(org.call('GET', '/api/detections'));
+  const custom = detections.find((one: { detectionCategory: string }) => one.detectionCategory === 'custom');
+  const range = { from: new Date(now.getTime() - hourMs).toISOString(), to: now.toISOString() };
+  const { runId } = await done(org.call('POST', `/api/detections/${custom.id}/run`, range));
+  const at = (hours: number): Date => new Date(now.getTime() + hours * hourMs);
+  // One hour on, the events lie in a window; after sixty more, older windows are beyond the look-back and become a gap.
+  await runDue(deps, at(1));
+  await runDue(deps, at(61));
+  await enqueueDueRunsAcrossOrgs(deps.db, { now: at(62), spreadMs: 0, limit: 100 });
+  const { runs } = await done(org.call('GET', `/api/detections/${custom.id}/runs?limit=200`));
+  const { gaps } = await done(org.call('GET', `/api/detections/${custom.id}/gaps`));
+  const { hits } = await done(org.call('GET', '/api/hits'));
+  for (const [what, list] of Object.entries({ runs, gaps, hits }))
+    if (list.length === 0) throw new Error(`nothing of ${what}`);
+  return [batchId, runId, ...[...runs, ...gaps, ...hits].map(({ id }: { id: string }) => id)];
+}
+
+/** What people say of hits, what a detection is not to raise, and its tests. */
+async function fillProof(org: TestOrg, mark: string): Promise<string[]> {
+  const { hits } = await done(org.call('GET', '/api/hits'));
+  const url = `/api/detections/${hits[0].detectionId}`;
+  await done(org.call('POST', `/api/hits/${hits[0].id}/status`, { status: 'false_positive', reason: mark }));
+  const { id } = await done(org.call('POST', `${url}/exceptions`, { entity: mark, reason: mark }));
+  await done(org.call('PUT', `${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] }));
+  return [id];
+}
+
+/** A catalogue of known exploited vulnerabilities with made-up entries, as its publisher would serve it. */
+export function catalogue(mark: string, count = 3): string {
+  const vulnerabilities = Array.from({ length: count }, (_, n) => ({
+    cveID: `CVE-2099-${10_000 + n}`,
+    vendorProject: 'Northmere',
+    product: `Gatehouse ${n}`,
+    vulnerabilityName: `${mark} vulnerability ${n}`,
+    dateAdded: '2026-01-05',
+    shortDescription: `Northmere Gatehouse ${n} contains a vulnerability. This entry is made up.`,
+    requiredAction: 'Apply the update.',
+    dueDate: '2026-01-26',
+    knownRansomwareCampaignUse: n % 2 === 0 ? 'Known' : 'Unknown',
+    notes: '',
+    cwes: ['CWE-287'],
+  }));
+  return JSON.stringify({
+    title: 'Catalogue',
+    catalogVersion: '2026.01.05',
+    dateReleased: '2026-01-05T12:00:00.0000Z',
+    count,
+    vulnerabilities,
+  });
+}
+
+/** Looks for the newest items in the logs, as its loop would in time. */
+async function sweepLogs(deps: Deps): Promise<void> {
+  await enrolAcrossOrgs(deps.db);
+  await acrossOrgs(deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
+  for (let round = 0; round < 20; round += 1) await sweepDue(deps, new AbortController().signal);
+}
+
+/** Serves one text over HTTP for as long as `work` takes. */
+export async function whileServing<T>(text: string, work: (url: string) => Promise<T>): Promise<T> {
+  const server = createServer((_request, response) => response.setHeader('content-type', 'application/json').end(text));
+  await new Promise<void>((listening) => {
+    server.listen(0, '127.0.0.1', listening);
+  });
+  try {
+    return await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.json`);
+  } finally {
+    server.close();
+  }
+}
+
+async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+  return whileServing(catalogue(mark), async (url) => {
+    const source = await done(org.call('POST', '/api/feed/sources', { kind: 'kev', name: mark, url, publisher: mark }));
+    const pulled = await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
+    if (pulled.added !== 3) throw new Error(`the pull added nothing: ${JSON.stringify(pulled)}`);
+    await sweepLogs(deps);
+    // What items were before a change has rows of its own.
+    await done(org.call('PUT', `/api/feed/sources/${source.id}`, { tlp: 'AMBER+STRICT' }));
+    await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
+    await done(org.call('POST', '/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` }));
+    for (const name of ['all', 'relevant']) await done(org.call('GET', `/taxii2/root/collections/${name}/objects/`));
+    const { items } = await done(org.call('GET', '/items?perPage=100'));
+    // What the organization says of one, and before; what it cares about, scored.
+    for (const note of [mark, `${mark} again`])
+      await done(org.call('PUT', `/api/feed/items/${items[0].id}/override`, { note, severity: 'low' }));
+    const profile = await done(org.call('PUT', '/api/feed/profile', { keywords: [mark] }));
+    const judged = { itemId: items[0].id, itemVersion: items[0].version, profileVersion: profile.version };
+    await inOrg(deps.db, org.id, (tx) => keepJudgement(tx, { orgId: org.id, ...judged, at: deps.clock() }));
+    for (let round = 0; round < 10; round += 1) await scoreDue(deps);
+    await sweepLogs(deps);
+    const seen = await Promise.all(
+      items.map(({ id }: { id: string }) => done(org.call('GET', `/api/feed/items/${id}/exposures`))),
+    );
+    if (!seen.some(({ exposures }) => exposures.length > 0)) throw new Error('nothing is exposed');
+    return [source.id, ...items.map(({ id }: { id: string }) => id)];
+  });
+}
