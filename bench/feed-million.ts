@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import type { FeedList } from '../src/feed/items/item.schema.ts';
+import type { FeedList } from '../src/feed/model/item.schema.ts';
 import { publicPool } from '../src/feed/items/writing/feed-pools.store.ts';
 import { fillFeed, type FeedSize } from './feed-fill.ts';
 import { alternate, timed, type Figure, type Line } from './figure.ts';

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { parse, stringify } from 'yaml';
 import { inOrg, row } from '../src/platform/db/db.ts';
-import type { PullResult } from '../src/feed/items/writing/pull-plan.ts';
+import type { PullResult } from '../src/feed/ingestion/pull-plan.ts';
 import { readZip } from '../src/platform/lib/zip.ts';
 import { jsonOf, requireData } from './data.ts';
 import { shortOf, withFeed, type FeedPlace } from './feed-place.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { withDeps, type Inside } from '../bench/place.ts';
-import type { PullResult } from '../src/feed/items/writing/pull-plan.ts';
+import type { PullResult } from '../src/feed/ingestion/pull-plan.ts';
 import type { SourceKind } from '../src/feed/formats/registry.ts';
 import { createSource, pullSource } from '../src/feed/sources/sources.ts';
 import { scopes } from '../src/platform/orgs/caller.ts';

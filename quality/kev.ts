@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { PullResult } from '../src/feed/items/writing/pull-plan.ts';
+import type { PullResult } from '../src/feed/ingestion/pull-plan.ts';
 import { jsonOf, requireData } from './data.ts';
 import { shortOf, type FeedPlace } from './feed-place.ts';
 import type { Figure } from './table.ts';

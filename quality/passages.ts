@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { FeedItem } from '../src/feed/items/item.schema.ts';
-import { buckets } from '../src/feed/items/vocabulary.ts';
+import { FeedItem } from '../src/feed/model/item.schema.ts';
+import { buckets } from '../src/feed/model/vocabulary.ts';
 import { toItem } from '../src/feed/items/writing/item-document.ts';
-import type { Part, SourceRecord } from '../src/feed/formats/source-record.ts';
+import type { Part, SourceRecord } from '../src/feed/model/source-record.ts';
 import type { SourceRow } from '../src/feed/sources/source-row.ts';
 import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
 import { requireData } from './data.ts';

@@ -1,9 +1,9 @@
 import { bundleOf } from '../src/feed/exports/stix/bundle.ts';
 import type { ExportedItem } from '../src/feed/exports/stix/stix-item.ts';
 import { uuidv5, type StixObject } from '../src/feed/exports/stix/stix-object.ts';
-import type { FeedItem } from '../src/feed/items/item.schema.ts';
+import type { FeedItem } from '../src/feed/model/item.schema.ts';
 import { toItem } from '../src/feed/items/writing/item-document.ts';
-import type { SourceRecord } from '../src/feed/formats/source-record.ts';
+import type { SourceRecord } from '../src/feed/model/source-record.ts';
 import type { SourceRow } from '../src/feed/sources/source-row.ts';
 import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
 import { faultsOf } from '../test/support/feed/stix-standard.ts';

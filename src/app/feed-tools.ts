@@ -1,8 +1,8 @@
 import { inOrg } from '../platform/db/db.ts';
 import type { Deps } from './deps.ts';
-import { refangWords } from '../feed/indicators/indicator-forms.ts';
+import { refangWords } from '../feed/model/indicator-forms.ts';
 import { lookUpIndicator } from '../feed/indicators/look-up-indicators.ts';
-import { findByWords } from '../feed/search/search.store.ts';
+import { findByWords } from '../feed/items/search/search.store.ts';
 import { findTechnique } from '../feed/reference-data/attack.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
 import type { FeedTools } from '../detection/tools/tool-sources.ts';

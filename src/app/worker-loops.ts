@@ -6,7 +6,7 @@ import { sweepLoop } from '../agents/sightings/sweep.ts';
 import { cleanStatesLoop } from '../feed/items/snapshot/clean-states.ts';
 import { arrivalsLoop } from '../feed/deduplication/arrivals.ts';
 import { ingestLoop } from '../feed/sources/pull/pull-loop.ts';
-import { reanalysisLoop } from '../feed/items/reanalysis/reanalyze-items.ts';
+import { reanalysisLoop } from '../feed/ingestion/reanalysis/reanalyze-items.ts';
 import { keepingLoop } from '../platform/retention/retention.ts';
 import { cleanLoop, compactLoop } from '../detection/logs/log-loops.ts';
 import { cleanOutboxLoop, deliverLoop } from '../platform/notifications/delivery/delivery-loops.ts';

@@ -1,7 +1,7 @@
 import { buildDeps } from '../app/build-deps.ts';
 import { acrossOrgs, type Db } from '../platform/db/db.ts';
 import type { Deps } from '../app/deps.ts';
-import type { PullResult } from '../feed/items/writing/pull-plan.ts';
+import type { PullResult } from '../feed/ingestion/pull-plan.ts';
 import { CreateSource } from '../feed/sources/sources.schema.ts';
 import { createSource, listSources, pullSource } from '../feed/sources/sources.ts';
 import { appError } from '../platform/lib/errors.ts';

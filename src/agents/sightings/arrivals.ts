@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../../platform/db/db.ts';
-import type { FeedItem } from '../../feed/items/item.schema.ts';
+import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { PoolAt } from './sightings.store.ts';
 
 /** How far each pool was looked through: sequence number and item. */

@@ -1,5 +1,5 @@
 import type { DatasetFields } from '../../detection/siem/connector.ts';
-import type { Bucket } from '../../feed/items/vocabulary.ts';
+import type { Bucket } from '../../feed/model/vocabulary.ts';
 
 /** What of an item is looked for in logs, and the names of fields that hold such values: ECS, CloudTrail, Sysmon, CIM and plain ones. */
 export const sought = {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { acrossOrgs, row, rows, type Db, type Tx } from '../../platform/db/db.ts';
-import type { RelevanceReason } from '../../feed/items/overrides/overrides.schema.ts';
+import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
 import { isVisible } from '../../feed/items/items.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { RemoteKind } from '../../detection/siem/registry.ts';

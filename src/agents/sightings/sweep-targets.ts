@@ -1,4 +1,4 @@
-import type { FeedItem, Indicator } from '../../feed/items/item.schema.ts';
+import type { FeedItem, Indicator } from '../../feed/model/item.schema.ts';
 import { sought, type Sought } from './sighting-fields.ts';
 import { isPlain, type Wanted } from './sweep-queries.ts';
 

@@ -1,9 +1,9 @@
 import { inOrg, type Tx } from '../../platform/db/db.ts';
 import type { Deps } from '../../app/deps.ts';
 import { asSaid, listSaidNow, type Said } from '../../feed/items/overrides/apply-overrides.ts';
-import { settleIndicators } from '../../feed/items/expiry.ts';
-import type { RelevanceReason } from '../../feed/items/overrides/overrides.schema.ts';
-import type { FeedItem } from '../../feed/items/item.schema.ts';
+import { settleIndicators } from '../../feed/model/expiry.ts';
+import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
+import type { FeedItem } from '../../feed/model/item.schema.ts';
 import { forgetViews } from '../../feed/items/snapshot/snapshot.ts';
 import { loop } from '../../platform/lib/loop.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';

@@ -1,5 +1,5 @@
 import type { Evidence } from '../../detection/detections/record/detection.schema.ts';
-import type { FeedItem } from '../../feed/items/item.schema.ts';
+import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { Draft } from './draft.ts';
 
 /** A draft, and the report that asks for it. */

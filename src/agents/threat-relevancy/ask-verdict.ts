@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { askModel, type Question } from '../../platform/models/ask-model.ts';
 import { createDelimit, type Delimit } from '../../platform/models/delimit.ts';
-import type { FeedItem } from '../../feed/items/item.schema.ts';
+import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { Word } from './judgments.store.ts';
 import type { Profile } from '../../feed/relevance/profile.schema.ts';
 import { provenReasons, shownOf, type Shown } from './proven-reason.ts';

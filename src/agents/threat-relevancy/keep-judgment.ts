@@ -1,6 +1,6 @@
 import { inOrg } from '../../platform/db/db.ts';
 import type { Deps } from '../../app/deps.ts';
-import type { FeedItem } from '../../feed/items/item.schema.ts';
+import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import { keepJudgement, takeBackWords, writeWord, type Word } from './judgments.store.ts';

@@ -2,8 +2,8 @@ import { unprovenClaims } from '../../detection/verdicts/verification/claims.ts'
 import { knownText, normalText, stands, type Known } from '../../detection/verdicts/verification/known-text.ts';
 import { sentencesOf } from '../../detection/verdicts/verification/sentences.ts';
 import { cutText, visibleText } from '../../platform/lib/text/canonical-text.ts';
-import type { RelevanceReason } from '../../feed/items/overrides/overrides.schema.ts';
-import type { FeedItem } from '../../feed/items/item.schema.ts';
+import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
+import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { Profile } from '../../feed/relevance/profile.schema.ts';
 import type { Word } from './judgments.store.ts';
 import { inWords } from '../../feed/relevance/text-words.ts';

@@ -3,7 +3,7 @@ import { ModelError } from '../../platform/models/model-error.ts';
 import type { ModelRef } from '../../platform/models/models.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import type { Deps } from '../../app/deps.ts';
-import type { FeedItem } from '../../feed/items/item.schema.ts';
+import type { FeedItem } from '../../feed/model/item.schema.ts';
 import { forgetViews } from '../../feed/items/snapshot/snapshot.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { mayRead } from '../suggestions/drafting/drafts.ts';

@@ -3,7 +3,7 @@ import { whileServing } from '../../../test/support/walk/fill-organization.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { demoFeed } from '../../demo/demo-feed.ts';
 import { builtinDetections, type BuiltinId } from '../../detection/built-in/registry.ts';
-import type { FeedItem } from '../../feed/items/item.schema.ts';
+import type { FeedItem } from '../../feed/model/item.schema.ts';
 import { fromIndicators } from '../suggestions/drafting/from-indicators.ts';
 import { research } from './research.ts';
 

@@ -3,7 +3,13 @@ import type { Definition } from '../detections/record/definition.ts';
 import type { TestCase } from '../detections/test-cases/test-cases.schema.ts';
 import type { Clock } from '../../platform/lib/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { givenTime, openGiven, type Given, type GivenColumns, type GivenDeps } from '../logs/query/fixture-store.ts';
+import {
+  givenTime,
+  openGiven,
+  type FixtureEvents,
+  type GivenColumns,
+  type GivenDeps,
+} from '../logs/query/fixture-store.ts';
 import { datasetsRead } from '../logs/query/inspect-query.ts';
 import type { Judge } from '../runs/judging/judge.ts';
 import type { Run } from '../runs/run-types.ts';
@@ -16,7 +22,7 @@ const historyWindowsMax = 400;
 /** What a test case needs: the engine and a folder, no database. `clock` is slot time. */
 export type CaseDeps = Omit<GivenDeps, 'organization'> & { clock: Clock };
 
-export type Events = Record<string, Given[]>;
+export type Events = Record<string, FixtureEvents[]>;
 export type Tested = { orgId: OrgId; detectionId: string; definition: Definition };
 
 /** One case and how it is tried. `columns`: what the datasets have beside what the case's own events show. `judge`: none, the analyst. */
@@ -101,7 +107,8 @@ function merged(datasets: string[], events: Events, history: Events): Events {
 const timesOf = (events: Events, now: Date): number[] =>
   Object.values(events).flatMap((list) => list.map((event) => timeOf(event, now)));
 
-const timeOf = (event: Given, now: Date): number => Math.floor((givenTime(event) ?? now.getTime() * 1000) / 1000);
+const timeOf = (event: FixtureEvents, now: Date): number =>
+  Math.floor((givenTime(event) ?? now.getTime() * 1000) / 1000);
 
 function windowsOf(
   { events, history, now }: { events: Events; history: Events; now: Date },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Deps } from '../../app/deps.ts';
-import { FeedItemDetail } from '../items/item.schema.ts';
+import { FeedItemDetail } from '../model/item.schema.ts';
 import { callerOf, type App } from '../../platform/http/app-type.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { mergeItem, restoreItem, retractItem, splitItem } from './decide-items.ts';

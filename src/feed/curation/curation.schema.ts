@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { indicatorStatuses, itemStatuses, severities } from '../items/vocabulary.ts';
+import { indicatorStatuses, itemStatuses, severities } from '../model/vocabulary.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { text } from '../../platform/lib/text/bounded-text.ts';
 

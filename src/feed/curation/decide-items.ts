@@ -1,7 +1,7 @@
 import { acrossOrgs, inOrg, type Tx } from '../../platform/db/db.ts';
 import type { Deps } from '../../app/deps.ts';
 import { getItem } from '../items/get-item.ts';
-import type { FeedItemDetail } from '../items/item.schema.ts';
+import type { FeedItemDetail } from '../model/item.schema.ts';
 import { forgetViews } from '../items/snapshot/snapshot.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';

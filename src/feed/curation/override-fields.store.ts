@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { row, type Tx } from '../../platform/db/db.ts';
 
 /** What an organization says of an item beside which group it belongs to. */
-export type Words = {
+export type OverrideFields = {
   severity: string | null;
   status: string | null;
   note: string | null;
@@ -14,7 +14,7 @@ export type Words = {
   relevance_at: Date | null;
 };
 
-const nothing: Words = {
+const nothing: OverrideFields = {
   severity: null,
   status: null,
   note: null,
@@ -26,10 +26,10 @@ const nothing: Words = {
   relevance_at: null,
 };
 
-export async function findWords(tx: Tx, orgId: string, itemId: string): Promise<Words> {
+export async function findWords(tx: Tx, orgId: string, itemId: string): Promise<OverrideFields> {
   const found = await row(
     tx,
-    sql<Words>`
+    sql<OverrideFields>`
       select severity, status, note, tags, indicators, relevance, relevance_by, relevance_reasons, relevance_at
       from feed_overrides where organization_id = ${orgId} and item_id = ${itemId}`,
   );
@@ -37,8 +37,8 @@ export async function findWords(tx: Tx, orgId: string, itemId: string): Promise<
 }
 
 /** Whether the two say the same, whenever it was said. */
-export function sameWords(one: Words, two: Words): boolean {
-  const text = ({ relevance_at: _at, ...words }: Words): string =>
+export function sameWords(one: OverrideFields, two: OverrideFields): boolean {
+  const text = ({ relevance_at: _at, ...words }: OverrideFields): string =>
     JSON.stringify(Object.entries(words).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   return text(one) === text(two);
 }
@@ -46,7 +46,7 @@ export function sameWords(one: Words, two: Words): boolean {
 /** The organization's pool must be held, and moved afterwards. */
 export async function writeWords(
   tx: Tx,
-  given: { orgId: string; itemId: string; words: Words; at: Date; by: string | null },
+  given: { orgId: string; itemId: string; words: OverrideFields; at: Date; by: string | null },
 ): Promise<void> {
   const { orgId, itemId, words, at, by } = given;
   await sql`

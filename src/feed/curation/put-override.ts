@@ -1,11 +1,11 @@
 import { inOrg, type Tx } from '../../platform/db/db.ts';
 import type { Deps } from '../../app/deps.ts';
 import { getItem } from '../items/get-item.ts';
-import { normalizeValue } from '../indicators/normalize.ts';
-import type { OverriddenIndicator } from '../items/overrides/overrides.schema.ts';
-import type { FeedItem, FeedItemDetail } from '../items/item.schema.ts';
+import { normalizeValue } from '../model/normalize.ts';
+import type { OverriddenIndicator } from '../model/overrides.schema.ts';
+import type { FeedItem, FeedItemDetail } from '../model/item.schema.ts';
 import { forgetViews } from '../items/snapshot/snapshot.ts';
-import { bucketByType, type IndicatorType } from '../items/vocabulary.ts';
+import { bucketByType, type IndicatorType } from '../model/vocabulary.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
@@ -14,7 +14,7 @@ import { advancePools, lockPools, privatePool } from '../items/writing/feed-pool
 import type { OverrideItem } from './curation.schema.ts';
 import { settleOverrides } from './recompute-overrides.ts';
 import { findTarget } from './curation.store.ts';
-import { findWords, sameWords, writeWords, type Words } from './override-fields.store.ts';
+import { findWords, sameWords, writeWords, type OverrideFields } from './override-fields.store.ts';
 
 /** Says something of an item for the caller's organization alone, whoever owns the item. The same again changes nothing. */
 export async function putOverride(
@@ -45,7 +45,7 @@ export async function putOverride(
 
 type Given = Omit<OverrideItem, 'indicators'> & { indicators: OverriddenIndicator[] | null | undefined };
 
-function changed(before: Words, given: Given, at: Date): Words {
+function changed(before: OverrideFields, given: Given, at: Date): OverrideFields {
   const { relevance, indicators, severity = before.severity, status = before.status } = given;
   const reason = relevance?.reason;
   return {
@@ -91,6 +91,11 @@ function knownIndicators(item: FeedItem, given: OverrideItem['indicators'] & obj
   return [...new Map(found.map((one) => [`${one.type} ${one.value}`, one])).values()];
 }
 
-function audit(tx: Tx, caller: Caller, id: string, { before, after }: { before: Words; after: Words }): Promise<void> {
+function audit(
+  tx: Tx,
+  caller: Caller,
+  id: string,
+  { before, after }: { before: OverrideFields; after: OverrideFields },
+): Promise<void> {
   return insertAudit(tx, caller, { action: 'item.overridden', resourceType: 'item', resourceId: id, before, after });
 }

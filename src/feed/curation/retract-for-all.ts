@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/db.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { moveCounts } from '../items/writing/counts.ts';
 import { settlePools } from '../deduplication/recompute-pools.ts';

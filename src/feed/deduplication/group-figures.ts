@@ -1,6 +1,6 @@
-import type { FeedItem } from '../items/item.schema.ts';
-import { severities } from '../items/vocabulary.ts';
-import { confidence } from '../formats/source-record.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import { severities } from '../model/vocabulary.ts';
+import { confidence } from '../model/source-record.ts';
 
 type Mapping = FeedItem['classification']['mappings'][number];
 const shared = new Set(['cve', 'cwe']);

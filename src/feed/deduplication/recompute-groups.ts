@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/db/db.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 import { moveCounts } from '../items/writing/counts.ts';
 import type { CountKey } from '../items/writing/write-items.ts';
 import { groupComponent, loadComponent, type Group } from './components.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/db.ts';
 import { publicPool } from '../items/writing/feed-pools.store.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 import { settleDecided } from '../curation/recompute-overrides.ts';
 import type { Gone } from './link-items.ts';
 import { settleItems } from './recompute-groups.ts';

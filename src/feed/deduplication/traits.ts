@@ -1,5 +1,5 @@
-import { termsOf, termValue, type Term } from '../search/terms.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import { termsOf, termValue, type Term } from '../model/terms.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 import { addToTally, emptyTally, tallied } from './tally.ts';
 import { bandsOf, packSketch, sketchOf } from './sketch.ts';
 

@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { collectActive } from './indicator-lists.ts';
 import { exportMoment, readExportPage } from './export-page.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Deps } from '../../app/deps.ts';
 import { inOrg, rows } from '../../platform/db/db.ts';
-import { fullHour, settleIndicators } from '../items/expiry.ts';
+import { fullHour, settleIndicators } from '../model/expiry.ts';
 import { orderedRows, withColumns } from '../items/snapshot/snapshot-rows.sql.ts';
 import { findAnswering, isRelevant } from '../items/snapshot/relevance.sql.ts';
-import type { FeedItem } from '../items/item.schema.ts';
-import { tlps } from '../items/vocabulary.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import { tlps } from '../model/vocabulary.ts';
 import { viewOf, type View } from '../items/snapshot/snapshot.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { markText, readMark, type Mark } from '../../platform/lib/page-request.ts';

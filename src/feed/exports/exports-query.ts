@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bucketByType, tlps } from '../items/vocabulary.ts';
+import { bucketByType, tlps } from '../model/vocabulary.ts';
 import { text } from '../../platform/lib/text/bounded-text.ts';
 
 const whole = (max: number) =>

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../../platform/db/db.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 import { isVisible } from '../items/items.store.ts';
 import { listOwnWords, type OwnWord } from './own-overrides.ts';
 import type { ExportedItem } from './stix/stix-item.ts';

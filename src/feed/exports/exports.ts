@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Deps } from '../../app/deps.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import { getItem } from '../items/get-item.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 import type { View } from '../items/snapshot/snapshot.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { csvOf } from './indicator-lists.ts';

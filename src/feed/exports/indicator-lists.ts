@@ -1,5 +1,5 @@
-import { indicatorEnd } from '../items/expiry.ts';
-import type { FeedItem, Indicator } from '../items/item.schema.ts';
+import { indicatorEnd } from '../model/expiry.ts';
+import type { FeedItem, Indicator } from '../model/item.schema.ts';
 
 const columns = [
   'value',

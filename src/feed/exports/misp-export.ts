@@ -1,6 +1,6 @@
 import { uuidv5 } from './stix/stix-object.ts';
 import { addLosses, type Losses } from './stix/unsupported-fields.ts';
-import type { FeedItem, Indicator } from '../items/item.schema.ts';
+import type { FeedItem, Indicator } from '../model/item.schema.ts';
 
 /** Attribute type and category by type of indicator (MISP core format); the rest is given as text. */
 const attributeByType: Record<string, [type: string, category: string]> = {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../../platform/db/db.ts';
 import { asSaid, toSaid, type Said } from '../items/overrides/apply-overrides.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 
 /** What an organization says of an item for itself, as far as exports show it, from a time on. */
 export type OwnWord = Said & { at: Date };

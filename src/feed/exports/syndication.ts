@@ -1,5 +1,5 @@
 import { Feed } from 'feed';
-import type { FeedItem } from '../items/item.schema.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 
 /** The items as RSS 2.0 or JSON Feed 1: title, summary and the way to their source. A retracted one says so in its title. */
 export function syndicate(items: FeedItem[], format: 'rss' | 'json'): string {

@@ -1,7 +1,7 @@
-import { platforms as allPlatforms, type Platform } from '../items/platforms.ts';
-import type { Classification, Iocs } from '../items/item.schema.ts';
+import { platforms as allPlatforms, type Platform } from '../model/platforms.ts';
+import type { Classification, Iocs } from '../model/item.schema.ts';
 import { findTactic, killChainOf, parentTechnique, type Technique } from '../reference-data/attack.ts';
-import { confidence } from '../formats/source-record.ts';
+import { confidence } from '../model/source-record.ts';
 
 export type Mapping = Classification['mappings'][number];
 

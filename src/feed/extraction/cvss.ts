@@ -1,6 +1,6 @@
 import { scalarText } from '../../platform/lib/json/json-values.ts';
 import calculator from 'ae-cvss-calculator';
-import type { Severity } from '../items/vocabulary.ts';
+import type { Severity } from '../model/vocabulary.ts';
 
 export type CvssScore = { version: '4.0' | '3.1' | '3.0' | '2.0'; score: number };
 

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dataDir } from '../../../test/support/data.ts';
-import { buckets } from '../items/vocabulary.ts';
+import { buckets } from '../model/vocabulary.ts';
 import { extractItem, type ExtractedItem } from './extract-item.ts';
 
 const report = `Acme Bank hit by Emotet

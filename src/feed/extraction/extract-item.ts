@@ -1,9 +1,9 @@
-import { ttlDays } from '../items/expiry.ts';
-import { platforms } from '../items/platforms.ts';
-import type { AffectedProduct, Classification, Iocs } from '../items/item.schema.ts';
-import { bucketByType, type Severity } from '../items/vocabulary.ts';
+import { ttlDays } from '../model/expiry.ts';
+import { platforms } from '../model/platforms.ts';
+import type { AffectedProduct, Classification, Iocs } from '../model/item.schema.ts';
+import { bucketByType, type Severity } from '../model/vocabulary.ts';
 import { findTactic, killChainOf } from '../reference-data/attack.ts';
-import { noIocs } from '../formats/source-record.ts';
+import { noIocs } from '../model/source-record.ts';
 import { attackEntry, attackPathOf } from './classification.ts';
 import type { Benign } from './indicators/benign.ts';
 import { extractIndicators, type Found, type Other } from './indicators/extract-indicators.ts';

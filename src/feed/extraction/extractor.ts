@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { createThreads } from '../../platform/lib/threads/thread-pool.ts';
 import { knowledgeTakenAt } from '../reference-data/installed-at.ts';
-import type { SourceRecord, UnreadText } from '../formats/source-record.ts';
+import type { SourceRecord, UnreadText } from '../model/source-record.ts';
 import type { ExtractedItem, ReportText } from './extract-item.ts';
 
 export type ExtractTask = { kind: 'report'; report: ReportText } | { kind: 'entry'; entry: UnreadText };

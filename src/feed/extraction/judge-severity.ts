@@ -1,5 +1,5 @@
 import { ownValue } from '../../platform/lib/own-value.ts';
-import { severities, type Severity } from '../items/vocabulary.ts';
+import { severities, type Severity } from '../model/vocabulary.ts';
 import { bandOf, type CvssScore } from './cvss.ts';
 
 export type Judged = { severity: Severity; rule: string };

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import type { IndicatorType } from '../items/vocabulary.ts';
-import { normalizeValue } from '../indicators/normalize.ts';
-import { refang } from '../indicators/refang.ts';
+import type { IndicatorType } from '../model/vocabulary.ts';
+import { normalizeValue } from '../model/normalize.ts';
+import { refang } from '../model/refang.ts';
 
 /** A value that a source states: an indicator of one of the eleven classes, or something that no class holds. */
 export type Observable =

@@ -1,7 +1,7 @@
-import { ttlDays } from '../items/expiry.ts';
-import type { Iocs } from '../items/item.schema.ts';
-import { bucketByType } from '../items/vocabulary.ts';
-import { confidence, noIocs } from '../formats/source-record.ts';
+import { ttlDays } from '../model/expiry.ts';
+import type { Iocs } from '../model/item.schema.ts';
+import { bucketByType } from '../model/vocabulary.ts';
+import { confidence, noIocs } from '../model/source-record.ts';
 import type { Mapping } from './classification.ts';
 import type { Observable } from './observable.ts';
 

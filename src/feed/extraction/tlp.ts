@@ -1,4 +1,4 @@
-import type { Tlp } from '../items/vocabulary.ts';
+import type { Tlp } from '../model/vocabulary.ts';
 
 /** The TLP marking that a word means (`TLP:WHITE`, `amber_strict`), or undefined. */
 export function findTlp(word: string): Tlp | undefined {

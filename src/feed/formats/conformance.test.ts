@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseCron } from '../../platform/lib/cron/cron.ts';
-import { tlps } from '../items/vocabulary.ts';
+import { tlps } from '../model/vocabulary.ts';
 import { readEntryText } from './rss/read-entry-text.ts';
-import type { Parsed, SourceFormat } from './source-record.ts';
+import type { Parsed, SourceFormat } from '../model/source-record.ts';
 import { kevCatalogue, kevRows } from '../../../test/support/feed/kev-source.ts';
 import { csafAdvisory } from '../../../test/support/feed/csaf-documents.ts';
 import { mispEvent } from '../../../test/support/feed/misp-documents.ts';

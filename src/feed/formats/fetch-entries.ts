@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CollectContext, Collection, Document, DocumentRequest } from './fetch-session.ts';
 import { FetchStatusError } from '../../platform/lib/outbound-http/fetch.ts';
-import type { Part, Skipped } from './source-record.ts';
+import type { Part, Skipped } from '../model/source-record.ts';
 
 /** A document that an index names. */
 export type Entry = {

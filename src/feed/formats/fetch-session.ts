@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { fetchBytes, FetchStatusError } from '../../platform/lib/outbound-http/fetch.ts';
-import type { Part, Skipped } from './source-record.ts';
+import type { Part, Skipped } from '../model/source-record.ts';
 
 /** A document that was fetched. */
 export type Document = {

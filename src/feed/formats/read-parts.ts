@@ -1,4 +1,4 @@
-import type { Parsed, Part, Skipped, SourceRecord } from './source-record.ts';
+import type { Parsed, Part, Skipped, SourceRecord } from '../model/source-record.ts';
 
 const textMaxChars = 4_000_000;
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../../platform/db/db.ts';
-import type { Indicator } from '../items/item.schema.ts';
+import type { Indicator } from '../model/item.schema.ts';
 import { isVisible } from '../items/items.store.ts';
 
 /** A value that is looked up: its canonical form, and how `item_terms` holds that. */

@@ -1,10 +1,10 @@
 import { asSaid, saidOf, type Said } from '../items/overrides/apply-overrides.ts';
-import { indicatorEnd, settleIndicators } from '../items/expiry.ts';
+import { indicatorEnd, settleIndicators } from '../model/expiry.ts';
 import type { IndicatorLookup } from './indicators.schema.ts';
 import type { Counts } from './indicator-counts.store.ts';
-import type { FeedItem, Indicator } from '../items/item.schema.ts';
-import { termValue } from '../search/terms.ts';
-import { buckets } from '../items/vocabulary.ts';
+import type { FeedItem, Indicator } from '../model/item.schema.ts';
+import { termValue } from '../model/terms.ts';
+import { buckets } from '../model/vocabulary.ts';
 
 type Statement = IndicatorLookup['items'][number];
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { text } from '../../platform/lib/text/bounded-text.ts';
-import { indicatorStatuses, itemStatuses } from '../items/vocabulary.ts';
+import { indicatorStatuses, itemStatuses } from '../model/vocabulary.ts';
 
 const Value = text({ min: 1, max: 2_000 }, z.string().trim());
 

@@ -2,13 +2,13 @@ import type { Deps } from '../../app/deps.ts';
 import { inOrg, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { listSaidNow } from '../items/overrides/apply-overrides.ts';
-import { fullHour } from '../items/expiry.ts';
-import { canonicalForms } from './indicator-forms.ts';
+import { fullHour } from '../model/expiry.ts';
+import { canonicalForms } from '../model/indicator-forms.ts';
 import type { IndicatorLookup, IndicatorLookups, LookUpIndicators } from './indicators.schema.ts';
 import { standingOf, statementsOf } from './indicator-standing.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 import { findNaming } from './indicator-counts.store.ts';
-import { termValue } from '../search/terms.ts';
+import { termValue } from '../model/terms.ts';
 
 const [itemsMax, itemsOfManyMax] = [50, 10];
 

@@ -3,11 +3,11 @@ import { inOrg } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { findText, listDuplicates, listSharingCve } from './item-detail.store.ts';
-import { fullHour, settleDocument } from './expiry.ts';
+import { fullHour, settleDocument } from '../model/expiry.ts';
 import { listOwnOf } from './overrides/override-rows.store.ts';
 import { overridden } from './overrides/override-documents.ts';
 import { findAnswering } from './snapshot/relevance.sql.ts';
-import type { FeedItem, FeedItemDetail, ItemText } from './item.schema.ts';
+import type { FeedItem, FeedItemDetail, ItemText } from '../model/item.schema.ts';
 import { findItem, listVersions } from './items.store.ts';
 
 /** One item with its group and its history. Throws not_found for an id that is not there or that the organization does not see. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { text } from '../../platform/lib/text/bounded-text.ts';
-import { findPlatform, type Platform } from './platforms.ts';
-import { readSearch, searchFields, type Search } from '../search/search-query.ts';
-import { itemStatuses, severities, type ItemStatus, type Severity } from './vocabulary.ts';
+import { findPlatform, type Platform } from '../model/platforms.ts';
+import { readSearch, searchFields, type Search } from './search/search-query.ts';
+import { itemStatuses, severities, type ItemStatus, type Severity } from '../model/vocabulary.ts';
 
 /** Decimal digits and nothing else; described as the integer that they are. */
 const digits = (fallback: number, max: number | undefined) =>

@@ -8,7 +8,7 @@ import { getItem, getItemText } from './get-item.ts';
 import { listItems } from './list-items.ts';
 import type { Page } from './snapshot/page-cache.ts';
 import { ItemsQuery } from './items-query.ts';
-import { FeedItemDetail, FeedList, FeedStats, ItemText } from './item.schema.ts';
+import { FeedItemDetail, FeedList, FeedStats, ItemText } from '../model/item.schema.ts';
 import { getStats } from './stats.ts';
 
 const ItemPath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });

@@ -8,7 +8,7 @@ import {
   type FileSource,
   type KevRow,
 } from '../../../test/support/feed/kev-source.ts';
-import { FeedItem, FeedList, FeedStats } from './item.schema.ts';
+import { FeedItem, FeedList, FeedStats } from '../model/item.schema.ts';
 
 let app: TestApp;
 let org: TestOrg;

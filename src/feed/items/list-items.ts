@@ -1,17 +1,17 @@
 import type { Deps } from '../../app/deps.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { settleDocument } from './expiry.ts';
+import { settleDocument } from '../model/expiry.ts';
 import type { ItemFilters } from './item-filters.ts';
 import { marksOf } from './snapshot/page-cursors.ts';
 import { getPage } from './snapshot/pages.ts';
 import type { Page } from './snapshot/page-cache.ts';
 import { overrideDocuments } from './overrides/override-documents.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-query.ts';
-import type { FeedList } from './item.schema.ts';
+import type { FeedList } from '../model/item.schema.ts';
 import { readItemsPage, type PageRows } from './snapshot/page.store.ts';
 import { findAnswering, relevantIds, type Answering } from './snapshot/relevance.sql.ts';
-import { readFoundPage } from '../search/search.store.ts';
+import { readFoundPage } from './search/search.store.ts';
 import { listSourceNames } from './items.store.ts';
 import { toView, type View } from './snapshot/snapshot.ts';
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { reportSource } from '../../../test/support/feed/report-source.ts';
-import { platforms } from './platforms.ts';
-import type { FeedItem, FeedStats } from './item.schema.ts';
-import { severities } from './vocabulary.ts';
+import { platforms } from '../model/platforms.ts';
+import type { FeedItem, FeedStats } from '../model/item.schema.ts';
+import { severities } from '../model/vocabulary.ts';
 
 const app = await startApp();
 

@@ -3,11 +3,11 @@ import { inOrg } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { getPage } from './snapshot/pages.ts';
 import type { Page } from './snapshot/page-cache.ts';
-import { platforms } from './platforms.ts';
+import { platforms } from '../model/platforms.ts';
 import { findAnswering } from './snapshot/relevance.sql.ts';
-import type { FeedStats } from './item.schema.ts';
+import type { FeedStats } from '../model/item.schema.ts';
 import { listCounts, listRecent, type CountRow, type RecentRow } from './items.store.ts';
-import { severities } from './vocabulary.ts';
+import { severities } from '../model/vocabulary.ts';
 
 const recentMax = 10;
 

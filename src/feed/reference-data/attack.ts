@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ownValue } from '../../platform/lib/own-value.ts';
 import type { Attack } from './reference-files.ts';
-import { killChainStages, type KillChainStage } from '../items/vocabulary.ts';
+import { killChainStages, type KillChainStage } from '../model/vocabulary.ts';
 
 export type Technique = { id: string; name: string; tactics: string[]; platforms: string[] };
 export type Tactic = { id: string; name: string; shortName: string; rank: number };

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { listSaidNow } from '../items/overrides/apply-overrides.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findPlatform, platforms } from '../items/platforms.ts';
+import { findPlatform, platforms } from '../model/platforms.ts';
 import { text } from '../../platform/lib/text/bounded-text.ts';
 
 const listMax = 500;

@@ -1,6 +1,6 @@
 import type { Deps } from '../../app/deps.ts';
 import { inOrg, type Tx } from '../../platform/db/db.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 import { forgetViews } from '../items/snapshot/snapshot.ts';
 import { loop } from '../../platform/lib/loop.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';

@@ -1,5 +1,5 @@
-import { inWords, type Words } from './text-words.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import { inWords, type NormalizedWords } from './text-words.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 import type { Profile } from './profile.schema.ts';
 
 export const reasonKinds = ['product', 'vendor', 'keyword', 'sector', 'region', 'platform'] as const;
@@ -28,8 +28,8 @@ const reasonsMax = 20;
 /** A profile made ready for many items. */
 export type Matcher = {
   profile: Profile;
-  products: { vendor: Words; product: Words | undefined; shown: string }[];
-  lists: { kind: 'keyword' | 'sector' | 'region'; words: Words; shown: string }[];
+  products: { vendor: NormalizedWords; product: NormalizedWords | undefined; shown: string }[];
+  lists: { kind: 'keyword' | 'sector' | 'region'; words: NormalizedWords; shown: string }[];
 };
 
 export function toMatcher(profile: Profile): Matcher {
@@ -70,7 +70,7 @@ export function scoreItem(matcher: Matcher, item: Judged): Relevance {
   };
 }
 
-type Text = { words: Words; evidenceRef?: string };
+type Text = { words: NormalizedWords; evidenceRef?: string };
 
 function textsOf({ event, summary, abstract, provenance }: Judged): Text[] {
   return [
@@ -114,7 +114,7 @@ function platformReasons({ profile }: Matcher, item: Judged): Reason[] {
     .map((platform) => ({ kind: 'platform', matched: platform, weight: weights.platform }));
 }
 
-type Match = { matched: string; share: number; texts: Text[]; words: Words };
+type Match = { matched: string; share: number; texts: Text[]; words: NormalizedWords };
 
 function reason(kind: ReasonKind, { matched, share, texts, words }: Match): Reason {
   const proof = texts.find((text) => text.evidenceRef !== undefined && text.words.includes(words));

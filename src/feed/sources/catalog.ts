@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tlps, type Tlp } from '../items/vocabulary.ts';
+import { tlps, type Tlp } from '../model/vocabulary.ts';
 import { sourceKinds, type SourceKind } from '../formats/registry.ts';
 
 type Known = {

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Tlp } from '../items/vocabulary.ts';
+import type { Tlp } from '../model/vocabulary.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { normaliseCron, parseCron } from '../../platform/lib/cron/cron.ts';
 import { isBelowAny } from './pull/read-input.ts';

@@ -1,4 +1,4 @@
-import type { Tlp } from '../items/vocabulary.ts';
+import type { Tlp } from '../model/vocabulary.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { SourceKind } from '../formats/registry.ts';
 

@@ -6,8 +6,8 @@ import { callerOf, type App } from '../../platform/http/app-type.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { KnownSources, listKnownSources } from './catalog.ts';
-import { FeedItemDetail } from '../items/item.schema.ts';
-import { postItem } from '../items/writing/post-item.ts';
+import { FeedItemDetail } from '../model/item.schema.ts';
+import { postItem } from '../ingestion/post-item.ts';
 import { CreateSource, PostItem, PullOutcome, Source, SourceList, UpdateSource } from './sources.schema.ts';
 import { createSource, deleteSource, getSource, listSources, pullSource, updateSource } from './sources.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { tlps } from '../items/vocabulary.ts';
+import { tlps } from '../model/vocabulary.ts';
 import { Instant } from '../../platform/lib/instant.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { text } from '../../platform/lib/text/bounded-text.ts';
-import { instant } from '../formats/source-record.ts';
+import { instant } from '../model/source-record.ts';
 import { SourceAuth } from './source-auth.ts';
 import { sourceKinds } from '../formats/registry.ts';
 

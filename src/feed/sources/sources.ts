@@ -9,7 +9,7 @@ import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
 import { knownSources } from './catalog.ts';
-import type { PullResult } from '../items/writing/pull-plan.ts';
+import type { PullResult } from '../ingestion/pull-plan.ts';
 import { pullClaimed } from './pull/pull-source.ts';
 import { scheduleOf } from './source-schedule.ts';
 import type { CreateSource, Source, SourceList, UpdateSource } from './sources.schema.ts';

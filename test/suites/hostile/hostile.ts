@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, expect } from 'vitest';
-import type { PullResult } from '../../../src/feed/items/writing/pull-plan.ts';
+import type { PullResult } from '../../../src/feed/ingestion/pull-plan.ts';
 import type { SourceKind } from '../../../src/feed/formats/registry.ts';
 import { startServer, type Route } from '../../support/feed/source-server.ts';
-import type { FeedItem } from '../../../src/feed/items/item.schema.ts';
+import type { FeedItem } from '../../../src/feed/model/item.schema.ts';
 import { startApp, type TestApp, type TestOrg } from '../../support/harness.ts';
 
 export type Hostile = {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { buckets, severities } from '../../../src/feed/items/vocabulary.ts';
-import type { Parsed } from '../../../src/feed/formats/source-record.ts';
+import { buckets, severities } from '../../../src/feed/model/vocabulary.ts';
+import type { Parsed } from '../../../src/feed/model/source-record.ts';
 
 /** The rules that hold for every record of every format. */
 export function checkParsed({ records, skipped }: Parsed): void {

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { TestApp, TestOrg } from '../harness.ts';
 import type { Caller } from '../../../src/platform/orgs/caller.ts';
 import { scopes } from '../../../src/platform/orgs/caller.ts';
-import type { PullResult } from '../../../src/feed/items/writing/pull-plan.ts';
+import type { PullResult } from '../../../src/feed/ingestion/pull-plan.ts';
 import type { CreateSource, Source } from '../../../src/feed/sources/sources.schema.ts';
 import type { SourceKind } from '../../../src/feed/formats/registry.ts';
 import { createSource, pullSource } from '../../../src/feed/sources/sources.ts';

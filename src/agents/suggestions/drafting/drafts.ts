@@ -5,7 +5,7 @@ import type { WorkTask } from '../../built-in-agent.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import type { Deps } from '../../../app/deps.ts';
 import type { Estimate } from '../../../detection/detections/record/detection.schema.ts';
-import type { FeedItem } from '../../../feed/items/item.schema.ts';
+import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import type { Draft } from '../draft.ts';

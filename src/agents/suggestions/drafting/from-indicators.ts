@@ -1,5 +1,5 @@
 import type { TestCase } from '../../../detection/detections/test-cases/test-cases.schema.ts';
-import type { FeedItem } from '../../../feed/items/item.schema.ts';
+import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import type { Draft } from '../draft.ts';
 import { columnSql, eventOf, sqlText, type Dataset } from './log-datasets.ts';
 import { withSource, type Proposal } from '../proposal.ts';

@@ -1,4 +1,4 @@
-import type { FeedItem } from '../../../feed/items/item.schema.ts';
+import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import type { Dataset } from './log-datasets.ts';
 import { withSource, type Proposal } from '../proposal.ts';
 import { readableShipped, shippedDraft, techniquesOf } from './shipped-drafts.ts';

@@ -13,7 +13,7 @@ import { newSegment } from '../ingestion/segment-file.ts';
 import type { SegmentRow } from '../storage/segments.store.ts';
 import { historyFilter, partsOf, windowFilter } from './window-parts.ts';
 
-export type Given = Record<string, unknown>;
+export type FixtureEvents = Record<string, unknown>;
 
 /** Events by dataset that a query can be asked of, as if the organization had sent nothing else. */
 export type GivenStore = {
@@ -27,7 +27,7 @@ export type GivenDeps = Pick<SearchDeps, 'engine' | 'config'> & { organization: 
 
 /** `columns` that a dataset has beside those of its events. `undated` in microseconds: the time of an event that has none. */
 type GivenInput = {
-  events: Record<string, readonly Given[]>;
+  events: Record<string, readonly FixtureEvents[]>;
   columns: ReadonlyMap<string, Field[]>;
   undated: number;
 };
@@ -85,7 +85,7 @@ function holdGiven({ segments, fields, folder }: Kept, sources: Source[], window
 /** The columns that events would give their datasets, beside those there are. */
 export function columnsSeen(
   columns: ReadonlyMap<string, Field[]>,
-  events: Record<string, readonly Given[]>,
+  events: Record<string, readonly FixtureEvents[]>,
 ): GivenColumns {
   const seen: GivenColumns = new Map(columns);
   for (const [dataset, list] of Object.entries(events)) {
@@ -97,13 +97,13 @@ export function columnsSeen(
 }
 
 /** The time of an event in microseconds, as it would be read on arrival. */
-export function givenTime(event: Given): number | undefined {
+export function givenTime(event: FixtureEvents): number | undefined {
   return eventTime(event);
 }
 
 async function addDataset(
   kept: Kept,
-  { dataset, list, undated }: { dataset: string; list: readonly Given[]; undated: number },
+  { dataset, list, undated }: { dataset: string; list: readonly FixtureEvents[]; undated: number },
 ): Promise<void> {
   checkDatasetName(dataset);
   const id = uuidv7();

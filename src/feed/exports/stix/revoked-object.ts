@@ -1,4 +1,4 @@
-import type { FeedItem } from '../../items/item.schema.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
 import { stamp, stampModified, type StixObject } from './stix-object.ts';
 
 /** What each type must have, said without content. */

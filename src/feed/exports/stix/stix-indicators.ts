@@ -1,6 +1,6 @@
-import { indicatorEnd } from '../../items/expiry.ts';
-import type { FeedItem, Indicator } from '../../items/item.schema.ts';
-import { buckets } from '../../items/vocabulary.ts';
+import { indicatorEnd } from '../../model/expiry.ts';
+import type { FeedItem, Indicator } from '../../model/item.schema.ts';
+import { buckets } from '../../model/vocabulary.ts';
 import { saidOf } from '../../items/overrides/apply-overrides.ts';
 import type { OwnWord } from '../own-overrides.ts';
 import { percent, stamp, type Common, type StixObject } from './stix-object.ts';

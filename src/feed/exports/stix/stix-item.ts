@@ -1,4 +1,4 @@
-import type { FeedItem } from '../../items/item.schema.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
 import { asWorded, type OwnWord } from '../own-overrides.ts';
 import { indicatorObjects } from './stix-indicators.ts';
 import { stixLosses, type Losses } from './unsupported-fields.ts';

@@ -1,4 +1,4 @@
-import type { Tlp } from '../../items/vocabulary.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 import type { StixObject } from './stix-object.ts';
 
 /** The extension that OASIS published for TLP 2.0 and its marking definitions (cti-stix-common-objects). */

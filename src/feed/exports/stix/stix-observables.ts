@@ -1,4 +1,4 @@
-import type { Indicator } from '../../items/item.schema.ts';
+import type { Indicator } from '../../model/item.schema.ts';
 import { observableNamespace, uuidv5, type StixObject } from './stix-object.ts';
 
 type Contributing = { type: string; properties: Record<string, unknown> };

@@ -1,4 +1,4 @@
-import type { FeedItem } from '../../items/item.schema.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
 import { saidOf } from '../../items/overrides/apply-overrides.ts';
 import type { OwnWord } from '../own-overrides.ts';
 import { stampModified, type StixObject } from './stix-object.ts';

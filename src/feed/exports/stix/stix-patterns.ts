@@ -1,5 +1,5 @@
-import type { Indicator } from '../../items/item.schema.ts';
-import type { IndicatorType } from '../../items/vocabulary.ts';
+import type { Indicator } from '../../model/item.schema.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
 
 const hashNames: Partial<Record<IndicatorType, string>> = {
   md5: 'MD5',

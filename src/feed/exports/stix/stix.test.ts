@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { faultsOf } from '../../../../test/support/feed/stix-standard.ts';
-import type { FeedItem, Indicator } from '../../items/item.schema.ts';
+import type { FeedItem, Indicator } from '../../model/item.schema.ts';
 import {
   buckets,
   bucketByType,
@@ -10,7 +10,7 @@ import {
   severities,
   tlps,
   type IndicatorType,
-} from '../../items/vocabulary.ts';
+} from '../../model/vocabulary.ts';
 import { bundleOf } from './bundle.ts';
 import type { OwnWord } from '../own-overrides.ts';
 import type { ExportedItem } from './stix-item.ts';

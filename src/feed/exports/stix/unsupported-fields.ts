@@ -1,4 +1,4 @@
-import type { FeedItem } from '../../items/item.schema.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
 
 /** How many values of which field of an item a format has no place for. */
 export type Losses = Record<string, number>;

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
-import type { IndicatorType } from '../../items/vocabulary.ts';
-import { normalizeValue } from '../../indicators/normalize.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
+import { normalizeValue } from '../../model/normalize.ts';
 
 /** The canonical form of a clear value; the plain cases, which are nearly all, without the general way's cost. */
 export function canonical(type: IndicatorType, clear: string): string | undefined {

@@ -1,4 +1,4 @@
-import { bucketByType, type IndicatorType } from '../../items/vocabulary.ts';
+import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import { refangText, type Refanged } from '../text/refang-map.ts';
 import type { Span } from '../text/stored-text.ts';
 import { hostOf, isPathHosting, shippedBenign, type Benign } from './benign.ts';

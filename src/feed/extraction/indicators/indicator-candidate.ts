@@ -1,4 +1,4 @@
-import type { IndicatorType } from '../../items/vocabulary.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
 
 /** What a value may be: one of the indicator types, or something that no bucket holds. */
 export type CandidateType = IndicatorType | `observable:${string}` | 'cve' | 'cwe' | 'capec' | 'attack';

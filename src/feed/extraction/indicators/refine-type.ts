@@ -1,4 +1,4 @@
-import type { IndicatorType } from '../../items/vocabulary.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
 import type { Candidate } from './indicator-candidate.ts';
 import type { Context } from './context.ts';
 

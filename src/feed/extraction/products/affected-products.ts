@@ -1,6 +1,6 @@
-import type { Platform } from '../../items/platforms.ts';
-import type { AffectedProduct } from '../../items/item.schema.ts';
-import { confidence } from '../../formats/source-record.ts';
+import type { Platform } from '../../model/platforms.ts';
+import type { AffectedProduct } from '../../model/item.schema.ts';
+import { confidence } from '../../model/source-record.ts';
 import { platformsOfProduct } from './product-platforms.ts';
 
 const productsMax = 500;

@@ -1,4 +1,4 @@
-import { platforms, type Platform } from '../../items/platforms.ts';
+import { platforms, type Platform } from '../../model/platforms.ts';
 
 const words: Record<Platform, RegExp> = {
   windows: /\bWindows\b|\bWin(?:32|64)\b|\bPowerShell\b|\bActive Directory\b/g,

@@ -1,4 +1,4 @@
-import { platforms, type Platform } from '../../items/platforms.ts';
+import { platforms, type Platform } from '../../model/platforms.ts';
 
 // Vendor and product as catalogues write them. A product that runs anywhere has no platform.
 const rules: [RegExp, Platform[]][] = [

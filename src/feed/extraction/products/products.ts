@@ -1,4 +1,4 @@
-import type { AffectedProduct } from '../../items/item.schema.ts';
+import type { AffectedProduct } from '../../model/item.schema.ts';
 import type { Span } from '../text/stored-text.ts';
 
 export type KnownProduct = { vendor: string; product: string };

@@ -1,4 +1,4 @@
-import type { SourceRecord } from '../../formats/source-record.ts';
+import type { SourceRecord } from '../../model/source-record.ts';
 import type { ExtractedItem } from '../extract-item.ts';
 
 /** Names of indicators stand in a text undated; what dates a record has come from whoever published it. */

@@ -8,7 +8,7 @@ import {
 } from '../fetch-entries.ts';
 import type { CollectContext, Collection, Document } from '../fetch-session.ts';
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
-import type { Skipped } from '../source-record.ts';
+import type { Skipped } from '../../model/source-record.ts';
 import { entriesMax, type Head } from './csaf-lists.ts';
 
 /** So many lists of a provider are asked for by one pull; the next ones have their turn a minute later. */

@@ -8,7 +8,7 @@ import {
   textOf,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
-import { instant } from '../source-record.ts';
+import { instant } from '../../model/source-record.ts';
 
 /** Documents that a list may name, and all lists that one pull reads together. */
 export const entriesMax = 100_000;

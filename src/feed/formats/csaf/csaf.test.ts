@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { collectContext, type Collection } from '../fetch-session.ts';
-import type { Parsed } from '../source-record.ts';
+import type { Parsed } from '../../model/source-record.ts';
 import { csafAdvisory } from '../../../../test/support/feed/csaf-documents.ts';
 import { serverOfTests } from '../../../../test/support/feed/source-server.ts';
 import { csaf } from './csaf.ts';

@@ -16,7 +16,14 @@ import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText } from '../../extraction/text/stored-text.ts';
 import { findTlp } from '../../extraction/tlp.ts';
-import { instant, noIocs, type Parsed, type Part, type SourceFormat, type SourceRecord } from '../source-record.ts';
+import {
+  instant,
+  noIocs,
+  type Parsed,
+  type Part,
+  type SourceFormat,
+  type SourceRecord,
+} from '../../model/source-record.ts';
 import { readParts } from '../read-parts.ts';
 
 const vulnerabilitiesMax = 5_000;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { buckets } from '../../items/vocabulary.ts';
-import type { Parsed } from '../source-record.ts';
+import { buckets } from '../../model/vocabulary.ts';
+import type { Parsed } from '../../model/source-record.ts';
 import { csv } from './csv.ts';
 
 const parse = (text: string | Buffer, name = 'list.csv'): Parsed =>

@@ -3,7 +3,7 @@ import { decodeUtf8 } from '../../../platform/lib/json/json-values.ts';
 import { toListRecord, type Line } from './list-record.ts';
 import { rowReader } from './list-row.ts';
 import { readTable } from './list-table.ts';
-import type { ParseContext, Parsed, Part, SourceFormat } from '../source-record.ts';
+import type { ParseContext, Parsed, Part, SourceFormat } from '../../model/source-record.ts';
 import { isZip, readZip } from '../../../platform/lib/zip.ts';
 import { readParts } from '../read-parts.ts';
 

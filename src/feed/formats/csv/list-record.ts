@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { ttlDays } from '../../items/expiry.ts';
-import type { Indicator } from '../../items/item.schema.ts';
-import { bucketByType } from '../../items/vocabulary.ts';
+import { ttlDays } from '../../model/expiry.ts';
+import type { Indicator } from '../../model/item.schema.ts';
+import { bucketByType } from '../../model/vocabulary.ts';
 import { shippedBenign } from '../../extraction/indicators/benign.ts';
 import { collectPassages } from '../../extraction/text/passages.ts';
 import type { Span } from '../../extraction/text/stored-text.ts';
-import { confidence, noIocs, type ParseContext, type SourceRecord } from '../source-record.ts';
+import { confidence, noIocs, type ParseContext, type SourceRecord } from '../../model/source-record.ts';
 import type { Row } from './list-row.ts';
 
 /** A row with the line that it is kept as. */

@@ -1,6 +1,6 @@
 import { observed, observedAddress, type Observable } from '../../extraction/observable.ts';
 import { feedDate } from '../rss/feed-dates.ts';
-import { confidence } from '../source-record.ts';
+import { confidence } from '../../model/source-record.ts';
 
 /** What a row of a list says. Times are ISO text. */
 export type Row = {

@@ -1,4 +1,11 @@
-import { confidence, instant, noIocs, type Parsed, type SourceFormat, type SourceRecord } from '../source-record.ts';
+import {
+  confidence,
+  instant,
+  noIocs,
+  type Parsed,
+  type SourceFormat,
+  type SourceRecord,
+} from '../../model/source-record.ts';
 import { isObject, parseJsonBytes, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { platformsOfProduct } from '../../extraction/products/product-platforms.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';

@@ -1,4 +1,4 @@
-import { instant } from '../source-record.ts';
+import { instant } from '../../model/source-record.ts';
 import { objectsOf, textOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 /** An attribute of an event or of an object in it. */

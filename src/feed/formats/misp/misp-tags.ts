@@ -1,4 +1,4 @@
-import { stricterTlp, type Tlp } from '../../items/vocabulary.ts';
+import { stricterTlp, type Tlp } from '../../model/vocabulary.ts';
 import type { ClassificationBuilder } from '../../extraction/classification.ts';
 import { isObject, objectsOf, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { findTlp } from '../../extraction/tlp.ts';

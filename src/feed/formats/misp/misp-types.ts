@@ -1,5 +1,5 @@
 import { ownValue } from '../../../platform/lib/own-value.ts';
-import type { IndicatorType } from '../../items/vocabulary.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
 import { observed, observedAddress, type Observable } from '../../extraction/observable.ts';
 
 /** Attribute type of MISP → type of indicator; both halves of a composite type are read. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { buckets } from '../../items/vocabulary.ts';
+import { buckets } from '../../model/vocabulary.ts';
 import { collectContext, type Collection } from '../fetch-session.ts';
-import type { SourceRecord } from '../source-record.ts';
+import type { SourceRecord } from '../../model/source-record.ts';
 import { mispAttribute, mispEvent, mispId } from '../../../../test/support/feed/misp-documents.ts';
 import { serverOfTests } from '../../../../test/support/feed/source-server.ts';
 import { misp } from './misp.ts';

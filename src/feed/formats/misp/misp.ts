@@ -8,7 +8,7 @@ import {
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
 import { readEvent } from './misp-event.ts';
-import type { Parsed, Part, SourceFormat } from '../source-record.ts';
+import type { Parsed, Part, SourceFormat } from '../../model/source-record.ts';
 import { readParts } from '../read-parts.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -1,6 +1,6 @@
 import type { CollectContext, Collection, Digestible } from '../fetch-session.ts';
 import { isObject, parseJsonBytes } from '../../../platform/lib/json/json-values.ts';
-import type { Part } from '../source-record.ts';
+import type { Part } from '../../model/source-record.ts';
 
 const dayMs = 24 * 3_600_000;
 /** The longest range that the service answers (NVD CVE API 2.0, lastModStartDate). */

@@ -13,7 +13,14 @@ import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText } from '../../extraction/text/stored-text.ts';
 import { collectNvd, digestPage } from './collect-nvd.ts';
 import { addConfigured } from './cpe.ts';
-import { instant, noIocs, type Parsed, type Part, type SourceFormat, type SourceRecord } from '../source-record.ts';
+import {
+  instant,
+  noIocs,
+  type Parsed,
+  type Part,
+  type SourceFormat,
+  type SourceRecord,
+} from '../../model/source-record.ts';
 import { readParts } from '../read-parts.ts';
 
 const idPattern = /^CVE-\d{4}-\d{4,19}$/;

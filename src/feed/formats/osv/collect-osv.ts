@@ -1,6 +1,6 @@
 import { collectEntries, fetchList, type EntriesCursor } from '../fetch-entries.ts';
 import type { CollectContext, Collection } from '../fetch-session.ts';
-import type { Skipped } from '../source-record.ts';
+import type { Skipped } from '../../model/source-record.ts';
 import { readRow, scanIndex, type Row } from './scan-index.ts';
 
 /** Records whose time is remembered; what is older than all of them was read. */

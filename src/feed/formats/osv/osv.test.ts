@@ -1,7 +1,7 @@
 import { zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 import { collectContext, type CollectBounds, type Collection } from '../fetch-session.ts';
-import type { Parsed } from '../source-record.ts';
+import type { Parsed } from '../../model/source-record.ts';
 import { osvRecord } from '../../../../test/support/feed/osv-documents.ts';
 import { serverOfTests } from '../../../../test/support/feed/source-server.ts';
 import { osv } from './osv.ts';

@@ -7,7 +7,14 @@ import { ownValue } from '../../../platform/lib/own-value.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText } from '../../extraction/text/stored-text.ts';
 import { parseJsonOrYaml } from '../../../platform/lib/json/yaml.ts';
-import { instant, noIocs, type Parsed, type Part, type SourceFormat, type SourceRecord } from '../source-record.ts';
+import {
+  instant,
+  noIocs,
+  type Parsed,
+  type Part,
+  type SourceFormat,
+  type SourceRecord,
+} from '../../model/source-record.ts';
 import { collectOsv } from './collect-osv.ts';
 import { idPattern } from './scan-index.ts';
 import { versionsOf } from './osv-versions.ts';

@@ -1,4 +1,4 @@
-import { instant } from '../source-record.ts';
+import { instant } from '../../model/source-record.ts';
 
 export const idPattern = /^[A-Za-z0-9][A-Za-z0-9._:+-]{2,199}$/;
 /** The index of all ecosystems had about 40 MB in 2025. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { extractItem, type Knowledge } from '../../extraction/extract-item.ts';
 import { wellFormed } from '../../extraction/text/stored-text.ts';
 import { toTextRecord } from '../../extraction/text/text-record.ts';
-import type { SourceRecord, UnreadText } from '../source-record.ts';
+import type { SourceRecord, UnreadText } from '../../model/source-record.ts';
 import { readArticle, type Article } from './article.ts';
 import { canonicalUrl } from './canonical-url.ts';
 import { htmlToText } from './html-text.ts';

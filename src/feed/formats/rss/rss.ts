@@ -3,7 +3,7 @@ import type { CollectContext, Collection, Digestible } from '../fetch-session.ts
 import { wellFormed } from '../../extraction/text/stored-text.ts';
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import { readFeed, type FeedEntry } from './read-feed.ts';
-import type { Part, Skipped, SourceFormat, UnreadText } from '../source-record.ts';
+import type { Part, Skipped, SourceFormat, UnreadText } from '../../model/source-record.ts';
 
 const atOnce = 3;
 const pagesMax = 200;

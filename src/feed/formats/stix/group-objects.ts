@@ -1,4 +1,4 @@
-import type { Skipped } from '../source-record.ts';
+import type { Skipped } from '../../model/source-record.ts';
 import { refsOf, textField, type Bundle, type StixObject } from './stix-objects.ts';
 
 /** What becomes one item: a head (absent for the rest of a bundle) and the objects that belong to it, the head not among them. */

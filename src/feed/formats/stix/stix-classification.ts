@@ -1,5 +1,5 @@
-import { platforms, findPlatform } from '../../items/platforms.ts';
-import type { Classification, Iocs } from '../../items/item.schema.ts';
+import { platforms, findPlatform } from '../../model/platforms.ts';
+import type { Classification, Iocs } from '../../model/item.schema.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import { collectClassification, platformsOfIndicators, type Mapping } from '../../extraction/classification.ts';
 import { isObject, scalarText, textOf, textsOf } from '../../../platform/lib/json/json-values.ts';

@@ -1,9 +1,9 @@
-import type { Iocs } from '../../items/item.schema.ts';
+import type { Iocs } from '../../model/item.schema.ts';
 import type { Mapping } from '../../extraction/classification.ts';
 import { isObject, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import type { Observable } from '../../extraction/observable.ts';
 import { collectStatements, type Statement } from '../../extraction/statements.ts';
-import { confidence, instant } from '../source-record.ts';
+import { confidence, instant } from '../../model/source-record.ts';
 import { classifyProperty } from './stix-observables.ts';
 import { confidenceOf, isRevoked, type StixObject } from './stix-objects.ts';
 import { valuesOfPattern } from './patterns/pattern-values.ts';

@@ -1,6 +1,6 @@
 import { isObject, textOf, textsOf } from '../../../platform/lib/json/json-values.ts';
 import { findTlp } from '../../extraction/tlp.ts';
-import { stricterTlp, type Tlp } from '../../items/vocabulary.ts';
+import { stricterTlp, type Tlp } from '../../model/vocabulary.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import { refsOf, type Bundle, type StixObject } from './stix-objects.ts';
 

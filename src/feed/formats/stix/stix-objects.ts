@@ -1,5 +1,5 @@
 import { isObject, parseJsonBytes, textOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
-import { instant, type Part, type Skipped } from '../source-record.ts';
+import { instant, type Part, type Skipped } from '../../model/source-record.ts';
 
 export type StixObject = JsonObject & { type: string; id: string };
 

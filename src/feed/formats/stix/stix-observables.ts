@@ -1,4 +1,4 @@
-import { bucketByType, type IndicatorType } from '../../items/vocabulary.ts';
+import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import { observed, observedAddress, type Observable } from '../../extraction/observable.ts';
 

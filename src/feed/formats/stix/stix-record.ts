@@ -4,7 +4,7 @@ import { locate } from '../../extraction/text/locate.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
-import { instant, type ParseContext, type SourceRecord } from '../source-record.ts';
+import { instant, type ParseContext, type SourceRecord } from '../../model/source-record.ts';
 import { classify, nameOf } from './stix-classification.ts';
 import type { Group } from './group-objects.ts';
 import { indicatorsOf } from './stix-indicators.ts';

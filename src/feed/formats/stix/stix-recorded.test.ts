@@ -2,8 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { dataDir } from '../../../../test/support/data.ts';
-import { buckets } from '../../items/vocabulary.ts';
-import type { SourceRecord } from '../source-record.ts';
+import { buckets } from '../../model/vocabulary.ts';
+import type { SourceRecord } from '../../model/source-record.ts';
 import { readGzip } from '../../../../test/support/feed/kev-source.ts';
 import { stix } from './stix.ts';
 

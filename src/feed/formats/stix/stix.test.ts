@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { buckets } from '../../items/vocabulary.ts';
-import type { SourceRecord } from '../source-record.ts';
+import { buckets } from '../../model/vocabulary.ts';
+import type { SourceRecord } from '../../model/source-record.ts';
 import { stix } from './stix.ts';
 
 const parse = (...documents: unknown[]) =>

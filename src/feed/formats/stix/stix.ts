@@ -1,4 +1,4 @@
-import type { Parsed, ParseContext, Part, SourceFormat } from '../source-record.ts';
+import type { Parsed, ParseContext, Part, SourceFormat } from '../../model/source-record.ts';
 import { groupObjects, type Loose } from './group-objects.ts';
 import { readBundle } from './stix-objects.ts';
 import { joinsOf, originalsOf } from './stix-originals.ts';

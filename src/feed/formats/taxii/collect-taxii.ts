@@ -1,6 +1,6 @@
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import type { CollectContext, Collection, Document } from '../fetch-session.ts';
-import { instant, type Part, type Skipped } from '../source-record.ts';
+import { instant, type Part, type Skipped } from '../../model/source-record.ts';
 import { joinPages, type PageDigest, type Pages } from './page-digest.ts';
 import { fetchAnswer, objectEndpoints } from './taxii-endpoints.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../../../platform/db/db.ts';
-import type { OverriddenIndicator } from './overrides.schema.ts';
-import type { FeedItem, Indicator } from '../item.schema.ts';
+import type { OverriddenIndicator } from '../../model/overrides.schema.ts';
+import type { FeedItem, Indicator } from '../../model/item.schema.ts';
 
 /** What an organization says of an item for itself that changes what is done with it. Null: what everyone sees. */
 export type Said = {

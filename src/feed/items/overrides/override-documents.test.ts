@@ -4,8 +4,8 @@ import { startApp, type TestApp, type TestOrg } from '../../../../test/support/h
 import { feedToolsOf } from '../../../app/feed-tools.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import { scoreDue } from '../../relevance/score-items.ts';
-import type { FeedItem, FeedList } from '../item.schema.ts';
-import { itemStatuses, severities } from '../vocabulary.ts';
+import type { FeedItem, FeedList } from '../../model/item.schema.ts';
+import { itemStatuses, severities } from '../../model/vocabulary.ts';
 
 let app: TestApp;
 let now = new Date('2026-03-02T10:20:30.000Z');

@@ -1,8 +1,8 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import { listOwnOf, type Override, type Own, type Score } from './override-rows.store.ts';
-import type { RelevanceReason, TenantOverrides } from './overrides.schema.ts';
+import type { RelevanceReason, TenantOverrides } from '../../model/overrides.schema.ts';
 import type { Answering } from '../snapshot/relevance.sql.ts';
-import type { FeedItem } from '../item.schema.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
 
 /** Documents of a page as the organization sees them; those that it says nothing of stay the text that they are. */
 export async function overrideDocuments(tx: Tx, docs: string[], answering: Answering): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Search, TermFilter } from '../../search/search-query.ts';
+import type { Search, TermFilter } from '../search/search-query.ts';
 import type { View } from './snapshot.ts';
 
 type Sql = ReturnType<typeof sql>;

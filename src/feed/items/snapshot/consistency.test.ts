@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
 import { fileSource, kevCatalogue, kevRow } from '../../../../test/support/feed/kev-source.ts';
-import type { FeedItem } from '../item.schema.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
 
 test('while sources write, every answer is of one moment: total, list and order agree, and one tag means one content', async () => {
   const app = await startApp();

@@ -3,7 +3,7 @@ import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { openAsOf, sealAsOf, type Moment } from './snapshot-token.ts';
-import { fullHour } from '../expiry.ts';
+import { fullHour } from '../../model/expiry.ts';
 import { createPageCache, type Page, type PageCache } from './page-cache.ts';
 import { readFeedKey } from '../items.store.ts';
 import { viewOf } from './snapshot.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { sealAsOf, openAsOf } from './snapshot-token.ts';
-import type { FeedItem, FeedList } from '../item.schema.ts';
+import type { FeedItem, FeedList } from '../../model/item.schema.ts';
 import { reportSource, type Report, type ReportSource } from '../../../../test/support/feed/report-source.ts';
 import { toView } from './snapshot.ts';
 

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
-import { hourMs } from '../expiry.ts';
+import { hourMs } from '../../model/expiry.ts';
 import type { PoolVersion } from '../items.store.ts';
 import { toView, type View } from './snapshot.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { acrossOrgs, inOrg, row, rows, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { HeldItem } from './pull-plan.ts';
+import type { HeldItem } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../sources/source-row.ts';
 
 /** The pool that everyone sees. */

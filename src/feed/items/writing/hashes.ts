@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { FeedItem } from '../item.schema.ts';
-import { buckets } from '../vocabulary.ts';
-import type { Part, SourceRecord } from '../../formats/source-record.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
+import { buckets } from '../../model/vocabulary.ts';
+import type { Part, SourceRecord } from '../../model/source-record.ts';
 
 /** The parts of an item whose change makes a version (spec/feed.md, "version"), each as one comparable text. */
 function contentOf(item: FeedItem, storedText: string): Record<string, string> {

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import { settleIndicators, fullHour } from '../expiry.ts';
-import type { FeedItem } from '../item.schema.ts';
-import { buckets, stricterTlp, type ItemStatus, type Tlp } from '../vocabulary.ts';
-import { confidence, noIocs, type SourceFormat, type SourceRecord } from '../../formats/source-record.ts';
+import { settleIndicators, fullHour } from '../../model/expiry.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
+import { buckets, stricterTlp, type ItemStatus, type Tlp } from '../../model/vocabulary.ts';
+import { confidence, noIocs, type SourceFormat, type SourceRecord } from '../../model/source-record.ts';
 import { sourceFormats, type SourceKind } from '../../formats/registry.ts';
 import type { Origin } from '../../sources/source-row.ts';
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { rows, type Tx } from '../../../platform/db/db.ts';
 import { emitEvents } from '../../../platform/notifications/emit-events.ts';
 import type { EventType, OutgoingEvent } from '../../../platform/notifications/event-types.ts';
-import type { FeedItem } from '../item.schema.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
 import type { ItemWrite } from './write-items.ts';
 
 /** An item as it was written, and the status that it had before; undefined where it is new. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
-import type { Term } from '../../search/terms.ts';
+import type { Term } from '../../model/terms.ts';
 import { writeSearch } from './write-search.ts';
 import { writeTerms, type GoneTerm } from './write-terms.ts';
 

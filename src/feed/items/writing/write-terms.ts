@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../../../platform/db/db.ts';
-import type { Term } from '../../search/terms.ts';
+import type { Term } from '../../model/terms.ts';
 
 export type ItemTerms = { id: string; organizationId: string; poolId: string; version: number; terms: Term[] };
 

@@ -1,4 +1,4 @@
-import type { Skipped, SourceRecord } from '../../formats/source-record.ts';
+import type { Skipped, SourceRecord } from '../../model/source-record.ts';
 
 type Split = { kept: SourceRecord[]; left: Skipped[]; present: Set<string> };
 

@@ -1,6 +1,6 @@
 import { createThreads } from '../../../platform/lib/threads/thread-pool.ts';
 import type { Digestible } from '../../formats/fetch-session.ts';
-import type { ParseContext, Parsed, Part } from '../../formats/source-record.ts';
+import type { ParseContext, Parsed, Part } from '../../model/source-record.ts';
 import { sourceFormats, type SourceKind } from '../../formats/registry.ts';
 
 export type ParseTask = { kind: SourceKind; parts: Part[]; context: ParseContext };

@@ -1,5 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
-import type { PullResult } from '../../items/writing/pull-plan.ts';
+import type { PullResult } from '../../ingestion/pull-plan.ts';
 
 type Observe = (kind: string, result: PullResult) => void;
 

@@ -4,7 +4,7 @@ import type { Deps } from '../../../app/deps.ts';
 import type { Tx } from '../../../platform/db/db.ts';
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { applyPlan } from '../../items/writing/apply-plan.ts';
+import { applyPlan } from '../../ingestion/apply-plan.ts';
 import {
   lacksTooMany,
   planPull,
@@ -12,18 +12,18 @@ import {
   type HeldItem,
   type Plan,
   type PullResult,
-} from '../../items/writing/pull-plan.ts';
-import { toCandidates } from '../../items/writing/candidates.ts';
+} from '../../ingestion/pull-plan.ts';
+import { toCandidates } from '../../ingestion/candidates.ts';
 import { splitByWords } from './filters.ts';
 import { bytesHash } from '../../items/writing/hashes.ts';
 import { ingestMetrics } from './pull-metrics.ts';
 import { readInput, type Input } from './read-input.ts';
-import type { Parsed } from '../../formats/source-record.ts';
+import type { Parsed } from '../../model/source-record.ts';
 import { reading } from './reader-version.ts';
 import { authHeaders } from '../source-auth.ts';
 import type { Cursor, SourceRow } from '../source-row.ts';
 import { readTexts } from './read-texts.ts';
-import { settleSmallChanges } from '../../items/writing/small-changes.ts';
+import { settleSmallChanges } from '../../ingestion/small-changes.ts';
 import { rhythmOf, tellSource } from '../source-events.ts';
 import { nextAfterGood, nextPull } from '../source-schedule.ts';
 import { finishPull, lockClaim, releaseSource } from '../sources.store.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { rows, type Tx } from '../../../platform/db/db.ts';
-import { tlps, type Tlp } from '../../items/vocabulary.ts';
-import type { HeldItem } from '../../items/writing/pull-plan.ts';
+import { tlps, type Tlp } from '../../model/vocabulary.ts';
+import type { HeldItem } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../source-row.ts';
 
 export type LooseItem = HeldItem & { is_latest: boolean; held_back_doc: string | null };

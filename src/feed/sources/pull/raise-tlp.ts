@@ -1,10 +1,10 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import type { Deps } from '../../../app/deps.ts';
-import type { FeedItem } from '../../items/item.schema.ts';
-import { stricterTlp, type Tlp } from '../../items/vocabulary.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
+import { stricterTlp, type Tlp } from '../../model/vocabulary.ts';
 import { forgetViews } from '../../items/snapshot/snapshot.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { applyPlan } from '../../items/writing/apply-plan.ts';
+import { applyPlan } from '../../ingestion/apply-plan.ts';
 import type { SourceRow } from '../source-row.ts';
 import { lockSource } from '../sources.store.ts';
 import { inSourceAcrossOrgs, privatePool } from '../../items/writing/feed-pools.store.ts';

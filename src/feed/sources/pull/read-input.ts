@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { fetchBytes } from '../../../platform/lib/outbound-http/fetch.ts';
 import { collectContext, type Collection, type Digestible } from '../../formats/fetch-session.ts';
 import { feedDate } from '../../formats/rss/feed-dates.ts';
-import type { Part, SourceFormat } from '../../formats/source-record.ts';
+import type { Part, SourceFormat } from '../../model/source-record.ts';
 
 export type Input =
   | { kind: 'read'; parts: Part[]; etag: string | undefined; lastModified: string | undefined }

@@ -1,6 +1,6 @@
 import { isBusy, ThreadError } from '../../../platform/lib/threads/thread-pool.ts';
 import type { Extractor } from '../../extraction/extractor.ts';
-import type { Parsed, Skipped, SourceRecord, UnreadText } from '../../formats/source-record.ts';
+import type { Parsed, Skipped, SourceRecord, UnreadText } from '../../model/source-record.ts';
 
 const atOnce = 2;
 // A lease is ten minutes, and fetching has had its share of it.

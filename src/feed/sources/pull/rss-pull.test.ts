@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { ThreadError } from '../../../platform/lib/threads/thread-pool.ts';
-import type { FeedItem } from '../../items/item.schema.ts';
-import type { PullResult } from '../../items/writing/pull-plan.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
+import type { PullResult } from '../../ingestion/pull-plan.ts';
 import { articlePage, rssFeed, sentences, type TestEntry } from '../../../../test/support/feed/rss-documents.ts';
 import { startServer } from '../../../../test/support/feed/source-server.ts';
 

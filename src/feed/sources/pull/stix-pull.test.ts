@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { dataDir } from '../../../../test/support/data.ts';
 import { startApp, type TestApp } from '../../../../test/support/harness.ts';
 import { acrossOrgs, rows } from '../../../platform/db/db.ts';
-import { FeedItem } from '../../items/item.schema.ts';
+import { FeedItem } from '../../model/item.schema.ts';
 import { fileSource, kevCatalogue, kevRows, readGzip } from '../../../../test/support/feed/kev-source.ts';
 import { stixBundle } from '../../../../test/support/feed/stix-documents.ts';
 

@@ -1,11 +1,11 @@
-import type { FeedItem } from '../item.schema.ts';
-import { searchHead } from '../../search/search-text.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import { searchHead } from '../items/search/search-text.ts';
 import type { Action, Candidate, HeldItem, Tighten } from './pull-plan.ts';
-import { emptyItem, retractItem, toDocument, toItem, type Stamps } from './item-document.ts';
-import { traitsOf } from '../../deduplication/traits.ts';
-import { changedParts, contentHash } from './hashes.ts';
-import type { Origin } from '../../sources/source-row.ts';
-import type { ItemWrite } from './write-items.ts';
+import { emptyItem, retractItem, toDocument, toItem, type Stamps } from '../items/writing/item-document.ts';
+import { traitsOf } from '../deduplication/traits.ts';
+import { changedParts, contentHash } from '../items/writing/hashes.ts';
+import type { Origin } from '../sources/source-row.ts';
+import type { ItemWrite } from '../items/writing/write-items.ts';
 
 export type Current = Map<
   string,

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
-import { inOrg } from '../../platform/db/db.ts';
-import { reportSource, type ReportSource } from '../../../test/support/feed/report-source.ts';
-import type { FeedList } from '../items/item.schema.ts';
+import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { inOrg } from '../../../platform/db/db.ts';
+import { reportSource, type ReportSource } from '../../../../test/support/feed/report-source.ts';
+import type { FeedList } from '../../model/item.schema.ts';
 
 let app: TestApp;
 let [org, other] = [] as unknown as [TestOrg, TestOrg];

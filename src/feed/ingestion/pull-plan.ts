@@ -1,5 +1,5 @@
-import type { Tlp } from '../vocabulary.ts';
-import type { Skipped, SourceRecord } from '../../formats/source-record.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+import type { Skipped, SourceRecord } from '../model/source-record.ts';
 
 /** An item that the feed holds of a source: the latest generation of its record. */
 export type HeldItem = {

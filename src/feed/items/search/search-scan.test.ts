@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/harness.ts';
-import { acrossOrgs, inOrg } from '../../platform/db/db.ts';
-import { reportSource } from '../../../test/support/feed/report-source.ts';
+import { startApp, type TestApp } from '../../../../test/support/harness.ts';
+import { acrossOrgs, inOrg } from '../../../platform/db/db.ts';
+import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import { readAlongList } from './search-scan.ts';
 import { readSearch } from './search-query.ts';
 import { readFoundPage } from './search.store.ts';
-import { viewOf } from '../items/snapshot/snapshot.ts';
+import { viewOf } from '../snapshot/snapshot.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
-import { rows, type Tx } from '../../platform/db/db.ts';
-import { appError } from '../../platform/lib/errors.ts';
-import type { ItemFilters } from '../items/item-filters.ts';
+import { rows, type Tx } from '../../../platform/db/db.ts';
+import { appError } from '../../../platform/lib/errors.ts';
+import type { ItemFilters } from '../item-filters.ts';
 import { readAlongList } from './search-scan.ts';
-import { all, both, byId, hasTerm, hasWords, isOneOf, type Condition } from '../items/snapshot/conditions.sql.ts';
-import { columnConditions, isListed, withColumns } from '../items/snapshot/snapshot-rows.sql.ts';
-import { toPageRows, type PageRow, type PageRows } from '../items/snapshot/page.store.ts';
-import { ownConditions, saidAt, saidIds } from '../items/overrides/overrides.sql.ts';
+import { all, both, byId, hasTerm, hasWords, isOneOf, type Condition } from '../snapshot/conditions.sql.ts';
+import { columnConditions, isListed, withColumns } from '../snapshot/snapshot-rows.sql.ts';
+import { toPageRows, type PageRow, type PageRows } from '../snapshot/page.store.ts';
+import { ownConditions, saidAt, saidIds } from '../overrides/overrides.sql.ts';
 import type { Search } from './search-query.ts';
-import { isVisible } from '../items/items.store.ts';
-import type { View } from '../items/snapshot/snapshot.ts';
+import { isVisible } from '../items.store.ts';
+import type { View } from '../snapshot/snapshot.ts';
 
 type Sql = ReturnType<typeof sql>;
 

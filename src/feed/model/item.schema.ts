@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TenantOverrides } from './overrides/overrides.schema.ts';
+import { TenantOverrides } from './overrides.schema.ts';
 import { platforms } from './platforms.ts';
 import { indicatorStatuses, itemStatuses, killChainStages, severities, tlps } from './vocabulary.ts';
 

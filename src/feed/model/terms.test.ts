@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { noIocs } from '../formats/source-record.ts';
-import type { FeedItem } from '../items/item.schema.ts';
+import { noIocs } from './source-record.ts';
+import type { FeedItem } from './item.schema.ts';
 import { termsOf, termValue } from './terms.ts';
 
 const indicator = (normalizedValue: string) => ({

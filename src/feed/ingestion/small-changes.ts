@@ -1,9 +1,9 @@
-import type { Tx } from '../../../platform/db/db.ts';
-import type { FeedItem } from '../item.schema.ts';
-import { buckets } from '../vocabulary.ts';
+import type { Tx } from '../../platform/db/db.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import { buckets } from '../model/vocabulary.ts';
 import type { Candidate, HeldItem } from './pull-plan.ts';
-import type { SourceRow } from '../../sources/source-row.ts';
-import { listCurrentTexts } from './feed-pools.store.ts';
+import type { SourceRow } from '../sources/source-row.ts';
+import { listCurrentTexts } from '../items/writing/feed-pools.store.ts';
 
 const shingleWords = 4;
 const changedShareMax = 0.02;

@@ -1,5 +1,5 @@
-import type { FeedItem } from '../items/item.schema.ts';
-import { buckets } from '../items/vocabulary.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
+import { buckets } from '../../model/vocabulary.ts';
 
 const headMaxChars = 100_000;
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { indicatorEnd } from '../items/expiry.ts';
-import type { FeedItem, Indicator } from '../items/item.schema.ts';
-import { buckets, type Bucket } from '../items/vocabulary.ts';
+import { indicatorEnd } from './expiry.ts';
+import type { FeedItem, Indicator } from './item.schema.ts';
+import { buckets, type Bucket } from './vocabulary.ts';
 
 export type TermKind = 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'product' | 'alias' | 'text';
 /** An identifying one can tell one story from another. `standing`: of an indicator alone. */

@@ -1,17 +1,17 @@
-import type { Tx } from '../../../platform/db/db.ts';
-import type { FeedItem } from '../item.schema.ts';
-import { uuidv7 } from '../../../platform/lib/ids.ts';
+import type { Tx } from '../../platform/db/db.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Action, HeldItem, Plan } from './pull-plan.ts';
-import { isTextKind } from './item-document.ts';
-import { moveCounts } from './counts.ts';
-import { settlePools } from '../../deduplication/recompute-pools.ts';
-import { emitItems } from './item-events.ts';
-import { readingOf } from '../../sources/pull/reader-version.ts';
-import type { Origin } from '../../sources/source-row.ts';
-import { advancePools, listCurrentTexts, lockPools, markMissing } from './feed-pools.store.ts';
-import { emptyStates } from './write-search.ts';
+import { isTextKind } from '../items/writing/item-document.ts';
+import { moveCounts } from '../items/writing/counts.ts';
+import { settlePools } from '../deduplication/recompute-pools.ts';
+import { emitItems } from '../items/writing/item-events.ts';
+import { readingOf } from '../sources/pull/reader-version.ts';
+import type { Origin } from '../sources/source-row.ts';
+import { advancePools, listCurrentTexts, lockPools, markMissing } from '../items/writing/feed-pools.store.ts';
+import { emptyStates } from '../items/writing/write-search.ts';
 import { stepsOf, type Commit, type Current, type NewId } from './item-writes.ts';
-import { emptyVersions, writeItems, type CountKey } from './write-items.ts';
+import { emptyVersions, writeItems, type CountKey } from '../items/writing/write-items.ts';
 
 /**
  * Carries a plan out in the caller's transaction: items, versions, totals and the pools' sequence numbers move together. The locked pools

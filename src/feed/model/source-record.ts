@@ -1,6 +1,6 @@
-import type { AffectedProduct, Classification, Iocs } from '../items/item.schema.ts';
-import { buckets, type Severity, type Tlp } from '../items/vocabulary.ts';
-import type { CollectContext, Collection, Digestible } from './fetch-session.ts';
+import type { AffectedProduct, Classification, Iocs } from './item.schema.ts';
+import { buckets, type Severity, type Tlp } from './vocabulary.ts';
+import type { CollectContext, Collection, Digestible } from '../formats/fetch-session.ts';
 import type { Span } from '../extraction/text/stored-text.ts';
 
 /** One record of a source, read and understood, before it meets the feed. Times are ISO text. */

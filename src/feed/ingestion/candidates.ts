@@ -1,8 +1,8 @@
 import type { Candidate } from './pull-plan.ts';
-import { tlpOfRecord, toItem } from './item-document.ts';
-import { contentHash, recordHash } from './hashes.ts';
-import type { Skipped, SourceRecord } from '../../formats/source-record.ts';
-import type { Origin } from '../../sources/source-row.ts';
+import { tlpOfRecord, toItem } from '../items/writing/item-document.ts';
+import { contentHash, recordHash } from '../items/writing/hashes.ts';
+import type { Skipped, SourceRecord } from '../model/source-record.ts';
+import type { Origin } from '../sources/source-row.ts';
 
 // A row of an index holds no more than 2,704 bytes.
 const nameMaxBytes = 2_000;

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { row, rows, type Tx } from '../../platform/db/db.ts';
-import { formsOf, hadWords, queryOf, withTerm, type Condition, type Words } from '../items/snapshot/conditions.sql.ts';
-import { changedIds, isListed, orderedRows, withColumns } from '../items/snapshot/snapshot-rows.sql.ts';
-import { toPageRows, type PageRow, type PageRows } from '../items/snapshot/page.store.ts';
-import type { View } from '../items/snapshot/snapshot.ts';
+import { row, rows, type Tx } from '../../../platform/db/db.ts';
+import { formsOf, hadWords, queryOf, withTerm, type Condition, type Words } from '../snapshot/conditions.sql.ts';
+import { changedIds, isListed, orderedRows, withColumns } from '../snapshot/snapshot-rows.sql.ts';
+import { toPageRows, type PageRow, type PageRows } from '../snapshot/page.store.ts';
+import type { View } from '../snapshot/snapshot.ts';
 
 type Sql = ReturnType<typeof sql>;
 

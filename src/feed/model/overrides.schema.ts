@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { indicatorStatuses, itemStatuses, severities } from '../vocabulary.ts';
+import { indicatorStatuses, itemStatuses, severities } from './vocabulary.ts';
 
 const Instant = z.string().describe('RFC 3339, UTC.');
 

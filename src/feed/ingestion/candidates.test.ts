@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { orgId } from '../../../platform/lib/org-id.ts';
+import { orgId } from '../../platform/lib/org-id.ts';
 import { toCandidates } from './candidates.ts';
-import { osv } from '../../formats/osv/osv.ts';
-import type { Origin } from '../../sources/source-row.ts';
-import { osvRecord } from '../../../../test/support/feed/osv-documents.ts';
+import { osv } from '../formats/osv/osv.ts';
+import type { Origin } from '../sources/source-row.ts';
+import { osvRecord } from '../../../test/support/feed/osv-documents.ts';
 
 const origin: Origin = {
   organization_id: orgId('00000000-0000-7000-8000-000000000002'),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { fieldError } from '../../platform/lib/errors.ts';
-import { Instant } from '../../platform/lib/instant.ts';
-import { text } from '../../platform/lib/text/bounded-text.ts';
-import { indicatorForms, refangWords } from '../indicators/indicator-forms.ts';
-import { termValue, type TermKind } from './terms.ts';
+import { fieldError } from '../../../platform/lib/errors.ts';
+import { Instant } from '../../../platform/lib/instant.ts';
+import { text } from '../../../platform/lib/text/bounded-text.ts';
+import { indicatorForms, refangWords } from '../../model/indicator-forms.ts';
+import { termValue, type TermKind } from '../../model/terms.ts';
 
 /** What is looked for beyond the columns of a list; each optional, an empty text counts as not given. */
 export const searchFields = {

@@ -1,7 +1,7 @@
 import { normalizeValue } from './normalize.ts';
 import { refang } from './refang.ts';
-import { termValue } from '../search/terms.ts';
-import { bucketByType, type IndicatorType } from '../items/vocabulary.ts';
+import { termValue } from './terms.ts';
+import { bucketByType, type IndicatorType } from './vocabulary.ts';
 
 // The likeliest first. What has any form at all, such as a file's name, says nothing about what a value is.
 const strict: IndicatorType[] = ['ipv4', 'ipv6', 'md5', 'sha1', 'sha256', 'sha512', 'domain'];

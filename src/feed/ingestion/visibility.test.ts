@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { inOrg, row, rows } from '../../../platform/db/db.ts';
-import { fileSource, kevCatalogue, kevRow, kevRows } from '../../../../test/support/feed/kev-source.ts';
-import { stixBundle } from '../../../../test/support/feed/stix-documents.ts';
+import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { inOrg, row, rows } from '../../platform/db/db.ts';
+import { fileSource, kevCatalogue, kevRow, kevRows } from '../../../test/support/feed/kev-source.ts';
+import { stixBundle } from '../../../test/support/feed/stix-documents.ts';
 
 const red = { object_marking_refs: ['marking-definition--5e57c739-391a-4eb3-b6be-7d15ca92d5ed'] };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { reportSource } from '../../../../test/support/feed/report-source.ts';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { reportSource } from '../../../test/support/feed/report-source.ts';
 
 const app = await startApp();
 

@@ -1,7 +1,7 @@
 import { ownValue } from '../../platform/lib/own-value.ts';
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
-import type { IndicatorType } from '../items/vocabulary.ts';
+import type { IndicatorType } from './vocabulary.ts';
 import { refang } from './refang.ts';
 
 /** The canonical form of a value of a type, or undefined where the value is none of that type (spec/feed.md, "Indicator.type"). */
