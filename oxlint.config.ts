@@ -117,7 +117,7 @@ export default {
   plugins: ['typescript', 'unicorn', 'oxc', 'import', 'node', 'promise'],
   categories: { correctness: 'error', suspicious: 'error' },
   rules: {
-    'import/no-cycle': 'error',
+    'import/no-cycle': ['error', { ignoreTypes: false }],
     'node/no-process-env': 'error',
     'max-lines': ['error', { max: 300, skipBlankLines: false, skipComments: false }],
     'max-params': ['error', 4],
