@@ -1,4 +1,7 @@
--- JSON that is only handed through is text, not jsonb: it leaves as it came, unparsed.
+-- Detections and built-in agents: definitions, prompts, revisions, tests, granted tools and shadow versions.
+--
+-- JSON that the service only passes through is stored as text, not jsonb, so that it is returned byte for byte as it was received.
+
 create table agents (
   organization_id uuid not null references organizations (id),
   id uuid not null,
@@ -7,15 +10,22 @@ create table agents (
   built_in_agent_type text not null default 'threat-research',
   name text not null,
   description text not null default '',
-  tool_names text[] not null default '{}',
-  inputs text not null default '[]',
-  context_docs text not null default '[]',
+  tags text[] not null default '{}',
+  workflow_story_import_id text,
+
+  -- Model and tools
   model_alias text not null default 'default',
   planning_mode text not null default 'auto',
   mode text not null default 'standard',
+  tool_names text[] not null default '{}',
+  inputs text not null default '[]',
+  context_docs text not null default '[]',
   structured_output_schema text,
-  tags text[] not null default '{}',
-  workflow_story_import_id text,
+  budgets text,
+  active_prompt_id uuid,
+  latest_prompt_version int not null default 1,
+
+  -- Query and analysis
   detection_category text,
   detection_query text,
   siem_type text,
@@ -24,28 +34,62 @@ create table agents (
   time_field text,
   lookback_minutes int,
   suppression_minutes int,
+
+  -- Schedule
   detection_cadence text,
   custom_cron_schedule text,
   trigger_id uuid not null,
   enabled boolean not null default false,
   disabled_reason text,
+  enabled_before_deletion boolean,
+
+  -- Suggestion
   is_suggestion boolean not null default false,
+  technique text,
   rationale text,
+  evidence text not null default '[]',
+  estimate text,
   source_item_ids text[] not null default '{}',
   suggestion_fingerprint text,
+  suggestion_key text,
   dismiss_reason text,
   dismiss_note text,
-  enabled_before_deletion boolean,
-  active_prompt_id uuid,
+
   revision int not null default 1,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   deleted_at timestamptz,
   primary key (organization_id, id)
 );
+comment on table agents is 'Detections, suggested detections and built-in agents.';
+comment on column agents.agent_type is 'detection or response.';
+comment on column agents.built_in_agent_type is 'threat-relevancy or threat-research. Only meaningful if is_built_in.';
+comment on column agents.inputs is 'JSON array of input parameters.';
+comment on column agents.context_docs is 'JSON array of references to external documents.';
+comment on column agents.structured_output_schema is 'JSON Schema of the structured output. Null if there is none.';
+comment on column agents.budgets is 'JSON of budgets that replace those of the model alias. Null if the alias''s budgets apply.';
+comment on column agents.active_prompt_id is 'Prompt version in use.';
+comment on column agents.latest_prompt_version is 'Highest prompt version assigned so far. The active version may be older.';
+comment on column agents.connection_id is 'SIEM connection, if the detection specifies one. See tocsin_connection().';
+comment on column agents.entity_field is 'Result column that identifies the entity. Null if the analysis chooses it.';
+comment on column agents.time_field is 'Result column with the time of a row. Null if the analysis chooses it.';
+comment on column agents.lookback_minutes is 'Maximum age of a window that was not examined on time and is still examined. Null for the default.';
+comment on column agents.suppression_minutes is 'Period in which a verdict applies to later candidates of the same entity and kind.';
+comment on column agents.detection_cadence is 'hourly, daily or weekly. Null if custom_cron_schedule applies or the detection has no schedule.';
+comment on column agents.trigger_id is 'Id of the schedule trigger in the API.';
+comment on column agents.enabled_before_deletion is 'Value of enabled when the detection was deleted, restored together with it.';
+comment on column agents.technique is 'ATT&CK technique that a suggestion detects.';
+comment on column agents.evidence is 'JSON array of the passages of feed items that a suggestion is based on.';
+comment on column agents.estimate is 'JSON of the hits to expect from a suggestion. Null if unknown or if its query has changed.';
+comment on column agents.source_item_ids is 'Feed items that a suggestion is based on.';
+comment on column agents.suggestion_fingerprint is 'Fingerprint of the current text of a suggestion, for deduplication.';
+comment on column agents.suggestion_key is 'Deduplication key of the original proposal. Unlike the fingerprint, it does not change when the text is edited.';
+comment on column agents.revision is 'Current revision. See agent_revisions.';
+comment on column agents.deleted_at is 'Time of deletion, or of dismissal for a suggestion.';
 create index on agents (organization_id, created_at desc, id desc) where agent_type = 'detection' and not is_suggestion and deleted_at is null;
 create index on agents (organization_id, deleted_at desc) where is_suggestion and deleted_at is not null;
 create index on agents (organization_id, suggestion_fingerprint) where is_suggestion;
+create index on agents (organization_id, suggestion_key) where suggestion_key is not null;
 create unique index one_built_in_of_each on agents (organization_id, built_in_agent_type) where is_built_in;
 select tocsin_protect('agents');
 
@@ -56,14 +100,16 @@ create table agent_prompts (
   version int not null,
   prompt text not null,
   description text not null default '',
+  key_id text,
   created_at timestamptz not null,
   primary key (organization_id, id),
   unique (organization_id, agent_id, version),
   foreign key (organization_id, agent_id) references agents (organization_id, id)
 );
+comment on table agent_prompts is 'Versions of the system prompt of a detection or built-in agent.';
+comment on column agent_prompts.key_id is 'API key that wrote the version. Null for versions written by the service.';
 select tocsin_protect('agent_prompts');
 
--- The definition as it was at each revision: a run pins one and keeps it over its attempts.
 create table agent_revisions (
   organization_id uuid not null,
   agent_id uuid not null,
@@ -74,4 +120,50 @@ create table agent_revisions (
   primary key (organization_id, agent_id, revision),
   foreign key (organization_id, agent_id) references agents (organization_id, id)
 );
+comment on table agent_revisions is 'Definition of a detection at each revision. A run pins one revision and uses it in all of its attempts.';
+comment on column agent_revisions.definition is 'JSON of the definition.';
+comment on column agent_revisions.key_id is 'API key that made the change. Null for changes made by the service.';
 select tocsin_protect('agent_revisions');
+
+create table detection_tests (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  local_query text,
+  cases text not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, detection_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table detection_tests is 'Test cases of a detection.';
+comment on column detection_tests.local_query is 'Query for the embedded log store that replaces the detection''s query in tests. Null if its own query runs there.';
+comment on column detection_tests.cases is 'JSON array of test cases.';
+select tocsin_protect('detection_tests');
+
+create table tool_grants (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  tool text not null,
+  settings text not null default '{}',
+  key_id text,
+  created_at timestamptz not null,
+  primary key (organization_id, detection_id, tool),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table tool_grants is 'Tools that an administrator has allowed for a detection.';
+comment on column tool_grants.settings is 'JSON of the tool''s settings, such as the allowed address of http_get.';
+comment on column tool_grants.key_id is 'API key that granted the tool.';
+select tocsin_protect('tool_grants');
+
+create table shadows (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  prompt_version int,
+  model_alias text,
+  created_at timestamptz not null,
+  primary key (organization_id, detection_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table shadows is 'Second version of a detection that judges the same candidates for comparison and delivers nothing.';
+comment on column shadows.prompt_version is 'Prompt version of the shadow. Null for the detection''s own.';
+comment on column shadows.model_alias is 'Model alias of the shadow. Null for the detection''s own.';
+select tocsin_protect('shadows');

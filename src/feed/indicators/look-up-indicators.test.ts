@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
@@ -219,23 +217,4 @@ test('all items that name a value are weighed, with the own words, however many 
   now = before;
   await source.pull(oldest({ revoked: true }));
   expect(await ask('many.example', one)).toMatchObject({ status: 'revoked', why: 'revoked in 60 of 60 items' });
-});
-
-test('what was stored before is weighed as what is written now', async () => {
-  const client = new pg.Client({ connectionString: app.url });
-  await client.connect();
-  const stored = async () =>
-    (
-      await client.query(
-        "select item_id, value, standing, ends_at from item_terms where kind = 'indicator' order by 1, 2",
-      )
-    ).rows;
-  await client.query('begin');
-  const written = await stored();
-  await client.query('alter table item_terms drop column standing, drop column ends_at');
-  await client.query(readFileSync(new URL('../../../migrations/0047_term_standing.sql', import.meta.url), 'utf8'));
-  expect(await stored()).toEqual(written);
-  expect(new Set(written.map(({ standing }) => standing))).toEqual(new Set([null, 'revoked']));
-  await client.query('rollback');
-  await client.end();
 });

@@ -1,4 +1,5 @@
--- `sealed_until`: nothing is ever published below it. `last_ingested_at` strictly increases under this row's lock.
+-- Catalog of the embedded log store. The events themselves are in files of the data directory; only files listed in segments count.
+
 create table datasets (
   organization_id uuid not null references organizations (id),
   name text not null,
@@ -11,9 +12,12 @@ create table datasets (
   catalogue_version int not null default 0,
   primary key (organization_id, name)
 );
+comment on table datasets is 'Datasets of the embedded log store.';
+comment on column datasets.last_ingested_at is 'Publication time of the latest batch. Strictly increasing; assigned under the lock of this row.';
+comment on column datasets.sealed_until is 'Watermark: no batch is published before this time any more, so windows up to it are complete.';
+comment on column datasets.catalogue_version is 'Incremented whenever dataset_columns changes.';
 select tocsin_protect('datasets');
 
--- `keys` are the spellings of a name (the engine does not tell case apart), `nested` what is known of the objects it holds, as JSON text.
 create table dataset_columns (
   organization_id uuid not null,
   dataset text not null,
@@ -26,6 +30,10 @@ create table dataset_columns (
   primary key (organization_id, dataset, name),
   foreign key (organization_id, dataset) references datasets (organization_id, name)
 );
+comment on table dataset_columns is 'Columns of a dataset. Columns are only added and their types only widened.';
+comment on column dataset_columns.keys is 'Spellings of the top-level key. The engine''s column names are case-insensitive.';
+comment on column dataset_columns.nested is 'JSON of the known paths inside the objects of the column.';
+comment on column dataset_columns.open is 'True if the objects have more keys than nested lists.';
 select tocsin_protect('dataset_columns');
 
 create table log_batches (
@@ -40,6 +48,9 @@ create table log_batches (
   primary key (organization_id, id),
   foreign key (organization_id, dataset) references datasets (organization_id, name)
 );
+comment on table log_batches is 'Received batches. A body that is sent again within 24 hours is recognized by its hash.';
+comment on column log_batches.body_hash is 'Hash of the uncompressed body and its options.';
+comment on column log_batches.history is 'True for past events, which are not part of scheduled windows.';
 create index on log_batches (organization_id, dataset, body_hash, received_at desc);
 select tocsin_protect('log_batches');
 
@@ -62,6 +73,13 @@ create table segments (
   primary key (organization_id, id),
   foreign key (organization_id, dataset) references datasets (organization_id, name)
 );
+comment on table segments is 'Files of the log store. A file that is not listed does not exist for queries and is removed later.';
+comment on column segments.format is 'text (one batch) or parquet (compacted batches).';
+comment on column segments.history is 'True for past events, which are not part of scheduled windows.';
+comment on column segments.ingested_from is 'Earliest publication time of its rows.';
+comment on column segments.time_from is 'Earliest event time of its rows.';
+comment on column segments.columns is 'Number of columns in a Parquet file: the first ones of the dataset by position. 0 for text.';
+comment on column segments.replaced_at is 'When compaction replaced the file. It is removed once no query can still be reading it.';
 create index on segments (organization_id, dataset, ingested_to) where replaced_at is null;
 create index on segments (organization_id, dataset, time_to) where replaced_at is null;
 create index on segments (replaced_at) where replaced_at is not null;

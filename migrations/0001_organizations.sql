@@ -1,10 +1,16 @@
--- Two roles stand behind every statement of the program; they own nothing and cannot pass by row-level security.
--- They are made by src/db/roles.ts before the first migration, since a given server may forbid it and must then say what to run.
+-- Organizations, API keys and the audit log, and the functions that put tables under row-level security and create monthly partitions.
+--
+-- Every statement of the program runs as one of two roles: tocsin_app (one organization) or tocsin_system (all organizations).
+-- Both are subject to row-level security and own nothing. The program creates them before the first migration, because a managed
+-- server may forbid it; the error message then lists the statements for an administrator to run.
+
+-- Row-level security -----------------------------------------------------------------------------------------------------------------
 
 create function tocsin_org() returns uuid language sql stable parallel safe as
 $$ select nullif(current_setting('tocsin.org', true), '')::uuid $$;
+comment on function tocsin_org() is
+  'Returns the organization of the current transaction (setting tocsin.org), or null if none is set.';
 
--- Puts the second wall around a table of tenant rows: an organization sees its own, the system role all, anyone else nothing.
 create function tocsin_protect(name regclass) returns void language plpgsql as $$
 begin
   execute format('alter table %s enable row level security', name);
@@ -13,8 +19,12 @@ begin
   execute format('create policy every on %s to tocsin_system using (true) with check (true)', name);
   execute format('grant select, insert, update, delete on %s to tocsin_app, tocsin_system', name);
 end $$;
+comment on function tocsin_protect(regclass) is
+  'Puts a table with an organization_id column under row-level security: tocsin_app sees and writes the rows of its organization, tocsin_system all rows.';
 
--- A default partition takes what lies outside the months made so far (replays of old logs, a clock far ahead).
+-- Partitions -------------------------------------------------------------------------------------------------------------------------
+
+-- Each partitioned table also has a default partition for rows outside these months (replayed old logs, a clock far in the future).
 create function tocsin_partition_months(parent text, first date, months int) returns void language plpgsql as $$
 declare
   month date := date_trunc('month', first);
@@ -26,18 +36,25 @@ begin
       begin
         execute format('create table %I partition of %I for values from (%L) to (%L)', child, parent,
           to_char(month, 'YYYY-MM-DD') || 'T00:00:00Z', to_char(month + interval '1 month', 'YYYY-MM-DD') || 'T00:00:00Z');
-      exception when check_violation then null; -- rows of that month already stand in the default partition and stay there
+      exception when check_violation then null; -- The default partition already contains rows of that month. They stay there.
       end;
     end if;
     month := month + interval '1 month';
   end loop;
 end $$;
+comment on function tocsin_partition_months(text, date, int) is
+  'Creates the missing monthly partitions of a table, from the month of the given date through the given number of months after it.';
+
+-- Organizations ----------------------------------------------------------------------------------------------------------------------
 
 create table organizations (
   id uuid primary key,
   name text not null unique,
   created_at timestamptz not null default now()
 );
+comment on table organizations is 'Tenants. Every other tenant row carries the id of its organization.';
+
+-- Not tocsin_protect: the key column is id, and an organization may only read its own row.
 alter table organizations enable row level security;
 alter table organizations force row level security;
 create policy own on organizations to tocsin_app using (id = (select tocsin_org()));
@@ -58,6 +75,9 @@ create table api_keys (
   expires_at timestamptz,
   revoked_at timestamptz
 );
+comment on table api_keys is 'API keys. Only hashes of the secrets are stored.';
+comment on column api_keys.previous_secret_hash is 'Hash of the secret before the last rotation, accepted until previous_until.';
+comment on column api_keys.from_environment is 'True for the key that the service created from its environment variables.';
 create index on api_keys (organization_id, created_at desc, id);
 create unique index one_environment_key on api_keys (from_environment) where from_environment and revoked_at is null;
 select tocsin_protect('api_keys');
@@ -74,6 +94,10 @@ create table audit (
   after text,
   primary key (at, id)
 ) partition by range (at);
+comment on table audit is 'Audit log of changes made through the API. Partitioned by month.';
+comment on column audit.key_id is 'API key that made the change. Null for changes made by the service.';
+comment on column audit.before is 'JSON of the resource before the change. Null if it was created.';
+comment on column audit.after is 'JSON of the resource after the change. Null if it was deleted.';
 create index on audit (organization_id, at desc, id desc);
 create table audit_default partition of audit default;
 select tocsin_protect('audit');
@@ -90,5 +114,10 @@ create table idempotency_keys (
   created_at timestamptz not null default now(),
   primary key (organization_id, key_id, route, idempotency_key)
 );
+comment on table idempotency_keys is 'Responses to requests that carried an Idempotency-Key header, replayed when the request is repeated.';
+comment on column idempotency_keys.key_id is 'API key that sent the request.';
+comment on column idempotency_keys.body_hash is 'Hash of the request body. The same idempotency key with another body is rejected.';
+comment on column idempotency_keys.status is 'HTTP status of the response. Null while the first request is in progress.';
+comment on column idempotency_keys.answer is 'Response body.';
 create index on idempotency_keys (created_at);
 select tocsin_protect('idempotency_keys');

@@ -1,0 +1,376 @@
+-- The time line of each detection (schedules, windows, coverage, gaps), its runs, the run queue, and what the analysis remembers.
+--
+-- Slot time is the clock of the scheduler. Leases and retries use the clock of the database instead.
+
+-- Time line --------------------------------------------------------------------------------------------------------------------------
+
+-- Narrow and updated often, so separate from the definition in agents.
+create table schedules (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  cron text,
+  active boolean not null,
+  next_slot_at timestamptz,
+  coverage_from timestamptz not null,
+  boundary_at timestamptz not null,
+  lookback_minutes int,
+  delay_ms int not null default 0,
+  connection_id uuid,
+  memory_epoch int not null default 0,
+  author_failures int not null default 0,
+  primary key (organization_id, detection_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table schedules is 'Schedule of each detection that has ever had one. Covered, pending and gap time cover [coverage_from, boundary_at) without overlap.';
+comment on column schedules.cron is 'Normalized cron expression. Null if the detection has no schedule any more.';
+comment on column schedules.next_slot_at is 'Next slot. Null while inactive.';
+comment on column schedules.coverage_from is 'Start of the first window.';
+comment on column schedules.boundary_at is 'End of the last planned window.';
+comment on column schedules.delay_ms is 'Time between the end of a window and its slot.';
+comment on column schedules.connection_id is 'Connection that the runs query. Null for the embedded store, or if the connection does not exist.';
+comment on column schedules.memory_epoch is 'Incremented whenever the memory of a past window changes. A window that was analyzed under an older epoch is analyzed again before it is stored.';
+comment on column schedules.author_failures is 'Consecutive slots that failed because of the query. At three, the detection is disabled.';
+create index schedules_due on schedules (next_slot_at) where active;
+select tocsin_protect('schedules');
+
+create table pending_windows (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  window_from timestamptz not null,
+  window_to timestamptz not null,
+  slot_at timestamptz not null,
+  failure text,
+  primary key (organization_id, detection_id, window_from),
+  check (window_from < window_to),
+  foreign key (organization_id, detection_id) references schedules (organization_id, detection_id)
+);
+comment on table pending_windows is 'Windows that are planned but not yet examined.';
+comment on column pending_windows.failure is 'Kind of the last failure that prevented the examination.';
+select tocsin_protect('pending_windows');
+
+create table coverage (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  covered_from timestamptz not null,
+  covered_to timestamptz not null,
+  primary key (organization_id, detection_id, covered_from),
+  check (covered_from < covered_to),
+  foreign key (organization_id, detection_id) references schedules (organization_id, detection_id)
+);
+comment on table coverage is 'Examined time. Adjacent windows are merged into one row.';
+select tocsin_protect('coverage');
+
+create table gaps (
+  organization_id uuid not null,
+  id uuid not null,
+  detection_id uuid not null,
+  gap_from timestamptz not null,
+  gap_to timestamptz not null,
+  reason text not null,
+  state text not null default 'open',
+  detail text,
+  filled_to timestamptz,
+  run_id uuid,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, id),
+  check (gap_from < gap_to),
+  foreign key (organization_id, detection_id) references schedules (organization_id, detection_id)
+);
+comment on table gaps is 'Time that was not examined, with the reason.';
+comment on column gaps.state is 'open, filling, filled or expired (its logs are no longer retained).';
+comment on column gaps.filled_to is 'Progress of the backfill.';
+comment on column gaps.run_id is 'Run that fills the gap.';
+create index on gaps (organization_id, detection_id, gap_from);
+create index gaps_filling on gaps (organization_id, detection_id, gap_from) where state = 'filling';
+select tocsin_protect('gaps');
+
+create table revisits (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  run_id uuid not null,
+  window_from timestamptz not null,
+  window_to timestamptz not null,
+  primary key (organization_id, detection_id, run_id, window_from),
+  foreign key (organization_id, detection_id) references schedules (organization_id, detection_id)
+);
+comment on table revisits is 'Examined windows that a backfill must analyze again, because the memory of earlier windows changed.';
+select tocsin_protect('revisits');
+
+create table rechecks (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  window_from timestamptz not null,
+  window_to timestamptz not null,
+  generation text not null,
+  due_at timestamptz not null,
+  tries int not null default 0,
+  primary key (organization_id, detection_id, window_from),
+  foreign key (organization_id, detection_id) references schedules (organization_id, detection_id)
+);
+comment on table rechecks is 'Windows examined on event time that are examined a second time, after late rows have arrived.';
+comment on column rechecks.generation is 'Generation of the memory under which the window was examined.';
+comment on column rechecks.due_at is 'When the second examination is due, in slot time.';
+create index on rechecks (due_at);
+select tocsin_protect('rechecks');
+
+-- Runs -------------------------------------------------------------------------------------------------------------------------------
+
+create table runs (
+  organization_id uuid not null,
+  id uuid not null,
+  detection_id uuid not null,
+  due_at timestamptz not null,
+  trigger text not null,
+  requested_by text,
+  custom_instructions text,
+  status text not null,
+  status_reason text,
+  attempt int not null default 0,
+
+  -- Windows
+  slot_at timestamptz,
+  window_from timestamptz,
+  window_to timestamptz,
+  on_event_time boolean not null default false,
+  windows text not null default '[]',
+
+  -- Definition and model
+  revision int,
+  prompt_version int,
+  model_alias text,
+  model text,
+  query text,
+
+  -- Progress
+  started_at timestamptz,
+  finished_at timestamptz,
+  lag_ms bigint,
+  elapsed_ms bigint not null default 0,
+  phases text not null default '[]',
+  judging text not null default '{}',
+
+  -- Result
+  rows_total bigint not null default 0,
+  truncated boolean not null default false,
+  entities text not null default '[]',
+  triggered boolean not null default false,
+  hit_count int not null default 0,
+  suppressed text not null default '{}',
+  score numeric(4, 1),
+  score_basis text,
+  score_criteria text not null default '[]',
+  tokens int not null default 0,
+  cost_usd numeric(14, 6) not null default 0,
+  warnings text not null default '[]',
+  failure text,
+  primary key (due_at, id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+) partition by range (due_at);
+comment on table runs is 'Runs of detections. A slot has exactly one run. Partitioned by month.';
+comment on column runs.due_at is 'When the run is due, in slot time. The slot of a scheduled run.';
+comment on column runs.trigger is 'schedule, manual or backfill.';
+comment on column runs.requested_by is 'API key that requested the run. Null for scheduled runs.';
+comment on column runs.status is 'queued, running, completed, failed or cancelled.';
+comment on column runs.status_reason is 'Reason for the cancellation, for example superseded.';
+comment on column runs.attempt is 'Number of the latest attempt. Each claim from the queue starts one.';
+comment on column runs.on_event_time is 'True if the windows are on the time of the event, false if on the time of ingestion.';
+comment on column runs.windows is 'JSON array of the examined windows.';
+comment on column runs.revision is 'Revision of the definition that the run uses.';
+comment on column runs.model is 'Model behind the alias at the time of the run.';
+comment on column runs.lag_ms is 'Delay between due_at and the first attempt.';
+comment on column runs.elapsed_ms is 'Time spent up to the latest step, over all attempts.';
+comment on column runs.phases is 'JSON array of the phases with their durations.';
+comment on column runs.judging is 'JSON of the counters that the score is computed from.';
+comment on column runs.entities is 'JSON array of the entities with their verdicts.';
+comment on column runs.suppressed is 'JSON of the candidates that were suppressed, counted by cause.';
+comment on column runs.score_basis is 'analyst, checked or judge. Null without a score.';
+comment on column runs.score_criteria is 'JSON array of the criteria with their points.';
+comment on column runs.warnings is 'JSON array of {code, detail}.';
+comment on column runs.failure is 'JSON {kind, blame, retryable, message}. Null if the run did not fail.';
+create unique index one_run_per_slot on runs (organization_id, detection_id, due_at) where trigger = 'schedule';
+create index on runs (organization_id, detection_id, due_at desc, id desc);
+create table runs_default partition of runs default;
+select tocsin_protect('runs');
+select tocsin_partition_months('runs', (current_date - interval '1 month')::date, 4);
+
+create table run_steps (
+  organization_id uuid not null,
+  run_id uuid not null,
+  attempt int not null,
+  n int not null,
+  at timestamptz not null,
+  body text not null,
+  primary key (at, run_id, attempt, n)
+) partition by range (at);
+comment on table run_steps is 'Steps of the agent in a run: plans, model calls and tool calls. Partitioned by month.';
+comment on column run_steps.n is 'Position of the step within its attempt.';
+comment on column run_steps.body is 'JSON of the step.';
+create table run_steps_default partition of run_steps default;
+select tocsin_protect('run_steps');
+select tocsin_partition_months('run_steps', current_date, 3);
+
+create table run_days (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  day date not null,
+  score_basis text not null default '',
+  runs int not null default 0,
+  triggered int not null default 0,
+  score_sum numeric(14, 1) not null default 0,
+  scores int not null default 0,
+  primary key (organization_id, detection_id, day, score_basis),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table run_days is 'Daily totals of runs, from which the 30-day figures are computed.';
+comment on column run_days.day is 'UTC day on which the runs finished.';
+comment on column run_days.score_basis is 'Basis of the scores. Empty for runs without a score.';
+comment on column run_days.scores is 'Number of runs with a score; score_sum / scores is the average.';
+select tocsin_protect('run_days');
+
+create table run_facts (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  last_run_at timestamptz not null,
+  score_basis text,
+  primary key (organization_id, detection_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table run_facts is 'Start of the latest run of a detection or built-in agent, and the basis of its score.';
+select tocsin_protect('run_facts');
+
+create table agent_runs (
+  organization_id uuid not null,
+  id uuid not null,
+  agent_id uuid not null,
+  slot_at timestamptz,
+  status text not null check (status in ('running', 'completed', 'failed')),
+  started_at timestamptz not null,
+  finished_at timestamptz,
+  model_alias text not null,
+  model text,
+  tokens bigint not null default 0,
+  cost_usd numeric(16, 8) not null default 0,
+  outcome text not null default '{}',
+  failure text,
+  item_ids text[] not null default '{}',
+  primary key (organization_id, id),
+  foreign key (organization_id, agent_id) references agents (organization_id, id)
+);
+comment on table agent_runs is 'Runs of the built-in agents.';
+comment on column agent_runs.slot_at is 'Slot of the run. Null for the first run after the schedule was set.';
+comment on column agent_runs.outcome is 'JSON of the results.';
+comment on column agent_runs.failure is 'JSON of the failure. Null if the run did not fail.';
+comment on column agent_runs.item_ids is 'Feed items that the run processed.';
+create index on agent_runs (organization_id, agent_id, started_at desc, id desc);
+select tocsin_protect('agent_runs');
+
+-- Queue ------------------------------------------------------------------------------------------------------------------------------
+
+-- Contains only queued and running runs, so that a claim never scans finished ones.
+create table run_queue (
+  organization_id uuid not null,
+  run_id uuid not null primary key,
+  detection_id uuid not null,
+  kind text not null,
+  due_at timestamptz not null,
+  start_at timestamptz not null,
+  retry_at timestamptz,
+  model_alias text,
+  connection_id uuid,
+  state text not null default 'queued',
+  begun boolean not null default false,
+  attempt int not null default 0,
+  lost int not null default 0,
+  retries int not null default 0,
+  lease_until timestamptz,
+  worker text,
+  cancel_requested boolean not null default false,
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table run_queue is 'Queued and running runs. A row is deleted when its run ends.';
+comment on column run_queue.kind is 'schedule, manual or backfill.';
+comment on column run_queue.start_at is 'Earliest start, in slot time.';
+comment on column run_queue.retry_at is 'Earliest retry after a failure, by the clock of the database.';
+comment on column run_queue.model_alias is 'Model alias of the detection, so that a claim can skip models without a free slot. Null for the built-in analyst.';
+comment on column run_queue.connection_id is 'Connection of the run, so that a claim can skip paused or busy connections. See schedules.connection_id.';
+comment on column run_queue.state is 'queued or running.';
+comment on column run_queue.begun is 'True once claimed. A newer slot then no longer supersedes the run.';
+comment on column run_queue.attempt is 'Number of claims. Together with worker it fences the writes of a worker that lost its lease.';
+comment on column run_queue.lost is 'Number of times that a worker lost the run.';
+comment on column run_queue.lease_until is 'End of the lease, by the clock of the database.';
+comment on column run_queue.worker is 'Id of the claim.';
+create index run_queue_claim on run_queue (organization_id, kind, start_at, run_id) where state = 'queued';
+create index run_queue_leases on run_queue (lease_until) where state = 'running';
+create index run_queue_connections on run_queue (organization_id, connection_id) where state = 'running' and connection_id is not null;
+create index on run_queue (organization_id, detection_id);
+create unique index one_running_of_each_kind on run_queue (organization_id, detection_id, kind) where state = 'running';
+create unique index one_queued_of_each_kind on run_queue (organization_id, detection_id, kind) where state = 'queued' and not begun;
+select tocsin_protect('run_queue');
+
+create function tocsin_queue_model() returns trigger language plpgsql as $$
+begin
+  select nullif(a.model_alias, 'analyst') into new.model_alias
+  from agents a where a.organization_id = new.organization_id and a.id = new.detection_id;
+  return new;
+end $$;
+comment on function tocsin_queue_model() is 'Copies the model alias of the detection to its queued run.';
+create trigger queue_model before insert on run_queue for each row execute function tocsin_queue_model();
+
+create table lanes (
+  organization_id uuid not null references organizations (id),
+  kind text not null,
+  cap int not null default 8,
+  served_at timestamptz not null default 'epoch',
+  primary key (organization_id, kind)
+);
+comment on table lanes is 'Fair sharing of the queue: one lane per organization and kind of run. The lane served longest ago is served next.';
+comment on column lanes.cap is 'Maximum number of concurrent runs in the lane.';
+create index on lanes (served_at);
+select tocsin_protect('lanes');
+
+-- Memory of the analysis -------------------------------------------------------------------------------------------------------------
+
+create table memory (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  generation text not null,
+  key text not null,
+  window_from timestamptz not null,
+  entity text not null,
+  number double precision,
+  value text,
+  primary key (organization_id, detection_id, generation, key, entity, window_from),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table memory is 'Values that the analysis stores for each window, such as the count of an entity, to compare later windows with.';
+comment on column memory.generation is 'SHA-256 of everything that makes windows comparable (query, category, fields, connection, cadence). A change starts a new memory.';
+comment on column memory.key is 'Name of the value. Its meaning depends on the category.';
+comment on column memory.value is 'JSON.';
+create index on memory (organization_id, detection_id, generation, entity, window_from);
+select tocsin_protect('memory');
+
+create table memory_windows (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  generation text not null,
+  window_from timestamptz not null,
+  window_to timestamptz not null,
+  examined boolean not null default true,
+  primary key (organization_id, detection_id, generation, window_from),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table memory_windows is 'Windows that the memory of a generation contains.';
+comment on column memory_windows.examined is 'False for windows before the first one, which were only read to fill the memory.';
+select tocsin_protect('memory_windows');
+
+create table memory_fills (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  generation text not null,
+  filled_at timestamptz not null,
+  primary key (organization_id, detection_id, generation),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table memory_fills is 'Generations whose memory has been filled from the windows before their first one.';
+select tocsin_protect('memory_fills');

@@ -1,0 +1,233 @@
+-- From a candidate to a hit: candidates, suppression, hits and their reviews, exceptions, and the later reviews by the judge model.
+
+-- Candidates -------------------------------------------------------------------------------------------------------------------------
+
+create table candidates (
+  organization_id uuid not null,
+  id uuid not null,
+  detection_id uuid not null,
+  run_id uuid not null,
+  trigger text not null,
+  window_from timestamptz not null,
+  window_to timestamptz not null,
+  entity text not null,
+  entity_type text not null,
+  kind text not null,
+  kind_key text not null,
+  severity text not null,
+  facts text not null,
+  rows text not null,
+  generation text not null,
+  learned boolean not null default true,
+  state text not null default 'pending',
+  verdict text,
+  hit_id uuid,
+  judged_run_id uuid,
+  created_at timestamptz not null,
+  judged_at timestamptz,
+  primary key (organization_id, id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table candidates is 'Findings of a window that need a verdict. Inserted in the same transaction as the memory and coverage of the window, and judged one by one afterwards.';
+comment on column candidates.run_id is 'Run that found the candidate.';
+comment on column candidates.trigger is 'Trigger of that run.';
+comment on column candidates.kind is 'Detection category.';
+comment on column candidates.kind_key is 'Finding without times and counts. Part of the key of the hit.';
+comment on column candidates.facts is 'JSON of the facts that the analysis computed.';
+comment on column candidates.rows is 'JSON array of the log rows shown to the judge.';
+comment on column candidates.generation is 'Generation of the memory that the candidate was compared with.';
+comment on column candidates.state is 'pending, judged, suppressed or outdated (the window no longer contains it).';
+comment on column candidates.verdict is 'JSON of the verdict. Stored as soon as it is available, so that a later attempt reuses it.';
+comment on column candidates.judged_run_id is 'Run that judged the candidate. Null if it became a hit without a verdict.';
+create index on candidates (organization_id, detection_id, window_from, id) where state = 'pending';
+create index candidates_window on candidates (organization_id, detection_id, window_from);
+create index on candidates (organization_id, run_id);
+select tocsin_protect('candidates');
+
+create table suppressions (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  key text not null,
+  positive boolean not null,
+  hit_id uuid,
+  facts text not null,
+  severity text not null,
+  since_at timestamptz not null,
+  until_at timestamptz not null,
+  primary key (organization_id, detection_id, key),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table suppressions is 'Verdicts that also apply to later candidates with the same key, from since_at to until_at.';
+comment on column suppressions.key is 'SHA-256 of everything that must be equal: prompt version, model, tools, schema, generation, entity and kind.';
+comment on column suppressions.positive is 'True if later candidates are added to the hit as occurrences, false if they are dropped.';
+comment on column suppressions.facts is 'JSON of the judged facts. A negative verdict does not apply to a candidate with stronger facts.';
+select tocsin_protect('suppressions');
+
+-- Hits -------------------------------------------------------------------------------------------------------------------------------
+
+create table hits (
+  organization_id uuid not null,
+  id uuid not null,
+  detection_id uuid not null,
+  key text not null,
+  entity text not null,
+  entity_type text not null,
+  kind text not null,
+  severity text not null,
+  confidence int not null,
+  headline text not null,
+  summary text not null,
+  next_step text not null,
+  evidence text not null,
+  rows text not null,
+  facts text not null,
+  judged boolean not null default true,
+  model_disagrees text,
+  status text not null default 'open',
+  superseded boolean not null default false,
+  revision int not null default 1,
+  occurrences int not null default 1,
+  window_from timestamptz not null,
+  window_to timestamptz not null,
+  first_seen_at timestamptz not null,
+  last_seen_at timestamptz not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, id),
+  unique (organization_id, detection_id, key),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table hits is 'Hits: findings with a positive verdict.';
+comment on column hits.key is 'Hash of detection, entity and kind. The same finding in another window is an occurrence of the same hit.';
+comment on column hits.kind is 'Detection category.';
+comment on column hits.confidence is 'Confidence in percent.';
+comment on column hits.evidence is 'JSON array of the quoted fields of log rows.';
+comment on column hits.rows is 'JSON array of the log rows.';
+comment on column hits.facts is 'JSON of the facts that the analysis computed.';
+comment on column hits.judged is 'False if no verdict arrived in time and the hit is based on the facts alone.';
+comment on column hits.model_disagrees is 'Reason of a judge that rejected a finding whose facts make it a hit anyway. Null otherwise.';
+comment on column hits.status is 'open, true_positive, benign, false_positive or outdated.';
+comment on column hits.superseded is 'True if the service marked the hit as outdated because the past changed. If it is found again, its content is replaced. The status that a person set is kept.';
+comment on column hits.occurrences is 'Number of windows that contain the finding.';
+comment on column hits.window_from is 'Start of the earliest of these windows.';
+create index on hits (organization_id, created_at desc, id desc);
+create index hits_detection on hits (organization_id, detection_id, status);
+select tocsin_protect('hits');
+
+create table hit_occurrences (
+  organization_id uuid not null,
+  hit_id uuid not null,
+  run_id uuid not null,
+  window_from timestamptz not null,
+  seen_at timestamptz not null,
+  primary key (organization_id, hit_id, run_id, window_from),
+  foreign key (organization_id, hit_id) references hits (organization_id, id)
+);
+comment on table hit_occurrences is 'Runs and windows in which a hit was found.';
+create index on hit_occurrences (organization_id, run_id);
+select tocsin_protect('hit_occurrences');
+
+create table hit_changes (
+  organization_id uuid not null,
+  id uuid not null,
+  hit_id uuid not null,
+  at timestamptz not null,
+  key_id text,
+  from_status text not null,
+  to_status text not null,
+  reason text,
+  primary key (organization_id, id),
+  foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade
+);
+comment on table hit_changes is 'Changes of the status of a hit.';
+comment on column hit_changes.key_id is 'API key that made the change. Null for changes made by the service.';
+create index on hit_changes (organization_id, hit_id, at);
+select tocsin_protect('hit_changes');
+
+create table hit_reviews (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  true_positives int not null default 0,
+  benign int not null default 0,
+  false_positives int not null default 0,
+  primary key (organization_id, detection_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table hit_reviews is 'Number of hits of a detection by reviewed status, updated with every change of a status.';
+select tocsin_protect('hit_reviews');
+
+create table exceptions (
+  organization_id uuid not null,
+  id uuid not null,
+  detection_id uuid not null,
+  kind text not null check (kind in ('exception', 'snooze')),
+  entity text,
+  field text,
+  value text,
+  reason text not null,
+  key_id text,
+  created_at timestamptz not null,
+  expires_at timestamptz,
+  primary key (organization_id, id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table exceptions is 'Exceptions and snoozes of a detection, kept separate from its query.';
+comment on column exceptions.kind is 'exception, or snooze: covers one entity or the whole detection and always expires.';
+comment on column exceptions.entity is 'Entity that is excluded. Null if a field is matched, or if the whole detection is snoozed.';
+comment on column exceptions.field is 'Field whose value is matched.';
+comment on column exceptions.key_id is 'API key that created the exception.';
+create index on exceptions (organization_id, detection_id, created_at desc, id desc);
+select tocsin_protect('exceptions');
+
+-- Reviews by the judge model ---------------------------------------------------------------------------------------------------------
+
+create table run_reviews (
+  organization_id uuid not null,
+  run_id uuid not null,
+  kind text not null check (kind in ('grade', 'shadow')),
+  detection_id uuid not null,
+  due_at timestamptz not null,
+  day date not null,
+  failures int not null default 0,
+  retry_at timestamptz not null default now(),
+  lease_until timestamptz,
+  primary key (organization_id, run_id, kind),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table run_reviews is 'Queue of finished runs that still have to be graded by the judge model (grade) or judged by a shadow version (shadow).';
+comment on column run_reviews.due_at is 'The run''s due_at, which selects its partition.';
+comment on column run_reviews.day is 'UTC day on which the run finished. See run_days.';
+comment on column run_reviews.retry_at is 'Earliest attempt, by the clock of the database.';
+comment on column run_reviews.lease_until is 'End of the lease, by the clock of the database.';
+create index on run_reviews (retry_at);
+select tocsin_protect('run_reviews');
+
+create table judge_opinions (
+  organization_id uuid not null,
+  run_id uuid not null,
+  detection_id uuid not null,
+  entity text not null,
+  upheld boolean not null,
+  primary key (organization_id, run_id, entity),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table judge_opinions is 'The judge model''s agreement with each verdict, compared with the status that people set on the hits.';
+create index on judge_opinions (organization_id, detection_id);
+select tocsin_protect('judge_opinions');
+
+create table shadow_verdicts (
+  organization_id uuid not null,
+  candidate_id uuid not null,
+  detection_id uuid not null,
+  run_id uuid not null,
+  at timestamptz not null,
+  differs text[] not null default '{}',
+  compared text not null,
+  primary key (organization_id, candidate_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table shadow_verdicts is 'Verdicts of the shadow version compared with those of the detection.';
+comment on column shadow_verdicts.differs is 'Parts in which the verdicts differ: triggered, severity, confidence, evidence.';
+comment on column shadow_verdicts.compared is 'JSON of both verdicts.';
+create index on shadow_verdicts (organization_id, detection_id, at desc);
+select tocsin_protect('shadow_verdicts');

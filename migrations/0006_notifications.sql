@@ -1,0 +1,75 @@
+-- Events, the destinations that receive them, and their deliveries.
+
+create table outbox (
+  organization_id uuid not null,
+  id uuid not null,
+  at timestamptz not null,
+  type text not null,
+  resource_id text not null,
+  body text not null,
+  primary key (at, id)
+) partition by range (at);
+comment on table outbox is 'Events, inserted in the transaction of the change that they report. Partitioned by month.';
+comment on column outbox.resource_id is 'Id of the changed resource.';
+comment on column outbox.body is 'JSON of the event.';
+create index on outbox (organization_id, id);
+create table outbox_default partition of outbox default;
+select tocsin_protect('outbox');
+select tocsin_partition_months('outbox', current_date, 3);
+
+create table outputs (
+  organization_id uuid not null references organizations (id),
+  id uuid not null,
+  kind text not null check (kind in ('webhook', 'slack', 'teams')),
+  name text not null,
+  shown_url text not null,
+  sealed bytea not null,
+  event_types text[] not null,
+  detection_ids uuid[],
+  min_severity text,
+  enabled boolean not null default true,
+  disabled_reason text,
+  failures int not null default 0,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, id)
+);
+comment on table outputs is 'Destinations of events.';
+comment on column outputs.shown_url is 'URL without its secret parts.';
+comment on column outputs.sealed is 'URL and signing secret, encrypted with TOCSIN_SECRET_KEY.';
+comment on column outputs.detection_ids is 'Detections whose events are delivered. Null for all detections.';
+comment on column outputs.min_severity is 'Lowest severity that is delivered. Null for all.';
+comment on column outputs.failures is 'Consecutive failed attempts. A failing destination receives one delivery at a time.';
+select tocsin_protect('outputs');
+
+create table deliveries (
+  organization_id uuid not null,
+  id uuid not null,
+  output_id uuid not null,
+  event_id uuid not null,
+  event_at timestamptz not null,
+  event_type text not null,
+  resource_id text not null,
+  state text not null default 'pending' check (state in ('pending', 'delivered', 'failed')),
+  tries int not null default 0,
+  tries_max int not null default 10,
+  next_try_at timestamptz default clock_timestamp(),
+  last_try_at timestamptz,
+  last_status int,
+  last_error text,
+  last_ms int,
+  created_at timestamptz not null,
+  primary key (organization_id, id),
+  foreign key (organization_id, output_id) references outputs (organization_id, id) on delete cascade
+);
+comment on table deliveries is 'One row per event and destination.';
+comment on column deliveries.event_at is 'The event''s time, which selects its partition of the outbox.';
+comment on column deliveries.tries is 'Number of attempts. Fences the result: only the latest attempt may record one.';
+comment on column deliveries.next_try_at is 'Next attempt, by the clock of the database. A claim moves it forward by the lease, so that another worker takes over if the claiming one dies.';
+comment on column deliveries.last_status is 'HTTP status of the last attempt. Null if there was no response.';
+comment on column deliveries.last_ms is 'Duration of the last attempt in milliseconds.';
+create index deliveries_due on deliveries (organization_id, output_id, next_try_at) where state = 'pending';
+create index deliveries_waiting on deliveries (organization_id, event_id) where state = 'pending';
+create index deliveries_ended on deliveries (created_at) where state <> 'pending';
+create index on deliveries (organization_id, output_id, created_at desc, id desc);
+select tocsin_protect('deliveries');

@@ -1,0 +1,156 @@
+-- Search (terms and full text), consistent paging under asOf, and deduplication.
+
+-- Search -----------------------------------------------------------------------------------------------------------------------------
+
+create table item_terms (
+  organization_id uuid not null references organizations (id),
+  item_id uuid not null references items (id),
+  pool_id uuid not null references feed_pools (id),
+  kind text not null check (kind in ('indicator', 'cve', 'technique', 'actor', 'malware', 'product', 'alias', 'text')),
+  value text not null,
+  identifying boolean not null default false,
+  standing text check (standing in ('false_positive', 'revoked')),
+  ends_at timestamptz,
+  primary key (item_id, kind, value)
+);
+comment on table item_terms is 'Values that items are found and compared by, one row per value.';
+comment on column item_terms.kind is 'Kind of the value. alias: another id of the same OSV record. text: a band of the MinHash sketch, shared by similar texts.';
+comment on column item_terms.value is 'Normalized value. The SHA-256 of values longer than 500 characters.';
+comment on column item_terms.identifying is 'True for indicators that can distinguish one story from another, such as a hash.';
+comment on column item_terms.standing is 'Status of an indicator according to the item. Null: active until ends_at. Stored here so that a lookup can weigh all items without reading their documents.';
+comment on column item_terms.ends_at is 'When the indicator expires. Null if it does not expire.';
+create index on item_terms (kind, value, pool_id, item_id);
+select tocsin_protect_items('item_terms');
+
+-- Separate from items, so that a search reads few pages.
+create table item_search (
+  organization_id uuid not null references organizations (id),
+  item_id uuid primary key references items (id),
+  pool_id uuid not null references feed_pools (id),
+  words tsvector not null
+);
+comment on table item_search is 'Words of the items, for full-text search.';
+create index item_search_words on item_search using gin (words);
+select tocsin_protect_items('item_search');
+
+create function tocsin_words(head text, body text) returns tsvector language plpgsql immutable parallel safe as $$
+begin
+  return to_tsvector('simple', left(head, 100000) || E'\n' || left(body, 150000));
+exception when program_limit_exceeded then
+  return to_tsvector('simple', left(head, 20000) || E'\n' || left(body, 30000));
+end $$;
+comment on function tocsin_words(text, text) is
+  'Returns the words of an item. Long text is truncated, further if the words exceed the size limit of a tsvector.';
+
+-- Row-level security prevents an operator that is not leakproof, such as @@, from using an index. These functions therefore search as
+-- tocsin_system within the given pools; the policies of items apply when the caller reads the items.
+-- The ids are one array because returning many rows takes twice as long.
+create function tocsin_find_words(pools uuid[], query tsquery) returns uuid[] language sql stable set role to tocsin_system as
+$$ select coalesce(array_agg(item_id), '{}') from item_search where pool_id = any (pools) and words @@ query $$;
+comment on function tocsin_find_words(uuid[], tsquery) is 'Returns the ids of the items in the given pools that match a full-text query.';
+
+create function tocsin_count_words(pools uuid[], query tsquery) returns bigint language sql stable set role to tocsin_system as
+$$ select count(*) from item_search where pool_id = any (pools) and words @@ query $$;
+comment on function tocsin_count_words(uuid[], tsquery) is
+  'Returns the number of items in the given pools that match a full-text query, to detect when there are too many to look up by id.';
+
+-- Paging under asOf ------------------------------------------------------------------------------------------------------------------
+
+create table item_states (
+  organization_id uuid not null references organizations (id),
+  item_id uuid not null references items (id),
+  pool_id uuid not null references feed_pools (id),
+  seq_from bigint not null,
+  seq_until bigint not null,
+  severity text not null,
+  status text not null,
+  publisher text not null,
+  source_name text not null,
+  platforms text[] not null,
+  duplicate_of uuid,
+  title text not null,
+  publish_time timestamptz,
+  doc text not null,
+  next_expiry_at timestamptz,
+  added_to_feed_at timestamptz not null,
+  last_updated timestamptz not null,
+  terms text[] not null,
+  words tsvector,
+  kept_at timestamptz not null default clock_timestamp(),
+  primary key (item_id, seq_from)
+);
+comment on table item_states is 'Previous states of items that changed in the last few hours, so that pages under asOf stay consistent.';
+comment on column item_states.seq_from is 'Sequence number of the pool from which the state was current.';
+comment on column item_states.seq_until is 'Sequence number of the pool that ended the state (exclusive).';
+comment on column item_states.terms is 'Terms of the item, each as kind and value separated by a space.';
+comment on column item_states.words is 'Words of the item for full-text search. Null if the content was withdrawn.';
+comment on column item_states.kept_at is 'When the state was stored. Deleted after a few hours.';
+create index on item_states (pool_id, seq_until);
+create index on item_states (kept_at);
+select tocsin_protect_items('item_states');
+
+-- Every change of an item increases its seq. Several changes in one transaction count as one.
+create function tocsin_keep_states() returns trigger language plpgsql as $$
+begin
+  insert into item_states (organization_id, item_id, pool_id, seq_from, seq_until, severity, status, publisher, source_name, platforms,
+    duplicate_of, title, publish_time, doc, next_expiry_at, added_to_feed_at, last_updated, terms, words)
+  select o.organization_id, o.id, o.pool_id, o.seq, n.seq, o.severity, o.status, o.publisher, o.source_name, o.platforms,
+    o.duplicate_of, o.title, o.publish_time, o.doc, o.next_expiry_at, o.added_to_feed_at, o.last_updated,
+    array(select t.kind || ' ' || t.value from item_terms t where t.item_id = o.id),
+    (select s.words from item_search s where s.item_id = o.id)
+  from old_items o join new_items n on n.id = o.id
+  where n.seq > o.seq;
+  return null;
+end $$;
+comment on function tocsin_keep_states() is 'Copies items to item_states before they change.';
+create trigger keep_states after update on items referencing old table as old_items new table as new_items
+  for each statement execute function tocsin_keep_states();
+
+create table feed_key (
+  one boolean primary key default true check (one),
+  key bytea not null
+);
+comment on table feed_key is 'Key that encrypts asOf tokens. All processes of an installation share it.';
+comment on column feed_key.one is 'Always true: the table has exactly one row.';
+alter table feed_key enable row level security;
+alter table feed_key force row level security;
+create policy read on feed_key for select to tocsin_app, tocsin_system using (true);
+grant select on feed_key to tocsin_app, tocsin_system;
+insert into feed_key (key) values (sha256((gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text)::bytea));
+
+-- Deduplication ----------------------------------------------------------------------------------------------------------------------
+
+create table item_links (
+  pool_id uuid not null references feed_pools (id),
+  a uuid not null references items (id),
+  b uuid not null references items (id),
+  weight real not null,
+  primary key (a, b, pool_id)
+);
+comment on table item_links is 'Pairs of items that the rules consider the same story, as seen by the audience of the pool.';
+comment on column item_links.a is 'The smaller of the two ids.';
+create index on item_links (b);
+select tocsin_protect_items('item_links');
+
+create table item_decisions (
+  pool_id uuid not null references feed_pools (id),
+  a uuid not null references items (id),
+  b uuid not null references items (id),
+  verdict text not null check (verdict in ('together', 'apart')),
+  decided_at timestamptz not null,
+  decided_by text,
+  primary key (pool_id, a, b)
+);
+comment on table item_decisions is 'Pairs of items that a person merged or split. They take precedence over the rules.';
+comment on column item_decisions.a is 'The smaller of the two ids.';
+comment on column item_decisions.decided_by is 'API key that made the decision.';
+create index on item_decisions (pool_id, b);
+select tocsin_protect_items('item_decisions');
+
+create table item_arrivals (
+  item_id uuid primary key references items (id),
+  pool_id uuid not null references feed_pools (id)
+);
+comment on table item_arrivals is 'Queue of items to compare with the items of other pools after their own transaction has committed.';
+create index on item_arrivals (pool_id);
+select tocsin_protect_items('item_arrivals');
