@@ -5,10 +5,10 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
 import { upstreamFault } from '../siem/siem-failures.ts';
-import { connectionOr404 } from './connections.ts';
+import { getConnectionRow } from './connections.ts';
 import { resumeConnection } from './connection-pauses.ts';
 import type { CheckConnection, ConnectionCheck, ConnectionFields } from './connections.schema.ts';
-import type { ConnectionRef } from './connections.store.ts';
+import type { ConnectionSelector } from './connections.store.ts';
 
 type CheckDeps = Pick<Deps, 'db' | 'clock' | 'connectionFor'>;
 
@@ -38,7 +38,7 @@ export async function checkConnection(
 export async function checkQuery(
   { connectionFor }: Pick<Deps, 'connectionFor'>,
   orgId: OrgId,
-  { ref, query }: { ref: ConnectionRef; query: string },
+  { ref, query }: { ref: ConnectionSelector; query: string },
   signal = AbortSignal.timeout(checkMs),
 ): Promise<void> {
   const connection = await connectionFor(orgId, ref);
@@ -50,7 +50,7 @@ export async function checkQuery(
 }
 
 /** The datasets that a connection can ask, with their fields. 503 where it does not answer. */
-export async function getFields(deps: CheckDeps, caller: Caller, id: string): Promise<ConnectionFields> {
+export async function listConnectionFields(deps: CheckDeps, caller: Caller, id: string): Promise<ConnectionFields> {
   const connection = await connectionOf(deps, caller, id);
   const signal = AbortSignal.timeout(checkMs);
   try {
@@ -62,7 +62,7 @@ export async function getFields(deps: CheckDeps, caller: Caller, id: string): Pr
 }
 
 async function connectionOf(deps: CheckDeps, caller: Caller, id: string): Promise<SiemConnection> {
-  if (id !== caller.orgId) await inOrg(deps.db, caller.orgId, (tx) => connectionOr404(tx, caller, id));
+  if (id !== caller.orgId) await inOrg(deps.db, caller.orgId, (tx) => getConnectionRow(tx, caller, id));
   return deps.connectionFor(caller.orgId, { connectionId: id, siemType: null });
 }
 

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { acrossOrgs, inOrg, rows } from '../../platform/db/db.ts';
+import { acrossOrgs, inOrg, queryRows } from '../../platform/db/db.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { summaryOf } from '../../platform/notifications/event-summary.ts';
-import { claimRunsAcrossOrgs } from '../scheduling/claim-runs.store.ts';
+import { summarizeEvent } from '../../platform/notifications/event-summary.ts';
+import { claimRunsAcrossOrgs } from '../scheduling/queue/claim-runs.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../scheduling/enqueue-runs.ts';
-import { runDue } from '../runs/workers/run-due.ts';
+import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
 import { checkPausedConnections, pauseConnection } from './connection-pauses.ts';
-import { startSiem } from '../../../test/support/detection/connected-siem.ts';
+import { startOpenSearch } from '../../../test/support/detection/opensearch-stand-in.ts';
 
 const base = Date.UTC(2026, 2, 2);
 const hour = (n: number): Date => new Date(base + n * 3_600_000);
@@ -16,7 +16,7 @@ const { deps, newOrg } = await startApp({
   clock: () => time.now,
   env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_LOG_LEVEL: 'fatal' },
 });
-const siem = await startSiem();
+const siem = await startOpenSearch();
 const signal = AbortSignal.timeout(120_000);
 
 beforeEach(async () => {
@@ -61,17 +61,17 @@ async function start(count: number, given: object = {}): Promise<Made> {
 
 const runAt = (n: number): Promise<number> => {
   time.now = hour(n);
-  return runDue(deps, time.now);
+  return executeDueRuns(deps, time.now);
 };
 const pauseOf = async ({ org, connectionId }: Made) =>
   (await org.call('GET', `/api/connections/${connectionId}`)).body.pause;
 const eventsOf = ({ org }: Made) =>
-  inOrg(deps.db, org.id, (tx) => rows(tx, sql<{ body: string }>`select body from outbox order by id`)).then((found) =>
-    found.map(({ body }) => summaryOf(JSON.parse(body)).headline),
+  inOrg(deps.db, org.id, (tx) => queryRows(tx, sql<{ body: string }>`select body from outbox order by id`)).then(
+    (found) => found.map(({ body }) => summarizeEvent(JSON.parse(body)).headline),
   );
 const coverageOf = ({ org }: Made) =>
   inOrg(deps.db, org.id, (tx) =>
-    rows(tx, sql<{ from: Date; to: Date }>`select covered_from as "from", covered_to as "to" from coverage`),
+    queryRows(tx, sql<{ from: Date; to: Date }>`select covered_from as "from", covered_to as "to" from coverage`),
   );
 const checkDue = ({ org }: Made) =>
   inOrg(deps.db, org.id, (tx) => sql`update connection_pauses set check_at = clock_timestamp()`.execute(tx));
@@ -108,7 +108,7 @@ test.each([
 );
 
 test('paused connections are asked side by side: one that hangs holds no other up', async () => {
-  const hanging = await startSiem();
+  const hanging = await startOpenSearch();
   hanging.answerWith('hang');
   const [slow, well] = [await start(0, { settings: { url: hanging.url } }), await start(0)];
   const trouble = { kind: 'unavailable', blame: 'upstream', retryable: true, message: 'down' } as const;
@@ -132,7 +132,7 @@ test('what is throttled while the SIEM answers a plain word is tried again, and 
   const made = await start(1);
   siem.answerWith(429, 'queries');
   time.now = hour(1);
-  await runDue(deps, time.now, { leaveWaiting: true });
+  await executeDueRuns(deps, time.now, { leaveWaiting: true });
   expect(await pauseOf(made)).toBeNull();
   const { runs } = (await made.org.call('GET', `/api/detections/${made.ids[0]}/runs`)).body;
   expect(runs).toMatchObject([{ status: 'queued', attempt: 1, failure: { kind: 'throttled', retryable: true } }]);
@@ -154,7 +154,7 @@ test('a run by hand tries a paused connection and tells what it met; a check tha
   await runAt(1);
   const url = `/api/detections/${made.ids[0]}`;
   const { runId } = (await made.org.call('POST', `${url}/run`, {})).body;
-  await runDue(deps, time.now);
+  await executeDueRuns(deps, time.now);
   const run = (await made.org.call('GET', `/api/runs/${runId}`)).body;
   expect(run).toMatchObject({ status: 'failed', failure: { kind: 'unavailable', blame: 'upstream' } });
   siem.answerWith(200);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { acrossOrgs, inOrg, row, rows, type Db } from '../../platform/db/db.ts';
+import { acrossOrgs, inOrg, queryRow, queryRows, type Db } from '../../platform/db/db.ts';
 import type { Deps } from '../../app/deps.ts';
-import { loop } from '../../platform/lib/loop.ts';
+import { runLoop } from '../../platform/lib/loop.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import { SiemError, type SiemConnection, type SiemFailure } from '../siem/connector.ts';
@@ -28,7 +28,7 @@ export async function pauseConnection(
 ): Promise<void> {
   const now = clock();
   await inOrg(db, orgId, async (tx) => {
-    const paused = await row(
+    const paused = await queryRow(
       tx,
       sql<{ name: string }>`
         insert into connection_pauses (organization_id, connection_id, kind, message, query, since_at, check_at)
@@ -48,7 +48,7 @@ export async function pauseConnection(
 export async function resumeConnection({ db, clock }: PauseDeps, { orgId, connectionId }: ConnectionId): Promise<void> {
   const now = clock();
   await inOrg(db, orgId, async (tx) => {
-    const resumed = await row(
+    const resumed = await queryRow(
       tx,
       sql<{
         name: string;
@@ -77,7 +77,7 @@ export async function checkPausedConnections(deps: CheckDeps, signal: AbortSigna
 }
 
 export function connectionCheckLoop(deps: CheckDeps, signal: AbortSignal): Promise<void> {
-  return loop({ name: 'connection-check', idleMs: 20_000, signal, log: deps.log }, async () => {
+  return runLoop({ name: 'connection-check', idleMs: 20_000, signal, log: deps.log }, async () => {
     await checkPausedConnections(deps, signal);
     return false;
   });
@@ -87,7 +87,7 @@ type Due = ConnectionId & { query: string | null };
 
 function claimChecksAcrossOrgs(db: Db): Promise<Due[]> {
   return acrossOrgs(db, (tx) =>
-    rows(
+    queryRows(
       tx,
       sql<Due>`
         update connection_pauses set check_at = clock_timestamp() + ${checkEvery}

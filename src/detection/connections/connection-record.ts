@@ -1,9 +1,9 @@
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Connection } from './connections.schema.ts';
-import type { ConnectionView } from './connections.store.ts';
+import type { ConnectionWithPause } from './connections.store.ts';
 
 /** A connection as it may be seen: without its credentials. */
-export function toConnection(one: ConnectionView): Connection {
+export function toConnection(one: ConnectionWithPause): Connection {
   const { pause_kind: kind, pause_message: message, pause_since: since } = one;
   return {
     id: one.id,
@@ -22,7 +22,7 @@ export function toConnection(one: ConnectionView): Connection {
 }
 
 /** The embedded log store, which every organization has; its id is the organization's. */
-export function localRecord(orgId: OrgId): Connection {
+export function localStoreRecord(orgId: OrgId): Connection {
   return {
     id: orgId,
     kind: 'local',

@@ -1,13 +1,13 @@
 import type { Deps } from '../../app/deps.ts';
-import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
-import { checkConnection, getFields } from './check-connection.ts';
+import { checkConnection, listConnectionFields } from './check-connection.ts';
 import {
   changeConnection,
   createConnection,
   getConnection,
   getConnections,
-  getKinds,
+  listConnectionKinds,
   removeConnection,
 } from './connections.ts';
 import {
@@ -32,7 +32,7 @@ export function connectionRoutes(app: App, deps: Deps): void {
     url: '/api/connections/kinds',
     config: read,
     schema: { tags, summary: 'List the SIEMs that a connection may be to', response: { 200: ConnectionKinds } },
-    handler: () => getKinds(),
+    handler: () => listConnectionKinds(),
   });
   app.route({
     method: 'GET',
@@ -44,14 +44,14 @@ export function connectionRoutes(app: App, deps: Deps): void {
       querystring: PageQuery,
       response: { 200: ConnectionList },
     },
-    handler: (request) => getConnections(deps, callerOf(request), request.query),
+    handler: (request) => getConnections(deps, requireCaller(request), request.query),
   });
   app.route({
     method: 'POST',
     url: '/api/connections',
     config: admin,
     schema: { tags, summary: 'Create a connection to a SIEM', body: CreateConnection, response: { 200: Connection } },
-    handler: (request) => createConnection(deps, callerOf(request), request.body),
+    handler: (request) => createConnection(deps, requireCaller(request), request.body),
   });
   oneConnection(app, deps);
 }
@@ -62,7 +62,7 @@ function oneConnection(app: App, deps: Deps): void {
     url: '/api/connections/:id',
     config: read,
     schema: { tags, summary: 'Get a connection', params: ConnectionPath, response: { 200: Connection } },
-    handler: (request) => getConnection(deps, callerOf(request), request.params.id),
+    handler: (request) => getConnection(deps, requireCaller(request), request.params.id),
   });
   app.route({
     method: 'PUT',
@@ -75,24 +75,24 @@ function oneConnection(app: App, deps: Deps): void {
       body: UpdateConnection,
       response: { 200: Connection },
     },
-    handler: (request) => changeConnection(deps, callerOf(request), request.params.id, request.body),
+    handler: (request) => changeConnection(deps, requireCaller(request), request.params.id, request.body),
   });
   app.route({
     method: 'DELETE',
     url: '/api/connections/:id',
-    config: { ...admin, noBody: true },
+    config: { ...admin, ignoresBody: true },
     schema: {
       tags,
       summary: 'Delete a connection that no detection names',
       params: ConnectionPath,
       response: { 200: Connection },
     },
-    handler: (request) => removeConnection(deps, callerOf(request), request.params.id),
+    handler: (request) => removeConnection(deps, requireCaller(request), request.params.id),
   });
   app.route({
     method: 'POST',
     url: '/api/connections/:id/check',
-    config: { ...admin, bodyOptional: true },
+    config: { ...admin, isBodyOptional: true },
     schema: {
       tags,
       summary: 'Ask whether a connection answers, and whether a query would run',
@@ -100,7 +100,7 @@ function oneConnection(app: App, deps: Deps): void {
       body: CheckConnection,
       response: { 200: ConnectionCheck },
     },
-    handler: (request) => checkConnection(deps, callerOf(request), request.params.id, request.body),
+    handler: (request) => checkConnection(deps, requireCaller(request), request.params.id, request.body),
   });
   app.route({
     method: 'GET',
@@ -112,6 +112,6 @@ function oneConnection(app: App, deps: Deps): void {
       params: ConnectionPath,
       response: { 200: ConnectionFields },
     },
-    handler: (request) => getFields(deps, callerOf(request), request.params.id),
+    handler: (request) => listConnectionFields(deps, requireCaller(request), request.params.id),
   });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { remoteConnectors, type RemoteKind } from '../siem/registry.ts';
 
 export const remoteKinds = Object.keys(remoteConnectors) as [RemoteKind, ...RemoteKind[]];
@@ -8,7 +8,7 @@ const kinds = ['local', ...remoteKinds] as const;
 const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
 
 const fields = {
-  name: text({ min: 1, max: 255 }),
+  name: boundedString({ min: 1, max: 255 }),
   settings: z.record(z.string(), z.unknown()).describe('Of its kind: see GET /api/connections/kinds.'),
   credentials: z
     .record(z.string(), z.unknown())
@@ -85,7 +85,7 @@ export const ConnectionKinds = z.object({
 export type ConnectionKinds = z.infer<typeof ConnectionKinds>;
 
 export const CheckConnection = z.strictObject({
-  query: text({ min: 1, max: 100_000 }).optional().describe('Also check that this query would run.'),
+  query: boundedString({ min: 1, max: 100_000 }).optional().describe('Also check that this query would run.'),
 });
 export type CheckConnection = z.infer<typeof CheckConnection>;
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { row, rows, type Tx } from '../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import type { RemoteKind } from '../siem/registry.ts';
@@ -20,14 +20,14 @@ export type ConnectionRow = {
 };
 
 /** With why it is paused, if it is. */
-export type ConnectionView = ConnectionRow & {
+export type ConnectionWithPause = ConnectionRow & {
   pause_kind: string | null;
   pause_message: string | null;
   pause_since: Date | null;
 };
 
 /** Which connection is asked: the one that is named, else the only one of the SIEM's kind. */
-export type ConnectionRef = { connectionId: string | null; siemType: string | null };
+export type ConnectionSelector = { connectionId: string | null; siemType: string | null };
 
 const view = sql`select c.*, p.kind as pause_kind, p.message as pause_message, p.since_at as pause_since
   from connections c left join connection_pauses p on p.organization_id = c.organization_id and p.connection_id = c.id`;
@@ -54,25 +54,34 @@ export async function deleteConnection(tx: Tx, orgId: OrgId, id: string): Promis
   await sql`delete from connections where organization_id = ${orgId} and id = ${id}`.execute(tx);
 }
 
-export function findConnection(tx: Tx, orgId: OrgId, id: string, lock = false): Promise<ConnectionView | undefined> {
-  return row(
+export function findConnection(
+  tx: Tx,
+  orgId: OrgId,
+  id: string,
+  lock = false,
+): Promise<ConnectionWithPause | undefined> {
+  return queryRow(
     tx,
-    sql<ConnectionView>`${view} where c.organization_id = ${orgId} and c.id = ${id} ${lock ? sql`for update of c` : sql``}`,
+    sql<ConnectionWithPause>`${view} where c.organization_id = ${orgId} and c.id = ${id} ${lock ? sql`for update of c` : sql``}`,
   );
 }
 
 /** Newest first, `limit` + 1 of them. */
-export function listConnections(tx: Tx, orgId: OrgId, { limit, after }: PageRequest): Promise<ConnectionView[]> {
+export function listConnectionRows(
+  tx: Tx,
+  orgId: OrgId,
+  { limit, after }: PageRequest,
+): Promise<ConnectionWithPause[]> {
   const older = after ? sql`and (c.created_at, c.id) < (${after.at}, ${after.id}::uuid)` : sql``;
-  return rows(
+  return queryRows(
     tx,
-    sql<ConnectionView>`${view} where c.organization_id = ${orgId} ${older} order by c.created_at desc, c.id desc limit ${limit + 1}`,
+    sql<ConnectionWithPause>`${view} where c.organization_id = ${orgId} ${older} order by c.created_at desc, c.id desc limit ${limit + 1}`,
   );
 }
 
 /** The connection that a detection asks; undefined: there is none, or no telling which. */
-export function resolveConnection(tx: Tx, orgId: OrgId, ref: ConnectionRef): Promise<ConnectionRow | undefined> {
-  return row(
+export function resolveConnection(tx: Tx, orgId: OrgId, ref: ConnectionSelector): Promise<ConnectionRow | undefined> {
+  return queryRow(
     tx,
     sql<ConnectionRow>`select c.* from connections c
       where c.organization_id = ${orgId} and c.id = tocsin_connection(${orgId}, ${ref.connectionId}::uuid, ${ref.siemType}::text)`,
@@ -80,8 +89,8 @@ export function resolveConnection(tx: Tx, orgId: OrgId, ref: ConnectionRef): Pro
 }
 
 /** The names of a few detections that name a connection, deleted ones left out. */
-export async function listUsers(tx: Tx, orgId: OrgId, id: string): Promise<string[]> {
-  const found = await rows(
+export async function listUsingDetections(tx: Tx, orgId: OrgId, id: string): Promise<string[]> {
+  const found = await queryRows(
     tx,
     sql<{ name: string }>`select name from agents
       where organization_id = ${orgId} and connection_id = ${id} and deleted_at is null order by created_at limit 3`,

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { inOrg, rows } from '../../platform/db/db.ts';
+import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { checkQuery } from './check-connection.ts';
-import { startSiem } from '../../../test/support/detection/connected-siem.ts';
+import { startOpenSearch } from '../../../test/support/detection/opensearch-stand-in.ts';
 
 const { deps, newOrg, newKey } = await startApp({
   env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_LOG_LEVEL: 'fatal' },
 });
-const siem = await startSiem();
+const siem = await startOpenSearch();
 const org = await newOrg();
 const stranger = await newOrg();
 
@@ -77,7 +77,7 @@ test('credentials are stored sealed, and stand in no answer and no audit row', a
   );
   expect(JSON.stringify(answers)).not.toContain(password);
   const stored = await inOrg(deps.db, org.id, (tx) =>
-    rows(tx, sql<{ row: string }>`select c::text as row, encode(sealed, 'escape') as sealed from connections c`),
+    queryRows(tx, sql<{ row: string }>`select c::text as row, encode(sealed, 'escape') as sealed from connections c`),
   );
   expect(JSON.stringify(stored)).not.toContain(password);
   const connection = await deps.connectionFor(org.id, { connectionId: one.id, siemType: null });
@@ -197,7 +197,7 @@ describe('a detection', () => {
     const own = await newOrg();
     const delay = (id: string) =>
       inOrg(deps.db, own.id, (tx) =>
-        rows(tx, sql<{ delay_ms: number }>`select delay_ms from schedules where detection_id = ${id}`),
+        queryRows(tx, sql<{ delay_ms: number }>`select delay_ms from schedules where detection_id = ${id}`),
       ).then(([found]) => found?.delay_ms);
     const one = await made({ delayMinutes: 7 }, own);
     const { body: record } = await own.call('POST', '/api/detections', { ...detection, connectionId: one.id });

@@ -3,12 +3,12 @@ import { inOrg, type Tx } from '../../platform/db/db.ts';
 import type { Deps } from '../../app/deps.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { pageOf, pageRequest, type PageQuery } from '../../platform/lib/page-request.ts';
+import { toPage, readPageRequest, type PageQuery } from '../../platform/lib/page-request.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { followConnections } from '../scheduling/connection-delays.ts';
-import { connectorOf, readClock, readCredentials, readSettings } from './validate-settings.ts';
-import { localRecord, toConnection } from './connection-record.ts';
+import { applyConnections } from '../scheduling/apply-connections.store.ts';
+import { getConnector, chooseClock, validateCredentials, validateSettings } from './validate-settings.ts';
+import { localStoreRecord, toConnection } from './connection-record.ts';
 import {
   remoteKinds,
   type Connection,
@@ -22,20 +22,20 @@ import {
   deleteConnection,
   findConnection,
   insertConnection,
-  listConnections,
-  listUsers,
+  listConnectionRows,
+  listUsingDetections,
   updateConnection,
   type ConnectionRow,
-  type ConnectionView,
+  type ConnectionWithPause,
 } from './connections.store.ts';
 
 type ConnectionDeps = Pick<Deps, 'db' | 'config' | 'secrets'>;
 
 /** Every kind that a connection may be to, with what its settings and credentials are. */
-export function getKinds(): ConnectionKinds {
+export function listConnectionKinds(): ConnectionKinds {
   const schemaOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>;
   const kinds = remoteKinds.map((kind) => {
-    const { label, language, writing, settings, credentials } = connectorOf(kind);
+    const { label, language, writing, settings, credentials } = getConnector(kind);
     return { kind, label, language, writing, settings: schemaOf(settings), credentials: schemaOf(credentials) };
   });
   return { kinds };
@@ -49,8 +49,8 @@ export async function createConnection(
 ): Promise<Connection> {
   const now = new Date();
   const { kind, name, delayMinutes, recheckMinutes, places } = input;
-  const settings = readSettings(kind, input.settings, deps.config.fetchAllow);
-  const credentials = readCredentials(kind, input.credentials);
+  const settings = validateSettings(kind, input.settings, deps.config.fetchAllow);
+  const credentials = validateCredentials(kind, input.credentials);
   const ref = { organization_id: caller.orgId, id: uuidv7(now) };
   const made: ConnectionRow = {
     ...ref,
@@ -58,7 +58,7 @@ export async function createConnection(
     name,
     settings: JSON.stringify(settings),
     sealed: seal(deps.secrets, ref, credentials),
-    clock: readClock(kind, settings, input.clock),
+    clock: chooseClock(kind, settings, input.clock),
     delay_minutes: delayMinutes,
     recheck_minutes: recheckMinutes,
     places,
@@ -67,8 +67,8 @@ export async function createConnection(
   };
   return inOrg(deps.db, caller.orgId, async (tx) => {
     await insertConnection(tx, made);
-    await followConnections(tx, caller.orgId);
-    const after = await connectionOr404(tx, caller, made.id);
+    await applyConnections(tx, caller.orgId);
+    const after = await getConnectionRow(tx, caller, made.id);
     await audit(tx, caller, 'connection.created', { before: null, after });
     return toConnection(after);
   });
@@ -80,16 +80,16 @@ export async function getConnections(
   caller: Caller,
   query: PageQuery,
 ): Promise<ConnectionList> {
-  const request = pageRequest(query);
-  const found = await inOrg(db, caller.orgId, (tx) => listConnections(tx, caller.orgId, request));
-  const { page, nextCursor } = pageOf(found, request.limit, (one) => ({ at: one.created_at, id: one.id }));
-  const first = request.after === null ? [localRecord(caller.orgId)] : [];
+  const request = readPageRequest(query);
+  const found = await inOrg(db, caller.orgId, (tx) => listConnectionRows(tx, caller.orgId, request));
+  const { page, nextCursor } = toPage(found, request.limit, (one) => ({ at: one.created_at, id: one.id }));
+  const first = request.after === null ? [localStoreRecord(caller.orgId)] : [];
   return { connections: [...first, ...page.map(toConnection)], nextCursor };
 }
 
 export async function getConnection({ db }: Pick<Deps, 'db'>, caller: Caller, id: string): Promise<Connection> {
-  if (id === caller.orgId) return localRecord(caller.orgId);
-  return toConnection(await inOrg(db, caller.orgId, (tx) => connectionOr404(tx, caller, id)));
+  if (id === caller.orgId) return localStoreRecord(caller.orgId);
+  return toConnection(await inOrg(db, caller.orgId, (tx) => getConnectionRow(tx, caller, id)));
 }
 
 /** Changes what the body names. With another address the credentials have to be given again: nobody sends stored ones elsewhere. 409 for the embedded store. */
@@ -101,10 +101,10 @@ export async function changeConnection(
 ): Promise<Connection> {
   refuseLocal(caller, id);
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    const before = await connectionOr404(tx, caller, id, true);
+    const before = await getConnectionRow(tx, caller, id, true);
     await updateConnection(tx, merged(deps, before, input), new Date());
-    await followConnections(tx, caller.orgId);
-    const after = await connectionOr404(tx, caller, id);
+    await applyConnections(tx, caller.orgId);
+    const after = await getConnectionRow(tx, caller, id);
     await audit(tx, caller, 'connection.updated', { before, after });
     return toConnection(after);
   });
@@ -112,9 +112,9 @@ export async function changeConnection(
 
 function merged({ config, secrets }: ConnectionDeps, before: ConnectionRow, input: UpdateConnection): ConnectionRow {
   const { kind } = before;
-  const connector = connectorOf(kind);
+  const connector = getConnector(kind);
   const old = JSON.parse(before.settings) as Record<string, unknown>;
-  const settings = input.settings === undefined ? old : readSettings(kind, input.settings, config.fetchAllow);
+  const settings = input.settings === undefined ? old : validateSettings(kind, input.settings, config.fetchAllow);
   if (input.credentials === undefined && connector.address(settings) !== connector.address(old))
     throw fieldError('/credentials', 'required', 'With another address the credentials have to be given again.');
   return {
@@ -122,8 +122,10 @@ function merged({ config, secrets }: ConnectionDeps, before: ConnectionRow, inpu
     name: input.name ?? before.name,
     settings: JSON.stringify(settings),
     sealed:
-      input.credentials === undefined ? before.sealed : seal(secrets, before, readCredentials(kind, input.credentials)),
-    clock: readClock(kind, settings, input.clock ?? before.clock),
+      input.credentials === undefined
+        ? before.sealed
+        : seal(secrets, before, validateCredentials(kind, input.credentials)),
+    clock: chooseClock(kind, settings, input.clock ?? before.clock),
     delay_minutes: input.delayMinutes ?? before.delay_minutes,
     recheck_minutes: input.recheckMinutes ?? before.recheck_minutes,
     places: input.places ?? before.places,
@@ -134,21 +136,21 @@ function merged({ config, secrets }: ConnectionDeps, before: ConnectionRow, inpu
 export async function removeConnection({ db }: Pick<Deps, 'db'>, caller: Caller, id: string): Promise<Connection> {
   refuseLocal(caller, id);
   return inOrg(db, caller.orgId, async (tx) => {
-    const before = await connectionOr404(tx, caller, id, true);
-    const users = await listUsers(tx, caller.orgId, id);
+    const before = await getConnectionRow(tx, caller, id, true);
+    const users = await listUsingDetections(tx, caller.orgId, id);
     if (users.length > 0)
       throw appError(
         'conflict',
         `Connection ${id} is used by detections: ${users.map((name) => `"${name.slice(0, 80)}"`).join(', ')}.`,
       );
     await deleteConnection(tx, caller.orgId, id);
-    await followConnections(tx, caller.orgId);
+    await applyConnections(tx, caller.orgId);
     await audit(tx, caller, 'connection.deleted', { before, after: null });
     return toConnection(before);
   });
 }
 
-export async function connectionOr404(tx: Tx, caller: Caller, id: string, lock = false): Promise<ConnectionView> {
+export async function getConnectionRow(tx: Tx, caller: Caller, id: string, lock = false): Promise<ConnectionWithPause> {
   const found = await findConnection(tx, caller.orgId, id, lock);
   if (!found) throw appError('not_found', `Connection ${id} not found.`);
   return found;
@@ -163,9 +165,9 @@ function audit(
   tx: Tx,
   caller: Caller,
   action: string,
-  { before, after }: { before: ConnectionView | null; after: ConnectionView | null },
+  { before, after }: { before: ConnectionWithPause | null; after: ConnectionWithPause | null },
 ): Promise<void> {
-  const shown = (one: ConnectionView | null) => one && toConnection(one);
+  const shown = (one: ConnectionWithPause | null) => one && toConnection(one);
   return insertAudit(tx, caller, {
     action,
     resourceType: 'connection',

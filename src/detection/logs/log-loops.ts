@@ -1,14 +1,14 @@
 import type { Deps } from '../../app/deps.ts';
-import { loop } from '../../platform/lib/loop.ts';
-import { tidySegments } from './storage/clean-segments.ts';
+import { runLoop } from '../../platform/lib/loop.ts';
+import { cleanSegments } from './storage/clean-segments.ts';
 import { compactSegments } from './storage/compact-segments.ts';
 
 /** Makes few large segments of many small ones, until the signal ends it. */
-export function compactLoop(deps: Deps, signal: AbortSignal): Promise<void> {
-  return loop({ name: 'compact', idleMs: 60_000, signal, log: deps.log }, () => compactSegments(deps));
+export function compactSegmentsLoop(deps: Deps, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'compact', idleMs: 60_000, signal, log: deps.log }, () => compactSegments(deps));
 }
 
 /** Removes files that compaction replaced and files that were written but never listed, each after a time of grace. */
-export function cleanLoop(deps: Deps, signal: AbortSignal): Promise<void> {
-  return loop({ name: 'clean', idleMs: 10 * 60_000, signal, log: deps.log }, () => tidySegments(deps));
+export function cleanSegmentsLoop(deps: Deps, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'clean', idleMs: 10 * 60_000, signal, log: deps.log }, () => cleanSegments(deps));
 }

@@ -1,5 +1,5 @@
 import type { Deps } from '../../app/deps.ts';
-import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { listDatasets } from './catalog/list-datasets.ts';
 import { receivedBytesMax } from './ingestion/inflate.ts';
@@ -15,7 +15,7 @@ export function logRoutes(app: App, deps: Deps): void {
     url: '/api/logs',
     config: { scope: 'detections:read' },
     schema: { tags: ['logs'], summary: 'List the datasets with their columns', response: { 200: DatasetList } },
-    handler: (request) => listDatasets(deps, callerOf(request).orgId),
+    handler: (request) => listDatasets(deps, requireCaller(request).orgId),
   });
   // Bodies of events are read by a parser of their own, which other routes must not have.
   void app.register(async (scope) => {
@@ -48,7 +48,7 @@ export function logRoutes(app: App, deps: Deps): void {
             errors: [{ pointer: '', code: 'required', detail: 'A body of events is needed.' }],
           });
         const { timeField, history } = request.query;
-        return receiveLogs(deps, callerOf(request).orgId, {
+        return receiveLogs(deps, requireCaller(request).orgId, {
           dataset: request.params.dataset,
           body,
           timeField,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
 /** The answer to a body of events: `rejected` lists the first 1,000 of `rejectedTotal`; `undated` events have their time of reception. */
 export const LogReceipt = z.object({
@@ -13,11 +13,11 @@ export const LogReceipt = z.object({
 export type LogReceipt = z.infer<typeof LogReceipt>;
 
 export const ReceiveQuery = z.object({
-  timeField: text({ min: 1, max: 200 }).optional(),
+  timeField: boundedString({ min: 1, max: 200 }).optional(),
   history: z.enum(['true', 'false']).optional(),
 });
 
-export const DatasetPath = z.object({ dataset: text({ max: 100 }) });
+export const DatasetPath = z.object({ dataset: boundedString({ max: 100 }) });
 
 const Dataset = z
   .object({

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { dataDir } from '../../../test/support/data.ts';
-import { startStore } from '../../../test/support/detection/log-store.ts';
+import { startLogStore } from '../../../test/support/detection/log-store.ts';
 
 const data = dataDir();
-const store = await startStore();
+const store = await startLogStore();
 
 test.skipIf(!data)('every event of the real CloudTrail files is accepted and can be asked for', async () => {
   const folder = join(data!, 'logs/cloudtrail');

@@ -1,25 +1,25 @@
 import { inOrg } from '../../platform/db/db.ts';
 import type { Definition } from '../detections/record/definition.ts';
-import { checkModelAlias } from '../detections/record/detection-columns.ts';
+import { checkModelAlias } from '../detections/record/check-model-alias.ts';
 import { findPrompt } from '../detections/history/prompts.store.ts';
 import { findDefinition } from '../detections/history/revisions.store.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { rehearsedRun } from '../runs/execution/analysis-definition.ts';
-import type { Run } from '../runs/run-types.ts';
+import { createTrialRun } from '../runs/execution/trial-run.ts';
+import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { listReviewedHits, type ReviewedHit } from '../hits/hit-status.store.ts';
-import { connectionOf, hitKeysOf, simulateStretch, stretchOf, type ProofDeps } from './preview.ts';
+import { openSiem, collectHitKeys, simulateTimeRange, parseTimeRange, type TrialDeps } from './preview.ts';
 import type { Backtest, BacktestRequest } from './testing.schema.ts';
-import type { Simulated, SimulatedWindow } from './simulate.ts';
+import type { SimulationResult, SimulatedWindow } from './simulate.ts';
 
 /** What a detection would have raised over a stretch of the past, on event time, beside what people said of what it did raise. Stores nothing. */
 export async function backtestDetection(
-  deps: ProofDeps,
+  deps: TrialDeps,
   caller: Caller,
   detectionId: string,
   input: BacktestRequest,
 ): Promise<Backtest> {
-  const stretch = stretchOf(input.from, input.to);
+  const stretch = parseTimeRange(input.from, input.to);
   checkModelAlias(deps.models, input.modelAlias);
   const at = deps.clock();
   const ref = { orgId: caller.orgId, detectionId };
@@ -33,11 +33,11 @@ export async function backtestDetection(
     return { definitions: versionsOf(active, input, prompt), reviewed: await listReviewedHits(tx, ref, stretch) };
   });
   const versions: Backtest['versions'] = [];
-  let first: Simulated | undefined;
+  let first: SimulationResult | undefined;
   for (const definition of definitions) {
-    const connection = await connectionOf(deps, caller.orgId, definition);
-    const run = rehearsedRun({ ...ref, definition }, { connection, clock: 'event', model: 'analyst', at });
-    const simulated = await simulateStretch(deps, run, stretch, at);
+    const connection = await openSiem(deps, caller.orgId, definition);
+    const run = createTrialRun({ ...ref, definition }, { connection, clock: 'event', model: 'analyst', at });
+    const simulated = await simulateTimeRange(deps, run, stretch, at);
     first ??= simulated;
     versions.push(versionOf(run, simulated, reviewed));
   }
@@ -63,12 +63,12 @@ function versionsOf(
 }
 
 function versionOf(
-  { definition, model, spent }: Run,
-  { windows }: Simulated,
+  { definition, model, spent }: ActiveRun,
+  { windows }: SimulationResult,
   reviewed: ReviewedHit[],
 ): Backtest['versions'][number] {
   const decisions = windows.flatMap((window) => window.decisions);
-  const keys = hitKeysOf(decisions);
+  const keys = collectHitKeys(decisions);
   const seen = reviewed.filter(({ key }) => keys.has(key));
   const right = reviewed.filter(({ status }) => status === 'true_positive');
   const rightSeen = seen.filter(({ status }) => status === 'true_positive').length;
@@ -91,7 +91,7 @@ function perDay(windows: SimulatedWindow[]): { day: string; hits: number }[] {
   const byDay = Map.groupBy(windows, ({ from }) => from.toISOString().slice(0, 10));
   const seen = new Set<string>();
   return [...byDay].map(([day, own]) => {
-    const fresh = [...hitKeysOf(own.flatMap(({ decisions }) => decisions))].filter((key) => !seen.has(key));
+    const fresh = [...collectHitKeys(own.flatMap(({ decisions }) => decisions))].filter((key) => !seen.has(key));
     for (const key of fresh) seen.add(key);
     return { day, hits: fresh.length };
   });

@@ -1,10 +1,10 @@
 import type { Definition } from '../detections/record/definition.ts';
 import type { Estimate } from '../detections/record/detection.schema.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { rehearsedRun } from '../runs/execution/analysis-definition.ts';
-import { failureAsError } from './query-failure.ts';
+import { createTrialRun } from '../runs/execution/trial-run.ts';
+import { toQueryError } from './query-failure.ts';
 import type { SiemConnection } from '../siem/connector.ts';
-import { connectionOf, hitKeysOf, simulateStretch, type ProofDeps } from './preview.ts';
+import { openSiem, collectHitKeys, simulateTimeRange, type TrialDeps } from './preview.ts';
 
 const dayMs = 86_400_000;
 const stretchDays = 7;
@@ -17,21 +17,21 @@ const remoteDays = 1;
  * throws, 422 for a query that does not run among it.
  */
 export async function estimateNoise(
-  deps: ProofDeps,
+  deps: TrialDeps,
   of: { orgId: OrgId; detectionId: string; definition: Definition },
 ): Promise<Estimate | null> {
   const now = deps.clock();
   const definition = { ...of.definition, modelAlias: 'analyst' };
-  const connection = await connectionOf(deps, of.orgId, definition);
-  const run = rehearsedRun({ ...of, definition }, { connection, clock: 'event', model: 'analyst', at: now });
+  const connection = await openSiem(deps, of.orgId, definition);
+  const run = createTrialRun({ ...of, definition }, { connection, clock: 'event', model: 'analyst', at: now });
   const oldest = await oldestEvent(connection, definition);
   if (oldest === null || oldest >= now) return null;
   const days = connection.id === undefined ? stretchDays : remoteDays;
   const from = new Date(Math.max(oldest.getTime(), now.getTime() - days * dayMs));
-  const { windows, complete } = await simulateStretch(deps, run, { from, to: now }, now);
+  const { windows, complete } = await simulateTimeRange(deps, run, { from, to: now }, now);
   const to = windows.at(-1)?.to ?? from;
   const decisions = windows.flatMap((window) => window.decisions);
-  const hits = hitKeysOf(decisions).size;
+  const hits = collectHitKeys(decisions).size;
   const length = Math.max((to.getTime() - from.getTime()) / dayMs, 1);
   return {
     from: from.toISOString(),
@@ -51,6 +51,6 @@ async function oldestEvent(connection: SiemConnection, { detectionQuery }: Defin
       ? await connection.firstEventAt(detectionQuery, AbortSignal.timeout(20_000))
       : new Date(0);
   } catch (error) {
-    throw failureAsError(error);
+    throw toQueryError(error);
   }
 }

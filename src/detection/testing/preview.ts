@@ -1,5 +1,5 @@
-import { checkModelAlias } from '../detections/record/detection-columns.ts';
-import { definitionOf } from '../detections/record/new-detection.ts';
+import { checkModelAlias } from '../detections/record/check-model-alias.ts';
+import { buildDefinition } from '../detections/record/new-detection.ts';
 import type { Deps } from '../../app/deps.ts';
 import type { Definition } from '../detections/record/definition.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
@@ -7,63 +7,68 @@ import type { SiemConnection } from '../siem/connector.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { rehearsedRun } from '../runs/execution/analysis-definition.ts';
+import { createTrialRun } from '../runs/execution/trial-run.ts';
 import { categories } from '../analysis/registry.ts';
-import type { Decision } from '../runs/judging/resolve-candidates.ts';
-import { rehearsalJudge } from '../runs/judging/rehearsal-judge.ts';
-import type { Run } from '../runs/run-types.ts';
-import { failureAsError } from './query-failure.ts';
+import type { Resolution } from '../runs/judging/resolve-candidates.ts';
+import { createTrialJudge } from '../runs/judging/trial-judge.ts';
+import type { ActiveRun } from '../runs/execution/active-run.ts';
+import { toQueryError } from './query-failure.ts';
 import type { Preview, PreviewDetection } from './testing.schema.ts';
-import { simulate, type Simulated, type Window } from './simulate.ts';
+import { simulate, type SimulationResult, type TimeRange } from './simulate.ts';
 import { windowsBefore, windowsWithin } from './simulation-windows.ts';
 
 export const windowsMax = 200;
 const candidatesMax = 100;
 const timeMsMax = 60_000;
 
-export type ProofDeps = Pick<
+export type TrialDeps = Pick<
   Deps,
   'db' | 'clock' | 'connectionFor' | 'config' | 'engine' | 'log' | 'models' | 'feedTools' | 'mcp' | 'fetchAllow'
 >;
 
 /** Runs a detection that does not exist yet over a window of the past, on event time. Stores nothing. 422 for a query that fails. */
 export async function previewDetection(
-  deps: ProofDeps,
+  deps: TrialDeps,
   caller: Caller,
   { from, to, ...input }: PreviewDetection,
 ): Promise<Preview> {
   const at = deps.clock();
   checkModelAlias(deps.models, input.modelAlias);
-  const definition = definitionOf(caller, input, at);
+  const definition = buildDefinition(caller, input, at);
   const of = { orgId: caller.orgId, detectionId: uuidv7(at), definition };
-  const connection = await connectionOf(deps, caller.orgId, definition);
-  const run = rehearsedRun(of, { connection, clock: 'event', model: 'analyst', at });
-  const simulated = await simulateStretch(deps, run, stretchOf(from, to), at);
+  const connection = await openSiem(deps, caller.orgId, definition);
+  const run = createTrialRun(of, { connection, clock: 'event', model: 'analyst', at });
+  const simulated = await simulateTimeRange(deps, run, parseTimeRange(from, to), at);
   return previewOf(run, simulated);
 }
 
 /** The SIEM that a definition asks; 422 where there is none. */
-export async function connectionOf(
-  { connectionFor }: Pick<ProofDeps, 'connectionFor'>,
+export async function openSiem(
+  { connectionFor }: Pick<TrialDeps, 'connectionFor'>,
   orgId: OrgId,
   definition: Definition,
 ): Promise<SiemConnection> {
   try {
     return await connectionFor(orgId, definition);
   } catch (error) {
-    throw failureAsError(error);
+    throw toQueryError(error);
   }
 }
 
 /** A stretch of time that a body names. */
-export function stretchOf(from: string, to: string): Window {
+export function parseTimeRange(from: string, to: string): TimeRange {
   const stretch = { from: new Date(from), to: new Date(to) };
   if (stretch.from >= stretch.to) throw fieldError('/to', 'out_of_range', 'to must be later than from.');
   return stretch;
 }
 
 /** Simulates a run over the slot windows of a stretch, after what lies before it; 400 for more windows than one request may take. */
-export async function simulateStretch(deps: ProofDeps, run: Run, stretch: Window, now: Date): Promise<Simulated> {
+export async function simulateTimeRange(
+  deps: TrialDeps,
+  run: ActiveRun,
+  stretch: TimeRange,
+  now: Date,
+): Promise<SimulationResult> {
   // As scheduled runs cut them, so that what is found has the keys of their hits.
   const cut = { cron: run.definition.cronSchedule, delayMs: run.connection.delayMs };
   const windows = windowsWithin(stretch, cut, windowsMax + 1);
@@ -86,14 +91,14 @@ export async function simulateStretch(deps: ProofDeps, run: Run, stretch: Window
       windows,
       now,
       signal,
-      judge: rehearsalJudge(deps, run),
+      judge: createTrialJudge(deps, run),
     });
   } catch (error) {
-    throw failureAsError(error);
+    throw toQueryError(error);
   }
 }
 
-function previewOf(run: Run, { windows, complete }: Simulated): Preview {
+function previewOf(run: ActiveRun, { windows, complete }: SimulationResult): Preview {
   const decisions = windows.flatMap((window) => window.decisions);
   return {
     windows: windows.map(({ from, to, rowsTotal, truncated, learning, candidates }) => ({
@@ -107,7 +112,7 @@ function previewOf(run: Run, { windows, complete }: Simulated): Preview {
     rowsTotal: windows.reduce((sum, { rowsTotal }) => sum + rowsTotal, 0),
     candidates: decisions.slice(0, candidatesMax).map(toCandidate),
     candidatesTotal: decisions.length,
-    hits: hitKeysOf(decisions).size,
+    hits: collectHitKeys(decisions).size,
     noData: windows.some(({ noData }) => noData),
     complete,
     model: run.model,
@@ -117,11 +122,11 @@ function previewOf(run: Run, { windows, complete }: Simulated): Preview {
 }
 
 /** The hits that decisions would have made, by their keys. */
-export function hitKeysOf(decisions: Decision[]): Set<string> {
+export function collectHitKeys(decisions: Resolution[]): Set<string> {
   return new Set(decisions.flatMap((one) => (one.outcome === 'judged' && one.verified.triggered ? [one.hitKey] : [])));
 }
 
-function toCandidate(decision: Decision): Preview['candidates'][number] {
+function toCandidate(decision: Resolution): Preview['candidates'][number] {
   const { entity, entityType, severity, facts, rows } = decision.candidate;
   const verdict = decision.outcome === 'judged' ? decision.verified.verdict : null;
   return { entity, entityType, severity, facts, rows, outcome: decision.outcome, verdict };

@@ -3,7 +3,7 @@ import { ModelError } from '../../platform/models/model-error.ts';
 import { SiemError } from '../siem/connector.ts';
 
 /** A query that fails, as a 422 about the query; what the SIEM, a model or this service is to blame for, as a 503. */
-export function failureAsError(error: unknown): unknown {
+export function toQueryError(error: unknown): unknown {
   if (error instanceof ModelError)
     return appError(error.failure.blame === 'author' ? 'check_failed' : 'unavailable', error.failure.message);
   if (!(error instanceof SiemError)) return error;

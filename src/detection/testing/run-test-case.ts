@@ -5,32 +5,32 @@ import type { Clock } from '../../platform/lib/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import {
   givenTime,
-  openGiven,
-  type FixtureEvents,
-  type GivenColumns,
-  type GivenDeps,
+  openFixtureStore,
+  type FixtureEvent,
+  type FieldsByDataset,
+  type FixtureDeps,
 } from '../logs/query/fixture-store.ts';
-import { datasetsRead } from '../logs/query/inspect-query.ts';
+import { listDatasetsRead } from '../logs/query/inspect-query.ts';
 import type { Judge } from '../runs/judging/judge.ts';
-import type { Run } from '../runs/run-types.ts';
+import type { ActiveRun } from '../runs/execution/active-run.ts';
 import type { Row, SearchResult, SiemConnection } from '../siem/connector.ts';
-import { simulate, type Window } from './simulate.ts';
+import { simulate, type TimeRange } from './simulate.ts';
 import { windowsBefore } from './simulation-windows.ts';
 
 const historyWindowsMax = 400;
 
 /** What a test case needs: the engine and a folder, no database. `clock` is slot time. */
-export type CaseDeps = Omit<GivenDeps, 'organization'> & { clock: Clock };
+export type TestCaseDeps = Omit<FixtureDeps, 'organization'> & { clock: Clock };
 
-export type Events = Record<string, FixtureEvents[]>;
-export type Tested = { orgId: OrgId; detectionId: string; definition: Definition };
+export type EventsByDataset = Record<string, FixtureEvent[]>;
+export type TestSubject = { orgId: OrgId; detectionId: string; definition: Definition };
 
 /** One case and how it is tried. `columns`: what the datasets have beside what the case's own events show. `judge`: none, the analyst. */
-export type CaseInput = {
-  run: Run;
+export type TestCaseInput = {
+  run: ActiveRun;
   test: TestCase;
   isForeign: boolean;
-  columns: GivenColumns;
+  columns: FieldsByDataset;
   judge?: Judge;
   signal: AbortSignal;
 };
@@ -39,21 +39,21 @@ export type CaseInput = {
  * The entities that a test case makes hits of, in order. All its events lie in one window; its history lies in slot windows before,
  * and before those nothing happened. Events without a time happen at the present. Throws what is wrong with query or events.
  */
-export async function runCase(
-  deps: CaseDeps,
-  { run, test, isForeign, columns, judge, signal }: CaseInput,
+export async function runTestCase(
+  deps: TestCaseDeps,
+  { run, test, isForeign, columns, judge, signal }: TestCaseInput,
 ): Promise<string[]> {
   const now = deps.clock();
   const { orgId, definition } = run;
-  const datasets = await datasetsOfTests(deps, { orgId, definition, isForeign }, signal);
-  const events = byDataset(test.events, datasets);
-  const history = byDataset(test.history ?? [], datasets);
+  const datasets = await findTestDatasets(deps, { orgId, definition, isForeign }, signal);
+  const events = groupByDataset(test.events, datasets);
+  const history = groupByDataset(test.history ?? [], datasets);
   const { window, past } = windowsOf({ events, history, now }, definition.cronSchedule);
   const all = merged(datasets, events, history);
   const undated = now.getTime() * 1000;
   const given = isForeign
     ? undefined
-    : await openGiven({ ...deps, organization: orgId }, { events: all, columns, undated });
+    : await openFixtureStore({ ...deps, organization: orgId }, { events: all, columns, undated });
   const search: SiemConnection['search'] =
     given?.search ?? ((_query, asked) => Promise.resolve(rowsIn(all, asked, now)));
   try {
@@ -79,16 +79,16 @@ export async function runCase(
 }
 
 /** The datasets that the events of a detection's tests stand for; of another SIEM's query its rows. */
-export function datasetsOfTests(
-  deps: Pick<CaseDeps, 'engine'>,
+export function findTestDatasets(
+  deps: Pick<TestCaseDeps, 'engine'>,
   { orgId, definition, isForeign }: { orgId: OrgId; definition: Definition; isForeign: boolean },
   signal: AbortSignal,
 ): Promise<string[]> {
-  return isForeign ? Promise.resolve(['rows']) : datasetsRead(deps, orgId, definition.detectionQuery, signal);
+  return isForeign ? Promise.resolve(['rows']) : listDatasetsRead(deps, orgId, definition.detectionQuery, signal);
 }
 
 /** The events of a case by dataset. Throws where a list could stand for more than one. */
-export function byDataset(events: TestCase['events'], datasets: string[]): Events {
+export function groupByDataset(events: TestCase['events'], datasets: string[]): EventsByDataset {
   if (!Array.isArray(events)) return events;
   const [only] = datasets;
   if (events.length === 0) return {};
@@ -99,21 +99,21 @@ export function byDataset(events: TestCase['events'], datasets: string[]): Event
   return { [only]: events };
 }
 
-function merged(datasets: string[], events: Events, history: Events): Events {
+function merged(datasets: string[], events: EventsByDataset, history: EventsByDataset): EventsByDataset {
   const names = [...new Set([...datasets, ...Object.keys(events), ...Object.keys(history)])];
   return Object.fromEntries(names.map((name) => [name, [...(history[name] ?? []), ...(events[name] ?? [])]]));
 }
 
-const timesOf = (events: Events, now: Date): number[] =>
+const timesOf = (events: EventsByDataset, now: Date): number[] =>
   Object.values(events).flatMap((list) => list.map((event) => timeOf(event, now)));
 
-const timeOf = (event: FixtureEvents, now: Date): number =>
+const timeOf = (event: FixtureEvent, now: Date): number =>
   Math.floor((givenTime(event) ?? now.getTime() * 1000) / 1000);
 
 function windowsOf(
-  { events, history, now }: { events: Events; history: Events; now: Date },
+  { events, history, now }: { events: EventsByDataset; history: EventsByDataset; now: Date },
   cron: string | null,
-): { window: Window; past: Window[] } {
+): { window: TimeRange; past: TimeRange[] } {
   const own = timesOf(events, now);
   const before = timesOf(history, now);
   const first = own.length > 0 ? Math.min(...own) : now.getTime();
@@ -132,7 +132,7 @@ function windowsOf(
 }
 
 /** Events as the rows of another SIEM's answer. */
-function rowsIn(all: Events, asked: Window, now: Date): SearchResult {
+function rowsIn(all: EventsByDataset, asked: TimeRange, now: Date): SearchResult {
   const rows: Row[] = Object.values(all)
     .flat()
     .filter((event) => timeOf(event, now) >= asked.from.getTime() && timeOf(event, now) < asked.to.getTime());

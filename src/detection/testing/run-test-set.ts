@@ -1,9 +1,16 @@
 import type { TestCase, TestSet } from '../detections/test-cases/test-cases.schema.ts';
-import { columnsSeen, type GivenColumns } from '../logs/query/fixture-store.ts';
-import { rehearsedRun } from '../runs/execution/analysis-definition.ts';
+import { addObservedFields, type FieldsByDataset } from '../logs/query/fixture-store.ts';
+import { createTrialRun } from '../runs/execution/trial-run.ts';
 import type { Judge } from '../runs/judging/judge.ts';
-import type { Run } from '../runs/run-types.ts';
-import { byDataset, datasetsOfTests, runCase, type CaseDeps, type CaseInput, type Tested } from './run-test-case.ts';
+import type { ActiveRun } from '../runs/execution/active-run.ts';
+import {
+  groupByDataset,
+  findTestDatasets,
+  runTestCase,
+  type TestCaseDeps,
+  type TestCaseInput,
+  type TestSubject,
+} from './run-test-case.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
 import type { TestResult, TestRun } from './testing.schema.ts';
 
@@ -29,13 +36,13 @@ const nothingElse: SiemConnection = {
 
 /** `columnsOf`: the columns that datasets have beside those that the tests' events show. `judgeOf`: who judges; none, the analyst. */
 type Surroundings = {
-  columnsOf: (datasets: string[]) => Promise<GivenColumns>;
-  judgeOf?: (run: Run) => Judge;
+  columnsOf: (datasets: string[]) => Promise<FieldsByDataset>;
+  judgeOf?: (run: ActiveRun) => Judge;
 };
 
 /** Whether a detection's query is one of another SIEM, whose rows the events of its tests stand for. */
-export function standsForRows(
-  { orgId, definition }: Pick<Tested, 'orgId' | 'definition'>,
+export function hasForeignQuery(
+  { orgId, definition }: Pick<TestSubject, 'orgId' | 'definition'>,
   { localQuery }: TestSet,
 ): boolean {
   const { siemType, connectionId } = definition;
@@ -45,27 +52,27 @@ export function standsForRows(
 }
 
 /** What the tests of a detection run: its definition with the query that the embedded engine can run. */
-export function testedBy(tested: Tested, { localQuery }: TestSet): Tested {
+export function withLocalQuery(tested: TestSubject, { localQuery }: TestSet): TestSubject {
   return localQuery ? { ...tested, definition: { ...tested.definition, detectionQuery: localQuery } } : tested;
 }
 
 /** Runs a detection's test cases one by one, all as one run, over their events alone. Stores nothing, needs no database; ends after 90 seconds. */
 export async function runTestSet(
-  deps: CaseDeps,
-  given: Tested,
+  deps: TestCaseDeps,
+  given: TestSubject,
   set: TestSet,
   { columnsOf, judgeOf }: Surroundings,
 ): Promise<TestRun> {
-  const isForeign = standsForRows(given, set);
-  const tested = testedBy(given, set);
-  const run = rehearsedRun(tested, { connection: nothingElse, clock: 'event', model: 'analyst', at: deps.clock() });
+  const isForeign = hasForeignQuery(given, set);
+  const tested = withLocalQuery(given, set);
+  const run = createTrialRun(tested, { connection: nothingElse, clock: 'event', model: 'analyst', at: deps.clock() });
   const signal = AbortSignal.timeout(timeMsMax);
   const common = { run, isForeign, signal, ...(judgeOf ? { judge: judgeOf(run) } : {}) };
   const results: TestResult[] = [];
   try {
-    const datasets = await datasetsOfTests(deps, { ...tested, isForeign }, signal);
+    const datasets = await findTestDatasets(deps, { ...tested, isForeign }, signal);
     const columns = set.tests.reduce(
-      (seen, test) => columnsOfCase(seen, test, datasets),
+      (seen, test) => addCaseFields(seen, test, datasets),
       isForeign ? new Map() : await columnsOf(datasets),
     );
     for (const test of set.tests) results.push(await resultOf(deps, { ...common, columns, test }));
@@ -83,20 +90,27 @@ export async function runTestSet(
 }
 
 /** The columns that the events of a case add. A case whose events fit no dataset fails by itself. */
-export function columnsOfCase(seen: GivenColumns, { events, history }: TestCase, datasets: string[]): GivenColumns {
+export function addCaseFields(
+  seen: FieldsByDataset,
+  { events, history }: TestCase,
+  datasets: string[],
+): FieldsByDataset {
   try {
-    return columnsSeen(columnsSeen(seen, byDataset(history ?? [], datasets)), byDataset(events, datasets));
+    return addObservedFields(
+      addObservedFields(seen, groupByDataset(history ?? [], datasets)),
+      groupByDataset(events, datasets),
+    );
   } catch {
     return seen;
   }
 }
 
-async function resultOf(deps: CaseDeps, input: CaseInput): Promise<TestResult> {
+async function resultOf(deps: TestCaseDeps, input: TestCaseInput): Promise<TestResult> {
   const { expected, ...none } = failed(input.test, undefined);
   const began = performance.now();
   const ms = (): number => Math.round((performance.now() - began) * 10) / 10;
   try {
-    const found = await runCase(deps, input);
+    const found = await runTestCase(deps, input);
     const missing = expected.filter((entity) => !found.includes(entity));
     const unexpected = found.filter((entity) => !expected.includes(entity));
     const passed = missing.length + unexpected.length === 0;
@@ -113,7 +127,7 @@ function failed({ name, expect }: TestCase, error: unknown): TestResult {
 }
 
 /** What is wrong with a result, in words. */
-export const wrongWith = ({ error, missing, unexpected }: TestResult): string =>
+export const describeMismatch = ({ error, missing, unexpected }: TestResult): string =>
   error ??
   [
     missing.length > 0 ? `missing ${missing.join(', ')}` : '',

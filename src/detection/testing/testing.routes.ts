@@ -1,9 +1,9 @@
-import { IdPath } from '../detections/record/detection-input.ts';
+import { IdPath } from '../detections/record/detection-input.schema.ts';
 import { TestSet } from '../detections/test-cases/test-cases.schema.ts';
 import { getTests, putTests } from '../detections/test-cases/test-cases.ts';
-import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { backtestDetection } from './backtest.ts';
-import { previewDetection, type ProofDeps } from './preview.ts';
+import { previewDetection, type TrialDeps } from './preview.ts';
 import { runTests } from './run-tests.ts';
 import { Backtest, BacktestRequest, Preview, PreviewDetection, TestQuery, TestRun } from './testing.schema.ts';
 
@@ -12,7 +12,7 @@ const read = { scope: 'detections:read' } as const;
 const write = { scope: 'detections:write' } as const;
 const run = { scope: 'detections:run' } as const;
 
-export function proofRoutes(app: App, deps: ProofDeps): void {
+export function testingRoutes(app: App, deps: TrialDeps): void {
   app.route({
     method: 'POST',
     url: '/api/detections/preview',
@@ -23,7 +23,7 @@ export function proofRoutes(app: App, deps: ProofDeps): void {
       body: PreviewDetection,
       response: { 200: Preview },
     },
-    handler: (request) => previewDetection(deps, callerOf(request), request.body),
+    handler: (request) => previewDetection(deps, requireCaller(request), request.body),
   });
   app.route({
     method: 'POST',
@@ -36,14 +36,14 @@ export function proofRoutes(app: App, deps: ProofDeps): void {
       body: BacktestRequest,
       response: { 200: Backtest },
     },
-    handler: (request) => backtestDetection(deps, callerOf(request), request.params.id, request.body),
+    handler: (request) => backtestDetection(deps, requireCaller(request), request.params.id, request.body),
   });
   app.route({
     method: 'GET',
     url: '/api/detections/:id/tests',
     config: read,
     schema: { tags, summary: 'Test cases of a detection', params: IdPath, response: { 200: TestSet } },
-    handler: (request) => getTests(deps, callerOf(request), request.params.id),
+    handler: (request) => getTests(deps, requireCaller(request), request.params.id),
   });
   app.route({
     method: 'PUT',
@@ -56,12 +56,12 @@ export function proofRoutes(app: App, deps: ProofDeps): void {
       body: TestSet,
       response: { 200: TestSet },
     },
-    handler: (request) => putTests(deps, callerOf(request), request.params.id, request.body),
+    handler: (request) => putTests(deps, requireCaller(request), request.params.id, request.body),
   });
   app.route({
     method: 'POST',
     url: '/api/detections/:id/tests/run',
-    config: { ...run, noBody: true },
+    config: { ...run, ignoresBody: true },
     schema: {
       tags,
       summary: 'Run the test cases of a detection',
@@ -69,6 +69,6 @@ export function proofRoutes(app: App, deps: ProofDeps): void {
       querystring: TestQuery,
       response: { 200: TestRun },
     },
-    handler: (request) => runTests(deps, callerOf(request), request.params.id, request.query),
+    handler: (request) => runTests(deps, requireCaller(request), request.params.id, request.query),
   });
 }

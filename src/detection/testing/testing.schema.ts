@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { severities } from '../analysis/candidate.ts';
-import { PreviewInput } from '../detections/record/detection-input.ts';
+import { PreviewInput } from '../detections/record/detection-input.schema.ts';
 import { Instant } from '../../platform/lib/instant.ts';
 
 const Time = z.string().meta({ format: 'date-time' });

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { scriptedSiem } from '../../../test/support/detection/scripted-runs.ts';
-import { acrossOrgs, inOrg, rows } from '../../platform/db/db.ts';
-import { CreateDetection } from '../detections/record/detection-input.ts';
+import { acrossOrgs, inOrg, queryRows } from '../../platform/db/db.ts';
+import { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import { scopes } from '../../platform/orgs/caller.ts';
-import { runDue } from '../runs/workers/run-due.ts';
+import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
 import { previewDetection } from './preview.ts';
 
 const time = { now: new Date('2026-03-02T12:00:00Z') };
@@ -35,7 +35,7 @@ const countRows = (orgId: TestOrg['id']) =>
   inOrg(deps.db, orgId, async (tx) => {
     const counts: number[] = [];
     for (const name of traces)
-      counts.push((await rows(tx, sql<{ n: number }>`select count(*) as n from ${sql.table(name)}`))[0]!.n);
+      counts.push((await queryRows(tx, sql<{ n: number }>`select count(*) as n from ${sql.table(name)}`))[0]!.n);
     return counts;
   });
 
@@ -106,7 +106,7 @@ test('a backtest counts hits per day and holds them against what people said, tw
     org.call('POST', '/api/detections', { ...detection, detectionCategory: 'custom', suppressionMinutes: 0 }),
   );
   await send(org, [login('ada', 'NO', at(0, 30)), login('bob', 'NO', at(0, 31)), login('eve', 'NO', at(0, 32))]);
-  await runDue(deps, new Date(at(1)));
+  await executeDueRuns(deps, new Date(at(1)));
   time.now = new Date(at(1));
   const { hits } = await ok(org.call('GET', '/api/hits'));
   const say = (entity: string, status: string) => {
@@ -205,7 +205,7 @@ test('a test case without events is told what they must be', async () => {
 
 test('nothing of all this is left in the tables of anyone', async () => {
   const left = await acrossOrgs(deps.db, (tx) =>
-    rows(tx, sql`select 1 from runs where trigger not in ('schedule', 'manual')`),
+    queryRows(tx, sql`select 1 from runs where trigger not in ('schedule', 'manual')`),
   );
   expect(left).toEqual([]);
 });

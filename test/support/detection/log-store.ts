@@ -5,7 +5,7 @@ import { newOrgId, testDatabase } from '../database.ts';
 import type { OrgId } from '../../../src/platform/lib/org-id.ts';
 import type { QueryWindow, SearchResult } from '../../../src/detection/siem/connector.ts';
 import { createEngine, type LogEngine } from '../../../src/detection/logs/engine/engine.ts';
-import { folderOf, type SearchDeps } from '../../../src/detection/logs/log-deps.ts';
+import { logFolderPath, type SearchDeps } from '../../../src/detection/logs/log-folder.ts';
 import { receiveLogs } from '../../../src/detection/logs/ingestion/receive-logs.ts';
 import type { LogReceipt } from '../../../src/detection/logs/logs.schema.ts';
 import { searchLogs } from '../../../src/detection/logs/query/search-logs.ts';
@@ -13,7 +13,7 @@ import { searchLogs } from '../../../src/detection/logs/query/search-logs.ts';
 const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 30_000 };
 
 /** An empty folder of this test file, removed afterwards. */
-export function newFolder(): string {
+export function createTestFolder(): string {
   const parent = resolve(import.meta.dirname, '../../../node_modules/.cache/tocsin-test');
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'logs-'));
@@ -21,7 +21,7 @@ export function newFolder(): string {
   return folder;
 }
 
-export type TestStore = {
+export type TestLogStore = {
   /** Of the database. */
   url: string;
   deps: SearchDeps;
@@ -40,10 +40,10 @@ export type TestStore = {
 };
 
 /** A log store on a database, a folder and an engine of this test file alone. */
-export async function startStore(): Promise<TestStore> {
+export async function startLogStore(): Promise<TestLogStore> {
   const { db, url } = await testDatabase();
-  const dataDir = newFolder();
-  const engine = createEngine({ directoryOf: (org) => folderOf(dataDir, org) });
+  const dataDir = createTestFolder();
+  const engine = createEngine({ directoryOf: (org) => logFolderPath(dataDir, org) });
   afterAll(() => engine.close());
   let now = new Date('2024-06-01T00:00:00Z');
   const deps: SearchDeps = { db, clock: () => now, config: { dataDir }, engine };

@@ -1,45 +1,45 @@
 import { sql } from 'kysely';
-import { rows, type Tx } from '../../../platform/db/db.ts';
+import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { mergeFields, type Field } from './catalog.ts';
+import { mergeFields, type CatalogField } from './catalog.ts';
 import type { ColumnType } from './column-types.ts';
 
 type ColumnRow = { name: string; type: ColumnType; keys: string[]; nested: string | null; open: boolean };
 
 /** A dataset's catalogue by its version: a version never changes, so it may be kept as long as there is room. */
-const kept = new Map<string, Field[]>();
+const kept = new Map<string, CatalogField[]>();
 const keptMax = 200;
 
 /** The columns of a dataset in the order of their positions. */
-export async function loadCatalogue(tx: Tx, orgId: OrgId, dataset: string, version: number): Promise<Field[]> {
+export async function loadCatalog(tx: Tx, orgId: OrgId, dataset: string, version: number): Promise<CatalogField[]> {
   const key = `${orgId} ${dataset} ${version}`;
   const known = kept.get(key);
   if (known) return known;
-  const found = await rows<ColumnRow>(
+  const found = await queryRows<ColumnRow>(
     tx,
     sql<ColumnRow>`
       select name, type, keys, nested, open from dataset_columns where organization_id = ${orgId} and dataset = ${dataset} order by position`,
   );
   const fields = found.map(({ nested, ...column }) => ({
     ...column,
-    nested: nested === null ? [] : (JSON.parse(nested) as Field[]),
+    nested: nested === null ? [] : (JSON.parse(nested) as CatalogField[]),
   }));
   keep(key, fields);
   return fields;
 }
 
-function keep(key: string, fields: Field[]): void {
+function keep(key: string, fields: CatalogField[]): void {
   if (kept.size >= keptMax) kept.delete(kept.keys().next().value!);
   kept.set(key, fields);
 }
 
 /** Adds what a batch saw. Runs under the dataset's row lock, which makes the version and the positions safe. */
-export async function growCatalogue(
+export async function extendCatalog(
   tx: Tx,
   orgId: OrgId,
-  { dataset, version, seen }: { dataset: string; version: number; seen: Field[] },
+  { dataset, version, seen }: { dataset: string; version: number; seen: CatalogField[] },
 ): Promise<void> {
-  const known = await loadCatalogue(tx, orgId, dataset, version);
+  const known = await loadCatalog(tx, orgId, dataset, version);
   const { fields, changed } = mergeFields(known, seen);
   if (!changed) return;
   const grown = fields.flatMap((field, position) => (field === known[position] ? [] : [{ ...field, position }]));

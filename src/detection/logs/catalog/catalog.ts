@@ -1,10 +1,10 @@
-import { typeOf, widen, type ColumnType } from './column-types.ts';
+import { inferType, widenType, type ColumnType } from './column-types.ts';
 
 /**
  * A key that events of a dataset have. `keys` are its spellings (the engine does not tell `User` from `user`), `nested` the keys of the
  * objects it holds; `open` says that there are more of them than are listed.
  */
-export type Field = { name: string; keys: string[]; type: ColumnType; nested: Field[]; open: boolean };
+export type CatalogField = { name: string; keys: string[]; type: ColumnType; nested: CatalogField[]; open: boolean };
 
 const columnsMax = 1000;
 const nestedMax = 100;
@@ -13,16 +13,19 @@ const keyCharsMax = 200;
 const spellingsMax = 8;
 
 /** Names that every dataset has; an event's own key of that name is found in `_event` alone. */
-export const ownColumns = ['_id', '_time', '_ingested', '_event'] as const;
-const reserved: ReadonlySet<string> = new Set(ownColumns);
+export const systemColumns = ['_id', '_time', '_ingested', '_event'] as const;
+const reserved: ReadonlySet<string> = new Set(systemColumns);
 
-type Index = { list: Field[]; byKey: Map<string, Field>; byName: Map<string, Field> };
+type Index = { list: CatalogField[]; byKey: Map<string, CatalogField>; byName: Map<string, CatalogField> };
 
 /** Observes events of one batch and keeps what it saw, so that a batch costs one look at the catalogue of its dataset. */
-export function newObserver(): { observe: (event: Record<string, unknown>) => void; seen: () => Field[] } {
+export function createFieldObserver(): {
+  observe: (event: Record<string, unknown>) => void;
+  seen: () => CatalogField[];
+} {
   const top: Index = { list: [], byKey: new Map(), byName: new Map() };
-  const nested = new Map<Field, Index>();
-  const indexOf = (field: Field): Index => {
+  const nested = new Map<CatalogField, Index>();
+  const indexOf = (field: CatalogField): Index => {
     let index = nested.get(field);
     if (!index) {
       index = { list: field.nested, byKey: new Map(), byName: new Map() };
@@ -39,7 +42,7 @@ export function newObserver(): { observe: (event: Record<string, unknown>) => vo
         continue;
       }
       const held = value[key];
-      field.type = widen(field.type, typeOf(held));
+      field.type = widenType(field.type, inferType(held));
       if (held !== null && typeof held === 'object' && !Array.isArray(held)) {
         const inner = depth < depthMax && observe(indexOf(field), held as Record<string, unknown>, depth + 1);
         if (!inner) field.open = true;
@@ -53,7 +56,7 @@ export function newObserver(): { observe: (event: Record<string, unknown>) => vo
   };
 }
 
-function addKey(index: Index, key: string, max: number): Field | undefined {
+function addKey(index: Index, key: string, max: number): CatalogField | undefined {
   // PostgreSQL holds neither of the two, and the engine no name without a character.
   if (key === '' || key.length > keyCharsMax || key.includes('\u0000') || !key.isWellFormed()) return undefined;
   const lower = key.toLowerCase();
@@ -65,7 +68,7 @@ function addKey(index: Index, key: string, max: number): Field | undefined {
     return existing;
   }
   if (index.list.length >= max) return undefined;
-  const field: Field = { name: key, keys: [key], type: 'NULL', nested: [], open: false };
+  const field: CatalogField = { name: key, keys: [key], type: 'NULL', nested: [], open: false };
   index.list.push(field);
   index.byKey.set(key, field);
   index.byName.set(lower, field);
@@ -74,10 +77,10 @@ function addKey(index: Index, key: string, max: number): Field | undefined {
 
 /** Adds what a batch saw to a dataset's fields. Answers new lists; `changed` where anything grew or widened. */
 export function mergeFields(
-  known: Field[],
-  seen: Field[],
+  known: CatalogField[],
+  seen: CatalogField[],
   max = columnsMax,
-): { fields: Field[]; changed: boolean; full: boolean } {
+): { fields: CatalogField[]; changed: boolean; full: boolean } {
   const fields = [...known];
   const at = new Map(fields.map((field, index) => [field.name.toLowerCase(), index]));
   let changed = false;
@@ -97,8 +100,8 @@ export function mergeFields(
   return { fields, changed, full };
 }
 
-function mergeField(a: Field, b: Field): Field {
-  const type = widen(a.type, b.type);
+function mergeField(a: CatalogField, b: CatalogField): CatalogField {
+  const type = widenType(a.type, b.type);
   const keys = [...a.keys, ...b.keys.filter((key) => !a.keys.includes(key))].slice(0, spellingsMax);
   const nested = mergeFields(a.nested, b.nested, nestedMax);
   const open = a.open || b.open || nested.full;
@@ -107,7 +110,7 @@ function mergeField(a: Field, b: Field): Field {
 }
 
 /** The field of that name, case aside. */
-export function findField(fields: Field[], name: string): Field | undefined {
+export function findField(fields: CatalogField[], name: string): CatalogField | undefined {
   const lower = name.toLowerCase();
   return fields.find((field) => field.name.toLowerCase() === lower);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { typeOf, widen, type ColumnType } from './column-types.ts';
+import { inferType, widenType, type ColumnType } from './column-types.ts';
 
 const scalars = ['NULL', 'BOOLEAN', 'BIGINT', 'DOUBLE', 'TIMESTAMP', 'VARCHAR'] as const;
 const types: ColumnType[] = [...scalars, ...scalars.map((type) => `${type}[]` as const), 'JSON'];
@@ -9,10 +9,10 @@ const anyType = fc.constantFrom(...types);
 test('widening only goes up, in whatever order the values come', () => {
   fc.assert(
     fc.property(anyType, anyType, anyType, (a, b, c) => {
-      expect(widen(a, b)).toBe(widen(b, a));
-      expect(widen(widen(a, b), c)).toBe(widen(a, widen(b, c)));
-      expect(widen(a, widen(a, b))).toBe(widen(a, b));
-      expect(widen(a, a)).toBe(a);
+      expect(widenType(a, b)).toBe(widenType(b, a));
+      expect(widenType(widenType(a, b), c)).toBe(widenType(a, widenType(b, c)));
+      expect(widenType(a, widenType(a, b))).toBe(widenType(a, b));
+      expect(widenType(a, a)).toBe(a);
     }),
   );
 });
@@ -30,7 +30,7 @@ test.each<[ColumnType, ColumnType, ColumnType]>([
   ['NULL[]', 'BIGINT[]', 'BIGINT[]'],
   ['VARCHAR[]', 'VARCHAR', 'VARCHAR'],
 ])('%s and %s make %s', (a, b, expected) => {
-  expect(widen(a, b)).toBe(expected);
+  expect(widenType(a, b)).toBe(expected);
 });
 
 test.each<[unknown, ColumnType]>([
@@ -55,5 +55,5 @@ test.each<[unknown, ColumnType]>([
   [[{}], 'JSON'],
   [[[1]], 'JSON'],
 ])('%j is %s', (value, expected) => {
-  expect(typeOf(value)).toBe(expected);
+  expect(inferType(value)).toBe(expected);
 });

@@ -7,21 +7,21 @@ const isScalar = (type: ColumnType): type is Scalar => (scalars as readonly stri
 const elementOf = (list: ColumnType): Scalar => list.slice(0, -2) as Scalar;
 
 /** The narrowest type that holds what both hold: numbers DOUBLE, objects and mixed lists JSON, any other conflict VARCHAR. */
-export function widen(a: ColumnType, b: ColumnType): ColumnType {
+export function widenType(a: ColumnType, b: ColumnType): ColumnType {
   if (a === b || b === 'NULL') return a;
   if (a === 'NULL') return b;
   if (isScalar(a) && isScalar(b))
     return [a, b].every((type) => type === 'BIGINT' || type === 'DOUBLE') ? 'DOUBLE' : 'VARCHAR';
   if (isScalar(a) || isScalar(b)) return 'VARCHAR';
   if (a === 'JSON' || b === 'JSON') return 'JSON';
-  return `${widen(elementOf(a), elementOf(b)) as Scalar}[]`;
+  return `${widenType(elementOf(a), elementOf(b)) as Scalar}[]`;
 }
 
 // With a zone, since without one it is anybody's guess; with more digits than the engine keeps it stays text.
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z$/;
 
 /** The type of one JSON value. Integers that 64 bits cannot surely hold are text, so that no digit is lost. */
-export function typeOf(value: unknown): ColumnType {
+export function inferType(value: unknown): ColumnType {
   if (value === null || value === undefined) return 'NULL';
   if (typeof value === 'boolean') return 'BOOLEAN';
   if (typeof value === 'number') return typeOfNumber(value);
@@ -30,9 +30,9 @@ export function typeOf(value: unknown): ColumnType {
   if (!Array.isArray(value)) return 'JSON';
   let element: ColumnType = 'NULL';
   for (const item of value) {
-    const type = typeOf(item);
+    const type = inferType(item);
     if (!isScalar(type)) return 'JSON';
-    element = widen(element, type);
+    element = widenType(element, type);
   }
   return `${element as Scalar}[]`;
 }
@@ -44,6 +44,6 @@ function typeOfNumber(value: number): ColumnType {
 }
 
 /** The engine's name of a type. What has only seen nulls is shown as text. */
-export function engineType(type: ColumnType): string {
+export function toEngineType(type: ColumnType): string {
   return type.replace('NULL', 'VARCHAR');
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { SiemError } from '../../siem/connector.ts';
-import { startStore } from '../../../../test/support/detection/log-store.ts';
+import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
-const store = await startStore();
+const store = await startLogStore();
 const { send, search } = store;
 const failureOf = async (promise: Promise<unknown>): Promise<SiemError['failure']> => {
   try {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { rows, type Tx } from '../../../platform/db/db.ts';
+import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 
 export type DatasetRow = {
@@ -13,7 +13,7 @@ export type DatasetRow = {
 
 /** The datasets that have an event, by name. */
 export async function listDatasetRows(tx: Tx, orgId: OrgId): Promise<DatasetRow[]> {
-  return rows<DatasetRow>(
+  return queryRows<DatasetRow>(
     tx,
     sql<DatasetRow>`
       select name, events, catalogue_version as version, first_event_at as first, last_event_at as last, last_ingested_at as ingested

@@ -1,9 +1,9 @@
 import { inOrg } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { loadCatalogue } from './catalog.store.ts';
-import { columnsOf } from './columns.ts';
+import { loadCatalog } from './catalog.store.ts';
+import { listCatalogColumns } from './columns.ts';
 import { listDatasetRows } from './datasets.store.ts';
-import type { LogDeps } from '../log-deps.ts';
+import type { LogDeps } from '../log-folder.ts';
 import type { DatasetList } from '../logs.schema.ts';
 
 /** Every dataset that has an event, by name, with what it holds. */
@@ -12,14 +12,14 @@ export async function listDatasets({ db }: Pick<LogDeps, 'db'>, orgId: OrgId): P
     const found = await listDatasetRows(tx, orgId);
     const datasets = [];
     for (const row of found) {
-      const fields = await loadCatalogue(tx, orgId, row.name, row.version);
+      const fields = await loadCatalog(tx, orgId, row.name, row.version);
       datasets.push({
         name: row.name,
         events: row.events,
         firstEventAt: row.first?.toISOString() ?? null,
         lastEventAt: row.last?.toISOString() ?? null,
         lastIngestedAt: row.ingested?.toISOString() ?? null,
-        columns: columnsOf(fields),
+        columns: listCatalogColumns(fields),
       });
     }
     return { datasets };

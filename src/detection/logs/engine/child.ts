@@ -5,7 +5,7 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { readEngineError } from './engine-failures.ts';
 import { inspectTree } from './inspect-tree.ts';
 import { openInstance } from './instance.ts';
-import { runQuery, serialize } from './run-query.ts';
+import { runQuery, serializeTree } from './run-query.ts';
 import type { FromChild, ToChild } from './protocol.ts';
 
 type Open = { instance: DuckDBInstance; plain: DuckDBConnection; running: Map<number, DuckDBConnection> };
@@ -58,7 +58,7 @@ async function handle(message: ToChild): Promise<void> {
 
 async function inspect(state: Open, id: number, sql: string): Promise<void> {
   try {
-    await post({ kind: 'inspected', id, inspection: inspectTree(await serialize(state.plain, sql)) });
+    await post({ kind: 'inspected', id, inspection: inspectTree(await serializeTree(state.plain, sql)) });
   } catch (error) {
     await fail(id, error);
   }

@@ -1,7 +1,7 @@
 import { SiemError } from '../../siem/connector.ts';
 
 /** The query asks for what no query may have: kind `query_not_allowed`, blame author. */
-export function notAllowed(message: string): SiemError {
+export function queryNotAllowed(message: string): SiemError {
   return new SiemError({ kind: 'query_not_allowed', blame: 'author', retryable: false, message });
 }
 

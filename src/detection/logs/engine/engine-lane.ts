@@ -1,18 +1,18 @@
 import { SiemError } from '../../siem/connector.ts';
 import { startChild, type ChildEnd, type EngineChild } from './child-process.ts';
 import { authorError, cancelledError, engineError, timeoutError } from './engine-failures.ts';
-import { clearTimers, type Task } from './engine-task.ts';
+import { clearTimers, type EngineTask } from './engine-task.ts';
 import type { FromChild, OpenOptions } from './protocol.ts';
 
 /** A statement is interrupted at its time limit and its process killed this much later. */
 const graceMs = 2000;
 const triesMax = 3;
 
-type Live = { process: EngineChild; running: Map<number, Task>; retired: boolean; startedAt: number };
+type Live = { process: EngineChild; running: Map<number, EngineTask>; retired: boolean; startedAt: number };
 
 /** One organization's queue and the engine process that works on it. `changed` is called whenever another task might start. */
-export type Lane = {
-  queue: Task[];
+export type EngineLane = {
+  queue: EngineTask[];
   idleSince: () => number | undefined;
   live: () => number;
   hasEngine: () => boolean;
@@ -20,15 +20,15 @@ export type Lane = {
   startedAt: () => number;
   canStart: () => boolean;
   start: () => void;
-  stop: (task: Task, why: SiemError) => void;
+  stop: (task: EngineTask, why: SiemError) => void;
   /** Ends an engine that has nothing to do. */
   retire: () => void;
   /** Ends everything at once; what was asked fails as cancelled. */
   close: () => void;
 };
 
-export function newLane(open: OpenOptions, atOnce: number, changed: () => void): Lane {
-  const queue: Task[] = [];
+export function createLane(open: OpenOptions, atOnce: number, changed: () => void): EngineLane {
+  const queue: EngineTask[] = [];
   const lives = new Set<Live>();
   let current: Live | undefined;
   let usedAt = performance.now();
@@ -64,7 +64,7 @@ export function newLane(open: OpenOptions, atOnce: number, changed: () => void):
     return next.alone ? running.length === 0 : running.length < atOnce && !running.some((task) => task.alone);
   }
 
-  function stop(task: Task, why: SiemError): void {
+  function stop(task: EngineTask, why: SiemError): void {
     const queued = queue.indexOf(task);
     if (queued >= 0) {
       queue.splice(queued, 1);
@@ -74,7 +74,7 @@ export function newLane(open: OpenOptions, atOnce: number, changed: () => void):
     for (const live of lives) if (live.running.has(task.id)) stopRunning(live, task, why);
   }
 
-  function stopRunning(live: Live, task: Task, why: SiemError): void {
+  function stopRunning(live: Live, task: EngineTask, why: SiemError): void {
     if (task.stopped) return;
     task.stopped = why;
     retireLive(live);

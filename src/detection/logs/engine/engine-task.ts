@@ -2,10 +2,10 @@ import type { SiemError } from '../../siem/connector.ts';
 import type { Inspection } from './inspect-tree.ts';
 import type { QueryEnd, ToChild } from './protocol.ts';
 
-export type Answer = { rows: Record<string, unknown>[]; end: QueryEnd; inspection: Inspection | undefined };
+export type EngineResult = { rows: Record<string, unknown>[]; end: QueryEnd; inspection: Inspection | undefined };
 
 /** One request to an engine, from its queue to its answer. Times in milliseconds. */
-export type Task = {
+export type EngineTask = {
   id: number;
   message: ToChild;
   timeoutMs: number;
@@ -16,19 +16,22 @@ export type Task = {
   /** Why it was stopped, once it was; then nothing else is its answer. */
   stopped: SiemError | undefined;
   timers: NodeJS.Timeout[];
-  settle: (answer: Answer | SiemError) => void;
+  settle: (answer: EngineResult | SiemError) => void;
 };
 
-export type TaskInput = { message: (id: number) => ToChild; timeoutMs: number; signal?: AbortSignal };
+export type EngineTaskInput = { message: (id: number) => ToChild; timeoutMs: number; signal?: AbortSignal };
 
 let lastId = 0;
 
 /** A task and the promise of its answer. `onAbort` is called when the caller gives up before there is one. */
-export function newTask(input: TaskInput, onAbort: (task: Task) => void): { task: Task; answer: Promise<Answer> } {
+export function createTask(
+  input: EngineTaskInput,
+  onAbort: (task: EngineTask) => void,
+): { task: EngineTask; answer: Promise<EngineResult> } {
   const id = ++lastId;
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const { promise, resolve, reject } = Promise.withResolvers<EngineResult>();
   const abort = (): void => onAbort(task);
-  const task: Task = {
+  const task: EngineTask = {
     id,
     message: input.message(id),
     timeoutMs: input.timeoutMs,
@@ -48,7 +51,7 @@ export function newTask(input: TaskInput, onAbort: (task: Task) => void): { task
   return { task, answer: promise };
 }
 
-export function clearTimers(task: Task): void {
+export function clearTimers(task: EngineTask): void {
   for (const timer of task.timers) clearTimeout(timer);
   task.timers = [];
 }

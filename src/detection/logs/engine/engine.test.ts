@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { SiemError } from '../../siem/connector.ts';
-import { newFolder } from '../../../../test/support/detection/log-store.ts';
+import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
 import { createEngine, type EngineOptions, type LogEngine } from './engine.ts';
 import type { QueryJob } from './protocol.ts';
 
-const folder = newFolder();
+const folder = createTestFolder();
 const made: LogEngine[] = [];
 const start = (options: Partial<EngineOptions> = {}): LogEngine => {
   const engine = createEngine({ directoryOf: () => folder, ...options });

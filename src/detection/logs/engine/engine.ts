@@ -1,6 +1,6 @@
 import { cancelledError, engineError } from './engine-failures.ts';
-import { newLane, type Lane } from './engine-lane.ts';
-import { newTask, type Answer, type TaskInput } from './engine-task.ts';
+import { createLane, type EngineLane } from './engine-lane.ts';
+import { createTask, type EngineResult, type EngineTaskInput } from './engine-task.ts';
 import type { Inspection } from './inspect-tree.ts';
 import type { MaintenanceJob, QueryJob } from './protocol.ts';
 
@@ -39,7 +39,7 @@ const turnMs = 500;
 
 export function createEngine(options: EngineOptions): LogEngine {
   const { childrenMax = 4, atOnce = 2, idleMs = 60_000, queueMax = 1000, memoryMb = 512, residentMb = 1536 } = options;
-  const lanes = new Map<string, Lane>();
+  const lanes = new Map<string, EngineLane>();
   const inspections = new Map<string, Inspection>();
   let closed = false;
   let turn: NodeJS.Timeout | undefined;
@@ -47,10 +47,10 @@ export function createEngine(options: EngineOptions): LogEngine {
 
   const liveCount = (): number => [...lanes.values()].reduce((sum, lane) => sum + lane.live(), 0);
 
-  function laneOf(organization: string): Lane {
+  function laneOf(organization: string): EngineLane {
     const existing = lanes.get(organization);
     if (existing) return existing;
-    const lane = newLane({ directory: options.directoryOf(organization), memoryMb, residentMb }, atOnce, pump);
+    const lane = createLane({ directory: options.directoryOf(organization), memoryMb, residentMb }, atOnce, pump);
     lanes.set(organization, lane);
     return lane;
   }
@@ -97,11 +97,11 @@ export function createEngine(options: EngineOptions): LogEngine {
     for (const lane of turns) while (lane.canStart() && (lane.hasEngine() || makeRoom())) lane.start();
   }
 
-  function submit(organization: string, input: TaskInput): Promise<Answer> {
+  function submit(organization: string, input: EngineTaskInput): Promise<EngineResult> {
     if (closed || input.signal?.aborted) return Promise.reject(cancelledError());
     const lane = laneOf(organization);
     if (lane.queue.length >= queueMax) return Promise.reject(engineError('Too many queries are waiting.'));
-    const { task, answer } = newTask(input, (stopped) => lane.stop(stopped, cancelledError()));
+    const { task, answer } = createTask(input, (stopped) => lane.stop(stopped, cancelledError()));
     lane.queue.push(task);
     pump();
     return answer;

@@ -85,13 +85,13 @@ export const allowedFunctions: ReadonlySet<string> = new Set([
 export const allowedTableFunctions: ReadonlySet<string> = new Set(['unnest', 'range', 'generate_series']);
 
 /** Names that mean the machine's clock, as functions and as bare words. */
-export const clocks: readonly string[] =
+export const clockFunctions: readonly string[] =
   words(`now get_current_timestamp get_current_time current_timestamp current_date current_time current_localtime
   current_localtimestamp localtime localtimestamp today transaction_timestamp age ago`);
 
 /** What to use instead of a function that is refused though it looks harmless. */
-export function alternativeTo(name: string): string | undefined {
-  if (clocks.includes(name)) return 'a query has no clock of its own, use $window_end';
+export function suggestAlternative(name: string): string | undefined {
+  if (clockFunctions.includes(name)) return 'a query has no clock of its own, use $window_end';
   if (name === 'random' || name.startsWith('uuid') || name === 'gen_random_uuid')
     return 'the same window must always give the same rows';
   return undefined;

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { SiemError } from '../../siem/connector.ts';
-import { newFolder } from '../../../../test/support/detection/log-store.ts';
+import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
 import { createEngine } from './engine.ts';
 
-const folder = newFolder();
+const folder = createTestFolder();
 const engine = createEngine({ directoryOf: () => folder });
 afterAll(() => engine.close());
 

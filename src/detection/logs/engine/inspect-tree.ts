@@ -1,5 +1,11 @@
-import { notAllowed, authorError } from './engine-failures.ts';
-import { aggregateFunctions, allowedFunctions, allowedTableFunctions, alternativeTo, clocks } from './functions.ts';
+import { queryNotAllowed, authorError } from './engine-failures.ts';
+import {
+  aggregateFunctions,
+  allowedFunctions,
+  allowedTableFunctions,
+  suggestAlternative,
+  clockFunctions,
+} from './functions.ts';
 
 /** A column as the text names it: `at` is the byte where it begins, `bare` that it stands alone in a select list and so names the output. */
 export type ColumnUse = { names: string[]; at: number; bare: boolean };
@@ -62,7 +68,7 @@ export function inspectTree(serialized: string): Inspection {
   if (tree['error'] === true) throw parseError(tree);
   const statements = tree['statements'] as Node[];
   if (statements.length !== 1)
-    throw notAllowed(`A detection's query is exactly one statement, and this is ${statements.length}.`);
+    throw queryNotAllowed(`A detection's query is exactly one statement, and this is ${statements.length}.`);
   const found: Inspection = {
     tables: [],
     columns: [],
@@ -86,8 +92,8 @@ function parseError(tree: Node): Error {
     const at = Number(tree['position']);
     return authorError('query_error', Number.isInteger(at) ? `${message} (character ${at + 1})` : message);
   }
-  if (message.startsWith('Only SELECT')) return notAllowed("A detection's query is one SELECT statement.");
-  return notAllowed(message || 'This statement is not allowed in a query.');
+  if (message.startsWith('Only SELECT')) return queryNotAllowed("A detection's query is one SELECT statement.");
+  return queryNotAllowed(message || 'This statement is not allowed in a query.');
 }
 
 function visit(value: unknown, scope: Scope, found: Inspection): void {
@@ -118,7 +124,8 @@ function addRowName(name: string, found: Inspection): void {
 
 function visitExpression(node: Node, scope: Scope, found: Inspection): void {
   const kind = String(node['class']);
-  if (!expressionClasses.has(kind)) throw notAllowed(`Expressions of the kind ${kind} are not allowed in a query.`);
+  if (!expressionClasses.has(kind))
+    throw queryNotAllowed(`Expressions of the kind ${kind} are not allowed in a query.`);
   addAlias(node, found);
   if (kind === 'COLUMN_REF') visitColumn(node, found);
   if (kind === 'STAR' || kind === 'POSITIONAL_REFERENCE') found.allColumns = true;
@@ -132,8 +139,8 @@ function visitExpression(node: Node, scope: Scope, found: Inspection): void {
 function visitColumn(node: Node, found: Inspection): void {
   const names = node['column_names'] as string[];
   const last = lastName(node)!;
-  if (names.length === 1 && clocks.includes(last))
-    throw notAllowed(`${last} is not allowed in a query: ${alternativeTo(last)}.`);
+  if (names.length === 1 && clockFunctions.includes(last))
+    throw queryNotAllowed(`${last} is not allowed in a query: ${suggestAlternative(last)}.`);
   if (last === '_event') found.eventAsText = false;
   found.columns.push({ names, at: Number(node['query_location']), bare: false });
 }
@@ -141,7 +148,7 @@ function visitColumn(node: Node, found: Inspection): void {
 function addParameter(node: Node, found: Inspection): void {
   const name = String(node['identifier']);
   if (!parametersAllowed.has(name))
-    throw notAllowed(`The parameter $${name} is unknown: a query has $window_start and $window_end.`);
+    throw queryNotAllowed(`The parameter $${name} is unknown: a query has $window_start and $window_end.`);
   if (!found.parameters.includes(name)) found.parameters.push(name);
 }
 
@@ -149,7 +156,7 @@ function checkName(node: Node, what: string): string {
   const name = String(node['function_name']).toLowerCase();
   const prefix = [node['catalog'], node['schema']].filter((part) => part && part !== 'main').join('.');
   if (prefix)
-    throw notAllowed(
+    throw queryNotAllowed(
       `The ${what} ${prefix}.${name} is not allowed in a query: functions are called by their plain names.`,
     );
   return name;
@@ -158,8 +165,8 @@ function checkName(node: Node, what: string): string {
 function visitCall(node: Node, kind: string, scope: Scope, found: Inspection): void {
   const name = checkName(node, 'function');
   if (!allowedFunctions.has(name)) {
-    const instead = alternativeTo(name);
-    throw notAllowed(`The function ${name} is not allowed in a query${instead ? `: ${instead}` : ''}.`);
+    const instead = suggestAlternative(name);
+    throw queryNotAllowed(`The function ${name} is not allowed in a query${instead ? `: ${instead}` : ''}.`);
   }
   if (kind === 'FUNCTION' && scope.outer && aggregateFunctions.has(name)) found.aggregate = true;
   if (jsonReaders.has(name)) visitJsonReader(node, node['children'] as unknown[], scope, found);
@@ -198,12 +205,12 @@ function lastName(node: Node): string | undefined {
 
 function visitNode(node: Node, type: string, scope: Scope, found: Inspection): void {
   if (!nodeTypes.has(type))
-    throw notAllowed(`${named[type] ?? `Parts of the kind ${type} are`} not allowed in a query.`);
+    throw queryNotAllowed(`${named[type] ?? `Parts of the kind ${type} are`} not allowed in a query.`);
   addRowName(String(node['alias'] ?? ''), found);
   if (type === 'BASE_TABLE') visitTable(node, scope, found);
   if (type === 'TABLE_FUNCTION') return visitTableFunction(node, scope, found);
   if (type === 'UNBOUND_TYPE_INFO' && (node['catalog'] || node['schema']))
-    throw notAllowed('Types are named without a schema in a query.');
+    throw queryNotAllowed('Types are named without a schema in a query.');
   if (type === 'JOIN') visitJoin(node, found);
   if (Array.isArray(node['column_name_alias']) && node['column_name_alias'].length > 0) found.allColumns = true;
   if (type.endsWith('_NODE')) return visitQuery(node, type, scope, found);
@@ -215,13 +222,13 @@ function visitTable(node: Node, scope: Scope, found: Inspection): void {
   const name = String(node['table_name']);
   const qualified = [node['catalog_name'], node['schema_name'], name].filter(Boolean).join('.');
   if (qualified !== name)
-    throw notAllowed(`The table ${qualified} is not allowed in a query: datasets are named without a schema.`);
-  if (node['at_clause']) throw notAllowed('AT is not allowed in a query.');
+    throw queryNotAllowed(`The table ${qualified} is not allowed in a query: datasets are named without a schema.`);
+  if (node['at_clause']) throw queryNotAllowed('AT is not allowed in a query.');
   const lower = name.toLowerCase();
   addRowName(name, found);
   if (scope.ctes.has(lower)) return;
   if (!/^[a-z][a-z0-9_]*$/.test(lower))
-    throw notAllowed(`"${name.slice(0, 100)}" is no dataset: a query reads datasets by name.`);
+    throw queryNotAllowed(`"${name.slice(0, 100)}" is no dataset: a query reads datasets by name.`);
   if (!found.tables.includes(lower)) found.tables.push(lower);
 }
 
@@ -229,7 +236,7 @@ function visitTableFunction(node: Node, scope: Scope, found: Inspection): void {
   const call = node['function'] as Node;
   const name = checkName(call, 'table function');
   if (call['class'] !== 'FUNCTION' || !allowedTableFunctions.has(name))
-    throw notAllowed(`The table function ${name} is not allowed in a query.`);
+    throw queryNotAllowed(`The table function ${name} is not allowed in a query.`);
   addRowName(name, found);
   for (const [key, child] of Object.entries(node)) if (key !== 'function') visit(child, scope, found);
   visitChildren(call, scope, found);

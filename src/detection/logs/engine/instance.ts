@@ -1,5 +1,5 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import { literal } from './sql-text.ts';
+import { quoteLiteral } from './sql-text.ts';
 import type { OpenOptions } from './protocol.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function openInstance(options: OpenOptions): Promise<DuckDBInstance
   });
   const connection = await instance.connect();
   await connection.run("SET TimeZone = 'UTC'");
-  await connection.run(`SET allowed_directories = [${literal(`${options.directory}/`)}]`);
+  await connection.run(`SET allowed_directories = [${quoteLiteral(`${options.directory}/`)}]`);
   await connection.run('SET enable_external_access = false');
   await connection.run('SET lock_configuration = true');
   connection.closeSync();

@@ -1,9 +1,9 @@
-import { findField, type Field } from '../catalog/catalog.ts';
-import { engineType } from '../catalog/column-types.ts';
+import { findField, type CatalogField } from '../catalog/catalog.ts';
+import { toEngineType } from '../catalog/column-types.ts';
 import { authorError } from './engine-failures.ts';
 import type { ColumnUse, Inspection } from './inspect-tree.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
-import { identifier, literal, pointer } from './sql-text.ts';
+import { quoteIdentifier, quoteLiteral, jsonPointer } from './sql-text.ts';
 
 type Edit = { from: number; to: number; text: string };
 
@@ -13,7 +13,7 @@ type Edit = { from: number; to: number; text: string };
  * can resolve itself. `fields` are the columns of the datasets that the query reads.
  * Throws `unknown_column` for a path that no event ever had, naming the nearest.
  */
-export function rewriteNested(sql: string, inspection: Inspection, fields: Field[]): string {
+export function rewriteNestedPaths(sql: string, inspection: Inspection, fields: CatalogField[]): string {
   const dotted = inspection.columns.filter((use) => use.names.length > 1 && use.at >= 0);
   if (dotted.length === 0) return sql;
   const bytes = Buffer.from(sql);
@@ -26,7 +26,7 @@ export function rewriteNested(sql: string, inspection: Inspection, fields: Field
   return result.toString();
 }
 
-function editOf(bytes: Buffer, use: ColumnUse, aliases: Set<string>, fields: Field[]): Edit | undefined {
+function editOf(bytes: Buffer, use: ColumnUse, aliases: Set<string>, fields: CatalogField[]): Edit | undefined {
   const qualified = aliases.has(use.names[0]!.toLowerCase());
   const [qualifier, path] = qualified ? [use.names[0], use.names.slice(1)] : [undefined, use.names];
   if (path.length < 2) return undefined;
@@ -34,36 +34,36 @@ function editOf(bytes: Buffer, use: ColumnUse, aliases: Set<string>, fields: Fie
   if (expression === undefined) return undefined;
   const to = endOfNames(bytes, use);
   if (to === undefined) return undefined;
-  return { from: use.at, to, text: use.bare ? `${expression} AS ${identifier(path.at(-1)!)}` : expression };
+  return { from: use.at, to, text: use.bare ? `${expression} AS ${quoteIdentifier(path.at(-1)!)}` : expression };
 }
 
-function expressionOf(qualifier: string | undefined, path: string[], fields: Field[]): string | undefined {
-  const prefix = qualifier === undefined ? '' : `${identifier(qualifier)}.`;
+function expressionOf(qualifier: string | undefined, path: string[], fields: CatalogField[]): string | undefined {
+  const prefix = qualifier === undefined ? '' : `${quoteIdentifier(qualifier)}.`;
   const field = findField(fields, path[0]!);
   const holdsObjects = field && (field.type === 'JSON' || field.nested.length > 0 || field.open);
   // Events that were flattened before they came have keys with dots in them.
   const flat = findField(fields, path.join('.'));
-  if (!holdsObjects) return flat ? `${prefix}${identifier(flat.name)}` : undefined;
-  const column = `${prefix}${identifier(field.name)}`;
+  if (!holdsObjects) return flat ? `${prefix}${quoteIdentifier(flat.name)}` : undefined;
+  const column = `${prefix}${quoteIdentifier(field.name)}`;
   const json = field.type === 'JSON' ? column : `TRY_CAST(${column} AS JSON)`;
   const extraction = extractionOf(json, field, path.slice(1));
   if (extraction !== undefined)
-    return flat ? `coalesce(${extraction}, TRY_CAST(${prefix}${identifier(flat.name)} AS VARCHAR))` : extraction;
-  if (flat) return `${prefix}${identifier(flat.name)}`;
+    return flat ? `coalesce(${extraction}, TRY_CAST(${prefix}${quoteIdentifier(flat.name)} AS VARCHAR))` : extraction;
+  if (flat) return `${prefix}${quoteIdentifier(flat.name)}`;
   const known = pathsOf(field.nested, field.name);
   throw authorError('unknown_column', `No event has ${path.join('.')}${didYouMean(path.join('.'), known)}`);
 }
 
 /** The paths below a field, dotted, those that lead to objects included. */
-function pathsOf(fields: Field[], prefix: string): string[] {
+function pathsOf(fields: CatalogField[], prefix: string): string[] {
   return fields.flatMap((field) => [`${prefix}.${field.name}`, ...pathsOf(field.nested, `${prefix}.${field.name}`)]);
 }
 
-function extractionOf(json: string, field: Field, path: string[]): string | undefined {
+function extractionOf(json: string, field: CatalogField, path: string[]): string | undefined {
   let spellings: string[][] = [[]];
-  let at: Field | undefined = field;
+  let at: CatalogField | undefined = field;
   for (const name of path) {
-    const next: Field | undefined = at && findField(at.nested, name);
+    const next: CatalogField | undefined = at && findField(at.nested, name);
     if (at && !next && !at.open) return undefined;
     const keys = next?.keys ?? [name];
     spellings = spellings.flatMap((before) => keys.map((key) => [...before, key])).slice(0, 8);
@@ -71,16 +71,17 @@ function extractionOf(json: string, field: Field, path: string[]): string | unde
   }
   const type = at?.type ?? 'VARCHAR';
   const texts = spellings.map(
-    (keys) => `${type === 'JSON' ? 'json_extract' : 'json_extract_string'}(${json}, ${literal(pointer(keys))})`,
+    (keys) =>
+      `${type === 'JSON' ? 'json_extract' : 'json_extract_string'}(${json}, ${quoteLiteral(jsonPointer(keys))})`,
   );
-  return castTo(
-    type === 'JSON' ? 'JSON' : engineType(type),
+  return castSql(
+    type === 'JSON' ? 'JSON' : toEngineType(type),
     texts.length === 1 ? texts[0]! : `coalesce(${texts.join(', ')})`,
   );
 }
 
 /** A text as a value of a column's type; what does not fit is null. */
-export function castTo(type: string, text: string): string {
+export function castSql(type: string, text: string): string {
   if (type === 'VARCHAR' || type === 'JSON') return text;
   if (type.endsWith('[]')) return `TRY_CAST(TRY_CAST(${text} AS JSON) AS ${type})`;
   return `TRY_CAST(${text} AS ${type})`;

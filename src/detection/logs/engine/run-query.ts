@@ -1,7 +1,7 @@
 import { DuckDBTimestampValue, type DuckDBConnection, type DuckDBResult } from '@duckdb/node-api';
 import { toJson } from './result-values.ts';
 import { inspectTree } from './inspect-tree.ts';
-import { embed, orderOf, withoutSemicolon } from './statement.ts';
+import { wrapQuery, orderByClause, stripTrailingSemicolon } from './statement.ts';
 import type { QueryEnd, QueryJob } from './protocol.ts';
 
 type Row = Record<string, unknown>;
@@ -10,7 +10,7 @@ type Row = Record<string, unknown>;
 export type SendRows = (rows: Row[]) => Promise<void>;
 
 /** The tree of a statement as JSON text, as `inspectTree` takes it. */
-export async function serialize(connection: DuckDBConnection, sql: string): Promise<string> {
+export async function serializeTree(connection: DuckDBConnection, sql: string): Promise<string> {
   const result = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)', [sql]);
   return String(result.getRows()[0]?.[0]);
 }
@@ -20,26 +20,29 @@ export async function serialize(connection: DuckDBConnection, sql: string): Prom
  * Rows come in the order of `_time` and `_id` where the result has them; beyond `rowsMax` or `bytesMax` they are cut, and counted.
  */
 export async function runQuery(connection: DuckDBConnection, job: QueryJob, send: SendRows): Promise<QueryEnd> {
-  const tree = await serialize(connection, job.sql);
+  const tree = await serializeTree(connection, job.sql);
   const { parameters } = inspectTree(tree);
   const shape = unplaced(tree);
-  const sql = await withoutSemicolon(job.sql, async (cut) => unplaced(await serialize(connection, cut)) === shape);
+  const sql = await stripTrailingSemicolon(
+    job.sql,
+    async (cut) => unplaced(await serializeTree(connection, cut)) === shape,
+  );
   const values = Object.fromEntries(
     parameters.map((name) => [name, bound(name === 'window_start' ? job.bounds.from : job.bounds.to)]),
   );
   if (job.mode === 'check') {
-    await connection.run(embed(job, sql, '*', 'LIMIT 0'), values);
+    await connection.run(wrapQuery(job, sql, '*', 'LIMIT 0'), values);
     return { total: 0, truncated: false };
   }
-  const first = await read(await connection.stream(embed(job, sql, '*', `LIMIT ${job.rowsMax + 1}`), values), job);
+  const first = await read(await connection.stream(wrapQuery(job, sql, '*', `LIMIT ${job.rowsMax + 1}`), values), job);
   if (!first.cut) {
     if (!job.aggregate) sortByKey(first.rows);
     await sendAll(first.rows, send);
     return { total: first.rows.length, truncated: false };
   }
-  const ordered = embed(job, sql, '*', `${orderOf(first.columns)} LIMIT ${job.rowsMax + 1}`);
+  const ordered = wrapQuery(job, sql, '*', `${orderByClause(first.columns)} LIMIT ${job.rowsMax + 1}`);
   const kept = await read(await connection.stream(ordered, values), job);
-  const counted = await connection.runAndReadAll(embed(job, sql, 'count(*)', ''), values);
+  const counted = await connection.runAndReadAll(wrapQuery(job, sql, 'count(*)', ''), values);
   await sendAll(kept.rows.slice(0, job.rowsMax), send);
   return { total: Number(counted.getRows()[0]?.[0]), truncated: true };
 }

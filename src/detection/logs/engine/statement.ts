@@ -1,8 +1,8 @@
-import { identifier } from './sql-text.ts';
+import { quoteIdentifier } from './sql-text.ts';
 import type { QueryJob } from './protocol.ts';
 
 /** The query as it is embedded in our own statement: without a semicolon at its end. `same` says whether a cut text still parses alike. */
-export async function withoutSemicolon(sql: string, same: (cut: string) => Promise<boolean>): Promise<string> {
+export async function stripTrailingSemicolon(sql: string, same: (cut: string) => Promise<boolean>): Promise<string> {
   let result = sql;
   let at = sql.lastIndexOf(';');
   // A semicolon may also stand in text or in a comment: the shortest text that leaves the same tree is the query.
@@ -15,14 +15,14 @@ export async function withoutSemicolon(sql: string, same: (cut: string) => Promi
 }
 
 /** The statement that runs a query over its datasets: they are CTEs around it, so that nothing else bears their names. */
-export function embed(job: QueryJob, sql: string, select: string, tail: string): string {
-  const tables = job.tables.map((table) => `${identifier(table.name)} AS NOT MATERIALIZED (${table.sql})`);
+export function wrapQuery(job: QueryJob, sql: string, select: string, tail: string): string {
+  const tables = job.tables.map((table) => `${quoteIdentifier(table.name)} AS NOT MATERIALIZED (${table.sql})`);
   const head = tables.length > 0 ? `WITH ${tables.join(',\n')}\n` : '';
   return `${head}SELECT ${select} FROM (${sql}\n) AS "_result" ${tail}`;
 }
 
 /** The order in which rows are kept when there are too many: by time and id where the result has them. */
-export function orderOf(columns: string[]): string {
+export function orderByClause(columns: string[]): string {
   const keys = ['_time', '_id'].filter((name) => columns.includes(name));
-  return keys.length > 0 ? `ORDER BY ${keys.map(identifier).join(', ')}` : 'ORDER BY ALL';
+  return keys.length > 0 ? `ORDER BY ${keys.map(quoteIdentifier).join(', ')}` : 'ORDER BY ALL';
 }

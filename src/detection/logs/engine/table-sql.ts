@@ -1,14 +1,14 @@
-import { ownColumns, type Field } from '../catalog/catalog.ts';
-import { engineType } from '../catalog/column-types.ts';
+import { systemColumns, type CatalogField } from '../catalog/catalog.ts';
+import { toEngineType } from '../catalog/column-types.ts';
 import type { Inspection } from './inspect-tree.ts';
-import { castTo } from './rewrite-paths.ts';
-import { identifier, literal, pointer, timestamp } from './sql-text.ts';
+import { castSql } from './rewrite-paths.ts';
+import { quoteIdentifier, quoteLiteral, jsonPointer, timestampSql } from './sql-text.ts';
 
 /** A file of events. Text files carry one time of publication, `ingestedMs`; Parquet files one per row and the first `columns` columns. */
 export type SegmentFile = { path: string; format: 'text' | 'parquet'; ingestedMs: number; columns: number };
 
 /** Rows of these files within these bounds, in milliseconds: from inclusive, before exclusive. Text files need no bounds of publication. */
-export type Part = {
+export type FileScan = {
   files: SegmentFile[];
   timeFrom?: number;
   timeBefore?: number;
@@ -18,14 +18,14 @@ export type Part = {
 
 /** What of a dataset a query may see: `columns` in the order of the catalogue, each with its position there. */
 export type TableSource = {
-  columns: { field: Field; position: number }[];
-  parts: Part[];
+  columns: { field: CatalogField; position: number }[];
+  parts: FileScan[];
   eventAsText: boolean;
   only: ReadonlySet<string> | undefined;
 };
 
 /** The names that a query mentions, in lower case, or undefined where it may reach any. */
-export function namesUsed(inspection: Inspection): ReadonlySet<string> | undefined {
+export function listUsedNames(inspection: Inspection): ReadonlySet<string> | undefined {
   if (inspection.allColumns) return undefined;
   // A dotted name may mean a key that has the dots in it.
   const all = inspection.columns.flatMap(({ names }) => [...names, names.join('.'), names.slice(1).join('.')]);
@@ -45,31 +45,33 @@ export function tableSql(source: TableSource): string {
   return selects.length > 0 ? selects.join('\nUNION ALL\n') : emptySql(source);
 }
 
-type FormatPart = Part & { format: 'text' | 'parquet' };
+type FormatPart = FileScan & { format: 'text' | 'parquet' };
 
 const wanted = (source: TableSource, name: string): boolean =>
   source.only === undefined || source.only.has(name.toLowerCase());
 
-function columnsOf(source: TableSource): { field: Field; position: number }[] {
+function columnsOf(source: TableSource): { field: CatalogField; position: number }[] {
   return source.columns.filter(({ field }) => wanted(source, field.name));
 }
 
 function select(
   source: TableSource,
   values: (name: string) => string,
-  column: (field: Field, position: number) => string,
+  column: (field: CatalogField, position: number) => string,
 ): string {
-  const own = ownColumns.filter((name) => wanted(source, name)).map((name) => `${values(name)} AS ${identifier(name)}`);
+  const own = systemColumns
+    .filter((name) => wanted(source, name))
+    .map((name) => `${values(name)} AS ${quoteIdentifier(name)}`);
   const rest = columnsOf(source).map(
-    ({ field, position }) => `${typed(field, column(field, position))} AS ${identifier(field.name)}`,
+    ({ field, position }) => `${typed(field, column(field, position))} AS ${quoteIdentifier(field.name)}`,
   );
   const all = [...own, ...rest];
   return all.length > 0 ? all.join(', ') : '1 AS "_"';
 }
 
-function typed(field: Field, text: string): string {
-  const type = engineType(field.type);
-  return type === 'JSON' ? `TRY_CAST(${text} AS JSON)` : castTo(type, text);
+function typed(field: CatalogField, text: string): string {
+  const type = toEngineType(field.type);
+  return type === 'JSON' ? `TRY_CAST(${text} AS JSON)` : castSql(type, text);
 }
 
 function emptySql(source: TableSource): string {
@@ -86,7 +88,7 @@ function partSql(source: TableSource, part: FormatPart): string {
   return part.format === 'text' ? textSql(source, part) : parquetSql(source, part);
 }
 
-const listOf = (files: SegmentFile[]): string => files.map((file) => literal(file.path)).join(', ');
+const listOf = (files: SegmentFile[]): string => files.map((file) => quoteLiteral(file.path)).join(', ');
 
 function where(bounds: [string, string, number | undefined][]): string {
   const tests = bounds.flatMap(([left, operator, right]) =>
@@ -103,7 +105,7 @@ function textSql(source: TableSource, part: FormatPart): string {
   const together = keys.length >= atOnceFrom;
   const at = new Map(keys.map((key, index) => [key, index + 1]));
   const text = (key: string): string =>
-    together ? `l[${at.get(key)}]` : `json_extract_string(e, ${literal(pointer([key]))})`;
+    together ? `l[${at.get(key)}]` : `json_extract_string(e, ${quoteLiteral(jsonPointer([key]))})`;
   const own: Record<string, string> = {
     _id: 'i',
     _time: 'make_timestamp(t)',
@@ -116,7 +118,7 @@ function textSql(source: TableSource, part: FormatPart): string {
     (field) => coalesced(field.keys.map(text)),
   );
   const inner = together
-    ? `, json_extract_string(e, [${keys.map((key) => literal(pointer([key]))).join(', ')}]) AS l`
+    ? `, json_extract_string(e, [${keys.map((key) => quoteLiteral(jsonPointer([key]))).join(', ')}]) AS l`
     : '';
   const bounds = where([
     ['t', '>=', micros(part.timeFrom)],
@@ -134,7 +136,7 @@ export function textFiles(files: SegmentFile[]): string {
 }
 
 function ingestedSql(files: SegmentFile[]): string {
-  if (files.length === 1) return timestamp(files[0]!.ingestedMs * 1000);
+  if (files.length === 1) return timestampSql(files[0]!.ingestedMs * 1000);
   return `make_timestamp(list_extract([${files.map((file) => `${file.ingestedMs * 1000}::BIGINT`).join(', ')}], CAST(f AS BIGINT) + 1))`;
 }
 
@@ -155,7 +157,7 @@ function parquetSql(source: TableSource, part: FormatPart): string {
     (name) => own[name]!,
     (_field, position) => (position < present ? `c${position}` : 'CAST(NULL AS VARCHAR)'),
   );
-  const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : timestamp(ms * 1000));
+  const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : timestampSql(ms * 1000));
   const tests = [
     ['_time >=', time(part.timeFrom)],
     ['_time <', time(part.timeBefore)],

@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { inOrg } from '../../../platform/db/db.ts';
-import { removeOrphans } from '../storage/clean-segments.ts';
-import { folderOf } from '../log-deps.ts';
-import { startStore } from '../../../../test/support/detection/log-store.ts';
+import { removeOrphanedFiles } from '../storage/clean-segments.ts';
+import { logFolderPath } from '../log-folder.ts';
+import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
-const store = await startStore();
+const store = await startLogStore();
 
 function sender(org: string, body: string): { child: ChildProcess; said: Promise<string> } {
   const args = [
@@ -28,7 +28,7 @@ function sender(org: string, body: string): { child: ChildProcess; said: Promise
 test('a sender that is killed between writing and publishing leaves a file that no one sees, and what was accepted stays', async () => {
   const org = await store.newOrg();
   expect(await sender(org, '{"n":1}').said).toBe('accepted');
-  const folder = join(folderOf(store.deps.config.dataDir, org), 'auth');
+  const folder = join(logFolderPath(store.deps.config.dataDir, org), 'auth');
   const lost = await inOrg(store.deps.db, org, async (tx) => {
     // The row is held, so that the other process comes to its publication and no further.
     await sql`select 1 from datasets where organization_id = ${org} for update`.execute(tx);
@@ -42,6 +42,6 @@ test('a sender that is killed between writing and publishing leaves a file that 
   expect(lost).toBe('');
   expect((await store.search(org, 'SELECT n FROM auth')).rows).toEqual([{ n: 1 }]);
   expect(await sender(org, '{"n":2}').said).toBe('accepted');
-  expect(await removeOrphans(store.deps, 0)).toBe(1);
+  expect(await removeOrphanedFiles(store.deps, 0)).toBe(1);
   expect((await store.search(org, 'SELECT n FROM auth ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
 });

@@ -1,4 +1,4 @@
-import { valueAt } from './event-time.ts';
+import { getValueAtPath } from './event-time.ts';
 
 const idFields = [
   'eventID',
@@ -17,9 +17,9 @@ const idFields = [
  * The id that an event brings: long enough text in one of the usual fields. Numbers and short texts there mean something else (the kind of a
  * Windows event, a user), as do security identifiers and resource names.
  */
-export function eventId(event: Record<string, unknown>): string | undefined {
+export function findEventId(event: Record<string, unknown>): string | undefined {
   for (const field of idFields) {
-    const value = valueAt(event, field);
+    const value = getValueAtPath(event, field);
     if (typeof value === 'string' && /^[\w\-.:+/=]{16,200}$/.test(value) && !/^(?:S-1-|arn:)/.test(value)) return value;
   }
   return undefined;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { eventId } from './event-id.ts';
-import { eventTime, parseTime } from './event-time.ts';
+import { findEventId } from './event-id.ts';
+import { findEventTime, parseTime } from './event-time.ts';
 
 const iso = (micros: number | undefined): string | undefined =>
   micros === undefined
@@ -56,12 +56,12 @@ test('the field that was named comes first, then the usual ones, the surest firs
     a: { when: '2021-01-01T00:00:00Z' },
     'b.c': '2022-01-01T00:00:00Z',
   };
-  expect(iso(eventTime(event))).toBe('2020-01-01T12:00:00.000000');
-  expect(iso(eventTime(event, 'a.when'))).toBe('2021-01-01T00:00:00.000000');
-  expect(iso(eventTime(event, 'b.c'))).toBe('2022-01-01T00:00:00.000000');
-  expect(iso(eventTime(event, 'none'))).toBe('2020-01-01T12:00:00.000000');
-  expect(eventTime({ '@timestamp': 'broken', x: 1 })).toBeUndefined();
-  expect(eventTime({ constructor: 1, a: null }, 'a.b.c')).toBeUndefined();
+  expect(iso(findEventTime(event))).toBe('2020-01-01T12:00:00.000000');
+  expect(iso(findEventTime(event, 'a.when'))).toBe('2021-01-01T00:00:00.000000');
+  expect(iso(findEventTime(event, 'b.c'))).toBe('2022-01-01T00:00:00.000000');
+  expect(iso(findEventTime(event, 'none'))).toBe('2020-01-01T12:00:00.000000');
+  expect(findEventTime({ '@timestamp': 'broken', x: 1 })).toBeUndefined();
+  expect(findEventTime({ constructor: 1, a: null }, 'a.b.c')).toBeUndefined();
 });
 
 test.each<[Record<string, unknown>, string | undefined]>([
@@ -76,5 +76,5 @@ test.each<[Record<string, unknown>, string | undefined]>([
   [{ id: 'arn:aws:iam::123837392027:user/x' }, undefined],
   [{ id: 'a tab\tin a long enough text' }, undefined],
 ])('the id of %j is %s', (event, expected) => {
-  expect(eventId(event)).toBe(expected);
+  expect(findEventId(event)).toBe(expected);
 });

@@ -9,25 +9,25 @@ const earliest = Date.UTC(1990, 0, 1);
 const latest = Date.UTC(2100, 0, 1);
 
 /** An event's own time in microseconds since 1970, or undefined where no field holds a usable one. `timeField`: a dotted path that comes first. */
-export function eventTime(event: Record<string, unknown>, timeField?: string): number | undefined {
+export function findEventTime(event: Record<string, unknown>, timeField?: string): number | undefined {
   if (timeField !== undefined) {
-    const given = parseTime(valueAt(event, timeField));
+    const given = parseTime(getValueAtPath(event, timeField));
     if (given !== undefined) return given;
   }
   for (const field of usualFields) {
-    const found = parseTime(valueAt(event, field));
+    const found = parseTime(getValueAtPath(event, field));
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
 /** The value of a key, or of a dotted path; a key that has the dots in it comes first. */
-export function valueAt(event: Record<string, unknown>, path: string): unknown {
+export function getValueAtPath(event: Record<string, unknown>, path: string): unknown {
   if (Object.hasOwn(event, path)) return event[path];
   const [head, ...rest] = path.split('.');
   const inner = rest.length > 0 && Object.hasOwn(event, head!) ? event[head!] : undefined;
   if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return undefined;
-  return valueAt(inner as Record<string, unknown>, rest.join('.'));
+  return getValueAtPath(inner as Record<string, unknown>, rest.join('.'));
 }
 
 /**

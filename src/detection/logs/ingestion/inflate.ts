@@ -9,10 +9,10 @@ const inflatedBytesMax = 256 * 1024 * 1024;
 const sliceBytes = 64 * 1024;
 
 /** What a body is made of, in slices; gzip is told by its first bytes, whatever the headers say. `hash` is of the plain bytes, at the end. */
-export type PlainBody = { slices: AsyncIterable<Buffer>; hash: () => Buffer };
+export type InflatedBody = { slices: AsyncIterable<Buffer>; hash: () => Buffer };
 
 /** Throws malformed_json for broken gzip and payload_too_large beyond the bound of plain bytes. */
-export function plainBody(body: Buffer, bytesMax = inflatedBytesMax): PlainBody {
+export function inflateBody(body: Buffer, bytesMax = inflatedBytesMax): InflatedBody {
   const sha = createHash('sha256');
   async function* slices(): AsyncGenerator<Buffer> {
     let bytes = 0;

@@ -1,5 +1,5 @@
-import { eventId } from './event-id.ts';
-import { eventTime } from './event-time.ts';
+import { findEventId } from './event-id.ts';
+import { findEventTime } from './event-time.ts';
 
 /** An event as it is kept: its text on one line, what was read from it, and its id and time where it has them (microseconds). */
 export type ParsedEvent = {
@@ -32,7 +32,12 @@ export function parseEvent(bytes: Uint8Array, timeField: string | undefined): Pa
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return 'not a JSON object';
   if (isDeeper(value, depthMax)) return `nested deeper than ${depthMax}`;
   const event = value as Record<string, unknown>;
-  return { text: oneLine(wellFormed(text)), value: event, id: eventId(event), timeMicros: eventTime(event, timeField) };
+  return {
+    text: oneLine(wellFormed(text)),
+    value: event,
+    id: findEventId(event),
+    timeMicros: findEventTime(event, timeField),
+  };
 }
 
 // Outside of texts JSON has no such characters but as space, and inside of them they are escaped.

@@ -6,10 +6,10 @@ import type { QueryWindow } from '../../siem/connector.ts';
 import { publishBatch, sealDatasets } from './publish-batch.ts';
 import { receiveLogs } from './receive-logs.ts';
 import { listSegments } from '../storage/segments.store.ts';
-import { startStore } from '../../../../test/support/detection/log-store.ts';
-import { windowFilter } from '../query/window-parts.ts';
+import { startLogStore } from '../../../../test/support/detection/log-store.ts';
+import { windowFilter } from '../query/window-scans.ts';
 
-const store = await startStore();
+const store = await startLogStore();
 
 /** Ids of the batches that a window has, sealed first as a search does. */
 async function batchesIn(org: Awaited<ReturnType<typeof store.newOrg>>, window: QueryWindow): Promise<string[]> {

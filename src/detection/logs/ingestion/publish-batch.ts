@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { row, type Tx } from '../../../platform/db/db.ts';
+import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { Field } from '../catalog/catalog.ts';
-import { growCatalogue } from '../catalog/catalog.store.ts';
+import type { CatalogField } from '../catalog/catalog.ts';
+import { extendCatalog } from '../catalog/catalog.store.ts';
 import type { WrittenFile } from './segment-file.ts';
 
 const datasetsMax = 1000;
@@ -14,7 +14,7 @@ export type NewBatch = {
   history: boolean;
   bodyHash: Buffer;
   file: WrittenFile;
-  seen: Field[];
+  seen: CatalogField[];
   rejected: number;
   /** Slot time. */
   now: Date;
@@ -32,7 +32,7 @@ export async function publishBatch(
   batch: NewBatch,
 ): Promise<{ ingestedAt: Date; duplicateOf: string | null }> {
   const locked = await lockDataset(tx, orgId, batch);
-  const earlier = await row<{ id: string }>(
+  const earlier = await queryRow<{ id: string }>(
     tx,
     sql<{ id: string }>`
       select id from log_batches where organization_id = ${orgId} and dataset = ${batch.dataset} and body_hash = ${batch.bodyHash}
@@ -42,14 +42,14 @@ export async function publishBatch(
     Math.max(batch.now.getTime(), (locked.last?.getTime() ?? 0) + 1, locked.sealed?.getTime() ?? 0),
   );
   if (earlier) return { ingestedAt, duplicateOf: earlier.id };
-  await growCatalogue(tx, orgId, { dataset: batch.dataset, version: locked.version, seen: batch.seen });
+  await extendCatalog(tx, orgId, { dataset: batch.dataset, version: locked.version, seen: batch.seen });
   await listBatch(tx, orgId, batch, ingestedAt);
   return { ingestedAt, duplicateOf: null };
 }
 
 async function lockDataset(tx: Tx, orgId: OrgId, { dataset, now }: NewBatch): Promise<Locked> {
   const find = (): Promise<Locked | undefined> =>
-    row<Locked>(
+    queryRow<Locked>(
       tx,
       sql<Locked>`
         select last_ingested_at as last, sealed_until as sealed, catalogue_version as version from datasets

@@ -4,11 +4,11 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '../../../platform/lib/errors.ts';
-import { folderOf } from '../log-deps.ts';
-import { rejectedListed } from './receive-logs.ts';
-import { startStore } from '../../../../test/support/detection/log-store.ts';
+import { logFolderPath } from '../log-folder.ts';
+import { rejectedListedMax } from './receive-logs.ts';
+import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
-const store = await startStore();
+const store = await startLogStore();
 const { send, search } = store;
 
 const codeOf = async (promise: Promise<unknown>): Promise<string> => {
@@ -22,7 +22,7 @@ const codeOf = async (promise: Promise<unknown>): Promise<string> => {
 };
 const filesOf = (org: string, dataset: string): string[] => {
   try {
-    return readdirSync(join(folderOf(store.deps.config.dataDir, org), dataset));
+    return readdirSync(join(logFolderPath(store.deps.config.dataDir, org), dataset));
   } catch {
     return [];
   }
@@ -119,9 +119,9 @@ test('bodies that are broken or swell beyond the bound leave nothing behind', as
 });
 
 test('the list of what was rejected is bounded, its count is not', async () => {
-  const receipt = await send(await store.newOrg(), 'auth', 'x\n'.repeat(rejectedListed + 5));
-  expect(receipt).toMatchObject({ accepted: 0, rejectedTotal: rejectedListed + 5 });
-  expect(receipt.rejected).toHaveLength(rejectedListed);
+  const receipt = await send(await store.newOrg(), 'auth', 'x\n'.repeat(rejectedListedMax + 5));
+  expect(receipt).toMatchObject({ accepted: 0, rejectedTotal: rejectedListedMax + 5 });
+  expect(receipt.rejected).toHaveLength(rejectedListedMax);
 });
 
 test('whatever JSON is accepted the engine reads back as it was', { timeout: 120_000 }, async () => {

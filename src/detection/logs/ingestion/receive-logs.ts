@@ -4,19 +4,19 @@ import { inOrg } from '../../../platform/db/db.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { newObserver } from '../catalog/catalog.ts';
+import { createFieldObserver } from '../catalog/catalog.ts';
 import { checkDatasetName } from '../catalog/dataset-name.ts';
 import { parseEvent } from './parse-event.ts';
-import { plainBody } from './inflate.ts';
-import { folderOf, type LogDeps } from '../log-deps.ts';
+import { inflateBody } from './inflate.ts';
+import { logFolderPath, type LogDeps } from '../log-folder.ts';
 import { publishBatch } from './publish-batch.ts';
 import type { LogReceipt } from '../logs.schema.ts';
-import { newSegment, type SegmentWriter } from './segment-file.ts';
-import { newSplitter, type Piece } from './split-events.ts';
+import { createSegmentWriter, type SegmentWriter } from './segment-file.ts';
+import { createEventSplitter, type RawEvent } from './split-events.ts';
 
 export type ReceiveInput = { dataset: string; body: Buffer; history?: boolean; timeField?: string | undefined };
 
-export const rejectedListed = 1000;
+export const rejectedListedMax = 1000;
 const eventsMax = 500_000;
 
 type Batch = {
@@ -24,7 +24,7 @@ type Batch = {
   nowMicros: number;
   timeField: string | undefined;
   writer: SegmentWriter;
-  observer: ReturnType<typeof newObserver>;
+  observer: ReturnType<typeof createFieldObserver>;
   ids: Set<string>;
   receipt: LogReceipt;
 };
@@ -37,13 +37,13 @@ type Batch = {
 export async function receiveLogs(deps: LogDeps, orgId: OrgId, input: ReceiveInput): Promise<LogReceipt> {
   checkDatasetName(input.dataset);
   const id = uuidv7();
-  const folder = folderOf(deps.config.dataDir, orgId);
+  const folder = logFolderPath(deps.config.dataDir, orgId);
   const batch: Batch = {
     id,
     nowMicros: deps.clock().getTime() * 1000,
     timeField: input.timeField,
-    writer: newSegment(folder, join(input.dataset, `${id}.tsv`)),
-    observer: newObserver(),
+    writer: createSegmentWriter(folder, join(input.dataset, `${id}.tsv`)),
+    observer: createFieldObserver(),
     ids: new Set(),
     receipt: { batchId: id, accepted: 0, rejected: [], rejectedTotal: 0, undated: 0, duplicateOf: null },
   };
@@ -81,20 +81,20 @@ export async function receiveLogs(deps: LogDeps, orgId: OrgId, input: ReceiveInp
 
 /** Writes the events of a body; answers the hash by which the same body is known again. */
 async function readBody(batch: Batch, input: ReceiveInput): Promise<Buffer> {
-  const body = plainBody(input.body);
-  const splitter = newSplitter();
+  const body = inflateBody(input.body);
+  const splitter = createEventSplitter();
   for await (const slice of body.slices) for (const piece of splitter.push(slice)) await take(batch, piece);
   for (const piece of splitter.end()) await take(batch, piece);
   const options = JSON.stringify([input.timeField ?? null, input.history ?? false]);
   return createHash('sha256').update(body.hash()).update(options).digest();
 }
 
-async function take(batch: Batch, piece: Piece): Promise<void> {
+async function take(batch: Batch, piece: RawEvent): Promise<void> {
   const event = piece.tooLarge ? 'too large' : parseEvent(piece.bytes, batch.timeField);
   const { receipt } = batch;
   if (typeof event === 'string') {
     receipt.rejectedTotal += 1;
-    if (receipt.rejected.length < rejectedListed) receipt.rejected.push({ line: piece.line, reason: event });
+    if (receipt.rejected.length < rejectedListedMax) receipt.rejected.push({ line: piece.line, reason: event });
     return;
   }
   if (receipt.accepted >= eventsMax) throw appError('payload_too_large', `A body holds at most ${eventsMax} events.`);

@@ -14,7 +14,7 @@ export type SegmentWriter = {
 const bufferChars = 1024 * 1024;
 
 /** `path` is relative to `folder`, the organization's own. The file is made with the first event. `fleeting`: it need not outlive a crash. */
-export function newSegment(folder: string, path: string, { fleeting = false } = {}): SegmentWriter {
+export function createSegmentWriter(folder: string, path: string, { fleeting = false } = {}): SegmentWriter {
   const full = join(folder, path);
   let file: FileHandle | undefined;
   let pending: string[] = [];

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { eventBytesMax } from './parse-event.ts';
-import { newSplitter } from './split-events.ts';
+import { createEventSplitter } from './split-events.ts';
 
 type Found = { line: number; text: string; tooLarge: boolean };
 
 function split(body: Buffer, sizes: number[]): Found[] {
-  const splitter = newSplitter();
+  const splitter = createEventSplitter();
   const found: Found[] = [];
   const take = (pieces: ReturnType<typeof splitter.push>): void => {
     for (const { line, bytes, tooLarge } of pieces)

@@ -2,7 +2,7 @@ import { appError } from '../../../platform/lib/errors.ts';
 import { eventBytesMax } from './parse-event.ts';
 
 /** One event's bytes. `line` counts lines, or elements where the body is an array or CloudTrail's `Records`, from 1. */
-export type Piece = { line: number; bytes: Buffer; tooLarge?: boolean };
+export type RawEvent = { line: number; bytes: Buffer; tooLarge?: boolean };
 
 type Mode = 'start' | 'lines' | 'elements' | 'after';
 
@@ -18,7 +18,7 @@ const isSpace = (byte: number): boolean => byte === 32 || byte === 9 || byte ===
  * Cuts a body into events: lines (NDJSON), the elements of an array, or of CloudTrail's `{"Records": []}`; such documents may follow one
  * another. Memory is bounded by one event. Throws malformed_json where an array does not end as one.
  */
-export function newSplitter(): { push: (chunk: Buffer) => Piece[]; end: () => Piece[] } {
+export function createEventSplitter(): { push: (chunk: Buffer) => RawEvent[]; end: () => RawEvent[] } {
   let rest: Buffer = Buffer.alloc(0);
   let mode: Mode = 'start';
   let closing = '';
@@ -65,7 +65,7 @@ export function newSplitter(): { push: (chunk: Buffer) => Piece[]; end: () => Pi
     inText = false;
   }
 
-  function nextLine(final: boolean): Piece | undefined {
+  function nextLine(final: boolean): RawEvent | undefined {
     const at = rest.indexOf(newline, scanned);
     if (at < 0 && !final) {
       scanned = rest.length;
@@ -88,7 +88,7 @@ export function newSplitter(): { push: (chunk: Buffer) => Piece[]; end: () => Pi
     started = true;
   }
 
-  function nextElement(): Piece | undefined {
+  function nextElement(): RawEvent | undefined {
     for (let at = scanned; at < rest.length; at++) {
       const byte = rest[at]!;
       if (inText) {
@@ -109,7 +109,7 @@ export function newSplitter(): { push: (chunk: Buffer) => Piece[]; end: () => Pi
     return undefined;
   }
 
-  function element(at: number, last: boolean): Piece | undefined {
+  function element(at: number, last: boolean): RawEvent | undefined {
     const bytes = rest.subarray(0, at);
     drop(at + 1);
     const empty = !skipping && bytes.every(isSpace);
@@ -140,8 +140,8 @@ export function newSplitter(): { push: (chunk: Buffer) => Piece[]; end: () => Pi
     return true;
   }
 
-  function run(final: boolean): Piece[] {
-    const pieces: Piece[] = [];
+  function run(final: boolean): RawEvent[] {
+    const pieces: RawEvent[] = [];
     for (;;) {
       if (mode === 'start') {
         if (rest.length >= 3) skipByteOrderMark();
@@ -150,7 +150,7 @@ export function newSplitter(): { push: (chunk: Buffer) => Piece[]; end: () => Pi
         if (!after(final)) break;
       } else {
         const before = rest.length;
-        const piece: Piece | undefined = mode === 'lines' ? nextLine(final) : nextElement();
+        const piece: RawEvent | undefined = mode === 'lines' ? nextLine(final) : nextElement();
         if (piece && (piece.tooLarge || mode !== 'lines' || !piece.bytes.every(isSpace))) pieces.push(piece);
         if (!piece && rest.length === before) break;
         if (mode === 'lines' && rest.length === 0) break;

@@ -1,14 +1,14 @@
 import { SiemError, type QueryWindow, type SearchLimits, type SearchResult } from '../../siem/connector.ts';
-import type { Field } from '../catalog/catalog.ts';
-import { columnsOf } from '../catalog/columns.ts';
+import type { CatalogField } from '../catalog/catalog.ts';
+import { listCatalogColumns } from '../catalog/columns.ts';
 import { historySuffix, isDatasetName } from '../catalog/dataset-name.ts';
 import { queryCharsMax, type LogEngine } from '../engine/engine.ts';
-import { authorError, missingColumn, notAllowed } from '../engine/engine-failures.ts';
+import { authorError, missingColumn, queryNotAllowed } from '../engine/engine-failures.ts';
 import type { Inspection } from '../engine/inspect-tree.ts';
 import { didYouMean, nearestNames } from '../../../platform/lib/text/nearest-names.ts';
 import type { QueryJob } from '../engine/protocol.ts';
-import { rewriteNested } from '../engine/rewrite-paths.ts';
-import { namesUsed, tableSql, type Part } from '../engine/table-sql.ts';
+import { rewriteNestedPaths } from '../engine/rewrite-paths.ts';
+import { listUsedNames, tableSql, type FileScan } from '../engine/table-sql.ts';
 
 const datasetsPerQuery = 20;
 const bytesMax = 64 * 1024 * 1024;
@@ -16,19 +16,24 @@ const bytesMax = 64 * 1024 * 1024;
 type EngineDeps = { engine: LogEngine };
 
 /** A name that a query reads: the dataset it stands for, and whether it is what lies before the window. */
-export type Source = { name: string; dataset: string; history: boolean };
+export type QuerySource = { name: string; dataset: string; history: boolean };
 
 /** A query that may run, and what it reads. */
-export type Inspected = { query: string; inspection: Inspection; sources: Source[] };
+export type InspectedQuery = { query: string; inspection: Inspection; sources: QuerySource[] };
 
 /**
  * Columns by dataset, the files of each name that the query reads, and what other datasets there are. `early`: none of the datasets
  * held anything by the window's end.
  */
-export type Held = { fields: Map<string, Field[]>; parts: Map<string, Part[]>; others: string[]; early: boolean };
+export type DatasetContents = {
+  fields: Map<string, CatalogField[]>;
+  parts: Map<string, FileScan[]>;
+  others: string[];
+  early: boolean;
+};
 
 /** `empty` are the datasets that never had an event; `job` is what the engine is asked (throws `unknown_column` for a dotted name that no event has). */
-export type Plan = { inspection: Inspection; held: Held; empty: string[]; job: () => QueryJob };
+export type SearchPlan = { inspection: Inspection; held: DatasetContents; empty: string[]; job: () => QueryJob };
 
 /** Parses a query and holds it against the allow-lists. Throws query_not_allowed, query_error. */
 export async function inspectQuery(
@@ -36,10 +41,10 @@ export async function inspectQuery(
   organization: string,
   query: string,
   signal?: AbortSignal,
-): Promise<Inspected> {
-  if (query.length > queryCharsMax) throw notAllowed(`A query has at most ${queryCharsMax} characters.`);
+): Promise<InspectedQuery> {
+  if (query.length > queryCharsMax) throw queryNotAllowed(`A query has at most ${queryCharsMax} characters.`);
   if (query.includes('\u0000') || !query.isWellFormed())
-    throw notAllowed('A query is text without U+0000 and lone surrogates.');
+    throw queryNotAllowed('A query is text without U+0000 and lone surrogates.');
   const inspection = await engine.inspect(organization, query, {
     timeoutMs: 10_000,
     ...(signal ? { signal } : {}),
@@ -48,40 +53,42 @@ export async function inspectQuery(
 }
 
 /** The names of the datasets that a query reads. Throws query_not_allowed. */
-export async function datasetsRead(
+export async function listDatasetsRead(
   deps: EngineDeps,
   organization: string,
   query: string,
   signal?: AbortSignal,
 ): Promise<string[]> {
-  return datasetsOf((await inspectQuery(deps, organization, query, signal)).sources);
+  return distinctDatasets((await inspectQuery(deps, organization, query, signal)).sources);
 }
 
-function sourcesOf(inspection: Inspection): Source[] {
-  const sources = inspection.tables.map((name): Source => {
+function sourcesOf(inspection: Inspection): QuerySource[] {
+  const sources = inspection.tables.map((name): QuerySource => {
     const history = name.endsWith(historySuffix);
     const dataset = history ? name.slice(0, -historySuffix.length) : name;
-    if (!isDatasetName(dataset)) throw notAllowed(`"${name}" is no dataset: a query reads datasets by name.`);
+    if (!isDatasetName(dataset)) throw queryNotAllowed(`"${name}" is no dataset: a query reads datasets by name.`);
     return { name, dataset, history };
   });
-  if (datasetsOf(sources).length > datasetsPerQuery)
-    throw notAllowed(`A query reads at most ${datasetsPerQuery} datasets.`);
+  if (distinctDatasets(sources).length > datasetsPerQuery)
+    throw queryNotAllowed(`A query reads at most ${datasetsPerQuery} datasets.`);
   return sources;
 }
 
-export const datasetsOf = (sources: Source[]): string[] => [...new Set(sources.map((source) => source.dataset))];
+export const distinctDatasets = (sources: QuerySource[]): string[] => [
+  ...new Set(sources.map((source) => source.dataset)),
+];
 
-export function planOf(inspected: Inspected, held: Held, window: QueryWindow): Plan {
+export function createSearchPlan(inspected: InspectedQuery, held: DatasetContents, window: QueryWindow): SearchPlan {
   const { inspection, sources } = inspected;
-  const empty = datasetsOf(sources).filter((dataset) => !held.fields.has(dataset));
+  const empty = distinctDatasets(sources).filter((dataset) => !held.fields.has(dataset));
   return { inspection, held, empty, job: () => jobOf(inspected, held, window) };
 }
 
 /** Has the engine run what was planned. Throws as `searchLogs`. */
-export async function runPlan(
+export async function runSearchPlan(
   { engine }: EngineDeps,
   organization: string,
-  { inspection, held, empty, job }: Plan,
+  { inspection, held, empty, job }: SearchPlan,
   { limits, signal, began }: { limits: SearchLimits; signal: AbortSignal | undefined; began: number },
 ): Promise<SearchResult> {
   const warnings = empty.map(
@@ -103,21 +110,21 @@ export async function runPlan(
       warnings,
     };
   } catch (error) {
-    const known = named(error, held);
+    const known = explainUnknownColumn(error, held);
     if (empty.length > 0 && isAboutColumns(known)) return nothing();
     throw known;
   }
 }
 
-function jobOf({ query, inspection, sources }: Inspected, held: Held, window: QueryWindow): QueryJob {
-  const only = namesUsed(inspection);
+function jobOf({ query, inspection, sources }: InspectedQuery, held: DatasetContents, window: QueryWindow): QueryJob {
+  const only = listUsedNames(inspection);
   const tables = sources.map(({ name, dataset }) => {
     const columns = (held.fields.get(dataset) ?? []).map((field, position) => ({ field, position }));
     const parts = held.parts.get(name) ?? [];
     return { name, sql: tableSql({ columns, parts, eventAsText: inspection.eventAsText && only !== undefined, only }) };
   });
   return {
-    sql: rewriteNested(query, inspection, [...held.fields.values()].flat()),
+    sql: rewriteNestedPaths(query, inspection, [...held.fields.values()].flat()),
     tables,
     bounds: { from: window.from.toISOString(), to: window.to.toISOString() },
     aggregate: inspection.aggregate,
@@ -137,11 +144,13 @@ function emptyResult(inspection: Inspection): Omit<SearchResult, 'ms' | 'warning
 }
 
 /** An engine's word about a column that is missing becomes `unknown_column` with the nearest names. */
-export function named(error: unknown, held: Held): unknown {
+export function explainUnknownColumn(error: unknown, held: DatasetContents): unknown {
   if (!(error instanceof SiemError) || error.failure.kind !== 'query_error') return error;
   const column = missingColumn(error.failure.message);
   if (column === undefined) return error;
-  const names = [...new Set([...held.fields.values()].flatMap((fields) => columnsOf(fields).map(({ name }) => name)))];
+  const names = [
+    ...new Set([...held.fields.values()].flatMap((fields) => listCatalogColumns(fields).map(({ name }) => name))),
+  ];
   const near = nearestNames(column, names);
   const list = near.length === 0 && names.length <= 30 ? `; there are ${names.join(', ')}.` : didYouMean(column, names);
   return authorError('unknown_column', `No column is named ${column}${list}`);

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { connectorConformance } from '../../../../test/support/detection/connector-conformance.ts';
 import { remoteConnectors, siemConnectors } from '../../siem/registry.ts';
 import { localConnection } from './local-connection.ts';
-import { startStore } from '../../../../test/support/detection/log-store.ts';
+import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
 connectorConformance('local', async () => {
-  const store = await startStore();
+  const store = await startLogStore();
   const org = await store.newOrg();
   for (const hour of ['00', '01', '02', '03']) {
     store.at(`2024-06-01T${hour}:00:00Z`);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { SiemError } from '../../siem/connector.ts';
-import { startStore } from '../../../../test/support/detection/log-store.ts';
+import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 import { checkLogsQuery } from './search-logs.ts';
 
-const store = await startStore();
+const store = await startLogStore();
 const { send, search } = store;
 const utc = (text: string): Date => new Date(`2024-06-${text}Z`);
 

@@ -1,23 +1,23 @@
 import { inOrg, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
-import { loadCatalogue } from '../catalog/catalog.store.ts';
-import type { Field } from '../catalog/catalog.ts';
+import { loadCatalog } from '../catalog/catalog.store.ts';
+import type { CatalogField } from '../catalog/catalog.ts';
 import { listDatasets } from '../catalog/list-datasets.ts';
-import { folderOf, type SearchDeps } from '../log-deps.ts';
+import { logFolderPath, type SearchDeps } from '../log-folder.ts';
 import { sealDatasets } from '../ingestion/publish-batch.ts';
 import {
-  datasetsOf,
+  distinctDatasets,
   inspectQuery,
-  named,
-  planOf,
-  runPlan,
-  type Held,
-  type Plan,
-  type Source,
+  explainUnknownColumn,
+  createSearchPlan,
+  runSearchPlan,
+  type DatasetContents,
+  type SearchPlan,
+  type QuerySource,
 } from './inspect-query.ts';
 import {
-  findDatasets,
+  findDatasetStates,
   findFirstEventAt,
   hasSegments,
   listDatasetNames,
@@ -25,7 +25,7 @@ import {
   type SegmentFilter,
   type SegmentRow,
 } from '../storage/segments.store.ts';
-import { endOfTime, historyFilter, partsOf, windowFilter } from './window-parts.ts';
+import { endOfTime, historyFilter, planScans, windowFilter } from './window-scans.ts';
 
 /**
  * Runs a query over one window of the organization's events. On the clock `ingest` its datasets are sealed at the window's end first, so that
@@ -40,7 +40,7 @@ export async function searchLogs(
 ): Promise<SearchResult> {
   const began = performance.now();
   const plan = await planSearch(deps, orgId, input, signal);
-  return runPlan(deps, orgId, plan, { limits: input.limits, signal, began });
+  return runSearchPlan(deps, orgId, plan, { limits: input.limits, signal, began });
 }
 
 /**
@@ -52,15 +52,15 @@ export async function planSearch(
   orgId: OrgId,
   { query, window, segments }: { query: string; window: QueryWindow; segments?: SegmentRow[] },
   signal?: AbortSignal,
-): Promise<Plan> {
+): Promise<SearchPlan> {
   const inspected = await inspectQuery(deps, orgId, query, signal);
   const { sources } = inspected;
   if (window.clock === 'ingest' && !segments) {
-    await inOrg(deps.db, orgId, (tx) => sealDatasets(tx, orgId, datasetsOf(sources), window.to));
+    await inOrg(deps.db, orgId, (tx) => sealDatasets(tx, orgId, distinctDatasets(sources), window.to));
   }
-  const folder = folderOf(deps.config.dataDir, orgId);
+  const folder = logFolderPath(deps.config.dataDir, orgId);
   const held = await inOrg(deps.db, orgId, (tx) => hold(tx, orgId, { sources, window, folder, segments }));
-  return planOf(inspected, held, window);
+  return createSearchPlan(inspected, held, window);
 }
 
 /** Checks a query without its rows: it is parsed, held against the allow-lists and bound to the datasets' columns. Throws as `searchLogs`. */
@@ -76,28 +76,28 @@ export async function checkLogsQuery(
   const held = await inOrg(deps.db, orgId, (tx) =>
     hold(tx, orgId, { sources: inspected.sources, window, folder: '', segments: [] }),
   );
-  const { empty, job } = planOf(inspected, held, window);
+  const { empty, job } = createSearchPlan(inspected, held, window);
   if (empty.length > 0) return;
   try {
     await deps.engine.query(orgId, { ...job(), mode: 'check' }, { timeoutMs: 10_000, ...(signal ? { signal } : {}) });
   } catch (error) {
-    throw named(error, held);
+    throw explainUnknownColumn(error, held);
   }
 }
 
 /** The time of the oldest event of the datasets that a query reads, of those ingested in time; null where they have none. Throws as `searchLogs`. */
-export async function firstEventAt(
+export async function findOldestEventTime(
   deps: SearchDeps,
   orgId: OrgId,
   { query, ingestedBefore = endOfTime }: { query: string; ingestedBefore?: Date | undefined },
   signal?: AbortSignal,
 ): Promise<Date | null> {
-  const datasets = datasetsOf((await inspectQuery(deps, orgId, query, signal)).sources);
+  const datasets = distinctDatasets((await inspectQuery(deps, orgId, query, signal)).sources);
   return inOrg(deps.db, orgId, (tx) => findFirstEventAt(tx, orgId, datasets, ingestedBefore));
 }
 
 /** The datasets with their columns, as a connection tells them. */
-export async function logFields(
+export async function listLogFields(
   deps: SearchDeps,
   orgId: OrgId,
 ): Promise<{ dataset: string; fields: { name: string; type: string }[] }[]> {
@@ -106,14 +106,18 @@ export async function logFields(
 }
 
 /** The columns that the organization's datasets have, of those that ever had an event. */
-export async function storedFields(deps: SearchDeps, orgId: OrgId, datasets: string[]): Promise<Map<string, Field[]>> {
+export async function loadDatasetFields(
+  deps: SearchDeps,
+  orgId: OrgId,
+  datasets: string[],
+): Promise<Map<string, CatalogField[]>> {
   return inOrg(deps.db, orgId, (tx) => loadFields(tx, orgId, datasets));
 }
 
-async function loadFields(tx: Tx, orgId: OrgId, datasets: string[]): Promise<Map<string, Field[]>> {
-  const fields = new Map<string, Field[]>();
-  for (const { name, version, events } of await findDatasets(tx, orgId, datasets))
-    if (events > 0) fields.set(name, await loadCatalogue(tx, orgId, name, version));
+async function loadFields(tx: Tx, orgId: OrgId, datasets: string[]): Promise<Map<string, CatalogField[]>> {
+  const fields = new Map<string, CatalogField[]>();
+  for (const { name, version, events } of await findDatasetStates(tx, orgId, datasets))
+    if (events > 0) fields.set(name, await loadCatalog(tx, orgId, name, version));
   return fields;
 }
 
@@ -121,22 +125,27 @@ async function loadFields(tx: Tx, orgId: OrgId, datasets: string[]): Promise<Map
 async function hold(
   tx: Tx,
   orgId: OrgId,
-  input: { sources: Source[]; window: QueryWindow; folder: string; segments?: SegmentRow[] | undefined },
-): Promise<Held> {
+  input: { sources: QuerySource[]; window: QueryWindow; folder: string; segments?: SegmentRow[] | undefined },
+): Promise<DatasetContents> {
   const { sources, window, folder } = input;
-  const datasets = datasetsOf(sources);
-  const held: Held = { fields: await loadFields(tx, orgId, datasets), parts: new Map(), others: [], early: false };
+  const datasets = distinctDatasets(sources);
+  const held: DatasetContents = {
+    fields: await loadFields(tx, orgId, datasets),
+    parts: new Map(),
+    others: [],
+    early: false,
+  };
   let isEmpty = true;
   for (const history of [false, true]) {
     const wanted = sources.filter((source) => source.history === history && held.fields.has(source.dataset));
     if (wanted.length === 0) continue;
     const filter: SegmentFilter = history ? historyFilter(window) : windowFilter(window);
-    const segments = input.segments ?? (await listSegments(tx, orgId, datasetsOf(wanted), filter));
+    const segments = input.segments ?? (await listSegments(tx, orgId, distinctDatasets(wanted), filter));
     isEmpty &&= segments.length === 0;
     for (const { name, dataset } of wanted)
       held.parts.set(
         name,
-        partsOf(
+        planScans(
           filter,
           segments.filter((segment) => segment.dataset === dataset),
           folder,

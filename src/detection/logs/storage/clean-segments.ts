@@ -1,25 +1,25 @@
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acrossOrgs, inOrg } from '../../../platform/db/db.ts';
-import { orgId, uuidPattern } from '../../../platform/lib/org-id.ts';
+import { toOrgId, uuidPattern } from '../../../platform/lib/org-id.ts';
 import { deleteSegmentAcrossOrgs, findListedPaths, listReplacedAcrossOrgs } from './compact.store.ts';
-import { folderOf, type LogDeps } from '../log-deps.ts';
+import { logFolderPath, type LogDeps } from '../log-folder.ts';
 
 /** Longer than any query or upload takes. */
 const defaultGraceMs = 15 * 60_000;
 
 /** One step of the loop that keeps the folders tidy. Never finds more to do at once. */
-export async function tidySegments(deps: LogDeps): Promise<boolean> {
-  await removeReplaced(deps);
-  await removeOrphans(deps);
+export async function cleanSegments(deps: LogDeps): Promise<boolean> {
+  await removeReplacedFiles(deps);
+  await removeOrphanedFiles(deps);
   return false;
 }
 
 /** Removes files that compaction replaced, once no query can still be reading them. Answers how many. */
-export async function removeReplaced(deps: LogDeps, graceMs = defaultGraceMs): Promise<number> {
+export async function removeReplacedFiles(deps: LogDeps, graceMs = defaultGraceMs): Promise<number> {
   const replaced = await acrossOrgs(deps.db, (tx) => listReplacedAcrossOrgs(tx, graceMs));
   for (const segment of replaced) {
-    await unlink(join(folderOf(deps.config.dataDir, segment.orgId), segment.path)).catch(ignoreMissing);
+    await unlink(join(logFolderPath(deps.config.dataDir, segment.orgId), segment.path)).catch(ignoreMissing);
     await acrossOrgs(deps.db, (tx) => deleteSegmentAcrossOrgs(tx, segment.orgId, segment.id));
   }
   return replaced.length;
@@ -29,13 +29,13 @@ export async function removeReplaced(deps: LogDeps, graceMs = defaultGraceMs): P
  * Removes files that were written and never listed: what a process left behind that was killed before it published. No answer ever called
  * their events accepted. Files younger than the grace may still be on their way. Answers how many.
  */
-export async function removeOrphans(deps: LogDeps, graceMs = defaultGraceMs): Promise<number> {
+export async function removeOrphanedFiles(deps: LogDeps, graceMs = defaultGraceMs): Promise<number> {
   const root = join(deps.config.dataDir, 'logs');
   let removed = 0;
   for (const name of await entries(root)) {
     if (!uuidPattern.test(name)) continue;
-    const id = orgId(name);
-    const folder = folderOf(deps.config.dataDir, id);
+    const id = toOrgId(name);
+    const folder = logFolderPath(deps.config.dataDir, id);
     for (const dataset of await entries(folder)) {
       const old = await olderThan(join(folder, dataset), graceMs);
       const paths = old.map((file) => join(dataset, file));

@@ -2,12 +2,12 @@ import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { removeOrphans, removeReplaced } from './clean-segments.ts';
+import { removeOrphanedFiles, removeReplacedFiles } from './clean-segments.ts';
 import { compactSegments } from './compact-segments.ts';
-import { folderOf } from '../log-deps.ts';
-import { startStore } from '../../../../test/support/detection/log-store.ts';
+import { logFolderPath } from '../log-folder.ts';
+import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
-const store = await startStore();
+const store = await startLogStore();
 const { send, search } = store;
 const limits = { filesMin: 2, filesMax: 50, bytesMax: 10_000_000, rowsMax: 1_000_000 };
 const compactAll = async (): Promise<void> => {
@@ -72,11 +72,11 @@ test('a query sees the same whether its segments were compacted or not', { timeo
 test('files that were replaced stay for those who read them, and go after the grace', async () => {
   const org = await store.newOrg();
   for (const n of [1, 2, 3]) await send(org, 'auth', [{ n }]);
-  const folder = join(folderOf(store.deps.config.dataDir, org), 'auth');
+  const folder = join(logFolderPath(store.deps.config.dataDir, org), 'auth');
   await compactAll();
   expect(readdirSync(folder)).toHaveLength(4);
-  expect(await removeReplaced(store.deps, 60_000)).toBe(0);
-  expect(await removeReplaced(store.deps, 0)).toBeGreaterThanOrEqual(3);
+  expect(await removeReplacedFiles(store.deps, 60_000)).toBe(0);
+  expect(await removeReplacedFiles(store.deps, 0)).toBeGreaterThanOrEqual(3);
   expect(readdirSync(folder).map((name) => name.split('.')[1])).toEqual(['parquet']);
   expect((await search(org, 'SELECT n FROM auth ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
 });
@@ -95,12 +95,12 @@ test('two at once compact without losing or doubling a row', async () => {
 test('files that were never listed are removed once they are old, and no others', async () => {
   const org = await store.newOrg();
   const { batchId } = await send(org, 'auth', [{ n: 1 }]);
-  const folder = join(folderOf(store.deps.config.dataDir, org), 'auth');
+  const folder = join(logFolderPath(store.deps.config.dataDir, org), 'auth');
   const [left, fresh] = [join(folder, 'left.tsv'), join(folder, 'fresh.tsv')];
   for (const path of [left, fresh]) writeFileSync(path, 'id\t0\t{}\n');
   const hourAgo = new Date(Date.now() - 3_600_000);
   for (const path of [left, join(folder, `${batchId}.tsv`)]) utimesSync(path, hourAgo, hourAgo);
-  expect(await removeOrphans(store.deps)).toBe(1);
+  expect(await removeOrphanedFiles(store.deps)).toBe(1);
   expect([existsSync(left), existsSync(fresh), existsSync(join(folder, `${batchId}.tsv`))]).toEqual([
     false,
     true,

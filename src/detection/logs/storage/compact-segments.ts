@@ -1,14 +1,19 @@
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { acrossOrgs, inOrg, row } from '../../../platform/db/db.ts';
+import { acrossOrgs, inOrg, queryRow } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { sql } from 'kysely';
-import { loadCatalogue } from '../catalog/catalog.store.ts';
-import type { Field } from '../catalog/catalog.ts';
-import { compactSql, type Erased } from './compact.sql.ts';
-import { findCrowdedAcrossOrgs, listSmallSegments, replaceSegments, type CompactLimits } from './compact.store.ts';
-import { folderOf, type SearchDeps } from '../log-deps.ts';
+import { loadCatalog } from '../catalog/catalog.store.ts';
+import type { CatalogField } from '../catalog/catalog.ts';
+import { compactSql, type ErasureTarget } from './compact.sql.ts';
+import {
+  findFragmentedDatasetAcrossOrgs,
+  listSmallSegments,
+  replaceSegments,
+  type CompactLimits,
+} from './compact.store.ts';
+import { logFolderPath, type SearchDeps } from '../log-folder.ts';
 import { syncFile } from '../ingestion/segment-file.ts';
 import type { SegmentRow } from './segments.store.ts';
 
@@ -20,19 +25,19 @@ const timeoutMs = 120_000;
  * anything to do: a loop calls it again at once while there is. Any number of processes may do so.
  */
 export async function compactSegments(deps: SearchDeps, limits: CompactLimits = defaults): Promise<boolean> {
-  const crowded = await acrossOrgs(deps.db, (tx) => findCrowdedAcrossOrgs(tx, limits));
+  const crowded = await acrossOrgs(deps.db, (tx) => findFragmentedDatasetAcrossOrgs(tx, limits));
   if (!crowded) return false;
   const { orgId, dataset, history } = crowded;
   const { segments, fields } = await inOrg(deps.db, orgId, async (tx) => {
     const small = await listSmallSegments(tx, orgId, { dataset, history, limits });
-    const state = await row<{ version: number }>(
+    const state = await queryRow<{ version: number }>(
       tx,
       sql<{
         version: number;
       }>`select catalogue_version as version from datasets where organization_id = ${orgId} and name = ${dataset}`,
     );
     // Read after the segments: every key that they have stands in it.
-    return { segments: small, fields: await loadCatalogue(tx, orgId, dataset, state?.version ?? 0) };
+    return { segments: small, fields: await loadCatalog(tx, orgId, dataset, state?.version ?? 0) };
   });
   if (segments.length < 2) return false;
   return mergeSegments(deps, orgId, { dataset, segments, fields });
@@ -42,11 +47,11 @@ export async function compactSegments(deps: SearchDeps, limits: CompactLimits = 
 export async function mergeSegments(
   deps: SearchDeps,
   orgId: OrgId,
-  input: { dataset: string; segments: SegmentRow[]; fields: Field[]; erased?: Erased },
+  input: { dataset: string; segments: SegmentRow[]; fields: CatalogField[]; erased?: ErasureTarget },
 ): Promise<boolean> {
   const { dataset, segments, fields, erased } = input;
   const id = uuidv7();
-  const folder = folderOf(deps.config.dataDir, orgId);
+  const folder = logFolderPath(deps.config.dataDir, orgId);
   const path = join(dataset, `${id}.parquet`);
   const target = join(folder, path);
   const files = segments.map((segment) => ({

@@ -1,26 +1,26 @@
-import { literal, pointer } from '../engine/sql-text.ts';
+import { quoteLiteral, jsonPointer } from '../engine/sql-text.ts';
 import { textFiles, type SegmentFile } from '../engine/table-sql.ts';
-import type { Field } from '../catalog/catalog.ts';
+import type { CatalogField } from '../catalog/catalog.ts';
 
 /** A value to be taken out of the events that hold it under a dotted name. */
-export type Erased = { field: string; value: string };
+export type ErasureTarget = { field: string; value: string };
 
 /** What stands in place of an erased value. */
 export const erasedMark = '[erased]';
 
 /** The condition on `_event` that it holds the value under that name, as a key with the dots or as a path. */
-export function holdsSql({ field, value }: Erased): string {
-  const at = (keys: string[]): string => `json_extract_string(_event, ${literal(pointer(keys))})`;
-  return `coalesce(${at([field])}, ${at(field.split('.'))}) = ${literal(value)}`;
+export function containsValueSql({ field, value }: ErasureTarget): string {
+  const at = (keys: string[]): string => `json_extract_string(_event, ${quoteLiteral(jsonPointer(keys))})`;
+  return `coalesce(${at([field])}, ${at(field.split('.'))}) = ${quoteLiteral(value)}`;
 }
 
-function erasing(from: string, erased: Erased): string {
+function erasing(from: string, erased: ErasureTarget): string {
   const inJson = JSON.stringify(erased.value).slice(1, -1);
   const spellings = [...new Set([inJson, erased.value, inJson.replaceAll('/', '\\/')])];
   const without = (text: string): string =>
-    spellings.reduce((inner, one) => `replace(${inner}, ${literal(one)}, ${literal(erasedMark)})`, text);
+    spellings.reduce((inner, one) => `replace(${inner}, ${quoteLiteral(one)}, ${quoteLiteral(erasedMark)})`, text);
   const when = (text: string): string =>
-    `CASE WHEN ${holdsSql(erased)} THEN ${without(`CAST(${text} AS VARCHAR)`)} ELSE CAST(${text} AS VARCHAR) END`;
+    `CASE WHEN ${containsValueSql(erased)} THEN ${without(`CAST(${text} AS VARCHAR)`)} ELSE CAST(${text} AS VARCHAR) END`;
   return `SELECT ${when('_id')} AS _id, _time, _ingested, ${when('_event')} AS _event FROM (${from})`;
 }
 
@@ -28,16 +28,21 @@ function erasing(from: string, erased: Erased): string {
  * The statement that writes segments into one Parquet file: id, time, publication, event, and the text of each catalogued column as c0, c1 …
  * Columns are kept as texts, since their types may still widen.
  */
-export function compactSql(files: SegmentFile[], fields: Field[], target: string, erased?: Erased): string {
+export function compactSql(
+  files: SegmentFile[],
+  fields: CatalogField[],
+  target: string,
+  erased?: ErasureTarget,
+): string {
   const keys = fields.flatMap((field) => field.keys);
   const at = new Map(keys.map((key, index) => [key, index + 1]));
   const columns = fields.map(
     (field, position) => `coalesce(${field.keys.map((key) => `l[${at.get(key)}]`).join(', ')}) AS c${position}`,
   );
-  const pointers = keys.map((key) => literal(pointer([key]))).join(', ');
+  const pointers = keys.map((key) => quoteLiteral(jsonPointer([key]))).join(', ');
   const list = ['_id', '_time', '_ingested', '_event', ...columns].join(', ');
   const texts = keys.length > 0 ? `json_extract_string(_event, [${pointers}])` : 'NULL';
-  return `COPY (SELECT ${list} FROM (SELECT *, ${texts} AS l FROM (${erased ? erasing(sources(files), erased) : sources(files)}))) TO ${literal(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20000)`;
+  return `COPY (SELECT ${list} FROM (SELECT *, ${texts} AS l FROM (${erased ? erasing(sources(files), erased) : sources(files)}))) TO ${quoteLiteral(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20000)`;
 }
 
 function sources(files: SegmentFile[]): string {
@@ -45,7 +50,7 @@ function sources(files: SegmentFile[]): string {
     .map((file) =>
       file.format === 'text'
         ? `SELECT i AS _id, make_timestamp(t) AS _time, make_timestamp(${file.ingestedMs * 1000}) AS _ingested, e AS _event FROM ${textFiles([file])}`
-        : `SELECT _id, _time, _ingested, _event FROM read_parquet(${literal(file.path)})`,
+        : `SELECT _id, _time, _ingested, _event FROM read_parquet(${quoteLiteral(file.path)})`,
     )
     .join('\nUNION ALL\n');
 }

@@ -1,24 +1,24 @@
 import { sql } from 'kysely';
-import { row, rows, type Tx } from '../../../platform/db/db.ts';
-import { orgId, type OrgId } from '../../../platform/lib/org-id.ts';
+import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
+import { toOrgId, type OrgId } from '../../../platform/lib/org-id.ts';
 import type { SegmentRow } from './segments.store.ts';
 
 /** Bounds of the file that is made; a segment of half of that is small no more. */
 export type CompactLimits = { filesMin: number; filesMax: number; bytesMax: number; rowsMax: number };
 
 /** A dataset whose small segments are many enough to be worth one file. */
-export async function findCrowdedAcrossOrgs(
+export async function findFragmentedDatasetAcrossOrgs(
   tx: Tx,
   limits: CompactLimits,
 ): Promise<{ orgId: OrgId; dataset: string; history: boolean } | undefined> {
-  const found = await row<{ organization_id: string; dataset: string; history: boolean }>(
+  const found = await queryRow<{ organization_id: string; dataset: string; history: boolean }>(
     tx,
     sql<{ organization_id: string; dataset: string; history: boolean }>`
       select organization_id, dataset, history from segments
       where replaced_at is null and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
       group by organization_id, dataset, history having count(*) >= ${limits.filesMin} order by count(*) desc limit 1`,
   );
-  return found && { orgId: orgId(found.organization_id), dataset: found.dataset, history: found.history };
+  return found && { orgId: toOrgId(found.organization_id), dataset: found.dataset, history: found.history };
 }
 
 /** The oldest small segments of a dataset, up to the bounds of one file. */
@@ -28,7 +28,7 @@ export async function listSmallSegments(
   input: { dataset: string; history: boolean; limits: CompactLimits },
 ): Promise<SegmentRow[]> {
   const { dataset, history, limits } = input;
-  const found = await rows<SegmentRow>(
+  const found = await queryRows<SegmentRow>(
     tx,
     sql<SegmentRow>`
       select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
@@ -42,7 +42,7 @@ export async function listSmallSegments(
   );
 }
 
-export type Replacement = { id: string; path: string; bytes: number; columns: number; ids: string[] };
+export type SegmentReplacement = { id: string; path: string; bytes: number; columns: number; ids: string[] };
 
 /**
  * Puts one file in the place of those it was made of, in one statement: a query sees either all of them or the one.
@@ -51,9 +51,9 @@ export type Replacement = { id: string; path: string; bytes: number; columns: nu
 export async function replaceSegments(
   tx: Tx,
   orgId: OrgId,
-  { id, path, bytes, columns, ids }: Replacement,
+  { id, path, bytes, columns, ids }: SegmentReplacement,
 ): Promise<boolean> {
-  const found = await rows<{ id: string }>(
+  const found = await queryRows<{ id: string }>(
     tx,
     sql<{ id: string }>`
       select id from segments where organization_id = ${orgId} and id = any(${ids}::uuid[]) and replaced_at is null order by id for update`,
@@ -76,12 +76,12 @@ export async function listReplacedAcrossOrgs(
   tx: Tx,
   graceMs: number,
 ): Promise<{ orgId: OrgId; id: string; path: string }[]> {
-  const found = await rows<{ organization_id: string; id: string; path: string }>(
+  const found = await queryRows<{ organization_id: string; id: string; path: string }>(
     tx,
     sql<{ organization_id: string; id: string; path: string }>`
       select organization_id, id, path from segments where replaced_at < now() - ${graceMs} * interval '1 millisecond' order by replaced_at limit 500`,
   );
-  return found.map((segment) => ({ orgId: orgId(segment.organization_id), id: segment.id, path: segment.path }));
+  return found.map((segment) => ({ orgId: toOrgId(segment.organization_id), id: segment.id, path: segment.path }));
 }
 
 export async function deleteSegmentAcrossOrgs(tx: Tx, orgId: OrgId, id: string): Promise<void> {
@@ -92,7 +92,7 @@ export async function deleteSegmentAcrossOrgs(tx: Tx, orgId: OrgId, id: string):
 
 /** Which of these files of an organization are listed. */
 export async function findListedPaths(tx: Tx, orgId: OrgId, paths: string[]): Promise<Set<string>> {
-  const found = await rows<{ path: string }>(
+  const found = await queryRows<{ path: string }>(
     tx,
     sql<{ path: string }>`select path from segments where organization_id = ${orgId} and path = any(${paths}::text[])`,
   );

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
 
 /** Takes segments of events ingested before then off the list; their files go with the next cleaning. Answers how many. */
-export async function forgetLogsAcrossOrgs(tx: Tx, before: Date): Promise<number> {
+export async function expireSegmentsAcrossOrgs(tx: Tx, before: Date): Promise<number> {
   await sql`delete from log_batches where received_at < ${before}`.execute(tx);
   const { numAffectedRows } =
     await sql`update segments set replaced_at = now() where replaced_at is null and ingested_to < ${before}`.execute(

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { row, rows, type Tx } from '../../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 
 export type SegmentRow = {
@@ -28,7 +28,7 @@ export async function listSegments(
   datasets: string[],
   filter: SegmentFilter,
 ): Promise<SegmentRow[]> {
-  return rows<SegmentRow>(
+  return queryRows<SegmentRow>(
     tx,
     sql<SegmentRow>`
       select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
@@ -39,7 +39,7 @@ export async function listSegments(
 
 /** Whether these datasets have a listed segment that may hold a row within the filter. */
 export async function hasSegments(tx: Tx, orgId: OrgId, datasets: string[], filter: SegmentFilter): Promise<boolean> {
-  const found = await row(
+  const found = await queryRow(
     tx,
     sql<{ one: number }>`select 1 as one from segments
       where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${boundsOf(filter)} limit 1`,
@@ -54,7 +54,7 @@ export async function findFirstEventAt(
   datasets: string[],
   ingestedBefore: Date,
 ): Promise<Date | null> {
-  const found = await row(
+  const found = await queryRow(
     tx,
     sql<{ at: Date | null }>`select min(time_from) as at from segments
       where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null
@@ -76,13 +76,13 @@ function boundsOf(filter: SegmentFilter): ReturnType<typeof sql> {
   }
 }
 
-export type StateRow = { name: string; events: number; version: number };
+export type DatasetState = { name: string; events: number; version: number };
 
 /** What is known of these datasets; those that no one sent are missing or have no events. */
-export async function findDatasets(tx: Tx, orgId: OrgId, names: string[]): Promise<StateRow[]> {
-  return rows<StateRow>(
+export async function findDatasetStates(tx: Tx, orgId: OrgId, names: string[]): Promise<DatasetState[]> {
+  return queryRows<DatasetState>(
     tx,
-    sql<StateRow>`
+    sql<DatasetState>`
       select name, events, catalogue_version as version
       from datasets where organization_id = ${orgId} and name = any(${names}::text[])`,
   );
@@ -90,7 +90,7 @@ export async function findDatasets(tx: Tx, orgId: OrgId, names: string[]): Promi
 
 /** Names of datasets that have an event. */
 export async function listDatasetNames(tx: Tx, orgId: OrgId): Promise<string[]> {
-  const found = await rows<{ name: string }>(
+  const found = await queryRows<{ name: string }>(
     tx,
     sql<{ name: string }>`select name from datasets where organization_id = ${orgId} and events > 0 order by name`,
   );

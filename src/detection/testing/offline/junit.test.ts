@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { TestResult } from '../testing.schema.ts';
-import { junitOf } from './junit.ts';
+import { renderJunit } from './junit.ts';
 
 const at = new Date('2026-01-05T08:00:00Z');
 const one: TestResult = {
@@ -15,7 +15,7 @@ const one: TestResult = {
   ms: 1234,
 };
 const write = (file: string, given: Partial<TestResult>): string =>
-  junitOf(
+  renderJunit(
     [
       {
         file,

@@ -1,12 +1,12 @@
-import { wrongWith } from '../run-test-set.ts';
+import { describeMismatch } from '../run-test-set.ts';
 import type { TestResult } from '../testing.schema.ts';
-import type { FileResult } from './test-folder.ts';
+import type { FileResult } from './run-folder-tests.ts';
 
 /**
  * The results as JUnit XML, a suite a file, in the shape that CI servers read (testmoapp/junitxml, the schema of Jenkins' xUnit plugin):
  * what came out wrong is a failure, what could not run an error. Times in seconds.
  */
-export function junitOf(results: readonly FileResult[], at: Date): string {
+export function renderJunit(results: readonly FileResult[], at: Date): string {
   const all = results.flatMap(({ run }) => run.results);
   const suites = results.map(({ file, run }) => [
     `  <testsuite${attributes({ name: file, ...countsOf(run.results), skipped: 0, timestamp: at.toISOString().slice(0, 19) })}>`,
@@ -39,7 +39,7 @@ function caseOf(file: string, result: TestResult): string[] {
   const head = `    <testcase${attributes({ name: result.name, classname: file.replace(/\.ya?ml$/i, ''), time: seconds(result.ms) })}`;
   if (result.passed) return [`${head}/>`];
   const kind = result.error === null ? 'failure' : 'error';
-  const message = wrongWith(result);
+  const message = describeMismatch(result);
   const { expected, found } = result;
   const text = result.error ?? `expected: ${JSON.stringify(expected)}\nfound: ${JSON.stringify(found)}`;
   return [`${head}><${kind}${attributes({ message, type: kind })}>${escaped(text)}</${kind}></testcase>`];

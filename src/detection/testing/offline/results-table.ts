@@ -1,10 +1,10 @@
-import { wrongWith } from '../run-test-set.ts';
-import type { FileResult } from './test-folder.ts';
+import { describeMismatch } from '../run-test-set.ts';
+import type { FileResult } from './run-folder-tests.ts';
 
 const nameMax = 60;
 
 /** The results for people: a line a case, what is wrong with it below, and a sum. `untested`: files without a case. */
-export function tableOf(results: readonly FileResult[], untested: readonly string[], ms: number): string {
+export function renderResultsTable(results: readonly FileResult[], untested: readonly string[], ms: number): string {
   const rows = results.flatMap(({ file, run }) => run.results.map((result) => ({ file, result })));
   const fileWidth = Math.max(0, ...rows.map(({ file }) => file.length));
   const nameWidth = Math.min(nameMax, Math.max(0, ...rows.map(({ result }) => result.name.length)));
@@ -12,7 +12,7 @@ export function tableOf(results: readonly FileResult[], untested: readonly strin
     ...run.results.flatMap((result) => {
       const { passed, name } = result;
       const head = `${passed ? 'ok  ' : 'FAIL'}  ${file.padEnd(fileWidth)}  ${inLine(name).padEnd(nameWidth)}  ${result.ms.toFixed(0).padStart(5)} ms`;
-      return passed ? [head] : [head, `      ${inLine(wrongWith(result))}`];
+      return passed ? [head] : [head, `      ${inLine(describeMismatch(result))}`];
     }),
     ...(run.queryTested
       ? []

@@ -3,12 +3,12 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
 import { noConnectionTo } from '../siem/siem-failures.ts';
-import { connectorOf } from './validate-settings.ts';
+import { getConnector } from './validate-settings.ts';
 import { unseal } from './seal-credentials.ts';
-import { resolveConnection, type ConnectionRef, type ConnectionRow } from './connections.store.ts';
+import { resolveConnection, type ConnectionSelector, type ConnectionRow } from './connections.store.ts';
 
 /** The connection that a detection asks. With a transaction it is looked up there. Throws a SiemError, blame author, where there is none. */
-export type ConnectionFor = (orgId: OrgId, ref: ConnectionRef, tx?: Tx) => Promise<SiemConnection>;
+export type ConnectionFor = (orgId: OrgId, ref: ConnectionSelector, tx?: Tx) => Promise<SiemConnection>;
 
 type ConnectDeps = {
   db: Db;
@@ -25,14 +25,14 @@ export function createConnectionFor({ db, secrets, fetchAllow, local }: ConnectD
   const known = new Map<string, SiemConnection>();
   const open = (row: ConnectionRow): SiemConnection => {
     const key = `${row.organization_id}/${row.id}/${row.updated_at.toISOString()}`;
-    const found = known.get(key) ?? connectRow(row, unseal(secrets, row), fetchAllow);
+    const found = known.get(key) ?? openConnection(row, unseal(secrets, row), fetchAllow);
     known.delete(key);
     known.set(key, found);
     if (known.size > knownMax) known.delete(known.keys().next().value!);
     return found;
   };
   return async (orgId, ref, tx) => {
-    if (isLocal(orgId, ref)) return local(orgId);
+    if (isLocalStore(orgId, ref)) return local(orgId);
     const find = (on: Tx) => resolveConnection(on, orgId, ref);
     const row = await (tx ? find(tx) : inOrg(db, orgId, find));
     if (!row) throw noConnection(ref);
@@ -41,12 +41,12 @@ export function createConnectionFor({ db, secrets, fetchAllow, local }: ConnectD
 }
 
 /** The embedded store has the organization's own id. */
-export const isLocal = (orgId: OrgId, { connectionId, siemType }: ConnectionRef): boolean =>
+export const isLocalStore = (orgId: OrgId, { connectionId, siemType }: ConnectionSelector): boolean =>
   connectionId === orgId || (connectionId === null && (siemType === null || siemType.toLowerCase() === 'local'));
 
 /** A stored connection, ready to be asked. */
-export function connectRow(row: ConnectionRow, credentials: unknown, allow: readonly string[]): SiemConnection {
-  const connector = connectorOf(row.kind);
+export function openConnection(row: ConnectionRow, credentials: unknown, allow: readonly string[]): SiemConnection {
+  const connector = getConnector(row.kind);
   const settings = connector.settings.parse(JSON.parse(row.settings));
   return {
     id: row.id,
@@ -57,7 +57,7 @@ export function connectRow(row: ConnectionRow, credentials: unknown, allow: read
   };
 }
 
-function noConnection({ connectionId, siemType }: ConnectionRef): SiemError {
+function noConnection({ connectionId, siemType }: ConnectionSelector): SiemError {
   const message = connectionId === null ? noConnectionTo(siemType) : `There is no connection ${connectionId}.`;
   return new SiemError({ kind: 'no_connection', blame: 'author', retryable: false, message });
 }

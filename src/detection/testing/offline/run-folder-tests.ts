@@ -5,24 +5,24 @@ import {
   testsOf,
   type Fields,
 } from '../../as-code/detection-fields-file.ts';
-import type { CreateDetection } from '../../detections/record/detection-input.ts';
-import { definitionOf } from '../../detections/record/new-detection.ts';
+import type { CreateDetection } from '../../detections/record/detection-input.schema.ts';
+import { buildDefinition } from '../../detections/record/new-detection.ts';
 import type { TestSet } from '../../detections/test-cases/test-cases.schema.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
-import { orgId } from '../../../platform/lib/org-id.ts';
+import { toOrgId } from '../../../platform/lib/org-id.ts';
 import { createEngine } from '../../logs/engine/engine.ts';
-import type { GivenColumns } from '../../logs/query/fixture-store.ts';
-import { folderOf } from '../../logs/log-deps.ts';
-import { datasetsOfTests, type CaseDeps, type Tested } from '../run-test-case.ts';
+import type { FieldsByDataset } from '../../logs/query/fixture-store.ts';
+import { logFolderPath } from '../../logs/log-folder.ts';
+import { findTestDatasets, type TestCaseDeps, type TestSubject } from '../run-test-case.ts';
 import type { TestRun } from '../testing.schema.ts';
-import { columnsOfCase, runTestSet, standsForRows, testedBy } from '../run-test-set.ts';
+import { addCaseFields, runTestSet, hasForeignQuery, withLocalQuery } from '../run-test-set.ts';
 
 /** What became of the test cases of one file. */
 export type FileResult = { file: string; run: TestRun };
 
-type Ready = { file: string; tested: Tested; set: TestSet };
+type Ready = { file: string; tested: TestSubject; set: TestSet };
 
-const organization = orgId('00000000-0000-7000-8000-000000000000');
+const organization = toOrgId('00000000-0000-7000-8000-000000000000');
 /** Detections under test at the same time: as many as one engine works at. */
 const atOnce = 2;
 
@@ -30,13 +30,13 @@ const atOnce = 2;
  * Runs the test cases of all files, in the order of the files, with one engine and no service. `dataDir` is emptied by the caller. A dataset
  * has the columns that any test of the folder shows. Throws a BadFile for what the service would refuse.
  */
-export async function testFolder(
+export async function runFolderTests(
   files: readonly DetectionFile[],
   { dataDir, now }: { dataDir: string; now: Date },
 ): Promise<FileResult[]> {
   const ready = readyOf(files, now);
-  const engine = createEngine({ directoryOf: (id) => folderOf(dataDir, id) });
-  const deps: CaseDeps = { engine, config: { dataDir }, clock: () => now };
+  const engine = createEngine({ directoryOf: (id) => logFolderPath(dataDir, id) });
+  const deps: TestCaseDeps = { engine, config: { dataDir }, clock: () => now };
   try {
     const columns = await columnsOfAll(deps, ready);
     const results: FileResult[] = [];
@@ -44,7 +44,7 @@ export async function testFolder(
     const work = async (): Promise<void> => {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
         const [index, { file, tested, set }] = next;
-        const columnsOf = (): Promise<GivenColumns> => Promise.resolve(columns);
+        const columnsOf = (): Promise<FieldsByDataset> => Promise.resolve(columns);
         results[index] = { file, run: await runTestSet(deps, tested, set, { columnsOf }) };
       }
     };
@@ -60,7 +60,7 @@ function readyOf(files: readonly DetectionFile[], now: Date): Ready[] {
   const ready = files.flatMap((file): Ready[] => {
     const set = testsOf(file.fields);
     try {
-      const definition = definitionOf({ orgId: organization }, inputOf(file.fields), now);
+      const definition = buildDefinition({ orgId: organization }, inputOf(file.fields), now);
       const tested = { orgId: organization, detectionId: organization, definition };
       return set.tests.length === 0 ? [] : [{ file: file.name, tested, set }];
     } catch (error) {
@@ -80,18 +80,18 @@ function inputOf(fields: Fields): CreateDetection {
   return input as CreateDetection;
 }
 
-async function columnsOfAll(deps: CaseDeps, ready: readonly Ready[]): Promise<GivenColumns> {
-  let columns: GivenColumns = new Map();
+async function columnsOfAll(deps: TestCaseDeps, ready: readonly Ready[]): Promise<FieldsByDataset> {
+  let columns: FieldsByDataset = new Map();
   for (const { tested, set } of ready) {
-    if (standsForRows(tested, set)) continue;
-    const { orgId, definition } = testedBy(tested, set);
+    if (hasForeignQuery(tested, set)) continue;
+    const { orgId, definition } = withLocalQuery(tested, set);
     // A query that cannot be read fails its own cases.
-    const datasets = await datasetsOfTests(
+    const datasets = await findTestDatasets(
       deps,
       { orgId, definition, isForeign: false },
       AbortSignal.timeout(10_000),
     ).catch(() => []);
-    for (const test of set.tests) columns = columnsOfCase(columns, test, datasets);
+    for (const test of set.tests) columns = addCaseFields(columns, test, datasets);
   }
   return columns;
 }

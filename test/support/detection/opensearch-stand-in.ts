@@ -1,6 +1,6 @@
 import { startStandIn } from './siem-stand-in.ts';
 
-export type TestSiem = {
+export type OpenSearchStandIn = {
   url: string;
   /** How many requests have come. */
   asked: () => number;
@@ -9,7 +9,7 @@ export type TestSiem = {
 };
 
 /** An OpenSearch that holds one row in every window, knows the rename of its only field, and can be down. Over real HTTP, in the words of its PPL endpoint. */
-export async function startSiem(): Promise<TestSiem> {
+export async function startOpenSearch(): Promise<OpenSearchStandIn> {
   let status: number | 'hang' | null = 200;
   let onlyQueries = false;
   const standIn = await startStandIn(({ body }) => {

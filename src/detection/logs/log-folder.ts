@@ -8,6 +8,6 @@ export type LogDeps = { db: Db; clock: Clock; config: { dataDir: string } };
 export type SearchDeps = LogDeps & { engine: LogEngine };
 
 /** The folder of an organization's events: nothing of another organization lies below it. */
-export function folderOf(dataDir: string, orgId: string): string {
+export function logFolderPath(dataDir: string, orgId: string): string {
   return join(dataDir, 'logs', orgId);
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { QueryWindow } from '../../siem/connector.ts';
-import type { Part, SegmentFile } from '../engine/table-sql.ts';
+import type { FileScan, SegmentFile } from '../engine/table-sql.ts';
 import type { SegmentFilter, SegmentRow } from '../storage/segments.store.ts';
 
 /** Events ingested later than this never were, as far as a query on event time goes that names no bound. */
@@ -20,7 +20,7 @@ export function historyFilter(window: QueryWindow): SegmentFilter {
 }
 
 /** The files of a filter's segments with the bounds on their rows. What was loaded as history lies before a window by its own time. */
-export function partsOf(filter: SegmentFilter, segments: SegmentRow[], folder: string): Part[] {
+export function planScans(filter: SegmentFilter, segments: SegmentRow[], folder: string): FileScan[] {
   const files = (history: boolean | undefined): SegmentFile[] =>
     segments
       .filter((segment) => history === undefined || segment.history === history)

@@ -61,7 +61,7 @@ test("the detection's model judges its test cases within the budgets, and the an
   await refused.org.call('PUT', refused.url, { tests: four });
   const { body: over } = await refused.org.call('POST', `${refused.url}/run`);
   expect(over.passed).toBe(false);
-  expect(over.results[3].error).toBe('The budget of 250 tokens of a run is used up.');
+  expect(over.results[3].error).toBe('The budget of 250 tokens per run is used up.');
 });
 
 test("a detection's own budget goes before that of its alias", async () => {
@@ -72,7 +72,7 @@ test("a detection's own budget goes before that of its alias", async () => {
   expect(body.results.map(({ error }: { error: string | null }) => error)).toEqual([
     null,
     null,
-    'The budget of 130 tokens of a run is used up.',
+    'The budget of 130 tokens per run is used up.',
   ]);
 });
 
