@@ -1,4 +1,4 @@
-/** The closed set of error codes. A code is stable: clients branch on it. The status is the HTTP answer. */
+/** The closed set of error codes with their HTTP status. Codes are stable: clients branch on them. */
 const statusByCode = {
   malformed_json: 400,
   validation_failed: 400,
@@ -22,36 +22,35 @@ const statusByCode = {
 
 export type ErrorCode = keyof typeof statusByCode;
 
-/** One thing wrong with the input: `pointer` is a JSON pointer into the body, or `query/name`, or `path/name`. */
+/** One problem with the input. `pointer` is a JSON pointer into the body, or `query/name`, `path/name` or `header/name`. */
 export type FieldError = { pointer: string; code: string; detail: string };
+
+type AppErrorOptions = { errors?: FieldError[]; headers?: Record<string, string> };
 
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly errors: FieldError[] | undefined;
   readonly headers: Record<string, string>;
-  constructor(code: ErrorCode, detail: string, more: { errors?: FieldError[]; headers?: Record<string, string> } = {}) {
+  constructor(code: ErrorCode, detail: string, options: AppErrorOptions = {}) {
     super(detail);
     this.code = code;
     this.status = statusByCode[code];
-    this.errors = more.errors;
-    this.headers = more.headers ?? {};
+    this.errors = options.errors;
+    this.headers = options.headers ?? {};
   }
 }
 
-/** Makes the error that the HTTP layer renders as `application/problem+json`; `detail` is shown to the caller. */
-export function appError(
-  code: ErrorCode,
-  detail: string,
-  more?: { errors?: FieldError[]; headers?: Record<string, string> },
-): AppError {
-  return new AppError(code, detail, more);
+/** Returns the error that the HTTP layer renders as `application/problem+json`. `detail` is shown to the caller. */
+export function appError(code: ErrorCode, detail: string, options?: AppErrorOptions): AppError {
+  return new AppError(code, detail, options);
 }
 
-/** A 400 about one field: `pointer` as in `FieldError`, `code` snake_case. */
+/** Returns a 400 about one field. `code` is snake_case. */
 export function fieldError(pointer: string, code: string, detail: string): AppError {
   return appError('validation_failed', detail, { errors: [{ pointer, code, detail }] });
 }
 
-/** What a schema says of a value, in words of ours where there is none. */
-export const wordsOf = (message: string): string => (message.endsWith('received undefined') ? 'is missing' : message);
+/** Returns the message of a schema issue, replacing zod's wording for a missing value. */
+export const describeIssue = (message: string): string =>
+  message.endsWith('received undefined') ? 'is missing' : message;

@@ -12,6 +12,6 @@ test.each([
   ['2026-02-30T00:00:00Z', false],
   ['2026-03-02', false],
   ['yesterday', false],
-])('%s: %s', (text, expected) => {
+])('isInstant(%s) is %s', (text, expected) => {
   expect(isInstant(text)).toBe(expected);
 });

@@ -2,7 +2,7 @@ import { pino, type Logger as PinoLogger } from 'pino';
 
 export type Logger = PinoLogger;
 
-/** Structured lines on stderr, so that stdout stays for what a command answers. Keys and secrets are cut wherever they stand. */
+/** Creates a logger that writes JSON lines to stderr, leaving stdout to command output. Keys and secrets are redacted. */
 export function createLogger(level: string): Logger {
   return pino(
     {

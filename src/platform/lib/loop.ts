@@ -6,10 +6,10 @@ export type LoopOptions = { name: string; idleMs: number; signal: AbortSignal; l
 const errorPauseMaxMs = 30_000;
 
 /**
- * Calls `step` until the signal ends it: again at once while it answers true (there was work), after `idleMs` when it
- * answers false, and with a growing pause while it throws. A loop never ends by an error.
+ * Calls `step` until the signal aborts: immediately again after it returned true (there was work), after `idleMs` when it
+ * returned false, and with a growing pause while it throws. Errors never end the loop.
  */
-export async function loop({ name, idleMs, signal, log }: LoopOptions, step: () => Promise<boolean>): Promise<void> {
+export async function runLoop({ name, idleMs, signal, log }: LoopOptions, step: () => Promise<boolean>): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
     let pauseMs = 0;

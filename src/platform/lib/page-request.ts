@@ -1,55 +1,59 @@
 import { z } from 'zod';
 import { fieldError } from './errors.ts';
 import { isInstant } from './instant.ts';
-import { text } from './text/bounded-text.ts';
+import { boundedString } from './text/bounded-text.ts';
 
-/** The query of every list that interface.md does not fix: `limit` 1-200 and an opaque `cursor`. */
+/** The query of every paged list: `limit` 1-200 and an opaque `cursor`. Lists with `page` and `perPage` do not use it. */
 export const PageQuery = z.object({
   limit: z
     .string()
     .regex(/^\d{1,3}$/, 'must be a whole number from 1 to 200')
     .optional(),
-  cursor: text({ max: 500 }).optional(),
+  cursor: boundedString({ max: 500 }).optional(),
 });
 export type PageQuery = z.infer<typeof PageQuery>;
 
-/** Where a page ends: the time and id of its last row. */
-export type Mark = { at: Date; id: string };
+/** The end of a page: the time and id of its last row. */
+export type PageCursor = { at: Date; id: string };
 
-export type PageRequest = { limit: number; after: Mark | null };
+export type PageRequest = { limit: number; after: PageCursor | null };
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Of lists whose marks are no UUIDs. */
-export const plainMark = /^\w{1,100}$/;
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** The id pattern of lists whose ids are not UUIDs. */
+export const plainIdPattern = /^\w{1,100}$/;
 
-/** Reads limit and cursor. Throws a 400 that names the one that is wrong: `idForm` is what a mark's id looks like. */
-export function pageRequest(query: PageQuery, idForm = uuid): PageRequest {
+/** Validates limit and cursor. `idPattern` is the form of a row's id. Throws a 400 that points to the invalid parameter. */
+export function readPageRequest(query: PageQuery, idPattern = uuidPattern): PageRequest {
   const limit = query.limit === undefined ? 50 : Number(query.limit);
   if (limit < 1 || limit > 200)
     throw fieldError('query/limit', 'out_of_range', 'limit must be a whole number from 1 to 200.');
-  return { limit, after: query.cursor === undefined ? null : cursorMark(query.cursor, idForm) };
+  return { limit, after: query.cursor === undefined ? null : readCursor(query.cursor, idPattern) };
 }
 
-function cursorMark(cursor: string, idForm: RegExp): Mark {
-  const mark = readMark(cursor, idForm);
-  if (!mark)
-    throw fieldError('query/cursor', 'invalid_cursor', 'cursor must be a nextCursor that an earlier page gave.');
-  return mark;
+function readCursor(text: string, idPattern: RegExp): PageCursor {
+  const cursor = decodeCursor(text, idPattern);
+  if (!cursor) throw fieldError('query/cursor', 'invalid_cursor', 'cursor must be the nextCursor of an earlier page.');
+  return cursor;
 }
 
-/** A mark as an opaque word for an address. */
-export const markText = ({ at, id }: Mark): string => Buffer.from(`${at.toISOString()} ${id}`).toString('base64url');
+/** Encodes a cursor as opaque base64url text. */
+export const encodeCursor = ({ at, id }: PageCursor): string =>
+  Buffer.from(`${at.toISOString()} ${id}`).toString('base64url');
 
-/** The mark that such a word stands for; undefined for one that was made up. */
-export function readMark(text: string, idForm = uuid): Mark | undefined {
+/** Decodes a cursor. Returns undefined if the text is not a valid cursor. */
+export function decodeCursor(text: string, idPattern = uuidPattern): PageCursor | undefined {
   const [at = '', id = ''] = Buffer.from(text, 'base64url').toString().split(' ');
-  return isInstant(at) && idForm.test(id) ? { at: new Date(at), id } : undefined;
+  return isInstant(at) && idPattern.test(id) ? { at: new Date(at), id } : undefined;
 }
 
-/** Cuts `found` (fetched with limit + 1, newest first) to the page and names the next one. */
-export function pageOf<T>(found: T[], limit: number, mark: (row: T) => Mark): { page: T[]; nextCursor: string | null } {
-  const page = found.slice(0, limit);
+/** Cuts rows, fetched with limit + 1, to one page. `nextCursor` is null on the last page. */
+export function toPage<T>(
+  rows: T[],
+  limit: number,
+  cursorOf: (row: T) => PageCursor,
+): { page: T[]; nextCursor: string | null } {
+  const page = rows.slice(0, limit);
   const last = page.at(-1);
-  if (found.length <= limit || last === undefined) return { page, nextCursor: null };
-  return { page, nextCursor: markText(mark(last)) };
+  if (rows.length <= limit || last === undefined) return { page, nextCursor: null };
+  return { page, nextCursor: encodeCursor(cursorOf(last)) };
 }

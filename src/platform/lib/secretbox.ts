@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { appError } from './errors.ts';
 
-/** `context` names what a secret belongs to (organization and record): a sealed text moved to another row does not open there. */
+/** `context` identifies the owner of a secret (organization and record), so a sealed text copied to another row does not open there. */
 export type Secretbox = {
   seal: (text: string, context: string) => Buffer;
-  /** Throws where key or context is another one, or a bit has changed. */
+  /** Throws if the key or the context differs or the sealed bytes were modified. */
   open: (sealed: Buffer, context: string) => string;
 };
 
@@ -15,16 +15,17 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Seals secrets that are stored, with AES-256-GCM. The key comes from the setting; without one from a file of the data directory, which is
- * made on first use, but only where the database stands there too: with a database elsewhere several machines must have the same key.
+ * Seals stored secrets with AES-256-GCM. The key comes from TOCSIN_SECRET_KEY. Without that setting and with the embedded database it
+ * comes from a file in the data directory, created on first use. An external database requires the setting, since several machines
+ * must share the key.
  */
 export function createSecretbox(settings: {
   secretKey: string | undefined;
   dataDir: string;
   databaseUrl: string | undefined;
 }): Secretbox {
-  let known: Buffer | undefined;
-  const key = (): Buffer => (known ??= derive(settings.secretKey ?? keyOfDirectory(settings)));
+  let cachedKey: Buffer | undefined;
+  const key = (): Buffer => (cachedKey ??= deriveKey(settings.secretKey ?? readOrCreateKeyFile(settings)));
   return {
     seal: (text, context) => {
       const nonce = randomBytes(nonceBytes);
@@ -33,7 +34,7 @@ export function createSecretbox(settings: {
       return Buffer.concat([Buffer.of(version), nonce, cipher.getAuthTag(), body]);
     },
     open: (sealed, context) => {
-      if (sealed[0] !== version) throw new Error('a stored secret is of an unknown form');
+      if (sealed[0] !== version) throw new Error('A stored secret has an unknown format.');
       const nonce = sealed.subarray(1, 1 + nonceBytes);
       const tag = sealed.subarray(1 + nonceBytes, 1 + nonceBytes + tagBytes);
       const cipher = createDecipheriv('aes-256-gcm', key(), nonce).setAAD(Buffer.from(context)).setAuthTag(tag);
@@ -41,21 +42,24 @@ export function createSecretbox(settings: {
         const text = cipher.update(sealed.subarray(1 + nonceBytes + tagBytes));
         return Buffer.concat([text, cipher.final()]).toString('utf8');
       } catch (error) {
-        throw new Error('a stored secret does not open: TOCSIN_SECRET_KEY is not the one that sealed it', {
-          cause: error,
-        });
+        throw new Error(
+          'A stored secret cannot be decrypted: TOCSIN_SECRET_KEY differs from the key that encrypted it.',
+          {
+            cause: error,
+          },
+        );
       }
     },
   };
 }
 
-const derive = (text: string): Buffer => Buffer.from(hkdfSync('sha256', text, '', 'tocsin secretbox 1', 32));
+const deriveKey = (text: string): Buffer => Buffer.from(hkdfSync('sha256', text, '', 'tocsin secretbox 1', 32));
 
-function keyOfDirectory({ dataDir, databaseUrl }: { dataDir: string; databaseUrl: string | undefined }): string {
+function readOrCreateKeyFile({ dataDir, databaseUrl }: { dataDir: string; databaseUrl: string | undefined }): string {
   if (databaseUrl !== undefined) {
     throw appError(
       'conflict',
-      'Secrets are stored encrypted: set TOCSIN_SECRET_KEY (at least 32 characters) and start again.',
+      'Stored secrets are encrypted. Set TOCSIN_SECRET_KEY (at least 32 characters) and restart.',
     );
   }
   const path = join(dataDir, 'secret.key');
@@ -66,6 +70,7 @@ function keyOfDirectory({ dataDir, databaseUrl }: { dataDir: string; databaseUrl
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   const text = readFileSync(path, 'utf8').trim();
-  if (text.length < 32) throw new Error(`${path} holds no key; restore it, since what it sealed opens with no other`);
+  if (text.length < 32)
+    throw new Error(`${path} does not contain a key. Restore it: secrets encrypted with it cannot be read without it.`);
   return text;
 }

@@ -7,20 +7,20 @@ export const isZip = (bytes: Buffer): boolean =>
   bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 3 && bytes[3] === 4;
 
 /**
- * The files of a zip archive in memory whose names fit. Names are names only: nothing is written anywhere. What unpacks to more than the
- * archive says is cut there. Throws an Error for an archive that is damaged or beyond its bounds.
+ * Unpacks the wanted files of a zip archive in memory. Names are never used as paths and nothing is written to disk. A file that
+ * unpacks to more than the archive declares is cut off there. Throws an Error if the archive is damaged or exceeds its bounds.
  */
-export function readZip(bytes: Buffer, fits: (name: string) => boolean, bounds: ZipBounds): ZipEntry[] {
+export function readZip(bytes: Buffer, isWanted: (name: string) => boolean, bounds: ZipBounds): ZipEntry[] {
   let [entries, total] = [0, 0];
-  let beyond: string | undefined;
+  let exceeded: string | undefined;
   const filter = ({ name, originalSize }: { name: string; originalSize: number }): boolean => {
-    if (beyond || !fits(name)) return false;
+    if (exceeded || !isWanted(name)) return false;
     entries += 1;
     total += originalSize;
-    if (entries > bounds.entriesMax) beyond = `more than ${bounds.entriesMax} files`;
-    else if (originalSize > bounds.entryMaxBytes) beyond = `a file larger than ${bounds.entryMaxBytes} bytes`;
-    else if (total > bounds.totalMaxBytes) beyond = `more than ${bounds.totalMaxBytes} bytes`;
-    return !beyond;
+    if (entries > bounds.entriesMax) exceeded = `more than ${bounds.entriesMax} files`;
+    else if (originalSize > bounds.entryMaxBytes) exceeded = `a file larger than ${bounds.entryMaxBytes} bytes`;
+    else if (total > bounds.totalMaxBytes) exceeded = `more than ${bounds.totalMaxBytes} bytes`;
+    return !exceeded;
   };
   let files: Record<string, Uint8Array>;
   try {
@@ -28,7 +28,7 @@ export function readZip(bytes: Buffer, fits: (name: string) => boolean, bounds: 
   } catch (error) {
     throw new Error('the archive cannot be unpacked', { cause: error });
   }
-  if (beyond) throw new Error(`the archive holds ${beyond}`);
+  if (exceeded) throw new Error(`the archive contains ${exceeded}`);
   return Object.entries(files).map(([name, content]) => ({
     name,
     bytes: Buffer.from(content.buffer, content.byteOffset, content.byteLength),

@@ -1,7 +1,7 @@
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-const shapes = {
+const fieldShapes = {
   minute: { low: 0, high: 59, names: [] as string[] },
   hour: { low: 0, high: 23, names: [] as string[] },
   'day of month': { low: 1, high: 31, names: [] as string[] },
@@ -9,47 +9,50 @@ const shapes = {
   'day of week': { low: 0, high: 7, names: weekdays },
 };
 
-export type CronFieldName = keyof typeof shapes;
+export type CronFieldName = keyof typeof fieldShapes;
 
-/** The values that a field denotes, and whether it begins with `*`, which is what Vixie cron calls unrestricted. */
-export type CronField = { values: Set<number>; star: boolean };
+/** The values of a field. `isUnrestricted` is Vixie cron's term for a field that begins with `*`. */
+export type CronField = { values: Set<number>; isUnrestricted: boolean };
 
-/** Reads one field of a cron expression. Throws an Error that names the field and the part that is wrong. */
+/** Parses one field of a cron expression. Throws an Error that names the field and the invalid element. */
 export function parseField(name: CronFieldName, text: string): CronField {
   const values = new Set<number>();
-  for (const element of text.split(',')) for (const value of valuesOf(name, element)) values.add(value);
-  return { values, star: text.startsWith('*') };
+  for (const element of text.split(',')) for (const value of parseElement(name, element)) values.add(value);
+  return { values, isUnrestricted: text.startsWith('*') };
 }
 
-function valuesOf(name: CronFieldName, element: string): number[] {
-  const { low, high } = shapes[name];
+function parseElement(name: CronFieldName, element: string): number[] {
+  const { low, high } = fieldShapes[name];
   const match = /^(?:(\*)|([0-9a-z]+)(?:-([0-9a-z]+))?)(?:\/([0-9]+))?$/i.exec(element);
-  if (!match) throw wrong(name, element, 'is not a number, name, range or step');
+  if (!match) throw invalidElement(name, element, 'is not a number, name, range or step');
   const [, star, from, to, step] = match;
-  if (step !== undefined && !star && to === undefined) throw wrong(name, element, 'has a step without a range');
-  const by = step === undefined ? 1 : Number(step);
-  if (by < 1 || by > high) throw wrong(name, element, `has a step that is not within 1-${high}`);
-  const first = star ? low : valueOf(name, from!, element);
-  const last = star ? high : to === undefined ? first : endOf(name, to, element);
-  if (first > last) throw wrong(name, element, 'is a range that runs backwards');
-  const count = Math.floor((last - first) / by) + 1;
-  return Array.from({ length: count }, (_, index) => first + index * by);
+  if (step !== undefined && !star && to === undefined)
+    throw invalidElement(name, element, 'has a step without a range');
+  const stepSize = step === undefined ? 1 : Number(step);
+  if (stepSize < 1 || stepSize > high) throw invalidElement(name, element, `has a step outside 1-${high}`);
+  const [first, last] = star ? [low, high] : parseRange(name, from!, to, element);
+  if (first > last) throw invalidElement(name, element, 'is a range that runs backwards');
+  const count = Math.floor((last - first) / stepSize) + 1;
+  return Array.from({ length: count }, (_, index) => first + index * stepSize);
 }
 
-/** A range that ends on `sun` ends the week: `fri-sun` is 5-7. */
-function endOf(name: CronFieldName, text: string, element: string): number {
-  return name === 'day of week' && text.toLowerCase() === 'sun' ? 7 : valueOf(name, text, element);
+/** Parses a value or a range. `sun` as the end of a range means 7, so `fri-sun` is 5-7. */
+function parseRange(name: CronFieldName, from: string, to: string | undefined, element: string): [number, number] {
+  const first = parseValue(name, from, element);
+  if (to === undefined) return [first, first];
+  const endsOnSunday = name === 'day of week' && to.toLowerCase() === 'sun';
+  return [first, endsOnSunday ? 7 : parseValue(name, to, element)];
 }
 
-function valueOf(name: CronFieldName, text: string, element: string): number {
-  const { low, high, names } = shapes[name];
-  const named = names.indexOf(text.toLowerCase());
-  const value = named >= 0 ? named + low : /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(value)) throw wrong(name, element, 'has a name that does not exist');
-  if (value < low || value > high) throw wrong(name, element, `is outside ${low}-${high}`);
+function parseValue(name: CronFieldName, text: string, element: string): number {
+  const { low, high, names } = fieldShapes[name];
+  const nameIndex = names.indexOf(text.toLowerCase());
+  if (nameIndex < 0 && !/^[0-9]+$/.test(text)) throw invalidElement(name, element, 'has a name that does not exist');
+  const value = nameIndex < 0 ? Number(text) : nameIndex + low;
+  if (value < low || value > high) throw invalidElement(name, element, `is outside ${low}-${high}`);
   return value;
 }
 
-function wrong(name: CronFieldName, element: string, why: string): Error {
-  return new Error(`The ${name} field is wrong: "${element}" ${why}.`);
+function invalidElement(name: CronFieldName, element: string, reason: string): Error {
+  return new Error(`The ${name} field is invalid: "${element}" ${reason}.`);
 }

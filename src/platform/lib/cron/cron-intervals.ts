@@ -1,35 +1,39 @@
-import { longestDistanceMs, parseCron, type Cron } from './cron.ts';
+import { longestIntervalMs, parseCron, type Cron } from './cron.ts';
 
-const kept = new Map<string, { cron: Cron; distanceMs: number | undefined }>();
-const keptMax = 10_000;
+// A pure memo: parsing depends on the text alone, so sharing the entries between callers is safe.
+const parsedCrons = new Map<string, { cron: Cron; intervalMs: number | undefined }>();
+const parsedCronsMax = 10_000;
 const dayMs = 86_400_000;
 
-function entry(text: string): { cron: Cron; distanceMs: number | undefined } {
-  const known = kept.get(text);
+function findOrParse(text: string): { cron: Cron; intervalMs: number | undefined } {
+  const known = parsedCrons.get(text);
   if (known) return known;
-  if (kept.size >= keptMax) kept.delete(kept.keys().next().value!);
-  const made = { cron: parseCron(text), distanceMs: undefined };
-  kept.set(text, made);
-  return made;
+  if (parsedCrons.size >= parsedCronsMax) parsedCrons.delete(parsedCrons.keys().next().value!);
+  const entry = { cron: parseCron(text), intervalMs: undefined };
+  parsedCrons.set(text, entry);
+  return entry;
 }
 
-/** A stored cron, parsed once: thousands of schedules share a few expressions. */
-export const cronOf = (text: string): Cron => entry(text).cron;
+/** Parses a stored cron expression once and caches it: thousands of schedules share a few expressions. */
+export const parseStoredCron = (text: string): Cron => findOrParse(text).cron;
 
-/** The longest distance between neighbouring slots of a stored cron, in milliseconds. */
-export function slotDistanceMs(text: string): number {
-  const found = entry(text);
-  found.distanceMs ??= longestDistanceMs(found.cron);
-  return found.distanceMs;
+/** Returns the longest interval between neighboring slots of a stored cron expression, in milliseconds. */
+export function slotIntervalMs(text: string): number {
+  const entry = findOrParse(text);
+  entry.intervalMs ??= longestIntervalMs(entry.cron);
+  return entry.intervalMs;
 }
 
-/** A bound that costs nothing: no look-back is shorter. To know the distance of slots takes a walk through the calendar. */
-export function lookbackLeastMs(lookbackMinutes: number | null): number {
+/** Returns a lower bound of `lookbackMs` without walking the calendar for the slot interval. */
+export function minLookbackMs(lookbackMinutes: number | null): number {
   return lookbackMinutes === null ? dayMs : lookbackMinutes * 60_000;
 }
 
-/** How long a window may stay unexamined before it becomes a gap: as set, else the larger of 24 h and three times the longest distance. */
+/**
+ * Returns how long a window may stay unexamined before it becomes a gap. The default is the larger of 24 hours and three times
+ * the longest slot interval.
+ */
 export function lookbackMs(cron: string | null, lookbackMinutes: number | null): number {
   if (lookbackMinutes !== null) return lookbackMinutes * 60_000;
-  return cron === null ? dayMs : Math.max(dayMs, 3 * slotDistanceMs(cron));
+  return cron === null ? dayMs : Math.max(dayMs, 3 * slotIntervalMs(cron));
 }

@@ -1,13 +1,13 @@
 import { Cron as Croner } from 'croner';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lastSlot, longestDistanceMs, nextSlot, normaliseCron, parseCron } from './cron.ts';
+import { lastSlot, longestIntervalMs, nextSlot, normalizeCron, parseCron } from './cron.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
 const at = (text: string): Date => new Date(text);
 
-/** An independent reading of one element of a field, for a minute-by-minute walk. */
+/** Evaluates one field independently of the parser, for a minute-by-minute walk. */
 function inField(text: string, low: number, high: number, value: number): boolean {
   return text.split(',').some((element) => {
     const [range, step = '1'] = element.split('/');
@@ -70,7 +70,7 @@ function parsed(text: string): ReturnType<typeof parseCron> | undefined {
 }
 
 describe('slots', () => {
-  test('agree with croner wherever both read an expression alike', () => {
+  test('match croner for every expression that both interpret the same way', () => {
     const expression = fc
       .tuple(minute, plain(0, 23), plain(1, 31), plain(1, 12), plain(0, 7))
       .map((parts) => parts.join(' '));
@@ -88,7 +88,7 @@ describe('slots', () => {
     );
   });
 
-  test('are exactly the minutes that a walk finds', () => {
+  test('match a minute-by-minute walk', () => {
     fc.assert(
       fc.property(anyCron, moment, (text, from) => {
         const cron = parsed(text);
@@ -109,7 +109,7 @@ describe('slots', () => {
     );
   });
 
-  test('last and next meet: the last slot of the next one is itself, and nothing lies between', () => {
+  test('lastSlot and nextSlot are neighbors', () => {
     fc.assert(
       fc.property(anyCron, moment, (text, from) => {
         const cron = parsed(text);
@@ -120,7 +120,7 @@ describe('slots', () => {
         expect(next.getTime()).toBeGreaterThan(from.getTime());
         expect(nextSlot(cron, last)).toEqual(next);
         expect(lastSlot(cron, next)).toEqual(next);
-        expect(next.getTime() - last.getTime()).toBeLessThanOrEqual(longestDistanceMs(cron));
+        expect(next.getTime() - last.getTime()).toBeLessThanOrEqual(longestIntervalMs(cron));
       }),
       { numRuns: 200 },
     );
@@ -137,12 +137,12 @@ describe('slots', () => {
     ['0 0 * * fri-sun', '2026-03-07T00:00:00Z', '2026-03-08T00:00:00Z'],
     ['0 0 1 jan,JUL Mon-Fri/2', '2026-06-30T00:00:00Z', '2026-07-01T00:00:00Z'],
     ['59 23 31 12 *', '2026-12-31T23:59:00Z', '2027-12-31T23:59:00Z'],
-  ])('%s after %s is %s', (text, after, expected) => {
+  ])('the next slot of %s after %s is %s', (text, after, expected) => {
     expect(nextSlot(parseCron(text), at(after))).toEqual(at(expected));
   });
 });
 
-describe('the longest distance', () => {
+describe('longestIntervalMs', () => {
   test.each([
     ['0 * * * *', hour],
     ['0 9-17 * * *', 16 * hour],
@@ -154,12 +154,12 @@ describe('the longest distance', () => {
     ['0 0 31 * *', 61 * day],
     ['0 0 1 1 *', 366 * day],
     ['0 0 29 2 *', 2921 * day],
-  ])('of %s is %d', (text, expected) => {
-    expect(longestDistanceMs(parseCron(text))).toBe(expected);
+  ])('of %s is %d ms', (text, expected) => {
+    expect(longestIntervalMs(parseCron(text))).toBe(expected);
   });
 });
 
-describe('refused', () => {
+describe('parseCron rejects', () => {
   test.each([
     ['', 'five fields'],
     ['* * * *', 'five fields'],
@@ -205,19 +205,19 @@ describe('refused', () => {
     ['0 0 30 2 *', 'never occurs'],
     ['0 0 31 4,6,9,11 *', 'never occurs'],
     [`0 ${'1,'.repeat(300)}1 * * *`, 'at most 500'],
-  ])('%s (%s)', (text, why) => {
-    expect(() => parseCron(text)).toThrow(why);
+  ])('%s (%s)', (text, reason) => {
+    expect(() => parseCron(text)).toThrow(reason);
   });
 });
 
 test.each(['5,5 * * * *', '5-5 * * * *', '05 * * * *', '7-20/30 * * * *', '0-0 0 * * *'])(
-  '%s denotes one minute',
+  '%s selects one minute',
   (text) => {
     expect(parseCron(text).text).toBe(text);
   },
 );
 
-test('outer blanks go, inner runs become one', () => {
-  expect(normaliseCron(' \t0  *\t\t* *   mon-Fri ')).toBe('0 * * * mon-Fri');
+test('removes outer blanks and collapses inner ones', () => {
+  expect(normalizeCron(' \t0  *\t\t* *   mon-Fri ')).toBe('0 * * * mon-Fri');
   expect(parseCron('  0 *  * * *\t').text).toBe('0 * * * *');
 });

@@ -1,6 +1,8 @@
 import { parseField, type CronField } from './cron-field.ts';
 
-/** A schedule in UTC. `minute` is one number: nothing runs more often than hourly. `hours` ascend; days are checked by `matchesDay`. */
+/**
+ * A schedule in UTC. `minute` is a single number because nothing may run more often than hourly. `hours` are in ascending order.
+ */
 export type Cron = {
   text: string;
   minute: number;
@@ -8,56 +10,57 @@ export type Cron = {
   daysOfMonth: ReadonlySet<number>;
   months: ReadonlySet<number>;
   daysOfWeek: ReadonlySet<number>;
-  /** Neither day field begins with `*`: a day that fits one of them is enough (crontab(5) of Vixie cron). */
-  eitherDay: boolean;
+  /** True if neither day field begins with `*`. A day then has to match only one of them (crontab(5) of Vixie cron). */
+  isEitherDayEnough: boolean;
 };
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
-// The calendar repeats after 400 years. Any day of a month on any weekday comes back within 40 of them.
+// The Gregorian calendar repeats every 400 years. Every combination of date and weekday recurs within 40 years.
 const cycleDays = 146_097;
-const farthestDays = 41 * 366;
+const searchDaysMax = 41 * 366;
 const textMax = 500;
 
-/** The text that is kept and shown: outer blanks gone, inner runs made one. */
-export function normaliseCron(text: string): string {
+/** Removes leading and trailing blanks and collapses inner runs of blanks to one space. */
+export function normalizeCron(text: string): string {
   return text.replace(/^[ \t]+|[ \t]+$/g, '').replace(/[ \t]+/g, ' ');
 }
 
 /**
- * Reads five fields as Vixie cron does (crontab(5)): numbers, names of months and weekdays, lists, ranges, steps; Sunday is 0 or 7.
- * Throws an Error whose message says what is wrong: syntax, more than one minute of the hour, or a date that never comes.
+ * Parses five fields as Vixie cron does (crontab(5)): numbers, month and weekday names, lists, ranges and steps. Sunday is 0 or 7.
+ * Throws an Error that explains the problem: invalid syntax, more than one minute of the hour, or a date that never occurs.
  */
 export function parseCron(text: string): Cron {
-  if (text.length > textMax) throw new Error(`A cron expression has at most ${textMax} characters.`);
-  const normal = normaliseCron(text);
-  if (normal.startsWith('@')) throw new Error(`"${normal}" is a macro; write the five fields instead.`);
-  const parts = normal === '' ? [] : normal.split(' ');
+  if (text.length > textMax) throw new Error(`A cron expression may have at most ${textMax} characters.`);
+  const normalized = normalizeCron(text);
+  if (normalized.startsWith('@'))
+    throw new Error(`"${normalized}" is a macro, which is not supported. Write the five fields instead.`);
+  const parts = normalized === '' ? [] : normalized.split(' ');
   if (parts.length !== 5) {
     throw new Error(
-      `A cron expression has five fields (minute, hour, day of month, month, day of week); this one has ${parts.length}.`,
+      `A cron expression must have five fields (minute, hour, day of month, month, day of week). This one has ${parts.length}.`,
     );
   }
-  const [minutes, hours, daysOfMonth, months, weekdays] = fields(parts);
+  const [minutes, hours, daysOfMonth, months, weekdays] = parseFields(parts);
   if (minutes.values.size !== 1) {
     throw new Error(
-      `The minute field must denote exactly one minute (not more often than hourly); "${parts[0]}" denotes ${minutes.values.size}.`,
+      `The minute field must select exactly one minute, because a schedule may not run more often than hourly. "${parts[0]}" selects ${minutes.values.size}.`,
     );
   }
   const cron: Cron = {
-    text: normal,
+    text: normalized,
     minute: [...minutes.values][0]!,
     hours: [...hours.values].toSorted((a, b) => a - b),
     daysOfMonth: daysOfMonth.values,
     months: months.values,
     daysOfWeek: new Set([...weekdays.values].map((day) => day % 7)),
-    eitherDay: !daysOfMonth.star && !weekdays.star,
+    isEitherDayEnough: !daysOfMonth.isUnrestricted && !weekdays.isUnrestricted,
   };
-  if (!nextSlot(cron, new Date(0))) throw new Error(`"${normal}" never occurs.`);
+  if (!nextSlot(cron, new Date(0))) throw new Error(`"${normalized}" never occurs.`);
   return cron;
 }
 
-function fields(parts: string[]): [CronField, CronField, CronField, CronField, CronField] {
+function parseFields(parts: string[]): [CronField, CronField, CronField, CronField, CronField] {
   const [minute, hour, dayOfMonth, month, dayOfWeek] = parts as [string, string, string, string, string];
   return [
     parseField('minute', minute),
@@ -68,10 +71,10 @@ function fields(parts: string[]): [CronField, CronField, CronField, CronField, C
   ];
 }
 
-/** The first slot after `after`; null when none comes within 41 years, that is, never. */
+/** Returns the first slot after `after`, or null if none occurs within 41 years (the schedule never occurs). */
 export function nextSlot(cron: Cron, after: Date): Date | null {
   const first = Math.floor(after.getTime() / dayMs);
-  for (let day = first; day <= first + farthestDays; day++) {
+  for (let day = first; day <= first + searchDaysMax; day++) {
     if (!matchesDay(cron, day)) continue;
     const hour = cron.hours.find((at) => slotAt(cron, day, at) > after.getTime());
     if (hour !== undefined) return new Date(slotAt(cron, day, hour));
@@ -79,10 +82,10 @@ export function nextSlot(cron: Cron, after: Date): Date | null {
   return null;
 }
 
-/** The newest slot at or before `at`; null when there was none within 41 years. */
+/** Returns the newest slot at or before `at`, or null if none occurred within 41 years. */
 export function lastSlot(cron: Cron, at: Date): Date | null {
   const first = Math.floor(at.getTime() / dayMs);
-  for (let day = first; day >= first - farthestDays; day--) {
+  for (let day = first; day >= first - searchDaysMax; day--) {
     if (!matchesDay(cron, day)) continue;
     const hour = cron.hours.findLast((candidate) => slotAt(cron, day, candidate) <= at.getTime());
     if (hour !== undefined) return new Date(slotAt(cron, day, hour));
@@ -90,14 +93,14 @@ export function lastSlot(cron: Cron, at: Date): Date | null {
   return null;
 }
 
-/** The longest distance between two neighbouring slots, in milliseconds, over the whole calendar (29 February: eight years). */
-export function longestDistanceMs(cron: Cron): number {
+/** Returns the longest interval between two neighboring slots over the whole calendar, in milliseconds (February 29: eight years). */
+export function longestIntervalMs(cron: Cron): number {
   const within = cron.hours.slice(1).map((hour, index) => hour - cron.hours[index]!);
   const span = cron.hours.at(-1)! - cron.hours[0]!;
-  return Math.max(0, ...within, longestDays(cron) * 24 - span) * hourMs;
+  return Math.max(0, ...within, longestIntervalDays(cron) * 24 - span) * hourMs;
 }
 
-function longestDays(cron: Cron): number {
+function longestIntervalDays(cron: Cron): number {
   let previous: number | undefined;
   let longest = 0;
   for (let day = 0; day <= 2 * cycleDays; day++) {
@@ -113,12 +116,12 @@ function slotAt(cron: Cron, day: number, hour: number): number {
   return day * dayMs + hour * hourMs + cron.minute * 60_000;
 }
 
-/** `day` counts from 1970-01-01, a Thursday. */
+/** Reports whether a day matches the day and month fields. `day` counts from 1970-01-01, a Thursday. */
 function matchesDay(cron: Cron, day: number): boolean {
   const onWeekday = cron.daysOfWeek.has((((day + 4) % 7) + 7) % 7);
-  if (!onWeekday && !cron.eitherDay) return false;
+  if (!onWeekday && !cron.isEitherDayEnough) return false;
   const date = new Date(day * dayMs);
   if (!cron.months.has(date.getUTCMonth() + 1)) return false;
   const onDate = cron.daysOfMonth.has(date.getUTCDate());
-  return cron.eitherDay ? onDate || onWeekday : onDate && onWeekday;
+  return cron.isEitherDayEnough ? onDate || onWeekday : onDate && onWeekday;
 }

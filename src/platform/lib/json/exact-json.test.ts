@@ -14,29 +14,29 @@ test.each([
     `[0.${long}, ${long}.5, 1e300, 1234567890123456]`,
     [Number(`0.${long}`), Number(`${long}.5`), 1e300, 1234567890123456],
   ],
-])('%s', (text, value) => {
+])('parses %s', (text, value) => {
   expect(parseExactJson(text)).toEqual(value);
 });
 
 const isLong = (value: unknown): boolean => /^-?\d{16,}$/.test(JSON.stringify(value)) && !Number.isSafeInteger(value);
-const asText = (_key: string, value: unknown): unknown => (isLong(value) ? String(value) : value);
+const longAsText = (_key: string, value: unknown): unknown => (isLong(value) ? String(value) : value);
 
-test('any value is as JSON has it but for long numbers, also beside one', () => {
+test('equals JSON.parse except for long integers', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string(), (value, text) => {
       const json = JSON.stringify([value, text]);
-      const expected: unknown = JSON.parse(json, asText);
+      const expected: unknown = JSON.parse(json, longAsText);
       expect(parseExactJson(json)).toEqual(expected);
       expect(parseExactJson(`[${long},${json}]`)).toEqual([long, expected]);
     }),
   );
 });
 
-test.each([`0${long}`, `[${long}a]`, `[${long}`, `"${long}`, `"a",${long}`])('%s is no JSON', (text) => {
+test.each([`0${long}`, `[${long}a]`, `[${long}`, `"${long}`, `"a",${long}`])('rejects %s', (text) => {
   expect(() => parseExactJson(text)).toThrow(SyntaxError);
 });
 
-test('a text that is opened and never closed takes no long time', () => {
+test('rejects an unclosed string in linear time', () => {
   const begun = performance.now();
   for (const end of ['', '\\'])
     expect(() => parseExactJson(`[${long},"${'\\"'.repeat(300_000)}${end}`)).toThrow(SyntaxError);

@@ -1,12 +1,12 @@
-/** JSON text as values, but whole numbers that a double cannot hold stay text. Throws a SyntaxError. */
+/** Parses JSON, but returns integers that a double cannot represent as text. Throws a SyntaxError. */
 export function parseExactJson(text: string): unknown {
-  return JSON.parse(longNumber.test(text) ? text.replaceAll(stringOrLong, quoteLong) : text);
+  return JSON.parse(longInteger.test(text) ? text.replaceAll(stringOrLongInteger, quoteIfUnsafe) : text);
 }
 
-// A reviver with the source of each value does the same in five times the time, and answers are large.
-const longNumber = /(?:^|[:,[])\s*-?[1-9]\d{15,}\s*(?:$|[,\]}])/;
-// What is opened and never closed goes to the end: looked for from each quote within, it would take time by the square of the length.
-const stringOrLong = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|(?<![\w.+-])-?[1-9]\d{15,}(?![\w.+-])/g;
+// A reviver that reads the source of each value does the same but takes five times as long, and responses are large.
+const longInteger = /(?:^|[:,[])\s*-?[1-9]\d{15,}\s*(?:$|[,\]}])/;
+// An unclosed string matches up to the end of the text. Retrying from each quote inside it would take quadratic time.
+const stringOrLongInteger = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|(?<![\w.+-])-?[1-9]\d{15,}(?![\w.+-])/g;
 
-const quoteLong = (found: string): string =>
-  found.startsWith('"') || Number.isSafeInteger(Number(found)) ? found : `"${found}"`;
+const quoteIfUnsafe = (token: string): string =>
+  token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${token}"`;

@@ -2,13 +2,12 @@ import { gunzipSync } from 'node:zlib';
 
 export type JsonObject = Record<string, unknown>;
 
-/** What a gzipped part may grow to. */
 const unpackedMaxBytes = 64 * 1024 * 1024;
 
-/** Parses JSON in UTF-8, gzipped or not. Throws an Error that says what is wrong with it. */
+/** Parses UTF-8 JSON, gzipped or not (at most 64 MiB unpacked). Throws an Error that explains the problem. */
 export const parseJsonBytes = (bytes: Buffer): unknown => parseJsonText(decodeUtf8(bytes));
 
-/** The text of bytes in UTF-8, gzipped or not, without a byte order mark. */
+/** Decodes UTF-8, gzipped or not, without a byte order mark. */
 export function decodeUtf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(unpack(bytes));
@@ -35,17 +34,17 @@ function unpack(bytes: Buffer): Buffer {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A text that is not blank, with what PostgreSQL cannot hold taken out, or undefined. */
-export function textOf(value: unknown): string | undefined {
+/** Returns a non-blank string with the characters replaced that PostgreSQL cannot store, or undefined. */
+export function asText(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   return value.toWellFormed().replaceAll('\u0000', '\uFFFD');
 }
 
-/** A text or a number as text, empty for anything else: what a document holds in that place may be an object that no text can be made of. */
-export const scalarText = (value: unknown): string =>
+/** Returns a string or number as text and anything else, such as an object, as the empty string. */
+export const asScalarText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
-export const objectsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+export const asObjects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-export const textsOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.map(textOf).filter((text) => text !== undefined) : [];
+export const asTexts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.map(asText).filter((text) => text !== undefined) : [];

@@ -2,39 +2,42 @@ import { Composer, Parser, type CST } from 'yaml';
 import { decodeUtf8, parseJsonText } from './json-values.ts';
 
 const aliasesMax = 20;
-// One record; the library takes seconds for a million characters made to take long.
+// A document holds one record. The library takes seconds for a million hostile characters.
 const textMaxChars = 1_000_000;
 const depthMax = 64;
 
-/** Parses JSON or YAML 1.2 in UTF-8, gzipped or not. Throws an Error that says what is wrong with it. */
+/** Parses UTF-8 JSON or YAML 1.2, gzipped or not. Throws an Error that explains the problem. */
 export function parseJsonOrYaml(bytes: Buffer): unknown {
   const text = decodeUtf8(bytes);
   if (/^\s*[{[]/.test(text)) return parseJsonText(text);
   if (text.length > textMaxChars) throw new Error(`the document is longer than ${textMaxChars} characters`);
   const tokens = [...new Parser().parse(text)];
-  refuseDeep(tokens);
+  rejectDeepNesting(tokens);
   try {
-    // Every scalar as it is written: a version 1.10 is no number. Errors that show their line take quadratic time.
+    // The failsafe schema keeps every scalar as text: version 1.10 is not a number. Pretty errors take quadratic time.
     const [document, ...more] = new Composer({ schema: 'failsafe', prettyErrors: false, logLevel: 'silent' }).compose(
       tokens,
       true,
       text.length,
     );
-    if (!document || more.length > 0 || document.errors.length > 0) throw document?.errors[0] ?? new Error('several');
+    if (!document || more.length > 0 || document.errors.length > 0)
+      throw document?.errors[0] ?? new Error('not exactly one document');
     return document.toJS({ maxAliasCount: aliasesMax });
   } catch (error) {
     throw new Error('the document is neither JSON nor YAML', { cause: error });
   }
 }
 
-/** What follows descends by recursion; deep in its stack a pattern that V8 compiles there would end the whole process. */
-function refuseDeep(tokens: CST.Token[]): void {
-  const open: { token: CST.Token; depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
-  for (let next = open.pop(); next; next = open.pop()) {
+/**
+ * Rejects deep nesting. The composer recurses, and a regular expression that V8 compiles deep in the stack would crash the process.
+ */
+function rejectDeepNesting(tokens: CST.Token[]): void {
+  const pending: { token: CST.Token; depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
+  for (let next = pending.pop(); next; next = pending.pop()) {
     const { token, depth } = next;
     if (depth > depthMax) throw new Error(`the document is nested deeper than ${depthMax}`);
-    const inner: (CST.Token | null | undefined)[] =
+    const children: (CST.Token | null | undefined)[] =
       'items' in token ? token.items.flatMap(({ key, value }) => [key, value]) : 'value' in token ? [token.value] : [];
-    for (const one of inner) if (one) open.push({ token: one, depth: depth + 1 });
+    for (const child of children) if (child) pending.push({ token: child, depth: depth + 1 });
   }
 }

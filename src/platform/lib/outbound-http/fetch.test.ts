@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchBytes, type FetchRequest } from './fetch.ts';
-import { createAllowance, isPublicAddress } from './public-address.ts';
+import { createAllowList, isPublicAddress } from './public-address.ts';
 
 let server: Server;
 let base = '';
@@ -63,7 +63,7 @@ const text = async (path: string, more?: Partial<FetchRequest>): Promise<string>
 };
 
 describe('fetchBytes', () => {
-  test('bytes, validators, packed answers, redirects', async () => {
+  test('returns bytes and validators, unpacks and follows redirects', async () => {
     expect(await get('/plain')).toMatchObject({
       kind: 'fetched',
       bytes: Buffer.from('hello'),
@@ -75,30 +75,30 @@ describe('fetchBytes', () => {
     expect([await text('/gzip'), await text('/br'), await text('/hop')]).toEqual(['packed', 'packed', 'hello']);
   });
 
-  test('hands an answer on piece by piece, unpacked, until it is enough; one that is cut off is refused', async () => {
-    const taken = async (path: string, enough: number): Promise<number> => {
+  test('streams chunks until onChunk returns false and rejects a truncated response', async () => {
+    const countBytes = async (path: string, enough: number): Promise<number> => {
       let size = 0;
-      await get(path, { take: (piece) => (size += piece.length) < enough });
+      await get(path, { onChunk: (chunk) => (size += chunk.length) < enough });
       return size;
     };
-    expect([await taken('/large', 1e9), await taken('/gzip', 1e9)]).toEqual([200_000, 6]);
-    expect(await taken('/endless', 50_000)).toBeLessThan(200_000);
-    await expect(taken('/cut', 1e9)).rejects.toThrow();
+    expect([await countBytes('/large', 1e9), await countBytes('/gzip', 1e9)]).toEqual([200_000, 6]);
+    expect(await countBytes('/endless', 50_000)).toBeLessThan(200_000);
+    await expect(countBytes('/cut', 1e9)).rejects.toThrow();
     expect(seen.at(-1)!.headers['accept-encoding']).toBe('identity');
   });
 
-  test('sends what it holds and takes 304 for an answer', async () => {
+  test('sends validators and returns not-modified for 304', async () => {
     expect(await get('/304', { etag: '"one"', lastModified: 'Mon' })).toEqual({ kind: 'not-modified' });
     expect(seen.at(-1)!.headers).toMatchObject({ 'if-none-match': '"one"', 'if-modified-since': 'Mon' });
     await expect(get('/304')).rejects.toThrow('status 304');
   });
 
-  test('a status that is no answer comes with what it asks for', async () => {
+  test('reports an error status with its Retry-After', async () => {
     await expect(get('/429')).rejects.toMatchObject({ status: 429, retryAfterMs: 7_000 });
     await expect(get('/500')).rejects.toMatchObject({ status: 500, retryAfterMs: undefined });
   });
 
-  test('more headers go to the origin alone', async () => {
+  test('sends additional headers to the origin only', async () => {
     const headers = { authorization: 'Bearer x' };
     await get('/hop', { headers, accept: 'text/csv' });
     expect(seen.at(-1)).toMatchObject({ url: '/plain', headers: { ...headers, accept: 'text/csv' } });
@@ -113,16 +113,16 @@ describe('fetchBytes', () => {
     ['/large', /larger than/],
     ['/endless', /larger than/],
     ['/bomb', /cannot be unpacked/],
-    ['/odd', /unknown way/],
+    ['/odd', /unknown content encoding/],
     ['/cut', /cut off|aborted/],
     ['/circle', /redirects/],
     ['/inside', /not a public address/],
     ['/file', /file: addresses/],
-  ])('%s is refused', async (path, reason) => {
+  ])('rejects %s', async (path, reason) => {
     await expect(get(path)).rejects.toThrow(reason);
   });
 
-  test('time is bounded, and an abort ends it', async () => {
+  test('rejects on timeout and on abort', async () => {
     await expect(get('/slow', { timeoutMs: 100 })).rejects.toThrow('too long');
     await expect(get('/slow', { signal: AbortSignal.timeout(50) })).rejects.toThrow();
   });
@@ -138,7 +138,7 @@ describe('fetchBytes', () => {
     'http://0.0.0.0',
     'http://user:pw@example.com',
     'ftp://example.com',
-  ])('%s is not fetched', async (url) => {
+  ])('does not send a request to %s', async (url) => {
     const before = seen.length;
     await expect(
       fetchBytes({
@@ -172,12 +172,12 @@ test.each([
   ['64:ff9b::7f00:1', false],
   ['2002:7f00:1::', false],
   ['nonsense', false],
-])('%s is public: %s', (address, expected) => {
+])('isPublicAddress(%s) is %s', (address, expected) => {
   expect(isPublicAddress(address)).toBe(expected);
 });
 
-test('an allowance takes hosts, addresses and networks', () => {
-  const allows = createAllowance(['Intra.Example', '10.0.0.0/8', '192.168.1.5', 'fd00::/8']);
+test('an allow-list contains hosts, addresses and networks', () => {
+  const allows = createAllowList(['Intra.Example', '10.0.0.0/8', '192.168.1.5', 'fd00::/8']);
   expect([
     allows('intra.example', '172.16.0.1'),
     allows('x', '10.9.9.9'),

@@ -1,42 +1,47 @@
 import type { IncomingMessage } from 'node:http';
-import { retryAfter, sendTo } from './fetch.ts';
+import { parseRetryAfterMs, sendRequest } from './send-request.ts';
 
-export type Posting = {
+export type PostRequest = {
   url: string;
   headers: Record<string, string>;
   body: Buffer;
-  /** Hosts, addresses and CIDRs that may be reached although they are private. */
+  /** Private hosts, addresses and CIDRs that may be reached. */
   allow: readonly string[];
   signal?: AbortSignal | undefined;
   timeoutMs: number;
 };
 
-/** `text` is the beginning of the answer; `retryAfterMs` what it asks for, in seconds or as a date. */
-export type Posted = { status: number; text: string; retryAfterMs: number | undefined };
+/** `text` is the first 2 KiB of the response. `retryAfterMs` is its Retry-After header. */
+export type PostResult = { status: number; text: string; retryAfterMs: number | undefined };
 
 const redirectsMax = 3;
 const textMaxBytes = 2048;
 
 /**
- * POST to a public address, with bounds on time, answer and redirects. Only 307 and 308 are followed: the others would make it a GET.
- * Every host is resolved and checked first. Throws an Error with a message that may be shown where there is no answer.
+ * Sends a POST request to a public address, with bounds on time, response and redirects. Follows only redirects 307 and 308: the others
+ * would change the method to GET. Every host is resolved and checked first. Throws an Error whose message is safe to show if there is
+ * no response.
  */
-export async function postBytes(given: Posting): Promise<Posted> {
-  const timeout = AbortSignal.timeout(given.timeoutMs);
-  const signal = given.signal ? AbortSignal.any([timeout, given.signal]) : timeout;
+export async function postBytes(request: PostRequest): Promise<PostResult> {
+  const timeout = AbortSignal.timeout(request.timeoutMs);
+  const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
   try {
-    return await follow(given, signal);
+    return await followRedirects(request, signal);
   } catch (error) {
-    if (timeout.aborted) throw new Error(`no answer within ${given.timeoutMs / 1000} s`, { cause: error });
+    if (timeout.aborted) throw new Error(`no response within ${request.timeoutMs / 1000} s`, { cause: error });
     throw error;
   }
 }
 
-async function follow(given: Posting, signal: AbortSignal): Promise<Posted> {
-  let url = new URL(given.url);
-  const headers = { ...given.headers, 'content-length': String(given.body.length) };
+async function followRedirects(request: PostRequest, signal: AbortSignal): Promise<PostResult> {
+  let url = new URL(request.url);
+  const headers = { ...request.headers, 'content-length': String(request.body.length) };
   for (let hop = 0; hop <= redirectsMax; hop += 1) {
-    const response = await sendTo(url, { method: 'POST', headers, body: given.body, allow: given.allow }, signal);
+    const response = await sendRequest(
+      url,
+      { method: 'POST', headers, body: request.body, allow: request.allow },
+      signal,
+    );
     const status = response.statusCode ?? 0;
     const { location } = response.headers;
     if ([307, 308].includes(status) && location && URL.canParse(location, url.href)) {
@@ -46,7 +51,11 @@ async function follow(given: Posting, signal: AbortSignal): Promise<Posted> {
       url = next;
       continue;
     }
-    return { status, text: await readStart(response), retryAfterMs: retryAfter(response.headers['retry-after']) };
+    return {
+      status,
+      text: await readStart(response),
+      retryAfterMs: parseRetryAfterMs(response.headers['retry-after']),
+    };
   }
   throw new Error(`more than ${redirectsMax} redirects`);
 }

@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-// IANA special-purpose registries (RFC 6890 and its updates): what is not reachable for everyone.
-const closed4 = [
+// Addresses that are not globally reachable: the IANA special-purpose registries (RFC 6890 and its updates).
+const privateIpv4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -17,32 +17,32 @@ const closed4 = [
   '203.0.113.0/24',
   '224.0.0.0/3',
 ];
-// Of IPv6 only 2000::/3 is public; in it these carry other addresses or none.
-const closed6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+// Only 2000::/3 of IPv6 is public. Within it, these ranges embed other addresses or are reserved.
+const privateIpv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
-const closed = listOf([...closed4, ...closed6]);
-const global6 = listOf(['2000::/3']);
+const privateRanges = createBlockList([...privateIpv4, ...privateIpv6]);
+const globalIpv6 = createBlockList(['2000::/3']);
 
-/** Whether an address may be reached by anyone on the internet. IPv4 carried in IPv6 (mapped, NAT64) is judged as IPv4. */
+/** Reports whether an address is publicly reachable. IPv4 embedded in IPv6 (mapped, NAT64) counts as IPv4. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 0) return false;
-  if (version === 4) return !closed.check(address, 'ipv4');
-  const carried = carriedIpv4(address);
-  if (carried) return isPublicAddress(carried);
-  return global6.check(address, 'ipv6') && !closed.check(address, 'ipv6');
+  if (version === 4) return !privateRanges.check(address, 'ipv4');
+  const embedded = embeddedIpv4(address);
+  if (embedded) return isPublicAddress(embedded);
+  return globalIpv6.check(address, 'ipv6') && !privateRanges.check(address, 'ipv6');
 }
 
-/** Answers whether `host` or `address` is on a list of host names, addresses and CIDRs. */
-export function createAllowance(entries: readonly string[]): (host: string, address: string) => boolean {
+/** Returns a test of whether `host` or `address` is on a list of host names, addresses and CIDRs. */
+export function createAllowList(entries: readonly string[]): (host: string, address: string) => boolean {
   const hosts = new Set(entries.map((entry) => entry.toLowerCase()));
-  const networks = listOf(entries.filter((entry) => isIP(entry.split('/')[0]!) !== 0));
+  const networks = createBlockList(entries.filter((entry) => isIP(entry.split('/')[0]!) !== 0));
   return (host, address) =>
     hosts.has(host.toLowerCase()) ||
     (isIP(address) !== 0 && networks.check(address, isIPv4(address) ? 'ipv4' : 'ipv6'));
 }
 
-function listOf(networks: readonly string[]): BlockList {
+function createBlockList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
     const [base = '', bits] = network.split('/');
@@ -52,7 +52,7 @@ function listOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-function carriedIpv4(address: string): string | undefined {
+function embeddedIpv4(address: string): string | undefined {
   const [plain = ''] = address.split('%');
   const canonical = new URL(`http://[${plain}]/`).hostname.slice(1, -1);
   const match = /^(?:::ffff:|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);

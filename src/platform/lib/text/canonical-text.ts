@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 const depthMax = 20;
 
-/** JSON with sorted keys, so that equal values have equal text. Beyond 20 levels a value is only named by its kind. */
+/** Returns JSON with sorted keys, so that equal values have equal text. Values nested deeper than 20 levels become `[list]` or `[object]`. */
 export function canonicalJson(value: unknown, depth = 0): string {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'bigint') return String(value);
@@ -13,12 +13,12 @@ export function canonicalJson(value: unknown, depth = 0): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join(',')}]`;
   const parts = Object.entries(value)
     .filter(([, inner]) => inner !== undefined)
-    .toSorted(([a], [b]) => compareText(a, b))
+    .toSorted(([a], [b]) => compareCodeUnits(a, b))
     .map(([key, inner]) => `${JSON.stringify(key)}:${canonicalJson(inner, depth + 1)}`);
   return `{${parts.join(',')}}`;
 }
 
-/** One value as text; undefined for what carries nothing (null, undefined, the empty string). */
+/** Returns a value as text, or undefined for null, undefined and the empty string. */
 export function canonicalText(value: unknown): string | undefined {
   if (value === null || value === undefined || value === '') return undefined;
   if (typeof value === 'string') return value;
@@ -31,29 +31,32 @@ function dateText(date: Date): string {
   return Number.isNaN(date.getTime()) ? 'invalid date' : date.toISOString();
 }
 
-// Controls, bidirectional and zero-width marks, line separators, private characters and lone surrogates: what could hide or reorder text.
-const hidden =
+// Control characters, bidirectional and zero-width marks, line separators, private-use characters and lone surrogates.
+const invisible =
   /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ue000-\uf8ff\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const shortNames: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** The same text with every character that could not be seen, or not be stored, written out (`\u0000`). */
-export function visibleText(text: string): string {
-  return text.replace(hidden, (char) => shortNames[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/** Escapes every character that is invisible, reorders text or cannot be stored (as in `\u0000`). */
+export function escapeInvisible(text: string): string {
+  return text.replace(
+    invisible,
+    (char) => shortNames[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
-/** At most `max` characters, the last one an ellipsis when something was cut; never half of a pair of surrogates. */
-export function cutText(text: string, max: number): string {
+/** Returns at most `max` characters, ending in an ellipsis if the text was cut. Never splits a surrogate pair. */
+export function truncateText(text: string, max: number): string {
   if (text.length <= max) return text;
   const head = text.slice(0, max - 1);
   return `${/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head}…`;
 }
 
-/** A text that may be long, made short enough for a key or an index: the head stays readable, the hash keeps it apart from others. */
-export function boundedText(text: string, max = 200): string {
-  return text.length <= max ? text : `${cutText(text, max - 17)}#${hash('sha256', text).slice(0, 16)}`;
+/** Shortens a text for use in a key or an index: keeps a readable head and appends a hash so that different texts stay different. */
+export function shortenText(text: string, max = 200): string {
+  return text.length <= max ? text : `${truncateText(text, max - 17)}#${hash('sha256', text).slice(0, 16)}`;
 }
 
-/** Order by UTF-16 code units: the same on every machine, unlike `localeCompare`. */
-export function compareText(a: string, b: string): number {
+/** Compares by UTF-16 code units, which unlike `localeCompare` gives the same order on every machine. */
+export function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

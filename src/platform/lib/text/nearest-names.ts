@@ -1,4 +1,4 @@
-/** Edit distance (insert, delete, replace, swap of neighbours), or `limit` + 1 when it is larger than `limit`. */
+/** Returns the edit distance (insert, delete, replace, swap of neighbors), or `limit` + 1 if it exceeds `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let before: number[] = [];
@@ -18,7 +18,7 @@ function editDistance(a: string, b: string, limit: number): number {
   return previous[b.length]!;
 }
 
-/** Up to three names that are nearest to `wanted`: by edit distance, case aside, then those that hold it or are held by it. */
+/** Returns up to three names nearest to `wanted`: by case-insensitive edit distance, then names that contain it or that it contains. */
 export function nearestNames(wanted: string, names: Iterable<string>): string[] {
   const target = wanted.toLowerCase().slice(0, 200);
   const limit = Math.max(2, Math.floor(target.length / 3));
@@ -36,7 +36,7 @@ export function nearestNames(wanted: string, names: Iterable<string>): string[] 
     .map((entry) => entry.name);
 }
 
-/** The end of a message: `; did you mean a, b or c?`, or nothing. */
+/** Returns the end of a message: `; did you mean a, b or c?`, or `.` if no name is near. */
 export function didYouMean(wanted: string, names: Iterable<string>): string {
   const near = nearestNames(wanted, names);
   if (near.length === 0) return '.';

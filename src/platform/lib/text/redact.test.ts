@@ -3,12 +3,12 @@ import { definitionOf, hour } from '../../../../test/support/detection/analysis-
 import { redactText } from './redact.ts';
 import { renderRow } from '../../../detection/analysis/rows/render.ts';
 
-// Made up, in pieces, so that no scanner of secrets takes them for real ones.
+// Made-up values, assembled from pieces so that secret scanners do not report them.
 const awsSecret = ['wJalrXUtnFEMI', 'K7MDENGbPxRfiCYEXAMPLEKEYab'].join('/').slice(0, 40);
 const jwt = ['eyJhbGciOiJIUzI1NiJ9', 'eyJzdWIiOiIxMjM0In0', 'c2lnbmF0dXJl'].join('.');
 const pem = `-----BEGIN RSA PRIVATE ${'KEY'}-----\nMIIEabc\n-----END RSA PRIVATE ${'KEY'}-----`;
 
-describe('a secret in a text goes', () => {
+describe('redacts a secret in a text', () => {
   test.each([
     ['AWS secret key', `found ${awsSecret} in env`, awsSecret],
     ['JWT', `cookie ${jwt};`, 'eyJzdWIi'],
@@ -36,7 +36,7 @@ describe('a secret in a text goes', () => {
   });
 });
 
-describe('what names something stays', () => {
+describe('keeps identifiers', () => {
   test.each([
     'AKIAIOSFODNN7EXAMPLE',
     'da39a3ee5e6b4b0d3255bfef95601890afd80709',
@@ -68,7 +68,7 @@ test('a field named as a secret has no value, at any depth, also inside lists', 
   });
 });
 
-test('hostile text costs no more than its length', () => {
+test('takes linear time on hostile text', () => {
   const texts = [
     'a.'.repeat(2_000),
     'password '.repeat(400),

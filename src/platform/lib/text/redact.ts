@@ -1,4 +1,4 @@
-import { plainName } from '../../../detection/analysis/rows/fields.ts';
+import { plainFieldName } from './field-name.ts';
 
 export const redacted = '[redacted]';
 
@@ -9,66 +9,69 @@ const secretNames = new Set(
     'sshprivatekey keymaterial signingkey connectionstring'
   ).split(' '),
 );
-const secretEnds =
+const secretSuffixes =
   /(?:password|passwd|secretkey|accesstoken|refreshtoken|sessiontoken|securitytoken|authtoken|apikey|privatekey|clientsecret|secretaccesskey)$/;
 
-/** Says whether a field's whole value is a secret, by its name. `accessKeyId`, `nextToken` and the like are none. */
+/** Reports, by a field's name, whether its whole value is a secret. Names such as `accessKeyId` and `nextToken` are not secret. */
 export function isSecretField(field: string): boolean {
-  const name = plainName(field);
-  return secretNames.has(name) || secretEnds.test(name);
+  const name = plainFieldName(field);
+  return secretNames.has(name) || secretSuffixes.test(name);
 }
 
 const word = String.raw`(?:[\w.-]{0,40}(?:password|passwd|passphrase|secret(?:[_-]?access)?[_-]?key|client[_-]?secret|session[_-]?token|security[_-]?token|access[_-]?token|refresh[_-]?token|auth[_-]?token|api[_-]?key|private[_-]?key|account[_-]?key|shared[_-]?access[_-]?key)|pwd|pgpassword|mysql_pwd|secret|token|x-amz-signature|x-amz-security-token|x-amz-credential-secret)`;
 const value = String.raw`(?!["']?\[redacted)(?:\\?"[^"]*"?|'[^']*'?|[^\s&;,"'<>|)\]}]+)`;
 
-// Each repetition that could begin at many places is bounded, so that no row takes long.
-type Rule = { pattern: RegExp; with: string };
+// Every repetition that could begin at many positions is bounded, to keep the time linear.
+type Rule = { pattern: RegExp; replacement: string };
 const rules: Rule[] = [
-  { pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, with: redacted },
-  { pattern: /\beyJ[\w-]{8,1000}\.[\w-]{4,}\.[\w-]*/g, with: redacted },
-  { pattern: /\b(Bearer|Negotiate|NTLM|AWS4-HMAC-SHA256)\s+[\w.~+/=,-]{12,}/gi, with: `$1 ${redacted}` },
+  { pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, replacement: redacted },
+  { pattern: /\beyJ[\w-]{8,1000}\.[\w-]{4,}\.[\w-]*/g, replacement: redacted },
+  { pattern: /\b(Bearer|Negotiate|NTLM|AWS4-HMAC-SHA256)\s+[\w.~+/=,-]{12,}/gi, replacement: `$1 ${redacted}` },
   {
     pattern:
       /\b(authorization["']?\s{0,20}[:=]\s{0,20}["']?(?:Basic|Digest|Token)?)\s{0,20}(?!(?:Basic|Digest|Token|Bearer|Negotiate|NTLM)\b)[\w.~+/=-]{6,}/gi,
-    with: `$1 ${redacted}`,
+    replacement: `$1 ${redacted}`,
   },
-  { pattern: /\b([a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"']{0,200}):[^\s/@"']{1,200}@/gi, with: `$1:${redacted}@` },
+  { pattern: /\b([a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"']{0,200}):[^\s/@"']{1,200}@/gi, replacement: `$1:${redacted}@` },
   {
     pattern: new RegExp(String.raw`(?<![\w.:-])(${word}["']? {0,2}(?:=|:) {0,2})${value}`, 'gi'),
-    with: `$1${redacted}`,
+    replacement: `$1${redacted}`,
   },
-  { pattern: new RegExp(String.raw`((?:^|\s)(?:--?|/)${word}(?:\s+|:))${value}`, 'gi'), with: `$1${redacted}` },
-  { pattern: /\b(net1?(?:\.exe)?\s+user\s+(?!\/)\S+\s+)(?!\/|\*)\S+/gi, with: `$1${redacted}` },
-  { pattern: /(\s\/user:\S+\s+)(?!\/)\S+/gi, with: `$1${redacted}` },
-  { pattern: /\b(curl\b[^|;]{0,500}?\s(?:-u|--user)\s+["']?[^\s:"']{1,100}):[^\s"']+/gi, with: `$1:${redacted}` },
+  { pattern: new RegExp(String.raw`((?:^|\s)(?:--?|/)${word}(?:\s+|:))${value}`, 'gi'), replacement: `$1${redacted}` },
+  { pattern: /\b(net1?(?:\.exe)?\s+user\s+(?!\/)\S+\s+)(?!\/|\*)\S+/gi, replacement: `$1${redacted}` },
+  { pattern: /(\s\/user:\S+\s+)(?!\/)\S+/gi, replacement: `$1${redacted}` },
+  {
+    pattern: /\b(curl\b[^|;]{0,500}?\s(?:-u|--user)\s+["']?[^\s:"']{1,100}):[^\s"']+/gi,
+    replacement: `$1:${redacted}`,
+  },
   {
     pattern:
       /\b((?:mysql|mysqldump|sshpass|psexec(?:64)?|schtasks|plink|pscp)\b[^|;]{0,500}?\s(?:-p|-pw|\/rp)\s*)(?!\s)[^\s-]\S*/gi,
-    with: `$1${redacted}`,
+    replacement: `$1${redacted}`,
   },
-  { pattern: /(ConvertTo-SecureString\s+(?:-String\s+)?)(?:"[^"]*"|'[^']*')/gi, with: `$1${redacted}` },
+  { pattern: /(ConvertTo-SecureString\s+(?:-String\s+)?)(?:"[^"]*"|'[^']*')/gi, replacement: `$1${redacted}` },
   {
     pattern:
       /\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|AIza[\w-]{30,}|sk-[\w-]{20,}|SG\.[\w-]{16,}\.[\w-]{16,})/g,
-    with: redacted,
+    replacement: redacted,
   },
-  { pattern: /\b(?:FwoGZXIvYXdz|IQoJb3JpZ2lu)[\w+/=]{20,}/g, with: redacted },
-  { pattern: /([?&](?:sig|signature)=)[^&\s"']{8,}/gi, with: `$1${redacted}` },
+  { pattern: /\b(?:FwoGZXIvYXdz|IQoJb3JpZ2lu)[\w+/=]{20,}/g, replacement: redacted },
+  { pattern: /([?&](?:sig|signature)=)[^&\s"']{8,}/gi, replacement: `$1${redacted}` },
 ];
 
-// Most log values hold none of these; one cheap look spares them the rules.
+// Most log values contain none of these. One cheap test skips the rules for them.
 const suspicious =
   /-----BEGIN|eyJ|bearer|negotiate|ntlm|hmac|authorization|:\/\/[^/\s]{0,420}@|pass|pwd|secret|token|key|signature|net1?(?:\.exe)?\s+user|\/user:|curl|mysql|psexec|schtasks|plink|pscp|securestring|gh[pousr]_|github_pat|glpat|xox|AIza|sk-|SG\.|FwoGZXIv|IQoJb3|sig=/i;
 const maybeAwsSecret = /(?<![\w+/=.-])[A-Za-z0-9+/]{40}(?![\w+/=.-])/g;
 
-/** Takes secrets out of a text: keys, tokens, passwords in command lines and addresses. What names a secret (an access key id, a hash, a user) stays. */
+/** Redacts secrets in a text: keys, tokens, and passwords in command lines and URLs. Identifiers (access key id, hash, user) stay. */
 export function redactText(text: string): string {
   let clean = text;
-  if (suspicious.test(text)) for (const rule of rules) clean = clean.replace(rule.pattern, rule.with);
-  return clean.length < 40 ? clean : clean.replace(maybeAwsSecret, (found) => (looksRandom(found) ? redacted : found));
+  if (suspicious.test(text)) for (const rule of rules) clean = clean.replace(rule.pattern, rule.replacement);
+  return clean.length < 40 ? clean : clean.replace(maybeAwsSecret, (match) => (looksRandom(match) ? redacted : match));
 }
 
-/** An AWS secret key is 40 characters of noise; a SHA-1 is 40 of hexadecimal, a path has slashes and words. */
+/** Tells an AWS secret key (40 random characters) from a SHA-1 (40 hexadecimal digits) and from a path (words) by its entropy. */
 function looksRandom(text: string): boolean {
   if (!/[a-z]/.test(text) || !/[A-Z]/.test(text) || !/\d/.test(text)) return false;
   const counts = new Map<string, number>();

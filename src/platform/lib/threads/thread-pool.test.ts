@@ -1,19 +1,19 @@
 import { afterEach, expect, test } from 'vitest';
 import type { TestTask } from '../../../../test/support/platform/echo-thread.ts';
-import { createThreads, type Threads, type ThreadSettings } from './thread-pool.ts';
+import { createThreadPool, type ThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
 
-const open: Threads<TestTask, unknown>[] = [];
+const open: ThreadPool<TestTask, unknown>[] = [];
 afterEach(() => Promise.all(open.splice(0).map((threads) => threads.close())));
 
-function start(more: Partial<ThreadSettings> = {}): Threads<TestTask, unknown> {
+function start(more: Partial<ThreadPoolOptions> = {}): ThreadPool<TestTask, unknown> {
   const file = new URL('../../../../test/support/platform/echo-thread.ts', import.meta.url);
-  const threads = createThreads<TestTask, unknown>({ file, threadsMax: 1, waitingMax: 2, memoryMb: 64, ...more });
+  const threads = createThreadPool<TestTask, unknown>({ file, threadsMax: 1, waitingMax: 2, memoryMb: 64, ...more });
   open.push(threads);
   return threads;
 }
 const patient = { timeoutMs: 20_000 };
 
-test('tasks are answered in their order, and an error of a task is its own only', async () => {
+test('returns results in order and fails only the task that throws', async () => {
   const threads = start({ waitingMax: 20 });
   const many = Array.from({ length: 10 }, (_, echo) => threads.run({ echo }, patient));
   expect(await Promise.all(many)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -21,15 +21,15 @@ test('tasks are answered in their order, and an error of a task is its own only'
   expect(await threads.run({ echo: 'still here' }, patient)).toBe('still here');
 });
 
-test('a task that takes too long is ended, and what waited behind it goes on', async () => {
+test('terminates a task that times out and runs the tasks behind it', async () => {
   const threads = start();
   const endless = threads.run({ spin: true }, { timeoutMs: 300 });
   const behind = threads.run({ echo: 1 }, patient);
-  await expect(endless).rejects.toMatchObject({ reason: 'timeout', message: 'it took longer than 0.3 seconds' });
+  await expect(endless).rejects.toMatchObject({ reason: 'timeout', message: 'the task took longer than 0.3 seconds' });
   expect(await behind).toBe(1);
 });
 
-test('a thread that dies fails its task alone', async () => {
+test('fails only the task whose thread dies', async () => {
   const threads = start();
   const dead = threads.run({ exit: true }, patient);
   const behind = threads.run({ echo: 1 }, patient);
@@ -37,7 +37,7 @@ test('a thread that dies fails its task alone', async () => {
   expect(await behind).toBe(1);
 });
 
-test('what waits is bounded, and a signal takes a task out wherever it is', async () => {
+test('bounds the queue and aborts running and waiting tasks by signal', async () => {
   const threads = start();
   const stop = [new AbortController(), new AbortController()];
   const running = threads.run({ spin: true }, { ...patient, signal: stop[0]!.signal });
@@ -50,7 +50,7 @@ test('what waits is bounded, and a signal takes a task out wherever it is', asyn
   expect(await last).toBe('last');
 });
 
-test('closing rejects what runs and what waits', async () => {
+test('rejects running and waiting tasks on close', async () => {
   const threads = start();
   const tasks = [threads.run({ spin: true }, patient), threads.run({ echo: 1 }, patient)];
   const ended = Promise.allSettled(tasks);

@@ -1,17 +1,17 @@
 import { parentPort } from 'node:worker_threads';
-import type { Answer } from './thread-pool.ts';
+import type { TaskReply } from './thread-pool.ts';
 
-/** The thread's side of lib/threads.ts: answers each task with what `work` makes of it, or with the message of what it throws. */
-export function answerTasks<Task>(work: (task: Task) => unknown): void {
+/** Serves the tasks of a thread pool: replies with the result of `work`, or with the message of the error that it throws. */
+export function serveTasks<Task>(work: (task: Task) => unknown): void {
   const port = parentPort;
-  if (!port) throw new Error('This module runs in a worker thread only.');
+  if (!port) throw new Error('This module must run in a worker thread.');
   port.on('message', async (task: Task) => {
-    let answer: Answer;
+    let reply: TaskReply;
     try {
-      answer = { result: await work(task) };
+      reply = { result: await work(task) };
     } catch (error) {
-      answer = { error: error instanceof Error ? error.message : String(error) };
+      reply = { error: error instanceof Error ? error.message : String(error) };
     }
-    port.postMessage(answer);
+    port.postMessage(reply);
   });
 }
