@@ -1,12 +1,10 @@
+import { openJson, sealJson, type SealedRecord } from '../../platform/lib/sealed-json.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
-import type { ConnectionRow } from './connections.store.ts';
 
-type Ref = { organization_id: string; id: string };
+const kind = 'connection';
 
-const contextOf = ({ organization_id, id }: Ref): string => `connection/${organization_id}/${id}`;
+export const sealCredentials = (secrets: Secretbox, connection: SealedRecord, credentials: unknown): Buffer =>
+  sealJson(secrets, kind, connection, credentials);
 
-export const seal = (secrets: Secretbox, ref: Ref, credentials: unknown): Buffer =>
-  secrets.seal(JSON.stringify(credentials), contextOf(ref));
-
-export const unseal = (secrets: Secretbox, row: Pick<ConnectionRow, 'organization_id' | 'id' | 'sealed'>): unknown =>
-  JSON.parse(secrets.open(row.sealed, contextOf(row))) as unknown;
+export const openCredentials = (secrets: Secretbox, connection: SealedRecord & { sealed: Buffer }): unknown =>
+  openJson(secrets, kind, connection, connection.sealed);

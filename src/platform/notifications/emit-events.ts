@@ -1,63 +1,67 @@
 import { sql } from 'kysely';
-import { rows, type Tx } from '../db/db.ts';
+import { queryRows, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { eventBody, eventSeverities, type EventType, type OutgoingEvent } from './event-types.ts';
 
 const batchMax = 200;
 
 /**
- * Writes events for the destinations that want them, in the transaction of the change itself. `make` is asked only where one of the
- * organizations has a destination for one of the types, and may leave out events of the others: without a taker nothing is stored.
+ * Stores events for the destinations that subscribe to them, in the transaction of the change. `createEvents` is called only
+ * with organizations that have a destination for one of the types. Events for other organizations are dropped.
  */
 export async function emitEvents(
   tx: Tx,
   orgIds: readonly string[],
   types: readonly EventType[],
-  make: (wanting: ReadonlySet<string>) => OutgoingEvent[] | Promise<OutgoingEvent[]>,
+  createEvents: (subscribedOrgIds: ReadonlySet<string>) => OutgoingEvent[] | Promise<OutgoingEvent[]>,
 ): Promise<void> {
-  const wanting = await listWanting(tx, orgIds, types);
-  if (wanting.size === 0) return;
-  const events = (await make(wanting)).filter((event) => wanting.has(event.orgId));
+  const subscribedOrgIds = await findSubscribedOrgIds(tx, orgIds, types);
+  if (subscribedOrgIds.size === 0) return;
+  const events = (await createEvents(subscribedOrgIds)).filter((event) => subscribedOrgIds.has(event.orgId));
   for (let start = 0; start < events.length; start += batchMax) {
     await insertEvents(tx, events.slice(start, start + batchMax));
   }
 }
 
-async function listWanting(tx: Tx, orgIds: readonly string[], types: readonly EventType[]): Promise<Set<string>> {
+async function findSubscribedOrgIds(
+  tx: Tx,
+  orgIds: readonly string[],
+  types: readonly EventType[],
+): Promise<Set<string>> {
   if (orgIds.length === 0 || types.length === 0) return new Set();
-  const found = await rows(
+  const subscribed = await queryRows(
     tx,
     sql<{ id: string }>`
       select distinct organization_id as id from outputs
       where organization_id = any(${[...new Set(orgIds)]}::uuid[]) and enabled and event_types && ${[...new Set(types)]}::text[]`,
   );
-  return new Set(found.map(({ id }) => id));
+  return new Set(subscribed.map(({ id }) => id));
 }
 
-// One row of the outbox per event, one delivery per destination that chose its type, detection and severity.
+/** Inserts one outbox row per event and one delivery per destination that subscribes to its type, detection and severity. */
 async function insertEvents(tx: Tx, events: OutgoingEvent[]): Promise<void> {
   const at = new Date();
-  const made = events.map((event) => ({ event, id: uuidv7(at) }));
+  const ids = events.map(() => uuidv7(at));
   const column = (pick: (event: OutgoingEvent) => string | null): (string | null)[] => events.map(pick);
   await sql`
-    with given as (
-      select * from unnest(${column((event) => event.orgId)}::uuid[], ${made.map(({ id }) => id)}::uuid[],
+    with emitted as (
+      select * from unnest(${column((event) => event.orgId)}::uuid[], ${ids}::uuid[],
         ${column((event) => event.type)}::text[], ${column((event) => event.resourceId)}::text[],
         ${column((event) => event.detectionId ?? null)}::uuid[], ${column((event) => event.severity ?? null)}::text[],
-        ${made.map(({ event, id }) => eventBody(event, { id, at }))}::text[])
+        ${events.map((event, index) => eventBody(event, { id: ids[index]!, at }))}::text[])
         as g (organization_id, id, type, resource_id, detection_id, severity, body)
-    ), taken as (
-      select g.*, o.id as output_id from given g join outputs o on o.organization_id = g.organization_id
+    ), subscribed as (
+      select g.*, o.id as output_id from emitted g join outputs o on o.organization_id = g.organization_id
       where o.enabled and g.type = any(o.event_types)
         and (g.detection_id is null or o.detection_ids is null or g.detection_id = any(o.detection_ids))
         and (g.severity is null or o.min_severity is null
           or array_position(${[...eventSeverities]}::text[], g.severity) >= array_position(${[...eventSeverities]}::text[], o.min_severity))
     ), event as (
       insert into outbox (organization_id, id, at, type, resource_id, body)
-      select distinct organization_id, id, ${at}::timestamptz, type, resource_id, body from taken
+      select distinct organization_id, id, ${at}::timestamptz, type, resource_id, body from subscribed
     )
     insert into deliveries (organization_id, id, output_id, event_id, event_at, event_type, resource_id, created_at)
-    select organization_id, gen_random_uuid(), output_id, id, ${at}::timestamptz, type, resource_id, ${at}::timestamptz from taken`.execute(
+    select organization_id, gen_random_uuid(), output_id, id, ${at}::timestamptz, type, resource_id, ${at}::timestamptz from subscribed`.execute(
     tx,
   );
 }

@@ -1,34 +1,34 @@
 import type { EventBody, EventType } from './event-types.ts';
 
-/** What a person reads of an event in a chat: one line, a few facts, and the text below them. Plain text from untrusted sources. */
-export type Summary = { headline: string; facts: [name: string, value: string][]; text: string };
+/** An event as a chat message: a headline, facts and a text. All of it is plain text that may come from untrusted sources. */
+export type EventSummary = { headline: string; facts: [name: string, value: string][]; text: string };
 
-const words: Record<EventType | 'output.test', string> = {
+const eventLabels: Record<EventType | 'output.test', string> = {
   'detection.created': 'Detection created',
   'detection.updated': 'Detection changed',
   'detection.deleted': 'Detection deleted',
   'detection.restored': 'Detection restored',
-  'detection.disabled': 'Detection switched off',
+  'detection.disabled': 'Detection disabled',
   'run.completed': 'Run completed',
   'run.failed': 'Run failed',
   'hit.created': 'New hit',
   'hit.updated': 'Hit changed',
   'connection.paused': 'Connection paused',
-  'connection.resumed': 'Connection well again',
+  'connection.resumed': 'Connection resumed',
   'model.paused': 'Model paused',
   'model.resumed': 'Model resumed',
-  'gap.opened': 'Time not examined',
+  'gap.opened': 'Gap opened',
   'gap.filled': 'Gap filled',
   'suggestion.created': 'Detection suggested',
   'suggestion.accepted': 'Suggestion accepted',
   'suggestion.dismissed': 'Suggestion dismissed',
   'suggestion.restored': 'Suggestion restored',
-  'feed.item.added': 'New in the feed',
-  'feed.item.corrected': 'Corrected in the feed',
-  'feed.item.retracted': 'Retracted from the feed',
-  'feed.item.relevant': 'Relevant item in the feed',
-  'feed.item.exposed': 'Indicator of the feed seen in the logs',
-  'feed.source.failed': 'Feed source fails',
+  'feed.item.added': 'New feed item',
+  'feed.item.corrected': 'Feed item corrected',
+  'feed.item.retracted': 'Feed item retracted',
+  'feed.item.relevant': 'Relevant feed item',
+  'feed.item.exposed': 'Feed indicator seen in the logs',
+  'feed.source.failed': 'Feed source failed',
   'feed.source.silent': 'Feed source is silent',
   'output.test': 'Test',
 };
@@ -60,15 +60,15 @@ const headlineMax = 140;
 const factMax = 300;
 const textMax = 2000;
 
-export function summaryOf(event: EventBody): Summary {
+export function summarizeEvent(event: EventBody): EventSummary {
   const name = namePaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? '';
-  const what = (words as Record<string, string>)[event.type] ?? event.type;
+  const label = (eventLabels as Record<string, string>)[event.type] ?? event.type;
   return {
-    headline: cut(name === '' ? what : `${what}: ${name}`, headlineMax),
+    headline: truncate(name === '' ? label : `${label}: ${name}`, headlineMax),
     facts: factPaths
-      .map(([label, path]): [string, string] => [label, cut(valueAt(event.data, path), factMax)])
+      .map(([factLabel, path]): [string, string] => [factLabel, truncate(valueAt(event.data, path), factMax)])
       .filter(([, value]) => value !== ''),
-    text: cut(textPaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? '', textMax),
+    text: truncate(textPaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? '', textMax),
   };
 }
 
@@ -79,7 +79,7 @@ function valueAt(data: unknown, path: string): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
-function cut(text: string, max: number): string {
-  const letters = [...text];
-  return letters.length <= max ? text : `${letters.slice(0, max - 1).join('')}…`;
+function truncate(text: string, max: number): string {
+  const characters = [...text];
+  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }

@@ -1,4 +1,4 @@
-/** Every type of outgoing event. `output.test` is sent on demand only. */
+/** Every type of outgoing event except `output.test`, which is sent only on request. */
 export const eventTypes = [
   'detection.created',
   'detection.updated',
@@ -34,8 +34,8 @@ export const isEventType = (text: string): text is EventType => (eventTypes as r
 export const eventSeverities = ['none', 'low', 'medium', 'high', 'critical'] as const;
 
 /**
- * A change of a resource, with the whole state that it left. `revision` grows with every change of the resource: of two events about it
- * the larger one is later. `detectionId` and `severity` are what a destination may choose by.
+ * A change of a resource, with the complete state after it. `revision` increases with every change of the resource, so
+ * receivers can order events. Destinations can filter by `detectionId` and `severity`.
  */
 export type OutgoingEvent = {
   orgId: string;
@@ -47,7 +47,7 @@ export type OutgoingEvent = {
   severity?: (typeof eventSeverities)[number];
 };
 
-/** The bytes of an event: what a webhook receives, on every try the same. */
+/** Returns the body that a webhook receives. It is the same on every attempt. */
 export function eventBody(
   event: Pick<OutgoingEvent, 'orgId' | 'revision' | 'data'> & { type: string },
   { id, at }: { id: string; at: Date },

@@ -18,8 +18,8 @@ async function eventsOf(type: string): Promise<EventBody[]> {
   return found.map(({ body }) => JSON.parse(body) as EventBody);
 }
 
-test('runs, hits and gaps tell what they are in the transaction that makes them so', async () => {
-  // Nothing is sent here, so nothing is sealed.
+test('emits events for runs, hits and gaps in the transaction of the change', async () => {
+  // Nothing is sent in this test, so the secrets can stay empty.
   await runs.select(sql`
     insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
     values (${runs.orgId}, ${uuidv7()}, 'webhook', 'x', 'x', ''::bytea, ${[...eventTypes]}::text[], now(), now())`);
@@ -37,7 +37,7 @@ test('runs, hits and gaps tell what they are in the transaction that makes them 
   });
   expect(created!.data).not.toHaveProperty('rows');
   expect(await eventsOf('hit.updated')).toEqual([]);
-  // Two days later all but the look-back's windows are out of reach.
+  // Two days later only the windows within the lookback can still be examined.
   await runs.runAt('2026-03-04T01:05:00Z');
   const gaps = await eventsOf('gap.opened');
   expect(gaps).toHaveLength(1);
@@ -49,7 +49,7 @@ test('runs, hits and gaps tell what they are in the transaction that makes them 
   });
 });
 
-test('runs that fail say why, and the detection that is switched off for it has its own event', async () => {
+test('emits the reason of failed runs and an event when they disable the detection', async () => {
   const broken = await startRuns({ db, url }, () => {
     throw new SiemError({ kind: 'query_invalid', blame: 'author', retryable: false, message: 'no such column' });
   });
@@ -74,7 +74,7 @@ test('runs that fail say why, and the detection that is switched off for it has 
   });
 });
 
-test('the feed tells everyone who sees an item, and no one else; the first load of a source is no news', async () => {
+test('emits feed events only to organizations that see the item, and none for the first load of a source', async () => {
   const { newOrg, deps } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
   const [owner, other] = [await newOrg(), await newOrg()];
   const body = { kind: 'webhook', name: 'x', url: 'https://hooks.example.com/', eventTypes };

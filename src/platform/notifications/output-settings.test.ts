@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { acrossOrgs, inOrg, rows } from '../db/db.ts';
+import { acrossOrgs, inOrg, queryRows } from '../db/db.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { eventTypes } from './event-types.ts';
 import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
@@ -11,24 +11,24 @@ afterAll(() => receiver.close());
 beforeEach(async () => {
   receiver.received.length = 0;
   receiver.reply(() => ({ status: 200 }));
-  // What an earlier test left waiting is not this one's.
+  // Remove pending deliveries of earlier tests.
   await acrossOrgs(deps.db, (tx) => sql`delete from outputs`.execute(tx));
 });
 
-type Given = Record<string, unknown>;
-async function newOutput(org: TestOrg, given: Given = {}) {
-  const body = { kind: 'webhook', name: 'SOC', url: receiver.url, eventTypes, ...given };
+type JsonObject = Record<string, unknown>;
+async function newOutput(org: TestOrg, fields: JsonObject = {}) {
+  const body = { kind: 'webhook', name: 'SOC', url: receiver.url, eventTypes, ...fields };
   const answer = await org.call('POST', '/api/outputs', body);
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return answer.body;
 }
 
-test('secrets are shown once, stored sealed, and rotate with an overlap', async () => {
+test('returns secrets once, stores them sealed and rotates them with an overlap', async () => {
   const org = await newOrg();
   const made = await newOutput(org);
   expect(made.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect((await org.call('GET', `/api/outputs/${made.id}`)).body).not.toHaveProperty('secret');
-  const stored = await inOrg(deps.db, org.id, (tx) => rows(tx, sql<Given>`select * from outputs`));
+  const stored = await inOrg(deps.db, org.id, (tx) => queryRows(tx, sql<JsonObject>`select * from outputs`));
   expect(JSON.stringify(stored)).not.toContain(made.secret);
   const { secret } = (await org.call('POST', `/api/outputs/${made.id}/rotate`)).body;
   expect(secret).not.toBe(made.secret);
@@ -41,7 +41,7 @@ test('secrets are shown once, stored sealed, and rotate with an overlap', async 
   for (const one of [made.secret, secret]) expect(audit).not.toContain(one);
 });
 
-test('the address of a chat is a secret, and what GET shows of it can be sent back', async () => {
+test('masks the URL of a chat destination and accepts the masked URL back', async () => {
   const org = await newOrg();
   const secretPath = `${receiver.url}/T000/B000/verysecret`;
   const made = await newOutput(org, { kind: 'slack', url: secretPath });
@@ -62,13 +62,13 @@ test.each([
   ['https://user:pass@hooks.example.com/', 'invalid_url'],
   ['ftp://hooks.example.com/', 'https_needed'],
   ['nonsense', 'invalid_url'],
-])('the address %s is refused', async (url, code) => {
+])('rejects the URL %s', async (url, code) => {
   const org = await newOrg();
   const answer = await org.call('POST', '/api/outputs', { kind: 'webhook', name: 'x', url });
   expect([answer.status, answer.body.errors[0].pointer, answer.body.errors[0].code]).toEqual([400, '/url', code]);
 });
 
-test('a redirect is followed with the body where it keeps the method, and never to a private address', async () => {
+test('follows redirects that keep the method, but not to a private address', async () => {
   const org = await newOrg();
   const { id, secret } = await newOutput(org);
   const send = async () => (await org.call('POST', `/api/outputs/${id}/test`)).body;
@@ -81,7 +81,7 @@ test('a redirect is followed with the body where it keeps the method, and never 
   expect(await send()).toMatchObject({ state: 'failed', lastStatus: 302 });
 });
 
-test('a test is one try, and works where the destination is off', async () => {
+test('sends a test event in one attempt, even to a disabled destination', async () => {
   const org = await newOrg();
   const { id } = await newOutput(org, { enabled: false });
   receiver.reply(() => ({ status: 500, body: 'broken' }));

@@ -1,8 +1,16 @@
-import type { Deps } from '../../app/deps.ts';
-import { callerOf, type App } from '../http/app-type.ts';
+import { requireCaller, type App } from '../http/app-type.ts';
 import { PageQuery } from '../lib/page-request.ts';
-import { getDeliveries, redeliver, sendTest } from './delivery/deliveries.ts';
-import { changeOutput, createOutput, getOutput, getOutputs, removeOutput, rotateSecret } from './outputs.ts';
+import { listDeliveries, redeliver, sendTestEvent } from './delivery/deliveries.ts';
+import {
+  changeOutput,
+  createOutput,
+  getOutput,
+  listOutputs,
+  removeOutput,
+  rotateSecret,
+  type OutputDeps,
+} from './outputs.ts';
+import type { DeliverDeps } from './delivery/deliver.ts';
 import {
   CreateOutput,
   Delivery,
@@ -17,21 +25,23 @@ import {
   UpdateOutput,
 } from './outputs.schema.ts';
 
+type OutputRoutesDeps = OutputDeps & DeliverDeps;
+
 const tags = ['outputs'];
 const admin = { scope: 'connections:admin' } as const;
 
-export function outputRoutes(app: App, deps: Deps): void {
+export function outputRoutes(app: App, deps: OutputRoutesDeps): void {
   app.route({
     method: 'GET',
     url: '/api/outputs',
     config: admin,
     schema: {
       tags,
-      summary: 'List destinations of events, newest first',
+      summary: 'List event destinations, newest first',
       querystring: PageQuery,
       response: { 200: OutputList },
     },
-    handler: (request) => getOutputs(deps, callerOf(request), request.query),
+    handler: (request) => listOutputs(deps, requireCaller(request), request.query),
   });
   app.route({
     method: 'POST',
@@ -39,18 +49,18 @@ export function outputRoutes(app: App, deps: Deps): void {
     config: { ...admin, secretField: 'secret' },
     schema: {
       tags,
-      summary: 'Create a destination; the secret of a webhook is shown once',
+      summary: 'Create a destination. The secret of a webhook is shown once',
       body: CreateOutput,
       response: { 200: OutputWithSecret },
     },
-    handler: (request) => createOutput(deps, callerOf(request), request.body),
+    handler: (request) => createOutput(deps, requireCaller(request), request.body),
   });
   app.route({
     method: 'GET',
     url: '/api/outputs/:id',
     config: admin,
     schema: { tags, summary: 'Get a destination', params: OutputPath, response: { 200: Output } },
-    handler: (request) => getOutput(deps, callerOf(request), request.params.id),
+    handler: (request) => getOutput(deps, requireCaller(request), request.params.id),
   });
   app.route({
     method: 'PUT',
@@ -58,48 +68,48 @@ export function outputRoutes(app: App, deps: Deps): void {
     config: admin,
     schema: {
       tags,
-      summary: 'Change a destination; absent fields stay',
+      summary: 'Change a destination. Absent fields stay unchanged',
       params: OutputPath,
       body: UpdateOutput,
       response: { 200: Output },
     },
-    handler: (request) => changeOutput(deps, callerOf(request), request.params.id, request.body),
+    handler: (request) => changeOutput(deps, requireCaller(request), request.params.id, request.body),
   });
   app.route({
     method: 'DELETE',
     url: '/api/outputs/:id',
-    config: { ...admin, noBody: true },
+    config: { ...admin, ignoresBody: true },
     schema: {
       tags,
-      summary: 'Delete a destination with what waits for it and its log',
+      summary: 'Delete a destination with its pending deliveries and its log',
       params: OutputPath,
       response: { 200: Output },
     },
-    handler: (request) => removeOutput(deps, callerOf(request), request.params.id),
+    handler: (request) => removeOutput(deps, requireCaller(request), request.params.id),
   });
   deliveryRoutes(app, deps);
 }
 
-function deliveryRoutes(app: App, deps: Deps): void {
+function deliveryRoutes(app: App, deps: OutputRoutesDeps): void {
   app.route({
     method: 'POST',
     url: '/api/outputs/:id/rotate',
-    config: { ...admin, secretField: 'secret', bodyOptional: true },
+    config: { ...admin, secretField: 'secret', isBodyOptional: true },
     schema: {
       tags,
-      summary: 'Give a webhook a new secret; the old one signs too for a while',
+      summary: 'Replace the secret of a webhook. The old one stays valid during the overlap',
       params: OutputPath,
       body: RotateSecret,
       response: { 200: OutputWithSecret },
     },
-    handler: (request) => rotateSecret(deps, callerOf(request), request.params.id, request.body),
+    handler: (request) => rotateSecret(deps, requireCaller(request), request.params.id, request.body),
   });
   app.route({
     method: 'POST',
     url: '/api/outputs/:id/test',
-    config: { ...admin, noBody: true },
+    config: { ...admin, ignoresBody: true },
     schema: { tags, summary: 'Send a test event now', params: OutputPath, response: { 200: Delivery } },
-    handler: (request) => sendTest(deps, callerOf(request), request.params.id),
+    handler: (request) => sendTestEvent(deps, requireCaller(request), request.params.id),
   });
   app.route({
     method: 'GET',
@@ -107,21 +117,21 @@ function deliveryRoutes(app: App, deps: Deps): void {
     config: admin,
     schema: {
       tags,
-      summary: 'List deliveries to a destination, newest first',
+      summary: 'List the deliveries to a destination, newest first',
       params: OutputPath,
       querystring: DeliveryFilter,
       response: { 200: DeliveryList },
     },
-    handler: (request) => getDeliveries(deps, callerOf(request), request.params.id, request.query),
+    handler: (request) => listDeliveries(deps, requireCaller(request), request.params.id, request.query),
   });
   app.route({
     method: 'POST',
     url: '/api/outputs/:id/deliveries/:deliveryId/redeliver',
-    config: { ...admin, noBody: true },
+    config: { ...admin, ignoresBody: true },
     schema: { tags, summary: 'Deliver an event again', params: DeliveryPath, response: { 200: Delivery } },
     handler: (request) => {
       const { id: outputId, deliveryId } = request.params;
-      return redeliver(deps, callerOf(request), { outputId, deliveryId });
+      return redeliver(deps, requireCaller(request), { outputId, deliveryId });
     },
   });
 }

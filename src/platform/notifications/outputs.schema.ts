@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PageQuery } from '../lib/page-request.ts';
-import { text } from '../lib/text/bounded-text.ts';
+import { boundedString } from '../lib/text/bounded-text.ts';
 import { eventSeverities, eventTypes } from './event-types.ts';
 
 export const outputKinds = ['webhook', 'slack', 'teams'] as const;
@@ -10,19 +10,19 @@ const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
 const id = z.guid('must be a UUID').toLowerCase();
 
 const fields = {
-  name: text({ min: 1, max: 255 }),
-  url: text({ min: 1, max: 2000 }).describe('https; http only where TOCSIN_FETCH_ALLOW names the host.'),
+  name: boundedString({ min: 1, max: 255 }),
+  url: boundedString({ min: 1, max: 2000 }).describe('https, or http if the host is listed in TOCSIN_FETCH_ALLOW.'),
   eventTypes: z.array(z.enum(eventTypes)).min(1).max(eventTypes.length),
   detectionIds: z
     .array(id)
     .min(1)
     .max(10_000)
     .nullable()
-    .describe('Events of these detections only; null: of all. Feed items belong to none and always count.'),
+    .describe('Send only events of these detections. null means all. Events of feed items are always sent.'),
   minSeverity: z
     .enum(eventSeverities)
     .nullable()
-    .describe('Hits and feed items below it are left out; null: none are.'),
+    .describe('Leave out hits and feed items below this severity. null means no minimum.'),
   enabled: z.boolean(),
 };
 
@@ -39,7 +39,7 @@ export type CreateOutput = z.infer<typeof CreateOutput>;
 
 const readOnly = ['id', 'kind', 'disabledReason', 'createdAt', 'updatedAt', 'secret'];
 
-/** Absent means unchanged; what GET gave may be sent back. */
+/** Absent fields stay unchanged. Read-only fields are ignored, so a GET response can be sent back. */
 export const UpdateOutput = z.preprocess((value) => {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => !readOnly.includes(key)));
@@ -51,12 +51,15 @@ export const Output = z
     id: z.string(),
     kind: z.enum(outputKinds),
     name: z.string(),
-    url: z.string().describe('Of Slack and Teams the host only: the rest is a secret.'),
+    url: z.string().describe('For Slack and Teams only the origin: the rest is a secret.'),
     eventTypes: z.array(z.enum(eventTypes)),
     detectionIds: z.array(z.string()).nullable(),
     minSeverity: z.enum(eventSeverities).nullable(),
     enabled: z.boolean(),
-    disabledReason: z.string().nullable().describe('Why the service switched it off: the address answered 410.'),
+    disabledReason: z
+      .string()
+      .nullable()
+      .describe('Why the service disabled the destination, for example a 410 response.'),
     createdAt: time,
     updatedAt: time,
   })
@@ -64,7 +67,7 @@ export const Output = z
 export type Output = z.infer<typeof Output>;
 
 export const OutputWithSecret = Output.extend({
-  secret: z.string().nullable().describe('Of a webhook: `whsec_…`, shown this once. Null for the other kinds.'),
+  secret: z.string().nullable().describe('The secret of a webhook (`whsec_…`), shown only once. null for other kinds.'),
   code: z.literal('secret_already_shown').optional(),
 });
 export type OutputWithSecret = z.infer<typeof OutputWithSecret>;
@@ -78,7 +81,7 @@ export const RotateSecret = z.strictObject({
     .min(0)
     .max(30 * 86_400)
     .default(86_400)
-    .describe('How long deliveries are signed with the old secret, too.'),
+    .describe('How long deliveries are also signed with the old secret.'),
 });
 export type RotateSecret = z.infer<typeof RotateSecret>;
 
@@ -93,14 +96,14 @@ export const Delivery = z
   .object({
     id: z.string(),
     outputId: z.string(),
-    eventId: z.string().describe('Also the `webhook-id`: the same on every try.'),
+    eventId: z.string().describe('Also sent as `webhook-id`. The same on every attempt.'),
     eventType: z.string(),
     resourceId: z.string(),
     state: z.enum(deliveryStates),
     tries: z.int(),
     nextTryAt: time.nullable(),
     lastTryAt: time.nullable(),
-    lastStatus: z.int().nullable().describe('HTTP status of the last answer; null where there was none.'),
+    lastStatus: z.int().nullable().describe('HTTP status of the last response, or null if there was none.'),
     lastError: z.string().nullable(),
     lastMs: z.int().nullable(),
     createdAt: time,

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { row, rows, type Tx } from '../db/db.ts';
+import { queryRow, queryRows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { PageRequest } from '../lib/page-request.ts';
 import type { Output, OutputKind } from './outputs.schema.ts';
@@ -21,14 +21,14 @@ export type OutputRow = {
   updated_at: Date;
 };
 
-type Columns = Omit<OutputRow, 'organization_id' | 'id' | 'created_at' | 'updated_at' | 'failures'>;
+type OutputColumns = Omit<OutputRow, 'organization_id' | 'id' | 'created_at' | 'updated_at' | 'failures'>;
 
 export async function insertOutput(
   tx: Tx,
   ref: { orgId: OrgId; id: string; now: Date },
-  output: Columns,
+  output: OutputColumns,
 ): Promise<OutputRow> {
-  const made = await row(
+  const inserted = await queryRow(
     tx,
     sql<OutputRow>`
       insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, detection_ids, min_severity, enabled,
@@ -37,12 +37,12 @@ export async function insertOutput(
         ${output.detection_ids}::uuid[], ${output.min_severity}, ${output.enabled}, ${output.disabled_reason}, ${ref.now}, ${ref.now})
       returning *`,
   );
-  return made!;
+  return inserted!;
 }
 
-/** Stores all columns that a change may touch; `updated_at` moves strictly forward. */
+/** Stores the changeable columns. `updated_at` always increases. */
 export async function updateOutput(tx: Tx, output: OutputRow, now: Date): Promise<OutputRow> {
-  const stored = await row(
+  const stored = await queryRow(
     tx,
     sql<OutputRow>`
       update outputs set name = ${output.name}, shown_url = ${output.shown_url}, sealed = ${output.sealed},
@@ -54,38 +54,44 @@ export async function updateOutput(tx: Tx, output: OutputRow, now: Date): Promis
   return stored!;
 }
 
-/** With its deliveries. */
+/** Deletes a destination and its deliveries. */
 export async function deleteOutput(tx: Tx, orgId: OrgId, id: string): Promise<void> {
   await sql`delete from outputs where organization_id = ${orgId} and id = ${id}`.execute(tx);
 }
 
-export function findOutput(tx: Tx, orgId: OrgId, id: string, lock = false): Promise<OutputRow | undefined> {
-  return row(
+export function findOutput(
+  tx: Tx,
+  orgId: OrgId,
+  id: string,
+  options = { lock: false },
+): Promise<OutputRow | undefined> {
+  return queryRow(
     tx,
-    sql<OutputRow>`select * from outputs where organization_id = ${orgId} and id = ${id} ${lock ? sql`for update` : sql``}`,
+    sql<OutputRow>`select * from outputs where organization_id = ${orgId} and id = ${id} ${options.lock ? sql`for update` : sql``}`,
   );
 }
 
-/** Newest first, `limit` + 1 of them. */
-export function listOutputs(tx: Tx, orgId: OrgId, { limit, after }: PageRequest): Promise<OutputRow[]> {
-  return rows(
+/** Returns up to `limit` + 1 destinations, newest first. */
+export function findOutputs(tx: Tx, orgId: OrgId, { limit, after }: PageRequest): Promise<OutputRow[]> {
+  return queryRows(
     tx,
     sql<OutputRow>`
-      select * from outputs where organization_id = ${orgId} ${afterMark(after)} order by created_at desc, id desc limit ${limit + 1}`,
+      select * from outputs where organization_id = ${orgId} ${afterCursor(after)} order by created_at desc, id desc limit ${limit + 1}`,
   );
 }
 
-export const afterMark = (after: PageRequest['after']): RawBuilder<unknown> =>
+/** The condition, starting with `and`, for rows after a page cursor. */
+export const afterCursor = (after: PageRequest['after']): RawBuilder<unknown> =>
   after ? sql`and (created_at, id) < (${after.at}, ${after.id}::uuid)` : sql``;
 
-/** Those of the ids that no detection of the organization has. */
-export async function unknownDetections(tx: Tx, orgId: OrgId, ids: string[]): Promise<string[]> {
-  const found = await rows(
+/** Returns up to 10 of the IDs that are not detections of the organization. */
+export async function findUnknownDetections(tx: Tx, orgId: OrgId, ids: string[]): Promise<string[]> {
+  const unknown = await queryRows(
     tx,
     sql<{ id: string }>`
       select g.id from unnest(${ids}::uuid[]) as g (id)
       where not exists (select from agents a where a.organization_id = ${orgId} and a.id = g.id and a.agent_type = 'detection')
       limit 10`,
   );
-  return found.map(({ id }) => id);
+  return unknown.map(({ id }) => id);
 }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { acrossOrgs, inOrg, rows } from '../db/db.ts';
+import { acrossOrgs, inOrg, queryRows } from '../db/db.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { cleanOutboxAcrossOrgs } from './delivery/outbox-cleanup.ts';
 import { deliverDue } from './delivery/deliver.ts';
-import { claimTriesAcrossOrgs, finishTry } from './delivery/deliveries.store.ts';
+import { claimDeliveriesAcrossOrgs, finishAttempt } from './delivery/deliveries.store.ts';
 import { eventTypes } from './event-types.ts';
 import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
 
@@ -14,7 +14,7 @@ afterAll(() => receiver.close());
 beforeEach(async () => {
   receiver.received.length = 0;
   receiver.reply(() => ({ status: 200 }));
-  // What an earlier test left waiting is not this one's.
+  // Remove pending deliveries of earlier tests.
   await acrossOrgs(deps.db, (tx) => sql`delete from outputs`.execute(tx));
 });
 
@@ -26,26 +26,26 @@ const detection = {
   detectionCadence: 'hourly',
 };
 
-type Given = Record<string, unknown>;
-async function newOutput(org: TestOrg, given: Given = {}) {
-  const body = { kind: 'webhook', name: 'SOC', url: receiver.url, eventTypes, ...given };
-  const answer = await org.call('POST', '/api/outputs', body);
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-  return answer.body;
+type JsonObject = Record<string, unknown>;
+async function newOutput(org: TestOrg, fields: JsonObject = {}) {
+  const body = { kind: 'webhook', name: 'SOC', url: receiver.url, eventTypes, ...fields };
+  const response = await org.call('POST', '/api/outputs', body);
+  expect(response.status, JSON.stringify(response.body)).toBe(200);
+  return response.body;
 }
 const count = (org: TestOrg, table: string): Promise<number> =>
   inOrg(deps.db, org.id, async (tx) => {
-    const found = await rows(tx, sql<{ n: number }>`select count(*)::int as n from ${sql.table(table)}`);
+    const found = await queryRows(tx, sql<{ n: number }>`select count(*)::int as n from ${sql.table(table)}`);
     return found[0]!.n;
   });
-const dueNow = (org: TestOrg) =>
+const makeDue = (org: TestOrg) =>
   inOrg(deps.db, org.id, (tx) =>
     sql`update deliveries set next_try_at = clock_timestamp() where state = 'pending'`.execute(tx),
   );
-const logOf = async (org: TestOrg, id: string) =>
+const listLog = async (org: TestOrg, id: string) =>
   (await org.call('GET', `/api/outputs/${id}/deliveries`)).body.deliveries;
 
-test('a webhook receives each change of a detection, signed, with the whole record', async () => {
+test('sends each change of a detection to a webhook, signed and with the complete record', async () => {
   const org = await newOrg();
   const { secret } = await newOutput(org);
   const { id } = (await org.call('POST', '/api/detections', detection)).body;
@@ -70,7 +70,7 @@ test('a webhook receives each change of a detection, signed, with the whole reco
   expect(await deliverDue(deps)).toBe(0);
 });
 
-test('suggestions have events of their own, and a built-in agent has none', async () => {
+test('emits suggestion events for suggestions and no events for built-in agents', async () => {
   const org = await newOrg();
   await newOutput(org);
   const suggest = async (query: string) =>
@@ -79,7 +79,7 @@ test('suggestions have events of their own, and a built-in agent has none', asyn
   await org.call('POST', `/api/detections/${one}/dismiss`, { reason: 'noisy' });
   await org.call('POST', `/api/detections/${one}/restore`);
   await org.call('POST', `/api/detections/${two}/accept`);
-  const agents = (await org.call('GET', '/api/agents')).body.agents.filter((one: Given) => one['isBuiltIn']);
+  const agents = (await org.call('GET', '/api/agents')).body.agents.filter((agent: JsonObject) => agent['isBuiltIn']);
   await org.call('PUT', `/api/agents/${agents[0].id}`, { detectionCadence: 'weekly' });
   await deliverDue(deps);
   expect(receiver.received.map(({ body }) => JSON.parse(body).type).toSorted()).toEqual([
@@ -91,7 +91,7 @@ test('suggestions have events of their own, and a built-in agent has none', asyn
   ]);
 });
 
-test('nothing is written where no destination wants it', async () => {
+test('stores nothing if no destination subscribes to the event', async () => {
   const org = await newOrg();
   await org.call('POST', '/api/detections', detection);
   await newOutput(org, { eventTypes: ['hit.created'] });
@@ -100,7 +100,7 @@ test('nothing is written where no destination wants it', async () => {
   expect([await count(org, 'outbox'), await count(org, 'deliveries')]).toEqual([0, 0]);
 });
 
-test('a destination may take the events of some detections only', async () => {
+test('sends only events of the selected detections', async () => {
   const org = await newOrg();
   const [one, two] = [
     (await org.call('POST', '/api/detections', detection)).body.id,
@@ -111,16 +111,16 @@ test('a destination may take the events of some detections only', async () => {
   await deliverDue(deps);
   expect(receiver.received.map(({ body }) => JSON.parse(body).data.id)).toEqual([one]);
   const foreign = (await (await newOrg()).call('POST', '/api/detections', detection)).body.id;
-  const refused = await org.call('POST', '/api/outputs', {
+  const response = await org.call('POST', '/api/outputs', {
     kind: 'slack',
     name: 'x',
     url: receiver.url,
     detectionIds: [foreign],
   });
-  expect(refused.body.errors[0]).toMatchObject({ pointer: '/detectionIds', code: 'unknown_detection' });
+  expect(response.body.errors[0]).toMatchObject({ pointer: '/detectionIds', code: 'unknown_detection' });
 });
 
-test('a change that fails takes its event with it', async () => {
+test('rolls back the event of a failed change', async () => {
   const org = await newOrg();
   await newOutput(org);
   const { id } = (await org.call('POST', '/api/detections', detection)).body;
@@ -129,7 +129,7 @@ test('a change that fails takes its event with it', async () => {
   expect(await count(org, 'outbox')).toBe(before);
 });
 
-test('a receiver that fails is tried ten times over three days, with the same id and bytes', async () => {
+test('tries a failing receiver ten times over three days, with the same ID and body', async () => {
   const org = await newOrg();
   const { id, secret } = await newOutput(org);
   await org.call('POST', '/api/detections', detection);
@@ -138,11 +138,11 @@ test('a receiver that fails is tried ten times over three days, with the same id
   let waitedMs = 0;
   for (let n = 1; n <= 10; n += 1) {
     expect(await deliverDue(deps)).toBe(1);
-    const [entry] = await logOf(org, id);
+    const [entry] = await listLog(org, id);
     expect(entry).toMatchObject({ tries: n, state: n === 10 ? 'failed' : 'pending' });
     expect(entry.lastError).toBeTruthy();
     if (entry.nextTryAt) waitedMs += new Date(entry.nextTryAt).getTime() - Date.now();
-    await dueNow(org);
+    await makeDue(org);
   }
   expect(await deliverDue(deps)).toBe(0);
   expect(waitedMs / 86_400_000).toBeGreaterThan(2.9);
@@ -153,17 +153,17 @@ test('a receiver that fails is tried ten times over three days, with the same id
   expect(receiver.received.every((one) => isSigned(one, secret))).toBe(true);
 });
 
-test('a longer pause that the receiver asks for is kept', async () => {
+test('honors a longer Retry-After of the receiver', async () => {
   const org = await newOrg();
   const { id } = await newOutput(org);
   await org.call('POST', '/api/detections', detection);
   receiver.reply(() => ({ status: 503, headers: { 'retry-after': '7200' } }));
   await deliverDue(deps);
-  const [entry] = await logOf(org, id);
+  const [entry] = await listLog(org, id);
   expect(new Date(entry.nextTryAt).getTime() - Date.now()).toBeGreaterThan(7_100_000);
 });
 
-test('410 switches the destination off, with a reason, until a person enables it', async () => {
+test('disables the destination with a reason after a 410, until a person enables it', async () => {
   const org = await newOrg();
   const { id } = await newOutput(org);
   await org.call('POST', '/api/detections', detection);
@@ -172,37 +172,40 @@ test('410 switches the destination off, with a reason, until a person enables it
   await deliverDue(deps, 1);
   expect((await org.call('GET', `/api/outputs/${id}`)).body).toMatchObject({
     enabled: false,
-    disabledReason: 'The address answered 410 Gone.',
+    disabledReason: 'The destination responded with 410 Gone.',
   });
   expect(receiver.received).toHaveLength(1);
-  const [first] = await logOf(org, id);
+  const [first] = await listLog(org, id);
   expect((await org.call('POST', `/api/outputs/${id}/deliveries/${first.id}/redeliver`)).status).toBe(409);
   receiver.reply(() => ({ status: 204 }));
   expect((await org.call('PUT', `/api/outputs/${id}`, { enabled: true })).body.disabledReason).toBe(null);
   await deliverDue(deps);
-  expect((await logOf(org, id)).map((entry: Given) => entry['state']).toSorted()).toEqual(['delivered', 'failed']);
+  expect((await listLog(org, id)).map((entry: JsonObject) => entry['state']).toSorted()).toEqual([
+    'delivered',
+    'failed',
+  ]);
 });
 
-test('redelivery sends the same event again, as long as it is kept', async () => {
+test('redelivers the same event, and returns 409 once it is no longer stored', async () => {
   const org = await newOrg();
   const { id } = await newOutput(org);
   await org.call('POST', '/api/detections', detection);
   await deliverDue(deps);
-  const [entry] = await logOf(org, id);
-  const again = () => org.call('POST', `/api/outputs/${id}/deliveries/${entry.id}/redeliver`);
-  expect((await again()).body).toMatchObject({ state: 'pending', eventId: entry.eventId });
+  const [entry] = await listLog(org, id);
+  const redeliver = () => org.call('POST', `/api/outputs/${id}/deliveries/${entry.id}/redeliver`);
+  expect((await redeliver()).body).toMatchObject({ state: 'pending', eventId: entry.eventId });
   await deliverDue(deps);
   expect(receiver.received).toHaveLength(2);
   expect(receiver.received[1]!.body).toBe(receiver.received[0]!.body);
   await inOrg(deps.db, org.id, (tx) => sql`update outbox set at = at - interval '8 days'`.execute(tx));
   await cleanOutboxAcrossOrgs(deps.db, 7);
   expect(await count(org, 'outbox')).toBe(0);
-  expect((await again()).status).toBe(409);
+  expect((await redeliver()).status).toBe(409);
   const foreign = await newOutput(org);
   expect((await org.call('POST', `/api/outputs/${foreign.id}/deliveries/${entry.id}/redeliver`)).status).toBe(404);
 });
 
-test('bodies that something still waits for are kept, and the log is forgotten after 30 days', async () => {
+test('keeps bodies of pending deliveries and deletes the log after 30 days', async () => {
   const org = await newOrg();
   await newOutput(org);
   await org.call('POST', '/api/detections', detection);
@@ -220,19 +223,21 @@ test('bodies that something still waits for are kept, and the log is forgotten a
   expect([await count(org, 'outbox'), await count(org, 'deliveries')]).toEqual([0, 0]);
 });
 
-test('of several workers each delivery has one, and what a dead one held is taken over when its lease ends', async () => {
+test('gives each delivery to one worker, and to another after the lease of a dead one', async () => {
   const org = await newOrg();
   const { id } = await newOutput(org);
   for (let n = 0; n < 6; n += 1) await org.call('POST', '/api/detections', detection);
-  const claims = await Promise.all([1, 2, 3, 4].map(() => claimTriesAcrossOrgs(deps.db, 2, new Map())));
-  const ids = claims.flat().map((held) => held.id);
+  const claims = await Promise.all([1, 2, 3, 4].map(() => claimDeliveriesAcrossOrgs(deps.db, 2, new Map())));
+  const ids = claims.flat().map((delivery) => delivery.id);
   expect(new Set(ids).size).toBe(ids.length);
   const dead = claims.flat()[0]!;
-  expect((await claimTriesAcrossOrgs(deps.db, 100, new Map())).map((held) => held.id)).not.toContain(dead.id);
-  await dueNow(org);
+  expect((await claimDeliveriesAcrossOrgs(deps.db, 100, new Map())).map((delivery) => delivery.id)).not.toContain(
+    dead.id,
+  );
+  await makeDue(org);
   await deliverDue(deps);
   expect(receiver.received).toHaveLength(6);
-  // The dead one was only slow: what it has to say comes too late.
+  // The worker was only slow. Its late result is ignored.
   const late = {
     state: 'failed',
     pauseMs: null,
@@ -242,19 +247,27 @@ test('of several workers each delivery has one, and what a dead one held is take
     counted: true,
     disable: 'late',
   } as const;
-  expect(await inOrg(deps.db, org.id, (tx) => finishTry(tx, dead, late))).toBe(false);
-  expect((await logOf(org, id)).every((entry: Given) => entry['state'] === 'delivered')).toBe(true);
+  expect(await inOrg(deps.db, org.id, (tx) => finishAttempt(tx, dead, late))).toBe(false);
+  expect((await listLog(org, id)).every((entry: JsonObject) => entry['state'] === 'delivered')).toBe(true);
 });
 
-test('a destination that keeps failing is asked by one delivery at a time', async () => {
+test('sends one delivery at a time to a destination that keeps failing', async () => {
   const org = await newOrg();
   await newOutput(org);
   for (let n = 0; n < 8; n += 1) await org.call('POST', '/api/detections', detection);
   receiver.reply(() => ({ status: 500 }));
-  const first = await claimTriesAcrossOrgs(deps.db, 100, new Map());
+  const first = await claimDeliveriesAcrossOrgs(deps.db, 100, new Map());
   expect(first).toHaveLength(4);
-  expect(await claimTriesAcrossOrgs(deps.db, 100, new Map([[first[0]!.output_id, 4]]))).toEqual([]);
-  const end = { state: 'pending', pauseMs: 0, status: 500, error: 'x', ms: 1, counted: true, disable: null } as const;
-  for (const held of first) await inOrg(deps.db, org.id, (tx) => finishTry(tx, held, end));
-  expect(await claimTriesAcrossOrgs(deps.db, 100, new Map())).toHaveLength(1);
+  expect(await claimDeliveriesAcrossOrgs(deps.db, 100, new Map([[first[0]!.output_id, 4]]))).toEqual([]);
+  const result = {
+    state: 'pending',
+    pauseMs: 0,
+    status: 500,
+    error: 'x',
+    ms: 1,
+    counted: true,
+    disable: null,
+  } as const;
+  for (const delivery of first) await inOrg(deps.db, org.id, (tx) => finishAttempt(tx, delivery, result));
+  expect(await claimDeliveriesAcrossOrgs(deps.db, 100, new Map())).toHaveLength(1);
 });

@@ -1,11 +1,11 @@
-import { inOrg, type Tx } from '../db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import { inOrg, type Db, type Tx } from '../db/db.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { pageOf, pageRequest, type PageQuery } from '../lib/page-request.ts';
+import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts';
+import type { Secretbox } from '../lib/secretbox.ts';
 import { insertAudit } from '../orgs/audit.store.ts';
 import type { Caller } from '../orgs/caller.ts';
-import { readAddress, shownAddress } from './destination-address.ts';
+import { validateDestinationUrl, maskDestinationUrl } from './destination-address.ts';
 import type {
   CreateOutput,
   Output,
@@ -14,64 +14,72 @@ import type {
   RotateSecret,
   UpdateOutput,
 } from './outputs.schema.ts';
-import { newSecret, seal, unseal } from './output-secrets.ts';
+import { createWebhookSecret, sealOutputSecrets, openOutputSecrets } from './output-secrets.ts';
 import {
   deleteOutput,
   findOutput,
   insertOutput,
-  listOutputs,
-  unknownDetections,
+  findOutputs,
+  findUnknownDetections,
   updateOutput,
   type OutputRow,
 } from './outputs.store.ts';
 
-type OutputDeps = Pick<Deps, 'db' | 'config' | 'secrets'>;
+export type OutputDeps = { db: Db; secrets: Secretbox; config: { fetchAllow: readonly string[] } };
 
-/** Makes a destination; the secret of a webhook is in this answer only. 400 for an address that is not public or a detection that is not there. */
+/** Creates a destination. A webhook's secret is returned only here. 400 for a URL that is not public or an unknown detection. */
 export async function createOutput(deps: OutputDeps, caller: Caller, input: CreateOutput): Promise<OutputWithSecret> {
   const now = new Date();
-  const ref = { orgId: caller.orgId, id: uuidv7(now), now };
-  const url = readAddress(input.url, deps.config.fetchAllow);
-  const secret = input.kind === 'webhook' ? newSecret() : null;
-  const sealed = seal(deps.secrets, { organization_id: caller.orgId, id: ref.id }, { url, secret });
+  const id = uuidv7(now);
+  const url = validateDestinationUrl(input.url, deps.config.fetchAllow);
+  const secret = input.kind === 'webhook' ? createWebhookSecret() : null;
+  const sealed = sealOutputSecrets(deps.secrets, { organization_id: caller.orgId, id }, { url, secret });
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    await checkDetections(tx, caller, input.detectionIds);
-    const made = await insertOutput(tx, ref, {
-      kind: input.kind,
-      name: input.name,
-      shown_url: shownAddress(input.kind, url),
-      sealed,
-      event_types: [...new Set(input.eventTypes)],
-      detection_ids: input.detectionIds,
-      min_severity: input.minSeverity,
-      enabled: input.enabled,
-      disabled_reason: null,
-    });
-    await audit(tx, caller, 'output.created', { before: null, after: made });
-    return { ...toOutput(made), secret };
+    await requireDetections(tx, caller, input.detectionIds);
+    const row = await insertOutput(
+      tx,
+      { orgId: caller.orgId, id, now },
+      {
+        kind: input.kind,
+        name: input.name,
+        shown_url: maskDestinationUrl(input.kind, url),
+        sealed,
+        event_types: [...new Set(input.eventTypes)],
+        detection_ids: input.detectionIds,
+        min_severity: input.minSeverity,
+        enabled: input.enabled,
+        disabled_reason: null,
+      },
+    );
+    await auditChange(tx, caller, 'output.created', { before: null, after: row });
+    return { ...toOutput(row), secret };
   });
 }
 
-export async function getOutputs({ db }: Pick<Deps, 'db'>, caller: Caller, query: PageQuery): Promise<OutputList> {
-  const request = pageRequest(query);
-  const found = await inOrg(db, caller.orgId, (tx) => listOutputs(tx, caller.orgId, request));
-  const { page, nextCursor } = pageOf(found, request.limit, (output) => ({ at: output.created_at, id: output.id }));
+export async function listOutputs(
+  { db }: Pick<OutputDeps, 'db'>,
+  caller: Caller,
+  query: PageQuery,
+): Promise<OutputList> {
+  const request = readPageRequest(query);
+  const rows = await inOrg(db, caller.orgId, (tx) => findOutputs(tx, caller.orgId, request));
+  const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.created_at, id: row.id }));
   return { outputs: page.map(toOutput), nextCursor };
 }
 
-export async function getOutput({ db }: Pick<Deps, 'db'>, caller: Caller, id: string): Promise<Output> {
-  return toOutput(await inOrg(db, caller.orgId, (tx) => outputOr404(tx, caller, id)));
+export async function getOutput({ db }: Pick<OutputDeps, 'db'>, caller: Caller, id: string): Promise<Output> {
+  return toOutput(await inOrg(db, caller.orgId, (tx) => getOutputRow(tx, caller, id)));
 }
 
-/** Changes what the body names. Enabling clears the reason why the service had switched it off. */
+/** Changes the given fields. Enabling clears the reason why the service disabled the destination. */
 export async function changeOutput(deps: OutputDeps, caller: Caller, id: string, input: UpdateOutput): Promise<Output> {
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    const before = await outputOr404(tx, caller, id, true);
-    if (input.detectionIds !== undefined) await checkDetections(tx, caller, input.detectionIds);
+    const before = await getOutputRow(tx, caller, id, { lock: true });
+    if (input.detectionIds !== undefined) await requireDetections(tx, caller, input.detectionIds);
     const enabled = input.enabled ?? before.enabled;
     const after = {
       ...before,
-      ...newAddress(deps, before, input.url),
+      ...changeUrl(deps, before, input.url),
       name: input.name ?? before.name,
       event_types: input.eventTypes ? [...new Set(input.eventTypes)] : before.event_types,
       detection_ids: input.detectionIds === undefined ? before.detection_ids : input.detectionIds,
@@ -81,20 +89,23 @@ export async function changeOutput(deps: OutputDeps, caller: Caller, id: string,
       failures: enabled && !before.enabled ? 0 : before.failures,
     };
     const stored = await updateOutput(tx, after, new Date());
-    await audit(tx, caller, 'output.updated', { before, after: stored });
+    await auditChange(tx, caller, 'output.updated', { before, after: stored });
     return toOutput(stored);
   });
 }
 
-function newAddress(deps: OutputDeps, before: OutputRow, url: string | undefined): Partial<OutputRow> {
-  // What GET showed of a secret address says that it stays.
+function changeUrl(deps: OutputDeps, before: OutputRow, url: string | undefined): Partial<OutputRow> {
+  // Clients may send back the masked URL that GET returned.
   if (url === undefined || url === before.shown_url) return {};
-  const address = readAddress(url, deps.config.fetchAllow);
-  const sealed = { ...unseal(deps.secrets, before), url: address };
-  return { shown_url: shownAddress(before.kind, address), sealed: seal(deps.secrets, before, sealed) };
+  const newUrl = validateDestinationUrl(url, deps.config.fetchAllow);
+  const outputSecrets = { ...openOutputSecrets(deps.secrets, before), url: newUrl };
+  return {
+    shown_url: maskDestinationUrl(before.kind, newUrl),
+    sealed: sealOutputSecrets(deps.secrets, before, outputSecrets),
+  };
 }
 
-/** Gives a webhook a new secret; for a while deliveries carry signatures of both. 409 for the other kinds. */
+/** Replaces a webhook's secret. During the overlap, deliveries are signed with both. 409 for other kinds. */
 export async function rotateSecret(
   deps: OutputDeps,
   caller: Caller,
@@ -102,53 +113,54 @@ export async function rotateSecret(
   { overlapSeconds }: RotateSecret,
 ): Promise<OutputWithSecret> {
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    const before = await outputOr404(tx, caller, id, true);
-    const { url, secret: old } = unseal(deps.secrets, before);
-    if (old === null) throw appError('conflict', `Output ${id} signs nothing; only webhooks have a secret.`);
-    const secret = newSecret();
+    const before = await getOutputRow(tx, caller, id, { lock: true });
+    const { url, secret: oldSecret } = openOutputSecrets(deps.secrets, before);
+    if (oldSecret === null) throw appError('conflict', `Output ${id} has no secret. Only webhooks are signed.`);
+    const secret = createWebhookSecret();
     const until = new Date(Date.now() + overlapSeconds * 1000).toISOString();
-    const sealed = seal(deps.secrets, before, { url, secret, previous: { secret: old, until } });
+    const sealed = sealOutputSecrets(deps.secrets, before, { url, secret, previous: { secret: oldSecret, until } });
     const stored = await updateOutput(tx, { ...before, sealed }, new Date());
-    await audit(tx, caller, 'output.rotated', { before, after: stored });
+    await auditChange(tx, caller, 'output.rotated', { before, after: stored });
     return { ...toOutput(stored), secret };
   });
 }
 
-/** Removes a destination with what waits for it and its log. */
-export async function removeOutput({ db }: Pick<Deps, 'db'>, caller: Caller, id: string): Promise<Output> {
+/** Deletes a destination with its pending deliveries and its log. */
+export async function removeOutput({ db }: Pick<OutputDeps, 'db'>, caller: Caller, id: string): Promise<Output> {
   return inOrg(db, caller.orgId, async (tx) => {
-    const before = await outputOr404(tx, caller, id, true);
+    const before = await getOutputRow(tx, caller, id, { lock: true });
     await deleteOutput(tx, caller.orgId, id);
-    await audit(tx, caller, 'output.deleted', { before, after: null });
+    await auditChange(tx, caller, 'output.deleted', { before, after: null });
     return toOutput(before);
   });
 }
 
-export async function outputOr404(tx: Tx, caller: Caller, id: string, lock = false): Promise<OutputRow> {
-  const found = await findOutput(tx, caller.orgId, id, lock);
-  if (!found) throw appError('not_found', `Output ${id} not found.`);
-  return found;
+export async function getOutputRow(tx: Tx, caller: Caller, id: string, options = { lock: false }): Promise<OutputRow> {
+  const row = await findOutput(tx, caller.orgId, id, options);
+  if (!row) throw appError('not_found', `Output ${id} not found.`);
+  return row;
 }
 
-async function checkDetections(tx: Tx, caller: Caller, ids: string[] | null): Promise<void> {
-  const [unknown] = ids ? await unknownDetections(tx, caller.orgId, ids) : [];
-  if (unknown) throw fieldError('/detectionIds', 'unknown_detection', `There is no detection ${unknown}.`);
+async function requireDetections(tx: Tx, caller: Caller, ids: string[] | null): Promise<void> {
+  const [unknown] = ids ? await findUnknownDetections(tx, caller.orgId, ids) : [];
+  if (unknown)
+    throw fieldError('/detectionIds', 'unknown_detection', `detectionIds contains an unknown detection: ${unknown}.`);
 }
 
-function audit(
+function auditChange(
   tx: Tx,
   caller: Caller,
   action: string,
   { before, after }: { before: OutputRow | null; after: OutputRow | null },
 ): Promise<void> {
   const resourceId = (after ?? before)!.id;
-  const shown = (output: OutputRow | null) => output && toOutput(output);
+  const toRecord = (output: OutputRow | null) => output && toOutput(output);
   return insertAudit(tx, caller, {
     action,
     resourceType: 'output',
     resourceId,
-    before: shown(before),
-    after: shown(after),
+    before: toRecord(before),
+    after: toRecord(after),
   });
 }
 

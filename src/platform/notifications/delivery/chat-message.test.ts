@@ -21,14 +21,14 @@ const hit: EventBody = {
 
 type Part = Record<string, unknown>;
 
-/** Every object in a value, with itself. */
-function partsOf(value: unknown): Part[] {
+/** Returns the value and every object in it. */
+function listObjects(value: unknown): Part[] {
   if (value === null || typeof value !== 'object') return [];
-  const inner = Object.values(value).flatMap(partsOf);
+  const inner = Object.values(value).flatMap(listObjects);
   return Array.isArray(value) ? inner : [value as Part, ...inner];
 }
 
-test('a Slack message has the documented shape', () => {
+test('renders a Slack message in the documented shape', () => {
   expect(slackMessage(hit)).toEqual({
     text: 'New hit: ada signed in from a &lt;new&gt; country &amp; more',
     unfurl_links: false,
@@ -58,7 +58,7 @@ test('a Slack message has the documented shape', () => {
   });
 });
 
-test('a Teams message is an Adaptive Card without Markdown', () => {
+test('renders a Teams message as an Adaptive Card without Markdown', () => {
   const { type, attachments } = teamsMessage(hit) as { type: string; attachments: Part[] };
   const [card] = attachments;
   expect([type, attachments.length, card!['contentType']]).toEqual([
@@ -77,7 +77,7 @@ test('a Teams message is an Adaptive Card without Markdown', () => {
 });
 
 const text = fc.string({ unit: 'binary', maxLength: 4000 });
-test('whatever stands in an event stays plain text within the limits of both', () => {
+test('renders any event as plain text within the limits of Slack and Teams', () => {
   fc.assert(
     fc.property(
       fc.record({ headline: text, summary: text, entity: text, nextStep: text, severity: text, name: text }),
@@ -86,7 +86,7 @@ test('whatever stands in an event stays plain text within the limits of both', (
         const slack = slackMessage({ ...hit, type, data }) as { text: string; blocks: Part[] };
         expect(slack.text).not.toMatch(/[<>]/);
         expect(slack.blocks.length).toBeLessThanOrEqual(50);
-        const parts = partsOf(slack.blocks);
+        const parts = listObjects(slack.blocks);
         expect(parts.some((part) => part['type'] === 'mrkdwn')).toBe(false);
         for (const part of parts.filter((one) => one['type'] === 'plain_text')) {
           expect([...(part['text'] as string)].length).toBeLessThanOrEqual(2000);
@@ -94,7 +94,7 @@ test('whatever stands in an event stays plain text within the limits of both', (
         }
         const header = slack.blocks[0]!['text'] as { text: string };
         expect([...header.text].length).toBeLessThanOrEqual(150);
-        const card = partsOf(teamsMessage({ ...hit, type, data }));
+        const card = listObjects(teamsMessage({ ...hit, type, data }));
         expect(card.some((part) => part['type'] === 'TextBlock')).toBe(false);
         expect(JSON.stringify(card[0]).length).toBeLessThan(28_000);
       },

@@ -1,12 +1,12 @@
 import type { EventBody } from '../event-types.ts';
-import { summaryOf } from '../event-summary.ts';
+import { summarizeEvent } from '../event-summary.ts';
 
 /**
- * The message of a Slack incoming webhook (docs.slack.dev, "Sending messages using incoming webhooks"): blocks of `plain_text`, in which
- * nothing that a log row says can become a link or a mention; `text` is the notification, with Slack's three escapes.
+ * Renders the message of a Slack incoming webhook (docs.slack.dev, "Sending messages using incoming webhooks"). Its blocks are
+ * `plain_text`, so text from log rows cannot become a link or a mention. `text` is the notification and needs Slack's three escapes.
  */
 export function slackMessage(event: EventBody): object {
-  const { headline, facts, text } = summaryOf(event);
+  const { headline, facts, text } = summarizeEvent(event);
   const plain = (value: string) => ({ type: 'plain_text', text: value, emoji: false });
   return {
     text: headline.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
@@ -24,13 +24,13 @@ export function slackMessage(event: EventBody): object {
 }
 
 /**
- * The message of a Teams incoming webhook or workflow (learn.microsoft.com, "Create Incoming Webhooks"): an Adaptive Card 1.4 of
- * `RichTextBlock`s, since a `TextBlock` reads its text as Markdown.
+ * Renders the message of a Teams incoming webhook or workflow (learn.microsoft.com, "Create Incoming Webhooks"): an Adaptive
+ * Card 1.4. It uses `RichTextBlock`, because `TextBlock` interprets its text as Markdown.
  */
 export function teamsMessage(event: EventBody): object {
-  const { headline, facts, text } = summaryOf(event);
+  const { headline, facts, text } = summarizeEvent(event);
   const block = (...inlines: object[]) => ({ type: 'RichTextBlock', inlines });
-  const run = (value: string, more: object = {}) => ({ type: 'TextRun', text: value, ...more });
+  const run = (value: string, style: object = {}) => ({ type: 'TextRun', text: value, ...style });
   return {
     type: 'message',
     attachments: [

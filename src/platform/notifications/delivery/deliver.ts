@@ -1,27 +1,37 @@
-import { inOrg } from '../../db/db.ts';
-import type { Deps } from '../../../app/deps.ts';
-import { attempt } from './delivery-attempt.ts';
-import { claimTriesAcrossOrgs, finishTry, type Try, type TryEnd } from './deliveries.store.ts';
-import { countTry } from './delivery-metrics.ts';
+import { inOrg, type Db } from '../../db/db.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { attemptDelivery, type AttemptDeps } from './delivery-attempt.ts';
+import {
+  claimDeliveriesAcrossOrgs,
+  finishAttempt,
+  type AttemptResult,
+  type ClaimedDelivery,
+} from './deliveries.store.ts';
+import type { DeliveryCounter } from './delivery-metrics.ts';
 
-export type DeliverDeps = Pick<Deps, 'db' | 'config' | 'secrets' | 'log' | 'metrics'>;
+export type DeliverDeps = AttemptDeps & { db: Db; log: Logger; deliveryCounter: DeliveryCounter };
 
-/** Sends a held delivery and writes how it ended. */
-export async function deliverHeld(deps: DeliverDeps, held: Try, signal?: AbortSignal): Promise<TryEnd> {
-  const end = await attempt(deps, held, signal);
-  await inOrg(deps.db, held.organization_id, (tx) => finishTry(tx, held, end));
-  if (end.counted) countTry(deps.metrics.registry, held.kind, end.state === 'pending' ? 'retried' : end.state);
-  if (end.disable) deps.log.warn({ outputId: held.output_id, reason: end.disable }, 'an output was switched off');
-  return end;
+/** Sends a claimed delivery and stores the result. */
+export async function deliverClaimed(
+  deps: DeliverDeps,
+  delivery: ClaimedDelivery,
+  signal?: AbortSignal,
+): Promise<AttemptResult> {
+  const result = await attemptDelivery(deps, delivery, signal);
+  await inOrg(deps.db, delivery.organization_id, (tx) => finishAttempt(tx, delivery, result));
+  if (result.counted)
+    deps.deliveryCounter.inc({ kind: delivery.kind, outcome: result.state === 'pending' ? 'retried' : result.state });
+  if (result.disable) deps.log.warn({ outputId: delivery.output_id, reason: result.disable }, 'an output was disabled');
+  return result;
 }
 
-/** Delivers what is due until nothing is, `places` at a time. Answers how many tries were made. For tests and short-lived commands. */
-export async function deliverDue(deps: DeliverDeps, places = 16): Promise<number> {
-  let tries = 0;
+/** Delivers everything that is due, `concurrency` deliveries at a time. Returns the number of attempts. For tests and short-lived commands. */
+export async function deliverDue(deps: DeliverDeps, concurrency = 16): Promise<number> {
+  let attempts = 0;
   for (;;) {
-    const claimed = await claimTriesAcrossOrgs(deps.db, places, new Map());
-    if (claimed.length === 0) return tries;
-    await Promise.all(claimed.map((held) => deliverHeld(deps, held)));
-    tries += claimed.length;
+    const claimed = await claimDeliveriesAcrossOrgs(deps.db, concurrency, new Map());
+    if (claimed.length === 0) return attempts;
+    await Promise.all(claimed.map((delivery) => deliverClaimed(deps, delivery)));
+    attempts += claimed.length;
   }
 }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import { acrossOrgs, row, rows, type Db, type Tx } from '../../db/db.ts';
+import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../db/db.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import type { PageRequest } from '../../lib/page-request.ts';
 import type { Delivery, OutputKind } from '../outputs.schema.ts';
-import { afterMark } from '../outputs.store.ts';
+import { afterCursor } from '../outputs.store.ts';
 
-/** A try that this worker holds until its lease ends. `tries` counts it. */
-export type Try = {
+/** A delivery that this worker has claimed until the lease ends. `tries` includes the current attempt. */
+export type ClaimedDelivery = {
   organization_id: OrgId;
   id: string;
   output_id: string;
@@ -20,21 +20,25 @@ export type Try = {
 };
 
 const leaseMs = 60_000;
-/** Tries of one destination under way at the same time in one process; one that keeps failing has one. */
+/** Concurrent deliveries to one destination in one process. A destination that keeps failing gets one. */
 const perOutputMax = 4;
-const failingFrom = 3;
+const failingAfter = 3;
 
 /**
- * Claims due deliveries, at most `limit`, not more than a few per destination beside those in `underWay` (by output). A claimed one is due
- * again when its lease ends, so a worker that dies loses nothing and another repeats the try.
+ * Claims up to `limit` due deliveries, and only a few per destination, counting the running ones in `runningByOutput`. A claimed
+ * delivery is due again when its lease ends, so another worker repeats it if this one dies.
  */
-export function claimTriesAcrossOrgs(db: Db, limit: number, underWay: ReadonlyMap<string, number>): Promise<Try[]> {
+export function claimDeliveriesAcrossOrgs(
+  db: Db,
+  limit: number,
+  runningByOutput: ReadonlyMap<string, number>,
+): Promise<ClaimedDelivery[]> {
   return acrossOrgs(db, (tx) =>
-    rows(
+    queryRows(
       tx,
-      sql<Try>`
+      sql<ClaimedDelivery>`
         with busy as (
-          select * from unnest(${[...underWay.keys()]}::uuid[], ${[...underWay.values()]}::int[]) as b (output_id, n)
+          select * from unnest(${[...runningByOutput.keys()]}::uuid[], ${[...runningByOutput.values()]}::int[]) as b (output_id, n)
         ), due as (
           select d.organization_id, d.id, o.kind, o.sealed
           from outputs o left join busy b on b.output_id = o.id
@@ -42,7 +46,7 @@ export function claimTriesAcrossOrgs(db: Db, limit: number, underWay: ReadonlyMa
             select organization_id, id, next_try_at from deliveries
             where organization_id = o.organization_id and output_id = o.id and state = 'pending' and next_try_at <= clock_timestamp()
             order by next_try_at
-            limit greatest(0, case when o.failures >= ${failingFrom}::int then 1 else ${perOutputMax}::int end - coalesce(b.n, 0))
+            limit greatest(0, case when o.failures >= ${failingAfter}::int then 1 else ${perOutputMax}::int end - coalesce(b.n, 0))
             for update skip locked
           ) d
           where o.enabled order by d.next_try_at limit ${limit}
@@ -58,39 +62,39 @@ export function claimTriesAcrossOrgs(db: Db, limit: number, underWay: ReadonlyMa
   );
 }
 
-export type TryEnd = {
+export type AttemptResult = {
   state: Delivery['state'];
-  /** Of a pending one: how long to wait, on the database's clock. */
+  /** Delay until the next attempt of a pending delivery, on the database's clock. */
   pauseMs: number | null;
   status: number | null;
   error: string | null;
   ms: number;
-  /** false: we stopped it ourselves, and it counts neither as a try nor against the destination. */
+  /** False if the service stopped the attempt itself. It then counts neither as an attempt nor as a failure of the destination. */
   counted: boolean;
-  /** The destination is gone for good: it is switched off for this reason. */
+  /** The reason for disabling the destination, or null. */
   disable: string | null;
 };
 
-/** Writes how a try ended. False: the delivery was taken over meanwhile, or is gone with its destination; nothing is written then. */
-export async function finishTry(tx: Tx, held: Try, end: TryEnd): Promise<boolean> {
+/** Stores the result of an attempt. Returns false and stores nothing if another worker claimed the delivery or its destination was deleted. */
+export async function finishAttempt(tx: Tx, delivery: ClaimedDelivery, result: AttemptResult): Promise<boolean> {
   const nextTryAt =
-    end.pauseMs === null ? sql`null` : sql`clock_timestamp() + ${`${end.pauseMs} milliseconds`}::interval`;
-  const done = await row(
+    result.pauseMs === null ? sql`null` : sql`clock_timestamp() + ${`${result.pauseMs} milliseconds`}::interval`;
+  const updated = await queryRow(
     tx,
     sql`
-      update deliveries set state = ${end.state}, tries = tries - ${end.counted ? 0 : 1}::int, next_try_at = ${nextTryAt}, last_status = ${end.status}, last_error = ${end.error},
-        last_ms = ${end.ms}
-      where organization_id = ${held.organization_id} and id = ${held.id} and tries = ${held.tries} and state = 'pending' returning 1`,
+      update deliveries set state = ${result.state}, tries = tries - ${result.counted ? 0 : 1}::int, next_try_at = ${nextTryAt}, last_status = ${result.status}, last_error = ${result.error},
+        last_ms = ${result.ms}
+      where organization_id = ${delivery.organization_id} and id = ${delivery.id} and tries = ${delivery.tries} and state = 'pending' returning 1`,
   );
-  if (!done) return false;
-  if (!end.counted) return true;
-  const isGood = end.state === 'delivered';
+  if (!updated) return false;
+  if (!result.counted) return true;
+  const isDelivered = result.state === 'delivered';
   await sql`
-    update outputs set failures = ${isGood ? sql`0` : sql`failures + 1`},
-      enabled = enabled and ${end.disable === null}, disabled_reason = coalesce(${end.disable}, disabled_reason),
-      updated_at = case when ${end.disable === null} then updated_at else greatest(clock_timestamp(), updated_at + interval '1 millisecond') end
-    where organization_id = ${held.organization_id} and id = ${held.output_id}
-      and (failures > 0 or not ${isGood} or ${end.disable !== null})`.execute(tx);
+    update outputs set failures = ${isDelivered ? sql`0` : sql`failures + 1`},
+      enabled = enabled and ${result.disable === null}, disabled_reason = coalesce(${result.disable}, disabled_reason),
+      updated_at = case when ${result.disable === null} then updated_at else greatest(clock_timestamp(), updated_at + interval '1 millisecond') end
+    where organization_id = ${delivery.organization_id} and id = ${delivery.output_id}
+      and (failures > 0 or not ${isDelivered} or ${result.disable !== null})`.execute(tx);
   return true;
 }
 
@@ -113,48 +117,52 @@ export type DeliveryRow = {
 
 type OutputRef = { orgId: OrgId; outputId: string };
 
-/** Newest first, `limit` + 1 of them. */
-export function listDeliveries(
+/** Returns up to `limit` + 1 deliveries, newest first. */
+export function findDeliveries(
   tx: Tx,
   { orgId, outputId }: OutputRef,
   state: Delivery['state'] | undefined,
   { limit, after }: PageRequest,
 ): Promise<DeliveryRow[]> {
-  return rows(
+  return queryRows(
     tx,
     sql<DeliveryRow>`
       select * from deliveries where organization_id = ${orgId} and output_id = ${outputId}
-        ${state === undefined ? sql`` : sql`and state = ${state}`} ${afterMark(after)}
+        ${state === undefined ? sql`` : sql`and state = ${state}`} ${afterCursor(after)}
       order by created_at desc, id desc limit ${limit + 1}`,
   );
 }
 
 export function findDelivery(tx: Tx, { orgId, outputId }: OutputRef, id: string): Promise<DeliveryRow | undefined> {
-  return row(
+  return queryRow(
     tx,
     sql<DeliveryRow>`
       select * from deliveries where organization_id = ${orgId} and output_id = ${outputId} and id = ${id}`,
   );
 }
 
-/** Whether the event's body is still kept. */
-export async function hasBody(tx: Tx, orgId: OrgId, event: { event_id: string; event_at: Date }): Promise<boolean> {
-  const found = await row(
+/** Returns whether the event's body is still stored. */
+export async function isEventStored(
+  tx: Tx,
+  orgId: OrgId,
+  event: { event_id: string; event_at: Date },
+): Promise<boolean> {
+  const stored = await queryRow(
     tx,
     sql`select 1 from outbox where organization_id = ${orgId} and at = ${event.event_at} and id = ${event.event_id}`,
   );
-  return found !== undefined;
+  return stored !== undefined;
 }
 
-/** Makes a delivery due now, with all its tries before it. */
-export async function renewDelivery(tx: Tx, orgId: OrgId, id: string, triesMax: number): Promise<void> {
+/** Makes a delivery due now, with all of its attempts available again. */
+export async function rescheduleDelivery(tx: Tx, orgId: OrgId, id: string, triesMax: number): Promise<void> {
   await sql`
     update deliveries set state = 'pending', tries_max = tries + ${triesMax}::int, next_try_at = clock_timestamp()
     where organization_id = ${orgId} and id = ${id}`.execute(tx);
 }
 
-/** An event of one destination alone, whose one delivery this caller holds: no worker takes it before the lease ends. */
-export async function insertHeldDelivery(
+/** Inserts an event for one destination with a delivery that the caller has claimed. No worker claims it before the lease ends. */
+export async function insertClaimedDelivery(
   tx: Tx,
   { orgId, outputId }: OutputRef,
   event: { id: string; at: Date; type: string; body: string; deliveryId: string },

@@ -1,85 +1,84 @@
-import { inOrg } from '../../db/db.ts';
-import type { Deps } from '../../../app/deps.ts';
+import { inOrg, type Db } from '../../db/db.ts';
 import { appError } from '../../lib/errors.ts';
 import { uuidv7 } from '../../lib/ids.ts';
-import { pageOf, pageRequest } from '../../lib/page-request.ts';
+import { toPage, readPageRequest } from '../../lib/page-request.ts';
 import type { Caller } from '../../orgs/caller.ts';
 import { triesMax } from './delivery-attempt.ts';
-import { deliverHeld, type DeliverDeps } from './deliver.ts';
+import { deliverClaimed, type DeliverDeps } from './deliver.ts';
 import {
   findDelivery,
-  hasBody,
-  insertHeldDelivery,
-  listDeliveries,
-  renewDelivery,
+  isEventStored,
+  insertClaimedDelivery,
+  findDeliveries,
+  rescheduleDelivery,
   type DeliveryRow,
 } from './deliveries.store.ts';
 import { eventBody } from '../event-types.ts';
-import { outputOr404 } from '../outputs.ts';
+import { getOutputRow } from '../outputs.ts';
 import type { Delivery, DeliveryFilter, DeliveryList } from '../outputs.schema.ts';
 
-/** The log of a destination, newest first. */
-export async function getDeliveries(
-  { db }: Pick<Deps, 'db'>,
+/** Lists the deliveries to a destination, newest first. */
+export async function listDeliveries(
+  { db }: { db: Db },
   caller: Caller,
   outputId: string,
   filter: DeliveryFilter,
 ): Promise<DeliveryList> {
-  const request = pageRequest(filter);
-  const found = await inOrg(db, caller.orgId, async (tx) => {
-    await outputOr404(tx, caller, outputId);
-    return listDeliveries(tx, { orgId: caller.orgId, outputId }, filter.state, request);
+  const request = readPageRequest(filter);
+  const rows = await inOrg(db, caller.orgId, async (tx) => {
+    await getOutputRow(tx, caller, outputId);
+    return findDeliveries(tx, { orgId: caller.orgId, outputId }, filter.state, request);
   });
-  const { page, nextCursor } = pageOf(found, request.limit, (row) => ({ at: row.created_at, id: row.id }));
+  const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.created_at, id: row.id }));
   return { deliveries: page.map(toDelivery), nextCursor };
 }
 
-/** Makes a delivery due again, under the id that it has. 409 where its event is no longer kept or the destination is off. */
+/** Makes a delivery due again, with the same event ID. 409 if its event is no longer stored or the destination is disabled. */
 export async function redeliver(
-  { db }: Pick<Deps, 'db'>,
+  { db }: { db: Db },
   caller: Caller,
   { outputId, deliveryId }: { outputId: string; deliveryId: string },
 ): Promise<Delivery> {
-  const ref = { orgId: caller.orgId, outputId };
+  const outputRef = { orgId: caller.orgId, outputId };
   return inOrg(db, caller.orgId, async (tx) => {
-    const output = await outputOr404(tx, caller, outputId, true);
-    const found = await findDelivery(tx, ref, deliveryId);
-    if (!found) throw appError('not_found', `Delivery ${deliveryId} not found.`);
-    if (!output.enabled) throw appError('conflict', `Output ${outputId} is switched off; enable it first.`);
-    if (!(await hasBody(tx, caller.orgId, found)))
-      throw appError('conflict', `The event of delivery ${deliveryId} is no longer kept.`);
-    await renewDelivery(tx, caller.orgId, deliveryId, triesMax);
-    return toDelivery((await findDelivery(tx, ref, deliveryId))!);
+    const output = await getOutputRow(tx, caller, outputId, { lock: true });
+    const delivery = await findDelivery(tx, outputRef, deliveryId);
+    if (!delivery) throw appError('not_found', `Delivery ${deliveryId} not found.`);
+    if (!output.enabled) throw appError('conflict', `Output ${outputId} is disabled. Enable it first.`);
+    if (!(await isEventStored(tx, caller.orgId, delivery)))
+      throw appError('conflict', `The event of delivery ${deliveryId} is no longer stored.`);
+    await rescheduleDelivery(tx, caller.orgId, deliveryId, triesMax);
+    return toDelivery((await findDelivery(tx, outputRef, deliveryId))!);
   });
 }
 
-/** Sends an event `output.test` now, to a destination that is switched off too, in one try. Answers how that ended. */
-export async function sendTest(deps: DeliverDeps, caller: Caller, outputId: string): Promise<Delivery> {
-  const ref = { orgId: caller.orgId, outputId };
+/** Sends an `output.test` event immediately, in one attempt, even to a disabled destination. Returns the delivery with its result. */
+export async function sendTestEvent(deps: DeliverDeps, caller: Caller, outputId: string): Promise<Delivery> {
+  const outputRef = { orgId: caller.orgId, outputId };
   const at = new Date();
   const [id, deliveryId] = [uuidv7(at), uuidv7(at)];
   const type = 'output.test';
-  const held = await inOrg(deps.db, caller.orgId, async (tx) => {
-    const output = await outputOr404(tx, caller, outputId);
-    const data = { id: outputId, name: output.name, message: 'Tocsin reaches this destination.' };
+  const test = await inOrg(deps.db, caller.orgId, async (tx) => {
+    const output = await getOutputRow(tx, caller, outputId);
+    const data = { id: outputId, name: output.name, message: 'Tocsin can reach this destination.' };
     const body = eventBody({ type, orgId: caller.orgId, revision: 1, data }, { id, at });
-    await insertHeldDelivery(tx, ref, { id, at, type, body, deliveryId });
+    await insertClaimedDelivery(tx, outputRef, { id, at, type, body, deliveryId });
     return { output, body };
   });
-  await deliverHeld(deps, {
+  await deliverClaimed(deps, {
     organization_id: caller.orgId,
     id: deliveryId,
     output_id: outputId,
-    kind: held.output.kind,
-    sealed: held.output.sealed,
+    kind: test.output.kind,
+    sealed: test.output.sealed,
     event_id: id,
     event_type: type,
     tries: 1,
     tries_max: 1,
-    body: held.body,
+    body: test.body,
   });
-  const sent = await inOrg(deps.db, caller.orgId, (tx) => findDelivery(tx, ref, deliveryId));
-  if (!sent) throw appError('not_found', `Output ${outputId} was deleted meanwhile.`);
+  const sent = await inOrg(deps.db, caller.orgId, (tx) => findDelivery(tx, outputRef, deliveryId));
+  if (!sent) throw appError('not_found', `Output ${outputId} was deleted during the test.`);
   return toDelivery(sent);
 }
 

@@ -12,7 +12,7 @@ import { startReceiver } from '../../../../test/support/platform/webhook-receive
 const env = {
   TOCSIN_FETCH_ALLOW: '127.0.0.1',
   TOCSIN_LOG_LEVEL: 'fatal',
-  TOCSIN_SECRET_KEY: 'a key that both processes have in common',
+  TOCSIN_SECRET_KEY: 'a key that both processes share with each other',
 };
 const { deps, newOrg, url, dataDir } = await startApp({ env });
 const [slow, quick] = [await startReceiver(), await startReceiver()];
@@ -29,10 +29,10 @@ const newOutput = async (org: TestOrg, address: string): Promise<string> =>
       eventTypes: ['detection.created'],
     })
   ).body.id;
-const logOf = async (org: TestOrg, id: string) =>
+const listLog = async (org: TestOrg, id: string) =>
   (await org.call('GET', `/api/outputs/${id}/deliveries`)).body.deliveries;
 
-test('what a killed process was sending is sent by another, with the same id and bytes', async () => {
+test('sends the delivery of a killed process from another one, with the same ID and body', async () => {
   const org = await newOrg();
   const id = await newOutput(org, slow.url);
   await org.call('POST', '/api/detections', detection);
@@ -43,7 +43,7 @@ test('what a killed process was sending is sent by another, with the same id and
   });
   await until(
     () => slow.received.length > 0,
-    () => 'the process delivers nothing',
+    () => 'the process has not delivered anything',
   );
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -53,14 +53,14 @@ test('what a killed process was sending is sent by another, with the same id and
   await new Promise((done) => {
     setTimeout(done, 300);
   });
-  // The lease of the dead one still stands.
+  // The lease of the killed process is still valid.
   expect(slow.received).toHaveLength(1);
   await acrossOrgs(deps.db, (tx) =>
     sql`update deliveries set next_try_at = next_try_at - interval '61 seconds'`.execute(tx),
   );
   await until(
-    async () => (await logOf(org, id))[0].state === 'delivered',
-    () => 'nobody takes over',
+    async () => (await listLog(org, id))[0].state === 'delivered',
+    () => 'no other process has taken over the delivery',
   );
   stop.abort();
   await loop;
@@ -69,7 +69,7 @@ test('what a killed process was sending is sent by another, with the same id and
   expect(second).toEqual(first);
 });
 
-test('a destination that hangs keeps no other waiting, and an orderly stop leaves it due without counting the try', async () => {
+test('does not delay other destinations when one hangs, and does not count attempts stopped at shutdown', async () => {
   const org = await newOrg();
   slow.reply(() => 'hang');
   slow.received.length = 0;
@@ -83,12 +83,12 @@ test('a destination that hangs keeps no other waiting, and an orderly stop leave
     () => quick.received.length === 1 && slow.received.length === 4,
     () => `${quick.received.length} and ${slow.received.length}`,
   );
-  const begun = performance.now();
+  const startedAt = performance.now();
   stop.abort();
   await loop;
-  expect(performance.now() - begun).toBeLessThan(2000);
-  expect(await logOf(org, other)).toMatchObject([{ state: 'delivered', tries: 1 }]);
-  const waiting = await logOf(org, hanging);
+  expect(performance.now() - startedAt).toBeLessThan(2000);
+  expect(await listLog(org, other)).toMatchObject([{ state: 'delivered', tries: 1 }]);
+  const waiting = await listLog(org, hanging);
   expect(waiting).toHaveLength(11);
   for (const entry of waiting) {
     expect(entry).toMatchObject({ state: 'pending', tries: 0 });

@@ -1,35 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loop } from '../../lib/loop.ts';
+import type { Db } from '../../db/db.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { runLoop } from '../../lib/loop.ts';
+import { deliverClaimed, type DeliverDeps } from './deliver.ts';
+import { claimDeliveriesAcrossOrgs } from './deliveries.store.ts';
 import { cleanOutboxAcrossOrgs } from './outbox-cleanup.ts';
-import { deliverHeld, type DeliverDeps } from './deliver.ts';
-import { claimTriesAcrossOrgs } from './deliveries.store.ts';
 
-const placesMax = 32;
+const concurrencyMax = 32;
 const idleMs = 1000;
 const cleanMs = 10 * 60_000;
 
 /**
- * Delivers what is due until the signal ends it. Slow destinations hold a few places each, never all. Tries under way then stop and are
- * due again at once; the promise ends when they have.
+ * Delivers what is due until the signal aborts. Each destination can use only a few of the concurrent deliveries. Deliveries
+ * under way are then stopped, become due again immediately, and are awaited.
  */
 export async function deliverLoop(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
-  const underWay = new Map<string, number>();
+  const runningByOutput = new Map<string, number>();
   const running = new Set<Promise<void>>();
-  await loop({ name: 'deliver', idleMs, signal, log: deps.log }, async () => {
-    const places = placesMax - running.size;
-    const claimed = places > 0 ? await claimTriesAcrossOrgs(deps.db, places, underWay) : [];
-    for (const held of claimed) {
-      underWay.set(held.output_id, (underWay.get(held.output_id) ?? 0) + 1);
-      const done: Promise<void> = deliverHeld(deps, held, signal)
+  await runLoop({ name: 'deliver', idleMs, signal, log: deps.log }, async () => {
+    const free = concurrencyMax - running.size;
+    const claimed = free > 0 ? await claimDeliveriesAcrossOrgs(deps.db, free, runningByOutput) : [];
+    for (const delivery of claimed) {
+      const { output_id: outputId } = delivery;
+      runningByOutput.set(outputId, (runningByOutput.get(outputId) ?? 0) + 1);
+      const done: Promise<void> = deliverClaimed(deps, delivery, signal)
         .then(() => undefined)
         .catch((error: unknown) => {
-          deps.log.error({ err: error, deliveryId: held.id }, 'delivery left to its lease');
+          deps.log.error({ err: error, deliveryId: delivery.id }, 'delivery failed; it is due again after its lease');
         })
         .finally(() => {
           running.delete(done);
-          const left = underWay.get(held.output_id)! - 1;
-          if (left > 0) underWay.set(held.output_id, left);
-          else underWay.delete(held.output_id);
+          const remaining = runningByOutput.get(outputId)! - 1;
+          if (remaining > 0) runningByOutput.set(outputId, remaining);
+          else runningByOutput.delete(outputId);
         });
       running.add(done);
     }
@@ -42,9 +45,11 @@ export async function deliverLoop(deps: DeliverDeps, signal: AbortSignal): Promi
 const pause = (signal: AbortSignal): Promise<void> =>
   sleep(idleMs, undefined, { signal, ref: false }).catch(() => undefined);
 
-/** Forgets old bodies and log entries until the signal ends it. */
-export function cleanOutboxLoop(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
-  return loop({ name: 'clean-outbox', idleMs: cleanMs, signal, log: deps.log }, () =>
+type CleanOutboxDeps = { db: Db; log: Logger; config: { keep: { outboxDays: number } } };
+
+/** Deletes old event bodies and delivery log entries until the signal aborts. */
+export function cleanOutboxLoop(deps: CleanOutboxDeps, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'clean-outbox', idleMs: cleanMs, signal, log: deps.log }, () =>
     cleanOutboxAcrossOrgs(deps.db, deps.config.keep.outboxDays),
   );
 }

@@ -4,7 +4,7 @@ import { acrossOrgs, type Db } from '../../db/db.ts';
 const logDays = 30;
 const batchMax = 2000;
 
-/** Forgets bodies after `bodyDays` where nothing waits for them, and the log of ended deliveries after 30. Answers whether there may be more. */
+/** Deletes event bodies older than `bodyDays` without pending deliveries, and finished deliveries after 30 days. Returns whether there may be more. */
 export function cleanOutboxAcrossOrgs(db: Db, bodyDays: number): Promise<boolean> {
   return acrossOrgs(db, async (tx) => {
     const bodies = await sql`
@@ -12,12 +12,12 @@ export function cleanOutboxAcrossOrgs(db: Db, bodyDays: number): Promise<boolean
         select at, id from outbox e where at < clock_timestamp() - ${`${bodyDays} days`}::interval
           and not exists (select from deliveries d where d.organization_id = e.organization_id and d.event_id = e.id and d.state = 'pending')
         limit ${batchMax})`.execute(tx);
-    const ended = await sql`
+    const deliveries = await sql`
       delete from deliveries where (organization_id, id) in (
         select organization_id, id from deliveries
         where created_at < clock_timestamp() - ${`${logDays} days`}::interval and state <> 'pending' limit ${batchMax})`.execute(
       tx,
     );
-    return Number(bodies.numAffectedRows ?? 0) === batchMax || Number(ended.numAffectedRows ?? 0) === batchMax;
+    return Number(bodies.numAffectedRows ?? 0) === batchMax || Number(deliveries.numAffectedRows ?? 0) === batchMax;
   });
 }

@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto';
-import type { Sealed } from '../output-secrets.ts';
+import type { OutputSecrets } from '../output-secrets.ts';
 
 /**
- * Headers of Standard Webhooks 1.0 (standardwebhooks.com): HMAC-SHA256 over `id.timestamp.body` with the bytes behind `whsec_`, one
- * signature per secret in force. `at` is the time of this try.
+ * Returns the signature headers of Standard Webhooks 1.0 (standardwebhooks.com): one HMAC-SHA256 over `id.timestamp.body` per
+ * active secret, keyed with the decoded bytes after `whsec_`. `at` is the time of the attempt.
  */
-export function signatureHeaders(sealed: Sealed, id: string, at: Date, body: string): Record<string, string> {
+export function signWebhook(output: OutputSecrets, id: string, at: Date, body: string): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000));
-  const { previous } = sealed;
+  const { secret: current, previous } = output;
   const secrets = [
-    ...(sealed.secret === null ? [] : [sealed.secret]),
+    ...(current === null ? [] : [current]),
     ...(previous && new Date(previous.until) > at ? [previous.secret] : []),
   ];
   const signatures = secrets.map((secret) => {
