@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Tool } from './tool.ts';
+import type { ToolDefinition } from './tool-definition.ts';
 
 const Input = z.strictObject({
-  value: z.string().min(3).max(2_000).describe('An address, domain, URL, hash or the like, in whole.'),
+  value: z.string().min(3).max(2_000).describe('A complete IP address, domain, URL, hash or other indicator.'),
 });
 
-export const lookupIndicator: Tool<z.infer<typeof Input>> = {
-  description: 'What the feed says of this indicator: its status and the items that name it.',
+export const lookupIndicator: ToolDefinition<z.infer<typeof Input>> = {
+  description: 'Returns what the threat feed knows about an indicator: its status and the items that mention it.',
   input: Input,
   effect: 'read',
   run: ({ value }, { lookupIndicator: lookup }) => lookup(value),

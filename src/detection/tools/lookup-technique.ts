@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Tool } from './tool.ts';
+import type { ToolDefinition } from './tool-definition.ts';
 
 const Input = z.strictObject({ id: z.string().regex(/^T\d{4}(?:\.\d{3})?$/i) });
 
-export const lookupTechnique: Tool<z.infer<typeof Input>> = {
-  description: 'An ATT&CK technique by its id: name, tactics, platforms.',
+export const lookupTechnique: ToolDefinition<z.infer<typeof Input>> = {
+  description: 'Returns the name, tactics and platforms of an ATT&CK technique by its ID.',
   input: Input,
   effect: 'read',
   run: ({ id }, { lookupTechnique: lookup }) => Promise.resolve(lookup(id) ?? { unknown: id }),

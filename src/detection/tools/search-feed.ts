@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { Tool } from './tool.ts';
+import type { ToolDefinition } from './tool-definition.ts';
 
 const Input = z.strictObject({
-  text: z.string().min(2).max(200).describe('Words, e.g. a product, a CVE or a name; all must be there.'),
+  text: z.string().min(2).max(200).describe('Words to search for, such as a product, a CVE or a name. All must match.'),
   limit: z.int().min(1).max(20).default(5),
 });
 
-export const searchFeed: Tool<z.infer<typeof Input>> = {
-  description: 'Threat-intelligence items of the feed that have these words in title, summary or text.',
+export const searchFeed: ToolDefinition<z.infer<typeof Input>> = {
+  description: 'Returns threat-intelligence items that contain these words in the title, summary or text.',
   input: Input,
   effect: 'read',
   run: ({ text, limit }, { searchFeed: search }) => search(text, limit),

@@ -1,22 +1,21 @@
-/** A row as a judge sees it: rendered, secrets redacted. */
-export type RowView = { rowId: string; time: string | null; fields: Record<string, string> };
+import type { RenderedRow } from '../analysis/candidate.ts';
 
-/** What tools may reach, each function bound to one entity and its organization; tools themselves see neither. */
+/** The functions that tools call. Each is bound to one entity and its organization, so tools themselves have no access to either. */
 export type ToolSources = {
   entity: string;
-  rows: readonly RowView[];
+  rows: readonly RenderedRow[];
   history: (limit: number) => Promise<unknown>;
   searchSiem: (
     query: string,
     hours: number,
     signal: AbortSignal,
-  ) => Promise<{ rows: RowView[]; total: number; truncated: boolean }>;
+  ) => Promise<{ rows: RenderedRow[]; total: number; truncated: boolean }>;
   searchFeed: (text: string, limit: number) => Promise<unknown>;
   lookupIndicator: (value: string) => Promise<unknown>;
   lookupTechnique: (id: string) => unknown;
-  /** Undefined where no administrator allowed the detection an address. */
+  /** Undefined if no administrator granted the detection a URL. */
   httpGet: { template: string; get: (url: string, signal: AbortSignal) => Promise<string> } | undefined;
 };
 
-/** What the feed gives to tools, of one organization. */
+/** The feed's functions for tools, bound to one organization. */
 export type FeedTools = Pick<ToolSources, 'searchFeed' | 'lookupIndicator' | 'lookupTechnique'>;

@@ -3,96 +3,101 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { publicFetch } from '../lib/outbound-http/public-fetch.ts';
-import type { McpServer } from './mcp-settings.ts';
-import { isMcpName } from '../../detection/tools/registry.ts';
-import type { ReadyTool } from '../../detection/tools/tool.ts';
+import type { ModelTool } from '../models/model-tool.ts';
+import { isMcpToolName, type McpServer } from './mcp-settings.ts';
 
-export type McpConnection = { tools: () => Promise<ReadyTool[]>; isClosed: () => boolean; close: () => Promise<void> };
+export type McpConnection = { tools: () => Promise<ModelTool[]>; isClosed: () => boolean; close: () => Promise<void> };
 
 const connectMs = 15_000;
 const callMs = 30_000;
 const toolsMax = 200;
 const pagesMax = 10;
-const knownMs = 60_000;
+const toolsCacheMs = 60_000;
 const textMax = 16_000;
 
 /**
- * One connection to a server, over its standard streams or streamable HTTP. A process gets no environment but what the settings give it and
- * what any needs to start. With `allow` only public hosts are reached, and those that it names.
+ * Connects to a server over stdio or streamable HTTP. A child process gets only the SDK's default environment and the variables
+ * from the settings. With `allow`, only public hosts and the listed ones can be reached.
  */
-export async function connectMcp(name: string, server: McpServer, allow?: readonly string[]): Promise<McpConnection> {
+export async function connectToMcpServer(
+  name: string,
+  server: McpServer,
+  allow?: readonly string[],
+): Promise<McpConnection> {
   const client = new Client({ name: 'tocsin', version: '1' });
-  let closed = false;
-  const left = (): void => {
-    closed = true;
-  };
-  Object.assign(client, { onclose: left });
-  const transport = transportTo(server, allow);
+  let isClosed = false;
+  Object.assign(client, {
+    onclose: (): void => {
+      isClosed = true;
+    },
+  });
+  const transport = createTransport(server, allow);
   await client.connect(transport, { timeout: connectMs }).catch(async (error: unknown) => {
     await transport.close().catch(() => undefined);
     throw error;
   });
-  let known: { tools: ReadyTool[]; until: number } | undefined;
+  let cached: { tools: ModelTool[]; until: number } | undefined;
   return {
-    isClosed: () => closed,
+    isClosed: () => isClosed,
     close: () => client.close(),
     tools: async () => {
-      if (!known || known.until < performance.now()) {
-        known = { tools: await listTools(client, name, server), until: performance.now() + knownMs };
+      if (!cached || cached.until < performance.now()) {
+        cached = { tools: await listTools(client, name, server), until: performance.now() + toolsCacheMs };
       }
-      return known.tools;
+      return cached.tools;
     },
   };
 }
 
-function transportTo(server: McpServer, allow: readonly string[] | undefined): Transport {
+function createTransport(server: McpServer, allow: readonly string[] | undefined): Transport {
   if ('command' in server) {
     const { command, args, env } = server;
     return new StdioClientTransport({ command, args, env: { ...getDefaultEnvironment(), ...env }, stderr: 'ignore' });
   }
-  // A redirect would take what a model wrote, and the headers, to an address that no setting names.
+  // A redirect would send the headers and data written by a model to an address that is not configured.
   const request = { headers: server.headers, redirect: 'error' as const };
   const options = { requestInit: request, ...(allow ? { fetch: publicFetch(allow) } : {}) };
   return new StreamableHTTPClientTransport(new URL(server.url), options) as Transport;
 }
 
-async function listTools(client: Client, name: string, server: McpServer): Promise<ReadyTool[]> {
-  const found: ReadyTool[] = [];
+async function listTools(client: Client, name: string, server: McpServer): Promise<ModelTool[]> {
+  const tools: ModelTool[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < pagesMax; page += 1) {
-    const answer = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: connectMs });
-    for (const tool of answer.tools) {
-      const full = `${name}__${tool.name}`;
-      if (!isMcpName(full) || (server.tools && !server.tools.includes(tool.name)) || found.length >= toolsMax) continue;
-      found.push(readyTool(client, full, tool));
+    const response = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: connectMs });
+    for (const tool of response.tools) {
+      const fullName = `${name}__${tool.name}`;
+      if (!isMcpToolName(fullName) || (server.tools && !server.tools.includes(tool.name)) || tools.length >= toolsMax)
+        continue;
+      tools.push(toModelTool(client, fullName, tool));
     }
-    cursor = answer.nextCursor;
+    cursor = response.nextCursor;
     if (cursor === undefined) break;
   }
-  return found;
+  return tools;
 }
 
-type Listed = Awaited<ReturnType<Client['listTools']>>['tools'][number];
+type McpToolDescription = Awaited<ReturnType<Client['listTools']>>['tools'][number];
 
-function readyTool(client: Client, name: string, tool: Listed): ReadyTool {
+function toModelTool(client: Client, name: string, tool: McpToolDescription): ModelTool {
   return {
     name,
     description: (tool.description ?? '').slice(0, 1_000),
     inputSchema: tool.inputSchema as Record<string, unknown>,
-    // Whatever a server says of itself: what a model writes goes to it.
+    // Every call sends data written by the model to the server, whatever the server claims about its tools.
     effect: 'send',
-    read: (input) => ({ input }),
+    parse: (input) => ({ input }),
     run: async (input, signal) => {
-      const given = { name: tool.name, arguments: input as Record<string, unknown> };
-      const answer = await client.callTool(given, undefined, { signal, timeout: callMs });
-      const text = textOf(answer.content);
-      if (answer.isError) throw new Error(text || 'the tool failed');
+      const request = { name: tool.name, arguments: input as Record<string, unknown> };
+      const response = await client.callTool(request, undefined, { signal, timeout: callMs });
+      const text = readText(response.content);
+      if (response.isError) throw new Error(text || 'the tool failed');
       return text;
     },
   };
 }
 
-function textOf(content: unknown): string {
+function readText(content: unknown): string {
   if (!Array.isArray(content)) return '';
   const parts = content.map((part: { type?: string; text?: string }) =>
     part.type === 'text' ? (part.text ?? '') : `[${part.type}]`,

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import { inOrg, rows } from '../db/db.ts';
+import { inOrg, queryRows } from '../db/db.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { exampleServer } from '../../../test/support/models/mcp-server.ts';
 
-const settings = { house: { url: 'http://127.0.0.1:9/mcp' } };
+const settings = { shared: { url: 'http://127.0.0.1:9/mcp' } };
 const env = {
   TOCSIN_FETCH_ALLOW: '127.0.0.1',
   TOCSIN_LOG_LEVEL: 'fatal',
@@ -15,7 +15,7 @@ const env = {
 };
 const { deps, newOrg } = await startApp({ env });
 const org = await newOrg();
-const key = 'k3y-that-nobody-sees';
+const key = 'k3y-never-returned';
 
 const seen: string[] = [];
 let redirects = false;
@@ -40,7 +40,7 @@ afterAll(() => {
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 const body = { name: 'intel', url, headers: { 'x-key': key } };
 
-test('a server that an organization adds gives its tools to that organization alone', async () => {
+test('offers an added server only to the organization that added it', async () => {
   const made = await org.call('POST', '/api/mcp-servers', body);
   expect([made.status, made.body]).toMatchObject([200, { name: 'intel', url, headerNames: ['x-key'], tools: null }]);
   const one = `/api/mcp-servers/${made.body.id}`;
@@ -62,14 +62,14 @@ test('a server that an organization adds gives its tools to that organization al
   expect(await named()).toEqual([]);
 });
 
-test('its headers are stored sealed and shown nowhere, not by what the server says either', async () => {
+test('stores headers encrypted and never returns them, not even in a server error', async () => {
   const wrong = `${key}-but-wrong`;
   const { body: made } = await org.call('POST', '/api/mcp-servers', { ...body, headers: { 'x-key': wrong } });
   const check = await org.call('POST', `/api/mcp-servers/${made.id}/check`);
   expect([check.status, check.body.code]).toEqual([422, 'check_failed']);
   expect(seen).toContain(wrong);
   const stored = await inOrg(deps.db, org.id, (tx) =>
-    rows(tx, sql`select m::text as row, encode(sealed, 'escape') as sealed from mcp_servers m`),
+    queryRows(tx, sql`select m::text as row, encode(sealed, 'escape') as sealed from mcp_servers m`),
   );
   const audit = await org.call('GET', '/api/audit?limit=200');
   expect(JSON.stringify([made, check, stored, audit])).not.toContain(key);
@@ -78,7 +78,7 @@ test('its headers are stored sealed and shown nowhere, not by what the server sa
   await org.call('DELETE', `/api/mcp-servers/${made.id}`);
 });
 
-test('a redirect is not followed', async () => {
+test('does not follow redirects', async () => {
   const { body: made } = await org.call('POST', '/api/mcp-servers', body);
   redirects = true;
   const check = await org.call('POST', `/api/mcp-servers/${made.id}/check`);
@@ -93,19 +93,19 @@ test.each([
   [{ url: 'http://intel.example/mcp' }, 400, '/url'],
   [{ url: 'https://u:p@intel.example/mcp' }, 400, '/url'],
   [{ headers: { 'x-key': 'a\nb' } }, 400, '/headers/x-key'],
-  [{ name: 'house' }, 409, undefined],
-])('%j is refused', async (given, status, pointer) => {
-  const answer = await org.call('POST', '/api/mcp-servers', { ...body, ...given });
+  [{ name: 'shared' }, 409, undefined],
+])('rejects %j', async (fields, status, pointer) => {
+  const answer = await org.call('POST', '/api/mcp-servers', { ...body, ...fields });
   expect([answer.status, answer.body.errors?.[0]?.pointer]).toEqual([status, pointer]);
 });
 
-test('a private address that no setting allows is not reached', async () => {
+test('does not connect to a private address that is not in TOCSIN_FETCH_ALLOW', async () => {
   const { body: made } = await org.call('POST', '/api/mcp-servers', { ...body, url: 'https://10.0.0.1/mcp' });
   const check = await org.call('POST', `/api/mcp-servers/${made.id}/check`);
   expect([check.status, check.body.detail]).toEqual([422, expect.stringContaining('TOCSIN_FETCH_ALLOW')]);
 });
 
-test('a name is taken once', async () => {
+test('returns 409 for a name in use', async () => {
   expect((await org.call('POST', '/api/mcp-servers', { ...body, name: 'twice' })).status).toBe(200);
   expect((await org.call('POST', '/api/mcp-servers', { ...body, name: 'twice' })).status).toBe(409);
 });

@@ -1,73 +1,85 @@
-import { inOrg, type Tx } from '../db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import { inOrg, type Db, type Tx } from '../db/db.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { pageOf, pageRequest, type PageQuery } from '../lib/page-request.ts';
-import { createAllowance } from '../lib/outbound-http/public-address.ts';
+import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts';
+import { createAllowList } from '../lib/outbound-http/public-address.ts';
 import { insertAudit } from '../orgs/audit.store.ts';
 import type { Caller } from '../orgs/caller.ts';
-import { askMcpServer } from './mcp-tools.ts';
+import type { Secretbox } from '../lib/secretbox.ts';
+import type { McpSettings } from './mcp-settings.ts';
+import { listMcpServerTools } from './mcp-tools.ts';
 import type { CreateMcpServer, McpServerCheck, McpServerList, McpServerRecord, UpdateMcpServer } from './mcp.schema.ts';
-import { openHeaders, readyServer, sealHeaders } from './stored-servers.ts';
+import { openHeaders, toStoredServer, sealHeaders } from './stored-servers.ts';
 import {
-  deleteServer,
-  findServer,
-  insertServer,
-  listServers,
+  deleteMcpServer,
+  findMcpServer,
+  insertMcpServer,
+  findMcpServers,
   serversMax,
-  updateServer,
+  updateMcpServer,
   type McpServerRow,
 } from './mcp.store.ts';
 
-type ServerDeps = Pick<Deps, 'db' | 'config' | 'secrets'>;
+export type McpServerDeps = {
+  db: Db;
+  secrets: Secretbox;
+  config: { fetchAllow: readonly string[]; mcpServers: McpSettings };
+};
 
-/** Adds a server; it is asked for its tools when a detection names one. 400 for a private address, 409 for a name that is taken. */
-export async function createServer(deps: ServerDeps, caller: Caller, input: CreateMcpServer): Promise<McpServerRecord> {
+/** Adds a server. Tocsin connects to it when a detection first uses one of its tools. 400 for an invalid URL, 409 for a name in use. */
+export async function createMcpServer(
+  deps: McpServerDeps,
+  caller: Caller,
+  input: CreateMcpServer,
+): Promise<McpServerRecord> {
   const now = new Date();
   const { name, tools, headers } = input;
-  checkName(deps, name);
-  const ref = { organization_id: caller.orgId, id: uuidv7(now) };
-  const made: McpServerRow = {
-    ...ref,
+  requireUnreservedName(deps, name);
+  const record = { organization_id: caller.orgId, id: uuidv7(now) };
+  const row: McpServerRow = {
+    ...record,
     name,
-    url: readUrl(input.url, deps.config.fetchAllow),
-    sealed: sealHeaders(deps.secrets, ref, headers),
+    url: validateUrl(input.url, deps.config.fetchAllow),
+    sealed: sealHeaders(deps.secrets, record, headers),
     tools,
     created_at: now,
     updated_at: now,
   };
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    if (!(await insertServer(tx, made)))
-      throw appError('conflict', `There is a server named ${name}, or there are ${serversMax} of them already.`);
-    return audited(tx, deps, caller, { action: 'mcp_server.created', before: null, after: made });
+    if (!(await insertMcpServer(tx, row)))
+      throw appError(
+        'conflict',
+        `A server named ${name} already exists, or the limit of ${serversMax} servers is reached.`,
+      );
+    return auditChange(tx, deps, caller, { action: 'mcp_server.created', before: null, after: row });
   });
 }
 
-export async function getServers(deps: ServerDeps, caller: Caller, query: PageQuery): Promise<McpServerList> {
-  const request = pageRequest(query);
-  const found = await inOrg(deps.db, caller.orgId, (tx) => listServers(tx, caller.orgId, request));
-  const { page, nextCursor } = pageOf(found, request.limit, (one) => ({ at: one.created_at, id: one.id }));
-  return { servers: page.map((one) => toRecord(deps, one)), nextCursor };
+export async function listMcpServers(deps: McpServerDeps, caller: Caller, query: PageQuery): Promise<McpServerList> {
+  const request = readPageRequest(query);
+  const rows = await inOrg(deps.db, caller.orgId, (tx) => findMcpServers(tx, caller.orgId, request));
+  const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.created_at, id: row.id }));
+  return { servers: page.map((row) => toRecord(deps, row)), nextCursor };
 }
 
-export async function getServer(deps: ServerDeps, caller: Caller, id: string): Promise<McpServerRecord> {
-  return toRecord(deps, await inOrg(deps.db, caller.orgId, (tx) => serverOr404(tx, caller, id)));
+export async function getMcpServer(deps: McpServerDeps, caller: Caller, id: string): Promise<McpServerRecord> {
+  return toRecord(deps, await inOrg(deps.db, caller.orgId, (tx) => getServerRow(tx, caller, id)));
 }
 
-/** Changes what the body names. With another address the headers have to be given again: nobody sends stored ones elsewhere. */
-export async function changeServer(
-  deps: ServerDeps,
+/** Changes the given fields. A URL with another origin requires the headers again, so that stored ones are never sent elsewhere. */
+export async function changeMcpServer(
+  deps: McpServerDeps,
   caller: Caller,
   id: string,
   input: UpdateMcpServer,
 ): Promise<McpServerRecord> {
-  if (input.name !== undefined) checkName(deps, input.name);
+  if (input.name !== undefined) requireUnreservedName(deps, input.name);
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    const before = await serverOr404(tx, caller, id, true);
-    const url = input.url === undefined ? before.url : readUrl(input.url, deps.config.fetchAllow);
+    const before = await getServerRow(tx, caller, id, { lock: true });
+    const url = input.url === undefined ? before.url : validateUrl(input.url, deps.config.fetchAllow);
     const hasSecrets = Object.keys(openHeaders(deps.secrets, before)).length > 0;
     if (input.headers === undefined && hasSecrets && new URL(url).origin !== new URL(before.url).origin)
-      throw fieldError('/headers', 'required', 'With another address the headers have to be given again.');
+      throw fieldError('/headers', 'required', 'headers are required again when url changes to another origin.');
     const next: McpServerRow = {
       ...before,
       url,
@@ -75,80 +87,81 @@ export async function changeServer(
       sealed: input.headers === undefined ? before.sealed : sealHeaders(deps.secrets, before, input.headers),
       tools: input.tools === undefined ? before.tools : input.tools,
     };
-    const after = await updateServer(tx, next, new Date());
-    if (!after) throw appError('conflict', `There is a server named ${next.name}.`);
-    return audited(tx, deps, caller, { action: 'mcp_server.updated', before, after });
+    const after = await updateMcpServer(tx, next, new Date());
+    if (!after) throw appError('conflict', `A server named ${next.name} already exists.`);
+    return auditChange(tx, deps, caller, { action: 'mcp_server.updated', before, after });
   });
 }
 
-export async function removeServer(deps: ServerDeps, caller: Caller, id: string): Promise<McpServerRecord> {
+export async function removeMcpServer(deps: McpServerDeps, caller: Caller, id: string): Promise<McpServerRecord> {
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    const before = await serverOr404(tx, caller, id, true);
-    await deleteServer(tx, caller.orgId, id);
-    return audited(tx, deps, caller, { action: 'mcp_server.deleted', before, after: null });
+    const before = await getServerRow(tx, caller, id, { lock: true });
+    await deleteMcpServer(tx, caller.orgId, id);
+    return auditChange(tx, deps, caller, { action: 'mcp_server.deleted', before, after: null });
   });
 }
 
-/** Connects and lists the tools. 422 with what went wrong. */
-export async function checkServer(deps: ServerDeps, caller: Caller, id: string): Promise<McpServerCheck> {
-  const found = await inOrg(deps.db, caller.orgId, (tx) => serverOr404(tx, caller, id));
-  const headers = openHeaders(deps.secrets, found);
-  const begun = performance.now();
+/** Connects and lists the tools. 422 with the reason if that fails. */
+export async function checkMcpServer(deps: McpServerDeps, caller: Caller, id: string): Promise<McpServerCheck> {
+  const row = await inOrg(deps.db, caller.orgId, (tx) => getServerRow(tx, caller, id));
+  const headers = openHeaders(deps.secrets, row);
+  const startedAt = performance.now();
   try {
-    const tools = await askMcpServer(readyServer(found, headers, deps.config.fetchAllow));
-    return { ok: true, tools, ms: Math.round(performance.now() - begun) };
+    const tools = await listMcpServerTools(toStoredServer(row, headers, deps.config.fetchAllow));
+    return { ok: true, tools, ms: Math.round(performance.now() - startedAt) };
   } catch (error) {
-    // What a server says may hold what it was sent.
+    // A server's error message may repeat the headers it received.
     const secrets = Object.values(headers).filter((value) => value.length > 3);
-    const told = secrets.reduce((text, value) => text.replaceAll(value, '…'), (error as Error).message).slice(0, 500);
-    throw appError('check_failed', told, { errors: [{ pointer: '/id', code: 'unreachable', detail: told }] });
+    const reason = secrets.reduce((text, value) => text.replaceAll(value, '…'), (error as Error).message).slice(0, 500);
+    throw appError('check_failed', reason, { errors: [{ pointer: '/id', code: 'unreachable', detail: reason }] });
   }
 }
 
-function checkName({ config }: Pick<Deps, 'config'>, name: string): void {
+function requireUnreservedName({ config }: Pick<McpServerDeps, 'config'>, name: string): void {
   if (Object.hasOwn(config.mcpServers, name))
-    throw appError('conflict', `A server named ${name} stands in the settings of the service.`);
+    throw appError('conflict', `A server named ${name} exists in the service settings. Choose another name.`);
 }
 
-function readUrl(text: string, allow: readonly string[]): string {
+function validateUrl(text: string, allow: readonly string[]): string {
   const url = new URL(text);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (url.username || url.password)
-    throw fieldError('/url', 'invalid_url', 'url must not hold a user name or password: use headers.');
-  if (url.protocol === 'http:' && !createAllowance(allow)(host, host))
+    throw fieldError('/url', 'invalid_url', 'url must not contain a user name or password. Use headers instead.');
+  if (url.protocol === 'http:' && !createAllowList(allow)(host, host))
     throw fieldError(
       '/url',
       'https_needed',
-      'url must begin with https:// (http only where TOCSIN_FETCH_ALLOW names the host).',
+      'url must start with https://. http:// requires the host to be listed in TOCSIN_FETCH_ALLOW.',
     );
   return url.href;
 }
 
-async function serverOr404(tx: Tx, caller: Caller, id: string, lock = false): Promise<McpServerRow> {
-  const found = await findServer(tx, caller.orgId, id, lock);
-  if (!found) throw appError('not_found', `MCP server ${id} not found.`);
-  return found;
+async function getServerRow(tx: Tx, caller: Caller, id: string, options = { lock: false }): Promise<McpServerRow> {
+  const row = await findMcpServer(tx, caller.orgId, id, options);
+  if (!row) throw appError('not_found', `MCP server ${id} not found.`);
+  return row;
 }
 
-async function audited(
+/** Writes the audit entry of a change and returns the record as clients see it. */
+async function auditChange(
   tx: Tx,
-  deps: ServerDeps,
+  deps: McpServerDeps,
   caller: Caller,
   change: { action: string; before: McpServerRow | null; after: McpServerRow | null },
 ): Promise<McpServerRecord> {
-  const [before, after] = [change.before, change.after].map((one) => one && toRecord(deps, one));
-  const shown = (after ?? before)!;
+  const [before, after] = [change.before, change.after].map((row) => row && toRecord(deps, row));
+  const record = (after ?? before)!;
   await insertAudit(tx, caller, {
     action: change.action,
     resourceType: 'mcp_server',
-    resourceId: shown.id,
+    resourceId: record.id,
     before,
     after,
   });
-  return shown;
+  return record;
 }
 
-function toRecord({ secrets }: Pick<Deps, 'secrets'>, row: McpServerRow): McpServerRecord {
+function toRecord({ secrets }: Pick<McpServerDeps, 'secrets'>, row: McpServerRow): McpServerRecord {
   return {
     id: row.id,
     name: row.name,

@@ -1,13 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { parseJsonSetting } from '../lib/json/json-setting.ts';
 
 const common = {
-  /** Ids of the organizations that may use it; absent: all. */
+  /** Organizations that may use the server. All if absent. */
   organizations: z.array(z.uuid().toLowerCase()).optional(),
   tools: z.array(z.string()).optional(),
 };
 
-/** A process of this machine, or an address. */
+/** Either a local process or a URL. */
 const Server = z.union([
   z.strictObject({
     command: z.string().min(1),
@@ -24,24 +24,15 @@ const Server = z.union([
 export type McpServer = z.infer<typeof Server>;
 export type McpSettings = Record<string, McpServer>;
 
-/** What a server may be called: its tools are named after it. */
+/** A server's name is the prefix of its tools' names. */
 export const mcpServerName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,30}$/i);
 
 const Servers = z.record(mcpServerName, Server);
 
-/** Reads TOCSIN_MCP_SERVERS: JSON, or the path of a file that holds it. Throws one sentence that names what is wrong. */
+/** Parses TOCSIN_MCP_SERVERS, which is JSON or the path of a JSON file. Throws an error that states the problem. */
 export function readMcpSettings(text: string | undefined): McpSettings {
-  if (text === undefined) return {};
-  const isInline = text.trimStart().startsWith('{');
-  if (!isInline && !existsSync(text)) throw new Error(`TOCSIN_MCP_SERVERS: there is no file ${text}.`);
-  let json: unknown;
-  try {
-    json = JSON.parse(isInline ? text : readFileSync(text, 'utf8'));
-  } catch {
-    throw new Error(`TOCSIN_MCP_SERVERS: ${isInline ? 'it' : text} is not JSON.`);
-  }
-  const parsed = Servers.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'it'}: ${issue.message}`);
-  throw new Error(`TOCSIN_MCP_SERVERS: ${problems.join('; ')}`);
+  return text === undefined ? {} : parseJsonSetting('TOCSIN_MCP_SERVERS', text, Servers);
 }
+
+/** Whether a tool name has the form `server__tool` of a tool on an MCP server. Such a tool may not exist. */
+export const isMcpToolName = (name: string): boolean => /^[a-z0-9][a-z0-9-]{0,30}__[\w.-]{1,64}$/i.test(name);

@@ -4,12 +4,12 @@ import { resolve } from 'node:path';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { afterAll, expect, test } from 'vitest';
 import { exampleServer } from '../../../test/support/models/mcp-server.ts';
-import { orgId } from '../lib/org-id.ts';
+import { toOrgId } from '../lib/org-id.ts';
 import { createMcpTools, type McpTools } from './mcp-tools.ts';
 import { readMcpSettings } from './mcp-settings.ts';
 
-const mine = orgId('01900000-0000-7000-8000-000000000001');
-const theirs = orgId('01900000-0000-7000-8000-000000000002');
+const mine = toOrgId('01900000-0000-7000-8000-000000000001');
+const theirs = toOrgId('01900000-0000-7000-8000-000000000002');
 const signal = new AbortController().signal;
 const script = resolve(import.meta.dirname, '../../../test/support/models/mcp-server.ts');
 
@@ -37,16 +37,16 @@ async function httpServer(): Promise<{ url: string; headers: string[] }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, headers };
 }
 
-test('both transports give the tools of a server, by its name and theirs', async () => {
+test('lists and calls tools over stdio and HTTP, named by server and tool', async () => {
   process.env['TOCSIN_TEST_SECRET'] = 'x';
   const http = await httpServer();
   const tools = open({
     local: { command: process.execPath, args: [script] },
-    far: { url: http.url, headers: { 'x-key': 'k' }, tools: ['whois'], organizations: [mine] },
+    remote: { url: http.url, headers: { 'x-key': 'k' }, tools: ['whois'], organizations: [mine] },
   });
-  expect((await tools.list(mine)).map(({ name }) => name)).toEqual(['local__whois', 'local__fail', 'far__whois']);
+  expect((await tools.list(mine)).map(({ name }) => name)).toEqual(['local__whois', 'local__fail', 'remote__whois']);
   expect((await tools.list(theirs)).map(({ name }) => name)).toEqual(['local__whois', 'local__fail']);
-  for (const name of ['local__whois', 'far__whois']) {
+  for (const name of ['local__whois', 'remote__whois']) {
     const tool = (await tools.find(mine, name))!;
     expect(tool).toMatchObject({ effect: 'send', description: 'Who owns a name.', inputSchema: { type: 'object' } });
     expect(await tool.run({ name: 'evil.example' }, signal)).toContain('evil.example belongs to nobody');
@@ -54,13 +54,13 @@ test('both transports give the tools of a server, by its name and theirs', async
   const local = (await tools.find(mine, 'local__whois'))!;
   expect(await local.run({ name: 'a' }, signal)).toContain('clean');
   await expect((await tools.find(mine, 'local__fail'))!.run({}, signal)).rejects.toThrow('no such luck');
-  expect(await tools.find(theirs, 'far__whois')).toBeUndefined();
-  expect(await tools.find(mine, 'far__fail')).toBeUndefined();
+  expect(await tools.find(theirs, 'remote__whois')).toBeUndefined();
+  expect(await tools.find(mine, 'remote__fail')).toBeUndefined();
   expect(await tools.find(mine, 'constructor__x')).toBeUndefined();
   expect(http.headers).toContain('k');
 });
 
-test('a server that is not there gives no tools and stops nothing', async () => {
+test('lists no tools for servers that cannot be reached', async () => {
   const tools = open({
     gone: { url: 'http://127.0.0.1:9/mcp' },
     bad: { command: process.execPath, args: ['-e', 'process.exit(1)'] },
@@ -68,9 +68,9 @@ test('a server that is not there gives no tools and stops nothing', async () => 
   expect(await tools.list(mine)).toEqual([]);
 });
 
-test('settings that are wrong are named', () => {
+test('states which setting is invalid', () => {
   expect(() => readMcpSettings('{"a b": {"command": "x"}}')).toThrow('TOCSIN_MCP_SERVERS: a b');
   expect(() => readMcpSettings('{"a": {"url": "ftp://x"}}')).toThrow('TOCSIN_MCP_SERVERS: a');
-  expect(() => readMcpSettings('/no/such/file')).toThrow('there is no file /no/such/file');
+  expect(() => readMcpSettings('/no/such/file')).toThrow('the file /no/such/file does not exist');
   expect(readMcpSettings(undefined)).toEqual({});
 });

@@ -1,37 +1,37 @@
 import type { OrgId } from '../lib/org-id.ts';
 import type { McpConnection } from './mcp-client.ts';
 import type { McpServer, McpSettings } from './mcp-settings.ts';
-import type { ReadyTool } from '../../detection/tools/tool.ts';
+import type { ModelTool } from '../models/model-tool.ts';
 
-/** The tools of the MCP servers that an organization may use. `find`: undefined where none of them has it. */
+/** The tools of the MCP servers that an organization may use. */
 export type McpTools = {
-  find: (orgId: OrgId, name: string) => Promise<ReadyTool | undefined>;
+  find: (orgId: OrgId, name: string) => Promise<ModelTool | undefined>;
   list: (orgId: OrgId) => Promise<{ name: string; description: string }[]>;
   close: () => Promise<void>;
 };
 
-/** A server that an organization added. `version` changes with it; `allow`: private hosts that it may be at. */
-export type StoredServer = { name: string; version: string; server: McpServer; allow: readonly string[] };
+/** A server that an organization added. `version` changes with its record. `allow` lists the private hosts that may be reached. */
+export type StoredMcpServer = { name: string; version: string; server: McpServer; allow: readonly string[] };
 
-type Target = Omit<StoredServer, 'allow'> & { key: string; allow: readonly string[] | undefined };
+type McpTarget = Omit<StoredMcpServer, 'allow'> & { key: string; allow: readonly string[] | undefined };
 
-const failedMs = 30_000;
+const retryAfterFailureMs = 30_000;
 
 /**
- * Connects to a server when one of its tools is first asked for, and again after it went away or was changed; a server that fails is left
- * alone for half a minute. Servers of the settings go before those that `stored` tells of an organization.
+ * Connects to a server when one of its tools is first used, and again after the connection closed or the server changed. A
+ * server that fails is not retried for 30 seconds. Servers from the settings take precedence over stored ones of the same name.
  */
 export function createMcpTools(
   settings: McpSettings,
-  stored: (orgId: OrgId) => Promise<StoredServer[]> = () => Promise.resolve([]),
+  readStoredServers: (orgId: OrgId) => Promise<StoredMcpServer[]> = () => Promise.resolve([]),
 ): McpTools {
   const open = new Map<string, { version: string; connection: Promise<McpConnection> }>();
   const failedAt = new Map<string, number>();
 
-  async function toolsOf(target: Target): Promise<ReadyTool[]> {
+  async function listTools(target: McpTarget): Promise<ModelTool[]> {
     const { key, version } = target;
-    const failed = `${key} ${version}`;
-    if (performance.now() - (failedAt.get(failed) ?? -Infinity) < failedMs) return [];
+    const failureKey = `${key} ${version}`;
+    if (performance.now() - (failedAt.get(failureKey) ?? -Infinity) < retryAfterFailureMs) return [];
     try {
       const known = open.get(key);
       let connection = known?.version === version ? await known.connection : undefined;
@@ -43,44 +43,48 @@ export function createMcpTools(
       }
       return await connection.tools();
     } catch {
-      failedAt.set(failed, performance.now());
+      failedAt.set(failureKey, performance.now());
       open.delete(key);
       return [];
     }
   }
 
-  async function targetsOf(orgId: OrgId): Promise<Target[]> {
-    const fixed = Object.entries(settings)
+  async function listTargets(orgId: OrgId): Promise<McpTarget[]> {
+    const configured = Object.entries(settings)
       .filter(([, server]) => server.organizations?.includes(orgId) ?? true)
-      .map(([name, server]): Target => ({ key: name, name, version: '', server, allow: undefined }));
-    const names = new Set(fixed.map(({ name }) => name));
-    const own = (await stored(orgId)).filter(({ name }) => !names.has(name));
-    return [...fixed, ...own.map((one) => ({ ...one, key: `${orgId}/${one.name}` }))];
+      .map(([name, server]): McpTarget => ({ key: name, name, version: '', server, allow: undefined }));
+    const names = new Set(configured.map(({ name }) => name));
+    const added = (await readStoredServers(orgId)).filter(({ name }) => !names.has(name));
+    return [...configured, ...added.map((server) => ({ ...server, key: `${orgId}/${server.name}` }))];
   }
 
   return {
     find: async (orgId, name) => {
       const server = name.split('__')[0]!;
-      const target = (await targetsOf(orgId)).find((one) => one.name === server);
-      return target && (await toolsOf(target)).find((tool) => tool.name === name);
+      const target = (await listTargets(orgId)).find((candidate) => candidate.name === server);
+      return target && (await listTools(target)).find((tool) => tool.name === name);
     },
     list: async (orgId) => {
-      const found = await Promise.all((await targetsOf(orgId)).map(toolsOf));
-      return found.flat().map(({ name, description }) => ({ name, description }));
+      const tools = await Promise.all((await listTargets(orgId)).map(listTools));
+      return tools.flat().map(({ name, description }) => ({ name, description }));
     },
     close: async () => {
       const connections = await Promise.allSettled([...open.values()].map(({ connection }) => connection));
-      await Promise.all(connections.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)));
+      await Promise.all(
+        connections.map((result) => (result.status === 'fulfilled' ? result.value.close() : undefined)),
+      );
     },
   };
 }
 
-const connect = async ({ name, server, allow }: Pick<Target, 'name' | 'server' | 'allow'>): Promise<McpConnection> =>
-  (await import('./mcp-client.ts')).connectMcp(name, server, allow);
+const connect = async ({ name, server, allow }: Pick<McpTarget, 'name' | 'server' | 'allow'>): Promise<McpConnection> =>
+  (await import('./mcp-client.ts')).connectToMcpServer(name, server, allow);
 
-/** Connects once and answers the names of the server's tools. Throws what went wrong. */
-export async function askMcpServer(one: Pick<StoredServer, 'name' | 'server' | 'allow'>): Promise<string[]> {
-  const connection = await connect(one);
+/** Connects once and returns the names of the server's tools. Throws if the server cannot be reached. */
+export async function listMcpServerTools(
+  server: Pick<StoredMcpServer, 'name' | 'server' | 'allow'>,
+): Promise<string[]> {
+  const connection = await connect(server);
   try {
     return (await connection.tools()).map(({ name }) => name);
   } finally {

@@ -1,27 +1,27 @@
 import { z } from 'zod';
-import { text } from '../lib/text/bounded-text.ts';
+import { boundedString } from '../lib/text/bounded-text.ts';
 import { mcpServerName } from './mcp-settings.ts';
 
 const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
 
 const fields = {
-  name: mcpServerName.describe('Its tools are called `<name>__<tool>`.'),
-  url: text({ max: 2000 }, z.url({ protocol: /^https?$/ })).describe(
-    'Streamable HTTP; https, http only where TOCSIN_FETCH_ALLOW names the host.',
+  name: mcpServerName.describe('The prefix of its tool names: `<name>__<tool>`.'),
+  url: boundedString({ max: 2000 }, z.url({ protocol: /^https?$/ })).describe(
+    'Streamable HTTP. https, or http if the host is listed in TOCSIN_FETCH_ALLOW.',
   ),
   headers: z
     .record(
-      z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'must be the name of a header'),
-      text({ max: 8000 }).regex(/^[\t\x20-\x7e]*$/, 'must be printable ASCII'),
+      z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'must be a header name'),
+      boundedString({ max: 8000 }).regex(/^[\t\x20-\x7e]*$/, 'must be printable ASCII'),
     )
     .describe(
-      'Sent with each request; stored encrypted and never shown. With a new address they have to be given again.',
+      'Sent with each request. Stored encrypted and never returned. Required again when `url` changes to another origin.',
     ),
   tools: z
-    .array(text({ min: 1, max: 200 }))
+    .array(boundedString({ min: 1, max: 200 }))
     .max(200)
     .nullable()
-    .describe('Tools that may be used; null: all.'),
+    .describe('Tools that may be used. null means all.'),
 };
 
 export const CreateMcpServer = z.strictObject({
@@ -34,7 +34,7 @@ export type CreateMcpServer = z.infer<typeof CreateMcpServer>;
 
 const readOnly = ['id', 'headerNames', 'createdAt', 'updatedAt'];
 
-/** Absent means unchanged; `headers` are replaced whole. What GET gave may be sent back. */
+/** Absent fields stay unchanged; `headers` is replaced as a whole. Read-only fields are ignored, so a GET response can be sent back. */
 export const UpdateMcpServer = z.preprocess((value) => {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => !readOnly.includes(key)));

@@ -1,43 +1,34 @@
 import { inOrg, type Db } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
+import { openJson, sealJson, type SealedRecord } from '../lib/sealed-json.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
-import type { StoredServer } from './mcp-tools.ts';
-import { listServers, serversMax, type McpServerRow } from './mcp.store.ts';
+import type { StoredMcpServer } from './mcp-tools.ts';
+import { findMcpServers, serversMax, type McpServerRow } from './mcp.store.ts';
 
-type Ref = { organization_id: string; id: string };
+const kind = 'mcp-server';
 
-const contextOf = ({ organization_id, id }: Ref): string => `mcp-server/${organization_id}/${id}`;
-
-export const sealHeaders = (secrets: Secretbox, ref: Ref, headers: Record<string, string>): Buffer =>
-  secrets.seal(JSON.stringify(headers), contextOf(ref));
+export const sealHeaders = (secrets: Secretbox, server: SealedRecord, headers: Record<string, string>): Buffer =>
+  sealJson(secrets, kind, server, headers);
 
 export const openHeaders = (secrets: Secretbox, row: McpServerRow): Record<string, string> =>
-  JSON.parse(secrets.open(row.sealed, contextOf(row))) as Record<string, string>;
+  openJson(secrets, kind, row, row.sealed);
 
-/** A stored server as the tools connect to it. */
-export function readyServer(
+export function toStoredServer(
   row: McpServerRow,
   headers: Record<string, string>,
   allow: readonly string[],
-): StoredServer {
+): StoredMcpServer {
   const { name, url, tools } = row;
   const server = { url, headers, ...(tools ? { tools } : {}) };
   return { name, version: `${row.id} ${row.updated_at.toISOString()}`, server, allow };
 }
 
-/** The servers that an organization added, for the tools of its detections. */
-export function storedMcpServers({
-  db,
-  secrets,
-  fetchAllow,
-}: {
-  db: Db;
-  secrets: Secretbox;
-  fetchAllow: readonly string[];
-}) {
-  return async (orgId: OrgId): Promise<StoredServer[]> => {
-    const all = { limit: serversMax, after: null };
-    const found = await inOrg(db, orgId, (tx) => listServers(tx, orgId, all));
-    return found.map((row) => readyServer(row, openHeaders(secrets, row), fetchAllow));
+type ReaderDeps = { db: Db; secrets: Secretbox; fetchAllow: readonly string[] };
+
+/** Returns a function that reads the servers an organization added. */
+export function createStoredServerReader({ db, secrets, fetchAllow }: ReaderDeps) {
+  return async (orgId: OrgId): Promise<StoredMcpServer[]> => {
+    const rows = await inOrg(db, orgId, (tx) => findMcpServers(tx, orgId, { limit: serversMax, after: null }));
+    return rows.map((row) => toStoredServer(row, openHeaders(secrets, row), fetchAllow));
   };
 }

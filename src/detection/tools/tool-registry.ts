@@ -1,3 +1,4 @@
+import type { ModelTool, ToolEffect } from '../../platform/models/model-tool.ts';
 import { entityHistory } from './entity-history.ts';
 import { getRows } from './get-rows.ts';
 import { httpGet } from './http-get.ts';
@@ -5,11 +6,11 @@ import { lookupIndicator } from './lookup-indicator.ts';
 import { lookupTechnique } from './lookup-technique.ts';
 import { searchFeed } from './search-feed.ts';
 import { searchSiem } from './search-siem.ts';
+import { bindToolDefinition, type ToolDefinition } from './tool-definition.ts';
 import type { ToolSources } from './tool-sources.ts';
-import { readyTool, type Effect, type ReadyTool, type Tool } from './tool.ts';
 
-/** Every tool of the service itself; the names that a detection's `toolNames` may hold are the keys. */
-const tools: Record<string, Tool> = {
+/** The built-in tools by the names that a detection's `toolNames` uses. */
+const tools: Record<string, ToolDefinition> = {
   get_rows: getRows,
   entity_history: entityHistory,
   search_siem: searchSiem,
@@ -21,15 +22,12 @@ const tools: Record<string, Tool> = {
 
 export const toolNames: readonly string[] = Object.keys(tools);
 
-/** A tool of an MCP server: `server__tool`. Which there are is known to the servers alone. */
-export const isMcpName = (name: string): boolean => /^[a-z0-9][a-z0-9-]{0,30}__[\w.-]{1,64}$/i.test(name);
-
-export function listTools(): { name: string; description: string; effect: Effect }[] {
+export function listTools(): { name: string; description: string; effect: ToolEffect }[] {
   return Object.entries(tools).map(([name, { description, effect }]) => ({ name, description, effect }));
 }
 
-/** A tool bound to an entity; undefined for a name that is none of ours. */
-export function bindTool(name: string, sources: ToolSources): ReadyTool | undefined {
+/** Binds a built-in tool to the sources of one entity. Returns undefined for an unknown name. */
+export function bindTool(name: string, sources: ToolSources): ModelTool | undefined {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
-  return tool && readyTool(name, tool, sources);
+  return tool && bindToolDefinition(name, tool, sources);
 }
