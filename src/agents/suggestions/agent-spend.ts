@@ -1,48 +1,36 @@
-import type { Budgets, Spent } from '../../platform/models/budgets.ts';
-import type { Step } from '../../platform/models/model-step.ts';
-import type { ModelRef } from '../../platform/models/models.ts';
-import { inOrg } from '../../platform/db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import type { Db } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { timeOfId } from '../../platform/lib/ids.ts';
-import { admitStep } from '../../detection/runs/judging/budget-check.ts';
+import type { ConfiguredModel } from '../../platform/models/models.ts';
+import { mergeBudgets, type Budgets, type Spend } from '../../platform/models/spending/budgets.ts';
+import { createSpendMeter, type SpendMeter } from '../../platform/models/spending/spend-meter.ts';
 import { insertStep } from '../../detection/runs/steps.store.ts';
-import { countUsage, release } from '../../platform/models/model-usage.store.ts';
 
-export type Purse = { admit: () => Promise<void>; record: (step: Step) => Promise<void> };
-
-/** Who spends: a built-in agent in one of its runs, whose steps are kept, or somebody in its name. `budgets` go before those of the alias. */
-export type Spender = {
+/** A run of a built-in agent, or a request made in its name. `budgets` take precedence over those of the model alias. */
+export type AgentSpender = {
   orgId: OrgId;
   agentId: string;
   runId: string;
   budgets: Partial<Budgets>;
   /** Grows with each step. */
-  spent: Spent;
-  keepsSteps: boolean;
+  spent: Spend;
+  /** False for a request that has no run to show steps in. */
+  storesSteps: boolean;
 };
 
-/** What a built-in agent may spend on its model, counted and bounded as what a detection spends. Steps are kept as those of runs are. */
-export function openPurse(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  { orgId, agentId, runId, budgets, spent, keepsSteps }: Spender,
-  model: ModelRef,
-): Purse {
-  const begun = performance.now();
-  const of = { orgId, detectionId: agentId };
-  const bounds = { ...model.entry.budgets, ...budgets };
-  return {
-    admit: () => admitStep(deps, { ...of, id: runId, spent, budgets: bounds, runMs: performance.now() - begun }, model),
-    record: async (step) => {
-      const { costUsd } = step;
-      const tokens = step.tokens.input + step.tokens.output;
-      await inOrg(deps.db, orgId, async (tx) => {
-        if (keepsSteps) await insertStep(tx, { orgId, runId, attempt: 1, dueAt: timeOfId(runId) }, step);
-        if (tokens > 0) await countUsage(tx, of, { alias: model.alias, tokens, costUsd }, deps.clock());
-        await release(tx, { orgId, runId });
-      });
-      spent.tokens += tokens;
-      spent.costUsd += costUsd;
+/** Meters what a built-in agent spends on its model, under the same rules as a detection run. */
+export function createAgentSpendMeter(
+  deps: { db: Db; clock: Clock },
+  { orgId, agentId, runId, budgets, spent, storesSteps }: AgentSpender,
+  model: ConfiguredModel,
+): SpendMeter {
+  return createSpendMeter(deps, {
+    spender: { orgId, detectionId: agentId, id: runId, spent, elapsedMs: 0 },
+    budgets: mergeBudgets(model, budgets),
+    model,
+    storeStep: async (tx, step) => {
+      if (storesSteps) await insertStep(tx, { orgId, runId, attempt: 1, dueAt: timeOfId(runId) }, step);
     },
-  };
+  });
 }

@@ -1,8 +1,8 @@
-import { cutText, visibleText } from '../lib/text/canonical-text.ts';
+import { truncateText, escapeInvisible } from '../lib/text/canonical-text.ts';
 
 export type ModelFailure = { kind: string; blame: 'author' | 'upstream' | 'us'; retryable: boolean; message: string };
 
-/** A model that could not give a verdict; in a run it becomes the run's failure. `pauses`: no other run need try the alias now. */
+/** A failure of a model or of its use. In a run it becomes the run's failure. `pauses` pauses the alias for other runs. */
 export class ModelError extends Error {
   readonly failure: ModelFailure;
   readonly pauses: boolean;
@@ -13,36 +13,36 @@ export class ModelError extends Error {
   }
 }
 
-export function upstreamError(kind: string, message: string, is: { retryable: boolean; pauses: boolean }): ModelError {
-  return new ModelError({ kind, blame: 'upstream', retryable: is.retryable, message }, is.pauses);
+const permanent = { retryable: false, pauses: false };
+
+export function upstreamModelError(
+  kind: string,
+  message: string,
+  { retryable, pauses }: { retryable: boolean; pauses: boolean },
+): ModelError {
+  return new ModelError({ kind, blame: 'upstream', retryable, message }, pauses);
 }
 
-export const budgetExceeded = (message: string): ModelError =>
+export const budgetExceededError = (message: string): ModelError =>
   new ModelError({ kind: 'budget_exceeded', blame: 'us', retryable: false, message });
 
-export const modelRefused = (name: string): ModelError =>
-  upstreamError('model_refused', `${name} refused to answer.`, { retryable: false, pauses: false });
+export const modelRefusedError = (name: string): ModelError =>
+  upstreamModelError('model_refused', `${name} refused to answer.`, permanent);
 
-export const invalidVerdict = (name: string, problem: string): ModelError =>
-  upstreamError(
+export const invalidVerdictError = (name: string, problem: string): ModelError =>
+  upstreamModelError(
     'invalid_verdict',
-    `${name} gave no valid verdict, asked twice: ${cutText(visibleText(problem), 500)}`,
-    {
-      retryable: false,
-      pauses: false,
-    },
+    `${name} returned no valid verdict in two attempts: ${truncateText(escapeInvisible(problem), 500)}`,
+    permanent,
   );
 
-export const invalidDraft = (name: string, problem: string): ModelError =>
-  upstreamError(
+export const invalidDraftError = (name: string, problem: string): ModelError =>
+  upstreamModelError(
     'invalid_draft',
-    `${name} wrote nothing that runs, asked twice: ${cutText(visibleText(problem), 500)}`,
-    {
-      retryable: false,
-      pauses: false,
-    },
+    `${name} returned no usable draft in two attempts: ${truncateText(escapeInvisible(problem), 500)}`,
+    permanent,
   );
 
-/** What a detection's author has to change before its model can judge anything. */
-export const authorError = (kind: string, message: string): ModelError =>
+/** Returns an error that the author of the detection has to fix. */
+export const modelAuthorError = (kind: string, message: string): ModelError =>
   new ModelError({ kind, blame: 'author', retryable: false, message });

@@ -1,25 +1,26 @@
-import { inOrg } from '../db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import { inOrg, type Db } from '../db/db.ts';
 import type { Caller } from '../orgs/caller.ts';
-import type { ModelList } from '../../detection/runs/run-details.schema.ts';
-import { listPauses } from './model-pauses.ts';
+import { findModelPauses } from './model-pauses.store.ts';
+import { builtInAliases, type Models } from './models.ts';
+import type { ModelList } from './models.schema.ts';
+
+export type ListModelsDeps = { db: Db; models?: Models };
 
 const free = { inputPerMillion: 0, outputPerMillion: 0 };
 
-/** The aliases that a detection may name, what each stands for, and whether it is paused for the organization. No secrets. */
-export async function getModels({ db, models }: Pick<Deps, 'db' | 'models'>, caller: Caller): Promise<ModelList> {
-  const pauses = new Map(
-    (await inOrg(db, caller.orgId, (tx) => listPauses(tx, caller.orgId))).map((one) => [one.alias, one]),
-  );
+/** Lists the aliases that a detection may use, the model behind each, and whether it is paused for the organization. Contains no secrets. */
+export async function listModels({ db, models }: ListModelsDeps, { orgId }: Caller): Promise<ModelList> {
+  const pauses = await inOrg(db, orgId, (tx) => findModelPauses(tx, orgId));
+  const pauseByAlias = new Map(pauses.map((pause) => [pause.alias, pause]));
   return {
-    models: (models?.aliases ?? ['default', 'analyst']).map((alias) => {
-      const found = models?.find(alias);
-      const pause = pauses.get(alias);
+    models: (models?.aliases ?? builtInAliases).map((alias) => {
+      const model = models?.find(alias);
+      const pause = pauseByAlias.get(alias);
       return {
         alias,
-        model: found?.name ?? 'analyst',
-        local: found?.entry.local ?? true,
-        price: found?.entry.price ?? free,
+        model: model?.name ?? 'analyst',
+        local: model?.entry.local ?? true,
+        price: model?.entry.price ?? free,
         paused: pause ? { since: pause.since_at.toISOString(), kind: pause.kind, message: pause.message } : null,
       };
     }),

@@ -1,23 +1,23 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { Budgets } from './budgets.ts';
+import { parseJsonSetting } from '../lib/json/json-setting.ts';
+import { Budgets } from './spending/budgets.ts';
 
 const name = z.string().min(1).max(500);
 const secret = { apiKey: name.optional(), apiKeyEnv: name.optional() };
 const common = {
-  model: name.describe('As the provider names it; on Azure the deployment.'),
+  model: name.describe("The provider's model name; on Azure the deployment name."),
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),
   headers: z.record(z.string(), z.string()).optional(),
   maxOutputTokens: z.int().min(100).max(200_000).default(4_000),
   temperature: z.number().min(0).max(2).optional(),
   timeoutSeconds: z.int().min(1).max(600).default(120),
-  /** It runs on machines of one's own: nothing leaves them. Shown, and checked by nobody. */
+  /** The model runs on the operator's own machines. Informational only. */
   local: z.boolean().default(false),
   price: z
     .strictObject({ inputPerMillion: z.number().min(0), outputPerMillion: z.number().min(0) })
     .default({ inputPerMillion: 0, outputPerMillion: 0 }),
   budgets: Budgets,
-  /** Detection runs that may use it at the same time, over all processes. */
+  /** How many detection runs may use the model at the same time, across all processes. */
   runsAtOnce: z.int().min(1).max(1000).default(8),
 };
 
@@ -37,7 +37,7 @@ const Entry = z.discriminatedUnion('provider', [
     ...secret,
     resourceName: name.optional(),
     apiVersion: name.optional(),
-    /** Addresses of the older form, with the deployment in the path and the version behind it. */
+    /** Use the older URL form, with the deployment in the path and the API version as a parameter. */
     deploymentUrls: z.boolean().optional(),
     api: z.enum(['responses', 'chat']).default('chat'),
   }),
@@ -61,50 +61,38 @@ const Entry = z.discriminatedUnion('provider', [
   }),
 ]);
 export type ModelEntry = z.infer<typeof Entry>;
-/** Alias to what it stands for, every secret in its place. */
+/** Model entries by alias, with secrets resolved. */
 export type ModelSettings = Record<string, ModelEntry>;
 
 const Aliases = z.record(z.string().regex(/^[\w.-]{1,64}$/), Entry);
 
 type Environment = Record<string, string | undefined>;
 
-/** Reads TOCSIN_MODELS: JSON, or the path of a file that holds it. Throws one sentence that names the alias and what is wrong with it. */
+/** Parses TOCSIN_MODELS, which is JSON or the path of a JSON file. Throws an error that states the alias and the problem. */
 export function readModelSettings(text: string | undefined, env: Environment): ModelSettings {
   if (text === undefined) return {};
-  const parsed = Aliases.safeParse(jsonOf(text));
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'it'}: ${issue.message}`);
-    throw new Error(`TOCSIN_MODELS: ${problems.join('; ')}`);
-  }
-  if (parsed.data['analyst']) throw new Error('TOCSIN_MODELS: the alias "analyst" is the built-in analyst.');
-  return Object.fromEntries(Object.entries(parsed.data).map(([alias, entry]) => [alias, filled(alias, entry, env)]));
+  const entries = parseJsonSetting('TOCSIN_MODELS', text, Aliases);
+  if (entries['analyst']) throw new Error('TOCSIN_MODELS: the alias "analyst" is reserved for the built-in analyst.');
+  return Object.fromEntries(
+    Object.entries(entries).map(([alias, entry]) => [alias, resolveSecrets(alias, entry, env)]),
+  );
 }
 
-function jsonOf(text: string): unknown {
-  const isInline = text.trimStart().startsWith('{');
-  if (!isInline && !existsSync(text)) throw new Error(`TOCSIN_MODELS: there is no file ${text}.`);
-  try {
-    return JSON.parse(isInline ? text : readFileSync(text, 'utf8'));
-  } catch {
-    // What the parser says may quote the text, and with it a key.
-    throw new Error(`TOCSIN_MODELS: ${isInline ? 'it' : text} is not JSON.`);
-  }
-}
-
-/** Takes secrets that are named by their variable from the environment, and refuses an entry that could not work. */
-function filled(alias: string, entry: ModelEntry, env: Environment): ModelEntry {
-  const full: Record<string, unknown> = { ...entry };
+/** Reads secrets from the environment variables that `…Env` fields specify, and rejects an incomplete entry. */
+function resolveSecrets(alias: string, entry: ModelEntry, env: Environment): ModelEntry {
+  const resolved: Record<string, unknown> = { ...entry };
   for (const [field, variable] of Object.entries(entry)) {
     if (!field.endsWith('Env') || typeof variable !== 'string') continue;
-    if (!env[variable]) throw new Error(`TOCSIN_MODELS: ${alias}.${field}: the variable ${variable} is not set.`);
-    full[field.slice(0, -'Env'.length)] = env[variable];
+    if (!env[variable])
+      throw new Error(`TOCSIN_MODELS: ${alias}.${field}: the environment variable ${variable} is not set.`);
+    resolved[field.slice(0, -'Env'.length)] = env[variable];
   }
-  const lacking = lackOf(full as ModelEntry);
-  if (lacking) throw new Error(`TOCSIN_MODELS: ${alias}: ${lacking}`);
-  return full as ModelEntry;
+  const missing = findMissing(resolved as ModelEntry);
+  if (missing) throw new Error(`TOCSIN_MODELS: ${alias}: ${missing}`);
+  return resolved as ModelEntry;
 }
 
-function lackOf(entry: ModelEntry): string | undefined {
+function findMissing(entry: ModelEntry): string | undefined {
   if (entry.provider === 'azure' && !entry.baseUrl && !entry.resourceName)
     return 'azure needs resourceName or baseUrl.';
   if (entry.provider === 'bedrock') {

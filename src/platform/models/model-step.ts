@@ -1,5 +1,5 @@
-/** One thing that a model or a tool did, as it is kept. `sent`: the messages that are new since the step before. */
-export type Step = {
+/** One call of a model or a tool, as it is stored. `entity` is what the call is about. `sent` holds the messages added since the previous step. */
+export type ModelStep = {
   kind: 'plan' | 'call' | 'tool';
   entity: string;
   at: string;

@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { exhausted, Budgets } from './budgets.ts';
+import { findExhaustedBudget, Budgets } from './spending/budgets.ts';
 import { readModelSettings } from './model-settings.ts';
-import { costOf, createModels } from './models.ts';
+import { callCostUsd, createModels } from './models.ts';
 
-type Seen = { path: string; headers: IncomingHttpHeaders };
-const seen: Seen[] = [];
+type ReceivedRequest = { path: string; headers: IncomingHttpHeaders };
+const received: ReceivedRequest[] = [];
 const server = createServer((request, response) => {
-  seen.push({ path: request.url ?? '', headers: request.headers });
+  received.push({ path: request.url ?? '', headers: request.headers });
   response.writeHead(418).end('{}');
 });
 await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -19,7 +19,7 @@ afterAll(() => server.close());
 const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 const aws = { region: 'eu-north-1', accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'aws-secret' };
-const kinds: [string, Record<string, unknown>, string, (headers: IncomingHttpHeaders) => unknown, unknown][] = [
+const providers: [string, Record<string, unknown>, string, (headers: IncomingHttpHeaders) => unknown, unknown][] = [
   [
     'openai, responses',
     { provider: 'openai', apiKey: 'k1', baseUrl: `${base}/v1` },
@@ -78,27 +78,30 @@ const kinds: [string, Record<string, unknown>, string, (headers: IncomingHttpHea
   ],
 ];
 
-test.each(kinds)('%s by settings alone', async (...[, entry, path, read, expected]) => {
-  const settings = readModelSettings(JSON.stringify({ m: { model: 'a-model', ...entry } }), {
-    A_KEY: 'from the environment',
-  });
-  const model = createModels(settings).find('m')!;
-  expect(model.name).toBe(`${String(entry['provider'])}/a-model`);
-  const call = model.call({
-    system: 's',
-    messages: [{ role: 'user', content: 'hello' }],
-    tools: [],
-    signal: new AbortController().signal,
-  });
-  await expect(call).rejects.toMatchObject({ failure: { kind: 'model_bad_request' } });
-  const { path: asked, headers } = seen.at(-1)!;
-  expect(asked).toBe(path);
-  expect(read(headers)).toEqual(expected);
-});
+test.each(providers)(
+  'calls %s with the configured address and key',
+  async (...[, entry, path, readHeader, expected]) => {
+    const settings = readModelSettings(JSON.stringify({ m: { model: 'a-model', ...entry } }), {
+      A_KEY: 'from the environment',
+    });
+    const model = createModels(settings).find('m')!;
+    expect(model.name).toBe(`${String(entry['provider'])}/a-model`);
+    const call = model.call({
+      system: 's',
+      messages: [{ role: 'user', content: 'hello' }],
+      tools: [],
+      signal: new AbortController().signal,
+    });
+    await expect(call).rejects.toMatchObject({ failure: { kind: 'model_bad_request' } });
+    const { path: requestedPath, headers } = received.at(-1)!;
+    expect(requestedPath).toBe(path);
+    expect(readHeader(headers)).toEqual(expected);
+  },
+);
 
 const openai = { provider: 'openai', model: 'x', apiKey: 'sk-very-secret' };
 
-test('settings come from a file as well, and aliases stand beside default and analyst', () => {
+test('reads settings from a file and lists aliases after default and analyst', () => {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-models-'));
   afterAll(() => rmSync(dir, { recursive: true }));
   const file = join(dir, 'models.json');
@@ -111,8 +114,8 @@ test('settings come from a file as well, and aliases stand beside default and an
 });
 
 test.each([
-  ['not JSON', '{"m": {"apiKey": "sk-very-secret"', 'it is not JSON'],
-  ['a missing file', '/no/such/models.json', 'there is no file'],
+  ['not JSON', '{"m": {"apiKey": "sk-very-secret"', 'the value is not valid JSON'],
+  ['a missing file', '/no/such/models.json', 'does not exist'],
   ['an unknown provider', { m: { ...openai, provider: 'oracle' } }, 'm.provider'],
   ['a mistyped field', { m: { ...openai, baseURL: 'https://x.example' } }, 'baseURL'],
   ['a reserved alias', { analyst: openai }, 'the built-in analyst'],
@@ -122,10 +125,10 @@ test.each([
     { m: { provider: 'anthropic', model: 'x', apiKeyEnv: 'NO_SUCH' } },
     'NO_SUCH is not set',
   ],
-  ['azure without a place', { m: { ...openai, provider: 'azure' } }, 'resourceName or baseUrl'],
+  ['azure without an address', { m: { ...openai, provider: 'azure' } }, 'resourceName or baseUrl'],
   ['bedrock without credentials', { m: { provider: 'bedrock', model: 'x', region: 'r' } }, 'bedrock needs'],
-  ['an alias with blanks', { 'my model': openai }, 'my model'],
-])('refused at start: %s', (_name, settings, words) => {
+  ['an alias with spaces', { 'my model': openai }, 'my model'],
+])('rejects %s', (_name, settings, expected) => {
   const text = typeof settings === 'string' ? settings : JSON.stringify(settings);
   let message = '';
   try {
@@ -134,20 +137,20 @@ test.each([
     message = (error as Error).message;
   }
   expect(message).toContain('TOCSIN_MODELS');
-  expect(message).toContain(words);
+  expect(message).toContain(expected);
   expect(message).not.toContain('sk-very-secret');
 });
 
-test('cost is by the price of the settings, and a budget of nothing lets pass what costs nothing', () => {
+test('computes cost from the configured price, and allows free calls under a budget of 0 dollars', () => {
   const { m } = readModelSettings(
     JSON.stringify({ m: { ...openai, price: { inputPerMillion: 3, outputPerMillion: 15 } } }),
     {},
   );
-  expect(costOf({ entry: m! }, { input: 1_000_000, output: 100_000 })).toBeCloseTo(4.5);
+  expect(callCostUsd({ entry: m! }, { input: 1_000_000, output: 100_000 })).toBeCloseTo(4.5);
   const none = { tokens: 0, costUsd: 0 };
   const budgets = Budgets.parse({ usdPerRun: 0 });
   const spent = { run: none, runMs: 0, detectionDay: none, organizationMonth: none };
-  expect(exhausted(budgets, spent)).toBeUndefined();
-  expect(exhausted(budgets, { ...spent, run: { tokens: 1, costUsd: 0.01 } })).toContain('US dollars of a run');
-  expect(exhausted(budgets, { ...spent, runMs: 901_000 })).toContain('seconds of a run');
+  expect(findExhaustedBudget(budgets, spent)).toBeUndefined();
+  expect(findExhaustedBudget(budgets, { ...spent, run: { tokens: 1, costUsd: 0.01 } })).toContain('US dollars per run');
+  expect(findExhaustedBudget(budgets, { ...spent, runMs: 901_000 })).toContain('seconds per run');
 });

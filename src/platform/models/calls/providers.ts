@@ -1,53 +1,58 @@
 import type { LanguageModel } from 'ai';
 import { modelFetch } from './model-fetch.ts';
-import type { ModelEntry } from './model-settings.ts';
+import type { ModelEntry } from '../model-settings.ts';
 
 type Provider = ModelEntry['provider'];
 type EntryOf<P extends Provider> = Extract<ModelEntry, { provider: P }>;
 
-/** One line a provider: from settings to the AI SDK's model, loaded only where it is configured. Nothing is fetched here. */
+/** Creates the AI SDK's model from the settings, per provider. Loads only the packages of configured providers and sends no request. */
 const providers: { [P in Provider]: (entry: EntryOf<P>) => Promise<LanguageModel> } = {
   openai: async (entry) => {
     const { createOpenAI } = await import('@ai-sdk/openai');
-    const openai = createOpenAI({ ...basics(entry), ...only({ organization: entry.organization }) });
+    const openai = createOpenAI({ ...commonOptions(entry), ...definedOnly({ organization: entry.organization }) });
     return entry.api === 'chat' ? openai.chat(entry.model) : openai.responses(entry.model);
   },
   anthropic: async (entry) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
-    return createAnthropic(basics(entry))(entry.model);
+    return createAnthropic(commonOptions(entry))(entry.model);
   },
   google: async (entry) => {
     const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
-    return createGoogleGenerativeAI(basics(entry))(entry.model);
+    return createGoogleGenerativeAI(commonOptions(entry))(entry.model);
   },
   azure: async (entry) => {
     const { createAzure } = await import('@ai-sdk/azure');
     const { resourceName, apiVersion, deploymentUrls: useDeploymentBasedUrls } = entry;
-    const azure = createAzure({ ...basics(entry), ...only({ resourceName, apiVersion, useDeploymentBasedUrls }) });
+    const azure = createAzure({
+      ...commonOptions(entry),
+      ...definedOnly({ resourceName, apiVersion, useDeploymentBasedUrls }),
+    });
     return entry.api === 'chat' ? azure.chat(entry.model) : azure.responses(entry.model);
   },
   bedrock: async (entry) => {
     const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
     const { region, accessKeyId, secretAccessKey, sessionToken } = entry;
-    const keys = only({ region, accessKeyId, secretAccessKey, sessionToken });
-    return createAmazonBedrock({ ...basics(entry), ...keys })(entry.model);
+    const keys = definedOnly({ region, accessKeyId, secretAccessKey, sessionToken });
+    return createAmazonBedrock({ ...commonOptions(entry), ...keys })(entry.model);
   },
   'openai-compatible': async (entry) => {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     const name = 'openai-compatible';
-    return createOpenAICompatible({ ...basics(entry), name, baseURL: entry.baseUrl, includeUsage: true })(entry.model);
+    return createOpenAICompatible({ ...commonOptions(entry), name, baseURL: entry.baseUrl, includeUsage: true })(
+      entry.model,
+    );
   },
 };
 
-export function languageModelOf(entry: ModelEntry): Promise<LanguageModel> {
+export function createLanguageModel(entry: ModelEntry): Promise<LanguageModel> {
   return (providers[entry.provider] as (entry: ModelEntry) => Promise<LanguageModel>)(entry);
 }
 
-function basics({ apiKey, baseUrl, headers }: ModelEntry) {
-  return { ...only({ apiKey, baseURL: baseUrl, headers }), fetch: modelFetch };
+function commonOptions({ apiKey, baseUrl, headers }: ModelEntry) {
+  return { ...definedOnly({ apiKey, baseURL: baseUrl, headers }), fetch: modelFetch };
 }
 
-function only<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as { [K in keyof T]: Exclude<T[K], undefined> };
+function definedOnly<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined) as { [K in keyof T]: Exclude<T[K], undefined> };
 }

@@ -1,5 +1,5 @@
-/** Models without tools write what they submit into the text, often in a fence. */
-export function jsonIn(text: string): unknown {
+/** Returns the JSON object in a model's text, often in a code fence, or undefined. Models without tool support submit their answer this way. */
+export function extractJson(text: string): unknown {
   const from = text.indexOf('{');
   const to = text.lastIndexOf('}');
   if (from === -1 || to < from) return undefined;

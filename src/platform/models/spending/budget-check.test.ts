@@ -1,0 +1,118 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { newOrgId, testDatabase } from '../../../../test/support/database.ts';
+import { modelsAt } from '../../../../test/support/models/scripted-models.ts';
+import { Budgets, findExhaustedBudget, mergeBudgets, type SpendTotals } from './budgets.ts';
+import { inOrg } from '../../db/db.ts';
+import { uuidv7 } from '../../lib/ids.ts';
+import type { OrgId } from '../../lib/org-id.ts';
+import { reserveStep } from './budget-check.ts';
+import { countUsage, releaseReservation } from './model-usage.store.ts';
+
+const { db } = await testDatabase(16);
+const model = modelsAt({ m: 'http://127.0.0.1:1' }, { maxOutputTokens: 100 }).find('m')!;
+let now = new Date('2026-03-31T12:00:00Z');
+const deps = { db, clock: () => now };
+
+const zero = { tokens: 0, costUsd: 0 };
+const noSpend: SpendTotals = { run: zero, runMs: 0, detectionDay: zero, organizationMonth: zero };
+
+test.each([
+  ['tokens per run', { tokensPerRun: 100 }, (n: number) => ({ run: { tokens: n, costUsd: 0 } }), 100],
+  ['US dollars per run', { usdPerRun: 2 }, (n: number) => ({ run: { tokens: 0, costUsd: n } }), 2],
+  ['seconds per run', { secondsPerRun: 3 }, (n: number) => ({ runMs: n * 1000 }), 3],
+  [
+    'tokens per detection and day',
+    { tokensPerDetectionDay: 9 },
+    (n: number) => ({ detectionDay: { tokens: n, costUsd: 0 } }),
+    9,
+  ],
+  [
+    'US dollars per detection and day',
+    { usdPerDetectionDay: 9 },
+    (n: number) => ({ detectionDay: { tokens: 0, costUsd: n } }),
+    9,
+  ],
+  [
+    'tokens per organization and month',
+    { tokensPerOrganizationMonth: 9 },
+    (n: number) => ({ organizationMonth: { tokens: n, costUsd: 0 } }),
+    9,
+  ],
+  [
+    'US dollars per organization and month',
+    { usdPerOrganizationMonth: 9 },
+    (n: number) => ({ organizationMonth: { tokens: 0, costUsd: n } }),
+    9,
+  ],
+])('exhausts the budget of %s when it is reached, not before', (label, limit, totalsAt, reached) => {
+  const budgets = Budgets.parse(limit);
+  expect(findExhaustedBudget(budgets, { ...noSpend, ...totalsAt(reached - 0.001) })).toBeUndefined();
+  expect(findExhaustedBudget(budgets, { ...noSpend, ...totalsAt(reached) })).toBe(
+    `The budget of ${reached} ${label} is used up.`,
+  );
+  expect(findExhaustedBudget(budgets, { ...noSpend, ...totalsAt(reached + 1) })).toContain(label);
+});
+
+type RunRef = { orgId: OrgId; detectionId: string; id: string };
+const newRun = (orgId: OrgId, detectionId = uuidv7()): RunRef => ({ orgId, detectionId, id: uuidv7() });
+const check = (run: RunRef, budgets: Record<string, number>) =>
+  reserveStep(deps, { spender: { ...run, spent: zero }, budgets: Budgets.parse(budgets), runMs: 0 }, model).then(
+    () => 'admitted',
+    (error: { failure: { kind: string } }) => error.failure.kind,
+  );
+const spend = (run: RunRef, tokens: number) =>
+  inOrg(db, run.orgId, async (tx) => {
+    await countUsage(tx, run, { alias: 'm', tokens, costUsd: 0 }, now);
+    await releaseReservation(tx, { orgId: run.orgId, runId: run.id });
+  });
+
+test('admits one of several concurrent runs to the rest of a budget, and the next when less was used', async () => {
+  const orgId = await newOrgId(db);
+  const runs = Array.from({ length: 8 }, () => newRun(orgId));
+  await spend(runs[0]!, 900);
+  const budgets = { tokensPerOrganizationMonth: 1000 };
+  const outcomes = await Promise.all(runs.map((one) => check(one, budgets)));
+  expect(outcomes.toSorted()).toEqual(['admitted', ...Array.from({ length: 7 }, () => 'budget_exceeded')]);
+  const winner = runs[outcomes.indexOf('admitted')]!;
+  await spend(winner, 99);
+  expect(
+    await check(
+      runs.find((one) => one !== winner)!,
+      budgets,
+    ),
+  ).toBe('admitted');
+});
+
+test('counts daily budgets per detection and monthly budgets per organization', async () => {
+  const orgId = await newOrgId(db);
+  const [one, other] = [newRun(orgId), newRun(orgId)];
+  const foreign = newRun(await newOrgId(db));
+  await spend(one, 1000);
+  const day = { tokensPerDetectionDay: 1000 };
+  const month = { tokensPerOrganizationMonth: 1000 };
+  expect(await Promise.all([check(one, day), check(other, day), check(other, month), check(foreign, month)])).toEqual([
+    'budget_exceeded',
+    'admitted',
+    'budget_exceeded',
+    'admitted',
+  ]);
+  now = new Date('2026-04-01T00:00:00Z');
+  expect(await Promise.all([check(one, day), check(other, month)])).toEqual(['admitted', 'admitted']);
+  now = new Date('2026-03-31T12:00:00Z');
+});
+
+test('expires the reservation of a lost worker', async () => {
+  const orgId = await newOrgId(db);
+  const [lost, next] = [newRun(orgId), newRun(orgId)];
+  const budgets = { tokensPerOrganizationMonth: 150 };
+  expect([await check(lost, budgets), await check(next, budgets)]).toEqual(['admitted', 'budget_exceeded']);
+  await inOrg(db, orgId, (tx) =>
+    sql`update model_reservations set until_at = clock_timestamp() - interval '1 s'`.execute(tx),
+  );
+  expect(await check(next, budgets)).toBe('admitted');
+});
+
+test('overrides single budgets of the alias', () => {
+  expect(mergeBudgets(model, { tokensPerRun: 7 })).toEqual({ ...model.entry.budgets, tokensPerRun: 7 });
+});

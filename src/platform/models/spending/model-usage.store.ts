@@ -1,0 +1,92 @@
+import { sql } from 'kysely';
+import { queryRow, type Tx } from '../../db/db.ts';
+import type { OrgId } from '../../lib/org-id.ts';
+import type { Spend } from './budgets.ts';
+
+type SpenderRef = { orgId: OrgId; detectionId: string };
+type UsageRow = { day_tokens: number; day_cost: number; month_tokens: number; month_cost: number };
+type PeriodSpend = { detectionDay: Spend; organizationMonth: Spend };
+
+/** Returns what the detection spent on the alias today and its organization this month, by the UTC day of slot time. */
+export async function readUsage(
+  tx: Tx,
+  { orgId, detectionId }: SpenderRef,
+  alias: string,
+  now: Date,
+): Promise<PeriodSpend> {
+  const day = now.toISOString().slice(0, 10);
+  const today = sql`filter (where detection_id = ${detectionId} and day = ${day}::date)`;
+  const usage = await queryRow(
+    tx,
+    sql<UsageRow>`
+      select coalesce(sum(tokens) ${today}, 0) as day_tokens, coalesce(sum(cost_usd) ${today}, 0) as day_cost,
+        coalesce(sum(tokens), 0) as month_tokens, coalesce(sum(cost_usd), 0) as month_cost
+      from model_usage
+      where organization_id = ${orgId} and alias = ${alias} and day >= date_trunc('month', ${day}::date) and day <= ${day}::date`,
+  );
+  return toPeriodSpend(usage!);
+}
+
+const toPeriodSpend = (usage: UsageRow): PeriodSpend => ({
+  detectionDay: { tokens: usage.day_tokens, costUsd: usage.day_cost },
+  organizationMonth: { tokens: usage.month_tokens, costUsd: usage.month_cost },
+});
+
+export type ModelUsage = { alias: string; tokens: number; costUsd: number };
+
+/** Counts a call towards the daily and monthly budgets. */
+export async function countUsage(
+  tx: Tx,
+  { orgId, detectionId }: SpenderRef,
+  { alias, tokens, costUsd }: ModelUsage,
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into model_usage as u (organization_id, detection_id, alias, day, tokens, cost_usd)
+    values (${orgId}, ${detectionId}, ${alias}, ${now.toISOString().slice(0, 10)}::date, ${tokens}, ${costUsd})
+    on conflict (organization_id, detection_id, alias, day) do update set tokens = u.tokens + excluded.tokens,
+      cost_usd = u.cost_usd + excluded.cost_usd`.execute(tx);
+}
+
+type ReservationKey = SpenderRef & { runId: string; alias: string };
+
+/** Serializes budget checks of an alias until the transaction ends, and deletes expired reservations. */
+export async function lockAlias(tx: Tx, { orgId, alias }: Pick<ReservationKey, 'orgId' | 'alias'>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${orgId} ${alias}`}, 14))`.execute(tx);
+  await sql`delete from model_reservations
+    where organization_id = ${orgId} and alias = ${alias} and until_at < clock_timestamp()`.execute(tx);
+}
+
+/** Returns what other runs have reserved of the alias for their current steps. */
+export async function readReserved(tx: Tx, { orgId, runId, detectionId, alias }: ReservationKey): Promise<PeriodSpend> {
+  const sameDetection = sql`filter (where detection_id = ${detectionId})`;
+  const reserved = await queryRow(
+    tx,
+    sql<UsageRow>`
+      select coalesce(sum(tokens) ${sameDetection}, 0) as day_tokens, coalesce(sum(cost_usd) ${sameDetection}, 0) as day_cost,
+        coalesce(sum(tokens), 0) as month_tokens, coalesce(sum(cost_usd), 0) as month_cost
+      from model_reservations
+      where organization_id = ${orgId} and alias = ${alias} and run_id <> ${runId}`,
+  );
+  return toPeriodSpend(reserved!);
+}
+
+/** Stores the reservation of a run's next step. It expires after `forMs`, so a lost worker does not block a budget forever. */
+export async function storeReservation(
+  tx: Tx,
+  { orgId, runId, detectionId, alias }: ReservationKey,
+  { tokens, costUsd, forMs }: Spend & { forMs: number },
+): Promise<void> {
+  await sql`
+    insert into model_reservations (organization_id, run_id, detection_id, alias, tokens, cost_usd, until_at)
+    values (${orgId}, ${runId}, ${detectionId}, ${alias}, ${tokens}, ${costUsd}, clock_timestamp() + ${`${forMs} milliseconds`}::interval)
+    on conflict (organization_id, run_id) do update set detection_id = excluded.detection_id, alias = excluded.alias, tokens = excluded.tokens,
+      cost_usd = excluded.cost_usd, until_at = excluded.until_at`.execute(tx);
+}
+
+export async function releaseReservation(
+  tx: Tx,
+  { orgId, runId }: Pick<ReservationKey, 'orgId' | 'runId'>,
+): Promise<void> {
+  await sql`delete from model_reservations where organization_id = ${orgId} and run_id = ${runId}`.execute(tx);
+}

@@ -1,0 +1,47 @@
+import { inOrg, type Db, type Tx } from '../../db/db.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { ConfiguredModel } from '../models.ts';
+import type { ModelStep } from '../model-step.ts';
+import { reserveStep } from './budget-check.ts';
+import type { Budgets, Spender } from './budgets.ts';
+import { countUsage, releaseReservation, type ModelUsage } from './model-usage.store.ts';
+
+/** `checkBudget` throws `budget_exceeded` when a budget is used up. `recordStep` stores a step together with its cost. */
+export type SpendMeter = { checkBudget: () => Promise<void>; recordStep: (step: ModelStep) => Promise<void> };
+
+/** The cost of one step. `ms` is the time since the previous step. */
+export type StepUsage = ModelUsage & { ms: number };
+
+/** `storeStep` stores the step in the caller's tables, in the transaction that counts its cost. Without it steps are not stored. */
+export type SpendMeterOptions = {
+  spender: Spender;
+  budgets: Budgets;
+  model: ConfiguredModel;
+  storeStep?: (tx: Tx, step: ModelStep, usage: StepUsage) => Promise<void>;
+};
+
+/** Meters the spend of one run on one model. Each recorded step increases `spender.spent` and `spender.elapsedMs`. */
+export function createSpendMeter(
+  { db, clock }: { db: Db; clock: Clock },
+  { spender, budgets, model, storeStep }: SpendMeterOptions,
+): SpendMeter {
+  let lastStepAt = performance.now();
+  const sinceLastStepMs = (): number => Math.round(performance.now() - lastStepAt);
+  return {
+    checkBudget: () =>
+      reserveStep({ db, clock }, { spender, budgets, runMs: spender.elapsedMs + sinceLastStepMs() }, model),
+    recordStep: async (step) => {
+      const tokens = step.tokens.input + step.tokens.output;
+      const usage = { alias: model.alias, tokens, costUsd: step.costUsd, ms: sinceLastStepMs() };
+      await inOrg(db, spender.orgId, async (tx) => {
+        await storeStep?.(tx, step, usage);
+        if (tokens > 0) await countUsage(tx, spender, usage, clock());
+        if (step.kind !== 'tool') await releaseReservation(tx, { orgId: spender.orgId, runId: spender.id });
+      });
+      lastStepAt = performance.now();
+      spender.elapsedMs += usage.ms;
+      spender.spent.tokens += tokens;
+      spender.spent.costUsd += step.costUsd;
+    },
+  };
+}
