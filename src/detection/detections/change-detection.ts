@@ -1,28 +1,28 @@
 import type { Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { followConnections } from '../scheduling/connection-delays.ts';
+import { applyConnections } from '../scheduling/apply-connections.store.ts';
 import { changeSchedule } from '../scheduling/schedule-lifecycle.ts';
-import type { AgentView } from './record/detection-row.ts';
-import { changedColumns, updateAgent } from './detections.store.ts';
-import { effectiveCron } from './record/cadence.ts';
-import { asksAnother, findConnected } from './detection-connections.store.ts';
-import { definitionText } from './record/definition.ts';
+import { changesConnection, findConnected } from './detection-connections.store.ts';
 import { emitDetection } from './detection-events.ts';
-import { fingerprintOf } from './record/fingerprint.ts';
+import { listChangedColumns, updateAgent } from './detections.store.ts';
+import { effectiveCron } from './record/cron-schedule.ts';
+import { definitionText } from './record/definition.ts';
 import { toRecord } from './record/detection-record.ts';
+import type { AgentView } from './record/detection-row.ts';
 import type { Detection } from './record/detection.schema.ts';
+import { suggestionFingerprint } from './record/fingerprint.ts';
 
-/** One change of a locked agent. `now` is slot time; `reason` names the gap that an absence leaves. */
+/** A change of a locked agent. `now` is slot time. `gapReason` is the reason of the gap that a time without schedule leaves. */
 export type AgentChange = {
   caller: Pick<Caller, 'orgId' | 'keyId'>;
   action: string;
   now: Date;
-  reason: 'disabled' | 'deleted';
+  gapReason: 'disabled' | 'deleted';
 };
 
 /**
- * Stores `after` in place of `before`: `updatedAt` strictly forward, a new revision where the definition differs, the audit row,
- * and what follows for the schedule. Nothing differs: nothing is written. Answers the record.
+ * Replaces `before` with `after` and returns the new record. Moves `updatedAt` strictly forward, adds a revision if the
+ * definition differs, writes the audit row, updates the schedule and emits the event. Writes nothing if no column differs.
  */
 export async function storeChange(
   tx: Tx,
@@ -31,58 +31,63 @@ export async function storeChange(
   change: AgentChange,
 ): Promise<Detection> {
   const { caller, action, now } = change;
-  if (changedColumns(before, after).length === 0) return toRecord(before);
-  const moves = asksAnother(before, after);
+  if (listChangedColumns(before, after).length === 0) return toRecord(before);
+  const hasNewConnection = changesConnection(before, after);
+  const isSameDefinition = definitionText(before) === definitionText(after);
   const stored: AgentView = {
     ...after,
-    ...(moves ? { siem_connected: await findConnected(tx, after) } : {}),
+    ...(hasNewConnection ? { siem_connected: await findConnected(tx, after) } : {}),
     updated_at: new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1)),
-    revision: definitionText(before) === definitionText(after) ? before.revision : before.revision + 1,
-    ...suggestionColumns(before, after),
+    revision: isSameDefinition ? before.revision : before.revision + 1,
+    ...(after.is_suggestion ? toSuggestionColumns(after, isSameDefinition) : {}),
   };
   const record = toRecord(stored);
-  const resourceType = stored.agent_type === 'detection' ? 'detection' : 'agent';
-  const written = {
-    action,
-    resourceType,
-    resourceId: stored.id,
-    before: toRecord(before),
-    after: record,
-  };
-  await updateAgent(tx, caller, { before, after: stored }, written);
-  await followSchedule(tx, before, stored, change);
-  if (moves) await followConnections(tx, caller.orgId, stored.id);
+  await updateAgent(
+    tx,
+    caller,
+    { before, after: stored },
+    {
+      action,
+      resourceType: stored.agent_type === 'detection' ? 'detection' : 'agent',
+      resourceId: stored.id,
+      before: toRecord(before),
+      after: record,
+    },
+  );
+  await updateSchedule(tx, before, stored, change);
+  if (hasNewConnection) await applyConnections(tx, caller.orgId, stored.id);
   await emitDetection(tx, action, record);
   return record;
 }
 
-/** A changed text has another fingerprint, and what was estimated of the old one says nothing of it. */
-function suggestionColumns(before: AgentView, after: AgentView): Partial<AgentView> {
-  if (!after.is_suggestion) return {};
-  const isSame = definitionText(before) === definitionText(after);
-  return { suggestion_fingerprint: fingerprintOf(after), estimate: isSame ? after.estimate : null };
+/** The fingerprint follows the text, and an estimate is valid only for the definition it was made for. */
+function toSuggestionColumns(after: AgentView, isSameDefinition: boolean): Partial<AgentView> {
+  return {
+    suggestion_fingerprint: suggestionFingerprint(after),
+    estimate: isSameDefinition ? after.estimate : null,
+  };
 }
 
-async function followSchedule(
+async function updateSchedule(
   tx: Tx,
   before: AgentView,
   after: AgentView,
-  { caller, now, reason }: AgentChange,
+  { caller, now, gapReason }: AgentChange,
 ): Promise<void> {
-  const [old, next] = [scheduleOf(before), scheduleOf(after)];
+  const [old, next] = [toSchedule(before), toSchedule(after)];
   const isSame = old.cron === next.cron && old.active === next.active && old.lookbackMinutes === next.lookbackMinutes;
-  // A deletion cancels runs that were asked for by hand, too.
-  const isDeleted = after.deleted_at !== null && before.deleted_at === null && !after.is_suggestion;
-  if (isSame && !isDeleted) return;
-  await changeSchedule(tx, { orgId: caller.orgId, detectionId: after.id, ...next, now, reason });
-  // A first schedule begins without the delay of the connection.
-  if (after.connection_id !== null || after.siem_type !== null) await followConnections(tx, caller.orgId, after.id);
+  // Deletion also cancels queued runs that were requested manually, even without a schedule.
+  const isDeletion = after.deleted_at !== null && before.deleted_at === null && !after.is_suggestion;
+  if (isSame && !isDeletion) return;
+  await changeSchedule(tx, { orgId: caller.orgId, detectionId: after.id, ...next, now, reason: gapReason });
+  // A first schedule is created without the delay of the connection.
+  if (after.connection_id !== null || after.siem_type !== null) await applyConnections(tx, caller.orgId, after.id);
 }
 
-/** What the scheduler sees: an open suggestion and a built-in agent have no schedule yet, whatever their cron. */
-function scheduleOf(agent: AgentView): { cron: string | null; active: boolean; lookbackMinutes: number | null } {
-  const runs = agent.agent_type === 'detection' && !agent.is_suggestion;
-  const cron = runs ? effectiveCron(agent) : null;
+/** Returns the schedule as the scheduler sees it. Open suggestions and built-in agents have none, whatever their cron. */
+function toSchedule(agent: AgentView): { cron: string | null; active: boolean; lookbackMinutes: number | null } {
+  const isScheduled = agent.agent_type === 'detection' && !agent.is_suggestion;
+  const cron = isScheduled ? effectiveCron(agent) : null;
   return {
     cron,
     active: cron !== null && agent.enabled && agent.deleted_at === null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
-import { inOrg, rows } from '../../platform/db/db.ts';
+import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { asked, input, made } from '../../../test/support/detection/detection-factory.ts';
 import { Detection } from './record/detection.schema.ts';
@@ -185,15 +185,15 @@ test('a look-back of twice the longest distance is taken, and any without a sche
 test('prompt, first revision, schedule and audit row stand beside the agent', async () => {
   const record = await made(org, { detectionCadence: 'hourly', lookbackMinutes: 600 });
   const found = await inOrg(deps.db, org.id, async (tx) => ({
-    revision: await rows(
+    revision: await queryRows(
       tx,
       sql<{ definition: string }>`select definition from agent_revisions where agent_id = ${record.id}`,
     ),
-    schedule: await rows(
+    schedule: await queryRows(
       tx,
       sql`select cron, active, lookback_minutes, coverage_from, next_slot_at from schedules where detection_id = ${record.id}`,
     ),
-    audit: await rows(
+    audit: await queryRows(
       tx,
       sql<{ after: string }>`select action, resource_type, before, after from audit where resource_id = ${record.id}`,
     ),
@@ -236,7 +236,9 @@ describe('suggestions', () => {
       cronSchedule: '0 * * * *',
     });
     expect(
-      await inOrg(deps.db, org.id, (tx) => rows(tx, sql`select 1 from schedules where detection_id = ${record.id}`)),
+      await inOrg(deps.db, org.id, (tx) =>
+        queryRows(tx, sql`select 1 from schedules where detection_id = ${record.id}`),
+      ),
     ).toEqual([]);
   });
 

@@ -1,35 +1,35 @@
-import { inOrg, inOrgByKey, type Tx } from '../../platform/db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import { inOrg, inOrgWithCachedPlans, type Db, type Tx } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { followConnections } from '../scheduling/connection-delays.ts';
+import { applyConnections } from '../scheduling/apply-connections.store.ts';
 import { openSchedule } from '../scheduling/schedule-lifecycle.ts';
-import { noFigures, type AgentView, type AgentWithPrompt } from './record/detection-row.ts';
-import { insertAgent } from './detections.store.ts';
-import { effectiveCron } from './record/cadence.ts';
-import { checkWouldRun } from './check-detection.ts';
-import { checkModelAlias } from './record/detection-columns.ts';
+import { checkCanRun, type CheckDetectionDeps } from './check-detection.ts';
 import { findConnected } from './detection-connections.store.ts';
 import { emitDetection } from './detection-events.ts';
-import type { CreateDetection } from './record/detection-input.ts';
-import { newAgent } from './record/new-detection.ts';
+import { insertAgent } from './detections.store.ts';
+import { checkModelAlias, type ModelAliases } from './record/check-model-alias.ts';
+import { effectiveCron } from './record/cron-schedule.ts';
+import type { CreateDetection } from './record/detection-input.schema.ts';
 import { toRecord } from './record/detection-record.ts';
+import { emptyStats, type AgentView, type AgentWithPrompt } from './record/detection-row.ts';
 import type { Detection } from './record/detection.schema.ts';
+import { buildAgent } from './record/new-detection.ts';
 
-export type CreateDeps = Pick<Deps, 'db' | 'clock' | 'checkQuery' | 'models'>;
+export type CreateDetectionDeps = { db: Db; clock: Clock; models?: ModelAliases } & CheckDetectionDeps;
 
-/** Makes a detection with its first prompt version, revision and schedule. With `validate` it is checked against its SIEM first (422). */
+/** Creates a detection with its first prompt version, revision and schedule. With `validate`, checks it on its SIEM first and throws 422 if it cannot run. */
 export async function createDetection(
-  deps: CreateDeps,
+  deps: CreateDetectionDeps,
   caller: Caller,
   input: CreateDetection,
   validate = false,
 ): Promise<Detection> {
   checkModelAlias(deps.models, input.modelAlias);
-  const agent = newAgent(caller, input, deps.clock());
-  const view = await viewOf(deps, caller, agent);
-  if (validate) await checkWouldRun(deps, caller.orgId, view);
+  const agent = buildAgent(caller, input, deps.clock());
+  const view = await toNewAgentView(deps, caller, agent);
+  if (validate) await checkCanRun(deps, caller.orgId, view);
   const record = toRecord(view);
-  await inOrgByKey(deps.db, caller.orgId, async (tx) => {
+  await inOrgWithCachedPlans(deps.db, caller.orgId, async (tx) => {
     await insertAgent(tx, caller, agent, {
       action: 'detection.created',
       resourceType: 'detection',
@@ -43,14 +43,14 @@ export async function createDetection(
   return record;
 }
 
-/** The agent as it will be seen, before anything of it is stored. 400 for a connection that is not the organization's. */
-export async function viewOf({ db }: Pick<Deps, 'db'>, caller: Caller, agent: AgentWithPrompt): Promise<AgentView> {
-  const isPlain = agent.connection_id === null && agent.siem_type === null;
-  const connected = isPlain || (await inOrg(db, caller.orgId, (tx) => findConnected(tx, agent)));
-  return { ...agent, ...noFigures, siem_connected: connected };
+/** Returns the view of an agent that is not stored yet. Throws 400 if its connection does not belong to the organization. */
+export async function toNewAgentView({ db }: { db: Db }, caller: Caller, agent: AgentWithPrompt): Promise<AgentView> {
+  const isLocal = agent.connection_id === null && agent.siem_type === null;
+  const isConnected = isLocal || (await inOrg(db, caller.orgId, (tx) => findConnected(tx, agent)));
+  return { ...agent, ...emptyStats, siem_connected: isConnected };
 }
 
-/** Coverage of a detection begins here, at the last slot before now. */
+/** Coverage of the detection begins at the last slot before its creation. */
 async function openAgentSchedule(tx: Tx, { orgId }: Caller, agent: AgentWithPrompt): Promise<void> {
   await openSchedule(tx, {
     orgId,
@@ -60,5 +60,5 @@ async function openAgentSchedule(tx: Tx, { orgId }: Caller, agent: AgentWithProm
     lookbackMinutes: agent.lookback_minutes,
     now: agent.updated_at,
   });
-  if (agent.connection_id !== null || agent.siem_type !== null) await followConnections(tx, orgId, agent.id);
+  if (agent.connection_id !== null || agent.siem_type !== null) await applyConnections(tx, orgId, agent.id);
 }

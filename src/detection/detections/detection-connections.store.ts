@@ -1,28 +1,30 @@
 import { sql } from 'kysely';
-import { row, type Tx } from '../../platform/db/db.ts';
+import { queryRow, type Tx } from '../../platform/db/db.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
-import type { Agent } from './record/detection-row.ts';
+import type { AgentRow } from './record/detection-row.ts';
 
-type Asking = Pick<Agent, 'organization_id' | 'connection_id' | 'siem_type'>;
+type AgentConnection = Pick<AgentRow, 'organization_id' | 'connection_id' | 'siem_type'>;
 
-/** Whether there is a connection that the detection asks. 400 for a connection that it names and the organization does not have. */
-export async function findConnected(tx: Tx, agent: Asking): Promise<boolean> {
-  const { organization_id: orgId, connection_id: named, siem_type: siemType } = agent;
-  if (named === orgId || (named === null && (siemType === null || siemType.toLowerCase() === 'local'))) return true;
-  const found = await row(
+/** Returns whether the connection that the agent queries exists. Throws 400 if `connection_id` is not a connection of the organization. */
+export async function findConnected(tx: Tx, agent: AgentConnection): Promise<boolean> {
+  const { organization_id: orgId, connection_id: connectionId, siem_type: siemType } = agent;
+  const isLocalType = siemType === null || siemType.toLowerCase() === 'local';
+  // The embedded log store has the id of the organization.
+  if (connectionId === orgId || (connectionId === null && isLocalType)) return true;
+  const found = await queryRow(
     tx,
     sql`select 1 from connections where organization_id = ${orgId}
-      and id = tocsin_connection(${orgId}, ${named}::uuid, ${siemType}::text)`,
+      and id = tocsin_connection(${orgId}, ${connectionId}::uuid, ${siemType}::text)`,
   );
-  if (!found && named !== null)
-    throw fieldError('/connectionId', 'unknown_connection', `There is no connection ${named}.`);
+  if (!found && connectionId !== null)
+    throw fieldError('/connectionId', 'unknown_connection', `There is no connection ${connectionId}.`);
   return found !== undefined;
 }
 
-/** The same as a column of a list. */
+/** The condition of `findConnected` as a column of a query over `agents a`. */
 export const connectedColumn = sql`(a.connection_id = a.organization_id or (a.connection_id is null and coalesce(lower(a.siem_type), 'local') = 'local')
   or exists (select from connections c where c.organization_id = a.organization_id
     and c.id = tocsin_connection(a.organization_id, a.connection_id, a.siem_type)))`;
 
-export const asksAnother = (before: Asking, after: Asking): boolean =>
+export const changesConnection = (before: AgentConnection, after: AgentConnection): boolean =>
   before.connection_id !== after.connection_id || before.siem_type !== after.siem_type;

@@ -1,22 +1,22 @@
 import { sql, type RawBuilder } from 'kysely';
-import { row, rows, type Tx } from '../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Mark } from '../../platform/lib/page-request.ts';
+import type { PageCursor } from '../../platform/lib/page-request.ts';
 import type { AgentView } from './record/detection-row.ts';
 import { connectedColumn } from './detection-connections.store.ts';
 
-const figureDays = 30;
+const statsDays = 30;
 const dayMs = 86_400_000;
 
-/** `now` is slot time: the figures count its UTC day and the 29 before. */
-export type Scope = { orgId: OrgId; now: Date };
+/** `now` is slot time. The statistics cover its UTC day and the 29 days before. */
+export type ViewScope = { orgId: OrgId; now: Date };
 
-type Selection = { where: RawBuilder<unknown>; order: RawBuilder<unknown> };
+type RowSelection = { where: RawBuilder<unknown>; order: RawBuilder<unknown> };
 
-// The figures come from the roll-up, by index, in the same statement: a list costs one round trip.
-function viewOf({ orgId, now }: Scope, { where, order }: Selection): RawBuilder<AgentView> {
+// The statistics come from the daily roll-up in the same statement, so a list costs one round trip.
+function selectViews({ orgId, now }: ViewScope, { where, order }: RowSelection): RawBuilder<AgentView> {
   const today = now.toISOString().slice(0, 10);
-  const first = new Date(now.getTime() - (figureDays - 1) * dayMs).toISOString().slice(0, 10);
+  const first = new Date(now.getTime() - (statsDays - 1) * dayMs).toISOString().slice(0, 10);
   return sql<AgentView>`
     select a.*, p.prompt, p.version as prompt_version, p.description as prompt_description, p.created_at as prompt_created_at,
       f.last_run_at, d.runs, d.hits, d.avg_score, coalesce(v.true_positives, 0) as true_positives, coalesce(v.benign, 0) as benign,
@@ -37,74 +37,80 @@ function viewOf({ orgId, now }: Scope, { where, order }: Selection): RawBuilder<
 const newestFirst = sql`order by a.created_at desc, a.id desc`;
 const isLive = sql`a.agent_type = 'detection' and not a.is_suggestion and a.deleted_at is null`;
 
-/** One agent of any kind, deleted ones too. */
-export function findAgent(tx: Tx, scope: Scope, id: string): Promise<AgentView | undefined> {
-  return row(tx, viewOf(scope, { where: sql`a.id = ${id}`, order: sql`` }));
+/** Returns an agent of any kind, deleted or not. */
+export function findAgent(tx: Tx, scope: ViewScope, id: string): Promise<AgentView | undefined> {
+  return queryRow(tx, selectViews(scope, { where: sql`a.id = ${id}`, order: sql`` }));
 }
 
-/** The same, its row locked to the end of the transaction. References to it stay possible meanwhile. */
-export async function lockAgent(tx: Tx, scope: Scope, id: string): Promise<AgentView | undefined> {
-  // Two statements: one that waited would join the new row to the old prompt and find nothing.
+/** Like `findAgent`, but locks the row until the transaction ends. Other transactions can still insert references to it. */
+export async function lockAgent(tx: Tx, scope: ViewScope, id: string): Promise<AgentView | undefined> {
+  // A single statement that waits for the lock would join the new row to the old prompt and find nothing.
   await sql`select 1 from agents where organization_id = ${scope.orgId} and id = ${id} for no key update`.execute(tx);
   return findAgent(tx, scope, id);
 }
 
-export type DetectionSelection = {
+export type DetectionQuery = {
   category?: string | undefined;
   tag?: string | undefined;
   enabled?: boolean | undefined;
   siemType?: string | undefined;
   q?: string | undefined;
-  /** Null: all of them. */
+  /** Null returns all rows. */
   limit: number | null;
-  after: Mark | null;
+  after: PageCursor | null;
 };
 
-/** Detections that are neither deleted nor suggestions, newest first; with a limit one more than it. */
-export function listDetections(tx: Tx, scope: Scope, by: DetectionSelection): Promise<AgentView[]> {
+/** Returns detections that are neither deleted nor suggestions, newest first. With a limit, returns one row more so that the caller sees whether another page follows. */
+export function listDetections(tx: Tx, scope: ViewScope, filter: DetectionQuery): Promise<AgentView[]> {
   const where = [
     isLive,
-    ...(by.category === undefined ? [] : [sql`a.detection_category = ${by.category}`]),
-    ...(by.tag === undefined ? [] : [sql`${by.tag.toLowerCase()} = any(a.tags)`]),
-    ...(by.enabled === undefined ? [] : [sql`a.enabled = ${by.enabled}`]),
-    ...(by.siemType === undefined ? [] : [sql`a.siem_type = ${by.siemType}`]),
-    ...(by.q === undefined ? [] : [sql`strpos(lower(a.name || chr(10) || a.description), lower(${by.q}::text)) > 0`]),
-    ...pageConditions(by.after),
+    ...(filter.category === undefined ? [] : [sql`a.detection_category = ${filter.category}`]),
+    ...(filter.tag === undefined ? [] : [sql`${filter.tag.toLowerCase()} = any(a.tags)`]),
+    ...(filter.enabled === undefined ? [] : [sql`a.enabled = ${filter.enabled}`]),
+    ...(filter.siemType === undefined ? [] : [sql`a.siem_type = ${filter.siemType}`]),
+    ...(filter.q === undefined
+      ? []
+      : [sql`strpos(lower(a.name || chr(10) || a.description), lower(${filter.q}::text)) > 0`]),
+    ...pageConditions(filter.after),
   ];
-  return rows(
+  return queryRows(
     tx,
-    viewOf(scope, { where: sql.join(where, sql` and `), order: sql`${newestFirst} ${limitOf(by.limit)}` }),
+    selectViews(scope, { where: sql.join(where, sql` and `), order: sql`${newestFirst} ${limitClause(filter.limit)}` }),
   );
 }
 
 export function listOpenSuggestions(
   tx: Tx,
-  scope: Scope,
-  page: { limit: number; after: Mark | null },
+  scope: ViewScope,
+  page: { limit: number; after: PageCursor | null },
 ): Promise<AgentView[]> {
   const where = [sql`a.is_suggestion and a.deleted_at is null`, ...pageConditions(page.after)];
-  return rows(
+  return queryRows(
     tx,
-    viewOf(scope, { where: sql.join(where, sql` and `), order: sql`${newestFirst} ${limitOf(page.limit)}` }),
+    selectViews(scope, { where: sql.join(where, sql` and `), order: sql`${newestFirst} ${limitClause(page.limit)}` }),
   );
 }
 
-/** Latest dismissed first, all of them. */
-export function listDismissed(tx: Tx, scope: Scope): Promise<AgentView[]> {
+/** Returns all dismissed suggestions, most recently dismissed first. */
+export function listDismissed(tx: Tx, scope: ViewScope): Promise<AgentView[]> {
   const where = sql`a.is_suggestion and a.deleted_at is not null`;
-  return rows(tx, viewOf(scope, { where, order: sql`order by a.deleted_at desc, a.id desc` }));
+  return queryRows(tx, selectViews(scope, { where, order: sql`order by a.deleted_at desc, a.id desc` }));
 }
 
-/** Every agent that is not deleted, built-in ones and open suggestions included. */
-export function listAgents(tx: Tx, scope: Scope, page: { limit: number; after: Mark | null }): Promise<AgentView[]> {
+/** Returns every agent that is not deleted, including built-in agents and open suggestions. */
+export function listAgents(
+  tx: Tx,
+  scope: ViewScope,
+  page: { limit: number; after: PageCursor | null },
+): Promise<AgentView[]> {
   const where = [sql`a.deleted_at is null`, ...pageConditions(page.after)];
-  return rows(
+  return queryRows(
     tx,
-    viewOf(scope, { where: sql.join(where, sql` and `), order: sql`${newestFirst} ${limitOf(page.limit)}` }),
+    selectViews(scope, { where: sql.join(where, sql` and `), order: sql`${newestFirst} ${limitClause(page.limit)}` }),
   );
 }
 
-const pageConditions = (after: Mark | null): RawBuilder<unknown>[] =>
+const pageConditions = (after: PageCursor | null): RawBuilder<unknown>[] =>
   after === null ? [] : [sql`(a.created_at, a.id) < (${after.at}, ${after.id}::uuid)`];
 
-const limitOf = (limit: number | null): RawBuilder<unknown> => (limit === null ? sql`` : sql`limit ${limit + 1}`);
+const limitClause = (limit: number | null): RawBuilder<unknown> => (limit === null ? sql`` : sql`limit ${limit + 1}`);

@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import type { Deps } from '../../app/deps.ts';
-import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { createDetection } from './create-detection.ts';
-import { etagOf } from '../../platform/http/etag.ts';
+import { recordEtag } from '../../platform/http/etag.ts';
 import {
   CreateDetection,
   DetectionFilter,
@@ -10,23 +9,23 @@ import {
   SaveQuery,
   UpdateDetection,
   ValidateQuery,
-} from './record/detection-input.ts';
+} from './record/detection-input.schema.ts';
 import { deleteDetection, restoreDetection } from './life-cycle.ts';
 import { getDetection, getDetections } from './read-detections.ts';
 import { Detection, DetectionList } from './record/detection.schema.ts';
-import { updateDetection } from './update-detection.ts';
+import { updateDetection, type UpdateDetectionDeps } from './update-detection.ts';
 
 const tags = ['detections'];
 const read = { scope: 'detections:read' } as const;
 const write = { scope: 'detections:write' } as const;
 
-/** Sends a record with its version. */
+/** Sets the ETag header of a record and returns the record. */
 export function withEtag(reply: FastifyReply, record: Detection): Detection {
-  void reply.header('etag', etagOf(record));
+  void reply.header('etag', recordEtag(record));
   return record;
 }
 
-export function detectionRoutes(app: App, deps: Deps): void {
+export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
   app.route({
     method: 'GET',
     url: '/api/detections',
@@ -37,7 +36,7 @@ export function detectionRoutes(app: App, deps: Deps): void {
       querystring: DetectionFilter,
       response: { 200: DetectionList },
     },
-    handler: (request) => getDetections(deps, callerOf(request), request.query),
+    handler: (request) => getDetections(deps, requireCaller(request), request.query),
   });
   app.route({
     method: 'POST',
@@ -51,7 +50,10 @@ export function detectionRoutes(app: App, deps: Deps): void {
       response: { 200: Detection },
     },
     handler: async (request, reply) =>
-      withEtag(reply, await createDetection(deps, callerOf(request), request.body, request.query.validate === 'true')),
+      withEtag(
+        reply,
+        await createDetection(deps, requireCaller(request), request.body, request.query.validate === 'true'),
+      ),
   });
   app.route({
     method: 'GET',
@@ -59,11 +61,12 @@ export function detectionRoutes(app: App, deps: Deps): void {
     config: read,
     schema: {
       tags,
-      summary: 'One detection or suggestion, deleted ones too',
+      summary: 'Get a detection or suggestion, deleted or not',
       params: IdPath,
       response: { 200: Detection },
     },
-    handler: async (request, reply) => withEtag(reply, await getDetection(deps, callerOf(request), request.params.id)),
+    handler: async (request, reply) =>
+      withEtag(reply, await getDetection(deps, requireCaller(request), request.params.id)),
   });
   app.route({
     method: 'PUT',
@@ -71,7 +74,7 @@ export function detectionRoutes(app: App, deps: Deps): void {
     config: write,
     schema: {
       tags,
-      summary: 'Change a detection or an open suggestion; absent fields stay',
+      summary: 'Change a detection or an open suggestion. Absent fields are unchanged',
       params: IdPath,
       querystring: SaveQuery,
       body: UpdateDetection,
@@ -84,26 +87,26 @@ export function detectionRoutes(app: App, deps: Deps): void {
         ifMatch: request.headers['if-match'],
       };
       const change = { id: request.params.id, input: request.body };
-      return withEtag(reply, await updateDetection(deps, callerOf(request), change, options));
+      return withEtag(reply, await updateDetection(deps, requireCaller(request), change, options));
     },
   });
   app.route({
     method: 'DELETE',
     url: '/api/detections/:id',
-    config: { ...write, noBody: true },
+    config: { ...write, ignoresBody: true },
     schema: {
       tags,
-      summary: 'Delete a detection, or dismiss a suggestion; both can be restored',
+      summary: 'Delete a detection or dismiss a suggestion. Both can be restored',
       params: IdPath,
       response: { 200: Detection },
     },
     handler: async (request, reply) =>
-      withEtag(reply, await deleteDetection(deps, callerOf(request), request.params.id)),
+      withEtag(reply, await deleteDetection(deps, requireCaller(request), request.params.id)),
   });
   app.route({
     method: 'POST',
     url: '/api/detections/:id/restore',
-    config: { ...write, noBody: true },
+    config: { ...write, ignoresBody: true },
     schema: {
       tags,
       summary: 'Restore a deleted detection or a dismissed suggestion',
@@ -111,6 +114,6 @@ export function detectionRoutes(app: App, deps: Deps): void {
       response: { 200: Detection },
     },
     handler: async (request, reply) =>
-      withEtag(reply, await restoreDetection(deps, callerOf(request), request.params.id)),
+      withEtag(reply, await restoreDetection(deps, requireCaller(request), request.params.id)),
   });
 }

@@ -1,42 +1,42 @@
 import { sql, type RawBuilder } from 'kysely';
-import { row, type Tx } from '../../platform/db/db.ts';
+import { queryRow, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { auditInsert, type Change } from '../../platform/orgs/audit.store.ts';
+import { auditInsertSql, type AuditChange } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { noFigures, type ActivePrompt, type Agent, type AgentWithPrompt } from './record/detection-row.ts';
+import { emptyStats, type ActivePrompt, type AgentRow, type AgentWithPrompt } from './record/detection-row.ts';
 import { definitionText } from './record/definition.ts';
 
 type Author = Pick<Caller, 'orgId' | 'keyId'>;
 
-/** Agent, first prompt version, first revision and the audit row, in one statement. */
-export async function insertAgent(tx: Tx, author: Author, agent: AgentWithPrompt, change: Change): Promise<void> {
-  const columns = Object.entries(columnsOf(agent));
+/** Stores an agent with its first prompt version, its first revision and the audit row in one statement. */
+export async function insertAgent(tx: Tx, author: Author, agent: AgentWithPrompt, change: AuditChange): Promise<void> {
+  const columns = Object.entries(toAgentRow(agent));
   await sql`
     with agent as (
       insert into agents (${sql.join(columns.map(([name]) => sql.ref(name)))}) values (${sql.join(columns.map(([, value]) => value))})
     ), prompt as (${promptInsert(author, agent)}), revision as (${revisionInsert(author, agent)})
-    ${auditInsert(author, change)}`.execute(tx);
+    ${auditInsertSql(author, change)}`.execute(tx);
 }
 
-/** Stores what differs between the two, a new prompt version and a new revision where there is one, and the audit row, in one statement. */
+/** Stores the columns that differ, a new prompt version and revision if there is one, and the audit row in one statement. */
 export async function updateAgent(
   tx: Tx,
   author: Author,
   { before, after }: { before: AgentWithPrompt; after: AgentWithPrompt },
-  change: Change,
+  change: AuditChange,
 ): Promise<void> {
-  const changed = changedColumns(before, after);
+  const changed = listChangedColumns(before, after);
   if (changed.length === 0) return;
   const set = sql.join(changed.map(([name, value]) => sql`${sql.ref(name)} = ${value}`));
   const parts = [
     sql`agent as (update agents set ${set} where organization_id = ${after.organization_id} and id = ${after.id})`,
-    // A new active prompt may also be an older version.
+    // The active prompt may also change to an older version, which is already stored.
     ...(before.latest_prompt_version === after.latest_prompt_version
       ? []
       : [sql`prompt as (${promptInsert(author, after)})`]),
     ...(before.revision === after.revision ? [] : [sql`revision as (${revisionInsert(author, after)})`]),
   ];
-  await sql`with ${sql.join(parts)} ${auditInsert(author, change)}`.execute(tx);
+  await sql`with ${sql.join(parts)} ${auditInsertSql(author, change)}`.execute(tx);
 }
 
 function promptInsert(author: Author, agent: AgentWithPrompt): RawBuilder<unknown> {
@@ -52,24 +52,24 @@ function revisionInsert(author: Author, agent: AgentWithPrompt): RawBuilder<unkn
     values (${agent.organization_id}, ${agent.id}, ${agent.revision}, ${definitionText(agent)}, ${author.keyId}, ${agent.updated_at})`;
 }
 
-// A Record with each key once: a column that the type gains and this list lacks does not compile.
-const joined: Record<keyof ActivePrompt, true> = {
+// A Record, so that a column missing here does not compile.
+const promptColumns: Record<keyof ActivePrompt, true> = {
   prompt: true,
   prompt_version: true,
   prompt_description: true,
   prompt_created_at: true,
 };
-const figures = new Set(Object.keys(noFigures));
+const statsColumns = new Set(Object.keys(emptyStats));
 
-function columnsOf(agent: AgentWithPrompt): Agent {
-  const own = Object.entries(agent).filter(([name]) => !(name in joined) && !figures.has(name));
-  return Object.fromEntries(own) as Agent;
+function toAgentRow(agent: AgentWithPrompt): AgentRow {
+  const own = Object.entries(agent).filter(([name]) => !(name in promptColumns) && !statsColumns.has(name));
+  return Object.fromEntries(own) as AgentRow;
 }
 
-/** Columns of `agents` that differ, with their new values. */
-export function changedColumns(before: AgentWithPrompt, after: AgentWithPrompt): [string, unknown][] {
-  const old: Record<string, unknown> = columnsOf(before);
-  return Object.entries(columnsOf(after)).filter(([name, value]) => !isSame(old[name], value));
+/** Returns the columns of `agents` that differ, with their new values. */
+export function listChangedColumns(before: AgentWithPrompt, after: AgentWithPrompt): [string, unknown][] {
+  const oldColumns: Record<string, unknown> = toAgentRow(before);
+  return Object.entries(toAgentRow(after)).filter(([name, value]) => !isSame(oldColumns[name], value));
 }
 
 function isSame(left: unknown, right: unknown): boolean {
@@ -79,18 +79,18 @@ function isSame(left: unknown, right: unknown): boolean {
   return left === right;
 }
 
-/** A detection or suggestion of this fingerprint or key that is there, or was until after `since`. */
-export function findKin(
+/** Finds a detection or suggestion with the same fingerprint or key that exists, or that was deleted or dismissed after `since`. */
+export function findLookAlike(
   tx: Tx,
   orgId: OrgId,
   { fingerprint, key, since }: { fingerprint: string; key: string; since: Date },
-): Promise<{ id: string; gone: boolean } | undefined> {
-  const isKin = sql`(suggestion_fingerprint = ${fingerprint} or suggestion_key = ${key})`;
-  return row(
+): Promise<{ id: string; isDeleted: boolean } | undefined> {
+  const isLookAlike = sql`(suggestion_fingerprint = ${fingerprint} or suggestion_key = ${key})`;
+  return queryRow(
     tx,
-    sql<{ id: string; gone: boolean }>`
-      select id, deleted_at is not null as gone from agents
-      where organization_id = ${orgId} and ${isKin} and (deleted_at is null or deleted_at > ${since})
+    sql<{ id: string; isDeleted: boolean }>`
+      select id, deleted_at is not null as "isDeleted" from agents
+      where organization_id = ${orgId} and ${isLookAlike} and (deleted_at is null or deleted_at > ${since})
       order by deleted_at desc nulls first limit 1`,
   );
 }

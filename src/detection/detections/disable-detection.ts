@@ -4,8 +4,8 @@ import { storeChange } from './change-detection.ts';
 import { lockAgent } from './detection-views.store.ts';
 
 /**
- * Switches a detection off for `reason`, which its record then shows; a person switches it on again. Answers false where it was off
- * or deleted already. Call it before the transaction touches the schedule: a request locks the agent first and the schedule second.
+ * Disables a detection and shows `reason` in its record until a person enables it again. Returns false if it was already
+ * disabled or deleted. Requests lock the agent before the schedule, so call this before the transaction locks the schedule.
  */
 export async function disableDetection(
   tx: Tx,
@@ -14,11 +14,7 @@ export async function disableDetection(
   const before = await lockAgent(tx, { orgId, now }, detectionId);
   if (!before?.enabled || before.deleted_at || before.is_suggestion) return false;
   const after = { ...before, enabled: false, disabled_reason: reason };
-  await storeChange(tx, before, after, {
-    caller: { orgId, keyId: null },
-    action: 'detection.disabled',
-    now,
-    reason: 'disabled',
-  });
+  const caller = { orgId, keyId: null };
+  await storeChange(tx, before, after, { caller, action: 'detection.disabled', now, gapReason: 'disabled' });
   return true;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
-import { inOrg, rows } from '../../platform/db/db.ts';
+import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { asked, idsOf, made, suggested } from '../../../test/support/detection/detection-factory.ts';
@@ -40,7 +40,7 @@ describe('a detection', () => {
     expect(back).toEqual({ ...record, updatedAt: now.toISOString() });
     expect(await whereabouts(org, record.id)).toEqual(['detections']);
     const gaps = await inOrg(deps.db, org.id, (tx) =>
-      rows(tx, sql`select reason, gap_to - gap_from as length from gaps where detection_id = ${record.id}`),
+      queryRows(tx, sql`select reason, gap_to - gap_from as length from gaps where detection_id = ${record.id}`),
     );
     expect(gaps).toMatchObject([{ reason: 'deleted', length: { hours: 3 } }]);
   });
@@ -66,7 +66,7 @@ describe('a detection', () => {
       });
       await asked(org, 'DELETE', at(id));
       const left = await inOrg(deps.db, org.id, (tx) =>
-        rows(
+        queryRows(
           tx,
           sql`select status, (select count(*) from run_queue where run_id = ${runId}) as queued from runs where id = ${runId}`,
         ),
@@ -121,7 +121,7 @@ describe('a suggestion', () => {
     expect(accepted).not.toHaveProperty('rationale');
     expect(await whereabouts(org, record.id)).toEqual(['detections']);
     const schedule = await inOrg(deps.db, org.id, (tx) =>
-      rows(tx, sql`select cron, active from schedules where detection_id = ${record.id}`),
+      queryRows(tx, sql`select cron, active from schedules where detection_id = ${record.id}`),
     );
     expect(schedule).toEqual([{ cron: '5 * * * *', active: true }]);
   });

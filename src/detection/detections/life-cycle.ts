@@ -1,82 +1,84 @@
-import { inOrg } from '../../platform/db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import type { AgentView } from './record/detection-row.ts';
-import { checkModelAlias } from './record/detection-columns.ts';
 import { storeChange } from './change-detection.ts';
-import type { DismissSuggestion, UpdateDetection } from './record/detection-input.ts';
-import { toRecord } from './record/detection-record.ts';
-import type { Detection } from './record/detection.schema.ts';
-import { detectionOr404, merge } from './update-detection.ts';
 import { lockAgent } from './detection-views.store.ts';
+import { mergeUpdate } from './merge-update.ts';
+import { checkModelAlias, type ModelAliases } from './record/check-model-alias.ts';
+import type { DismissSuggestion, UpdateDetection } from './record/detection-input.schema.ts';
+import { toRecord } from './record/detection-record.ts';
+import type { AgentView } from './record/detection-row.ts';
+import type { Detection } from './record/detection.schema.ts';
+import { requireDetection } from './require-detection.ts';
 
-type CycleDeps = Pick<Deps, 'db' | 'clock'>;
-type Step = { action: string; after: AgentView };
+type LifeCycleDeps = { db: Db; clock: Clock };
+type Transition = { action: string; after: AgentView };
 
-/** Takes one step of the life cycle on the locked record. `step` answers null where the state already holds. */
-async function takeStep(
-  { db, clock }: CycleDeps,
+/** Applies a transition to the locked agent. `plan` returns null if the agent is already in the target state. */
+async function applyTransition(
+  { db, clock }: LifeCycleDeps,
   caller: Caller,
   id: string,
-  step: (agent: AgentView, now: Date) => Step | null,
+  plan: (agent: AgentView, now: Date) => Transition | null,
 ): Promise<Detection> {
   const now = clock();
   return inOrg(db, caller.orgId, async (tx) => {
     const before = await lockAgent(tx, { orgId: caller.orgId, now }, id);
     if (!before) throw appError('not_found', `Detection ${id} not found.`);
-    const taken = step(before, now);
-    if (!taken) return toRecord(before);
-    return storeChange(tx, before, taken.after, { caller, action: taken.action, now, reason: 'deleted' });
+    const transition = plan(before, now);
+    if (!transition) return toRecord(before);
+    const { action, after } = transition;
+    return storeChange(tx, before, after, { caller, action, now, gapReason: 'deleted' });
   });
 }
 
-/** Deletes a detection (schedule off, queued runs cancelled) or dismisses an open suggestion. 409 for a built-in agent. */
-export function deleteDetection(deps: CycleDeps, caller: Caller, id: string): Promise<Detection> {
-  return takeStep(deps, caller, id, (agent, now) => {
+/** Deletes a detection, which ends its schedule and cancels its queued runs, or dismisses an open suggestion. Throws 409 for a built-in agent. */
+export function deleteDetection(deps: LifeCycleDeps, caller: Caller, id: string): Promise<Detection> {
+  return applyTransition(deps, caller, id, (agent, now) => {
     if (agent.is_built_in) throw appError('conflict', `Agent ${id} is built in and cannot be deleted.`);
     if (agent.deleted_at) return null;
-    if (agent.is_suggestion) return dismissed(agent, now, {});
+    if (agent.is_suggestion) return dismiss(agent, now, {});
     const after = { ...agent, deleted_at: now, enabled_before_deletion: agent.enabled, enabled: false };
     return { action: 'detection.deleted', after };
   });
 }
 
-/** Dismisses an open suggestion; a look-alike of the suggester stays away for 90 days. 409 for a detection. */
+/** Dismisses an open suggestion. Threat research proposes no look-alike for 90 days. Throws 409 for a detection. */
 export function dismissSuggestion(
-  deps: CycleDeps,
+  deps: LifeCycleDeps,
   caller: Caller,
   id: string,
   input: DismissSuggestion,
 ): Promise<Detection> {
-  return takeStep(deps, caller, id, (agent, now) => {
-    detectionOr404(agent, id);
-    if (!agent.is_suggestion) throw appError('conflict', `${id} is a detection, not a suggestion; delete it instead.`);
-    return agent.deleted_at ? null : dismissed(agent, now, input);
+  return applyTransition(deps, caller, id, (agent, now) => {
+    requireDetection(agent, id);
+    if (!agent.is_suggestion) throw appError('conflict', `${id} is a detection, not a suggestion. Delete it instead.`);
+    return agent.deleted_at ? null : dismiss(agent, now, input);
   });
 }
 
-/** Makes an open suggestion a detection, with the overrides given. 409 for one that is deleted or dismissed. */
+/** Turns an open suggestion into a detection and applies the overrides. Throws 409 if it is deleted or dismissed. */
 export function acceptSuggestion(
-  deps: CycleDeps & Pick<Deps, 'models'>,
+  deps: LifeCycleDeps & { models?: ModelAliases },
   caller: Caller,
   id: string,
   overrides: UpdateDetection,
 ): Promise<Detection> {
-  return takeStep(deps, caller, id, (agent, now) => {
-    detectionOr404(agent, id);
+  return applyTransition(deps, caller, id, (agent, now) => {
+    requireDetection(agent, id);
     if (agent.deleted_at)
-      throw appError('conflict', `${id} is ${agent.is_suggestion ? 'dismissed' : 'deleted'}; restore it first.`);
+      throw appError('conflict', `${id} is ${agent.is_suggestion ? 'dismissed' : 'deleted'}. Restore it first.`);
     if (!agent.is_suggestion) return null;
     checkModelAlias(deps.models, overrides.modelAlias);
-    return { action: 'suggestion.accepted', after: { ...merge(agent, overrides, now), is_suggestion: false } };
+    return { action: 'suggestion.accepted', after: { ...mergeUpdate(agent, overrides, now), is_suggestion: false } };
   });
 }
 
-/** Makes a deleted detection or a dismissed suggestion what it was before. */
-export function restoreDetection(deps: CycleDeps, caller: Caller, id: string): Promise<Detection> {
-  return takeStep(deps, caller, id, (agent) => {
-    detectionOr404(agent, id);
+/** Restores a deleted detection or a dismissed suggestion to its previous state. */
+export function restoreDetection(deps: LifeCycleDeps, caller: Caller, id: string): Promise<Detection> {
+  return applyTransition(deps, caller, id, (agent) => {
+    requireDetection(agent, id);
     if (!agent.deleted_at) return null;
     const after = {
       ...agent,
@@ -90,7 +92,7 @@ export function restoreDetection(deps: CycleDeps, caller: Caller, id: string): P
   });
 }
 
-function dismissed(agent: AgentView, now: Date, { reason, note }: DismissSuggestion): Step {
+function dismiss(agent: AgentView, now: Date, { reason, note }: DismissSuggestion): Transition {
   const after = { ...agent, deleted_at: now, dismiss_reason: reason ?? null, dismiss_note: note ?? null };
   return { action: 'suggestion.dismissed', after };
 }

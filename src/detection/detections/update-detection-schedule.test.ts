@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
-import { inOrg, rows } from '../../platform/db/db.ts';
+import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { asked, made } from '../../../test/support/detection/detection-factory.ts';
 
@@ -12,7 +12,7 @@ const put = (id: string, body: unknown, headers?: Record<string, string>) =>
   org.call('PUT', `/api/detections/${id}`, body, headers);
 const changed = async (id: string, body: unknown) => asked(org, 'PUT', `/api/detections/${id}`, body);
 const stored = <T>(statement: ReturnType<typeof sql<T>>): Promise<T[]> =>
-  inOrg(deps.db, org.id, (tx) => rows(tx, statement));
+  inOrg(deps.db, org.id, (tx) => queryRows(tx, statement));
 
 describe('schedule and enabled', () => {
   type Step = [body: Record<string, unknown>, cron: string | null, enabled: boolean];

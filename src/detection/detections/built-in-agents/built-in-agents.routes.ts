@@ -1,8 +1,8 @@
-import type { Deps } from '../../../app/deps.ts';
-import { callerOf, type App } from '../../../platform/http/app-type.ts';
+import type { ModelAliases } from '../record/check-model-alias.ts';
+import { requireCaller, type App } from '../../../platform/http/app-type.ts';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
-import { getAgent, refuseDeletion, updateBuiltInAgent } from './built-in-agents.ts';
-import { IdPath, UpdateAgent } from '../record/detection-input.ts';
+import { type AgentDeps, getAgent, refuseDeletion, updateBuiltInAgent } from './built-in-agents.ts';
+import { IdPath, UpdateAgent } from '../record/detection-input.schema.ts';
 import { getAgents } from '../read-detections.ts';
 import { withEtag } from '../detections.routes.ts';
 import { AgentList, Detection } from '../record/detection.schema.ts';
@@ -11,7 +11,7 @@ const tags = ['agents'];
 const read = { scope: 'detections:read' } as const;
 const write = { scope: 'detections:write' } as const;
 
-export function agentRoutes(app: App, deps: Deps): void {
+export function agentRoutes(app: App, deps: AgentDeps & { models?: ModelAliases }): void {
   app.route({
     method: 'GET',
     url: '/api/agents',
@@ -22,14 +22,14 @@ export function agentRoutes(app: App, deps: Deps): void {
       querystring: PageQuery,
       response: { 200: AgentList },
     },
-    handler: (request) => getAgents(deps, callerOf(request), request.query),
+    handler: (request) => getAgents(deps, requireCaller(request), request.query),
   });
   app.route({
     method: 'GET',
     url: '/api/agents/:id',
     config: read,
-    schema: { tags, summary: 'One agent of any kind', params: IdPath, response: { 200: Detection } },
-    handler: async (request, reply) => withEtag(reply, await getAgent(deps, callerOf(request), request.params.id)),
+    schema: { tags, summary: 'Get an agent of any kind', params: IdPath, response: { 200: Detection } },
+    handler: async (request, reply) => withEtag(reply, await getAgent(deps, requireCaller(request), request.params.id)),
   });
   app.route({
     method: 'PUT',
@@ -44,19 +44,22 @@ export function agentRoutes(app: App, deps: Deps): void {
     },
     handler: async (request, reply) => {
       const change = { id: request.params.id, input: request.body };
-      return withEtag(reply, await updateBuiltInAgent(deps, callerOf(request), change, request.headers['if-match']));
+      return withEtag(
+        reply,
+        await updateBuiltInAgent(deps, requireCaller(request), change, request.headers['if-match']),
+      );
     },
   });
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id',
-    config: { ...write, noBody: true },
+    config: { ...write, ignoresBody: true },
     schema: {
       tags,
-      summary: 'Always refused: built-in agents stay, detections have an address of their own',
+      summary: 'Always refused: built-in agents cannot be deleted, and detections have their own endpoint',
       params: IdPath,
       response: { 200: Detection },
     },
-    handler: (request) => refuseDeletion(deps, callerOf(request), request.params.id),
+    handler: (request) => refuseDeletion(deps, requireCaller(request), request.params.id),
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
-import { inOrg, rows } from '../../../platform/db/db.ts';
+import { inOrg, queryRows } from '../../../platform/db/db.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { disableDetection } from '../disable-detection.ts';
 import { asked, idsOf, made, suggested } from '../../../../test/support/detection/detection-factory.ts';
@@ -71,7 +71,7 @@ describe('built-in agents', () => {
     });
     // Nothing schedules them as if they were detections.
     expect(
-      await inOrg(deps.db, org.id, (tx) => rows(tx, sql`select 1 from schedules where detection_id = ${id}`)),
+      await inOrg(deps.db, org.id, (tx) => queryRows(tx, sql`select 1 from schedules where detection_id = ${id}`)),
     ).toEqual([]);
   });
 
@@ -127,7 +127,7 @@ test('the service switches a detection off with a reason; a person switches it o
   });
   expect(off.updatedAt > updatedAt).toBe(true);
   const schedules = () =>
-    inOrg(deps.db, org.id, (tx) => rows(tx, sql`select active from schedules where detection_id = ${id}`));
+    inOrg(deps.db, org.id, (tx) => queryRows(tx, sql`select active from schedules where detection_id = ${id}`));
   expect(await schedules()).toEqual([{ active: false }]);
   const { entries } = await asked(org, 'GET', '/api/audit?limit=1');
   expect(entries).toMatchObject([{ action: 'detection.disabled', keyId: null, resourceId: id }]);

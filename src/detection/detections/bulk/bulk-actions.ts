@@ -1,43 +1,51 @@
-import { rehearse } from '../../../platform/db/db.ts';
-import type { Deps } from '../../../app/deps.ts';
+import { asDryRun } from '../../../platform/db/db.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
-import type { BulkRequest, BulkResult } from './bulk.schema.ts';
 import { deleteDetection, restoreDetection } from '../life-cycle.ts';
 import { getDetection, getDetections } from '../read-detections.ts';
 import type { Detection } from '../record/detection.schema.ts';
-import { updateDetection } from '../update-detection.ts';
+import { updateDetection, type UpdateDetectionDeps } from '../update-detection.ts';
+import type { BulkRequest, BulkResult } from './bulk.schema.ts';
 
-type BulkDeps = Pick<Deps, 'db' | 'clock' | 'checkQuery' | 'checkTests'>;
-type Result = BulkResult['results'][number];
+type BulkItemResult = BulkResult['results'][number];
 
-const atOnceMax = 1000;
+const detectionsMax = 1000;
 
-/** One action on many detections, each by itself: one that fails leaves the others done. A dry run does all of it and undoes it. */
-export async function changeDetections(deps: BulkDeps, caller: Caller, request: BulkRequest): Promise<BulkResult> {
+/** Applies one action to many detections, each in a transaction of its own, so that failures do not affect the others. A dry run rolls every change back. */
+export async function changeDetections(
+  deps: UpdateDetectionDeps,
+  caller: Caller,
+  request: BulkRequest,
+): Promise<BulkResult> {
   const { dryRun = false, ids, filter = {} } = request;
-  const on = dryRun ? { ...deps, db: rehearse(deps.db) } : deps;
-  const found = ids ?? (await getDetections(deps, caller, filter)).detections.map(({ id }) => id);
-  const results: Result[] = [];
-  for (const id of [...new Set(found)].slice(0, atOnceMax)) results.push(await changeOne(on, caller, id, request));
-  return { dryRun, results, more: ids === undefined && found.length > atOnceMax };
+  const changeDeps = dryRun ? { ...deps, db: asDryRun(deps.db) } : deps;
+  const selected = ids ?? (await getDetections(deps, caller, filter)).detections.map(({ id }) => id);
+  const results: BulkItemResult[] = [];
+  for (const id of [...new Set(selected)].slice(0, detectionsMax))
+    results.push(await changeDetection(changeDeps, caller, id, request));
+  return { dryRun, results, more: ids === undefined && selected.length > detectionsMax };
 }
 
-async function changeOne(deps: BulkDeps, caller: Caller, id: string, request: BulkRequest): Promise<Result> {
+async function changeDetection(
+  deps: UpdateDetectionDeps,
+  caller: Caller,
+  id: string,
+  request: BulkRequest,
+): Promise<BulkItemResult> {
   let name: string | null = null;
   try {
     const before = await getDetection(deps, caller, id);
     name = before.name;
-    const after = await act(deps, caller, before, request);
+    const after = await applyAction(deps, caller, before, request);
     const isSame = after.updatedAt === before.updatedAt;
     return { id, name, outcome: isSame ? 'unchanged' : 'changed', code: null, detail: null };
   } catch (error) {
-    return { id, name, outcome: 'failed', ...reasonOf(error) };
+    return { id, name, outcome: 'failed', ...toFailureReason(error) };
   }
 }
 
-function act(
-  deps: BulkDeps,
+function applyAction(
+  deps: UpdateDetectionDeps,
   caller: Caller,
   before: Detection,
   { action, tags = [] }: BulkRequest,
@@ -58,8 +66,8 @@ function act(
   }
 }
 
-/** Why one of many failed. Anything unexpected ends the whole. */
-export function reasonOf(error: unknown): { code: string; detail: string } {
+/** Returns why one item failed. Rethrows unexpected errors, which end the whole request. */
+export function toFailureReason(error: unknown): { code: string; detail: string } {
   if (!(error instanceof AppError)) throw error;
   const [first] = error.errors ?? [];
   return first

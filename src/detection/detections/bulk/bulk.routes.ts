@@ -1,5 +1,5 @@
-import type { Deps } from '../../../app/deps.ts';
-import { callerOf, type App } from '../../../platform/http/app-type.ts';
+import type { UpdateDetectionDeps } from '../update-detection.ts';
+import { requireCaller, type App } from '../../../platform/http/app-type.ts';
 import { BulkRequest, BulkResult, ExportedSet, ImportRequest, ImportResult } from './bulk.schema.ts';
 import { changeDetections } from './bulk-actions.ts';
 import { exportDetections, importDetections } from './export-import.ts';
@@ -9,20 +9,20 @@ const read = { scope: 'detections:read' } as const;
 const write = { scope: 'detections:write' } as const;
 const importBytesMax = 32 * 1024 * 1024;
 
-export function bulkRoutes(app: App, deps: Deps): void {
+export function bulkRoutes(app: App, deps: UpdateDetectionDeps): void {
   app.route({
     method: 'POST',
     url: '/api/detections/bulk',
     config: write,
-    schema: { tags, summary: 'Do one thing to many detections', body: BulkRequest, response: { 200: BulkResult } },
-    handler: (request) => changeDetections(deps, callerOf(request), request.body),
+    schema: { tags, summary: 'Apply one action to many detections', body: BulkRequest, response: { 200: BulkResult } },
+    handler: (request) => changeDetections(deps, requireCaller(request), request.body),
   });
   app.route({
     method: 'GET',
     url: '/api/detections/export',
     config: read,
-    schema: { tags, summary: 'All detections with their tests, as import takes them', response: { 200: ExportedSet } },
-    handler: (request) => exportDetections(deps, callerOf(request)),
+    schema: { tags, summary: 'Export all detections with their tests', response: { 200: ExportedSet } },
+    handler: (request) => exportDetections(deps, requireCaller(request)),
   });
   app.route({
     method: 'POST',
@@ -31,10 +31,10 @@ export function bulkRoutes(app: App, deps: Deps): void {
     config: write,
     schema: {
       tags,
-      summary: 'Create or update detections that were exported',
+      summary: 'Create or update detections from an export',
       body: ImportRequest,
       response: { 200: ImportResult },
     },
-    handler: (request) => importDetections(deps, callerOf(request), request.body),
+    handler: (request) => importDetections(deps, requireCaller(request), request.body),
   });
 }

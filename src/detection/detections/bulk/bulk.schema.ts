@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Tags } from '../record/detection-fields.ts';
-import { DetectionFilter } from '../record/detection-input.ts';
+import { Tags } from '../record/field-schemas.ts';
+import { DetectionFilter } from '../record/detection-input.schema.ts';
 
 const idsMax = 1000;
 
@@ -11,21 +11,21 @@ export const BulkRequest = z
     filter: z
       .strictObject(DetectionFilter.omit({ limit: true, cursor: true }).shape)
       .optional()
-      .describe('As the query of GET /api/detections; {} is all of them. Finds none that is deleted.'),
-    tags: Tags.optional().describe('For tag and untag.'),
-    dryRun: z.boolean().optional().describe('true: only say what would happen.'),
+      .describe('Same filters as GET /api/detections. {} selects all detections. Deleted ones are never selected.'),
+    tags: Tags.optional().describe('Required for the actions tag and untag.'),
+    dryRun: z.boolean().optional().describe('true: report the results without changing anything.'),
   })
   .refine(({ ids, filter }) => (ids === undefined) !== (filter === undefined), {
-    message: 'either ids or filter is needed',
+    message: 'specify either ids or filter',
     path: ['ids'],
   })
   .refine(({ action, tags }) => action.endsWith('tag') === (tags !== undefined && tags.length > 0), {
-    message: 'tags are needed for tag and untag, and for these only',
+    message: 'tags are required for tag and untag, and not allowed for other actions',
     path: ['tags'],
   });
 export type BulkRequest = z.infer<typeof BulkRequest>;
 
-const outcome = <const Names extends readonly [string, ...string[]]>(names: Names) =>
+const itemResult = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   z.object({
     id: z.string().nullable(),
     name: z.string().nullable(),
@@ -37,9 +37,9 @@ const outcome = <const Names extends readonly [string, ...string[]]>(names: Name
 export const BulkResult = z.object({
   dryRun: z.boolean(),
   results: z
-    .array(outcome(['changed', 'unchanged', 'failed']))
-    .describe('In the order asked for; of a filter the first 1000.'),
-  more: z.boolean().describe('The filter finds more than were looked at: ask again.'),
+    .array(itemResult(['changed', 'unchanged', 'failed']))
+    .describe('In the order of the request. For a filter, at most the first 1000 matches.'),
+  more: z.boolean().describe('The filter selects more detections than were processed. Repeat the request.'),
 });
 export type BulkResult = z.infer<typeof BulkResult>;
 
@@ -47,19 +47,23 @@ export const ImportRequest = z.strictObject({
   detections: z
     .array(z.record(z.string(), z.unknown()))
     .max(idsMax)
-    .describe('Bodies as for create, each with `id`, `tests` and `localQuery` if any: what export gave.'),
-  dryRun: z.boolean().optional().describe('true: only say what would happen.'),
+    .describe('Create bodies as export returns them, each optionally with `id`, `tests` and `localQuery`.'),
+  dryRun: z.boolean().optional().describe('true: report the results without changing anything.'),
 });
 export type ImportRequest = z.infer<typeof ImportRequest>;
 
 export const ImportResult = z.object({
   dryRun: z.boolean(),
-  results: z.array(outcome(['created', 'updated', 'unchanged', 'failed'])).describe('One for each, in order.'),
+  results: z
+    .array(itemResult(['created', 'updated', 'unchanged', 'failed']))
+    .describe('One result for each detection, in the order of the request.'),
 });
 export type ImportResult = z.infer<typeof ImportResult>;
 
 export const ExportedSet = z.object({
   exportedAt: z.string().meta({ format: 'date-time' }),
-  detections: z.array(z.record(z.string(), z.unknown())).describe('Each a body for create, with `id` and `tests`.'),
+  detections: z
+    .array(z.record(z.string(), z.unknown()))
+    .describe('Create bodies, each with `id` and, if it has tests, `tests` and `localQuery`.'),
 });
 export type ExportedSet = z.infer<typeof ExportedSet>;

@@ -1,34 +1,34 @@
 import { z } from 'zod';
 import { Instant } from '../../../platform/lib/instant.ts';
-import { text } from '../../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
-const entity = text({ min: 1, max: 1000 });
+const entity = boundedString({ min: 1, max: 1000 });
 
 export const NewException = z
   .strictObject({
-    entity: entity.optional().describe('Only this entity, exactly.'),
-    field: text({ min: 1, max: 255 }).optional(),
-    value: text({ min: 1, max: 4000 })
+    entity: entity.optional().describe('Applies only to this entity (exact match).'),
+    field: boundedString({ min: 1, max: 255 }).optional(),
+    value: boundedString({ min: 1, max: 4000 })
       .optional()
-      .describe('Only where every row has this in `field`, exactly as a hit shows it.'),
-    reason: text({ min: 1, max: 1000 }),
+      .describe('Applies only if every row has this value in `field`, exactly as a hit shows it.'),
+    reason: boundedString({ min: 1, max: 1000 }),
     expiresAt: Instant.optional(),
   })
   .refine(({ field, value }) => (field === undefined) === (value === undefined), {
-    message: 'field and value are given together',
+    message: 'field and value must be specified together',
     path: ['value'],
   })
   .refine(({ entity, field }) => entity !== undefined || field !== undefined, {
-    message: 'an exception names an entity, or a field with its value; POST …/snooze quiets the whole detection',
+    message: 'an exception needs entity, or field and value; use POST …/snooze for the whole detection',
     path: ['entity'],
   });
 export type NewException = z.infer<typeof NewException>;
 
 export const Snooze = z.strictObject({
   until: Instant,
-  entity: entity.optional().describe('Only this entity; absent: the whole detection.'),
-  reason: text({ min: 1, max: 1000 }).optional(),
+  entity: entity.optional().describe('Applies only to this entity. If absent, to the whole detection.'),
+  reason: boundedString({ min: 1, max: 1000 }).optional(),
 });
 export type Snooze = z.infer<typeof Snooze>;
 

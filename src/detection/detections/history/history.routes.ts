@@ -1,5 +1,6 @@
-import type { Deps } from '../../../app/deps.ts';
-import { callerOf, type App } from '../../../platform/http/app-type.ts';
+import type { ModelAliases } from '../record/check-model-alias.ts';
+import type { HistoryDeps } from './history.ts';
+import { requireCaller, type App } from '../../../platform/http/app-type.ts';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
 import {
   DiffQuery,
@@ -13,7 +14,7 @@ import {
   RevisionList,
   RevisionPath,
 } from './history.schema.ts';
-import { IdPath } from '../record/detection-input.ts';
+import { IdPath } from '../record/detection-input.schema.ts';
 import { activatePrompt, diffPrompts, getPrompt, getPrompts, writePrompt } from './prompts.ts';
 import { diffRevisions, getRevision, getRevisions, restoreRevision } from './revisions.ts';
 import { withEtag } from '../detections.routes.ts';
@@ -23,7 +24,7 @@ const tags = ['detections'];
 const read = { scope: 'detections:read' } as const;
 const write = { scope: 'detections:write' } as const;
 
-export function promptRoutes(app: App, deps: Deps): void {
+export function promptRoutes(app: App, deps: HistoryDeps): void {
   app.route({
     method: 'GET',
     url: '/api/detections/:id/prompts',
@@ -35,7 +36,7 @@ export function promptRoutes(app: App, deps: Deps): void {
       querystring: PageQuery,
       response: { 200: PromptList },
     },
-    handler: (request) => getPrompts(deps, callerOf(request), request.params.id, request.query),
+    handler: (request) => getPrompts(deps, requireCaller(request), request.params.id, request.query),
   });
   app.route({
     method: 'POST',
@@ -48,7 +49,7 @@ export function promptRoutes(app: App, deps: Deps): void {
       body: NewPrompt,
       response: { 200: PromptVersion },
     },
-    handler: (request) => writePrompt(deps, callerOf(request), request.params.id, request.body),
+    handler: (request) => writePrompt(deps, requireCaller(request), request.params.id, request.body),
   });
   app.route({
     method: 'GET',
@@ -56,36 +57,36 @@ export function promptRoutes(app: App, deps: Deps): void {
     config: read,
     schema: {
       tags,
-      summary: 'How two versions of a prompt differ, line by line',
+      summary: 'Compare two versions of a prompt line by line',
       params: IdPath,
       querystring: DiffQuery,
       response: { 200: PromptDiff },
     },
-    handler: (request) => diffPrompts(deps, callerOf(request), request.params.id, request.query),
+    handler: (request) => diffPrompts(deps, requireCaller(request), request.params.id, request.query),
   });
   app.route({
     method: 'GET',
     url: '/api/detections/:id/prompts/:version',
     config: read,
-    schema: { tags, summary: 'One version of a prompt', params: PromptPath, response: { 200: PromptVersion } },
-    handler: (request) => getPrompt(deps, callerOf(request), request.params.id, request.params.version),
+    schema: { tags, summary: 'Get one version of a prompt', params: PromptPath, response: { 200: PromptVersion } },
+    handler: (request) => getPrompt(deps, requireCaller(request), request.params.id, request.params.version),
   });
   app.route({
     method: 'POST',
     url: '/api/detections/:id/prompts/:version/activate',
-    config: { ...write, noBody: true },
+    config: { ...write, ignoresBody: true },
     schema: {
       tags,
-      summary: 'Make a version of a prompt the active one',
+      summary: 'Activate a version of a prompt',
       params: PromptPath,
       response: { 200: Detection },
     },
     handler: async (request, reply) =>
-      withEtag(reply, await activatePrompt(deps, callerOf(request), request.params, request.headers['if-match'])),
+      withEtag(reply, await activatePrompt(deps, requireCaller(request), request.params, request.headers['if-match'])),
   });
 }
 
-export function revisionRoutes(app: App, deps: Deps): void {
+export function revisionRoutes(app: App, deps: HistoryDeps & { models?: ModelAliases }): void {
   app.route({
     method: 'GET',
     url: '/api/detections/:id/revisions',
@@ -97,7 +98,7 @@ export function revisionRoutes(app: App, deps: Deps): void {
       querystring: PageQuery,
       response: { 200: RevisionList },
     },
-    handler: (request) => getRevisions(deps, callerOf(request), request.params.id, request.query),
+    handler: (request) => getRevisions(deps, requireCaller(request), request.params.id, request.query),
   });
   app.route({
     method: 'GET',
@@ -105,31 +106,31 @@ export function revisionRoutes(app: App, deps: Deps): void {
     config: read,
     schema: {
       tags,
-      summary: 'How two revisions of a detection differ, field by field',
+      summary: 'Compare two revisions of a detection field by field',
       params: IdPath,
       querystring: DiffQuery,
       response: { 200: RevisionDiff },
     },
-    handler: (request) => diffRevisions(deps, callerOf(request), request.params.id, request.query),
+    handler: (request) => diffRevisions(deps, requireCaller(request), request.params.id, request.query),
   });
   app.route({
     method: 'GET',
     url: '/api/detections/:id/revisions/:revision',
     config: read,
-    schema: { tags, summary: 'One revision of a detection', params: RevisionPath, response: { 200: Revision } },
-    handler: (request) => getRevision(deps, callerOf(request), request.params.id, request.params.revision),
+    schema: { tags, summary: 'Get one revision of a detection', params: RevisionPath, response: { 200: Revision } },
+    handler: (request) => getRevision(deps, requireCaller(request), request.params.id, request.params.revision),
   });
   app.route({
     method: 'POST',
     url: '/api/detections/:id/revisions/:revision/restore',
-    config: { ...write, noBody: true },
+    config: { ...write, ignoresBody: true },
     schema: {
       tags,
-      summary: 'Make a detection what it was at a revision, as a new revision',
+      summary: 'Restore an older revision of a detection as a new revision',
       params: RevisionPath,
       response: { 200: Detection },
     },
     handler: async (request, reply) =>
-      withEtag(reply, await restoreRevision(deps, callerOf(request), request.params, request.headers['if-match'])),
+      withEtag(reply, await restoreRevision(deps, requireCaller(request), request.params, request.headers['if-match'])),
   });
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { text } from '../../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
 const Author = z
   .object({ keyId: z.string(), name: z.string().nullable() })
   .nullable()
-  .describe('The API key that did it; null: the service itself.');
+  .describe('The API key that made the change. null: the service itself.');
 
 export const PromptVersion = z
   .object({
@@ -24,8 +24,8 @@ export const PromptList = z.object({ prompts: z.array(PromptVersion), nextCursor
 export type PromptList = z.infer<typeof PromptList>;
 
 export const NewPrompt = z.strictObject({
-  prompt: text({ min: 1 }),
-  description: text({ max: 1000 }).optional().describe('What is new in it.'),
+  prompt: boundedString({ min: 1 }),
+  description: boundedString({ max: 1000 }).optional().describe('What changed in this version.'),
 });
 export type NewPrompt = z.infer<typeof NewPrompt>;
 
@@ -44,14 +44,14 @@ const RevisionSummary = z.object({
   createdAt: Time,
   author: Author,
   active: z.boolean(),
-  changed: z.array(z.string()).describe('Fields that differ from the revision before; of the first, none.'),
+  changed: z.array(z.string()).describe('Fields that differ from the previous revision. Empty for the first revision.'),
 });
 
 export const RevisionList = z.object({ revisions: z.array(RevisionSummary), nextCursor: z.string().nullable() });
 export type RevisionList = z.infer<typeof RevisionList>;
 
 export const Revision = RevisionSummary.extend({
-  definition: z.record(z.string(), z.unknown()).describe('Every field of the detection that a revision keeps.'),
+  definition: z.record(z.string(), z.unknown()).describe('All fields of the detection that are part of a revision.'),
 });
 export type Revision = z.infer<typeof Revision>;
 
@@ -63,7 +63,7 @@ export const RevisionDiff = z.object({
       field: z.string(),
       from: z.unknown(),
       to: z.unknown(),
-      diff: LineDiff.optional().describe('Of prompt and query, line by line.'),
+      diff: LineDiff.optional().describe('Line-by-line diff, for prompt and query.'),
     }),
   ),
 });

@@ -1,26 +1,30 @@
 import { diffLines } from 'diff';
 import type { LineDiff } from './history.schema.ts';
 
-// Two long texts with nothing in common would hold up the process; they are shown as one removed and one added.
+type LineOperation = LineDiff['lines'][number]['op'];
+
+// Comparing two long texts with nothing in common would block the process. After this time the diff shows them as one removed and one added text.
 const timeMsMax = 200;
 
-/** How two texts differ, line by line. */
-export function lineDiffOf(from: string, to: string): LineDiff {
+/** Returns the line-by-line difference between two texts. */
+export function diffTexts(from: string, to: string): LineDiff {
   const changes = diffLines(from, to, { timeout: timeMsMax }) ?? [
     { value: from, removed: true, added: false },
     { value: to, removed: false, added: true },
   ];
   const lines = changes.flatMap(({ value, added, removed }) =>
-    linesOf(value).map((text) => ({
-      op: added ? ('added' as const) : removed ? ('removed' as const) : ('same' as const),
-      text,
-    })),
+    splitLines(value).map((text) => ({ op: toOperation(added, removed), text })),
   );
-  const count = (op: LineDiff['lines'][number]['op']): number => lines.filter((line) => line.op === op).length;
+  const count = (op: LineOperation): number => lines.filter((line) => line.op === op).length;
   return { added: count('added'), removed: count('removed'), lines };
 }
 
-function linesOf(text: string): string[] {
+function toOperation(isAdded: boolean, isRemoved: boolean): LineOperation {
+  if (isAdded) return 'added';
+  return isRemoved ? 'removed' : 'same';
+}
+
+function splitLines(text: string): string[] {
   const lines = text.split('\n');
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }

@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
-import { row, rows, type Tx } from '../../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Definition } from '../record/definition.ts';
 
-type Ref = { orgId: OrgId; detectionId: string };
+type DetectionKey = { orgId: OrgId; detectionId: string };
 
-/** One version of a detection's prompt. */
-export function findPrompt(
+/** Returns the id and text of one prompt version, as a definition has them. */
+export function findPromptText(
   tx: Tx,
-  { orgId, detectionId, version }: Ref & { version: number },
+  { orgId, detectionId, version }: DetectionKey & { version: number },
 ): Promise<Pick<Definition, 'promptId' | 'systemPrompt'> | undefined> {
-  return row(
+  return queryRow(
     tx,
     sql<Pick<Definition, 'promptId' | 'systemPrompt'>>`
       select id as "promptId", prompt as "systemPrompt" from agent_prompts
@@ -28,13 +28,13 @@ export type PromptRow = {
   keyName: string | null;
 };
 
-/** Versions of a detection's prompt, newest first, below a number if one is given. */
+/** Returns a detection's prompt versions, newest first, below a version number if `below` is set. */
 export function listPrompts(
   tx: Tx,
-  { orgId, detectionId }: Ref,
+  { orgId, detectionId }: DetectionKey,
   { below, limit }: { below: number | null; limit: number },
 ): Promise<PromptRow[]> {
-  return rows(
+  return queryRows(
     tx,
     sql<PromptRow>`
       select p.id, p.version, p.prompt, p.description, p.created_at as "createdAt", p.key_id as "keyId", k.name as "keyName"
@@ -44,16 +44,16 @@ export function listPrompts(
   );
 }
 
-/** One version with everything that is kept of it. */
-export async function findPromptVersion(tx: Tx, ref: Ref, version: number): Promise<PromptRow | undefined> {
-  const [found] = await listPrompts(tx, ref, { below: version + 1, limit: 1 });
+/** Returns one prompt version with its description and author. */
+export async function findPromptVersion(tx: Tx, key: DetectionKey, version: number): Promise<PromptRow | undefined> {
+  const [found] = await listPrompts(tx, key, { below: version + 1, limit: 1 });
   return found?.version === version ? found : undefined;
 }
 
-/** Stores the next version beside the active one. The caller holds the agent's row. */
+/** Stores the next prompt version without activating it. The caller must have locked the agent's row. */
 export async function insertPromptVersion(
   tx: Tx,
-  { orgId, detectionId }: Ref,
+  { orgId, detectionId }: DetectionKey,
   { id, version, prompt, description, createdAt, keyId }: Omit<PromptRow, 'keyName'>,
 ): Promise<void> {
   await sql`

@@ -4,56 +4,60 @@ import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { PageQuery } from '../../../platform/lib/page-request.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
-import { checkIfMatch, etagOf } from '../../../platform/http/etag.ts';
+import { checkIfMatch, recordEtag } from '../../../platform/http/etag.ts';
 import { storeChange } from '../change-detection.ts';
-import { authorOf, numberedPage, readHistory, type HistoryDeps } from './history.ts';
+import { toAuthor, listNumbered, readHistory, type HistoryDeps } from './history.ts';
 import type { DiffQuery, NewPrompt, PromptDiff, PromptList, PromptVersion } from './history.schema.ts';
-import { lineDiffOf } from './line-diff.ts';
+import { diffTexts } from './line-diff.ts';
 import { findPromptVersion, insertPromptVersion, listPrompts, type PromptRow } from './prompts.store.ts';
 import { toRecord } from '../record/detection-record.ts';
 import type { Detection } from '../record/detection.schema.ts';
-import { changeable } from '../update-detection.ts';
+import { toPromptColumns } from './restore-revision.ts';
+import { requireEditable } from '../require-detection.ts';
 import { lockAgent } from '../detection-views.store.ts';
 
-/** The versions of a detection's prompt, newest first. */
+/** Returns the versions of a detection's prompt, newest first. */
 export function getPrompts(deps: HistoryDeps, caller: Caller, id: string, query: PageQuery): Promise<PromptList> {
-  return readHistory(deps, caller, id, async (tx, agent, ref) => {
-    const { page, nextCursor } = await numberedPage<PromptRow>(
+  return readHistory(deps, caller, id, async (tx, agent, key) => {
+    const { page, nextCursor } = await listNumbered<PromptRow>(
       query,
       ({ version }) => version,
-      (asked) => listPrompts(tx, ref, asked),
+      (page) => listPrompts(tx, key, page),
     );
     return { prompts: page.map((row) => toPrompt(row, agent.prompt_version)), nextCursor };
   });
 }
 
-/** One version. */
+/** Returns one prompt version. Throws 404 if it does not exist. */
 export function getPrompt(deps: HistoryDeps, caller: Caller, id: string, version: number): Promise<PromptVersion> {
-  return readHistory(deps, caller, id, async (tx, agent, ref) => {
-    const found = await findPromptVersion(tx, ref, version);
+  return readHistory(deps, caller, id, async (tx, agent, key) => {
+    const found = await findPromptVersion(tx, key, version);
     if (!found) throw noVersion(id, version);
     return toPrompt(found, agent.prompt_version);
   });
 }
 
-/** How two versions differ, line by line. 400 that names the one that is not there. */
+/** Returns the line-by-line difference between two prompt versions. Throws 400 if one of them does not exist. */
 export function diffPrompts(
   deps: HistoryDeps,
   caller: Caller,
   id: string,
   { from, to }: DiffQuery,
 ): Promise<PromptDiff> {
-  return readHistory(deps, caller, id, async (tx, _agent, ref) => {
-    const textOf = async (name: 'from' | 'to', version: number): Promise<string> => {
-      const found = await findPromptVersion(tx, ref, version);
-      if (!found) throw fieldError(`query/${name}`, 'unknown_prompt', `There is no version ${version} of the prompt.`);
+  return readHistory(deps, caller, id, async (tx, _agent, key) => {
+    const readText = async (parameter: 'from' | 'to', version: number): Promise<string> => {
+      const found = await findPromptVersion(tx, key, version);
+      if (!found) throw fieldError(`query/${parameter}`, 'unknown_prompt', `The prompt has no version ${version}.`);
       return found.prompt;
     };
-    return { from, to, ...lineDiffOf(await textOf('from', from), await textOf('to', to)) };
+    return { from, to, ...diffTexts(await readText('from', from), await readText('to', to)) };
   });
 }
 
-/** Writes the next version and leaves the active one, so that it can be tried (replay, shadow, backtest) before it counts. 409 for a deleted one. */
+/**
+ * Stores the next prompt version without activating it, so that replay, shadow runs and backtests can try it first. Throws
+ * 409 if the detection is deleted.
+ */
 export async function writePrompt(
   { db, clock }: HistoryDeps,
   caller: Caller,
@@ -63,11 +67,11 @@ export async function writePrompt(
   const now = clock();
   const scope = { orgId: caller.orgId, now };
   return inOrg(db, caller.orgId, async (tx) => {
-    const agent = changeable(await lockAgent(tx, scope, id), id);
+    const agent = requireEditable(await lockAgent(tx, scope, id), id);
     const version = agent.latest_prompt_version + 1;
-    const ref = { orgId: caller.orgId, detectionId: id };
+    const key = { orgId: caller.orgId, detectionId: id };
     const { keyId } = caller;
-    await insertPromptVersion(tx, ref, { id: uuidv7(now), version, prompt, description, createdAt: now, keyId });
+    await insertPromptVersion(tx, key, { id: uuidv7(now), version, prompt, description, createdAt: now, keyId });
     await insertAudit(tx, caller, {
       action: 'detection.prompt_written',
       resourceType: 'detection',
@@ -75,11 +79,11 @@ export async function writePrompt(
       before: null,
       after: { version, prompt, description },
     });
-    return toPrompt((await findPromptVersion(tx, ref, version))!, agent.prompt_version);
+    return toPrompt((await findPromptVersion(tx, key, version))!, agent.prompt_version);
   });
 }
 
-/** Makes a version the active one; the definition gets a new revision. The active one already: nothing changes. 409 for a deleted detection. */
+/** Activates a prompt version, which creates a revision. Does nothing if the version is active. Throws 409 if the detection is deleted. */
 export async function activatePrompt(
   { db, clock }: HistoryDeps,
   caller: Caller,
@@ -88,26 +92,19 @@ export async function activatePrompt(
 ): Promise<Detection> {
   const now = clock();
   return inOrg(db, caller.orgId, async (tx) => {
-    const before = changeable(await lockAgent(tx, { orgId: caller.orgId, now }, id), id);
-    checkIfMatch(ifMatch, etagOf(toRecord(before)));
+    const before = requireEditable(await lockAgent(tx, { orgId: caller.orgId, now }, id), id);
+    checkIfMatch(ifMatch, recordEtag(toRecord(before)));
     const found = await findPromptVersion(tx, { orgId: caller.orgId, detectionId: id }, version);
     if (!found) throw noVersion(id, version);
-    const after = {
-      ...before,
-      active_prompt_id: found.id,
-      prompt: found.prompt,
-      prompt_version: version,
-      prompt_description: found.description,
-      prompt_created_at: found.createdAt,
-    };
-    return storeChange(tx, before, after, { caller, action: 'detection.updated', now, reason: 'disabled' });
+    const after = { ...before, ...toPromptColumns(found) };
+    return storeChange(tx, before, after, { caller, action: 'detection.updated', now, gapReason: 'disabled' });
   });
 }
 
 const noVersion = (id: string, version: number): Error =>
-  appError('not_found', `Detection ${id} has no version ${version} of its prompt.`);
+  appError('not_found', `Detection ${id} has no prompt version ${version}.`);
 
-function toPrompt(row: PromptRow, active: number): PromptVersion {
+function toPrompt(row: PromptRow, activeVersion: number): PromptVersion {
   const { id, version, prompt, description, createdAt } = row;
   return {
     id,
@@ -115,7 +112,7 @@ function toPrompt(row: PromptRow, active: number): PromptVersion {
     prompt,
     description,
     createdAt: createdAt.toISOString(),
-    author: authorOf(row),
-    active: version === active,
+    author: toAuthor(row),
+    active: version === activeVersion,
   };
 }

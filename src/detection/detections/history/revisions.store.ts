@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
-import { row, rows, type Tx } from '../../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Definition } from '../record/definition.ts';
 
-type Ref = { orgId: OrgId; detectionId: string };
+type DetectionKey = { orgId: OrgId; detectionId: string };
 
-/** A detection's definition as it is now, deleted or not. */
+/** Returns a detection's current definition, whether it is deleted or not. */
 export async function findDefinition(tx: Tx, orgId: OrgId, detectionId: string): Promise<Definition | undefined> {
-  const found = await row(
+  const found = await queryRow(
     tx,
     sql<{ definition: string }>`
       select v.definition from agents a join agent_revisions v
@@ -23,20 +23,20 @@ export type RevisionRow = {
   keyId: string | null;
   keyName: string | null;
   definition: string;
-  /** Of the revision before. */
-  before: string | null;
+  /** Definition of the previous revision. */
+  previous: string | null;
 };
 
-/** Revisions of a detection, newest first, below a number if one is given. */
+/** Returns a detection's revisions, newest first, below a revision number if `below` is set. */
 export function listRevisions(
   tx: Tx,
-  { orgId, detectionId }: Ref,
+  { orgId, detectionId }: DetectionKey,
   { below, limit }: { below: number | null; limit: number },
 ): Promise<RevisionRow[]> {
-  return rows(
+  return queryRows(
     tx,
     sql<RevisionRow>`
-      select v.revision, v.created_at as "createdAt", v.key_id as "keyId", k.name as "keyName", v.definition, b.definition as before
+      select v.revision, v.created_at as "createdAt", v.key_id as "keyId", k.name as "keyName", v.definition, b.definition as previous
       from agent_revisions v
       left join agent_revisions b on b.organization_id = v.organization_id and b.agent_id = v.agent_id and b.revision = v.revision - 1
       left join api_keys k on k.organization_id = v.organization_id and k.id = v.key_id
@@ -45,8 +45,7 @@ export function listRevisions(
   );
 }
 
-/** One revision. */
-export async function findRevision(tx: Tx, ref: Ref, revision: number): Promise<RevisionRow | undefined> {
-  const [found] = await listRevisions(tx, ref, { below: revision + 1, limit: 1 });
+export async function findRevision(tx: Tx, key: DetectionKey, revision: number): Promise<RevisionRow | undefined> {
+  const [found] = await listRevisions(tx, key, { below: revision + 1, limit: 1 });
   return found?.revision === revision ? found : undefined;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 const tokens = z.int().min(1).max(1_000_000_000_000).optional();
 const usd = z.number().min(0).max(1_000_000).optional();
 
-/** Budgets of one detection or agent, each before that of its alias. The organization's own stand in the settings alone. */
+/** Budgets of one detection or agent. Each takes precedence over the same budget of the model alias. Budgets of the organization are configured in the settings only. */
 export const BudgetOverrides = z
   .strictObject({
     stepsPerEntity: z.int().min(1).max(100).optional(),
@@ -13,6 +13,6 @@ export const BudgetOverrides = z
     tokensPerDetectionDay: tokens,
     usdPerDetectionDay: usd,
   })
-  .describe("Before the budgets of the alias; {}: the alias's alone.")
+  .describe('Take precedence over the budgets of the model alias. With {}, only those of the alias apply.')
   .meta({ id: 'BudgetOverrides' });
 export type BudgetOverrides = z.infer<typeof BudgetOverrides>;

@@ -1,58 +1,195 @@
 import { z } from 'zod';
-import { isLonger, text } from '../../../platform/lib/text/bounded-text.ts';
+import { detectionCategories } from '../../analysis/candidate.ts';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { BudgetOverrides } from './budgets.schema.ts';
+import { parseCustomCron } from './cron-schedule.ts';
+import {
+  AgentInput,
+  cadences,
+  ContextDoc,
+  modes,
+  OutputSchema,
+  OutputSchemaInput,
+  planningModes,
+  Tags,
+} from './field-schemas.ts';
+import { verdictSchema } from './verdict.schema.ts';
 
-const tagMax = 100;
+/** How one field that a request body sets is validated, stored, shown and exported. */
+export type DetectionField = {
+  /** Column of the agent row. */
+  column: string;
+  /** Schema of the value in a request body. Nullable where null resets the field to its default. */
+  input: z.ZodType;
+  /** Schema of the value in the record. A field without one is not shown as a field of its own. */
+  output?: z.ZodType;
+  /** A create body must have the field. */
+  required?: true;
+  /** The column stores JSON text. */
+  json?: true;
+  /** The column is null while the field is unset. */
+  nullable?: true;
+  /** The value that has the same effect as leaving the field out. A field without one cannot be reset once it is set. */
+  default?: unknown;
+  /** What the record shows while the column is null. Without this: null. */
+  recordWhenUnset?: 'omitted' | 'default';
+  /** What a revision's definition has while the column is null. Without this: null. */
+  definitionWhenUnset?: 'omitted' | 'default';
+  /** The field is not part of the definition, so changing it creates no revision. */
+  outsideDefinition?: true;
+  /** The use cases set the column, because the value follows from prompt versions or from the schedule. */
+  managed?: true;
+  /** Multi-line text: diffs compare it line by line, and detection files have it last. */
+  longText?: true;
+  /** Validates the value and returns the text to store. `now` is slot time. */
+  normalize?: (value: string, now: Date) => string;
+};
 
-/** Lower-cased, not trimmed, order kept, repeats dropped. A letter may grow when lower-cased, so both lengths count. */
-export const Tags = z
-  .array(
-    text({ min: 1, max: tagMax }).refine(
-      (tag) => !isLonger(tag.toLowerCase(), tagMax),
-      `must have at most ${tagMax} characters in lower case`,
-    ),
-  )
-  .transform((tags) => [...new Set(tags.map((tag) => tag.toLowerCase()))]);
+const minutesMax = 5_256_000; // ten years
 
-export const Input = z.strictObject({
-  type: z.enum(['text', 'number', 'boolean', 'date']),
-  name: text({ min: 1, max: 255 }),
-  description: text({ max: 1000 }).default(''),
-  required: z.boolean().default(false),
-});
-
-export const ContextDoc = z.strictObject({
-  provider: text({ min: 1, max: 100 }).describe('The product that hosts the document; any name.'),
-  id: text({ min: 1, max: 1000 }),
-  name: text({ min: 1, max: 1000 }),
-  mimeType: text({ min: 1, max: 255 }),
-});
-
-const schemaDepthMax = 50;
-
-/** A JSON-Schema-like object; keywords beginning with `x-` are for display and never reach a model. */
-export const OutputSchema = z.looseObject({
-  type: z.string().optional(),
-  title: z.string().optional(),
-  description: z.string().optional(),
-  properties: z.record(z.string(), z.unknown()).optional(),
-  items: z.unknown().optional(),
-  required: z.array(z.string()).optional(),
-  enum: z.array(z.string()).optional(),
-  additionalProperties: z.boolean().optional(),
-});
-export type OutputSchema = z.infer<typeof OutputSchema>;
-
-export const OutputSchemaInput = OutputSchema.refine(
-  (schema) => isShallow(schema),
-  `must not nest deeper than ${schemaDepthMax} levels`,
-);
-
-/** Level by level, so that no depth can exhaust the stack. */
-function isShallow(value: unknown): boolean {
-  let level = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > schemaDepthMax) return false;
-    level = level.flatMap((item) => (item !== null && typeof item === 'object' ? Object.values(item) : []));
-  }
-  return true;
-}
+/**
+ * Every field that a request body of a detection can set, in the order of the OpenAPI document. Validation, columns, the
+ * record, revisions, export, import and detection files follow from this table. A new field is one entry here and a
+ * migration that adds its column.
+ */
+export const detectionFields = {
+  name: { column: 'name', input: boundedString({ min: 1, max: 255 }), output: z.string(), required: true },
+  detectionCategory: {
+    column: 'detection_category',
+    input: z.enum(detectionCategories),
+    output: z.enum(detectionCategories).nullable(),
+    required: true,
+    nullable: true,
+  },
+  systemPrompt: {
+    column: 'prompt',
+    input: boundedString({ min: 1 }),
+    required: true,
+    managed: true,
+    longText: true,
+  },
+  detectionQuery: {
+    column: 'detection_query',
+    input: boundedString({ min: 1 }),
+    output: z.string().nullable(),
+    required: true,
+    nullable: true,
+    longText: true,
+  },
+  description: {
+    column: 'description',
+    input: boundedString({ max: 1000 }).nullable(),
+    output: z.string(),
+    default: '',
+  },
+  siemType: {
+    column: 'siem_type',
+    input: z.string().nullable().describe('Name of the SIEM product, as free text.'),
+    output: z.string().nullable(),
+    nullable: true,
+    default: null,
+  },
+  toolNames: {
+    column: 'tool_names',
+    input: z.array(z.string()).nullable(),
+    output: z.array(z.string()),
+    default: [],
+  },
+  detectionCadence: {
+    column: 'detection_cadence',
+    input: z.enum(cadences).nullable(),
+    output: z.enum(cadences).nullable().optional(),
+    nullable: true,
+    default: null,
+  },
+  customCronSchedule: {
+    column: 'custom_cron_schedule',
+    input: z
+      .string()
+      .describe('Five cron fields in UTC, at most hourly. Takes precedence over `detectionCadence`.')
+      .nullable(),
+    output: z.string().nullable().optional(),
+    nullable: true,
+    default: null,
+    normalize: parseCustomCron,
+  },
+  tags: { column: 'tags', input: Tags, output: z.array(z.string()), default: [] },
+  enabled: { column: 'enabled', input: z.boolean(), output: z.boolean(), outsideDefinition: true, managed: true },
+  modelAlias: {
+    column: 'model_alias',
+    input: z.string(),
+    output: z.string().describe('Alias of the model. `analyst` is the built-in analyst, which needs no model.'),
+    default: 'default',
+  },
+  planningMode: {
+    column: 'planning_mode',
+    input: z.enum(planningModes),
+    output: z.enum(planningModes),
+    default: 'auto',
+  },
+  mode: { column: 'mode', input: z.enum(modes), output: z.enum(modes), default: 'standard' },
+  inputs: { column: 'inputs', input: z.array(AgentInput), output: z.array(AgentInput), json: true, default: [] },
+  contextDocs: {
+    column: 'context_docs',
+    input: z.array(ContextDoc),
+    output: z.array(ContextDoc),
+    json: true,
+    default: [],
+  },
+  structuredOutputSchema: {
+    column: 'structured_output_schema',
+    input: OutputSchemaInput,
+    output: OutputSchema.describe('Schema of the verdict that the agent emits.'),
+    json: true,
+    nullable: true,
+    default: verdictSchema,
+    recordWhenUnset: 'default',
+  },
+  connectionId: {
+    column: 'connection_id',
+    input: z.guid().toLowerCase(),
+    output: z.string().optional(),
+    nullable: true,
+    recordWhenUnset: 'omitted',
+  },
+  entityField: {
+    column: 'entity_field',
+    input: boundedString({ min: 1, max: 255 }),
+    output: z.string().optional(),
+    nullable: true,
+    recordWhenUnset: 'omitted',
+  },
+  timeField: {
+    column: 'time_field',
+    input: boundedString({ min: 1, max: 255 }),
+    output: z.string().optional(),
+    nullable: true,
+    recordWhenUnset: 'omitted',
+  },
+  lookbackMinutes: {
+    column: 'lookback_minutes',
+    input: z.int().min(1).max(minutesMax),
+    output: z.int().optional(),
+    nullable: true,
+    recordWhenUnset: 'omitted',
+  },
+  suppressionMinutes: {
+    column: 'suppression_minutes',
+    input: z.int().min(0).max(minutesMax),
+    output: z.int().optional(),
+    nullable: true,
+    default: 360,
+    recordWhenUnset: 'omitted',
+    definitionWhenUnset: 'default',
+  },
+  budgets: {
+    column: 'budgets',
+    input: BudgetOverrides,
+    output: BudgetOverrides.optional(),
+    json: true,
+    nullable: true,
+    default: {},
+    recordWhenUnset: 'omitted',
+    definitionWhenUnset: 'omitted',
+  },
+} as const satisfies Record<string, DetectionField>;

@@ -1,43 +1,22 @@
-import type { DetectionCategory } from '../../analysis/candidate.ts';
-import type { Cadence, Detection } from './detection.schema.ts';
+import type { DetectionField } from './detection-fields.ts';
+import type { Detection } from './detection.schema.ts';
+import { fieldEntries, type FieldColumns } from './field-types.ts';
 
-/** A row of `agents`. Columns whose JSON is only handed through are text. */
-export type Agent = {
+/** A row of `agents`. Columns that store JSON are text. */
+export type AgentRow = FieldColumns & {
   organization_id: string;
   id: string;
   agent_type: 'detection' | 'response';
   is_built_in: boolean;
   built_in_agent_type: Detection['builtInAgentType'];
-  name: string;
-  description: string;
-  tool_names: string[];
-  inputs: string;
-  context_docs: string;
-  model_alias: string;
-  planning_mode: Detection['planningMode'];
-  mode: Detection['mode'];
-  structured_output_schema: string | null;
-  tags: string[];
   workflow_story_import_id: string | null;
-  detection_category: DetectionCategory | null;
-  detection_query: string | null;
-  siem_type: string | null;
-  connection_id: string | null;
-  entity_field: string | null;
-  time_field: string | null;
-  lookback_minutes: number | null;
-  suppression_minutes: number | null;
-  budgets: string | null;
-  detection_cadence: Cadence | null;
-  custom_cron_schedule: string | null;
   trigger_id: string;
-  enabled: boolean;
   disabled_reason: string | null;
   is_suggestion: boolean;
   rationale: string | null;
   source_item_ids: string[];
   suggestion_fingerprint: string | null;
-  /** What the program proposed, whatever became of its text since. */
+  /** Key under which threat research proposed the suggestion. Later edits of the suggestion keep it. */
   suggestion_key: string | null;
   technique: string | null;
   evidence: string;
@@ -46,7 +25,7 @@ export type Agent = {
   dismiss_note: string | null;
   enabled_before_deletion: boolean | null;
   active_prompt_id: string;
-  /** The highest version given out; the active one may be older. */
+  /** Highest version in use. The active version may be older. */
   latest_prompt_version: number;
   revision: number;
   created_at: Date;
@@ -54,7 +33,7 @@ export type Agent = {
   deleted_at: Date | null;
 };
 
-/** The active version of the system prompt, joined to the row. */
+/** The active version of the system prompt, joined to the agent row. */
 export type ActivePrompt = {
   prompt: string;
   prompt_version: number;
@@ -62,8 +41,8 @@ export type ActivePrompt = {
   prompt_created_at: Date;
 };
 
-/** The 30-day figures and what people said of the hits, joined to the row. */
-export type Figures = {
+/** Statistics of the last 30 days and reviews of hits, joined to the agent row. */
+export type AgentStats = {
   last_run_at: Date | null;
   runs: number;
   hits: number;
@@ -71,14 +50,14 @@ export type Figures = {
   true_positives: number;
   benign: number;
   false_positives: number;
-  /** There is a connection that it asks. */
+  /** Whether the connection that the agent queries exists. */
   siem_connected: boolean;
 };
 
-export type AgentWithPrompt = Agent & ActivePrompt;
-export type AgentView = AgentWithPrompt & Figures;
+export type AgentWithPrompt = AgentRow & ActivePrompt;
+export type AgentView = AgentWithPrompt & AgentStats;
 
-export const noFigures: Figures = {
+export const emptyStats: AgentStats = {
   last_run_at: null,
   runs: 0,
   hits: 0,
@@ -89,32 +68,23 @@ export const noFigures: Figures = {
   siem_connected: true,
 };
 
-/** Columns of a new agent that nothing but a request sets. */
+/** Returns the value of a field's column while the field is unset. */
+export function emptyColumn({ nullable, json, default: value = null }: DetectionField): unknown {
+  if (nullable) return null;
+  return json ? JSON.stringify(value) : value;
+}
+
+const emptyFieldColumns = Object.fromEntries(
+  fieldEntries.filter(([, { managed }]) => !managed).map(([, field]) => [field.column, emptyColumn(field)]),
+) as Omit<FieldColumns, 'name' | 'enabled'>;
+
+/** Initial columns of a new agent. */
 export const emptyAgent = {
+  ...emptyFieldColumns,
+  enabled: false,
   is_built_in: false,
   built_in_agent_type: 'threat-research',
-  description: '',
-  tool_names: [],
-  inputs: '[]',
-  context_docs: '[]',
-  model_alias: 'default',
-  planning_mode: 'auto',
-  mode: 'standard',
-  structured_output_schema: null,
-  tags: [],
   workflow_story_import_id: null,
-  detection_category: null,
-  detection_query: null,
-  siem_type: null,
-  connection_id: null,
-  entity_field: null,
-  time_field: null,
-  lookback_minutes: null,
-  suppression_minutes: null,
-  budgets: null,
-  detection_cadence: null,
-  custom_cron_schedule: null,
-  enabled: false,
   disabled_reason: null,
   is_suggestion: false,
   rationale: null,
@@ -130,4 +100,4 @@ export const emptyAgent = {
   latest_prompt_version: 1,
   revision: 1,
   deleted_at: null,
-} satisfies Partial<Agent>;
+} satisfies Partial<AgentRow>;

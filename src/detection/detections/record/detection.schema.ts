@@ -1,12 +1,6 @@
 import { z } from 'zod';
-import { detectionCategories } from '../../analysis/candidate.ts';
-import { BudgetOverrides } from './budgets.schema.ts';
-import { ContextDoc, Input, OutputSchema } from './detection-fields.ts';
+import { recordShape } from './field-types.ts';
 
-export const cadences = ['hourly', 'daily', 'weekly'] as const;
-export type Cadence = (typeof cadences)[number];
-export const planningModes = ['auto', 'never', 'always'] as const;
-export const modes = ['standard', 'sandbox'] as const;
 export const dismissReasons = ['duplicate', 'noisy', 'no_data', 'not_relevant', 'other'] as const;
 const builtInAgentTypes = ['threat-relevancy', 'threat-research'] as const;
 
@@ -27,93 +21,110 @@ const SystemPrompt = z.object({
   createdAt: Time,
 });
 
-/** What would keep a detection from running as it is; the run fails with the same words. */
+/** A reason why a detection cannot run as it is. A run would fail with the same text. */
 export const Warning = z.object({ code: z.string(), field: z.string(), detail: z.string() });
 export type Warning = z.infer<typeof Warning>;
 
-/** Where a suggestion comes from: a passage of a feed item. */
+/** The passage of a feed item that a suggestion is based on. */
 export const Evidence = z.object({
   itemId: z.string(),
   evidenceRef: z.string().describe('`provenance.supportingPassages[n]` of the item.'),
 });
 export type Evidence = z.infer<typeof Evidence>;
 
-/** What a detection would have raised over the organization's own logs, judged by the built-in analyst. */
+/** The hits that a detection would have raised on the organization's own logs, judged by the built-in analyst. */
 export const Estimate = z
   .object({
     from: Time,
-    to: Time.describe('As far as windows were examined.'),
+    to: Time.describe('End of the last window that was examined.'),
     windows: z.int(),
     rowsTotal: z.int(),
     candidates: z.int(),
     hits: z.int(),
     hitsPerDay: z.number(),
-    complete: z.boolean().describe('false: time was up before all windows were examined.'),
+    complete: z.boolean().describe('false: the time limit was reached before all windows were examined.'),
   })
   .meta({ id: 'Estimate' });
 export type Estimate = z.infer<typeof Estimate>;
 
-/** An agent record. Fields after `avgEvalScore30d` are this service's own and optional. */
+// The interface specification fixes the order of these fields.
+const {
+  name,
+  description,
+  toolNames,
+  inputs,
+  modelAlias,
+  planningMode,
+  mode,
+  enabled,
+  contextDocs,
+  structuredOutputSchema,
+  tags,
+  detectionCategory,
+  detectionQuery,
+  siemType,
+  ...ownFields
+} = recordShape;
+
+/**
+ * The record of an agent. The interface specification fixes the fields up to `avgEvalScore30d`. The fields after it are this
+ * service's own and optional.
+ */
 export const Detection = z
   .object({
     id: z.string(),
     organizationId: z.string(),
-    name: z.string(),
-    description: z.string(),
+    name,
+    description,
     createdAt: Time,
     updatedAt: Time,
     deletedAt: Time.nullable(),
-    toolNames: z.array(z.string()),
-    inputs: z.array(Input),
-    modelAlias: z.string().describe('Alias of the model; `analyst` is the built-in analyst, which needs none.'),
-    planningMode: z.enum(planningModes),
-    mode: z.enum(modes),
+    toolNames,
+    inputs,
+    modelAlias,
+    planningMode,
+    mode,
     agentType: z.enum(['response', 'detection']),
     isBuiltIn: z.boolean(),
-    builtInAgentType: z.enum(builtInAgentTypes).describe('Means something only where `isBuiltIn` is true.'),
+    builtInAgentType: z.enum(builtInAgentTypes).describe('Meaningful only if `isBuiltIn` is true.'),
     cronSchedule: z
       .string()
       .nullable()
-      .describe('The effective cron in UTC: the custom one, else that of the cadence.'),
-    enabled: z.boolean(),
-    contextDocs: z.array(ContextDoc),
+      .describe('The cron expression that applies, in UTC: the custom one, else that of the cadence.'),
+    enabled,
+    contextDocs,
     workflowStoryImportId: z.string().nullable(),
     triggerSummary: z.array(TriggerSummary),
-    structuredOutputSchema: OutputSchema.describe('Schema of the verdict that the agent emits.'),
-    tags: z.array(z.string()),
-    detectionCategory: z.enum(detectionCategories).nullable(),
-    detectionQuery: z.string().nullable(),
-    siemType: z.string().nullable(),
+    structuredOutputSchema,
+    tags,
+    detectionCategory,
+    detectionQuery,
+    siemType,
     isSuggestion: z.boolean(),
     lastDetectionRunAt: Time.nullable(),
     activeSystemPrompt: SystemPrompt,
     runs30d: z.int(),
     hits30d: z.int(),
     avgEvalScore30d: z.number().min(0).max(100).nullable(),
-    detectionCadence: z.enum(cadences).nullable().optional(),
-    customCronSchedule: z.string().nullable().optional(),
-    connectionId: z.string().optional(),
-    entityField: z.string().optional(),
-    timeField: z.string().optional(),
-    lookbackMinutes: z.int().optional(),
-    suppressionMinutes: z.int().optional(),
-    budgets: BudgetOverrides.optional(),
-    revision: z.int().optional().describe('Of the whole definition; runs name the one they used.'),
+    ...ownFields,
+    revision: z.int().optional().describe('Revision of the whole definition. Each run records the revision it used.'),
     reviews: z
       .object({ truePositive: z.int(), benign: z.int(), falsePositive: z.int(), precision: z.number().min(0).max(1) })
       .optional()
-      .describe('What people said of its hits; precision is the share of true positives.'),
-    disabledReason: z.string().optional().describe('Why the service switched the detection off.'),
+      .describe('Reviews of its hits by people. Precision is the share of true positives.'),
+    disabledReason: z.string().optional().describe('Why the service disabled the detection.'),
     seesOtherEntities: z
       .literal(true)
       .optional()
-      .describe('It has search_siem: its model may see rows of other entities than the one it judges.'),
+      .describe(
+        'The detection has the tool search_siem, so its model may read rows of entities other than the one it judges.',
+      ),
     warnings: z.array(Warning).optional(),
     rationale: z.string().optional(),
     sourceItemIds: z.array(z.string()).optional(),
-    technique: z.string().nullable().optional().describe('Of a suggestion: the ATT&CK technique that it looks for.'),
+    technique: z.string().nullable().optional().describe('For a suggestion: the ATT&CK technique it detects.'),
     evidence: z.array(Evidence).optional(),
-    estimate: Estimate.nullable().optional().describe('Of a suggestion; null as long as none was made.'),
+    estimate: Estimate.nullable().optional().describe('For a suggestion. Null until an estimate has been made.'),
     dismissReason: z.enum(dismissReasons).optional(),
     dismissNote: z.string().optional(),
   })
@@ -122,7 +133,7 @@ export type Detection = z.infer<typeof Detection>;
 
 export const DetectionList = z.object({
   detections: z.array(Detection),
-  nextCursor: z.string().nullable().optional().describe('Only where `limit` or `cursor` was given.'),
+  nextCursor: z.string().nullable().optional().describe('Present only if the request has `limit` or `cursor`.'),
 });
 export type DetectionList = z.infer<typeof DetectionList>;
 

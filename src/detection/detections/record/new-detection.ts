@@ -1,18 +1,18 @@
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { checkLookback, effectiveCron, isEnabledAfter } from './cron-schedule.ts';
+import { toDefinition, type Definition } from './definition.ts';
+import type { CreateDetection } from './detection-input.schema.ts';
 import { emptyAgent, type AgentWithPrompt } from './detection-row.ts';
-import { checkLookback, effectiveCron, enabledAfter } from './cadence.ts';
-import { columnsOf } from './detection-columns.ts';
-import { definitionText, type Definition } from './definition.ts';
-import type { CreateDetection } from './detection-input.ts';
+import { toColumns } from './field-conversion.ts';
 
-/** What a body would make a detection of, without making it. 400 as for create. `now` is slot time. */
-export function definitionOf({ orgId }: Pick<Caller, 'orgId'>, input: CreateDetection, now: Date): Definition {
-  return JSON.parse(definitionText(newAgent({ orgId }, input, now))) as Definition;
+/** Returns the definition that a create body leads to, without storing anything. Throws the same 400 errors as create. `now` is slot time. */
+export function buildDefinition({ orgId }: { orgId: OrgId }, input: CreateDetection, now: Date): Definition {
+  return toDefinition(buildAgent({ orgId }, input, now));
 }
 
-/** The agent that a body makes, with its first prompt. 400 for what does not fit together. */
-export function newAgent({ orgId }: Pick<Caller, 'orgId'>, input: CreateDetection, now: Date): AgentWithPrompt {
+/** Returns the agent row that a create body leads to, with its first prompt version. Throws 400 if the fields contradict each other. */
+export function buildAgent({ orgId }: { orgId: OrgId }, input: CreateDetection, now: Date): AgentWithPrompt {
   const agent: AgentWithPrompt = {
     ...emptyAgent,
     organization_id: orgId,
@@ -27,9 +27,9 @@ export function newAgent({ orgId }: Pick<Caller, 'orgId'>, input: CreateDetectio
     prompt_created_at: now,
     created_at: now,
     updated_at: now,
-    ...columnsOf(input, now),
+    ...toColumns(input, now),
   };
-  agent.enabled = enabledAfter({ cron: null, enabled: false }, effectiveCron(agent), input.enabled);
+  agent.enabled = isEnabledAfter({ cron: null, enabled: false }, effectiveCron(agent), input.enabled);
   checkLookback(agent);
   return agent;
 }

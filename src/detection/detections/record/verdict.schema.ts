@@ -1,10 +1,10 @@
-import type { OutputSchema } from './detection-fields.ts';
+import type { OutputSchema } from './field-schemas.ts';
 
-/** What an agent emits where its author set no schema of their own: one verdict per entity. */
+/** The schema of an agent's output if its author set none: one verdict per entity. */
 export const verdictSchema: OutputSchema = {
   type: 'object',
   title: 'Verdict',
-  description: 'The judgement of one entity, with the fields of its rows that prove it.',
+  description: 'The verdict on one entity, with the fields of its rows that prove it.',
   properties: {
     entity: { type: 'string' },
     entityType: { type: 'string' },
@@ -42,11 +42,3 @@ export const verdictSchema: OutputSchema = {
   ],
   additionalProperties: false,
 };
-
-const defaultText = JSON.stringify(verdictSchema);
-
-/** The column of a schema: null stands for the default one, so that a later version may widen it. */
-export function storedSchema(schema: OutputSchema): string | null {
-  const text = JSON.stringify(schema);
-  return text === defaultText ? null : text;
-}

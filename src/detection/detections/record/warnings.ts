@@ -1,28 +1,29 @@
 import type { AgentView } from './detection-row.ts';
 import { noConnectionTo } from '../../siem/siem-failures.ts';
-import { isMcpName, toolNames } from '../../tools/registry.ts';
+import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
+import { toolNames } from '../../tools/tool-registry.ts';
 import type { Warning } from './detection.schema.ts';
 
-type Asking = Pick<AgentView, 'siem_type' | 'connection_id' | 'siem_connected'>;
+type AgentConnection = Pick<AgentView, 'siem_type' | 'connection_id' | 'siem_connected'>;
 
-/** What would not run, in the words with which the run would fail. Looks nothing up outside. */
-export function warningsOf(agent: Asking & Pick<AgentView, 'tool_names'>): Warning[] {
-  return [...toolWarnings(agent.tool_names), ...siemWarnings(agent)];
+/** Returns the reasons why the detection cannot run, with the texts its runs would fail with. Makes no network calls. */
+export function findWarnings(agent: AgentConnection & Pick<AgentView, 'tool_names'>): Warning[] {
+  return [...findToolWarnings(agent.tool_names), ...findSiemWarnings(agent)];
 }
 
-export function toolWarnings(names: readonly string[]): Warning[] {
+export function findToolWarnings(names: readonly string[]): Warning[] {
   return names
-    .filter((name) => !toolNames.includes(name) && !isMcpName(name))
+    .filter((name) => !toolNames.includes(name) && !isMcpToolName(name))
     .map((name) => ({ code: 'unknown_tool', field: 'toolNames', detail: `There is no tool named "${name}".` }));
 }
 
-/** A SIEM without a connection, or with several of which none is named: what is asked of it cannot run. */
-function siemWarnings({
+/** Warns if the SIEM has no connection, or has several and `connectionId` selects none. */
+function findSiemWarnings({
   siem_type: siemType,
   connection_id: connectionId,
-  siem_connected: connected,
-}: Asking): Warning[] {
-  if (connected) return [];
+  siem_connected: isConnected,
+}: AgentConnection): Warning[] {
+  if (isConnected) return [];
   const detail = connectionId === null ? noConnectionTo(siemType) : `There is no connection ${connectionId}.`;
   return [{ code: 'no_connection', field: connectionId === null ? 'siemType' : 'connectionId', detail }];
 }

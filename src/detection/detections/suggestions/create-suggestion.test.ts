@@ -21,7 +21,7 @@ type Change = Partial<Record<'name' | 'detectionQuery' | 'systemPrompt', string>
 
 function propose(org: TestOrg, more: Change = {}, key = 'template:one:x') {
   const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
-  return createSuggestion(deps, caller, { ...suggestion, ...more }, { proposed: { key, tests: [], estimate: null } });
+  return createSuggestion(deps, caller, { ...suggestion, ...more }, { proposal: { key, tests: [], estimate: null } });
 }
 
 /** The code of the refusal, or that it was taken. */

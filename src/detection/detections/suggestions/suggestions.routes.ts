@@ -1,5 +1,5 @@
-import type { Deps } from '../../../app/deps.ts';
-import { callerOf, type App } from '../../../platform/http/app-type.ts';
+import type { CreateDetectionDeps } from '../create-detection.ts';
+import { requireCaller, type App } from '../../../platform/http/app-type.ts';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
 import { createSuggestion } from './create-suggestion.ts';
 import {
@@ -8,7 +8,7 @@ import {
   IdPath,
   UpdateDetection,
   ValidateQuery,
-} from '../record/detection-input.ts';
+} from '../record/detection-input.schema.ts';
 import { acceptSuggestion, dismissSuggestion } from '../life-cycle.ts';
 import { getDismissed, getSuggestions } from '../read-detections.ts';
 import { withEtag } from '../detections.routes.ts';
@@ -18,7 +18,7 @@ const tags = ['detections'];
 const read = { scope: 'detections:read' } as const;
 const write = { scope: 'detections:write' } as const;
 
-export function suggestionRoutes(app: App, deps: Deps): void {
+export function suggestionRoutes(app: App, deps: CreateDetectionDeps): void {
   app.route({
     method: 'GET',
     url: '/api/detections/suggestions',
@@ -29,7 +29,7 @@ export function suggestionRoutes(app: App, deps: Deps): void {
       querystring: PageQuery,
       response: { 200: SuggestionList },
     },
-    handler: (request) => getSuggestions(deps, callerOf(request), request.query),
+    handler: (request) => getSuggestions(deps, requireCaller(request), request.query),
   });
   app.route({
     method: 'POST',
@@ -44,34 +44,38 @@ export function suggestionRoutes(app: App, deps: Deps): void {
     },
     handler: async (request, reply) => {
       const options = { validate: request.query.validate === 'true' };
-      return withEtag(reply, await createSuggestion(deps, callerOf(request), request.body, options));
+      return withEtag(reply, await createSuggestion(deps, requireCaller(request), request.body, options));
     },
   });
   app.route({
     method: 'GET',
     url: '/api/detections/suggestions/dismissed',
     config: read,
-    schema: { tags, summary: 'List dismissed suggestions, latest dismissed first', response: { 200: DismissedList } },
-    handler: (request) => getDismissed(deps, callerOf(request)),
+    schema: {
+      tags,
+      summary: 'List dismissed suggestions, most recently dismissed first',
+      response: { 200: DismissedList },
+    },
+    handler: (request) => getDismissed(deps, requireCaller(request)),
   });
   app.route({
     method: 'POST',
     url: '/api/detections/:id/accept',
-    config: { ...write, bodyOptional: true },
+    config: { ...write, isBodyOptional: true },
     schema: {
       tags,
-      summary: 'Make a suggestion a detection, with changes if any',
+      summary: 'Accept a suggestion as a detection, with optional changes',
       params: IdPath,
       body: UpdateDetection,
       response: { 200: Detection },
     },
     handler: async (request, reply) =>
-      withEtag(reply, await acceptSuggestion(deps, callerOf(request), request.params.id, request.body)),
+      withEtag(reply, await acceptSuggestion(deps, requireCaller(request), request.params.id, request.body)),
   });
   app.route({
     method: 'POST',
     url: '/api/detections/:id/dismiss',
-    config: { ...write, bodyOptional: true },
+    config: { ...write, isBodyOptional: true },
     schema: {
       tags,
       summary: 'Dismiss a suggestion',
@@ -80,6 +84,6 @@ export function suggestionRoutes(app: App, deps: Deps): void {
       response: { 200: Detection },
     },
     handler: async (request, reply) =>
-      withEtag(reply, await dismissSuggestion(deps, callerOf(request), request.params.id, request.body)),
+      withEtag(reply, await dismissSuggestion(deps, requireCaller(request), request.params.id, request.body)),
   });
 }

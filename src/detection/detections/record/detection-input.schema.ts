@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { detectionCategories } from '../../analysis/candidate.ts';
+import { PageQuery } from '../../../platform/lib/page-request.ts';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { Detection, dismissReasons } from './detection.schema.ts';
+import { createShape, updateShape } from './field-types.ts';
+import { Instant } from '../../../platform/lib/instant.ts';
+
+/**
+ * Returns the schema of a body with exactly these fields. Record fields that the body cannot set are dropped, so that a
+ * client can send back a record it has read. Any other unknown field is an error.
+ */
+function body<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const ignored = new Set(Object.keys(Detection.shape).filter((key) => !(key in shape)));
+  return z.preprocess((value) => {
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).filter(([key]) => !ignored.has(key)));
+  }, z.strictObject(shape));
+}
+
+export const CreateDetection = body(createShape);
+export type CreateDetection = z.infer<typeof CreateDetection>;
+
+/** A create body and the time range to evaluate it on. */
+export const PreviewInput = body({
+  ...createShape,
+  from: Instant,
+  to: Instant,
+});
+
+export const CreateSuggestion = body({
+  ...createShape,
+  rationale: boundedString({ max: 10_000 }).optional().describe('Why this detection is suggested.'),
+  sourceItemIds: z
+    .array(boundedString({ min: 1, max: 200 }))
+    .max(100)
+    .optional()
+    .describe('Feed items that the suggestion is based on.'),
+  technique: z
+    .string()
+    .regex(/^T\d{4}(\.\d{3})?$/, 'must be an ATT&CK technique such as T1059.001')
+    .optional(),
+  evidence: z
+    .array(
+      z.strictObject({ itemId: boundedString({ min: 1, max: 200 }), evidenceRef: boundedString({ min: 1, max: 200 }) }),
+    )
+    .max(100)
+    .optional()
+    .describe('Passages of feed items that the suggestion is based on.'),
+});
+export type CreateSuggestion = z.infer<typeof CreateSuggestion>;
+
+/**
+ * Body of an update. An absent field is unchanged. Null resets `description`, `toolNames`, `siemType` and the two schedule
+ * fields.
+ */
+export const UpdateDetection = body(updateShape);
+export type UpdateDetection = z.infer<typeof UpdateDetection>;
+
+export const UpdateAgent = body({
+  detectionCadence: updateShape.detectionCadence,
+  customCronSchedule: updateShape.customCronSchedule,
+  enabled: updateShape.enabled,
+  modelAlias: updateShape.modelAlias,
+  budgets: updateShape.budgets,
+});
+export type UpdateAgent = z.infer<typeof UpdateAgent>;
+
+export const DismissSuggestion = z.strictObject({
+  reason: z.enum(dismissReasons).optional(),
+  note: boundedString({ max: 1000 }).optional(),
+});
+export type DismissSuggestion = z.infer<typeof DismissSuggestion>;
+
+/** Accepts any 8-4-4-4-12 hexadecimal text, in upper or lower case. */
+export const IdPath = z.object({ id: z.guid('must be a UUID').toLowerCase() });
+
+export const ValidateQuery = z.object({
+  validate: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('true: check the query, tools and connection first. Returns 422 if the detection could not run.'),
+});
+
+export const SaveQuery = ValidateQuery.extend({
+  require: z
+    .enum(['tests'])
+    .optional()
+    .describe("tests: save only if the detection's tests pass. Returns 422 otherwise."),
+});
+
+export const DetectionFilter = PageQuery.extend({
+  category: z.enum(detectionCategories).optional(),
+  tag: boundedString({ max: 200 }).optional(),
+  enabled: z.enum(['true', 'false']).optional(),
+  siemType: boundedString({ max: 1000 }).optional(),
+  q: boundedString({ max: 255 }).optional().describe('Text contained in the name or the description, ignoring case.'),
+});
+export type DetectionFilter = z.infer<typeof DetectionFilter>;

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { boundedString, isLongerThan } from '../../../platform/lib/text/bounded-text.ts';
+
+export const cadences = ['hourly', 'daily', 'weekly'] as const;
+export type Cadence = (typeof cadences)[number];
+export const planningModes = ['auto', 'never', 'always'] as const;
+export const modes = ['standard', 'sandbox'] as const;
+
+const tagMax = 100;
+
+/**
+ * Tags in lower case, untrimmed, in their original order and without duplicates. Some characters become longer in lower
+ * case, so the limit applies before and after the conversion.
+ */
+export const Tags = z
+  .array(
+    boundedString({ min: 1, max: tagMax }).refine(
+      (tag) => !isLongerThan(tag.toLowerCase(), tagMax),
+      `must have at most ${tagMax} characters in lower case`,
+    ),
+  )
+  .transform((tags) => [...new Set(tags.map((tag) => tag.toLowerCase()))]);
+
+export const AgentInput = z.strictObject({
+  type: z.enum(['text', 'number', 'boolean', 'date']),
+  name: boundedString({ min: 1, max: 255 }),
+  description: boundedString({ max: 1000 }).default(''),
+  required: z.boolean().default(false),
+});
+
+export const ContextDoc = z.strictObject({
+  provider: boundedString({ min: 1, max: 100 }).describe('The product that hosts the document, as free text.'),
+  id: boundedString({ min: 1, max: 1000 }),
+  name: boundedString({ min: 1, max: 1000 }),
+  mimeType: boundedString({ min: 1, max: 255 }),
+});
+
+const schemaDepthMax = 50;
+
+/** A schema object in the style of JSON Schema. Keywords that begin with `x-` are for display and are not sent to a model. */
+export const OutputSchema = z.looseObject({
+  type: z.string().optional(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  properties: z.record(z.string(), z.unknown()).optional(),
+  items: z.unknown().optional(),
+  required: z.array(z.string()).optional(),
+  enum: z.array(z.string()).optional(),
+  additionalProperties: z.boolean().optional(),
+});
+export type OutputSchema = z.infer<typeof OutputSchema>;
+
+export const OutputSchemaInput = OutputSchema.refine(
+  (schema) => isShallow(schema),
+  `must not nest deeper than ${schemaDepthMax} levels`,
+);
+
+/** Walks the value level by level instead of recursing, so that deep nesting cannot exhaust the stack. */
+function isShallow(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > schemaDepthMax) return false;
+    level = level.flatMap((item) => (item !== null && typeof item === 'object' ? Object.values(item) : []));
+  }
+  return true;
+}
