@@ -1,22 +1,22 @@
-import type { Service } from './service-client.ts';
-import { changesOf, changesTests, hashOfFields, type Fields } from './detection-fields-file.ts';
+import type { ServiceClient } from './service-client.ts';
+import { diffFields, hasTestChanges, hashFields, type FileFields } from './file-fields.ts';
 import { writeLock, type Lock } from './folder.ts';
-import type { Known, Step } from './plan.ts';
+import type { ServiceDetection, PlanStep } from './plan.ts';
 
-export type Applied = { done: number; failed: { file: string; reason: string }[] };
+export type FolderApplyResult = { done: number; failed: { file: string; reason: string }[] };
 
 /**
- * Carries a plan out, file by file; the lock is written after each, so that a broken run can be repeated. A step that fails leaves the
- * others to go on. Conflicts are the caller's to refuse before.
+ * Applies a plan file by file and writes the lock after each step, so that an interrupted run can be repeated. If a step fails,
+ * the remaining steps still run. The caller must not pass plans with conflicts.
  */
-export async function applySteps(
+export async function applyFolderPlan(
   folder: string,
-  service: Service,
+  service: ServiceClient,
   lock: Lock,
-  steps: readonly Step[],
-): Promise<Applied> {
+  steps: readonly PlanStep[],
+): Promise<FolderApplyResult> {
   const next: Lock = { ...lock };
-  const failed: Applied['failed'] = [];
+  const failed: FolderApplyResult['failed'] = [];
   let done = 0;
   for (const step of steps) {
     try {
@@ -27,25 +27,25 @@ export async function applySteps(
     }
     if (step.kind !== 'same') writeLock(folder, next);
   }
-  // Also for what was the same: a file that got another name, a folder that is applied for the first time.
+  // Steps without changes matter too, for renamed files and for a folder that is applied for the first time.
   if (steps.length > 0) writeLock(folder, next);
   return { done, failed };
 }
 
-async function applyStep(service: Service, lock: Lock, step: Step): Promise<boolean> {
+async function applyStep(service: ServiceClient, lock: Lock, step: PlanStep): Promise<boolean> {
   switch (step.kind) {
     case 'create':
-      await finish(service, lock, step, await service.create(step.fields));
+      await recordWithTests(service, lock, step, await service.create(step.fields));
       return true;
     case 'update':
-      await finish(service, lock, step, await service.update(step.id, step));
+      await recordWithTests(service, lock, step, await service.update(step.id, step));
       return true;
     case 'delete':
       await service.remove(step.id, step.known);
       delete lock[step.file];
       return true;
     case 'same':
-      note(lock, step, { id: step.id, fields: step.known });
+      recordState(lock, step, { id: step.id, fields: step.known });
       return false;
     case 'forget':
       delete lock[step.file];
@@ -57,15 +57,23 @@ async function applyStep(service: Service, lock: Lock, step: Step): Promise<bool
   }
 }
 
-type Written = { file: string; fields: Fields };
+type FileState = { file: string; fields: FileFields };
 
-/** Its tests, where they differ. Noted before them too: were they refused, it would be made a second time, or look changed by others. */
-async function finish(service: Service, lock: Lock, step: Written, made: Known): Promise<void> {
-  note(lock, { file: step.file, fields: made.fields }, made);
-  const isWhole = !changesTests(changesOf(made.fields, step.fields));
-  note(lock, step, isWhole ? made : await service.putTests(made, step.fields));
+/**
+ * Stores the tests if they differ, and records the new state. The state is also recorded before the tests are stored: if the
+ * service refuses them, the next run must not create the detection again or mistake it for changed by others.
+ */
+async function recordWithTests(
+  service: ServiceClient,
+  lock: Lock,
+  step: FileState,
+  detection: ServiceDetection,
+): Promise<void> {
+  recordState(lock, { file: step.file, fields: detection.fields }, detection);
+  const isComplete = !hasTestChanges(diffFields(detection.fields, step.fields));
+  recordState(lock, step, isComplete ? detection : await service.putTests(detection, step.fields));
 }
 
-function note(lock: Lock, { file, fields }: Written, known: Known): void {
-  lock[file] = { id: known.id, file: hashOfFields(fields), service: hashOfFields(known.fields) };
+function recordState(lock: Lock, { file, fields }: FileState, detection: ServiceDetection): void {
+  lock[file] = { id: detection.id, file: hashFields(fields), service: hashFields(detection.fields) };
 }

@@ -7,8 +7,8 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { parse } from 'yaml';
 import { root, runProgram } from '../../../test/support/program.ts';
-import { lockName } from './folder.ts';
-import { diffLines, printPlan } from './print-plan.ts';
+import { lockFileName } from './folder.ts';
+import { diffLines, renderPlan } from './print-plan.ts';
 
 const { app, newOrg } = await startApp();
 const url = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -53,13 +53,13 @@ const names = (): string[] => readdirSync(folder).toSorted();
 test('pull, plan, edit, plan, apply, plan: there and back, each of them idempotent', async () => {
   const ids = [await create(), await create({ tags: ['a'], enabled: false, entityField: 'user' })];
   expect((await tocsin('pull')).code).toBe(0);
-  expect(names()).toEqual(['root-logs-in-2.yaml', 'root-logs-in.yaml', lockName]);
+  expect(names()).toEqual(['root-logs-in-2.yaml', 'root-logs-in.yaml', lockFileName]);
   const bytes = names().map((name) => readFileSync(join(folder, name), 'utf8'));
   expect((await tocsin('pull')).out).toContain('0 written');
   expect(names().map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(bytes);
   expect(await tocsin('plan', '--check')).toEqual({
     code: 0,
-    out: '0 to create, 0 to change, 0 to delete, 2 as they are\n',
+    out: '0 to create, 0 to change, 0 to delete, 2 unchanged\n',
   });
   edit('root-logs-in-2.yaml', 'Judge it.', 'Judge it well.');
   edit('root-logs-in-2.yaml', /tags:\n\s+- a/, 'tags: [a, b]');
@@ -86,8 +86,8 @@ test('a folder by hand makes its detections once, and a field taken away goes ba
   );
   expect((await tocsin('apply')).code).toBe(0);
   // The lock is lost: what is there already is known by its name.
-  rmSync(join(folder, lockName));
-  expect((await tocsin('apply')).out).toContain('1 as they are');
+  rmSync(join(folder, lockFileName));
+  expect((await tocsin('apply')).out).toContain('1 unchanged');
   const { detections } = (await org.call('GET', '/api/detections')).body;
   expect(detections).toHaveLength(1);
   expect(detections[0]).toMatchObject({ tags: ['t'], customCronSchedule: '5 * * * *', enabled: true });
@@ -124,7 +124,7 @@ test('pull takes what changed in the service alone, and what was deleted there',
   await org.call('DELETE', `/api/detections/${two}`);
   expect((await tocsin('plan')).out).toContain('! two.yaml: deleted in the service');
   expect((await tocsin('pull')).code).toBe(0);
-  expect(names()).toEqual(['one.yaml', lockName]);
+  expect(names()).toEqual(['one.yaml', lockFileName]);
   expect(readFileSync(join(folder, 'one.yaml'), 'utf8')).toContain('name: Renamed');
 });
 
@@ -133,7 +133,7 @@ test('only --prune deletes, and only what the folder once had', async () => {
   await tocsin('pull');
   const other = await create({ name: 'Other' });
   rmSync(join(folder, 'mine.yaml'));
-  expect((await tocsin('apply')).out).toContain('? mine.yaml: its file is gone');
+  expect((await tocsin('apply')).out).toContain('? mine.yaml: its file was removed');
   expect((await get(mine)).deletedAt).toBe(null);
   expect((await tocsin('apply', '--prune')).out).toContain('- mine.yaml');
   expect((await get(mine)).deletedAt).not.toBe(null);
@@ -150,7 +150,7 @@ test('what the service refuses is told by file and field, and the rest goes on',
   expect(out).toMatch(/bad\.yaml: modelAlias: .*nobody/);
   expect(out).toContain('1 applied, 1 failed');
   writeFileSync(join(folder, 'worse.yaml'), 'nam: x\n');
-  expect((await tocsin('plan')).out).toContain('worse.yaml:1: nam: is no field of a detection');
+  expect((await tocsin('plan')).out).toContain('worse.yaml:1: nam: is not a field of a detection');
   expect((await runProgram(['plan', folder], folder, { TOCSIN_URL: url })).code).toBe(2);
   expect((await runProgram(['plan'], folder, { TOCSIN_URL: url })).code).toBe(2);
   const file = await runProgram(['pull', join(folder, 'bad.yaml')], folder, { TOCSIN_URL: url });
@@ -190,7 +190,7 @@ test('test cases go there and back with their detection, and plan names those th
   edit('root-logs-in.yaml', 'n: 2 }', 'n: 3 }');
   expect((await tocsin('apply')).out).toContain('! root-logs-in.yaml: changed in the service');
   expect((await tocsin('apply', '--force')).code).toBe(0);
-  rmSync(join(folder, lockName));
+  rmSync(join(folder, lockFileName));
   await org.call('DELETE', `/api/detections/${id}`);
   expect((await tocsin('apply')).out).toContain('+ root-logs-in.yaml');
   const { detections } = (await org.call('GET', '/api/detections')).body;
@@ -235,13 +235,16 @@ test('a line difference shows what left and what came', () => {
 
 test('what a prompt holds does not reach the terminal as a command', () => {
   const changes = [{ field: 'systemPrompt', before: 'a\nb', after: 'a\n\u001B[2Jc' }];
-  const printed = printPlan([{ kind: 'conflict', file: 'a.yaml', reason: 'changed', changes }]);
+  const printed = renderPlan([{ kind: 'conflict', file: 'a.yaml', reason: 'changed', changes }]);
   expect(printed).toContain('      + \uFFFD[2Jc');
 });
 
 test('a key that the service does not know is named by its setting', async () => {
   org = { ...org, key: 'no-key-of-this-service' };
-  expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('the key in TOCSIN_API_KEY') });
+  expect(await tocsin('pull')).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('the API key in TOCSIN_API_KEY'),
+  });
   org = { ...org, key: 'no-key-that-a-request-can-carry-✓' };
   expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('plain ASCII') });
 });

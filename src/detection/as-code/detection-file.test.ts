@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { readFields } from './detection-fields-file.ts';
+import { parseFields } from './file-fields.ts';
 import { readDetectionFile, writeDetectionFile } from './detection-file.ts';
-import { fileNameFor } from './folder.ts';
+import { chooseFileName } from './folder.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tocsin-as-code-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -60,7 +60,7 @@ test('any detection is the same again after it went through a file', () => {
         { requiredKeys: ['name', 'detectionCategory', 'systemPrompt', 'detectionQuery'] },
       ),
       (raw) => {
-        const fields = readFields(raw);
+        const fields = parseFields(raw);
         const { text: written } = writeDetectionFile(fields);
         expect(read(written).fields).toEqual(fields);
         // Writing what a file says already changes not a byte.
@@ -88,15 +88,15 @@ test('a prompt may stand in an .md of the same folder, and nowhere else', () => 
   expect([written.includes('systemPrompt:'), prompt]).toEqual([false, 'new\n\n']);
   for (const bad of ['../p.md', '/etc/passwd', 'sub/p.md', '..', 'p.txt'])
     expect(() => read(`${base}systemPromptFile: ${bad}\n`), bad).toThrow('systemPromptFile');
-  expect(() => read(`${least}systemPromptFile: p.md\n`)).toThrow('give one of them');
+  expect(() => read(`${least}systemPromptFile: p.md\n`)).toThrow('Specify one of them');
 });
 
 test.each([
-  ['an unknown field', `${least}detectionCadance: hourly\n`, 'detectionCadance: is no field'],
+  ['an unknown field', `${least}detectionCadance: hourly\n`, 'detectionCadance: is not a field'],
   ['a missing field', 'name: A\n', 'detectionQuery'],
   ['a field twice', `${least}name: B\n`, 'unique'],
   ['a wrong value', `${least}detectionCadence: often\n`, 'detectionCadence'],
-  ['no mapping', '- a\n', 'is no mapping'],
+  ['no mapping', '- a\n', 'must be a mapping'],
   ['broken YAML', 'name: [\n', 'a.yaml'],
   ['an alias bomb', `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b]\n`, 'alias'],
 ])('%s is told with the name of the file', (_name, given, message) => {
@@ -107,7 +107,7 @@ test.each([
 test('file names are plain words and never taken twice', () => {
   const taken = new Set<string>();
   const names = ['Root logs in!', 'root LOGS in', '../../etc', '日本', 'Ünïcode'].map((name) => {
-    const made = fileNameFor(name, taken);
+    const made = chooseFileName(name, taken);
     taken.add(made);
     return made;
   });
@@ -133,7 +133,7 @@ test('every problem is told with the line and the field where it stands', () => 
     ['a.yaml:14', 'tests.1.expect'],
   ]);
   const twice = `${least}tests:\n${'  - name: x\n    events: []\n    expect: []\n'.repeat(2)}`;
-  expect(() => read(twice)).toThrow('a.yaml:5: tests: every test has a name of its own');
+  expect(() => read(twice)).toThrow('a.yaml:5: tests: test names must be unique');
   expect(() => read('name: A\nb: {c: 1\n')).toThrow(/^a\.yaml:[23]: /);
 });
 

@@ -1,71 +1,88 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
 import { Document, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar, visit, type YAMLMap } from 'yaml';
-import { BadFields, BadFile, fieldNames, readFields, type FieldProblem, type Fields } from './detection-fields-file.ts';
+import {
+  InvalidFieldsError,
+  DetectionFileError,
+  fieldNames,
+  parseFields,
+  type FieldProblem,
+  type FileFields,
+} from './file-fields.ts';
 
-/** A file of a folder as it was read. `promptFile`: the `.md` beside it that holds the prompt. `refuse` words a problem with it. */
+/** A parsed detection file. `promptFile` is the `.md` file beside it that contains the prompt. `toError` turns problems into an error with file and line numbers. */
 export type DetectionFile = {
   name: string;
   text: string;
-  fields: Fields;
+  fields: FileFields;
   promptFile: string | undefined;
-  refuse: (problems: FieldProblem[]) => BadFile;
+  toError: (problems: FieldProblem[]) => DetectionFileError;
 };
 
 const bytesMax = 1024 * 1024;
 const promptKey = 'systemPromptFile';
 
-/** Reads one detection. Throws a BadFile with a line for each problem: file, line of the file, field. */
+/** Reads one detection file. Throws a DetectionFileError with a line for each problem: file, line number, field. */
 export function readDetectionFile(folder: string, name: string): DetectionFile {
   const lines = new LineCounter();
   let document: Document | undefined;
-  const refuse = (problems: FieldProblem[], cause?: unknown): BadFile => {
-    const told = problems.map(({ path, message }) => {
-      const line = document && lineOf(document, lines, path);
+  const toError = (problems: FieldProblem[], cause?: unknown): DetectionFileError => {
+    const descriptions = problems.map(({ path, message }) => {
+      const line = document && findLine(document, lines, path);
       return [`${name}${line === undefined ? '' : `:${line}`}`, path.map(String).join('.'), message];
     });
-    return new BadFile(told.map((parts) => parts.filter((part) => part !== '').join(': ')).join('\n'), { cause });
+    return new DetectionFileError(
+      descriptions.map((parts) => parts.filter((part) => part !== '').join(': ')).join('\n'),
+      { cause },
+    );
   };
   try {
     const text = readText(folder, name);
     document = parseDocument(text, { uniqueKeys: true, lineCounter: lines, prettyErrors: false });
     const [problem] = [...document.errors, ...document.warnings];
-    if (problem) throw new BadFile(`${name}:${lines.linePos(problem.pos[0]).line}: ${problem.message}`);
+    if (problem) throw new DetectionFileError(`${name}:${lines.linePos(problem.pos[0]).line}: ${problem.message}`);
     const raw = document.toJS({ maxAliasCount: 20 }) as unknown;
-    const promptFile = promptFileOf(raw);
-    return { name, text, fields: readFields(withPrompt(raw, folder, promptFile)), promptFile, refuse };
+    const promptFile = findPromptFile(raw);
+    return { name, text, fields: parseFields(withPrompt(raw, folder, promptFile)), promptFile, toError };
   } catch (error) {
-    if (error instanceof BadFile) throw error;
-    throw refuse(error instanceof BadFields ? error.problems : [{ path: [], message: messageOf(error) }], error);
+    if (error instanceof DetectionFileError) throw error;
+    throw toError(
+      error instanceof InvalidFieldsError ? error.problems : [{ path: [], message: messageOf(error) }],
+      error,
+    );
   }
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Where a field stands, or the nearest thing around it that does. */
-function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | undefined {
+/** Returns the line number of a field, or of the closest parent that is in the document. */
+function findLine(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | undefined {
   for (let depth = path.length; depth > 0; depth -= 1) {
     const parent = document.getIn(path.slice(0, depth - 1), true);
-    const last = path[depth - 1];
-    const pair = isMap(parent) ? pairOf(parent, last) : undefined;
+    const key = path[depth - 1];
+    const pair = isMap(parent) ? findPair(parent, key) : undefined;
     const node = pair?.key ?? document.getIn(path.slice(0, depth), true);
-    const at = (node as { range?: [number, number, number] | null } | undefined)?.range?.[0];
-    if (at !== undefined) return lines.linePos(at).line;
+    const offset = (node as { range?: [number, number, number] | null } | undefined)?.range?.[0];
+    if (offset !== undefined) return lines.linePos(offset).line;
   }
   return undefined;
 }
 
-const pairOf = (map: YAMLMap, key: PropertyKey | undefined) =>
-  map.items.find(({ key: own }) => isScalar(own) && own.value === key);
+const findPair = (map: YAMLMap, key: PropertyKey | undefined) =>
+  map.items.find((pair) => isScalar(pair.key) && pair.key.value === key);
 
-function promptFileOf(raw: unknown): string | undefined {
+function findPromptFile(raw: unknown): string | undefined {
   if (raw === null || typeof raw !== 'object' || !(promptKey in raw)) return undefined;
   const name = raw[promptKey];
-  // A folder may come from a stranger's pull request: nothing outside of it is read.
+  // A folder may come from an untrusted pull request, so no file outside of it is read.
   if (typeof name !== 'string' || !/^[^/\\\0]+\.md$/.test(name) || basename(name) !== name)
-    throw new BadFields([{ path: [promptKey], message: 'must be the name of an .md file in the same folder' }]);
+    throw new InvalidFieldsError([
+      { path: [promptKey], message: 'must be the name of an .md file in the same folder' },
+    ]);
   if ('systemPrompt' in raw)
-    throw new BadFields([{ path: [promptKey], message: 'stands beside systemPrompt; give one of them' }]);
+    throw new InvalidFieldsError([
+      { path: [promptKey], message: 'cannot be combined with systemPrompt. Specify one of them.' },
+    ]);
   return name;
 }
 
@@ -75,34 +92,37 @@ function withPrompt(raw: unknown, folder: string, promptFile: string | undefined
   try {
     return { ...rest, systemPrompt: readText(folder, promptFile).replace(/\n$/, '') };
   } catch (error) {
-    throw new BadFields([{ path: [promptKey], message: messageOf(error) }]);
+    throw new InvalidFieldsError([{ path: [promptKey], message: messageOf(error) }]);
   }
 }
 
 function readText(folder: string, name: string): string {
   const path = join(folder, name);
   if (!statSync(path, { throwIfNoEntry: false })) throw new Error(`${name} does not exist`);
-  // A link must not lead out of the folder, and reading what is no file may never end.
+  // A link must not lead out of the folder, and reading a device or pipe might never end.
   if (!realpathSync(path).startsWith(realpathSync(folder) + sep) || !statSync(path).isFile())
-    throw new Error(`${name} is no file of this folder`);
+    throw new Error(`${name} is not a file in this folder`);
   const bytes = readFileSync(path);
   if (bytes.length > bytesMax) throw new Error(`${name} is larger than ${bytesMax} bytes`);
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }
 
-/** The texts of a file that says `fields`; comments and order of the old one stay. `prompt` is that of the `.md`, if it has one. */
+/**
+ * Returns the text of a detection file with these fields. Comments and field order of the old text are kept. `prompt` is the
+ * text of the `.md` file, if the detection has one.
+ */
 export function writeDetectionFile(
-  fields: Fields,
+  fields: FileFields,
   old?: Pick<DetectionFile, 'text' | 'promptFile'>,
 ): { text: string; prompt: string | undefined } {
   const document = old ? parseDocument(old.text) : new Document({});
   const { systemPrompt, ...rest } = fields;
-  const own: Fields = old?.promptFile === undefined ? fields : { ...rest, [promptKey]: old.promptFile };
+  const content: FileFields = old?.promptFile === undefined ? fields : { ...rest, [promptKey]: old.promptFile };
   if (!isMap(document.contents)) document.contents = document.createNode({}) as never;
   for (const name of [...fieldNames, promptKey]) {
-    if (own[name] === undefined) document.delete(name);
-    else if (JSON.stringify(valueAt(document, name)) !== JSON.stringify(own[name]))
-      document.set(name, nodeOf(document, name, own[name]));
+    if (content[name] === undefined) document.delete(name);
+    else if (JSON.stringify(valueAt(document, name)) !== JSON.stringify(content[name]))
+      document.set(name, nodeOf(document, name, content[name]));
   }
   return {
     text: document.toString({ lineWidth: 0, blockQuote: 'literal' }),
@@ -125,12 +145,12 @@ function nodeOf(document: Document, name: string, value: unknown): unknown {
   return scalar;
 }
 
-/** Test cases with an event a line, as logs have them. */
+/** Formats test cases with one event per line. */
 function testsNode(document: Document, value: unknown): unknown {
   const node = document.createNode(value, { aliasDuplicateObjects: false });
   visit(node, {
     Map: (_key, map, path) => {
-      // The maps of a list below a test case are its events.
+      // Mappings inside a list below a test case are its events.
       if (path.length > 1 && isSeq(path.at(-1))) map.flow = true;
     },
     Scalar: (_key, scalar) => {

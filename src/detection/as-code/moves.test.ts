@@ -14,12 +14,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { applySteps } from './apply-plan.ts';
-import { serviceAt } from './service-client.ts';
-import { hashOfFields } from './detection-fields-file.ts';
-import { lockName, readFolder, readLock } from './folder.ts';
-import { followRenames, planOf, type Step } from './plan.ts';
-import { pullInto } from './pull-detections.ts';
+import { applyFolderPlan } from './apply-plan.ts';
+import { createServiceClient } from './service-client.ts';
+import { lockFileName, readFolder, readLock } from './folder.ts';
+import { applyFileRenames, createFolderPlan, type PlanStep } from './plan.ts';
+import { pullDetections } from './pull-detections.ts';
 
 const { app, newOrg } = await startApp();
 const url = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -33,26 +32,30 @@ beforeEach(async () => {
   folder = mkdtempSync(join(root, 'a-'));
 });
 
-const service = (at = url) =>
-  serviceAt({ url: at, key: org.key, validate: false }, (one, other) => hashOfFields(one) === hashOfFields(other));
+const service = (at = url) => createServiceClient({ url: at, key: org.key, validate: false });
 async function plan(options = { prune: false, force: false }) {
   const known = await service().list();
   const files = new Map([...readFolder(folder)].map(([name, { fields }]) => [name, fields]));
-  const lock = followRenames(files, known, readLock(folder));
-  return { steps: planOf(files, known, lock, options), lock };
+  const lock = applyFileRenames(files, known, readLock(folder));
+  return { steps: createFolderPlan(files, known, lock, options), lock };
 }
 async function apply(options = { prune: true, force: false }) {
   const { steps, lock } = await plan(options);
-  const { failed } = await applySteps(folder, service(), lock, steps);
+  const { failed } = await applyFolderPlan(folder, service(), lock, steps);
   return { kinds: kindsOf(steps), failed };
 }
 async function pull(force = false) {
   const known = await service().list();
   const files = readFolder(folder);
   const fields = new Map([...files].map(([name, file]) => [name, file.fields]));
-  return pullInto(folder, { files, lock: followRenames(fields, known, readLock(folder)), known, force });
+  return pullDetections(folder, {
+    files,
+    lock: applyFileRenames(fields, known, readLock(folder)),
+    detections: known,
+    force,
+  });
 }
-const kindsOf = (steps: Step[]): string[] => steps.map(({ kind, file }) => `${kind} ${file}`);
+const kindsOf = (steps: PlanStep[]): string[] => steps.map(({ kind, file }) => `${kind} ${file}`);
 const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
 const text = (name: string, more = ''): string =>
   `name: ${name}\ndetectionCategory: custom\ndetectionQuery: q\n${more === '' ? 'systemPrompt: p\n' : more}`;
@@ -89,7 +92,7 @@ test('two files never become one detection', async () => {
   expect((await apply()).kinds).toEqual(['create a.yaml', 'same b.yaml']);
   expect(new Set(Object.values(readLock(folder)).map(({ id }) => id)).size).toBe(2);
   // The lock is lost: each finds its own again, and neither is made twice.
-  rmSync(join(folder, lockName));
+  rmSync(join(folder, lockFileName));
   expect((await apply()).kinds).toEqual(['same a.yaml', 'same b.yaml']);
   expect(await list()).toHaveLength(2);
 });
@@ -97,10 +100,10 @@ test('two files never become one detection', async () => {
 test('what was edited in a folder that lost its lock is kept by pull, and no second file is made', async () => {
   write('a.yaml', text('One'));
   await apply();
-  rmSync(join(folder, lockName));
+  rmSync(join(folder, lockFileName));
   write('a.yaml', text('One', 'systemPrompt: mine\n'));
   expect((await pull()).kept).toMatchObject([{ file: 'a.yaml' }]);
-  expect(readdirSync(folder).toSorted()).toEqual(['a.yaml', lockName]);
+  expect(readdirSync(folder).toSorted()).toEqual(['a.yaml', lockFileName]);
   expect((await pull(true)).written).toEqual(['a.yaml']);
   expect(readFileSync(join(folder, 'a.yaml'), 'utf8')).toContain('systemPrompt: p');
 });
@@ -136,7 +139,7 @@ test('what changed between plan and write is not deleted', async () => {
   const { steps, lock } = await plan({ prune: true, force: false });
   const [theirs] = await list();
   await org.call('PUT', `/api/detections/${theirs!.id}`, { description: 'theirs' });
-  const { failed } = await applySteps(folder, service(), lock, steps);
+  const { failed } = await applyFolderPlan(folder, service(), lock, steps);
   expect(failed).toMatchObject([{ reason: expect.stringContaining('plan again') }]);
   expect(await list()).toHaveLength(1);
 });
@@ -154,20 +157,20 @@ test('nothing outside of the folder is read or written, and what is no file is t
   write('d.yaml', text('Two', 'systemPromptFile: none.md\n'));
   expect(() => readFolder(folder)).toThrow(
     [
-      'b.yaml:4: systemPromptFile: out.md is no file of this folder',
-      'c.yaml: c.yaml is no file of this folder',
+      'b.yaml:4: systemPromptFile: out.md is not a file in this folder',
+      'c.yaml: c.yaml is not a file in this folder',
       'd.yaml:4: systemPromptFile: none.md does not exist',
     ].join('\n'),
   );
   const entry = { id: 'x', file: 'h', service: 'h' };
   for (const files of [{ '../out.yaml': entry }, { 'a.yaml': entry, 'b.yaml': entry }]) {
-    write(lockName, JSON.stringify({ version: 1, detections: files }));
+    write(lockFileName, JSON.stringify({ version: 1, detections: files }));
     expect(() => readLock(folder)).toThrow('is damaged');
   }
-  rmSync(join(folder, lockName));
+  rmSync(join(folder, lockFileName));
   for (const name of ['b.yaml', 'd.yaml']) rmSync(join(folder, name));
   rmSync(join(folder, 'c.yaml'), { recursive: true });
-  symlinkSync(join(root, 'secret.md'), join(folder, `.${lockName}.new`));
+  symlinkSync(join(root, 'secret.md'), join(folder, `.${lockFileName}.new`));
   await apply();
   expect(readFileSync(join(root, 'secret.md'), 'utf8')).toBe('a secret');
 });

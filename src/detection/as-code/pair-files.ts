@@ -1,33 +1,33 @@
-import { hashOfFields, type Fields } from './detection-fields-file.ts';
+import { hashFields, type FileFields } from './file-fields.ts';
 
-type Marks = { hash: string; name: unknown };
+type PairingKeys = { hash: string; name: unknown };
 
 /**
- * Finds each file the one thing that it must be: first what says the same, then what alone has its name, where no other file has that
- * name. Nothing is given to two files.
+ * Pairs files with candidates one to one. A file is paired with the candidate of equal content. Otherwise it is paired by the
+ * name of its detection, if exactly one unpaired file and one unpaired candidate have that name.
  */
 export function pairFiles<T>(
-  files: readonly (readonly [string, Fields])[],
-  things: readonly T[],
-  marksOf: (thing: T) => Marks,
+  files: readonly (readonly [string, FileFields])[],
+  candidates: readonly T[],
+  toKeys: (candidate: T) => PairingKeys,
 ): Map<string, T> {
   const pairs = new Map<string, T>();
-  const free = new Map(things.map((thing) => [thing, marksOf(thing)]));
+  const unpaired = new Map(candidates.map((candidate) => [candidate, toKeys(candidate)]));
   for (const [file, fields] of files) {
-    const hash = hashOfFields(fields);
-    const found = [...free].find(([, marks]) => marks.hash === hash)?.[0];
-    if (found !== undefined) give(file, found);
+    const hash = hashFields(fields);
+    const sameContent = [...unpaired].find(([, keys]) => keys.hash === hash);
+    if (sameContent) pair(file, sameContent[0]);
   }
-  const left = files.filter(([file]) => !pairs.has(file));
-  for (const [file, { name }] of left) {
-    const named = [...free].filter(([, marks]) => marks.name === name);
-    const isAlone = left.filter(([, fields]) => fields['name'] === name).length === 1;
-    if (isAlone && named.length === 1) give(file, named[0]![0]);
+  const unpairedFiles = files.filter(([file]) => !pairs.has(file));
+  for (const [file, { name }] of unpairedFiles) {
+    const sameName = [...unpaired].filter(([, keys]) => keys.name === name);
+    const isOnlyFile = unpairedFiles.filter(([, fields]) => fields['name'] === name).length === 1;
+    if (isOnlyFile && sameName.length === 1) pair(file, sameName[0]![0]);
   }
   return pairs;
 
-  function give(file: string, thing: T): void {
-    pairs.set(file, thing);
-    free.delete(thing);
+  function pair(file: string, candidate: T): void {
+    pairs.set(file, candidate);
+    unpaired.delete(candidate);
   }
 }

@@ -1,23 +1,27 @@
-import { changesOf, hashOfFields, stuckFields, type FieldChange, type Fields } from './detection-fields-file.ts';
+import { diffFields, hashFields, findUnresettableFields, type FieldChange, type FileFields } from './file-fields.ts';
 import type { Lock } from './folder.ts';
 import { pairFiles } from './pair-files.ts';
 
-/** A detection of the service: its id and its fields. */
-export type Known = { id: string; fields: Fields };
+/** A detection as the service has it. */
+export type ServiceDetection = { id: string; fields: FileFields };
 
-export type Step =
-  | { kind: 'create'; file: string; fields: Fields }
-  | { kind: 'update'; file: string; id: string; fields: Fields; known: Fields; changes: FieldChange[] }
-  | { kind: 'same'; file: string; id: string; fields: Fields; known: Fields }
-  | { kind: 'delete'; file: string; id: string; known: Fields }
+export type PlanStep =
+  | { kind: 'create'; file: string; fields: FileFields }
+  | { kind: 'update'; file: string; id: string; fields: FileFields; known: FileFields; changes: FieldChange[] }
+  | { kind: 'same'; file: string; id: string; fields: FileFields; known: FileFields }
+  | { kind: 'delete'; file: string; id: string; known: FileFields }
   | { kind: 'forget' | 'orphan'; file: string }
   | { kind: 'conflict'; file: string; reason: string; changes: FieldChange[] };
 
-export type Options = { prune: boolean; force: boolean };
+export type PlanOptions = { prune: boolean; force: boolean };
 
-/** The lock under the names that files have now: one that got another name is known by what it says, or by the detection's name. */
-export function followRenames(files: ReadonlyMap<string, Fields>, known: readonly Known[], lock: Lock): Lock {
-  const nameById = new Map(known.map(({ id, fields }) => [id, fields['name']]));
+/** Returns the lock with the current file names. A renamed file is recognized by its content or by the name of its detection. */
+export function applyFileRenames(
+  files: ReadonlyMap<string, FileFields>,
+  detections: readonly ServiceDetection[],
+  lock: Lock,
+): Lock {
+  const nameById = new Map(detections.map(({ id, fields }) => [id, fields['name']]));
   const renamed = pairFiles(
     [...files].filter(([file]) => lock[file] === undefined),
     Object.entries(lock).filter(([file]) => !files.has(file)),
@@ -32,86 +36,96 @@ export function followRenames(files: ReadonlyMap<string, Fields>, known: readonl
 }
 
 /**
- * What would bring the service to what the folder says. Without `force` nothing is overwritten that changed there since the last pull or
- * apply: that is a conflict. What the folder lost is deleted only with `prune`; what it never had is left alone.
+ * Returns the steps that bring the service to the state of the folder. A detection that changed in the service since the last
+ * pull or apply is a conflict unless `force` is set. A detection whose file was removed is deleted only with `prune`.
+ * Detections that never had a file are left alone.
  */
-export function planOf(
-  files: ReadonlyMap<string, Fields>,
-  known: readonly Known[],
+export function createFolderPlan(
+  files: ReadonlyMap<string, FileFields>,
+  detections: readonly ServiceDetection[],
   lock: Lock,
-  options: Options,
-): Step[] {
-  const byId = new Map(known.map((one) => [one.id, one]));
+  options: PlanOptions,
+): PlanStep[] {
+  const byId = new Map(detections.map((detection) => [detection.id, detection]));
   const locked = new Set(Object.values(lock).map(({ id }) => id));
   const twins = pairFiles(
     [...files].filter(([file]) => lock[file] === undefined),
-    known.filter(({ id }) => !locked.has(id)),
-    ({ fields }) => ({ hash: hashOfFields(fields), name: fields['name'] }),
+    detections.filter(({ id }) => !locked.has(id)),
+    ({ fields }) => ({ hash: hashFields(fields), name: fields['name'] }),
   );
   const paired = new Set([...locked, ...[...twins.values()].map(({ id }) => id)]);
-  const isNamed = (name: unknown): boolean =>
-    known.some(({ id, fields }) => !paired.has(id) && fields['name'] === name);
-  const steps = [...files].map(([file, fields]): Step => {
+  const hasUnpairedName = (name: unknown): boolean =>
+    detections.some(({ id, fields }) => !paired.has(id) && fields['name'] === name);
+  const steps = [...files].map(([file, fields]): PlanStep => {
     const entry = lock[file];
-    const there = entry ? byId.get(entry.id) : undefined;
-    if (entry && !there) return options.force ? { kind: 'create', file, fields } : gone(file);
-    if (entry && there) {
-      const isTouched = hashOfFields(there.fields) !== entry.service;
-      const isChanged = hashOfFields(fields) !== entry.file;
-      return stepFor(file, fields, there, { isTouched, isChanged, force: options.force });
+    const detection = entry ? byId.get(entry.id) : undefined;
+    if (entry && !detection) return options.force ? { kind: 'create', file, fields } : toDeletedConflict(file);
+    if (entry && detection) {
+      const isServiceChanged = hashFields(detection.fields) !== entry.service;
+      const isFileChanged = hashFields(fields) !== entry.file;
+      return planFile(file, fields, detection, { isServiceChanged, isFileChanged, force: options.force });
     }
     const twin = twins.get(file);
-    if (!twin) return !options.force && isNamed(fields['name']) ? unclear(file) : { kind: 'create', file, fields };
-    return stepFor(file, fields, twin, { isTouched: true, isChanged: true, force: options.force });
+    if (!twin)
+      return !options.force && hasUnpairedName(fields['name'])
+        ? toAmbiguousConflict(file)
+        : { kind: 'create', file, fields };
+    return planFile(file, fields, twin, { isServiceChanged: true, isFileChanged: true, force: options.force });
   });
-  const lost = Object.entries(lock).filter(([file]) => !files.has(file));
-  return [...steps, ...lost.map(([file, entry]) => lostStep(file, entry, byId.get(entry.id), options))];
+  const removed = Object.entries(lock).filter(([file]) => !files.has(file));
+  return [...steps, ...removed.map(([file, entry]) => planRemovedFile(file, entry, byId.get(entry.id), options))];
 }
 
-function stepFor(
+function planFile(
   file: string,
-  fields: Fields,
-  { id, fields: known }: Known,
-  { isTouched, isChanged, force }: { isTouched: boolean; isChanged: boolean; force: boolean },
-): Step {
-  const changes = changesOf(known, fields);
-  if (changes.length === 0 || (!isTouched && !isChanged)) return { kind: 'same', file, id, fields, known };
-  if (isTouched && !force)
+  fields: FileFields,
+  { id, fields: known }: ServiceDetection,
+  { isServiceChanged, isFileChanged, force }: { isServiceChanged: boolean; isFileChanged: boolean; force: boolean },
+): PlanStep {
+  const changes = diffFields(known, fields);
+  if (changes.length === 0 || (!isServiceChanged && !isFileChanged)) return { kind: 'same', file, id, fields, known };
+  if (isServiceChanged && !force)
     return { kind: 'conflict', file, changes, reason: 'changed in the service since the last pull or apply' };
-  const stuck = stuckFields(changes);
-  if (stuck.length > 0)
+  const unresettable = findUnresettableFields(changes);
+  if (unresettable.length > 0)
     return {
       kind: 'conflict',
       file,
       changes,
-      reason: `${stuck.join(', ')} cannot be taken away once set; give a value`,
+      reason: `${unresettable.join(', ')} cannot be removed once set. Specify a value.`,
     };
   return { kind: 'update', file, id, fields, known, changes };
 }
 
-const gone = (file: string): Step => ({
+const toDeletedConflict = (file: string): PlanStep => ({
   kind: 'conflict',
   file,
   changes: [],
-  reason: 'deleted in the service; remove the file, or create it anew with --force',
+  reason: 'deleted in the service. Remove the file, or use --force to create the detection again.',
 });
 
-const unclear = (file: string): Step => ({
+const toAmbiguousConflict = (file: string): PlanStep => ({
   kind: 'conflict',
   file,
   changes: [],
-  reason: 'several files or several detections of the service have its name; pull first, or create it with --force',
+  reason:
+    'several files or several detections in the service have this name. Pull first, or use --force to create the detection.',
 });
 
-function lostStep(
+function planRemovedFile(
   file: string,
   entry: { id: string; service: string },
-  there: Known | undefined,
-  { prune, force }: Options,
-): Step {
-  if (!there) return { kind: 'forget', file };
+  detection: ServiceDetection | undefined,
+  { prune, force }: PlanOptions,
+): PlanStep {
+  if (!detection) return { kind: 'forget', file };
   if (!prune) return { kind: 'orphan', file };
-  if (hashOfFields(there.fields) !== entry.service && !force)
-    return { kind: 'conflict', file, changes: [], reason: 'its file is gone, but it changed in the service meanwhile' };
-  return { kind: 'delete', file, id: entry.id, known: there.fields };
+  if (hashFields(detection.fields) !== entry.service && !force)
+    return {
+      kind: 'conflict',
+      file,
+      changes: [],
+      reason: 'its file was removed, but the detection changed in the service',
+    };
+  return { kind: 'delete', file, id: entry.id, known: detection.fields };
 }

@@ -1,99 +1,111 @@
-import { changesOf, hashOfFields, type FieldChange } from './detection-fields-file.ts';
+import { diffFields, hashFields, type FieldChange } from './file-fields.ts';
 import { writeDetectionFile, type DetectionFile } from './detection-file.ts';
-import { fileNameFor, removeFile, writeLock, writeWhole, type Lock } from './folder.ts';
+import { chooseFileName, removeFile, writeLock, writeFileAtomically, type Lock } from './folder.ts';
 import { pairFiles } from './pair-files.ts';
-import type { Known } from './plan.ts';
+import type { ServiceDetection } from './plan.ts';
 
-export type Pulled = {
+export type FolderPullResult = {
   written: string[];
   removed: string[];
-  /** Changed on both sides: the file stays as it is. */
+  /** Files that changed on both sides and were left as they are. */
   kept: { file: string; changes: FieldChange[] }[];
 };
 
-type Files = ReadonlyMap<string, DetectionFile>;
+type FilesByName = ReadonlyMap<string, DetectionFile>;
+
+export type PullInput = {
+  files: FilesByName;
+  lock: Lock;
+  detections: readonly ServiceDetection[];
+  force: boolean;
+};
 
 /**
- * Brings a folder to what the service holds. A file keeps its name, its comments and, where it has one, its `.md`. What changed here alone
- * stays, what changed on both sides too, unless `force`. A file whose detection is gone goes if nobody changed it.
+ * Updates a folder to the detections of the service. A file keeps its name, its comments and its `.md` file, if it has one.
+ * Without `force`, files that changed are left alone, whether or not the service changed too. The file of a deleted detection
+ * is removed if it has not changed.
  */
-export function pullInto(
+export function pullDetections(
   folder: string,
-  given: { files: Files; lock: Lock; known: readonly Known[]; force: boolean },
-): Pulled {
-  const { files, known, force } = given;
-  const lock: Lock = { ...given.lock };
-  const pulled: Pulled = { written: [], removed: [], kept: [] };
-  const taken = new Set([...files.keys(), ...Object.keys(lock)]);
+  { files, lock: oldLock, detections, force }: PullInput,
+): FolderPullResult {
+  const lock: Lock = { ...oldLock };
+  const result: FolderPullResult = { written: [], removed: [], kept: [] };
+  const usedNames = new Set([...files.keys(), ...Object.keys(lock)]);
   const fileById = new Map(Object.entries(lock).map(([file, { id }]) => [id, file]));
-  for (const [name, { id }] of twinsOf(files, lock, known)) fileById.set(id, name);
-  for (const one of known.toReversed()) {
-    const name = fileById.get(one.id) ?? fileNameFor(String(one.fields['name']), taken);
-    taken.add(name);
-    pullOne(folder, { name, one, files, lock, force }, pulled);
+  for (const [name, { id }] of pairUnlockedFiles(files, lock, detections)) fileById.set(id, name);
+  for (const detection of detections.toReversed()) {
+    const name = fileById.get(detection.id) ?? chooseFileName(String(detection.fields['name']), usedNames);
+    usedNames.add(name);
+    pullDetection(folder, { name, detection, files, lock, force }, result);
   }
-  dropGone(folder, { files, lock, known, force }, pulled);
+  removeDeleted(folder, { files, lock, detections, force }, result);
   writeLock(folder, lock);
-  return pulled;
+  return result;
 }
 
-/** The detections of files that are in no lock: they were made by hand, or their lock was lost. */
-function twinsOf(files: Files, lock: Lock, known: readonly Known[]): Map<string, Known> {
+/** Pairs files that the lock does not contain with detections. Such files were written by hand, or their lock was lost. */
+function pairUnlockedFiles(
+  files: FilesByName,
+  lock: Lock,
+  detections: readonly ServiceDetection[],
+): Map<string, ServiceDetection> {
   const locked = new Set(Object.values(lock).map(({ id }) => id));
   return pairFiles(
     [...files].flatMap(([name, { fields }]) => (lock[name] === undefined ? [[name, fields] as const] : [])),
-    known.filter(({ id }) => !locked.has(id)),
-    ({ fields }) => ({ hash: hashOfFields(fields), name: fields['name'] }),
+    detections.filter(({ id }) => !locked.has(id)),
+    ({ fields }) => ({ hash: hashFields(fields), name: fields['name'] }),
   );
 }
 
-type One = { name: string; one: Known; files: Files; lock: Lock; force: boolean };
+type DetectionPull = { name: string; detection: ServiceDetection; files: FilesByName; lock: Lock; force: boolean };
 
-function pullOne(folder: string, { name, one, files, lock, force }: One, pulled: Pulled): void {
+function pullDetection(
+  folder: string,
+  { name, detection, files, lock, force }: DetectionPull,
+  result: FolderPullResult,
+): void {
   const file = files.get(name);
   const entry = lock[name];
-  const changes = file ? changesOf(file.fields, one.fields) : [];
-  const service = hashOfFields(one.fields);
+  const changes = file ? diffFields(file.fields, detection.fields) : [];
+  const serviceHash = hashFields(detection.fields);
   if (file && changes.length > 0 && !force) {
-    if (entry && service === entry.service) return;
-    if (!entry || hashOfFields(file.fields) !== entry.file) {
-      pulled.kept.push({ file: name, changes });
+    if (entry && serviceHash === entry.service) return;
+    if (!entry || hashFields(file.fields) !== entry.file) {
+      result.kept.push({ file: name, changes });
       return;
     }
   }
   if (!file || changes.length > 0) {
-    // A prompt that other detections have too stays theirs.
-    const leavesPrompt = file && isShared(files, file) && changes.some(({ field }) => field === 'systemPrompt');
+    // A prompt file that several detections share must not change for all of them.
+    const isDetached = file && isShared(files, file) && changes.some(({ field }) => field === 'systemPrompt');
     const { text, prompt } = writeDetectionFile(
-      one.fields,
-      leavesPrompt ? { text: file.text, promptFile: undefined } : file,
+      detection.fields,
+      isDetached ? { text: file.text, promptFile: undefined } : file,
     );
-    writeWhole(folder, name, text);
-    if (prompt !== undefined && file?.promptFile !== undefined) writeWhole(folder, file.promptFile, prompt);
-    pulled.written.push(name);
+    writeFileAtomically(folder, name, text);
+    if (prompt !== undefined && file?.promptFile !== undefined) writeFileAtomically(folder, file.promptFile, prompt);
+    result.written.push(name);
   }
-  lock[name] = { id: one.id, file: service, service };
+  lock[name] = { id: detection.id, file: serviceHash, service: serviceHash };
 }
 
-const isShared = (files: Files, { promptFile }: DetectionFile): boolean =>
+const isShared = (files: FilesByName, { promptFile }: DetectionFile): boolean =>
   [...files.values()].filter((file) => file.promptFile === promptFile).length > 1;
 
-function dropGone(
-  folder: string,
-  { files, lock, known, force }: { files: Files; lock: Lock; known: readonly Known[]; force: boolean },
-  pulled: Pulled,
-): void {
-  const ids = new Set(known.map(({ id }) => id));
+/** Removes the files and lock entries of detections that no longer exist in the service. */
+function removeDeleted(folder: string, { files, lock, detections, force }: PullInput, result: FolderPullResult): void {
+  const ids = new Set(detections.map(({ id }) => id));
   for (const [name, entry] of Object.entries(lock)) {
     if (ids.has(entry.id)) continue;
     const file = files.get(name);
-    if (file && hashOfFields(file.fields) !== entry.file && !force) {
-      pulled.kept.push({ file: name, changes: [] });
+    if (file && hashFields(file.fields) !== entry.file && !force) {
+      result.kept.push({ file: name, changes: [] });
       continue;
     }
     if (file) {
       removeFile(folder, isShared(files, file) ? { ...file, promptFile: undefined } : file);
-      pulled.removed.push(name);
+      result.removed.push(name);
     }
     delete lock[name];
   }
