@@ -6,7 +6,7 @@ export type SampleEvent = { dataset: string; event: Record<string, unknown> };
  * `sample` is its proof: over `match` and `noMatch` together the query names exactly `entities`, over `noMatch` alone none. Where the
  * category looks at history, a row alone names nobody: of a baseline those with a count above 0 stand, of a sequence those that completed it.
  */
-export type BuiltinDetection = {
+export type BuiltInDetection = {
   id: string;
   name: string;
   description: string;

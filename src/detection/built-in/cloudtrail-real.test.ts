@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { dataDir } from '../../../test/support/data.ts';
 import type { SampleEvent } from './built-in-detection.ts';
-import type { ProofEngine } from './sample-engine.ts';
-import { openProofEngine } from './sample-engine.ts';
-import { builtinDetections, type BuiltinId } from './registry.ts';
+import type { SampleEngine } from './sample-engine.ts';
+import { openSampleEngine } from './sample-engine.ts';
+import { builtInDetections, type BuiltInId } from './registry.ts';
 
 const data = dataDir();
 
@@ -22,7 +22,7 @@ function recordedEvents(folder: string): SampleEvent[] {
 const arn = (end: string) => `arn:aws:iam::123837392027:${end}`;
 
 /** What the simulation did, read from the recording: detection, who, a column and the values that must stand in it as evidence. */
-const attack: [BuiltinId, entity: string, column: string, values: string[]][] = [
+const attack: [BuiltInId, entity: string, column: string, values: string[]][] = [
   ['aws-cloudtrail-disabled', arn('user/bert-jan'), 'action', ['DeleteTrail', 'PutEventSelectors', 'StopLogging']],
   ['aws-monitoring-removed', arn('user/bert-jan'), 'action', ['DeleteFlowLogs']],
   ['aws-log-bucket-expiry', arn('user/bert-jan'), 'days', ['1']],
@@ -54,29 +54,29 @@ const attack: [BuiltinId, entity: string, column: string, values: string[]][] = 
 ];
 
 describe.skipIf(data === undefined)('the recorded CloudTrail attack', () => {
-  let engine: ProofEngine;
+  let engine: SampleEngine;
   beforeAll(async () => {
-    engine = await openProofEngine(recordedEvents(join(String(data), 'logs/cloudtrail')));
+    engine = await openSampleEngine(recordedEvents(join(String(data), 'logs/cloudtrail')));
   });
   afterAll(() => engine.close());
 
   test.each(attack)('%s names %s by its rows', async (id, entity, column, values) => {
-    const detection = builtinDetections[id];
+    const detection = builtInDetections[id];
     const rows = (await engine.run(detection.query)).filter((row) => row[detection.entityField] === entity);
     expect([...new Set(rows.map((row) => String(row[column])))]).toEqual(expect.arrayContaining(values));
   });
 
   test('the credentials of an instance are seen outside it', async () => {
-    const rows = await engine.run(builtinDetections['aws-instance-role-elsewhere'].query);
+    const rows = await engine.run(builtInDetections['aws-instance-role-elsewhere'].query);
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatchObject({ addresses: 2, session: expect.stringContaining('/i-0dbc91f429e48eeed') });
   });
 
   test('what restored the account at the end is not reported', async () => {
-    const rows = await engine.run(builtinDetections['aws-cloudtrail-disabled'].query);
+    const rows = await engine.run(builtInDetections['aws-cloudtrail-disabled'].query);
     expect(rows.filter((row) => row['action'] === 'PutEventSelectors')).toHaveLength(1);
-    const shared = await engine.run(builtinDetections['aws-data-shared-outside'].query);
+    const shared = await engine.run(builtInDetections['aws-data-shared-outside'].query);
     expect(shared).toHaveLength(4);
-    expect(await engine.run(builtinDetections['aws-security-group-opened'].query)).toHaveLength(1);
+    expect(await engine.run(builtInDetections['aws-security-group-opened'].query)).toHaveLength(1);
   });
 });

@@ -1,9 +1,9 @@
-import type { CreateDetection } from '../detections/record/detection-input.ts';
+import type { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
-import type { BuiltinDetection, SampleEvent } from './built-in-detection.ts';
+import type { BuiltInDetection, SampleEvent } from './built-in-detection.ts';
 
 /** A shipped detection as a body for create. */
-export function bodyOf(shipped: BuiltinDetection): CreateDetection {
+export function toBuiltInBody(shipped: BuiltInDetection): CreateDetection {
   return {
     name: shipped.name,
     description: shipped.description,
@@ -20,7 +20,7 @@ export function bodyOf(shipped: BuiltinDetection): CreateDetection {
 }
 
 /** Its proof as test cases: what must match among what must not, and what must not alone. */
-export function testsOf({ dataset, alsoReads = [], sample }: BuiltinDetection): TestSet {
+export function toBuiltInTests({ dataset, alsoReads = [], sample }: BuiltInDetection): TestSet {
   const byDataset = (events: readonly SampleEvent[]) =>
     Object.fromEntries(
       [dataset, ...alsoReads].map((name) => [

@@ -2,21 +2,21 @@ import { readFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
-import type { BuiltinDetection } from './built-in-detection.ts';
-import type { ProofRow } from './sample-engine.ts';
-import { openProofEngine } from './sample-engine.ts';
-import { builtinDetections } from './registry.ts';
+import type { BuiltInDetection } from './built-in-detection.ts';
+import type { SampleRow } from './sample-engine.ts';
+import { openSampleEngine } from './sample-engine.ts';
+import { builtInDetections } from './registry.ts';
 
-const all: BuiltinDetection[] = Object.values(builtinDetections);
+const all: BuiltInDetection[] = Object.values(builtInDetections);
 
 /** The entities that a query names, as `BuiltinDetection` says. */
-function entitiesOf(detection: BuiltinDetection, rows: ProofRow[]): string[] {
+function entitiesOf(detection: BuiltInDetection, rows: SampleRow[]): string[] {
   const ofEntity = (name: string) => rows.filter((row) => row[detection.entityField] === name);
   const names = [...new Set(rows.map((row) => String(row[detection.entityField])))].toSorted();
   if (detection.category === 'baseline_anomaly')
     return names.filter((name) => Number(ofEntity(name)[0]?.['count']) > 0);
   if (detection.category !== 'sequence_pattern') return names;
-  const inOrder = (a: ProofRow, b: ProofRow) =>
+  const inOrder = (a: SampleRow, b: SampleRow) =>
     String(a['_time']).localeCompare(String(b['_time'])) || Number(a['step']) - Number(b['step']);
   return names.filter((name) => {
     const own = ofEntity(name).toSorted(inOrder);
@@ -25,8 +25,8 @@ function entitiesOf(detection: BuiltinDetection, rows: ProofRow[]): string[] {
   });
 }
 
-async function rowsOf(detection: BuiltinDetection, events: BuiltinDetection['sample']['match']): Promise<ProofRow[]> {
-  const engine = await openProofEngine(events);
+async function rowsOf(detection: BuiltInDetection, events: BuiltInDetection['sample']['match']): Promise<SampleRow[]> {
+  const engine = await openSampleEngine(events);
   const rows = await engine.run(detection.query);
   engine.close();
   return rows;
@@ -51,7 +51,7 @@ describe.each(all)('$id', (detection) => {
 });
 
 test('the registry key is the id, every category is served, and texts fit the contract', () => {
-  for (const [id, detection] of Object.entries<BuiltinDetection>(builtinDetections)) {
+  for (const [id, detection] of Object.entries<BuiltInDetection>(builtInDetections)) {
     expect(detection.id).toBe(id);
     expect(detection.name.length).toBeLessThanOrEqual(255);
     expect(detection.description.length).toBeLessThanOrEqual(1000);

@@ -23,10 +23,10 @@ import { passwordSpray } from './identity/password-spray.ts';
 import { recoveryInhibited } from './endpoint/recovery-inhibited.ts';
 import { signInNewCountry } from './identity/sign-in-new-country.ts';
 import { uploadToNewDomain } from './network/upload-to-new-domain.ts';
-import type { BuiltinDetection } from './built-in-detection.ts';
+import type { BuiltInDetection } from './built-in-detection.ts';
 
 /** Every detection that ships with the project, by id. A new one is one file and one line here. */
-export const builtinDetections = {
+export const builtInDetections = {
   'sign-in-new-country': signInNewCountry,
   'account-takeover': accountTakeover,
   'password-spray': passwordSpray,
@@ -52,6 +52,6 @@ export const builtinDetections = {
   'aws-outside-trust': awsOutsideTrust,
   'aws-secrets-harvested': awsSecretsHarvested,
   'aws-security-group-opened': awsSecurityGroupOpened,
-} satisfies Record<string, BuiltinDetection>;
+} satisfies Record<string, BuiltInDetection>;
 
-export type BuiltinId = keyof typeof builtinDetections;
+export type BuiltInId = keyof typeof builtInDetections;

@@ -6,12 +6,12 @@ import { DuckDBInstance } from '@duckdb/node-api';
 
 import type { SampleEvent } from './built-in-detection.ts';
 
-export type ProofRow = Record<string, unknown>;
+export type SampleRow = Record<string, unknown>;
 
 /** What a proof needs of the log store: the same column names and windows on event time, none of its processes and rules. */
-export type ProofEngine = {
+export type SampleEngine = {
   setWindow: (from: Date, to: Date) => Promise<void>;
-  run: (query: string) => Promise<ProofRow[]>;
+  run: (query: string) => Promise<SampleRow[]>;
   close: () => void;
 };
 
@@ -49,7 +49,7 @@ const SHAPES: Record<string, SampleEvent['event']> = {
 };
 
 /** Loads events into a DuckDB of this process. Times are kept as UTC; an empty window is the whole of it. */
-export async function openProofEngine(events: Iterable<SampleEvent>): Promise<ProofEngine> {
+export async function openSampleEngine(events: Iterable<SampleEvent>): Promise<SampleEngine> {
   const lines = new Map(Object.entries(SHAPES).map(([name, event]) => [name, [asLine({ dataset: name, event })]]));
   for (const event of events) lines.get(event.dataset)?.push(asLine(event));
   const folder = mkdtempSync(join(tmpdir(), 'tocsin-proof-'));
@@ -69,7 +69,7 @@ export async function openProofEngine(events: Iterable<SampleEvent>): Promise<Pr
     }
   };
   await setWindow(new Date('2001-01-01'), new Date('2100-01-01'));
-  const run = async (query: string): Promise<ProofRow[]> =>
-    (await db.runAndReadAll(query)).getRowObjectsJS().map((row) => plain(row) as ProofRow);
+  const run = async (query: string): Promise<SampleRow[]> =>
+    (await db.runAndReadAll(query)).getRowObjectsJS().map((row) => plain(row) as SampleRow);
   return { setWindow, run, close: () => db.closeSync() };
 }

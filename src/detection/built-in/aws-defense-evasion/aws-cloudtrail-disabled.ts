@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -30,7 +30,7 @@ WHERE principal IS NOT NULL
 `;
 
 /** Trails stopped, deleted or narrowed; the call that puts everything back is not one of them. */
-export const awsCloudtrailDisabled: BuiltinDetection = {
+export const awsCloudtrailDisabled: BuiltInDetection = {
   id: 'aws-cloudtrail-disabled',
   name: 'CloudTrail stopped, deleted or narrowed',
   description: 'Someone stopped or deleted a trail or an event data store, or changed it so that it records less.',

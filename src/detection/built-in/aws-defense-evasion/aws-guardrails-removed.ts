@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, roleArn, userArn } from '../samples.ts';
 
@@ -19,7 +19,7 @@ FROM calls
 WHERE principal IS NOT NULL
 `;
 
-export const awsGuardrailsRemoved: BuiltinDetection = {
+export const awsGuardrailsRemoved: BuiltInDetection = {
   id: 'aws-guardrails-removed',
   name: 'Account leaves its organization or loses its guardrails',
   description: 'An account tried to leave the AWS organization, or a service control policy was detached.',

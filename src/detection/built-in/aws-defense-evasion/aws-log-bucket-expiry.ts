@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -19,7 +19,7 @@ FROM calls
 WHERE principal IS NOT NULL AND days <= 7
 `;
 
-export const awsLogBucketExpiry: BuiltinDetection = {
+export const awsLogBucketExpiry: BuiltInDetection = {
   id: 'aws-log-bucket-expiry',
   name: 'Bucket set to delete its objects within a week',
   description: 'A lifecycle rule lets the objects of a bucket expire after seven days or less.',

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -24,7 +24,7 @@ FROM calls
 WHERE principal IS NOT NULL AND (action <> 'UpdateDetector' OR enabled = 'false')
 `;
 
-export const awsMonitoringRemoved: BuiltinDetection = {
+export const awsMonitoringRemoved: BuiltInDetection = {
   id: 'aws-monitoring-removed',
   name: 'Network logs or security monitoring removed',
   description:

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -45,7 +45,7 @@ const permission = (port: number, cidr: string) => ({
 const authorize = (user: string, request: Record<string, unknown>) =>
   cloudtrail('ec2:AuthorizeSecurityGroupIngress', { user, request });
 
-export const awsSecurityGroupOpened: BuiltinDetection = {
+export const awsSecurityGroupOpened: BuiltInDetection = {
   id: 'aws-security-group-opened',
   name: 'Administration or database port opened to the internet',
   description: 'A security group lets the whole internet reach SSH, RDP, WinRM, SMB or a database port.',

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -28,7 +28,7 @@ WHERE principal IS NOT NULL
 `;
 
 /** Rights to everything handed out, by managed policy, inline policy, new policy version or group. */
-export const awsAdminPolicyAttached: BuiltinDetection = {
+export const awsAdminPolicyAttached: BuiltInDetection = {
   id: 'aws-admin-policy-attached',
   name: 'Administrator rights handed out in AWS',
   description:

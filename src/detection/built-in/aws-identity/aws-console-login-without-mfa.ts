@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -24,7 +24,7 @@ const login = (user: string, mfa: string, outcome = 'Success') =>
     more: { responseElements: { ConsoleLogin: outcome }, additionalEventData: { MFAUsed: mfa } },
   });
 
-export const awsConsoleLoginWithoutMfa: BuiltinDetection = {
+export const awsConsoleLoginWithoutMfa: BuiltInDetection = {
   id: 'aws-console-login-without-mfa',
   name: 'Console sign-in without a second factor',
   description: 'An IAM user or the root user signed in to the AWS console with a password alone.',

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -19,7 +19,7 @@ FROM calls
 WHERE principal IS NOT NULL AND for_user IS NOT NULL AND for_user IS DISTINCT FROM caller
 `;
 
-export const awsCredentialForOtherUser: BuiltinDetection = {
+export const awsCredentialForOtherUser: BuiltInDetection = {
   id: 'aws-credential-for-other-user',
   name: 'Credential made for another IAM user',
   description:

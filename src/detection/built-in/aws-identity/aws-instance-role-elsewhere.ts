@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { cloudtrail } from '../samples.ts';
 
 const query = `
@@ -17,7 +17,7 @@ HAVING count(DISTINCT sourceIPAddress) >= 2 AND count(DISTINCT userAgent) >= 2
 const call = (session: string, ip: string, userAgent: string) =>
   cloudtrail('ec2:DescribeInstances', { role: 'web', session, ip, readOnly: true, more: { userAgent } });
 
-export const awsInstanceRoleElsewhere: BuiltinDetection = {
+export const awsInstanceRoleElsewhere: BuiltInDetection = {
   id: 'aws-instance-role-elsewhere',
   name: "Instance's credentials used from a second address",
   description:

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { PRINCIPAL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -37,7 +37,7 @@ const reads = (
     }),
   );
 
-export const awsInstanceSecretsCollected: BuiltinDetection = {
+export const awsInstanceSecretsCollected: BuiltInDetection = {
   id: 'aws-instance-secrets-collected',
   name: 'Passwords or user data read from many instances',
   description:

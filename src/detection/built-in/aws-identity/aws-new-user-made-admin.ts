@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { PRINCIPAL } from '../cloudtrail-sql.ts';
 import { cloudtrail } from '../samples.ts';
 
@@ -25,7 +25,7 @@ const step = (action: string, at: string, userName: string, more: Record<string,
   cloudtrail(`iam:${action}`, { at: `2030-01-07T10:0${at}Z`, request: { userName, ...more } });
 const admin = { policyArn: 'arn:aws:iam::aws:policy/AdministratorAccess' };
 
-export const awsNewUserMadeAdmin: BuiltinDetection = {
+export const awsNewUserMadeAdmin: BuiltInDetection = {
   id: 'aws-new-user-made-admin',
   name: 'New IAM user made administrator and given a credential',
   description:

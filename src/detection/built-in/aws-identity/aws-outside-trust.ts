@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, OUTSIDE_ACCOUNT, userArn } from '../samples.ts';
 
@@ -30,7 +30,7 @@ WHERE principal IS NOT NULL AND trusted IS DISTINCT FROM account
 
 const trust = (aws: string) => JSON.stringify({ Statement: [{ Effect: 'Allow', Principal: { AWS: aws } }] });
 
-export const awsOutsideTrust: BuiltinDetection = {
+export const awsOutsideTrust: BuiltInDetection = {
   id: 'aws-outside-trust',
   name: 'Role or account opened to outside identities',
   description:

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { PRINCIPAL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -31,7 +31,7 @@ const tenSecrets = Array.from({ length: 10 }, (_, n) =>
   cloudtrail('secretsmanager:GetSecretValue', { user: 'ada', readOnly: true, request: { secretId: `prod/${n}` } }),
 );
 
-export const awsSecretsHarvested: BuiltinDetection = {
+export const awsSecretsHarvested: BuiltInDetection = {
   id: 'aws-secrets-harvested',
   name: 'Many secrets read by one identity',
   description: 'One identity read ten or more different secrets or decrypted parameters within a window.',

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { PRINCIPAL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -13,7 +13,7 @@ WHERE eventSource = 'ssm.amazonaws.com' AND ${PRINCIPAL} IS NOT NULL
            AND regexp_matches(_event->>'$.requestParameters.documentName', '^AWS-Run(ShellScript|PowerShellScript|RemoteScript)$')))
 `;
 
-export const awsCommandOnInstance: BuiltinDetection = {
+export const awsCommandOnInstance: BuiltInDetection = {
   id: 'aws-command-on-instance',
   name: 'First command run on instances through Systems Manager',
   description:

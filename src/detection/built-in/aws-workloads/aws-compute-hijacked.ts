@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -24,7 +24,7 @@ const run = (user: string, instanceType: string, maxCount: number) =>
     request: { instanceType, instancesSet: { items: [{ imageId: 'ami-1', minCount: 1, maxCount }] } },
   });
 
-export const awsComputeHijacked: BuiltinDetection = {
+export const awsComputeHijacked: BuiltInDetection = {
   id: 'aws-compute-hijacked',
   name: 'Accelerated or very many instances started',
   description:

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, OUTSIDE_ACCOUNT, userArn } from '../samples.ts';
 
@@ -39,7 +39,7 @@ const share = (user: string, call: `${string}:${string}`, request: Record<string
   cloudtrail(call, { user, request });
 
 /** Source of the parameter names: what CloudTrail records of the EC2, RDS and S3 calls. */
-export const awsDataSharedOutside: BuiltinDetection = {
+export const awsDataSharedOutside: BuiltInDetection = {
   id: 'aws-data-shared-outside',
   name: 'Snapshot, image or bucket shared outside the account',
   description: 'A disk or database snapshot, a machine image or a bucket was opened to another account or to everyone.',

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { PRINCIPAL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -18,7 +18,7 @@ GROUP BY principal
 const reads = (user: string, kinds: number, at = '2030-01-07T10:00:00Z') =>
   Array.from({ length: 20 }, (_, n) => cloudtrail(`ec2:Describe${n % kinds}`, { user, at, readOnly: true }));
 
-export const awsDiscoveryBurst: BuiltinDetection = {
+export const awsDiscoveryBurst: BuiltInDetection = {
   id: 'aws-discovery-burst',
   name: 'Identity looks around far more than usual',
   description:

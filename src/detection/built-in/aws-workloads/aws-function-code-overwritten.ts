@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { PRINCIPAL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -11,7 +11,7 @@ WHERE eventSource = 'lambda.amazonaws.com' AND starts_with(eventName, 'UpdateFun
   AND (_event->>'$.errorCode') IS NULL AND ${PRINCIPAL} IS NOT NULL
 `;
 
-export const awsFunctionCodeOverwritten: BuiltinDetection = {
+export const awsFunctionCodeOverwritten: BuiltInDetection = {
   id: 'aws-function-code-overwritten',
   name: 'Lambda code replaced by someone new',
   description: 'An identity replaced the code of a function that it had not touched in the last 30 days.',

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, OUTSIDE_ACCOUNT, userArn } from '../samples.ts';
 
@@ -26,7 +26,7 @@ const permit = (user: string, principal: string) =>
     request: { functionName: 'f', statementId: 's', action: 'lambda:InvokeFunction', principal },
   });
 
-export const awsFunctionOpened: BuiltinDetection = {
+export const awsFunctionOpened: BuiltInDetection = {
   id: 'aws-function-opened',
   name: 'Lambda function opened to everyone or another account',
   description: "A function's resource policy lets everyone or another account invoke it.",

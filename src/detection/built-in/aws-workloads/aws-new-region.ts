@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { PRINCIPAL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
@@ -13,7 +13,7 @@ WHERE (_event->>'$.readOnly') = 'false' AND (_event->>'$.eventType') = 'AwsApiCa
 GROUP BY 1, 2
 `;
 
-export const awsNewRegion: BuiltinDetection = {
+export const awsNewRegion: BuiltInDetection = {
   id: 'aws-new-region',
   name: 'Changes in a region never used before',
   description: 'An identity changed something in a region where it had changed nothing in the last 30 days.',

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { processStart } from '../samples.ts';
 
 const query = `
@@ -18,7 +18,7 @@ WHERE regexp_matches(lower(command_line), concat_ws('|',
   'win32_shadowcopy.*(delete\\(|remove-wmiobject|remove-ciminstance)'))
 `;
 
-export const recoveryInhibited: BuiltinDetection = {
+export const recoveryInhibited: BuiltInDetection = {
   id: 'recovery-inhibited',
   name: 'Shadow copies or recovery removed on a host',
   description:

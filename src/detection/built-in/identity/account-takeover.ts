@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { cloudtrail, signIn } from '../samples.ts';
 
 const query = `
@@ -34,7 +34,7 @@ const takeover = (user: string, options: { managed: boolean; key: boolean }) => 
 ];
 
 /** Two datasets in one sequence: the identity provider's user name and the IAM user name must be the same word. */
-export const accountTakeover: BuiltinDetection = {
+export const accountTakeover: BuiltInDetection = {
   id: 'account-takeover',
   name: 'Account taken over, step by step',
   description:

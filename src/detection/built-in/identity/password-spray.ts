@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { signIn } from '../samples.ts';
 
 const query = `
@@ -24,7 +24,7 @@ HAVING count(DISTINCT CASE WHEN outcome = 'failure' THEN "user" END) >= 8
 
 const users = Array.from({ length: 10 }, (_, n) => `user${n}`);
 
-export const passwordSpray: BuiltinDetection = {
+export const passwordSpray: BuiltInDetection = {
   id: 'password-spray',
   name: 'One address tries many users',
   description: 'From one address eight or more users failed to sign in within a window, and hardly any got in.',

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { signIn } from '../samples.ts';
 
 // Only the user and the country may stand here as words: every further word would make each address a first occurrence.
@@ -11,7 +11,7 @@ WHERE (_event->>'$.event.action') = 'user.session.start' AND (_event->>'$.event.
 GROUP BY 1, 2
 `;
 
-export const signInNewCountry: BuiltinDetection = {
+export const signInNewCountry: BuiltInDetection = {
   id: 'sign-in-new-country',
   name: 'Sign-in from a country new to the user',
   description: 'A user signed in from a country where the same user had not signed in during the last 30 days.',

@@ -1,4 +1,4 @@
-import type { BuiltinDetection } from '../built-in-detection.ts';
+import type { BuiltInDetection } from '../built-in-detection.ts';
 import { webRequest } from '../samples.ts';
 
 const query = `
@@ -12,7 +12,7 @@ GROUP BY 1, 2
 HAVING sum(try_cast(_event->>'$.http.request.bytes' AS BIGINT)) >= 100000000
 `;
 
-export const uploadToNewDomain: BuiltinDetection = {
+export const uploadToNewDomain: BuiltInDetection = {
   id: 'upload-to-new-domain',
   name: 'Large upload to a domain new to the user',
   description:
