@@ -1,14 +1,14 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { builtinDetections } from '../../src/detection/built-in/registry.ts';
-import { runDue } from '../../src/detection/runs/workers/run-due.ts';
+import { builtInDetections } from '../../src/detection/built-in/registry.ts';
+import { executeDueRuns } from '../../src/detection/runs/workers/execute-due-runs.ts';
 import { dataDir } from '../support/data.ts';
 import { startApp } from '../support/harness.ts';
 
 const folder = dataDir();
 
-/** What the simulated attack did: which shipped detection names it, whom, the API calls, and the technique (ATT&CK). */
+/** The steps of the simulated attack: detection that finds it, entity, API calls, ATT&CK technique. */
 const attack = [
   ['aws-cloudtrail-disabled', 'user/bert-jan', ['StopLogging', 'DeleteTrail', 'PutEventSelectors'], 'T1562.008'],
   ['aws-new-user-made-admin', 'malicious-iam-user', ['CreateUser', 'AttachUserPolicy', 'CreateAccessKey'], 'T1136.003'],
@@ -21,14 +21,14 @@ const attack = [
 ] as const;
 
 test.skipIf(folder === undefined)(
-  'shipped detections find what the recorded attack did, with its rows as evidence',
+  'shipped detections find the recorded attack and cite its rows as evidence',
   async () => {
     let now = new Date('2023-07-10T11:00:00Z');
     const { newOrg, deps } = await startApp({ clock: () => now });
     const org = await newOrg();
     const ids = new Map<string, string>();
     for (const [shipped] of attack) {
-      const { name, category, systemPrompt, query, cadence, entityField } = builtinDetections[shipped];
+      const { name, category, systemPrompt, query, cadence, entityField } = builtInDetections[shipped];
       const body = {
         name,
         detectionCategory: category,
@@ -50,9 +50,9 @@ test.skipIf(folder === undefined)(
     }
     expect(accepted).toBe(2900);
     now = new Date('2023-07-10T13:00:00Z');
-    await runDue(deps, now);
+    await executeDueRuns(deps, now);
     for (const [shipped, entity, calls, technique] of attack) {
-      expect(builtinDetections[shipped].tags.join(' '), shipped).toContain(`attack.${technique.toLowerCase()}`);
+      expect(builtInDetections[shipped].tags.join(' '), shipped).toContain(`attack.${technique.toLowerCase()}`);
       const { body } = await org.call('GET', `/api/hits?detection=${ids.get(shipped)}`);
       const hit = body.hits.find((one: { entity: string }) => one.entity.endsWith(entity));
       expect(hit, `${shipped} names ${entity}`).toBeDefined();

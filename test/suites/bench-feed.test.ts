@@ -1,32 +1,32 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { multiplyFeed } from '../../bench/feed-load.ts';
-import { firstNumber, pullSeeds, seedsOf } from '../../bench/feed-seeds.ts';
-import { acrossOrgs, rows, type Db } from '../../src/platform/db/db.ts';
+import { multiplyItems } from '../../bench/feed-million/multiply-items.ts';
+import { firstNumber, pullSeeds, buildSeeds } from '../../bench/feed-million/seed-sources.ts';
+import { acrossOrgs, queryRows, type Db } from '../../src/platform/db/db.ts';
 import { done } from '../support/walk/fill-organization.ts';
 import { startApp, type TestApp } from '../support/harness.ts';
 
 const [numbers, copies] = [40, 3];
 const day = new Date();
 
-/** A program that has read the entries of so many numbers. */
+/** Starts a program that has pulled the entries with these numbers. */
 async function filled(first: number): Promise<TestApp> {
   const app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
   const org = await app.newOrg();
-  await pullSeeds((...call) => done(org.call(...call)), seedsOf(first, numbers, day), 'shared');
+  await pullSeeds((...call) => done(org.call(...call)), buildSeeds(first, numbers, day), 'shared');
   return app;
 }
 
-// What the two differ in by their nature stands in a document as these words.
+// Values that necessarily differ are replaced by these words.
 const plainDoc = (column: string) => sql`
   replace(replace(replace(replace(regexp_replace(${sql.raw(column)}, '127.0.0.1:[0-9]+', 'server', 'g'), i.id::text, 'own id'), coalesce(i.duplicate_of, i.id)::text, 'id of the root'),
     ${iso('i.created_at')}, 'created'), ${iso('i.last_updated')}, 'updated')`;
 const iso = (column: string) => sql`to_char(${sql.raw(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** Everything stored of the items whose numbers begin at `first`, without ids, times, hashes and places of their own. */
+/** Returns everything stored for the items numbered from `first`, without ids, times, hashes and file names. */
 function storedFrom(db: Db, first: number): Promise<unknown[]> {
   return acrossOrgs(db, (tx) =>
-    rows(
+    queryRows(
       tx,
       sql`
       select to_jsonb(i) - '{id,organization_id,source_id,pool_id,duplicate_of,seq,added_to_feed_at,created_at,last_updated,content_hash,record_hash}'::text[]
@@ -47,7 +47,7 @@ function storedFrom(db: Db, first: number): Promise<unknown[]> {
 
 const counts = (db: Db): Promise<{ n: number }[]> =>
   acrossOrgs(db, (tx) =>
-    rows(
+    queryRows(
       tx,
       sql<{
         n: number;
@@ -56,12 +56,14 @@ const counts = (db: Db): Promise<{ n: number }[]> =>
   );
 
 const indexes = (db: Db): Promise<unknown[]> =>
-  acrossOrgs(db, (tx) => rows(tx, sql`select indexdef from pg_indexes where tablename like 'item%' order by indexdef`));
+  acrossOrgs(db, (tx) =>
+    queryRows(tx, sql`select indexdef from pg_indexes where tablename like 'item%' order by indexdef`),
+  );
 
-test('a copy that the bench makes is what the program stores of the same entry', async () => {
+test('the benchmark copies an item exactly as the program stores it', async () => {
   const copied = await filled(firstNumber);
   const read = await filled(firstNumber + 2 * numbers);
-  const all = await multiplyFeed(copied.url, { copies, numbers }, () => undefined);
+  const all = await multiplyItems(copied.url, { copies, numbers }, () => undefined);
   const expected = await storedFrom(read.deps.db, firstNumber + 2 * numbers);
   expect(all).toBe(expected.length * copies);
   expect(expected.filter((item) => (item as { isChanged: boolean }).isChanged)).not.toEqual([]);

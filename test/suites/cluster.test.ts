@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { acrossOrgs, inOrg, rows } from '../../src/platform/db/db.ts';
+import { acrossOrgs, inOrg, queryRows } from '../../src/platform/db/db.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
 import { scopes } from '../../src/platform/orgs/caller.ts';
 import { createOrganization } from '../../src/app/bootstrap.ts';
@@ -13,8 +13,8 @@ import { newDataDir } from '../support/harness.ts';
 import { listProcesses, root } from '../support/program.ts';
 
 /*
- * Several processes, each with API, scheduler and execution, on one database, killed with kill -9 at random moments while 200 detections run
- * over 48 hourly slots. Slot time goes on whether or not the runs keep up, as it does in life.
+ * Several processes with API, scheduler and execution share one database and are killed with kill -9 at random moments while 200 detections run
+ * over 48 hourly slots. Slot time advances whether or not the runs keep up.
  */
 const slots = 48;
 const perOrg = 100;
@@ -42,11 +42,11 @@ async function newOrg(
 
 type Event = { id: string; timestamp: string; user: string; action: string; rule: number };
 
-/** What detection `rule` finds: every fourth looks for a value that is new to its user, the others for any row. */
+/** Returns the definition of detection `rule`. Every fourth looks for a value that is new to its user, the others for any row. */
 const isFirstOccurrence = (rule: number): boolean => rule % 4 === 0;
 const learned = 12;
 
-/** The events of an hour: noise that no detection looks at, what the quarter of the detections knows well, and the planted. */
+/** Returns the events of an hour: noise, values that the first-occurrence detections already know, and planted events. */
 function eventsOf(n: number): { events: Event[]; planted: Event[] } {
   const timestamp = new Date(hour(n).getTime() + 60_000).toISOString();
   const noise = Array.from({ length: 20 }, (_, i) => ({
@@ -89,7 +89,7 @@ async function createDetections(cluster: Cluster, key: string): Promise<string[]
       entityField: 'user',
       detectionCadence: 'hourly',
       suppressionMinutes: 0,
-      // So that no window is given up while this machine is slow.
+      // Prevents a slow machine from turning windows into gaps.
       lookbackMinutes: 100_000,
     });
     ids.push(((await cluster.ask('POST', '/api/detections', { key, body })) as { id: string }).id);
@@ -99,7 +99,7 @@ async function createDetections(cluster: Cluster, key: string): Promise<string[]
 
 const isDone = async (): Promise<boolean> => {
   const [left] = await acrossOrgs(db, (tx) =>
-    rows(
+    queryRows(
       tx,
       sql<{ n: number }>`select (select count(*) from pending_windows) + (select count(*) from run_queue) +
       (select count(*) from schedules where next_slot_at <= ${hour(slots)}) as n`,
@@ -112,7 +112,7 @@ test(
   `${processes} processes, ${kills} of them killed: every slot once, every hit once, no acknowledged write lost`,
   { timeout: 240_000 },
   async () => {
-    // Leases still outlast their renewal, so that a slow machine loses none that nobody killed.
+    // Leases outlast their renewal, so a slow machine loses no lease of a process that was not killed.
     await hastenLeases(url, 3);
     const env = {
       DATABASE_URL: url,
@@ -174,11 +174,11 @@ test(
 
 async function check(orgId: (typeof orgs)[number]['id'], detections: string[], acknowledged: string[]): Promise<void> {
   const select = <T>(statement: ReturnType<typeof sql<T>>): Promise<T[]> =>
-    inOrg(db, orgId, (tx) => rows(tx, statement));
+    inOrg(db, orgId, (tx) => queryRows(tx, statement));
   const present = new Set((await select(sql<{ id: string }>`select id from agents`)).map(({ id }) => id));
   expect(detections.filter((id) => !present.has(id))).toEqual([]);
   const others = await acrossOrgs(db, (tx) =>
-    rows(tx, sql<{ id: string }>`select id from agents where name = 'later'`),
+    queryRows(tx, sql<{ id: string }>`select id from agents where name = 'later'`),
   );
   expect(acknowledged.filter((id) => !others.some((row) => row.id === id))).toEqual([]);
 

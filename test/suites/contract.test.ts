@@ -30,18 +30,18 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
 
-test('openapi.json is the one that the routes give (npm run generate writes it)', () => {
+test('openapi.json matches the routes (npm run generate writes it)', () => {
   expect(readFileSync(join(root, 'openapi.json'), 'utf8')).toBe(text);
 });
 
-test('it is valid OpenAPI 3.1', async () => {
+test('openapi.json is valid OpenAPI 3.1', async () => {
   expect(await new Validator().validate(JSON.parse(text) as Record<string, unknown>)).toEqual({ valid: true });
   expect(document.openapi).toMatch(/^3\.1\./);
 });
 
 const { app, deps, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 
-test('every registered route stands in it, or is one of those that need no description', () => {
+test('openapi.json contains every registered route except the listed exceptions', () => {
   const described = operations.map(({ method, path }) => `${method} ${path}`);
   const registered = registeredRoutes(app).map(({ method, path }) => `${method} ${path}`);
   const hidden = registered.filter((route) => !described.includes(route));
@@ -53,7 +53,7 @@ test('every registered route stands in it, or is one of those that need no descr
   ).toEqual([]);
 });
 
-test('the seven operations of the interface are among them', () => {
+test('openapi.json contains the seven operations of the interface', () => {
   const described = operations.map(({ method, path }) => `${method} ${path}`);
   expect(described).toEqual(
     expect.arrayContaining([
@@ -69,7 +69,7 @@ test('the seven operations of the interface are among them', () => {
 });
 
 describe.each(operations)('$method $path', ({ path, operation }) => {
-  test('has summary, a known tag, a schema for 200, its path parameters, and says whether it needs a key', () => {
+  test('has a summary, a known tag, a schema for 200, its path parameters and a security requirement', () => {
     expect(operation.summary).toMatch(/^[A-Z].+[^.]$/);
     expect(document.tags.map(({ name }) => name)).toEqual(expect.arrayContaining(operation.tags ?? ['none']));
     expect(operation.responses['200']?.content?.['application/json']?.schema).toBeTypeOf('object');
@@ -79,9 +79,9 @@ describe.each(operations)('$method $path', ({ path, operation }) => {
   });
 });
 
-test('every answer of a walk over all operations is what its schema says, and every operation is reached', async () => {
+test('every operation is called, and every response matches its schema', async () => {
   const everything = await callEverything(deps, await newOrg());
-  // Described by its own standard.
+  // Described by the TAXII standard.
   const answers = everything.filter(({ url }) => !url.startsWith('/taxii2/'));
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   (addFormats as unknown as typeof addFormats.default)(ajv);
@@ -109,7 +109,7 @@ test('every answer of a walk over all operations is what its schema says, and ev
   ).toEqual([]);
 });
 
-/** The operation of a real address; a literal segment wins over a parameter. */
+/** Finds the operation of a request path. A literal segment wins over a parameter. */
 function operationOf(method: string, url: string): { path: string } | undefined {
   const path = url.split('?')[0]!;
   return operations

@@ -16,24 +16,24 @@ const demo = (...args: string[]) =>
     timeout: 150_000,
   });
 
-describe('the demo as its page starts it', () => {
+describe('the demo as the guide starts it', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startTyped(startBlock('docs/guide/categories.md', 'run: demo'), /The API stays up/, 170_000);
   }, 180_000);
   afterAll(() => service.stop());
 
-  test('finds the whole list', () => {
+  test('finds every expected stage', () => {
     for (const { entity } of expected) expect(service.output()).toContain(entity);
     expect(service.output()).toContain('Every stage of the intrusion');
     expect(service.output()).toMatch(/Threat feed: \d+ items/);
   });
 
-  // An agent's first suggestions are proven over a week of logs first.
-  test.each(demoPages)('%s, typed', (page) => expectTyped(service, page), 180_000);
+  // The agent runs its first suggestions over a week of logs.
+  test.each(demoPages)('runs the commands of %s', (page) => expectTyped(service, page), 180_000);
 });
 
-test('it ends after the summary when told so, and leaves nothing behind', async () => {
+test('exits after the summary with --once and leaves nothing behind', async () => {
   const logs = mkdtempSync(resolve(folder, 'logs-'));
   writeFileSync(resolve(logs, 'signins.ndjson'), '{"timestamp":"2026-01-05T09:00:00Z","user":"ada"}\n');
   const { stdout } = await demo('--once', '--logs', logs);
@@ -42,7 +42,7 @@ test('it ends after the summary when told so, and leaves nothing behind', async 
   expect(readdirSync(resolve(folder, '.tocsin-demo'))).toEqual([]);
 }, 180_000);
 
-test('a wrong argument and a folder without logs are refused in a sentence', async () => {
+test('rejects a wrong argument and a folder without logs with one sentence', async () => {
   const failure = async (...args: string[]) =>
     demo(...args).then(
       () => undefined,

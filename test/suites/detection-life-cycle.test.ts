@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sql } from 'kysely';
-import { inOrg, rows } from '../../src/platform/db/db.ts';
+import { inOrg, queryRows } from '../../src/platform/db/db.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../src/detection/scheduling/enqueue-runs.ts';
 import { startApp, type TestOrg } from '../support/harness.ts';
-import { asked } from '../support/detection/detection-factory.ts';
-import { lifeCommands, seeds, type Model, type Real } from '../support/detection/life-cycle-commands.ts';
-import type { Entry } from '../support/detection/life-cycle-model.ts';
+import { callOk } from '../support/detection/detection-factory.ts';
+import {
+  lifeCycleCommands,
+  seedCommands,
+  type OrgModels,
+  type RealOrgs,
+} from '../support/detection/life-cycle-commands.ts';
+import type { DetectionModel } from '../support/detection/life-cycle-model.ts';
 
 let now = Date.parse('2026-03-04T10:20:30.400Z');
 const { newOrg, deps } = await startApp({ clock: () => new Date(now) });
@@ -17,33 +22,33 @@ async function pass(ms: number): Promise<void> {
   while ((await enqueueDueRunsAcrossOrgs(deps.db, planning)).more);
 }
 
-test('any walk of two organizations through the life cycle is the walk of the model', async () => {
+test('two organizations follow the model through any sequence of life-cycle commands', async () => {
   await fc.assert(
-    fc.asyncProperty(lifeCommands, async (commands) => {
-      const orgs: Real['orgs'] = [await newOrg(), await newOrg()];
-      // A minute of its own: a second a step comes to no slot.
+    fc.asyncProperty(lifeCycleCommands, async (commands) => {
+      const orgs: RealOrgs['orgs'] = [await newOrg(), await newOrg()];
+      // The clock advances one second per step, so no slot becomes due.
       now = Math.ceil(now / 3_600_000) * 3_600_000 + 20 * 60_000;
-      const model: Model = { entries: [[], []] };
-      await fc.asyncModelRun(() => ({ model, real: { orgs, now: () => now, pass } }), [...seeds, ...commands]);
+      const model: OrgModels = { entries: [[], []] };
+      await fc.asyncModelRun(() => ({ model, real: { orgs, now: () => now, pass } }), [...seedCommands, ...commands]);
       for (const [index, org] of orgs.entries()) await compare(org, model.entries[index]!);
     }),
     { numRuns: 20, endOnFailure: true },
   );
 }, 300_000);
 
-/** The lists hold exactly what they are to hold, in their order, and beneath them runs and time lines are as they have to be. */
-async function compare(org: TestOrg, entries: Entry[]): Promise<void> {
+/** Checks that the lists contain exactly the expected records in order, and that runs and time lines are consistent. */
+async function compare(org: TestOrg, entries: DetectionModel[]): Promise<void> {
   const newest = entries.toReversed();
-  const records = (some: Entry[]): unknown[] => some.map(({ record }) => record);
+  const records = (some: DetectionModel[]): unknown[] => some.map(({ record }) => record);
   const live = newest.filter(({ visible }) => visible.deletedAt === null);
   const [open, own] = [live.filter((one) => one.visible.isSuggestion), live.filter((one) => !one.visible.isSuggestion)];
   const dismissed = newest
     .filter(({ visible }) => visible.deletedAt !== null && visible.isSuggestion)
     .toSorted((a, b) => b.visible.deletedAt!.localeCompare(a.visible.deletedAt!));
-  expect((await asked(org, 'GET', '/api/detections')).detections).toEqual(records(own));
-  expect((await asked(org, 'GET', '/api/detections/suggestions?limit=200')).suggestions).toEqual(records(open));
-  expect((await asked(org, 'GET', '/api/detections/suggestions/dismissed')).suggestions).toEqual(records(dismissed));
-  for (const { id, record } of entries) expect(await asked(org, 'GET', `/api/detections/${id}`)).toEqual(record);
+  expect((await callOk(org, 'GET', '/api/detections')).detections).toEqual(records(own));
+  expect((await callOk(org, 'GET', '/api/detections/suggestions?limit=200')).suggestions).toEqual(records(open));
+  expect((await callOk(org, 'GET', '/api/detections/suggestions/dismissed')).suggestions).toEqual(records(dismissed));
+  for (const { id, record } of entries) expect(await callOk(org, 'GET', `/api/detections/${id}`)).toEqual(record);
   for (const entry of entries) {
     const name = entry.visible.name;
     expect([name, await queueOf(org, entry.id)]).toEqual([name, waiting(entry)]);
@@ -52,12 +57,12 @@ async function compare(org: TestOrg, entries: Entry[]): Promise<void> {
   }
 }
 
-const waiting = ({ manual, line }: Entry): string[] => [...(manual ? ['manual'] : []), ...(line?.queued ? ['schedule'] : [])]; // prettier-ignore
+const waiting = ({ manual, line }: DetectionModel): string[] => [...(manual ? ['manual'] : []), ...(line?.queued ? ['schedule'] : [])]; // prettier-ignore
 
 const select = <T>(org: TestOrg, statement: ReturnType<typeof sql<T>>): Promise<T[]> =>
-  inOrg(deps.db, org.id, (tx) => rows(tx, statement));
+  inOrg(deps.db, org.id, (tx) => queryRows(tx, statement));
 
-/** What waits, if its run rows say the same: whatever else was asked for or due is cancelled. */
+/** Returns the queued runs and checks that the run rows agree: every other requested or due run is cancelled. */
 async function queueOf(org: TestOrg, id: string): Promise<string[]> {
   const queued = await select(
     org,
@@ -73,7 +78,7 @@ async function queueOf(org: TestOrg, id: string): Promise<string[]> {
   return queued.map(({ kind }) => kind);
 }
 
-function lineOf({ line }: Entry): unknown {
+function lineOf({ line }: DetectionModel): unknown {
   const { active, start, boundary, gaps } = line!;
   return {
     active,
@@ -102,7 +107,7 @@ async function linesOf(org: TestOrg, id: string): Promise<unknown[]> {
   }));
 }
 
-/** Where windows that wait and gaps do not follow on each other without a hole, from the start of coverage to the end of what is planned. */
+/** Returns the places where covered, pending and gap time leave a hole or overlap between the start of coverage and the last planned window. */
 function holesOf(org: TestOrg, id: string): Promise<unknown[]> {
   return select(
     org,

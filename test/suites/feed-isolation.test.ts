@@ -1,20 +1,20 @@
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { acrossOrgs } from '../../src/platform/db/db.ts';
-import { enrolAcrossOrgs } from '../../src/agents/sightings/sightings.store.ts';
+import { syncSweepsAcrossOrgs } from '../../src/agents/sightings/sightings.store.ts';
 import { sweepDue } from '../../src/agents/sightings/sweep.ts';
 import { domains, reportOf } from '../support/feed/grouped-reports.ts';
-import { scoreDue } from '../../src/feed/relevance/score-items.ts';
+import { scoreNextBatch } from '../../src/feed/relevance/score-items.ts';
 import { fileSource, kevCatalogue, kevRow, kevRows } from '../support/feed/kev-source.ts';
 import { stixBundle } from '../support/feed/stix-documents.ts';
 import { registeredRoutes } from '../support/registered-routes.ts';
 import { scopes } from '../../src/platform/orgs/caller.ts';
 import { startApp, type TestApp, type TestOrg } from '../support/harness.ts';
 
-// Everything that two organizations with a shared source can read, compared before and after what one of them does in private.
+// Two organizations with a shared source: compares everything that one can read before and after a private action of the other.
 let app: TestApp;
 let [alice, bob] = [] as unknown as [TestOrg, TestOrg];
-// The shared items: one that stands alone, and two of which the second repeats the first.
+// The shared items: one without duplicates, and two of which the second repeats the first.
 let [sharedId, rootId, memberId] = ['', '', ''];
 const told = domains(1, 6);
 let now = new Date('2026-03-10T12:00:00.000Z');
@@ -39,7 +39,7 @@ const reads = (path: string): string[] => {
   return [path];
 };
 
-/** The bodies and the headers that tell versions of every GET of the feed. */
+/** Returns the bodies and version headers of every GET of the feed. */
 async function look(org: TestOrg): Promise<Record<string, unknown>> {
   const seen: Record<string, unknown> = {};
   const collections = (await org.call('GET', '/taxii2/root/collections/')).body.collections as { alias: string }[];
@@ -64,14 +64,14 @@ async function look(org: TestOrg): Promise<Record<string, unknown>> {
 beforeAll(async () => {
   app = await startApp({ clock: () => now });
   const owner = await app.newOrg();
-  // Not administrators of the feed: what they decide of a shared item is theirs alone.
+  // Not feed administrators, so their decisions on a shared item apply to themselves alone.
   const mine = scopes.filter((scope) => scope !== 'feed:admin');
   [alice, bob] = [await app.newOrg(mine), await app.newOrg(mine)];
   const event = { timestamp: '2026-03-10T11:00:00Z', dns: { question: { name: told[0] } }, user: 'secret' };
   const type = { 'content-type': 'application/x-ndjson' };
   expect((await alice.call('POST', '/api/logs/dns', JSON.stringify(event), type)).status).toBe(200);
   await sweepLogsOf(alice);
-  // What came in this very moment is not yet searched.
+  // Items that have just arrived are not searchable yet.
   now = new Date(now.getTime() + 60_000);
   const share = async (publisher: string, content: object): Promise<string> => {
     const source = await fileSource(app, owner, { kind: 'stix', visibility: 'shared', name: publisher, publisher });
@@ -79,18 +79,18 @@ beforeAll(async () => {
     return (await bob.call('GET', '/items')).body.items[0].id;
   };
   sharedId = await share('Common', stixBundle(['common.example']));
-  // Of these days: what has expired is looked for in nobody's logs.
+  // Recent times, because expired indicators are not searched in logs.
   const published = '2026-03-09T00:00:00Z';
   rootId = await share('One', reportOf(1, told, { published }));
   memberId = await share('Two', reportOf(2, told, { published }));
   expect((await bob.call('GET', `/items/${memberId}`)).body.duplicateOf).toBe(rootId);
   await bob.call('PUT', '/api/feed/profile', { keywords: ['made-up'] });
-  await scoreDue(app.deps);
+  await scoreNextBatch(app.deps);
 });
 
-/** Looks in the logs of one organization alone for what came since it was last looked in. */
+/** Runs the sweep of one organization for the items that arrived since its last sweep. */
 async function sweepLogsOf({ id }: TestOrg): Promise<void> {
-  await enrolAcrossOrgs(app.deps.db);
+  await syncSweepsAcrossOrgs(app.deps.db);
   await acrossOrgs(app.deps.db, (tx) =>
     sql`update feed_sweeps set due_at = case when organization_id = ${id} then now() else 'infinity' end`.execute(tx),
   );
@@ -110,7 +110,7 @@ const acts: Record<string, () => Promise<unknown>> = {
     expect(item).toBeDefined();
     return source.pull(stixBundle(['secret.example'], { modified: '2024-02-01T00:00:00.000Z', name: 'Changed' }));
   },
-  'pulls, corrects and loses rows of a private catalogue': async () => {
+  'pulls, corrects and loses rows of a private catalog': async () => {
     const source = await fileSource(app, alice, { kind: 'kev', name: 'Secret source' });
     await source.pull(kevCatalogue(1, kevRows(30)));
     await source.pull(kevCatalogue(2, kevRows(30).with(0, kevRow(1, { notes: 'new' }))));
@@ -147,17 +147,17 @@ const acts: Record<string, () => Promise<unknown>> = {
     await decide(body.id, 'merge', { into: sharedId });
     expect((await alice.call('GET', `/items/${sharedId}`)).body.duplicates).toContain(body.id);
   },
-  'retracts what the others of its group lean on': async () => {
+  'retracts the root of a group': async () => {
     await decide(rootId, 'retract', { reason: 'secret' });
   },
-  'is found to have an indicator of a shared item in its logs': async () => {
+  'has an indicator of a shared item in its logs': async () => {
     await sweepLogsOf(alice);
     const { exposures } = (await alice.call('GET', `/api/feed/items/${memberId}/exposures`)).body;
     expect(exposures).toMatchObject([{ value: told[0] }]);
   },
   'sets a profile and has its items scored': async () => {
     await alice.call('PUT', '/api/feed/profile', { keywords: ['secret', 'common'], threshold: 0.1 });
-    await scoreDue(app.deps);
+    await scoreNextBatch(app.deps);
   },
   'makes a private source of the shared address and deletes it': async () => {
     const source = await fileSource(app, alice, { kind: 'stix', name: 'Secret source' });
@@ -167,7 +167,7 @@ const acts: Record<string, () => Promise<unknown>> = {
 };
 
 test.each(Object.entries(acts))(
-  'when one %s, the other reads what it read',
+  'the other organization sees no change when one %s',
   { timeout: 120_000 },
   async (_name, act) => {
     const [before, own] = [await look(bob), await look(alice)];
@@ -177,7 +177,7 @@ test.each(Object.entries(acts))(
   },
 );
 
-test('a moment that one was given stays good for the other, and means nothing to it', async () => {
+test('a snapshot token of one organization does not reveal anything to the other', async () => {
   const asOf = async (org: TestOrg): Promise<string> => (await org.call('GET', '/items')).body.outputs.asOf;
   const [hers, his] = [await asOf(alice), await asOf(bob)];
   expect((await bob.call('GET', `/items?asOf=${encodeURIComponent(hers)}`)).status).toBe(400);
@@ -187,7 +187,7 @@ test('a moment that one was given stays good for the other, and means nothing to
   expect(body.total).toBe(3);
 });
 
-test('times of what one adds do not tell how much the other added', async () => {
+test('times of added items do not reveal how much the other organization added', async () => {
   const org = await app.newOrg();
   const addedAt = async (text: string): Promise<number> =>
     Date.parse((await org.call('POST', '/api/feed/items', { text })).body.addedToFeedAt);

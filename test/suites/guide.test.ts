@@ -5,17 +5,17 @@ import { root } from '../support/program.ts';
 import { blocksOf, demoPages, expectTyped, startBlock, startTyped, type Service } from '../support/typed-commands.ts';
 
 const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
-/** In the order of the index, in which a reader takes them. */
+/** In the order of the index, which is the reading order. */
 const guides = [...index.matchAll(/^\| \[.*?\]\((guide\/.*?)\)/gm)].map(([, path]) => `docs/${path}`);
 const first = 'docs/guide/first-detection.md';
 const isTyped = (page: string) => blocksOf(page).some(({ mark }) => mark === 'run');
 
-test('the index has every page', () => {
+test('the index lists every page', () => {
   const pages = readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/${name}`);
   expect(guides.toSorted()).toEqual(pages.toSorted());
 });
 
-test.each([...guides, 'docs/README.md'])('%s names files and headings that are there', (page) => {
+test.each([...guides, 'docs/README.md'])('the links in %s point to existing files and headings', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
   for (const [, path = '', heading] of text.matchAll(/\]\((?!http)([^)#]*)(?:#([^)]+))?\)/g)) {
     const target = path === '' ? page : join(dirname(page), path);
@@ -25,7 +25,7 @@ test.each([...guides, 'docs/README.md'])('%s names files and headings that are t
   }
 });
 
-describe('the commands of a page, typed in order', () => {
+describe('the commands of a page run in order', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startTyped(startBlock(first, 'run: start'), /listens on/);
@@ -33,7 +33,7 @@ describe('the commands of a page, typed in order', () => {
   afterAll(() => service.stop());
 
   const others = guides.filter((page) => isTyped(page) && page !== first && !demoPages.includes(page));
-  // The pages of the feed wait for loops of the service.
+  // The feed pages wait for background loops of the service.
   test.each([first, ...others])('%s', (page) => expectTyped(service, page), 180_000);
 });
 

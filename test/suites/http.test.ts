@@ -3,7 +3,7 @@ import { startApp } from '../support/harness.ts';
 
 const { app, newOrg, newKey } = await startApp();
 
-test('nothing is judged or revealed before the key', async () => {
+test('checks the key before it validates or reveals anything', async () => {
   for (const [method, url] of [
     ['GET', '/api/nothing'],
     ['PATCH', '/api/keys'],
@@ -34,20 +34,20 @@ test.each([
   expect((await app.inject({ url: '/api/keys', headers: { authorization } })).statusCode).toBe(401);
 });
 
-test('the scheme of the header in any case, with one or more spaces', async () => {
+test('accepts the authorization scheme in any case, with one or more spaces', async () => {
   const { key } = await newOrg();
   for (const authorization of [`bearer ${key}`, `BEARER   ${key}`]) {
     expect((await app.inject({ url: '/api/keys', headers: { authorization } })).statusCode).toBe(200);
   }
 });
 
-test('open routes answer without a key', async () => {
+test('open routes respond without a key', async () => {
   for (const url of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs/static/swagger-ui.css']) {
     expect((await app.inject({ url })).statusCode, url).toBeLessThan(400);
   }
 });
 
-test('unknown routes are 404 and unknown methods 405 with Allow', async () => {
+test('returns 404 for unknown routes and 405 with Allow for unknown methods', async () => {
   const org = await newOrg();
   expect((await org.call('GET', '/api/nothing')).status).toBe(404);
   const wrong = await org.call('PATCH', '/api/keys');
@@ -80,21 +80,21 @@ test.each([
   expect(answer.body.requestId).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('another media type is 415', async () => {
+test('returns 415 for another media type', async () => {
   const org = await newOrg();
   expect(
     (await org.call('POST', '/api/keys', 'name=a', { 'content-type': 'application/x-www-form-urlencoded' })).status,
   ).toBe(415);
 });
 
-test('a missing scope is 403 and named', async () => {
+test('returns 403 with the name of the missing scope', async () => {
   const org = await newOrg(['feed:read']);
   const answer = await org.call('GET', '/api/keys');
   expect(answer.status).toBe(403);
   expect(answer.body.detail).toContain('keys:admin');
 });
 
-test('a key grants only what it holds', async () => {
+test('a key can grant only its own scopes', async () => {
   const org = await newOrg();
   const limited = await newKey(org, ['keys:admin', 'feed:read']);
   expect((await limited.call('POST', '/api/keys', { name: 'more', scopes: ['logs:write'] })).status).toBe(403);
@@ -104,7 +104,7 @@ test('a key grants only what it holds', async () => {
   ]);
 });
 
-test('keys: secret once, rotation with overlap, revocation at once', async () => {
+test('shows a key once, rotates with overlap and revokes immediately', async () => {
   const org = await newOrg();
   const made = (await org.call('POST', '/api/keys', { name: 'robot' })).body;
   const works = async (key: string) =>
@@ -123,7 +123,7 @@ test('keys: secret once, rotation with overlap, revocation at once', async () =>
   expect(actions.slice(0, 4)).toEqual(['key.revoked', 'key.rotated', 'key.rotated', 'key.created']);
 });
 
-test('Idempotency-Key: the same answer, no secret twice, another body refused', async () => {
+test('Idempotency-Key repeats the response without the secret and rejects another body', async () => {
   const org = await newOrg();
   const send = (name: string) => org.call('POST', '/api/keys', { name }, { 'idempotency-key': 'k-1' });
   const [first, again, other] = [await send('a'), await send('a'), await send('b')];
@@ -138,7 +138,7 @@ test('Idempotency-Key: the same answer, no secret twice, another body refused', 
   ).not.toBeNull();
 });
 
-test('lists page by cursor without loss', async () => {
+test('lists page by cursor without losing records', async () => {
   const org = await newOrg();
   for (let n = 0; n < 5; n += 1) await org.call('POST', '/api/keys', { name: `n${n}` });
   const names: string[] = [];

@@ -12,7 +12,7 @@ import { startRuns } from '../support/detection/scripted-runs.ts';
 
 const on = await testDatabase();
 const dir = dataDir();
-// All of them take a minute; the suite takes every tenth. TOCSIN_INJECTION=all takes all and prints the figure.
+// The suite uses every tenth string, because all of them take a minute. TOCSIN_INJECTION=all uses all and prints the figures.
 const isAll = process.env['TOCSIN_INJECTION'] === 'all';
 const recorded = dir === undefined ? [] : recordedStrings(dir).filter((_text, at) => isAll || at % 10 === 0);
 
@@ -25,7 +25,7 @@ function report(name: string, outcome: Outcome): void {
 }
 
 test.each(['hide', 'frame'] as const)(
-  'a model that obeys whatever a row says changes nothing that counts (own strings, %s)',
+  'a model that obeys every row cannot change hits, severity or tool calls (own strings, %s)',
   async (wants) => {
     const outcome = await measure(on, ownStrings, wants);
     expect(outcome).toEqual({
@@ -38,7 +38,7 @@ test.each(['hide', 'frame'] as const)(
 );
 
 test.skipIf(dir === undefined).each(['hide', 'frame'] as const)(
-  'nor with recorded attack strings (%s)',
+  'a model that obeys every row cannot change hits, severity or tool calls (recorded strings, %s)',
   { timeout: 300_000 },
   async (wants) => {
     const outcome = await measure(on, recorded, wants);
@@ -48,7 +48,7 @@ test.skipIf(dir === undefined).each(['hide', 'frame'] as const)(
   },
 );
 
-test('http_get that an administrator allowed sends values of the entity to its one address, and nothing else', async () => {
+test('an allowed http_get sends only values of the entity, and only to its own address', async () => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');

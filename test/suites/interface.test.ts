@@ -57,7 +57,7 @@ describe('detections', () => {
     ['the least', least],
     ['the most', most],
     ['null where null is allowed', { ...least, ...nothing }],
-  ])('POST with %s gives a record', async (_name, body) => {
+  ])('POST with %s returns a record', async (_name, body) => {
     const record = await done(org.call('POST', '/api/detections', body));
     expect(faults('Agent', record)).toEqual([]);
     expect(record).toMatchObject({
@@ -74,7 +74,7 @@ describe('detections', () => {
     expect(record).toMatchObject({ ...expected, activeSystemPrompt: { prompt: systemPrompt, version: 1 } });
   });
 
-  test('PUT, DELETE and restore give records', async () => {
+  test('PUT, DELETE and restore return records', async () => {
     const { id } = await done(org.call('POST', '/api/detections', most));
     for (const [method, path, body] of [
       ['PUT', '', {}],
@@ -96,7 +96,7 @@ describe('detections', () => {
     });
   });
 
-  test('the lists give records, those that ran among them', async () => {
+  test('the lists return records, including detections that have run', async () => {
     const list = await done(org.call('GET', '/api/detections'));
     expect(faults('DetectionList', list)).toEqual([]);
     const ran = list.detections.find((one: { runs30d: number }) => one.runs30d > 0);
@@ -131,7 +131,7 @@ describe('detections', () => {
     ['tags', ['t'.repeat(101)], '/tags/0'],
     ['detectionCadance', 'hourly', '/detectionCadance'],
   ];
-  test.each(limits)('%s %j is refused on create and update', async (field, value, pointer) => {
+  test.each(limits)('rejects %s %j on create and update', async (field, value, pointer) => {
     const { id } = await done(org.call('POST', '/api/detections', least));
     for (const answer of [
       await org.call('POST', '/api/detections', { ...least, [field]: value }),
@@ -141,25 +141,25 @@ describe('detections', () => {
     }
   });
 
-  test.each(['name', 'detectionCategory', 'systemPrompt', 'detectionQuery'])(
-    '%s is required on create',
-    async (field) => {
-      const { [field]: _left, ...rest } = least as Record<string, string>;
-      const answer = await org.call('POST', '/api/detections', rest);
-      expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, `/${field}`]);
+  test.each(['name', 'detectionCategory', 'systemPrompt', 'detectionQuery'])('requires %s on create', async (field) => {
+    const { [field]: _left, ...rest } = least as Record<string, string>;
+    const answer = await org.call('POST', '/api/detections', rest);
+    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, `/${field}`]);
+  });
+
+  test.each(['PUT', 'POST'] as const)(
+    '%s returns 400 for an id that is not a UUID and 404 for an unknown one',
+    async (method) => {
+      const path = (id: string): string => `/api/detections/${id}${method === 'POST' ? '/restore' : ''}`;
+      const wrong = await org.call(method, path('1'), {});
+      expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([400, 'path/id']);
+      expect((await org.call(method, path('018F0000-0000-7000-8000-00000000000A'), {})).status).toBe(404);
     },
   );
-
-  test.each(['PUT', 'POST'] as const)('%s: an id that is no UUID is 400, an unknown one 404', async (method) => {
-    const path = (id: string): string => `/api/detections/${id}${method === 'POST' ? '/restore' : ''}`;
-    const wrong = await org.call(method, path('1'), {});
-    expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([400, 'path/id']);
-    expect((await org.call(method, path('018F0000-0000-7000-8000-00000000000A'), {})).status).toBe(404);
-  });
 });
 
 describe('feed', () => {
-  test('GET /items gives a page of items', async () => {
+  test('GET /items returns a page of items', async () => {
     const page = await done(org.call('GET', '/items?perPage=100'));
     expect(faults('FeedList', page)).toEqual([]);
     expect(page.items.length).toBeGreaterThan(10);
@@ -170,7 +170,7 @@ describe('feed', () => {
     expect(values('classification').length).toBeGreaterThan(0);
   });
 
-  test('GET /stats sums up what GET /items lists', async () => {
+  test('GET /stats summarizes the items of GET /items', async () => {
     const stats = await done(org.call('GET', '/stats'));
     expect(faults('Stats', stats)).toEqual([]);
     const { total } = await done(org.call('GET', '/items'));
@@ -183,7 +183,7 @@ describe('feed', () => {
   });
 
   test.each(['page', 'perPage', 'severity', 'status', 'relevancyMode'])(
-    '%s: what it does not take is refused',
+    'rejects invalid values of %s',
     async (name) => {
       const wrong = {
         page: ['0', '-1', '1.5', 'x', ''],
@@ -212,7 +212,7 @@ describe('feed', () => {
       (item: { source: { name: string; publisher: string } }) =>
         [item.source.name, item.source.publisher].includes('kev'),
     ],
-  ])('%s narrows to exactly those', async (query, holds) => {
+  ])('%s returns exactly the matching items', async (query, holds) => {
     const all = (await done(org.call('GET', '/items?perPage=100'))).items;
     const narrowed = await done(org.call('GET', `/items?perPage=100&${query}`));
     const expected = all.filter(holds);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { acrossOrgs, inOrg, rows } from '../../src/platform/db/db.ts';
+import { acrossOrgs, inOrg, queryRows } from '../../src/platform/db/db.ts';
 import { uuidv7 } from '../../src/platform/lib/ids.ts';
 import { uuidPattern } from '../../src/platform/lib/org-id.ts';
 import { bodyFor, urlFor } from '../support/bodies.ts';
@@ -22,7 +22,7 @@ const routes = registeredRoutes(app).map(({ method, path }) => ({
 }));
 const keyed = routes.filter(({ open }) => !open);
 
-test('there are routes to walk, and the open ones are those that are meant to be', () => {
+test('only the expected routes are open', () => {
   expect(keyed.length).toBeGreaterThan(30);
   expect(routes.filter(({ open }) => open).every(({ method }) => method === 'GET')).toBe(true);
 });
@@ -34,7 +34,7 @@ test.each(keyed)('$method $path needs a key', async ({ method, path }) => {
   }
 });
 
-// A route has one scope, so of two keys with one other scope each at least one is refused, and a route without a scope refuses none.
+// A route has one scope. Of two keys with one different scope each, at least one is rejected. A route without a scope rejects neither.
 const poor = [await newOrg(['connections:admin']), await newOrg(['hits:write'])];
 test.each(keyed)('$method $path needs a scope', async ({ method, path }) => {
   const url = path.replaceAll(/\{[^}]+\}/g, uuidv7());
@@ -43,7 +43,7 @@ test.each(keyed)('$method $path needs a scope', async ({ method, path }) => {
 });
 
 const tenantTables = await acrossOrgs(deps.db, (tx) =>
-  rows(
+  queryRows(
     tx,
     sql<{ name: string }>`
       select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -68,32 +68,32 @@ async function withoutRowLevelSecurity(): Promise<{ owner: TestOrg; filled: Fill
   return { owner: one, filled: rowsOfOne, stranger: two };
 }
 
-/** What a path cannot do without. */
+/** Required query parameters of a path. */
 const withQuery: Record<string, string> = {
   '/api/indicators': 'value=evil-host.top',
   '/api/feed/export/blocklist': 'type=domain&minConfidence=0&maxTlp=RED',
   '/api/feed/export/csv': 'maxTlp=RED',
 };
 
-/** Collections of everyone have the same names; what stands in them is the organization's own. */
+/** TAXII collections have the same ids for everyone. Their content belongs to the organization. */
 const ownLists = ['all', 'relevant', 'indicators'].flatMap((name) =>
   ['objects', 'manifest'].map((list) => `/taxii2/root/collections/${name}/${list}/`),
 );
 
 describe.each(Object.entries(walls))('%s', (_name, on) => {
   test.each(keyed.filter(({ path }) => path.includes('{id}')))(
-    '$method $path does not know a row of another organization',
+    '$method $path returns 404 for a record of another organization',
     async ({ method, path }) => {
       for (const id of on.filled.ids) {
         const answer = await on.stranger.call(method, urlFor(path, id), bodyFor(method, path));
-        // A key's id is no UUID: elsewhere that is a 400, before anything is looked for.
+        // A key's id is not a UUID. Other routes reject it with 400 before they look anything up.
         const expected = uuidPattern.test(id) ? [404] : [404, 400];
         expect(expected, `${id}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
       }
     },
   );
 
-  test.each(ownLists)('GET %s shows nothing of another organization, and its owner something', async (path) => {
+  test.each(ownLists)('GET %s returns nothing of another organization, and something to its owner', async (path) => {
     const [theirs, own] = [await on.stranger.call('GET', path), await on.owner.call('GET', path)];
     const [seen, held] = [JSON.stringify(theirs.body), JSON.stringify(own.body)];
     expect([theirs.status, own.status]).toEqual([200, 200]);
@@ -104,7 +104,7 @@ describe.each(Object.entries(walls))('%s', (_name, on) => {
   });
 
   test.each(keyed.filter(({ method, path }) => method === 'GET' && !path.includes('{')))(
-    'GET $path shows nothing of another organization',
+    'GET $path returns nothing of another organization',
     async ({ path }) => {
       const { status, body } = await on.stranger.call('GET', withQuery[path] ? `${path}?${withQuery[path]}` : path);
       expect(status).toBe(200);
@@ -114,7 +114,7 @@ describe.each(Object.entries(walls))('%s', (_name, on) => {
   );
 });
 
-test('the owner does see what was filled in', async () => {
+test('the owner sees its own records', async () => {
   const see = async (org: TestOrg) =>
     JSON.stringify(
       await Promise.all(
@@ -124,14 +124,14 @@ test('the owner does see what was filled in', async () => {
   expect(await see(owner)).toContain(filled.mark);
 });
 
-// Rows that come and go with a backfill, or with what is told apart and compared in the feed; every other table must have rows to hide.
+// Tables whose rows exist only during a backfill or deduplication. Every other table must have rows to hide.
 const without = ['revisits', 'item_links', 'item_decisions', 'item_arrivals'];
 
-test.each(tenantTables)('row-level security alone hides $name', async ({ name }) => {
+test.each(tenantTables)('row-level security alone hides rows of $name', async ({ name }) => {
   const count = async (id: TestOrg['id']) =>
     (
       await inOrg(deps.db, id, (tx) =>
-        rows(
+        queryRows(
           tx,
           sql<{ n: number }>`select count(*)::int as n from ${sql.table(name)} where organization_id = ${owner.id}`,
         ),
@@ -146,7 +146,7 @@ test.each(tenantTables)('row-level security alone hides $name', async ({ name })
   expect((await write).rows).toHaveLength(0);
   const total = (
     await acrossOrgs(deps.db, (tx) =>
-      rows(
+      queryRows(
         tx,
         sql<{ n: number }>`select count(*)::int as n from ${sql.table(name)} where organization_id = ${owner.id}`,
       ),
@@ -156,9 +156,9 @@ test.each(tenantTables)('row-level security alone hides $name', async ({ name })
   if (!without.includes(name)) expect(total).toBeGreaterThan(0);
 });
 
-// A row of the feed belongs to whom its pool belongs; its policies look at that.
+// A feed row belongs to the owner of its pool, which its policies check.
 test.each(tenantTables.filter(({ name }) => !/^items?(_|$)/.test(name) && !without.includes(name)))(
-  'row-level security alone lets no row of $name be given away',
+  'row-level security alone prevents moving a row of $name to another organization',
   async ({ name }) => {
     const give = inOrg(deps.db, owner.id, (tx) =>
       sql`update ${sql.table(name)} set organization_id = ${stranger.id} where organization_id = ${owner.id}`.execute(
@@ -169,7 +169,7 @@ test.each(tenantTables.filter(({ name }) => !/^items?(_|$)/.test(name) && !witho
   },
 );
 
-test('without an organization or a role nothing is seen', async () => {
+test('shows nothing without an organization or a role', async () => {
   const seen = await deps.db.connection().execute(async (connection) => {
     await sql`begin`.execute(connection);
     await sql`set local role tocsin_app`.execute(connection);
@@ -180,9 +180,9 @@ test('without an organization or a role nothing is seen', async () => {
   expect(seen).toBe(0);
 });
 
-test('the roles own nothing, are no superusers and cannot pass by', async () => {
+test('the roles own no tables, are not superusers and cannot bypass row-level security', async () => {
   const strong = await acrossOrgs(deps.db, (tx) =>
-    rows(
+    queryRows(
       tx,
       sql`select rolname from pg_roles where rolname in ('tocsin_app', 'tocsin_system') and (rolsuper or rolbypassrls or rolcanlogin or oid in (select relowner from pg_class))`,
     ),

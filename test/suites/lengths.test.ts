@@ -8,7 +8,7 @@ type Operation = {
   requestBody?: { content: Record<string, { schema: Schema }> };
 };
 type Method = 'GET' | 'POST' | 'PUT';
-/** A field of a request whose length has an end, and nothing else is asked of. */
+/** A request field that has a maximum length and no other constraint. */
 type Field = { method: Method; path: string; place: 'query' | 'body'; name: string; max: number };
 
 const { paths } = JSON.parse(await openapiText()) as { paths: Record<string, Record<string, Operation>> };
@@ -31,7 +31,7 @@ const fields = Object.entries(paths).flatMap(([path, item]) =>
 const { newOrg } = await startApp();
 const org = await newOrg();
 
-/** Whether a text of so many characters outside the Basic Multilingual Plane is too long there. */
+/** Returns whether the field rejects a text of `length` characters outside the Basic Multilingual Plane. */
 async function isTooLong({ method, path, place, name }: Field, length: number): Promise<boolean> {
   const url = path.replaceAll(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000');
   const given = '😀'.repeat(length);
@@ -42,12 +42,12 @@ async function isTooLong({ method, path, place, name }: Field, length: number): 
   return errors.some((error) => error.pointer === pointer && error.code === 'too_big');
 }
 
-test('there are such fields in bodies and in queries', () => {
+test('finds fields with a maximum length in bodies and queries', () => {
   expect(fields.filter(({ place }) => place === 'body').length).toBeGreaterThan(30);
   expect(fields.filter(({ place }) => place === 'query').length).toBeGreaterThan(10);
 });
 
-test('every length that the API names is counted in characters, as its description counts it', async () => {
+test('counts every documented length in characters', async () => {
   const wrong: string[] = [];
   for (const field of fields) {
     const [fits, exceeds] = [await isTooLong(field, field.max), await isTooLong(field, field.max + 1)];

@@ -6,7 +6,7 @@ import { listMigrations, migrate } from '../../src/platform/db/migrate.ts';
 const server = new URL(inject('databaseUrl'));
 const made: string[] = [];
 
-/** An empty database of this test alone. */
+/** Creates an empty database for one test. */
 async function emptyDatabase(): Promise<string> {
   const name = `migrations_${randomBytes(6).toString('hex')}`;
   await onServer(`create database "${name}"`);
@@ -41,18 +41,18 @@ beforeAll(async () => {
   migrated = await emptyDatabase();
 });
 
-test('all apply on an empty database, and a second time none', async () => {
+test('applies all migrations to an empty database, and none the second time', async () => {
   expect(await migrate(migrated)).toEqual(listMigrations());
   expect(await migrate(migrated)).toEqual([]);
 });
 
-test('several at once: each step is applied by one of them', async () => {
+test('concurrent runs apply each migration once', async () => {
   const url = await emptyDatabase();
   const applied = await Promise.all([1, 2, 3].map(() => migrate(url)));
   expect(applied.flat()).toEqual(listMigrations());
 });
 
-test('a database of a newer version is refused and left as it is', async () => {
+test('rejects a database of a newer version and leaves it unchanged', async () => {
   const url = await emptyDatabase();
   await migrate(url);
   await query(url, `delete from migrations where name = '${listMigrations().at(-1)}'`);
@@ -61,7 +61,7 @@ test('a database of a newer version is refused and left as it is', async () => {
   expect(await query(url, `select 1 from migrations where name = '${listMigrations().at(-1)}'`)).toEqual([]);
 });
 
-test('migrations are numbered, none like another', () => {
+test('migrations have unique numbers', () => {
   const numbers = listMigrations().map((name) => name.slice(0, 4));
   for (const number of numbers) expect(number).toMatch(/^\d{4}$/);
   expect(new Set(numbers).size).toBe(numbers.length);
@@ -69,7 +69,7 @@ test('migrations are numbered, none like another', () => {
 
 type Wall = { name: string; enabled: boolean; forced: boolean; roles: string[] };
 
-test('every table stands behind row-level security, enabled, forced and with a policy for each role', async () => {
+test('every table has row-level security enabled and forced, with a policy for each role', async () => {
   const tables = await query<Wall>(
     migrated,
     `select c.relname as name, c.relrowsecurity as enabled, c.relforcerowsecurity as forced,
@@ -82,7 +82,7 @@ test('every table stands behind row-level security, enabled, forced and with a p
   );
 });
 
-test('a partition is reached through its parent only', async () => {
+test('partitions can be accessed only through their parent', async () => {
   const open = await query(
     migrated,
     `select c.relname from pg_class c where c.relispartition and c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
@@ -91,7 +91,7 @@ test('a partition is reached through its parent only', async () => {
   expect(open).toEqual([]);
 });
 
-test('every partitioned table has its months ahead, and a default for what lies outside', async () => {
+test('every partitioned table has its future months and a default partition', async () => {
   const tables = await query<{ name: string; last: string | null; fallback: boolean }>(
     migrated,
     `select p.relname as name, max(c.relname) filter (where c.relname ~ '_\\d{6}$') as last, bool_or(pg_get_expr(c.relpartbound, c.oid) = 'DEFAULT') as fallback
@@ -108,7 +108,7 @@ test('every partitioned table has its months ahead, and a default for what lies 
   }
 });
 
-test('foreign keys between tenant tables carry the organization', async () => {
+test('foreign keys between tenant tables include the organization', async () => {
   const loose = await query<{ name: string }>(
     migrated,
     `select con.conrelid::regclass || ' → ' || con.confrelid::regclass as name from pg_constraint con
@@ -117,6 +117,6 @@ test('foreign keys between tenant tables carry the organization', async () => {
        and exists (select 1 from pg_attribute a where a.attrelid = con.confrelid and a.attname = 'organization_id')
        and not exists (select 1 from pg_attribute a where a.attrelid = con.conrelid and a.attname = 'organization_id' and a.attnum = any (con.conkey))`,
   );
-  // The feed alone is shared between organizations: its rows hang on a pool, whose policies decide.
+  // Feed tables are shared between organizations. Their rows reference a pool, whose policies decide.
   for (const { name } of loose) expect(name).toMatch(/^(items|item_\w+|feed_\w+) → (items|feed_pools|feed_sources)$/);
 });

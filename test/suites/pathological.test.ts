@@ -14,7 +14,7 @@ import {
   type Program,
 } from '../support/program.ts';
 
-// Each keeps one thread of the engine busy for far longer than this test, and heeds an interrupt late or not at all.
+// Each query keeps an engine thread busy for much longer than this test and reacts to an interrupt late or never.
 const pathological = [
   "SELECT levenshtein(repeat('ab', 100000), repeat('ba', 100000)) AS n FROM signins",
   "SELECT damerau_levenshtein(repeat('ab', 40000), repeat('ba', 40000)) AS n FROM signins",
@@ -48,7 +48,7 @@ const askWith =
     return read;
   };
 
-/** Creates a detection with the query and asks for a run; answers how to look at it. */
+/** Creates a detection with the query, requests a run and returns a function that reads the run. */
 async function runNow(ask: Ask, query: string): Promise<() => Promise<string>> {
   const now = Date.now();
   await ask('POST', '/api/logs/signins', JSON.stringify([{ timestamp: new Date(now).toISOString(), user: 'ada' }]));
@@ -61,7 +61,7 @@ async function runNow(ask: Ask, query: string): Promise<() => Promise<string>> {
 
 const medianOf = (times: number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!;
 
-/** Median milliseconds of a request, body read. */
+/** Returns the median time of a request in milliseconds, including its body. */
 async function medianMs(program: Program, key: string, path: string): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < 40; n += 1) {
@@ -76,13 +76,13 @@ async function medianMs(program: Program, key: string, path: string): Promise<nu
 }
 
 /*
- * Not a measurement of speed: both sides are medians of the same requests on the same machine, minutes apart at most, and the bound is so wide
- * that only a program which waits for its engine (a blocked event loop, a starved pool) passes it. A wait of one query would be a minute.
+ * This is not a speed measurement: both sides are medians of the same requests on the same machine, minutes apart, and the limit is so wide
+ * that only a program that waits for its engine (a blocked event loop, a starved pool) exceeds it. Waiting for one query would take a minute.
  */
 const asBefore = (ms: number): number => 20 * ms + 100;
 
 test(
-  'four pathological queries at once: /readyz and a gzipped /items answer as before, and SIGTERM ends it all',
+  'four pathological queries slow neither /readyz nor a gzipped /items, and SIGTERM ends everything',
   { timeout: 120_000 },
   async () => {
     const keys = await Promise.all(['a', 'b', 'c', 'd'].map(newKey));

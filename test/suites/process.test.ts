@@ -30,7 +30,7 @@ async function start(dataDir: string, env: Record<string, string> = {}): Promise
 }
 afterAll(async () => {
   await Promise.all(programs.map((program) => program.kill('SIGKILL')));
-  // An embedded server outlives a killed program; a command on its directory is the last to use it and ends it.
+  // An embedded server outlives a killed program. A command on its directory becomes its last user and stops it.
   for (const dir of dirs) {
     if (existsSync(dir)) await runProgram(['org', 'list'], dir);
     removeProgramDir(dir);
@@ -61,13 +61,13 @@ async function detectionIds(program: Program, key: string): Promise<string[]> {
 
 const keyPattern = /tcs_[0-9a-f]+_\S+/;
 const isAlive = (pid: number): boolean => listProcesses().some((row) => row.pid === pid);
-/** The folder of the program's own database, as it says at its start. */
+/** Returns the directory of the embedded database, which the program prints when it starts. */
 const locationOf = (program: Program): string => /database: (.+)$/m.exec(program.output())?.[1] ?? 'unknown';
-/** An adopted server is no child of the program, so it is found by its folder. */
+/** Finds the server by its directory, because an adopted server is not a child of the program. */
 const postmasterOf = (program: Program): number =>
   Number(readFileSync(join(locationOf(program), 'postmaster.pid'), 'utf8').split('\n')[0]);
 
-describe('on a data directory of its own', () => {
+describe('with its own data directory', () => {
   const dataDir = dataDirectory();
   let program: Program;
   let key: string;
@@ -76,13 +76,13 @@ describe('on a data directory of its own', () => {
     key = keyPattern.exec(program.output())?.[0] ?? '';
   });
 
-  test('an empty directory: ready, with the administrator key printed once', async () => {
+  test('starts on an empty directory and prints the administrator key once', async () => {
     expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
     expect(program.output().match(new RegExp(keyPattern, 'g'))).toHaveLength(1);
     expect((await call(program, key, '/api/detections')).status).toBe(200);
   });
 
-  test('a second start on the same directory is refused in one sentence', async () => {
+  test('rejects a second start on the same directory with one sentence', async () => {
     const second = await runProgram(['all'], dataDir);
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(dataDir);
@@ -90,7 +90,7 @@ describe('on a data directory of its own', () => {
     expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
   });
 
-  test('commands join the running server, and their key works at once', async () => {
+  test('commands join the running server, and a new key works immediately', async () => {
     const org = await runProgram(['org', 'create', 'acme', '--json'], dataDir);
     expect(JSON.parse(org.stdout)).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'acme' });
     const made = await runProgram(['key', 'create', '--org', 'acme', '--name', 'robot', '--json'], dataDir);
@@ -102,7 +102,7 @@ describe('on a data directory of its own', () => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('acme')]);
   });
 
-  test('a pull by command says what it left out, and fails where the source cannot be read', async () => {
+  test('tocsin source pull lists skipped records and fails if the source cannot be read', async () => {
     const list = join(dataDir, 'list.txt');
     writeFileSync(list, 'bad-cdn.top\nnothing of the kind\n');
     const create = ['source', 'create', '--kind', 'csv', '--name', 'List', '--url', `file://${list}`, '--json'];
@@ -116,7 +116,7 @@ describe('on a data directory of its own', () => {
     expect([unknown.code, unknown.stderr]).toEqual([1, 'There is no source nope.\n']);
   });
 
-  test('SIGTERM, and again: exit 0, and no process is left', async () => {
+  test('exits with 0 on SIGTERM, also a repeated one, and leaves no process', async () => {
     await call(program, key, '/api/detections', 'POST');
     const family = descendantsOf(program.pid).map(({ pid }) => pid);
     expect(family.length).toBeGreaterThan(0);
@@ -126,14 +126,14 @@ describe('on a data directory of its own', () => {
     expect(family.filter(isAlive)).toEqual([]);
   });
 
-  test('a later start prints no key and has what was written', async () => {
+  test('a later start prints no key and keeps the data', async () => {
     program = await start(dataDir);
     expect(program.output()).not.toMatch(keyPattern);
     expect(await detectionIds(program, key)).toHaveLength(1);
     expect(await program.kill('SIGINT')).toBe(0);
   });
 
-  test('a command without a running program has a server for as long as it takes', async () => {
+  test('a command without a running program starts a server for its duration', async () => {
     const listed = await runProgram(['org', 'list', '--json'], dataDir);
     expect((JSON.parse(listed.stdout) as { name: string }[]).map(({ name }) => name).toSorted()).toEqual([
       'acme',
@@ -142,7 +142,7 @@ describe('on a data directory of its own', () => {
     expect(listProcesses().filter(({ command }) => command.includes(locationOf(program)))).toEqual([]);
   });
 
-  test('TOCSIN_API_KEY is the one key of the environment, never printed', async () => {
+  test('TOCSIN_API_KEY replaces the previous environment key and is never printed', async () => {
     const keys = ['first-key-of-the-environment', 'second-key-of-the-environment'] as const;
     for (const own of keys) {
       program = await start(dataDir, { TOCSIN_API_KEY: own });
@@ -160,7 +160,7 @@ test.each([
   [{ TOCSIN_API_KEY: 'too-short' }, /TOCSIN_API_KEY.*20 characters/],
   [{ PORT: 'eighty' }, /PORT: must be a whole number from 0 to 65535/],
   [{ DATABASE_URL: 'mysql://localhost/x' }, /DATABASE_URL/],
-])('settings %o: the start stops and says so', async (env, message) => {
+])('rejects the settings %o with a message', async (env, message) => {
   const dataDir = dataDirectory();
   const { code, stderr } = await runProgram(['all'], dataDir, env);
   expect(code).toBe(1);
@@ -168,7 +168,7 @@ test.each([
   removeProgramDir(dataDir);
 });
 
-test('with DATABASE_URL nothing is started, and a port in use is named', async () => {
+test('starts no server with DATABASE_URL, and reports a port that is in use', async () => {
   const { url } = await testDatabase();
   const dataDir = dataDirectory();
   const server = createServer().listen(0, '127.0.0.1');
@@ -193,7 +193,7 @@ describe('kill -9 while writes are acknowledged', () => {
   const refusals = new Set<number>();
   let program: Program;
 
-  /** Four clients that create detections one after the other until they are told to stop; an answer of 200 is a promise. */
+  /** Starts four clients that create detections in sequence until stopped. A response of 200 is a promise. */
   function writeUntil(stopped: () => boolean): Promise<unknown> {
     const client = async (): Promise<void> => {
       while (!stopped()) {
@@ -220,7 +220,7 @@ describe('kill -9 while writes are acknowledged', () => {
   });
 
   test.each(['the program', 'the program and its server'])(
-    '%s: the next start has every acknowledged write',
+    'the next start after killing %s has every acknowledged write',
     async (victims) => {
       const before = acknowledged.length;
       let over = false;
@@ -244,7 +244,7 @@ describe('kill -9 while writes are acknowledged', () => {
     ['killed', 'SIGKILL'],
     ['stopped', 'SIGINT'],
   ] as const)(
-    'the server alone %s: the service answers again within seconds, with every acknowledged write',
+    'after the server alone %s, the service responds again within seconds with every acknowledged write',
     async (_, signal) => {
       let over = false;
       const writing = writeUntil(() => over);
@@ -269,7 +269,7 @@ describe('kill -9 while writes are acknowledged', () => {
     },
   );
 
-  test('a stop leaves no process', async () => {
+  test('leaves no process when it stops', async () => {
     expect(await program.kill('SIGTERM')).toBe(0);
     expect(listProcesses().filter(({ command }) => command.includes(locationOf(program)))).toEqual([]);
   });
@@ -286,7 +286,7 @@ const oldNode = (process.env['PATH'] ?? '')
   );
 if (!oldNode) console.warn('No Node older than 24 is on the path: the test of its message is skipped.');
 
-test.skipIf(!oldNode)('an older Node is told what to do in one sentence', async () => {
+test.skipIf(!oldNode)('tells users of an older Node what to do in one sentence', async () => {
   const { code, stderr } = await runProgram(['all'], dataDirectory(), {}, oldNode);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^Tocsin runs on Node 24 and this is Node \d+\.\d+\.\d+: .*npm start.*\n$/);

@@ -11,7 +11,7 @@ test('the table of settings is the one that the settings give (npm run generate 
   expect(withSettings(readme)).toBe(readme);
 });
 
-test('every file and script that it names is there', () => {
+test('the README refers only to existing files and scripts', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
@@ -22,7 +22,7 @@ test('every file and script that it names is there', () => {
 
 type Json = ReturnType<typeof JSON.parse>;
 
-/** curl ends an answer without a line end. */
+/** Splits concatenated JSON responses, because curl prints them without a line break. */
 const jsonValues = (text: string): Json[] =>
   text
     .trim()
@@ -30,7 +30,7 @@ const jsonValues = (text: string): Json[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-describe('its blocks, typed in order', () => {
+describe('the commands of the README run in order', () => {
   const marked = (mark: string) => blocksOf('README.md').filter((block) => block.mark === mark);
   const script = marked('run');
   let service: Service;
@@ -42,7 +42,7 @@ describe('its blocks, typed in order', () => {
   });
   afterAll(() => service.stop());
 
-  test('there are blocks, and each answer is a success', () => {
+  test('every response is a success', () => {
     expect(script.length).toBeGreaterThan(7);
     const flat = answers.flat();
     expect(flat.length).toBeGreaterThanOrEqual(
@@ -54,7 +54,7 @@ describe('its blocks, typed in order', () => {
     for (const answer of flat) expect(answer).not.toHaveProperty('requestId');
   });
 
-  test('they show the record through its life', () => {
+  test('the detection goes through its life cycle', () => {
     const [[ready], [created], [list], [updated], [deleted, restored], [dismissed]] = answers as Json[][] &
       [Json[], Json[], Json[], Json[], Json[], Json[]];
     expect(ready.status).toBe('ok');
@@ -71,13 +71,13 @@ describe('its blocks, typed in order', () => {
     expect(dismissed).toEqual({ suggestions: [] });
   });
 
-  test('they show the feed', () => {
+  test('the feed is empty', () => {
     const [items, stats] = answers[6]!;
     expect(items).toMatchObject({ items: [], total: 0, page: 1, perPage: 5, hasNext: false });
     expect(stats).toMatchObject({ totalItems: 0, severityBreakdown: { critical: 0 } });
   });
 
-  test('the logs that they send are found by the run that they ask for', async () => {
+  test('the requested run finds the logs that were sent', async () => {
     const [receipt, run, runs, hits] = answers[7]!;
     expect(receipt).toMatchObject({ accepted: 1, rejected: [] });
     expect(runs.runs.map(({ id }: { id: string }) => id)).toContain(run.runId);
@@ -88,7 +88,7 @@ describe('its blocks, typed in order', () => {
           headers: { authorization: 'Bearer choose-a-long-random-key' },
         })
       ).json();
-    // The README waits three seconds, which a machine that does other things at the same time may exceed.
+    // The README waits three seconds, which may be too short on a busy machine.
     const finished = await until(
       async () => {
         const found = await get(`/api/runs/${run.runId}`);

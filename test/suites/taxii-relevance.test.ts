@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { scoreDue } from '../../src/feed/relevance/score-items.ts';
+import { scoreNextBatch } from '../../src/feed/relevance/score-items.ts';
 import { startApp } from '../support/harness.ts';
 
-test('what becomes relevant is dated then, and who resumes gets it', async () => {
+test('an item that becomes relevant is dated then, and a resuming client receives it', async () => {
   const { deps, newOrg } = await startApp();
   const org = await newOrg();
   const post = (title: string, text: string) => org.call('POST', '/api/feed/items', { title, text });
   const score = async (): Promise<void> => {
-    for (let step = 0; step < 100 && (await scoreDue(deps)); step += 1);
+    for (let step = 0; step < 100 && (await scoreNextBatch(deps)); step += 1);
   };
   const read = async (after = '2000-01-01T00:00:00Z') => {
     const url = `/taxii2/root/collections/relevant/objects/?match[type]=report&added_after=${after}`;

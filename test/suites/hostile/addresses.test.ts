@@ -22,7 +22,7 @@ const places: Record<string, string> = {
   'a password': `http://user:word@127.0.0.1:${port}/`,
 };
 
-test.each(Object.entries(places))('a redirect to %s is not followed, by any kind', async (_name, location) => {
+test.each(Object.entries(places))('no source kind follows a redirect to %s', async (_name, location) => {
   for (const kind of kinds) {
     const { error, added } = await pullFrom(kind, (response) => response.writeHead(302, { location }).end());
     expect([added, error], kind).toEqual([0, expect.stringMatching(refused)]);
@@ -30,7 +30,7 @@ test.each(Object.entries(places))('a redirect to %s is not followed, by any kind
   expect(trap.asked).toEqual([]);
 });
 
-test('a second and a third redirect are looked at as the first', async () => {
+test('checks every redirect of a chain', async () => {
   server.routes.set('/hop', (response) => response.writeHead(307, { location: '/hop2' }).end());
   server.routes.set('/hop2', (response) => response.writeHead(308, { location: `${trap.base}/inside` }).end());
   const { error } = await pullFrom('kev', (response) => response.writeHead(301, { location: '/hop' }).end());
@@ -38,7 +38,7 @@ test('a second and a third redirect are looked at as the first', async () => {
   expect(trap.asked).toEqual([]);
 });
 
-/** Documents that name further ones: all of those lead into the trap. */
+/** Documents that link to further ones, all of which point to the trap. */
 const indexes: [SourceKind, string, string][] = [
   ['taxii', 'api_roots', JSON.stringify({ title: 'x', api_roots: [`${trap.base}/api/`] })],
   ['csaf', 'feeds', JSON.stringify({ distributions: [{ rolie: { feeds: [{ url: `${trap.base}/feed.json` }] } }] })],
@@ -47,14 +47,14 @@ const indexes: [SourceKind, string, string][] = [
   ['rss', 'links', `<rss><channel><item><title>x</title><link>${trap.base}/a</link></item></channel></rss>`],
 ];
 
-test.each(indexes)('%s: %s into this machine are not followed', async (kind, _name, index) => {
+test.each(indexes)('%s does not follow %s to this machine', async (kind, _name, index) => {
   const { error, added, skipped } = await pullFrom(kind, index);
   expect(added).toBe(0);
   expect(error ?? skipped.map(({ reason }) => reason).join()).toMatch(refused);
   expect(trap.asked).toEqual([]);
 });
 
-test('a source of a private address is made, and its pull refused without a request', async () => {
+test('creates a source with a private address, and its pull fails without sending a request', async () => {
   for (const url of [trap.base, `http://[::1]:${port}/`, 'http://10.0.0.1/x', 'http://metadata.google.internal/']) {
     const { body } = await org.call('POST', '/api/feed/sources', { kind: 'kev', name: 'x', url });
     const pulled = await org.call('POST', `/api/feed/sources/${body.id}/pull`);

@@ -6,7 +6,7 @@ import { startHostile } from './hostile.ts';
 const { org, pullFrom } = await startHostile();
 const kinds: SourceKind[] = ['kev', 'stix', 'taxii', 'misp', 'csaf', 'osv', 'nvd', 'rss', 'csv'];
 
-/** Writes for as long as somebody reads. */
+/** Writes until the reader stops. */
 const endless: Route = (response) => {
   const chunk = Buffer.alloc(1024 * 1024, 0x20);
   const write = (): void => {
@@ -16,12 +16,12 @@ const endless: Route = (response) => {
   write();
 };
 
-test('an endless answer is cut at its bound, by every kind', { timeout: 180_000 }, async () => {
+test('every source kind cuts an endless response at its limit', { timeout: 180_000 }, async () => {
   for (const kind of kinds) {
     const { error, added } = await pullFrom(kind, endless);
-    // What names the roots and collections of a TAXII server is small.
+    // The discovery documents of a TAXII server have a smaller limit.
     const bound = kind === 'taxii' ? 2 ** 20 : 2 ** 25;
-    expect([added, error], kind).toEqual([0, `the answer is larger than ${bound} bytes`]);
+    expect([added, error], kind).toEqual([0, `the response is larger than ${bound} bytes`]);
   }
 });
 
@@ -34,14 +34,14 @@ const answers: Record<string, [Route, RegExp]> = {
     },
     /cut off|aborted/,
   ],
-  'without a word': [(response) => void response.socket?.destroy(), /cannot be reached/],
-  'that is no HTTP': [(response) => void response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n'), /cannot be reached/],
+  'that closes the connection': [(response) => void response.socket?.destroy(), /cannot be reached/],
+  'that is not HTTP': [(response) => void response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n'), /cannot be reached/],
   'with headers of a megabyte': [
     (response) =>
       void response.socket?.end(`HTTP/1.1 200 OK\r\n${`x-a: ${'b'.repeat(1_000)}\r\n`.repeat(1_000)}\r\n{}`),
     /cannot be reached/,
   ],
-  'that sends round in circles': [
+  'with a redirect loop': [
     (response, { path }) => void response.writeHead(302, { location: path }).end(),
     /more than 5 redirects/,
   ],
@@ -50,14 +50,17 @@ const answers: Record<string, [Route, RegExp]> = {
   'of status 401': [(response) => void response.writeHead(401).end(), /status 401/],
 };
 
-test.each(Object.entries(answers))('an answer %s is a bad pull of every kind', async (_name, [answer, reason]) => {
-  for (const kind of kinds) {
-    const { error, added } = await pullFrom(kind, answer);
-    expect([added, error], kind).toEqual([0, expect.stringMatching(reason)]);
-  }
-});
+test.each(Object.entries(answers))(
+  'a response %s fails the pull of every source kind',
+  async (_name, [answer, reason]) => {
+    for (const kind of kinds) {
+      const { error, added } = await pullFrom(kind, answer);
+      expect([added, error], kind).toEqual([0, expect.stringMatching(reason)]);
+    }
+  },
+);
 
-test('a server that asks for a day of patience gets none, and the source rests', async () => {
+test('does not wait for a server that asks for a day, and pauses the source', async () => {
   const { error } = await pullFrom('nvd', (response) => response.writeHead(429, { 'retry-after': '86400' }).end());
   expect(error).toMatch(/status 429/);
   const { sources } = (await org.call('GET', '/api/feed/sources?limit=200')).body;

@@ -28,7 +28,7 @@ const documents: [SourceKind, string][] = [
   ['csv', '# MARK\nurl,malware\nhttp://evil-host.top/MARK,MARK\n'],
 ];
 
-/** What PostgreSQL cannot hold, or what readers may take for something else. As it stands in JSON, and as bytes. */
+/** Characters that PostgreSQL cannot store or that readers may misinterpret, as JSON escapes and as bytes. */
 const escapes: Record<string, string> = {
   'U+0000': String.raw`a\u0000b`,
   'half a pair': String.raw`a\ud800b`,
@@ -37,20 +37,23 @@ const escapes: Record<string, string> = {
   'no character': String.raw`a\uffffb`,
 };
 
-test.each(Object.entries(escapes))('%s in a text costs no other record and reaches no reader', async (name, escape) => {
-  for (const [kind, text] of documents) {
-    const isJson = text.startsWith('{');
-    const bad = isJson ? escape : (JSON.parse(`"${escape}"`) as string);
-    const result = await pullFrom(kind, text.replaceAll('MARK', bad));
-    expect(result.error ?? '', `${kind} ${name}`).not.toMatch(/inside the service/);
-    expect(result.added + result.skipped.length, kind).toBeGreaterThan(0);
-  }
-  for (const item of await items()) {
-    const text = JSON.stringify(item);
-    expect(text).not.toContain(String.raw`\u0000`);
-    expect(text).not.toMatch(/\\ud[89a-f]/i);
-  }
-});
+test.each(Object.entries(escapes))(
+  '%s in a text affects no other record and is never returned',
+  async (name, escape) => {
+    for (const [kind, text] of documents) {
+      const isJson = text.startsWith('{');
+      const bad = isJson ? escape : (JSON.parse(`"${escape}"`) as string);
+      const result = await pullFrom(kind, text.replaceAll('MARK', bad));
+      expect(result.error ?? '', `${kind} ${name}`).not.toMatch(/inside the service/);
+      expect(result.added + result.skipped.length, kind).toBeGreaterThan(0);
+    }
+    for (const item of await items()) {
+      const text = JSON.stringify(item);
+      expect(text).not.toContain(String.raw`\u0000`);
+      expect(text).not.toMatch(/\\ud[89a-f]/i);
+    }
+  },
+);
 
 const bytes: Record<string, Buffer> = {
   'a byte that no UTF-8 has': Buffer.from([0x61, 0xff, 0x62]),
@@ -60,7 +63,7 @@ const bytes: Record<string, Buffer> = {
   'a byte 0': Buffer.from([0x61, 0x00, 0x62]),
 };
 
-test.each(Object.entries(bytes))('%s: a reason or a readable text', async (_name, bad) => {
+test.each(Object.entries(bytes))('%s results in a reason or a readable text', async (_name, bad) => {
   for (const [kind, text] of documents) {
     const [before = '', after = ''] = text.split('MARK', 2);
     const rest = text.slice(before.length + 4);
@@ -84,7 +87,7 @@ test.each([
   expect(error ?? '').not.toMatch(/inside the service/);
 });
 
-test('NUL, lone surrogates and bad UTF-8 in paths, parameters and bodies are refused by name', async () => {
+test('rejects NUL, lone surrogates and invalid UTF-8 in paths, parameters and bodies with the field name', async () => {
   for (const path of [
     '/items?q=%00',
     '/items?source=a%00b',
@@ -114,7 +117,7 @@ test('NUL, lone surrogates and bad UTF-8 in paths, parameters and bodies are ref
   expect((await app.app.inject('/readyz')).statusCode).toBe(200);
 });
 
-test('a cursor that no page gave is refused by name on every list', async () => {
+test('every list rejects an invalid cursor with the field name', async () => {
   const cursors = [
     'x',
     '2026-01-01T00:00:00.000Z x',

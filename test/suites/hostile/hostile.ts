@@ -10,15 +10,15 @@ export type Hostile = {
   app: TestApp;
   org: TestOrg;
   server: Awaited<ReturnType<typeof startServer>>;
-  /** Serves at an address of its own, makes a source of it and pulls once; fails where the service is held up meanwhile. */
+  /** Serves the content at a new address, creates a source for it and pulls once. Fails if the service is blocked meanwhile. */
   pullFrom: (kind: SourceKind, answer: string | Buffer | Route, type?: string) => Promise<PullResult>;
   items: () => Promise<FeedItem[]>;
 };
 
-/** Longest time that a pull may hold up everything else, on a machine that is busy with other tests. */
+/** Longest time that a pull may block everything else, on a machine that is busy with other tests. */
 const heldUpMaxMs = 5_000;
 
-/** The whole program, and an HTTP server from which it pulls what is made to harm it. */
+/** Starts the whole program and an HTTP server that serves hostile content. */
 export async function startHostile(): Promise<Hostile> {
   const server = await startServer();
   afterAll(() => server.stop());
@@ -49,7 +49,7 @@ export async function startHostile(): Promise<Hostile> {
   };
 }
 
-/** An HTTP server that must never be asked: what was, stands in `asked`. */
+/** Starts an HTTP server that must never receive a request. `asked` records violations. */
 export async function startTrap(): Promise<Awaited<ReturnType<typeof startServer>>> {
   const trap = await startServer('127.0.0.2');
   afterAll(() => trap.stop());

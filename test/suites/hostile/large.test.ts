@@ -13,7 +13,7 @@ const notes = Array.from({ length: 80_000 }, (_, n) => ({
 const bundle = stixBundle(['a.example']);
 const document = JSON.stringify({ ...bundle, objects: [...(bundle['objects'] as object[]), ...notes] });
 
-test('a bundle of 50 MB is refused as it arrives, and read without holding up anybody where it comes packed', async () => {
+test('rejects a bundle of 50 MB while it arrives, and parses a compressed one without blocking others', async () => {
   expect(document.length).toBeGreaterThan(50_000_000);
   expect(await pullFrom('stix', document)).toMatchObject({ added: 0, error: expect.stringMatching(/larger than/) });
   const packed = await pullFrom('stix', (response) =>
@@ -23,7 +23,7 @@ test('a bundle of 50 MB is refused as it arrives, and read without holding up an
   expect([packed.added, packed.skipped.length]).toEqual([1, 80_000]);
 }, 120_000);
 
-test('bodies of 50 MB are refused by the API', async () => {
+test('the API rejects bodies of 50 MB', async () => {
   const body = `{"text":"${'x'.repeat(50_000_000)}"}`;
   for (const path of ['/api/feed/items', '/api/feed/sources', '/api/indicators/lookup'])
     expect((await org.call('POST', path, body)).status, path).toBe(413);

@@ -13,14 +13,14 @@ const { org, app, pullFrom } = await startHostile();
 const lists = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const objects = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
 const whole: Record<string, string> = {
-  'lists, a million deep': lists(1_000_000),
+  'lists nested a million deep': lists(1_000_000),
   'objects, 300,000 deep': objects(300_000),
-  'lists that never close': '['.repeat(2_000_000),
+  'unclosed lists': '['.repeat(2_000_000),
 };
 const kinds: SourceKind[] = ['kev', 'stix', 'taxii', 'misp', 'csaf', 'osv', 'nvd', 'rss', 'csv'];
 
 test.each(Object.entries(whole))(
-  'a document of %s is a bad pull of every kind',
+  'a document of %s fails the pull of every source kind',
   { timeout: 120_000 },
   async (_name, text) => {
     for (const kind of kinds) {
@@ -33,7 +33,7 @@ test.each(Object.entries(whole))(
   },
 );
 
-// A good record of each kind, with one field more that is deep.
+// A valid record of each kind with an additional deep field.
 const marked = '"deep"';
 const records: Partial<Record<SourceKind, object>> = {
   kev: kevCatalogue(1, [kevRow(1, { more: 'deep' })]),
@@ -45,7 +45,7 @@ const records: Partial<Record<SourceKind, object>> = {
 };
 
 test.each(Object.entries(records) as [SourceKind, object][])(
-  '%s: a deep field costs its record no more than itself',
+  '%s drops at most the deep field of a record',
   { timeout: 120_000 },
   async (kind, record) => {
     for (const deep of [lists(5_000), objects(5_000), lists(100_000)]) {
@@ -58,7 +58,7 @@ test.each(Object.entries(records) as [SourceKind, object][])(
   },
 );
 
-test('YAML that would end the process as it is read is refused', { timeout: 120_000 }, async () => {
+test('rejects YAML that would crash the process', { timeout: 120_000 }, async () => {
   for (const piece of ['- ', '? ', '[', '{', 'a: {', '- - ? ', '- [']) {
     const { error } = await pullFrom('osv', `id: a\nx:\n ${piece.repeat(Math.floor(60_000 / piece.length))}`);
     expect(error, piece).toMatch(/nested deeper than 64/);
@@ -67,7 +67,7 @@ test('YAML that would end the process as it is read is refused', { timeout: 120_
   expect(error).toMatch(/longer than/);
 });
 
-test('bodies of the API, deep in every field, are a 400', async () => {
+test('returns 400 for deeply nested bodies', async () => {
   for (const path of ['/api/feed/items', '/api/feed/sources', '/api/indicators/lookup'])
     for (const deep of [lists(100_000), objects(50_000), `{"text":${lists(100_000)},"value":1,"values":${lists(9)}}`])
       expect((await org.call('POST', path, deep)).status, path).toBe(400);

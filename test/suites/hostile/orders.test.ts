@@ -22,7 +22,7 @@ const documents: [SourceKind, (text: string) => object][] = [
 ];
 
 test.each(documents)(
-  '%s: a text that gives orders sets no field that another text would not',
+  '%s extracts the same fields from a text with instructions as from one without',
   async (kind, documentOf) => {
     const read = async (text: string) => {
       expect(await pullFrom(kind, JSON.stringify(documentOf(text)))).toMatchObject({ added: 1 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { createThreads } from '../../../src/platform/lib/threads/thread-pool.ts';
+import { createThreadPool } from '../../../src/platform/lib/threads/thread-pool.ts';
 import { csafAdvisory } from '../../support/feed/csaf-documents.ts';
 import { kevCatalogue, kevRow } from '../../support/feed/kev-source.ts';
 import { mispAttribute, mispEvent } from '../../support/feed/misp-documents.ts';
@@ -10,12 +10,12 @@ import { stixBundle } from '../../support/feed/stix-documents.ts';
 import type { FuzzTask } from './fuzz-thread.ts';
 
 /*
- * Texts made to blow up a regular expression: many of one piece between a beginning and an end that does not fit. A linear reader takes a
- * fraction of a second for them; the limit allows for a machine that is busy. What passes it ends the thread, not the test.
+ * Texts that make a backtracking regular expression explode: many repetitions between a start and an end that do not match. A linear parser needs a
+ * fraction of a second. The limit allows for a busy machine. A parser that exceeds it loses its thread.
  */
 const chars = 60_000;
 const timeoutMs = 15_000;
-const threads = createThreads<FuzzTask, number>({
+const threads = createThreadPool<FuzzTask, number>({
   file: new URL('fuzz-thread.ts', import.meta.url),
   threadsMax: 1,
   waitingMax: 4,
@@ -150,14 +150,14 @@ const run = async (kind: FuzzTask['kind'], document: string, text: string): Prom
   await threads.run({ kind, text: fill(document, text) }, { timeoutMs });
 };
 
-test.each(documents)('%s: %#, every piece of trouble alone', { timeout: 600_000 }, async (kind, document) => {
+test.each(documents)('%s: %#, each repetition alone', { timeout: 600_000 }, async (kind, document) => {
   for (const piece of pieces) {
     const text = piece.repeat(Math.ceil(chars / piece.length));
     await expect(run(kind, document, `a${text}x`), JSON.stringify(piece)).resolves.toBeUndefined();
   }
 });
 
-test('any of them together', { timeout: 600_000 }, async () => {
+test('any combination of repetitions', { timeout: 600_000 }, async () => {
   const which = fc.constantFrom(...documents);
   await fc.assert(
     fc.asyncProperty(which, shaped, async ([kind, document], text) => run(kind, document, text)),

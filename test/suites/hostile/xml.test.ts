@@ -23,14 +23,14 @@ const external = (address: string): string =>
 const documents: Record<string, string> = {
   'a billion laughs': `<?xml version="1.0"?><!DOCTYPE r [<!ENTITY l0 "ha">${laughs}]>${entry('a &l12; b')}`,
   'quadratic blow-up': `<?xml version="1.0"?><!DOCTYPE r [<!ENTITY b "${'B'.repeat(100_000)}">]>${entry('&b;'.repeat(1_000))}`,
-  'a file as entity': external(pathToFileURL(secret).href) + entry('&x;'),
-  'an address as entity': external(`${trap.base}/entity`) + entry('&x;'),
+  'a file entity': external(pathToFileURL(secret).href) + entry('&x;'),
+  'a URL entity': external(`${trap.base}/entity`) + entry('&x;'),
   'an external DTD': `<?xml version="1.0"?><!DOCTYPE rss SYSTEM "${trap.base}/evil.dtd">${entry('T')}`,
   'a style sheet': `<?xml version="1.0"?><?xml-stylesheet href="${trap.base}/x.xsl" type="text/xsl"?>${entry('T')}`,
   'an inclusion': entry(`<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="${trap.base}/x" parse="text"/>T`),
 };
 
-test.each(Object.entries(documents))('a feed with %s is read without it', async (name, document) => {
+test.each(Object.entries(documents))('reads a feed with %s and ignores it', async (name, document) => {
   const result = await pullFrom('rss', document, 'application/xml');
   expect(result, name).toMatchObject({ added: 1 });
   const [item] = await items();
@@ -41,7 +41,7 @@ test.each(Object.entries(documents))('a feed with %s is read without it', async 
   expect(trap.asked).toEqual([]);
 });
 
-test('nothing that a page names is fetched: images, frames, scripts, refreshes', async () => {
+test('fetches nothing that a page links to: images, frames, scripts, refreshes', async () => {
   const head = `<meta http-equiv="refresh" content="0;url=${trap.base}/r"><base href="${trap.base}/"><link rel="stylesheet" href="${trap.base}/s">`;
   const more = `<img src="${trap.base}/i"><iframe src="${trap.base}/f"></iframe><script src="${trap.base}/j"></script><object data="${trap.base}/o"></object>`;
   server.document('/page', articlePage('Report', [...sentences(8), more], head), 'text/html');
@@ -51,15 +51,15 @@ test('nothing that a page names is fetched: images, frames, scripts, refreshes',
 });
 
 test.each([
-  ['elements in elements', '<div>'.repeat(200_000)],
-  ['tables in tables', '<table><tr><td>'.repeat(50_000)],
-  ['a page of attributes', `<p ${Array.from({ length: 50_000 }, (_, n) => `a${n}=x`).join(' ')}>`],
+  ['nested elements', '<div>'.repeat(200_000)],
+  ['nested tables', '<table><tr><td>'.repeat(50_000)],
+  ['an element with many attributes', `<p ${Array.from({ length: 50_000 }, (_, n) => `a${n}=x`).join(' ')}>`],
 ])('an article of %s is not read: the text of the feed stands in', async (name, html) => {
   const began = performance.now();
   const path = `/${encodeURIComponent(name)}`;
   server.document(path, `<html><body>${html}`, 'text/html');
   const result = await pullFrom('rss', entry(name, `<link>${server.base}${path}</link>`), 'application/xml');
   expect(result).toMatchObject({ added: 1, skipped: [] });
-  // A thread would be given up after twenty seconds.
+  // A thread would be terminated after twenty seconds.
   expect(performance.now() - began).toBeLessThan(15_000);
 });
