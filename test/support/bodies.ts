@@ -1,6 +1,6 @@
 const range = { from: '2026-03-02T00:00:00Z', to: '2026-03-02T01:00:00Z' };
 
-/** Bodies that pass where `{}` does not, by method and path: a refusal is then about whose row it is. */
+/** Valid bodies by method and path, for routes that reject `{}`, so that a rejection is about the owner of the row. */
 const bodies: Record<string, unknown> = {
   'POST /api/detections/{id}/backfill': range,
   'POST /api/detections/{id}/backtest': range,
@@ -19,7 +19,7 @@ export function bodyFor(method: string, path: string): unknown {
   return bodies[`${method} ${path}`] ?? {};
 }
 
-/** The address of a row of somebody: numbers of versions are those that every detection has. */
+/** Returns the path of a row. Version numbers are those that every detection has. */
 export function urlFor(path: string, id: string): string {
   const url = path.replaceAll(/\{(?:version|revision)\}/g, '1').replaceAll(/\{\w+\}/g, id);
   return path.endsWith('/diff') ? `${url}?from=1&to=1` : url;

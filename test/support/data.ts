@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** The folder of recorded real inputs, or undefined where this checkout has none beside it (such tests then say so and are skipped). */
+/** Returns the directory of recorded real inputs, or undefined if it is missing. Tests that need it then say so and are skipped. */
 export function dataDir(): string | undefined {
   const dir = resolve(import.meta.dirname, '../..', process.env['TOCSIN_TEST_DATA'] ?? '../shared/data');
   if (existsSync(dir)) return dir;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, inject } from 'vitest';
 import { sql } from 'kysely';
 import { acrossOrgs, openDb, type Db } from '../../src/platform/db/db.ts';
-import { orgId, type OrgId } from '../../src/platform/lib/org-id.ts';
+import { toOrgId, type OrgId } from '../../src/platform/lib/org-id.ts';
 import { uuidv7 } from '../../src/platform/lib/ids.ts';
 
 /** Clones the migrated template for this test file and drops it afterwards. */
@@ -30,9 +30,9 @@ async function admin(template: URL, statement: string): Promise<void> {
   await client.end();
 }
 
-/** A new organization, alone in its rows. */
+/** Creates an organization and returns its id. */
 export async function newOrgId(db: Db, name = `org-${randomBytes(4).toString('hex')}`): Promise<OrgId> {
-  const id = orgId(uuidv7());
+  const id = toOrgId(uuidv7());
   await acrossOrgs(db, (tx) => sql`insert into organizations (id, name) values (${id}, ${name})`.execute(tx));
   return id;
 }

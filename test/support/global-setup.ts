@@ -10,7 +10,7 @@ declare module 'vitest' {
   }
 }
 
-/** One PostgreSQL for the whole run, with a migrated template that each test file clones. */
+/** Starts one PostgreSQL for the whole run, with a migrated template that each test file clones. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['TOCSIN_TEST_DATABASE_URL'];
   const server = given ? { url: given, stop: async () => undefined } : await ownServer();
@@ -26,11 +26,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function ownServer(): Promise<{ url: string; stop: () => Promise<void> }> {
-  const { startEmbedded } = await import('../../src/platform/embedded-postgres/embedded-postgres.ts');
+  const { startEmbeddedPostgres } = await import('../../src/platform/embedded-postgres/embedded-postgres.ts');
   const dataDir = resolve(import.meta.dirname, '../../node_modules/.cache/tocsin-test-server');
   mkdirSync(dataDir, { recursive: true });
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
-  return startEmbedded({ dataDir, exclusive: false, log: () => undefined, settings });
+  return startEmbeddedPostgres({ dataDir, exclusive: false, log: () => undefined, settings });
 }
 
 async function admin(url: string, statement: string): Promise<void> {

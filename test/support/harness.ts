@@ -16,7 +16,7 @@ import { createOrganization } from '../../src/app/bootstrap.ts';
 import { testDatabase } from './database.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'PATCH';
-// What a test reads of an answer is up to the test; a wrong guess fails its expectation.
+// Tests read responses without types. A wrong assumption fails the test's expectation.
 type Json = ReturnType<typeof JSON.parse>;
 export type Answer = { status: number; body: Json; headers: Record<string, string | string[] | number | undefined> };
 export type TestOrg = {
@@ -34,7 +34,7 @@ export type TestApp = {
   newKey: (org: TestOrg, granted: readonly Scope[]) => Promise<TestOrg>;
 };
 
-/** The whole program on a database and data directory of this test file alone; `clock` and any other part may be given. */
+/** Starts the whole program with its own database and data directory. `clock` and any other dependency can be replaced. */
 export async function startApp(
   options: { clock?: Clock; env?: Record<string, string>; deps?: Partial<Deps> } = {},
 ): Promise<TestApp> {
@@ -75,7 +75,7 @@ export async function startApp(
   };
 }
 
-/** An empty directory of this test file, removed afterwards. */
+/** Creates an empty directory for this test file and removes it afterwards. */
 export function newDataDir(): string {
   const parent = resolve(import.meta.dirname, '../../node_modules/.cache/tocsin-test');
   mkdirSync(parent, { recursive: true });

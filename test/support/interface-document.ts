@@ -1,7 +1,7 @@
 /*
- * The seven operations, field by field, against real answers. A line is: name, type, and when it may be missing or null. Types: string, number,
+ * The fields of the seven operations, for checks of real responses. A line is: name, type, and whether it may be missing or null. Types: string, number,
  * integer, boolean, time (ISO 8601, UTC, milliseconds), any, object, a name of another table, `a|b` for an enum; `[]` for a list. `?` after a
- * name: it may be missing. `null` after a type: it may be null. What stands in no line may be there too, if it is one of the added names.
+ * name: it may be missing. `null` after a type: it may be null. Other fields are allowed only if they are among the additional names.
  */
 const agentRecord = `
   id uuid
@@ -121,7 +121,7 @@ const tables: Record<string, string> = {
   Recent: 'id string\n title string\n severity none|low|medium|high|critical\n publishTime time',
 };
 
-/** Names beside those of the interface: every one optional for a reader. */
+/** Additional names beside those of the interface, all of them optional. */
 const added: Record<string, string[]> = {
   OutputSchema: ['x-service'],
   Agent: [
@@ -146,7 +146,7 @@ const added: Record<string, string[]> = {
   ],
 };
 
-/** What is wrong with `value` as a `table`, each with its path. */
+/** Returns the differences between `value` and the definition of `table`, each with its path. */
 export function faults(table: string, value: unknown, path = ''): string[] {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return [`${path} is no object`];
   const record = value as Record<string, unknown>;

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_pro
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readText } from '../../src/platform/embedded-postgres/data-dir/durable-files.ts';
+import { readTextFile } from '../../src/platform/embedded-postgres/data-dir/durable-files.ts';
 import { removeHome } from '../../src/platform/embedded-postgres/data-dir/location.ts';
 
 export const root = resolve(import.meta.dirname, '../..');
@@ -11,16 +11,16 @@ const entry = join(root, 'bin/tocsin.mjs');
 export type Program = {
   pid: number;
   url: string;
-  /** Everything it has written so far, both streams. */
+  /** Output so far, of both streams. */
   output: () => string;
   hasEnded: () => boolean;
-  /** Sends a signal; answers the exit code, or the signal that ended it. */
+  /** Sends a signal and returns the exit code, or the signal that ended the program. */
   kill: (signal: NodeJS.Signals) => Promise<number | string>;
 };
 
 type Env = Record<string, string>;
 
-/** The program as a real process, once it listens. A program that ends before that is an error with its output. */
+/** Starts the program as a real process and returns when it listens. Throws with its output if it exits earlier. */
 export async function startProgram(dataDir: string, env: Env = {}, role = 'all'): Promise<Program> {
   const child = spawn(process.execPath, [entry, role], {
     cwd: dataDir,
@@ -54,7 +54,7 @@ function watch(child: ChildProcess): Pick<Program, 'output' | 'hasEnded' | 'kill
   return { output: () => text, hasEnded: () => child.exitCode !== null || child.signalCode !== null, kill };
 }
 
-/** Runs a command of the program to its end. */
+/** Runs a command of the program until it exits. */
 export function runProgram(
   args: string[],
   dataDir: string,
@@ -71,7 +71,7 @@ export function runProgram(
   });
 }
 
-/** Nothing of this process's own settings reaches the program. */
+/** Returns an environment without this process's own settings. */
 function environment(dataDir: string, env: Env): Env {
   const kept = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('TOCSIN_') && !['DATABASE_URL', 'PORT', 'HOST', 'NODE_OPTIONS'].includes(name),
@@ -85,23 +85,23 @@ function environment(dataDir: string, env: Env): Env {
   };
 }
 
-/** A new directory for a program's data, which the caller removes. Not in a temporary directory: the server's user must reach it. */
+/** Creates a data directory for a program, which the caller removes. It is not in a temporary directory, because the server's user must be able to enter it. */
 export function newProgramDir(): string {
   const parent = join(root, 'node_modules/.cache/tocsin-test');
   mkdirSync(parent, { recursive: true });
   return mkdtempSync(join(parent, 'program-'));
 }
 
-/** Removes a program's data, and its database where that lies elsewhere (`dir` is its data directory or holds `.tocsin`). */
+/** Removes a program's data, and its database if that is elsewhere. `dir` is the data directory or contains `.tocsin`. */
 export function removeProgramDir(dir: string): void {
   for (const dataDir of [dir, join(dir, '.tocsin')]) {
-    const location = readText(join(dataDir, 'location'));
+    const location = readTextFile(join(dataDir, 'location'));
     if (location) removeHome(location);
   }
   rmSync(dir, { recursive: true, force: true });
 }
 
-/** Asks again until there is an answer; after `maxMs`, or when `hasEnded`, the error that `failure` words. */
+/** Polls until `read` returns a value. Throws the message of `failure` after `maxMs`, or when `hasEnded` returns true. */
 export async function until<T>(
   ask: () => T | Promise<T>,
   failure: () => string,
@@ -120,7 +120,7 @@ export async function until<T>(
 
 export type ProcessRow = { pid: number; parent: number; command: string };
 
-/** The processes below `pid`, the deepest last. */
+/** Returns the descendants of `pid`, deepest last. */
 export function descendantsOf(pid: number): ProcessRow[] {
   const all = listProcesses();
   const found: ProcessRow[] = [];
@@ -144,7 +144,7 @@ function fromProc(): ProcessRow[] {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
       const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-      // One that has ended and waits to be collected is no process any more.
+      // A zombie does not count as a process.
       return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent), command }];
     } catch {
       return [];

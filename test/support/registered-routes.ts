@@ -2,7 +2,7 @@ import type { App } from '../../src/platform/http/app-type.ts';
 
 export type Route = { method: string; path: string };
 
-/** Every route that the program registered, hidden ones too, with `{id}` for parameters; HEAD and OPTIONS answer beside GET and are left out. */
+/** Lists every registered route, including hidden ones, with `{id}` for parameters. HEAD and OPTIONS are omitted. */
 export function registeredRoutes(app: App): Route[] {
   const open: string[] = [];
   return app
@@ -22,7 +22,7 @@ export function registeredRoutes(app: App): Route[] {
     });
 }
 
-/** Routes that need no key; `*` ends a family. */
+/** Routes without a key. A trailing `*` matches every path below. */
 export const openRoutes = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs*'];
 
 export const isOpen = (path: string): boolean =>

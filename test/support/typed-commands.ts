@@ -7,15 +7,15 @@ import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { newProgramDir, removeProgramDir, root, until } from './program.ts';
 
-/** Pages of the guide that go on where the demo ends. The others go on with the service of the first detection. */
+/** Guide pages that continue where the demo ends. The others continue with the service of the first detection. */
 export const demoPages = ['categories', 'hits', 'prompts', 'suggestions'].map((name) => `docs/guide/${name}.md`);
 
-/** A shell block of a page, with the mark that stands above it and what the page says that it prints. */
+/** A shell block of a page, with the mark above it and the output that the page promises. */
 export type Block = { mark: string; shell: string; prints: string };
 
 /**
- * The shell blocks of a page, in order. `<!-- run -->` above a block has it typed by a test, `<!-- run: start -->` and
- * `<!-- run: demo -->` bring the service up. `<!-- prints -->` stands above what the block before it prints, shortened.
+ * Returns the shell blocks of a page, in order. Tests run blocks below `<!-- run -->`. Blocks below `<!-- run: start -->` and
+ * `<!-- run: demo -->` start the service. A block below `<!-- prints -->` is the shortened output of the block before it.
  */
 export function blocksOf(page: string): Block[] {
   const blocks: Block[] = [];
@@ -28,7 +28,7 @@ export function blocksOf(page: string): Block[] {
   return blocks;
 }
 
-/** A directory that looks like a fresh clone after `npm ci`: what a command writes stays in it. */
+/** Creates a directory that looks like a fresh clone after `npm ci`. Commands write only into it. */
 export function newClone(): string {
   const dir = newProgramDir();
   const own = /^\.(git|tocsin)|^detections$/;
@@ -39,18 +39,18 @@ export function newClone(): string {
 
 export type Service = { dir: string; port: number; output: () => string; stop: () => Promise<void> };
 
-/** The block of a page that has a mark, without `npm ci`: it has made the directory that the tests run in. */
+/** Returns the block with the given mark, without `npm ci`, which has already run. */
 export function startBlock(page: string, mark: string): string {
   const block = blocksOf(page).find((one) => one.mark === mark);
   if (!block) throw new Error(`${page} has no block "${mark}"`);
   return block.shell.replace('npm ci\n', '');
 }
 
-/** Types a block that brings a service up in a clone of its own, and waits until its output matches `isUp`. */
+/** Runs a block that starts a service in a new clone, and waits until its output matches `isUp`. */
 export async function startTyped(shell: string, isUp: RegExp, maxMs = 60_000): Promise<Service> {
   const dir = newClone();
   const port = await freePort();
-  // npm is a child of the shell and the program one of npm, as in a terminal: they are ended as a group.
+  // As in a terminal, npm is a child of the shell and the program a child of npm. They are stopped as a group.
   const child = spawn('bash', ['-c', shell], {
     cwd: dir,
     env: environment(port),
@@ -71,7 +71,7 @@ export async function startTyped(shell: string, isUp: RegExp, maxMs = 60_000): P
     }
     removeProgramDir(dir);
   };
-  const failure = (): string => `the service does not come up:\n${text}`;
+  const failure = (): string => `the service does not start:\n${text}`;
   try {
     await until(
       () => isUp.test(text),
@@ -86,7 +86,7 @@ export async function startTyped(shell: string, isUp: RegExp, maxMs = 60_000): P
   return { dir, port, output: () => text, stop };
 }
 
-/** Types the blocks marked `run` into one shell that stops at the first error; answers what each printed. */
+/** Runs the blocks in one shell that stops at the first error. Returns the output of each block. */
 export async function type(service: Service, blocks: Block[], before = ''): Promise<string[]> {
   const texts = blocks.map(({ shell }, index) => `echo '========= ${index}'\n${shell}`);
   const script = [before, ...texts].join('\n').replaceAll(':8080', `:${service.port}`);
@@ -98,18 +98,18 @@ export async function type(service: Service, blocks: Block[], before = ''): Prom
   return stdout.split(/={9} \d+\n/).slice(1);
 }
 
-/** Types a page against a service, as one who has set the key, and holds what it prints against what the page says. */
+/** Runs the blocks of a page against a service, with the key set, and compares their output with the page. */
 export async function expectTyped(service: Service, page: string): Promise<void> {
   const blocks = blocksOf(page).filter(({ mark }) => mark === 'run');
   const outputs = await type(service, blocks, 'export TOCSIN_API_KEY=choose-a-long-random-key');
   for (const [index, { prints, shell }] of blocks.entries()) {
-    // Every refusal has one; a page that shows a refusal shows its status.
+    // Every error response has one. A page that shows an error shows its status.
     if (!/"status": \d{3}/.test(prints)) expect(outputs[index]!, shell).not.toContain('"requestId"');
     expect(notPrinted(outputs[index]!, prints), `${shell}\nprinted\n${outputs[index]}`).toBeUndefined();
   }
 }
 
-/** The first thing of `prints` that `output` does not hold in its place, or undefined. `…` stands for anything, a time for any time, an id for any id. */
+/** Returns the first part of `prints` that is missing in `output` in that order, or undefined. `…` matches anything, a time any time, an id any id. */
 export function notPrinted(output: string, prints: string): string | undefined {
   const whole = plain(output);
   let at = 0;

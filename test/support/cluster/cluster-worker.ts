@@ -1,4 +1,4 @@
-// One process of test/cluster.test.ts: API, scheduler, execution and reaper on a given database, at the slot time that its parent sends.
+// One process of the cluster test: API, scheduler, execution and reaper on a given database, at the slot time that its parent sends.
 import { buildApp } from '../../../src/app/http-server.ts';
 import { buildDeps } from '../../../src/app/build-deps.ts';
 import { loadConfig } from '../../../src/config.ts';
@@ -25,7 +25,7 @@ const app = await buildApp(deps);
 const url = await app.listen({ port: 0, host: '127.0.0.1' });
 process.send?.({ url } satisfies FromWorker);
 
-// The test's slot time runs far ahead of the machine's: what guards against that in production would hold the scheduler.
+// The test's slot time runs far ahead of the machine's clock. The clock guard of production would stop the scheduler.
 const trusting = { check: () => true, reason: () => null };
 const { signal } = stopped;
 await Promise.all([scheduleLoop(deps, trusting, signal), executeLoop(deps, signal), reapLoop(deps, signal)]);

@@ -8,22 +8,22 @@ import { root } from '../program.ts';
 type Worker = { child: ChildProcess; url: string | undefined };
 
 export type Cluster = {
-  /** Tells every process, and those that start later, what slot time it is. */
+  /** Sends the slot time to every process, and to those that start later. */
   setTime: (now: Date) => void;
-  /** Ends one process without a word and starts another in its place. */
+  /** Kills one process and starts another in its place. */
   killOne: (index: number) => void;
-  /** Asks processes in turn until one answers; a request that a dying process may or may not have heard is sent again. */
+  /** Sends a request to one process after another until one responds. A request to a process that died is repeated. */
   ask: (
     method: string,
     path: string,
     options: { key: string; body?: string; headers?: Record<string, string> },
   ) => Promise<unknown>;
   stderr: () => string;
-  /** Orderly; answers the exit codes. */
+  /** Stops all processes and returns their exit codes. */
   stop: () => Promise<(number | null)[]>;
 };
 
-/** Several processes of cluster-worker.ts on one database and one data directory. */
+/** Starts several processes of cluster-worker.ts on one database and one data directory. */
 export async function startCluster(count: number, env: Record<string, string>, start: Date): Promise<Cluster> {
   let now = start;
   let errors = '';
@@ -53,7 +53,7 @@ export async function startCluster(count: number, env: Record<string, string>, s
       if (worker?.url !== undefined && worker.child.connected) return worker.url;
       await sleep(10);
     }
-    throw new Error(`no process came up:\n${errors}`);
+    throw new Error(`no process started:\n${errors}`);
   };
   return {
     setTime: (at) => {
@@ -78,7 +78,7 @@ export async function startCluster(count: number, env: Record<string, string>, s
           const read: unknown = await answer.json();
           if (answer.status === 200) return read;
           last = read;
-          // A request that died in flight holds its Idempotency-Key for a while.
+          // An interrupted request keeps its Idempotency-Key locked for a while.
           if (![409, 503].includes(answer.status)) break;
         } catch (error) {
           last = error;

@@ -1,4 +1,4 @@
-// One process that only delivers, for the test that kills it.
+// A process that only delivers. A test kills it.
 import { buildDeps } from '../../../src/app/build-deps.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { openDb } from '../../../src/platform/db/db.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** The database's clock of leases and back-off runs this many times as fast in this database: a lease of a minute is over soon. */
+/** Makes the clock of leases and back-off run this many times faster in this database, so a lease of a minute ends soon. */
 export async function hastenLeases(url: string, times: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

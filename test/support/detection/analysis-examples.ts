@@ -5,7 +5,7 @@ import type { Findings } from '../../../src/detection/analysis/category.ts';
 import type { AnalysisDefinition, AnalysisWindow } from '../../../src/detection/analysis/analysis-definition.ts';
 import { recallFrom, type RememberedWindow } from '../../../src/detection/analysis/memory/recall.ts';
 
-// For tests: windows of an hour, counted from Monday 2024-01-01, 00:00 UTC.
+// Windows of one hour, counted from Monday 2024-01-01, 00:00 UTC.
 export const hourMs = 3_600_000;
 const monday = Date.UTC(2024, 0, 1);
 
@@ -25,7 +25,7 @@ export function definitionOf(category: DetectionCategory, more: Partial<Analysis
   return { category, ...rest, ...more };
 }
 
-/** One window's rows after another, as runs examine them; answers what the last one gave. */
+/** Analyzes the rows of several windows in turn, as runs do, and returns the result of the last one. */
 export function analyseInTurn(
   windows: readonly (readonly Row[])[],
   definition: AnalysisDefinition,
@@ -42,7 +42,7 @@ export function analyseInTurn(
   return findings;
 }
 
-/** The candidates of one window without any past. */
+/** Returns the candidates of one window without history. */
 export function candidatesOf(rows: readonly Row[], definition: AnalysisDefinition, aggregate = false): Candidate[] {
   return analyseInTurn([rows], definition, aggregate).candidates;
 }

@@ -7,21 +7,21 @@ import {
 } from '../../../src/detection/siem/connector.ts';
 
 /**
- * What an adapter's test brings: a connection to an engine that holds `events` (on that engine's event or ingest clock, one in each hour from
- * `firstAt`), and its own words for the queries that the suite asks.
+ * The input of an adapter's test: a connection to an engine that contains `events` (one per hour from `firstAt`, on its event or ingest
+ * clock), and the suite's queries in the engine's language.
  */
 export type ConformanceFixture = {
   connection: SiemConnection;
   events: number;
   firstAt: Date;
-  /** `unknownField` is absent where fields are made by the query itself, so that there is nothing to be unknown. */
+  /** `unknownField` is absent if queries define their own fields, so no field can be unknown. */
   queries: { all: string; groups: string; unknownField?: string; broken: string; empty: string };
 };
 
 const limits: SearchLimits = { rowsMax: 100, groupsMax: 100, timeoutMs: 10_000 };
 const hourMs = 3_600_000;
 
-/** The promises that every connection keeps. Call it in a test file of the adapter. */
+/** Tests the promises that every connection must keep. Call it in the adapter's test file. */
 export function connectorConformance(name: string, make: () => Promise<ConformanceFixture>): void {
   const fixture = make();
   const signal = AbortSignal.timeout(60_000);

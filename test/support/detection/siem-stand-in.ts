@@ -12,7 +12,7 @@ export type Asked = { method: string; url: URL; headers: IncomingMessage['header
 export type Reply = { status?: number; headers?: Record<string, string>; body?: unknown };
 type Fault = Reply | 'hang' | 'cut' | 'half';
 
-/** An event of a stand-in: one in each hour. */
+/** An event of a stand-in. There is one per hour. */
 export const firstAt = new Date('2026-03-02T00:00:00.000Z');
 export const events = Array.from({ length: 4 }, (_, n) => ({
   id: `e${n}`,
@@ -28,7 +28,7 @@ export type StandIn = {
   failOnce: (fault: Fault) => void;
 };
 
-/** A real HTTP server that answers in the words of an engine, or fails in the ways that a network has. */
+/** Starts a real HTTP server that responds like an engine, or fails like a network. */
 export async function startStandIn(answer: (asked: Asked) => Fault): Promise<StandIn> {
   const asked: Asked[] = [];
   let fault: Fault | undefined;
@@ -82,7 +82,7 @@ function reply(response: ServerResponse, given: Fault): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
 }
 
-/** A connection as the service makes it of what the API is given. */
+/** Creates a connection from API input, as the service does. */
 export function connectTo<S, C>(
   connector: RemoteConnector<S, C>,
   given: { settings: unknown; credentials: unknown; clock?: SiemConnection['clock']; allow?: string[] },
@@ -113,7 +113,7 @@ const faults: [string, Fault, object][] = [
   ['an answer that ends half way', 'half', { blame: 'upstream', retryable: true }],
 ];
 
-/** What every adapter over HTTP makes of a network and of a server that fail. `make` gives a connection to the stand-in, whose faults are whole. */
+/** Tests how an HTTP adapter handles network and server failures. `make` returns a connection to the stand-in. */
 export function httpFaults(
   name: string,
   make: () => Promise<{ standIn: StandIn; connection: Reached; query: string }>,
@@ -155,7 +155,7 @@ export function httpFaults(
   });
 }
 
-/** What an adapter says of an address that is not public and that no setting allows. */
+/** Tests that an adapter rejects an address that is neither public nor allowed by a setting. */
 export async function refusesPrivate(connection: Reached): Promise<void> {
   const error = await connection.ping(AbortSignal.timeout(5_000)).then(
     () => undefined,

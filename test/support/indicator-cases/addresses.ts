@@ -1,6 +1,6 @@
 import type { Case } from './case.ts';
 
-/** Hosts and addresses with all that stands around them: punctuation, cells, ports, paths, ranges, users. */
+/** Hosts and addresses in context: punctuation, table cells, ports, paths, ranges, users. */
 export const addresses: Case[] = [
   ['It called drop-zq7[.]top.', 'domain drop-zq7.top'],
   ['drop-zq7[.]top, relay-zq8[.]net; and zq9[.]org!', 'domain drop-zq7.top', 'domain relay-zq8.net', 'domain zq9.org'],
@@ -69,7 +69,7 @@ export const addresses: Case[] = [
   ],
   ['Its rules (hxxps://drop-zq7[.]top/a)MD5 of it', 'domain drop-zq7.top', 'url https://drop-zq7.top/a'],
   ["src='//drop-zq7[.]top/a.js'", 'domain drop-zq7.top', 'url http://drop-zq7.top/a.js'],
-  // What a text links to, with nothing made harmless.
+  // Links that are not defanged.
   [
     'https://news-zq7.com/2021/a-new-campaign-of-zq7-hits-banks/',
     '~domain news-zq7.com',

@@ -1,5 +1,5 @@
 /**
- * A passage, and all that is to be read in it: `type value` in the order of types and values. `~` before what is known as harmless
- * (documentation addresses and example names too); what no bucket holds goes without its `observable:`.
+ * A passage and all values that must be extracted from it: `type value`, ordered by type and value. `~` marks values that are known as
+ * harmless (including documentation addresses and example names). Types without an indicator class omit their prefix `observable:`.
  */
 export type Case = readonly [passage: string, ...expected: string[]];

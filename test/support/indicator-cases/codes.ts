@@ -5,7 +5,7 @@ const sha1 = `${md5}aabbccdd`;
 const sha256 = `${md5}${md5.split('').toReversed().join('')}`;
 const pairs = (hash: string, by: string): string => hash.match(/../g)!.join(by);
 
-/** Digests, fingerprints, wallets, identifiers, keys of the registry, rules: what its own form or the word beside it tells. */
+/** Digests, fingerprints, wallets, identifiers, registry keys and rules, recognized by their form or by a word beside them. */
 export const codes: Case[] = [
   [`MD5: ${md5}`, `md5 ${md5}`],
   [`md5=${md5.toUpperCase()};`, `md5 ${md5}`],

@@ -1,6 +1,6 @@
 import type { Case } from './case.ts';
 
-/** Every usual way to make an address harmless to click. Hosts are made up, addresses are for documentation (RFC 5737, RFC 3849). */
+/** Every usual way to defang an address. Hosts are invented, and addresses are reserved for documentation (RFC 5737, RFC 3849). */
 export const disguises: Case[] = [
   ['It calls drop-zq7[.]top now', 'domain drop-zq7.top'],
   ['It calls drop-zq7(.)top now', 'domain drop-zq7.top'],
@@ -70,7 +70,7 @@ export const disguises: Case[] = [
   ['It calls drop-zq7[.] top now', 'domain drop-zq7.top'],
   ['It calls drop-zq7[.]\ntop now', 'domain drop-zq7.top'],
   ['From hxxps[:/]/drop-zq7[.]top/a it', 'domain drop-zq7.top', 'url https://drop-zq7.top/a'],
-  // What only looks like a disguise.
+  // Text that only looks defanged.
   ['Meet us [at] noon, or (at) six'],
   // Without brackets it is prose: the dot com years.
   ['Take the dot top of the list (dot) and go'],

@@ -1,6 +1,6 @@
 import type { Case } from './case.ts';
 
-/** Files, paths, versions, code: much of it has the form of a host. */
+/** Files, paths, versions and code, which often have the form of a host. */
 export const files: Case[] = [
   ['It runs zq7drop.sh and zq7setup.py then', 'file_name zq7drop.sh', 'file_name zq7setup.py'],
   ['Unpacks zq7.zip and plays zq7.mov', 'file_name zq7.mov', 'file_name zq7.zip'],
@@ -62,7 +62,7 @@ export const files: Case[] = [
   ['OID 1.3.6.1.4.1.311.2.1'],
   ['See section 14.3.2.1 of it'],
   ['Release 2024.10.15.3 came'],
-  // Code and names of products.
+  // Code and product names.
   ['ASP.NET, VB.NET, Socket.IO, Vue.js and Next.js', '~file_name Next.js', '~file_name Vue.js'],
   ['System.Net.Http and Microsoft.Exchange.Management'],
   ['java.lang.Runtime and org.apache.commons.text'],

@@ -1,6 +1,6 @@
 import type { Case } from './case.ts';
 
-/** The same in texts of other languages, with their punctuation. */
+/** Values in texts of other languages, with their punctuation. */
 export const languages: Case[] = [
   ['Die Schadsoftware lädt hxxps://drop-zq7[.]de/a.exe nach.', 'domain drop-zq7.de', 'url https://drop-zq7.de/a.exe'],
   ['Der Server „drop-zq7[.]de“ (203.0.113[.]7) wurde abgeschaltet.', 'domain drop-zq7.de', '~ipv4 203.0.113.7'],

@@ -3,7 +3,7 @@ import { inOrg, type Db } from '../../../src/platform/db/db.ts';
 import { uuidv7 } from '../../../src/platform/lib/ids.ts';
 import type { OrgId } from '../../../src/platform/lib/org-id.ts';
 
-/** A bare row of `agents`, for tests of what lies below the detections. */
+/** Inserts a minimal row of `agents`, for tests of modules below the detections. */
 export async function newAgentId(db: Db, orgId: OrgId): Promise<string> {
   const id = uuidv7();
   await inOrg(db, orgId, (tx) =>

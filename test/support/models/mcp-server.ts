@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';
 
-/** An MCP server with two tools, as anyone might write one. */
+/** Creates a typical MCP server with two tools. */
 export function exampleServer(): McpServer {
   const server = new McpServer({ name: 'example', version: '1' });
   server.registerTool('whois', { description: 'Who owns a name.', inputSchema: { name: z.string() } }, ({ name }) => ({

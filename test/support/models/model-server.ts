@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a stand-in does with one request: text and tool calls, or trouble. */
+/** The stand-in's reaction to one request: text and tool calls, or a failure. */
 export type Reply =
   | {
       text?: string;
@@ -15,7 +15,7 @@ export type Reply =
   | { hang: true };
 
 export type Turn = { role: string; text: string };
-/** A request in words that do not depend on the protocol. */
+/** A request, independent of the provider's protocol. */
 export type Asked = {
   path: string;
   headers: IncomingMessage['headers'];
@@ -33,7 +33,7 @@ export type Served = StandIn & { close: () => void };
 export type Protocol = 'openai-chat' | 'openai-responses' | 'anthropic';
 type Json = ReturnType<typeof JSON.parse>;
 
-/** An HTTP server that speaks a provider's protocol, streams, and answers as its brain says. */
+/** Starts an HTTP server that speaks a provider's protocol, streams, and responds as its brain decides. */
 export async function serveStandIn(protocol: Protocol, first?: Brain): Promise<Served> {
   const asked: Asked[] = [];
   let brain: Brain = first ?? (() => ({ text: 'ready' }));
@@ -275,7 +275,7 @@ const writers: Record<Protocol, (reply: Said) => string[]> = {
   },
 };
 
-/** In pieces, as a model streams. */
+/** Splits a text into pieces, as a model streams it. */
 function pieces(text: string): string[] {
   return text.match(/[\s\S]{1,40}/g) ?? [];
 }

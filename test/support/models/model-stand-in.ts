@@ -3,7 +3,7 @@ import { serveStandIn, type Brain, type Protocol, type StandIn } from './model-s
 
 export type { Asked, Brain } from './model-server.ts';
 
-/** A stand-in for the tests of one file, closed after them. */
+/** Starts a stand-in for one test file and closes it afterwards. */
 export async function startStandIn(protocol: Protocol, first?: Brain): Promise<StandIn> {
   const { close, ...standIn } = await serveStandIn(protocol, first);
   afterAll(close);

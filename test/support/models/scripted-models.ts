@@ -3,7 +3,7 @@ import { createModels, type Models } from '../../../src/platform/models/models.t
 
 type Entry = Record<string, unknown>;
 
-/** Models as the settings would give them, each behind a stand-in that speaks the Anthropic protocol unless `entry` says otherwise. */
+/** Creates models as the settings would define them, each backed by a stand-in that speaks the Anthropic protocol unless `entry` says otherwise. */
 export function modelsAt(urls: Record<string, string>, entry: Entry = {}): Models {
   const settings = Object.entries(urls).map(([alias, baseUrl]) => [
     alias,
@@ -19,7 +19,7 @@ export function modelsAt(urls: Record<string, string>, entry: Entry = {}): Model
   return createModels(readModelSettings(JSON.stringify(Object.fromEntries(settings)), {}));
 }
 
-/** The delimited blocks of the first message: facts, then rows. */
+/** Returns the delimited blocks of the first message: facts, then rows. */
 export function blocksOf(text: string): string[] {
   return [...text.matchAll(/<(data-[0-9a-f]+)>\n([\s\S]*?)\n<\/\1>/g)].map((match) => match[2]!);
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 import { afterAll } from 'vitest';
 
-/** The server of a database's address once more, on loopback; all takes `delayMs` on its way there, and on its way back. */
+/** Starts a loopback proxy for a database server that delays all data by `delayMs` in each direction. */
 export async function bridgeTo(url: string, delayMs = 0): Promise<URL> {
   const { hostname, port } = new URL(url);
   const open = (): Socket =>

@@ -4,22 +4,22 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, 
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
-import type { Embedded } from '../../../src/platform/embedded-postgres/embedded-postgres.ts';
-import { readText, removeTree } from '../../../src/platform/embedded-postgres/data-dir/durable-files.ts';
+import type { EmbeddedPostgres } from '../../../src/platform/embedded-postgres/embedded-postgres.ts';
+import { readTextFile, removeTree } from '../../../src/platform/embedded-postgres/data-dir/durable-files.ts';
 import { isRunning, listProcesses, waitUntil } from '../../../src/platform/embedded-postgres/os/processes.ts';
-import { type ServerUser, credentials } from '../../../src/platform/embedded-postgres/os/server-user.ts';
+import { type ServerUser, spawnCredentials } from '../../../src/platform/embedded-postgres/os/server-user.ts';
 
 const cache = resolve(import.meta.dirname, '../../../node_modules/.cache');
 const module = new URL('../../../src/platform/embedded-postgres/embedded-postgres.ts', import.meta.url).href;
 
-/** A program that uses the database until its standard input ends, or exits without `stop` when told `exit`. */
+/** A program that uses the database until its standard input ends. On `exit` it exits without stopping the database. */
 const program = `
-const { startEmbedded } = await import(${JSON.stringify(module)});
+const { startEmbeddedPostgres } = await import(${JSON.stringify(module)});
 const [dataDir, exclusive] = process.argv.slice(1);
 const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
 try {
-  const { url, location, how, stop } = await startEmbedded({ dataDir, exclusive: exclusive === 'true', log: () => {} });
-  say({ url, location, how });
+  const { url, location, origin, stop } = await startEmbeddedPostgres({ dataDir, exclusive: exclusive === 'true', log: () => {} });
+  say({ url, location, origin });
   process.stdin.on('data', () => process.exit(0));
   process.stdin.on('end', () => stop().then(() => process.exit(0)));
 } catch (error) {
@@ -27,10 +27,14 @@ try {
   process.exit(1);
 }`;
 
-export type Holder = Omit<Embedded, 'stop'> & { pid: number; process: ChildProcess; leave: () => Promise<void> };
+export type Holder = Omit<EmbeddedPostgres, 'stop'> & {
+  pid: number;
+  process: ChildProcess;
+  leave: () => Promise<void>;
+};
 export type Refused = { refused: string };
 
-/** A new data directory as `mkdtemp` makes them, closed to all but its user; removed by `removeDataDirs`. */
+/** Creates a data directory with `mkdtemp`, accessible to its user only. `removeDataDirs` removes it. */
 export function newDataDir(user?: ServerUser, parent = cache): string {
   mkdirSync(parent, { recursive: true });
   const dataDir = mkdtempSync(join(parent, 'embedded-'));
@@ -44,7 +48,7 @@ const made: string[] = [];
 const homes = new Set<string>();
 const holders: ChildProcess[] = [];
 
-/** Ends every process that a failed test may have left. */
+/** Kills every process that a failed test may have left. */
 export async function endAll(): Promise<void> {
   for (const holder of holders.splice(0)) holder.kill('SIGKILL');
   for (const dataDir of made) {
@@ -53,7 +57,7 @@ export async function endAll(): Promise<void> {
   }
 }
 
-/** The same, and removes the data directories and the homes of their databases. */
+/** Kills all processes and removes the data directories and the homes of their databases. */
 export async function removeDataDirs(): Promise<void> {
   await endAll();
   for (const home of homes) removeTree(home);
@@ -62,7 +66,7 @@ export async function removeDataDirs(): Promise<void> {
   homes.clear();
 }
 
-/** Notes a database outside the data directories, for it to be removed with them. */
+/** Registers a database outside the data directories for removal. */
 export function noteHome(location: string): void {
   const home = dirname(location);
   if (!home.startsWith(cache)) homes.add(home);
@@ -72,20 +76,20 @@ function removeEmpty(folder: string): void {
   if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
 }
 
-/** The postmasters of the data directory. */
+/** Returns the postmasters of the data directory. */
 export function serversOf(dataDir: string): { pid: number }[] {
-  const location = readText(join(dataDir, 'location')) ?? join(dataDir, 'pg');
+  const location = readTextFile(join(dataDir, 'location')) ?? join(dataDir, 'pg');
   noteHome(location);
   return listProcesses().filter(({ command }) => command.includes(`postgres -D ${location} `));
 }
 
-/** Another process that starts, joins or adopts the server, or is refused. */
+/** Starts another process that starts, joins or adopts the server, or is rejected. */
 export async function holdElsewhere(dataDir: string, exclusive: boolean, user?: ServerUser): Promise<Holder | Refused> {
   const args = ['--input-type=module', '-e', program, dataDir, String(exclusive)];
-  const child = spawn(process.execPath, args, { ...credentials(user), stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, { ...spawnCredentials(user), stdio: ['pipe', 'pipe', 'inherit'] });
   holders.push(child);
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  const said = JSON.parse(line) as Omit<Embedded, 'stop'> | Refused;
+  const said = JSON.parse(line) as Omit<EmbeddedPostgres, 'stop'> | Refused;
   if ('refused' in said) return said;
   const leave = async (): Promise<void> => {
     child.stdin.end();
@@ -94,7 +98,7 @@ export async function holdElsewhere(dataDir: string, exclusive: boolean, user?: 
   return { ...said, pid: child.pid!, process: child, leave };
 }
 
-/** The same where a refusal fails the test. */
+/** Like `holdElsewhere`, but a rejection fails the test. */
 export async function mustHold(dataDir: string, exclusive: boolean, user?: ServerUser): Promise<Holder> {
   const holder = await holdElsewhere(dataDir, exclusive, user);
   if ('refused' in holder) throw new Error(holder.refused);
@@ -103,10 +107,10 @@ export async function mustHold(dataDir: string, exclusive: boolean, user?: Serve
 
 export async function killHard(pid: number): Promise<void> {
   process.kill(pid, 'SIGKILL');
-  if (!(await waitUntil(() => !isRunning(pid), 5_000))) throw new Error(`process ${pid} lives on after SIGKILL`);
+  if (!(await waitUntil(() => !isRunning(pid), 5_000))) throw new Error(`process ${pid} survived SIGKILL`);
 }
 
-/** Runs statements on a connection of their own and returns the rows of the last. */
+/** Runs statements on a new connection and returns the rows of the last one. */
 export async function query(url: string, ...statements: string[]): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});

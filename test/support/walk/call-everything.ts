@@ -6,7 +6,7 @@ import { useProof } from './use-testing.ts';
 
 export type Call = { method: string; url: string; status: number; body: unknown };
 
-/** Uses every operation of the API at least once, in an order in which each succeeds. Answers what was answered. */
+/** Calls every operation of the API at least once, in an order in which each succeeds. Returns the responses. */
 export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> {
   const calls: Call[] = [];
   const watched: TestOrg = {
@@ -156,7 +156,7 @@ async function useFeed(
   await get('/api/feed/catalogue');
   const { sources } = await get('/api/feed/sources');
   const { id } = sources[0];
-  // A second version of the catalogue: one entry is new, and the words of the others have changed.
+  // A second version of the catalog: one new entry and changed texts.
   await whileServing(catalogue(`${mark} again`, 4), async (url) => {
     await put(`/api/feed/sources/${id}`, { url, license: 'none', schedule: '5 * * * *' });
     await post(`/api/feed/sources/${id}/pull`);

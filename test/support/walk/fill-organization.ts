@@ -6,34 +6,34 @@ import { runDueAgents } from '../../../src/agents/runs/run-due-agents.ts';
 import { sql } from 'kysely';
 import { pauseConnection } from '../../../src/detection/connections/connection-pauses.ts';
 import { acrossOrgs, inOrg } from '../../../src/platform/db/db.ts';
-import { enrolAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
+import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
 import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
 import type { Deps } from '../../../src/app/deps.ts';
 import { eventTypes } from '../../../src/platform/notifications/event-types.ts';
 import { uuidv7 } from '../../../src/platform/lib/ids.ts';
 import { pauseModel } from '../../../src/platform/models/model-pauses.ts';
 import { insertReview, writeGrade } from '../../../src/detection/runs/reviews/reviews.store.ts';
-import { keepJudgement } from '../../../src/agents/threat-relevancy/judgments.store.ts';
-import { scoreDue } from '../../../src/feed/relevance/score-items.ts';
-import { runDue } from '../../../src/detection/runs/workers/run-due.ts';
+import { saveJudgmentRow } from '../../../src/agents/threat-relevancy/judgments.store.ts';
+import { scoreNextBatch } from '../../../src/feed/relevance/score-items.ts';
+import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
 import { insertShadowVerdicts } from '../../../src/detection/runs/reviews/shadow.store.ts';
 import { insertStep } from '../../../src/detection/runs/steps.store.ts';
-import { countUsage, reserve } from '../../../src/platform/models/model-usage.store.ts';
+import { countUsage, storeReservation } from '../../../src/platform/models/spending/model-usage.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../../src/detection/scheduling/enqueue-runs.ts';
 import type { Answer, TestOrg } from '../harness.ts';
 
 export type Filled = {
-  /** Ids of everything that the organization now has. */
+  /** Ids of all records of the organization. */
   ids: string[];
-  /** A text that stands in the names of its detections, its dataset and its items. */
+  /** A text that the names of its detections, its dataset and its items contain. */
   mark: string;
 };
 
 const hourMs = 3_600_000;
 
 /**
- * Gives an organization rows in every table of tenants, through the API and the scheduler: detections, suggestions, a run with a hit, a
- * gap, a queued run, logs, and a feed source with items. The app's settings must let 127.0.0.1 be fetched (TOCSIN_FETCH_ALLOW).
+ * Creates rows in every tenant table through the API and the scheduler: detections, suggestions, a run with a hit, a gap, a queued run,
+ * logs, and a feed source with items. The settings must allow requests to 127.0.0.1 (TOCSIN_FETCH_ALLOW).
  */
 export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
   const mark = `mark${randomBytes(6).toString('hex')}`;
@@ -51,7 +51,7 @@ export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
   return { ids: [...new Set(ids)], mark };
 }
 
-/** What a call answers; anything but 200 is an error that shows the answer. */
+/** Returns the body of a response. Throws if its status is not 200. */
 export async function done(answer: Promise<Answer>): Promise<Answer['body']> {
   const { status, body } = await answer;
   if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
@@ -63,7 +63,7 @@ async function fillKeys(org: TestOrg): Promise<string[]> {
   return [made.id];
 }
 
-/** Before anything else, so that it wants every event that follows. Nothing is sent: tests deliver only where they say so. */
+/** Creates an output before anything else, so that it receives every event. Nothing is sent, because only explicit tests deliver. */
 async function fillOutputs(org: TestOrg, mark: string): Promise<string[]> {
   const body = { kind: 'webhook', name: mark, url: `https://hooks.example.com/${mark}`, eventTypes };
   const { id } = await done(org.call('POST', '/api/outputs', body));
@@ -97,7 +97,7 @@ async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
   return [...ids, gone.id, open.id, dismissed.id];
 }
 
-/** A run of a built-in agent, by the loop that runs them; it has no schedule afterwards, as before. */
+/** Runs a built-in agent once. Afterwards it has no schedule, as before. */
 async function fillAgentRuns(deps: Deps, org: TestOrg): Promise<string[]> {
   const { agents } = await done(org.call('GET', '/api/agents?limit=200'));
   const { id } = agents.find(
@@ -112,7 +112,7 @@ async function fillAgentRuns(deps: Deps, org: TestOrg): Promise<string[]> {
   return [id, runs[0].id];
 }
 
-/** What models leave behind, which here no model is there to make. */
+/** Inserts the rows that a model would create. */
 async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
   const { detections } = await done(org.call('GET', '/api/detections?limit=1'));
   const detectionId: string = detections[0].id;
@@ -135,7 +135,7 @@ async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<st
   const compared = { before: null, after: null, failure: null, differs: ['triggered'] };
   await inOrg(deps.db, org.id, async (tx) => {
     await countUsage(tx, review, { alias: 'm', tokens: 1, costUsd: 0 }, now);
-    await reserve(tx, { ...review, alias: 'm' }, { tokens: 1, costUsd: 0, forMs: 60_000 });
+    await storeReservation(tx, { ...review, alias: 'm' }, { tokens: 1, costUsd: 0, forMs: 60_000 });
     const claim = {
       ...review,
       kind: 'schedule',
@@ -165,7 +165,7 @@ async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<st
   return [];
 }
 
-/** A SIEM that is down, a window that waits to be examined once more, and an MCP server. */
+/** Creates a paused connection, a window that waits for its second examination, and an MCP server. */
 async function fillConnections(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
   const { detections } = await done(org.call('GET', '/api/detections?limit=1'));
   const url = `https://${mark}.example.com/`;
@@ -203,19 +203,18 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[
   const range = { from: new Date(now.getTime() - hourMs).toISOString(), to: now.toISOString() };
   const { runId } = await done(org.call('POST', `/api/detections/${custom.id}/run`, range));
   const at = (hours: number): Date => new Date(now.getTime() + hours * hourMs);
-  // One hour on, the events lie in a window; after sixty more, older windows are beyond the look-back and become a gap.
-  await runDue(deps, at(1));
-  await runDue(deps, at(61));
+  // An hour later the events are in a window. After sixty more hours, older windows exceed the look-back and become a gap.
+  await executeDueRuns(deps, at(1));
+  await executeDueRuns(deps, at(61));
   await enqueueDueRunsAcrossOrgs(deps.db, { now: at(62), spreadMs: 0, limit: 100 });
   const { runs } = await done(org.call('GET', `/api/detections/${custom.id}/runs?limit=200`));
   const { gaps } = await done(org.call('GET', `/api/detections/${custom.id}/gaps`));
   const { hits } = await done(org.call('GET', '/api/hits'));
-  for (const [what, list] of Object.entries({ runs, gaps, hits }))
-    if (list.length === 0) throw new Error(`nothing of ${what}`);
+  for (const [what, list] of Object.entries({ runs, gaps, hits })) if (list.length === 0) throw new Error(`no ${what}`);
   return [batchId, runId, ...[...runs, ...gaps, ...hits].map(({ id }: { id: string }) => id)];
 }
 
-/** What people say of hits, what a detection is not to raise, and its tests. */
+/** Sets hit statuses and creates exceptions and test cases. */
 async function fillProof(org: TestOrg, mark: string): Promise<string[]> {
   const { hits } = await done(org.call('GET', '/api/hits'));
   const url = `/api/detections/${hits[0].detectionId}`;
@@ -225,7 +224,7 @@ async function fillProof(org: TestOrg, mark: string): Promise<string[]> {
   return [id];
 }
 
-/** A catalogue of known exploited vulnerabilities with made-up entries, as its publisher would serve it. */
+/** Returns a catalog of known exploited vulnerabilities with invented entries, in the publisher's format. */
 export function catalogue(mark: string, count = 3): string {
   const vulnerabilities = Array.from({ length: count }, (_, n) => ({
     cveID: `CVE-2099-${10_000 + n}`,
@@ -249,14 +248,14 @@ export function catalogue(mark: string, count = 3): string {
   });
 }
 
-/** Looks for the newest items in the logs, as its loop would in time. */
+/** Runs the sweep of the newest items, as its loop would later. */
 async function sweepLogs(deps: Deps): Promise<void> {
-  await enrolAcrossOrgs(deps.db);
+  await syncSweepsAcrossOrgs(deps.db);
   await acrossOrgs(deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
   for (let round = 0; round < 20; round += 1) await sweepDue(deps, new AbortController().signal);
 }
 
-/** Serves one text over HTTP for as long as `work` takes. */
+/** Serves one text over HTTP while `work` runs. */
 export async function whileServing<T>(text: string, work: (url: string) => Promise<T>): Promise<T> {
   const server = createServer((_request, response) => response.setHeader('content-type', 'application/json').end(text));
   await new Promise<void>((listening) => {
@@ -275,24 +274,24 @@ async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[
     const pulled = await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
     if (pulled.added !== 3) throw new Error(`the pull added nothing: ${JSON.stringify(pulled)}`);
     await sweepLogs(deps);
-    // What items were before a change has rows of its own.
+    // Previous states of items have their own rows.
     await done(org.call('PUT', `/api/feed/sources/${source.id}`, { tlp: 'AMBER+STRICT' }));
     await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
     await done(org.call('POST', '/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` }));
     for (const name of ['all', 'relevant']) await done(org.call('GET', `/taxii2/root/collections/${name}/objects/`));
     const { items } = await done(org.call('GET', '/items?perPage=100'));
-    // What the organization says of one, and before; what it cares about, scored.
+    // An override with a previous state, and a profile with scores.
     for (const note of [mark, `${mark} again`])
       await done(org.call('PUT', `/api/feed/items/${items[0].id}/override`, { note, severity: 'low' }));
     const profile = await done(org.call('PUT', '/api/feed/profile', { keywords: [mark] }));
     const judged = { itemId: items[0].id, itemVersion: items[0].version, profileVersion: profile.version };
-    await inOrg(deps.db, org.id, (tx) => keepJudgement(tx, { orgId: org.id, ...judged, at: deps.clock() }));
-    for (let round = 0; round < 10; round += 1) await scoreDue(deps);
+    await inOrg(deps.db, org.id, (tx) => saveJudgmentRow(tx, { orgId: org.id, ...judged, at: deps.clock() }));
+    for (let round = 0; round < 10; round += 1) await scoreNextBatch(deps);
     await sweepLogs(deps);
     const seen = await Promise.all(
       items.map(({ id }: { id: string }) => done(org.call('GET', `/api/feed/items/${id}/exposures`))),
     );
-    if (!seen.some(({ exposures }) => exposures.length > 0)) throw new Error('nothing is exposed');
+    if (!seen.some(({ exposures }) => exposures.length > 0)) throw new Error('no item is exposed');
     return [source.id, ...items.map(({ id }: { id: string }) => id)];
   });
 }

@@ -8,7 +8,7 @@ type Get = (url: string) => ReturnType<typeof done>;
 type Send = (url: string, body?: unknown) => ReturnType<typeof done>;
 type Calls = { get: Get; post: Send; put: Send; remove: Get };
 
-/** Every operation on connections and MCP servers, with a SIEM and a server that answer. */
+/** Calls every operation on connections and MCP servers, with a SIEM and a server that respond. */
 export async function useConnections({ get, post, put, remove }: Calls): Promise<void> {
   await get('/api/connections/kinds');
   await get('/api/connections?limit=1');

@@ -3,7 +3,7 @@ import type { done } from './fill-organization.ts';
 type Get = (url: string) => ReturnType<typeof done>;
 type Send = (url: string, body?: unknown) => ReturnType<typeof done>;
 
-/** Uses what proves a detection, keeps it quiet, and carries it elsewhere. */
+/** Calls the operations for tests, exceptions, export and import. */
 export async function useProof(
   { get, post, put, remove }: { get: Get; post: Send; put: Send; remove: Get },
   mark: string,
