@@ -1,9 +1,10 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/db.ts';
+import { replaceValue } from '../../platform/db/erasure.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
 /** Removes hits last seen before then, with the candidates behind them. At most `limit`; answers how many. */
-export async function forgetHitsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
+export async function deleteOldHitsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
   const { rows } = await sql`
     with old as materialized (
       select organization_id, id from hits where last_seen_at < ${before} and updated_at < ${before} limit ${limit} for update skip locked
@@ -22,21 +23,10 @@ export async function forgetHitsAcrossOrgs(tx: Tx, before: Date, limit: number):
   return ids.length;
 }
 
-/** Replaces each spelling of a value in what hits say. `without` makes the expression for a column. Answers how many hits. */
-export async function eraseFromHits(
-  tx: Tx,
-  orgId: OrgId,
-  {
-    holds,
-    without,
-  }: { holds: (columns: string[]) => RawBuilder<boolean>; without: (column: string) => RawBuilder<string> },
-): Promise<number> {
+/** Replaces a value in hits and in the reasons of their changes. Returns the number of hits. */
+export async function eraseFromHits(tx: Tx, orgId: OrgId, value: string): Promise<{ hits: number }> {
   const columns = ['entity', 'headline', 'summary', 'next_step', 'evidence', 'rows', 'facts', 'model_disagrees'];
-  const { numAffectedRows } = await sql`
-    update hits set ${sql.join(columns.map((name) => sql`${sql.ref(name)} = ${without(name)}`))}
-    where organization_id = ${orgId} and ${holds(columns)}`.execute(tx);
-  await sql`update hit_changes set reason = ${without('reason')} where organization_id = ${orgId} and ${holds(['reason'])}`.execute(
-    tx,
-  );
-  return Number(numAffectedRows ?? 0);
+  const hits = await replaceValue(tx, { orgId, table: 'hits', columns }, value);
+  await replaceValue(tx, { orgId, table: 'hit_changes', columns: ['reason'] }, value);
+  return { hits };
 }

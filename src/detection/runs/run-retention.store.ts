@@ -1,5 +1,6 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/db.ts';
+import { deleteRowsWithValue, replaceValue } from '../../platform/db/erasure.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
 async function count(statement: ReturnType<typeof sql>, tx: Tx): Promise<number> {
@@ -7,7 +8,7 @@ async function count(statement: ReturnType<typeof sql>, tx: Tx): Promise<number>
 }
 
 /** Removes candidates that made no hit, and steps of runs that made none. Those that still wait stay. At most `limit` of each. */
-export async function forgetRowsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
+export async function deleteOldCandidatesAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
   const rows = await count(
     sql`delete from candidates where (organization_id, id) in (
       select organization_id, id from candidates where created_at < ${before} and hit_id is null and state <> 'pending' limit ${limit})`,
@@ -23,7 +24,7 @@ export async function forgetRowsAcrossOrgs(tx: Tx, before: Date, limit: number):
 }
 
 /** Removes runs that have ended, with their steps. The days' figures stay. At most `limit`. */
-export async function forgetRunsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
+export async function deleteOldRunsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
   await sql`delete from run_steps where (at, run_id, attempt, n) in (
     select at, run_id, attempt, n from run_steps where at < ${before} limit ${limit})`.execute(tx);
   return count(
@@ -34,7 +35,7 @@ export async function forgetRunsAcrossOrgs(tx: Tx, before: Date, limit: number):
 }
 
 /** Removes what is remembered of windows further back than any category looks. At most `limit`. */
-export function forgetMemoryAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
+export function deleteOldMemoryAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
   return count(
     sql`delete from memory where (organization_id, detection_id, generation, key, entity, window_from) in (
       select organization_id, detection_id, generation, key, entity, window_from from memory where window_from < ${before} limit ${limit})`,
@@ -42,34 +43,18 @@ export function forgetMemoryAcrossOrgs(tx: Tx, before: Date, limit: number): Pro
   );
 }
 
-type Erasing = { holds: (columns: string[]) => RawBuilder<boolean>; without: (column: string) => RawBuilder<string> };
-
-// Memory is removed, not changed: another value under its key would be another fact.
-const texts: Record<string, string[]> = {
-  candidates: ['entity', 'kind_key', 'facts', 'rows', 'verdict'],
-  suppressions: ['facts'],
-  runs: ['entities', 'custom_instructions', 'warnings', 'failure'],
-  run_steps: ['body'],
-  outbox: ['body'],
-};
-
-/** Replaces a value in rows, verdicts, runs, steps and the outbox, and forgets what memory holds of it. Answers how many rows of each. */
+/** Replaces a value in candidates, runs and steps, and deletes what memory has of it. Returns the numbers of rows. */
 export async function eraseFromRuns(
   tx: Tx,
   orgId: OrgId,
-  { holds, without }: Erasing,
-): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const [table, columns] of Object.entries(texts)) {
-    counts[table] = await count(
-      sql`update ${sql.table(table)} set ${sql.join(columns.map((name) => sql`${sql.ref(name)} = ${without(name)}`))}
-        where organization_id = ${orgId} and ${holds(columns)}`,
-      tx,
-    );
-  }
-  counts['memory'] = await count(
-    sql`delete from memory where organization_id = ${orgId} and ${holds(['entity', 'value'])}`,
-    tx,
-  );
-  return counts;
+  value: string,
+): Promise<{ rows: number; runs: number; steps: number; memory: number }> {
+  const replace = (table: string, columns: string[]) => replaceValue(tx, { orgId, table, columns }, value);
+  const rows = await replace('candidates', ['entity', 'kind_key', 'facts', 'rows', 'verdict']);
+  await replace('suppressions', ['facts']);
+  const runs = await replace('runs', ['entities', 'custom_instructions', 'warnings', 'failure']);
+  const steps = await replace('run_steps', ['body']);
+  // Memory is deleted, because a replaced value would be a different fact.
+  const memory = await deleteRowsWithValue(tx, { orgId, table: 'memory', columns: ['entity', 'value'] }, value);
+  return { rows, runs, steps, memory };
 }

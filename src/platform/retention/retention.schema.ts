@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import { text } from '../lib/text/bounded-text.ts';
+import { boundedString } from '../lib/text/bounded-text.ts';
 
 const valueMin = 3;
 
 export const EraseRequest = z.strictObject({
-  field: text({ min: 1, max: 255 }).describe('Name of the field in logs, with dots into objects.'),
-  value: text({ min: valueMin, max: 4000 }).describe(
-    'Exactly as logs have it. Events with it in the field lose it wherever it stands in them; all that was made of events loses it too.',
+  field: boundedString({ min: 1, max: 255 }).describe('Name of the field in the logs, with dots for nested fields.'),
+  value: boundedString({ min: valueMin, max: 4000 }).describe(
+    'The exact value. It is replaced with `[erased]` everywhere in events that have it in the field, and in all data derived from events.',
   ),
 });
 export type EraseRequest = z.infer<typeof EraseRequest>;
 
 export const Erasure = z.object({
-  logs: z.int().describe('Events.'),
+  logs: z.int().describe('Number of events.'),
   hits: z.int(),
-  rows: z.int().describe('Candidates with their rows and verdicts.'),
+  rows: z.int().describe('Candidates, including their rows and verdicts.'),
   runs: z.int(),
   steps: z.int(),
   memory: z.int(),

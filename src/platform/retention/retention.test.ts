@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { acrossOrgs, inOrg, rows } from '../db/db.ts';
-import { removeReplaced } from '../../detection/logs/storage/clean-segments.ts';
-import { runDue } from '../../detection/runs/workers/run-due.ts';
-import { forgetOld } from './retention.ts';
+import { acrossOrgs, inOrg, queryRows } from '../db/db.ts';
+import { removeReplacedFiles } from '../../detection/logs/storage/clean-segments.ts';
+import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
+import { createRetentionSteps } from '../../app/retention-steps.ts';
+import { applyRetention } from './retention.ts';
 
 const start = Date.UTC(2026, 2, 2);
 const dayMs = 86_400_000;
@@ -14,8 +15,8 @@ const time = { now: new Date(start) };
 const { deps, dataDir, newOrg } = await startApp({ clock: () => time.now });
 const at = (hours: number): Date => new Date(start + hours * 3_600_000);
 
-async function ok(answer: ReturnType<TestOrg['call']>) {
-  const { status, body } = await answer;
+async function expectOk(response: ReturnType<TestOrg['call']>) {
+  const { status, body } = await response;
   expect(status, JSON.stringify(body)).toBe(200);
   return body;
 }
@@ -23,12 +24,12 @@ async function ok(answer: ReturnType<TestOrg['call']>) {
 const user = 'zoë"\\o’hara@example.org';
 const other = 'bob@example.org';
 
-/** An organization with an hour of two people's events, found by two detections. */
-async function filled(): Promise<TestOrg> {
+/** Creates an organization with one hour of two people's events and hits of two detections. */
+async function createOrgWithHits(): Promise<TestOrg> {
   time.now = at(0);
   const org = await newOrg();
   for (const category of ['custom', 'baseline_anomaly'])
-    await ok(
+    await expectOk(
       org.call('POST', '/api/detections', {
         name: category,
         detectionCategory: category,
@@ -49,44 +50,44 @@ async function filled(): Promise<TestOrg> {
     },
     { _id: 'event-of-the-other-one', '@timestamp': at(0.5), actor: { name: other }, action: 'mail' },
   ];
-  await ok(org.call('POST', '/api/logs/acts', events.map((event) => JSON.stringify(event)).join('\n')));
-  await runDue(deps, at(1));
+  await expectOk(org.call('POST', '/api/logs/acts', events.map((event) => JSON.stringify(event)).join('\n')));
+  await executeDueRuns(deps, at(1));
   time.now = at(1);
   return org;
 }
 
-/** Every text of an organization in the database. */
-async function allText(org: TestOrg): Promise<string> {
+/** Returns all text of an organization in the database. */
+async function readAllText(org: TestOrg): Promise<string> {
   const tables = await acrossOrgs(deps.db, (tx) =>
-    rows(
+    queryRows(
       tx,
       sql<{ name: string }>`select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and a.attname = 'organization_id'`,
     ),
   );
-  const found = await inOrg(deps.db, org.id, async (tx) => {
+  const text = await inOrg(deps.db, org.id, async (tx) => {
     const texts: unknown[] = [];
     for (const { name } of tables)
-      texts.push(await rows(tx, sql`select * from ${sql.table(name)} where organization_id = ${org.id}`));
+      texts.push(await queryRows(tx, sql`select * from ${sql.table(name)} where organization_id = ${org.id}`));
     return texts;
   });
-  return JSON.stringify(found);
+  return JSON.stringify(text);
 }
 
-test('an erased value is nowhere any more; what happened, and what others did, still is', async () => {
-  const org = await filled();
-  const stranger = await filled();
-  const { hits } = await ok(org.call('GET', '/api/hits'));
+test('erases a value from logs and derived data, and keeps everything else', async () => {
+  const org = await createOrgWithHits();
+  const stranger = await createOrgWithHits();
+  const { hits } = await expectOk(org.call('GET', '/api/hits'));
   expect(hits.map(({ entity }: { entity: string }) => entity).toSorted()).toEqual([other, user]);
-  await ok(
+  await expectOk(
     org.call('POST', `/api/detections/${hits[0].detectionId}/exceptions`, { entity: user, reason: 'is on leave' }),
   );
-  await ok(
+  await expectOk(
     org.call('PUT', `/api/detections/${hits[0].detectionId}/tests`, {
       tests: [{ name: 't', events: [{ actor: { name: user } }], expect: [user] }],
     }),
   );
-  const erasure = await ok(org.call('POST', '/api/privacy/erase', { field: 'actor.name', value: user }));
+  const erasure = await expectOk(org.call('POST', '/api/privacy/erase', { field: 'actor.name', value: user }));
   expect(erasure).toEqual({
     logs: 1,
     hits: 1,
@@ -98,13 +99,13 @@ test('an erased value is nowhere any more; what happened, and what others did, s
     exceptions: 1,
     tests: 1,
   });
-  for (const spelling of ['hara@example.org', 'zoë']) expect(await allText(org)).not.toContain(spelling);
-  expect(await allText(stranger)).toContain('hara@example.org');
-  expect(await allText(org)).toContain(other);
-  await removeReplaced(deps, 0);
+  for (const spelling of ['hara@example.org', 'zoë']) expect(await readAllText(org)).not.toContain(spelling);
+  expect(await readAllText(stranger)).toContain('hara@example.org');
+  expect(await readAllText(org)).toContain(other);
+  await removeReplacedFiles(deps, 0);
   const folder = join(dataDir, 'logs', org.id, 'acts');
   for (const name of readdirSync(folder)) expect(readFileSync(join(folder, name)).includes('hara@')).toBe(false);
-  const preview = await ok(
+  const preview = await expectOk(
     org.call('POST', '/api/detections/preview', {
       name: 'n',
       detectionCategory: 'custom',
@@ -116,9 +117,9 @@ test('an erased value is nowhere any more; what happened, and what others did, s
   );
   expect(preview.rowsTotal).toBe(2);
   expect(JSON.stringify(preview.candidates)).toContain('mail to [erased] sent');
-  const { entries } = await ok(org.call('GET', '/api/audit'));
+  const { entries } = await expectOk(org.call('GET', '/api/audit'));
   expect(entries[0]).toMatchObject({ action: 'privacy.erased', after: { field: 'actor.name', logs: 1 } });
-  expect(await ok(org.call('POST', '/api/privacy/erase', { field: 'actor.name', value: user }))).toMatchObject({
+  expect(await expectOk(org.call('POST', '/api/privacy/erase', { field: 'actor.name', value: user }))).toMatchObject({
     logs: 0,
     hits: 0,
   });
@@ -126,8 +127,8 @@ test('an erased value is nowhere any more; what happened, and what others did, s
   expect([short.status, short.body.errors[0].pointer]).toEqual([400, '/value']);
 });
 
-test('each kind goes when its time is over, and no earlier', async () => {
-  const org = await filled();
+test('deletes each kind of data when its retention period ends', async () => {
+  const org = await createOrgWithHits();
   await inOrg(deps.db, org.id, async (tx) => {
     await sql`insert into run_steps (organization_id, run_id, attempt, n, at, body) values (${org.id}, ${org.id}, 1, 1, ${at(1)}, 'b')`.execute(
       tx,
@@ -138,11 +139,11 @@ test('each kind goes when its time is over, and no earlier', async () => {
       tx,
     );
   });
-  const kept = async (days: number) => {
+  const countAfter = async (days: number) => {
     time.now = new Date(at(1).getTime() + days * dayMs);
-    await forgetOld(deps);
+    await applyRetention(deps, createRetentionSteps(deps.config.keep));
     const [found] = await inOrg(deps.db, org.id, (tx) =>
-      rows(
+      queryRows(
         tx,
         sql<
           Record<string, unknown>
@@ -154,12 +155,12 @@ test('each kind goes when its time is over, and no earlier', async () => {
     );
     return Object.values(found!);
   };
-  expect(await kept(6)).toEqual([2, 1, 1, 'open', 2, 2, 2, true]);
-  expect(await kept(8)).toEqual([2, 1, 1, 'open', 2, 2, 2, true]);
-  expect(await kept(31)).toEqual([1, 0, 1, 'open', 2, 2, 2, true]);
-  expect(await kept(91)).toEqual([1, 0, 0, 'expired', 2, 2, 2, true]);
-  expect(await kept(191)).toEqual([1, 0, 0, 'expired', 2, 2, 0, true]);
-  expect(await kept(366)).toEqual([0, 0, 0, 'expired', 0, 2, 0, true]);
-  expect(await kept(401)).toEqual([0, 0, 0, 'expired', 0, 0, 0, true]);
-  expect((await ok(org.call('GET', '/api/detections'))).detections).toHaveLength(2);
+  expect(await countAfter(6)).toEqual([2, 1, 1, 'open', 2, 2, 2, true]);
+  expect(await countAfter(8)).toEqual([2, 1, 1, 'open', 2, 2, 2, true]);
+  expect(await countAfter(31)).toEqual([1, 0, 1, 'open', 2, 2, 2, true]);
+  expect(await countAfter(91)).toEqual([1, 0, 0, 'expired', 2, 2, 2, true]);
+  expect(await countAfter(191)).toEqual([1, 0, 0, 'expired', 2, 2, 0, true]);
+  expect(await countAfter(366)).toEqual([0, 0, 0, 'expired', 0, 2, 0, true]);
+  expect(await countAfter(401)).toEqual([0, 0, 0, 'expired', 0, 0, 0, true]);
+  expect((await expectOk(org.call('GET', '/api/detections'))).detections).toHaveLength(2);
 });

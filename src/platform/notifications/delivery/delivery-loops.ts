@@ -4,7 +4,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { runLoop } from '../../lib/loop.ts';
 import { deliverClaimed, type DeliverDeps } from './deliver.ts';
 import { claimDeliveriesAcrossOrgs } from './deliveries.store.ts';
-import { cleanOutboxAcrossOrgs } from './outbox-cleanup.ts';
+import { cleanOutboxAcrossOrgs } from './outbox-retention.store.ts';
 
 const concurrencyMax = 32;
 const idleMs = 1000;

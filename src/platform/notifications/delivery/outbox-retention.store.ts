@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
-import { acrossOrgs, type Db } from '../../db/db.ts';
+import { acrossOrgs, type Db, type Tx } from '../../db/db.ts';
+import { replaceValue } from '../../db/erasure.store.ts';
+import type { OrgId } from '../../lib/org-id.ts';
 
 const logDays = 30;
 const batchMax = 2000;
@@ -20,4 +22,9 @@ export function cleanOutboxAcrossOrgs(db: Db, bodyDays: number): Promise<boolean
     );
     return Number(bodies.numAffectedRows ?? 0) === batchMax || Number(deliveries.numAffectedRows ?? 0) === batchMax;
   });
+}
+
+/** Replaces a value in stored event bodies. Returns the number of events. */
+export async function eraseFromOutbox(tx: Tx, orgId: OrgId, value: string): Promise<{ outbox: number }> {
+  return { outbox: await replaceValue(tx, { orgId, table: 'outbox', columns: ['body'] }, value) };
 }

@@ -1,0 +1,9 @@
+import type { Tx } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { deleteRowsWithValue } from '../../platform/db/erasure.store.ts';
+
+/** Deletes sightings whose event contains a value. */
+export async function eraseFromSightings(tx: Tx, orgId: OrgId, value: string): Promise<Record<string, never>> {
+  await deleteRowsWithValue(tx, { orgId, table: 'feed_exposures', columns: ['event'] }, value);
+  return {};
+}

@@ -1,0 +1,39 @@
+import { deleteOldAgentRunsAcrossOrgs } from '../agents/runs/agent-run-retention.store.ts';
+import { deleteOldHitsAcrossOrgs } from '../detection/hits/hit-retention.store.ts';
+import { expireSegmentsAcrossOrgs } from '../detection/logs/storage/log-retention.store.ts';
+import {
+  deleteOldCandidatesAcrossOrgs,
+  deleteOldMemoryAcrossOrgs,
+  deleteOldRunsAcrossOrgs,
+} from '../detection/runs/run-retention.store.ts';
+import { expireGapsAcrossOrgs } from '../detection/scheduling/coverage/fill-gaps.store.ts';
+import type { Tx } from '../platform/db/db.ts';
+import { retentionBatchMax, type RetentionStep } from '../platform/retention/retention.ts';
+
+const dayMs = 86_400_000;
+/** Weekly detections look back 26 weeks. */
+const memoryDays = 190;
+
+type RetentionDays = { rowsDays: number; hitsDays: number; runsDays: number; logsDays: number };
+
+/** Creates the retention steps of every slice. */
+export function createRetentionSteps({ rowsDays, hitsDays, runsDays, logsDays }: RetentionDays): RetentionStep[] {
+  return [
+    deleteOlderThan(rowsDays, deleteOldCandidatesAcrossOrgs),
+    deleteOlderThan(hitsDays, deleteOldHitsAcrossOrgs),
+    deleteOlderThan(runsDays, deleteOldRunsAcrossOrgs),
+    deleteOlderThan(runsDays, deleteOldAgentRunsAcrossOrgs),
+    deleteOlderThan(memoryDays, deleteOldMemoryAcrossOrgs),
+    (tx, now) => expireSegmentsAcrossOrgs(tx, daysBefore(now, logsDays)).then(() => false),
+    (tx, now) => expireGapsAcrossOrgs(tx, daysBefore(now, logsDays), now).then(() => false),
+  ];
+}
+
+function deleteOlderThan(
+  days: number,
+  deleteBatch: (tx: Tx, before: Date, limit: number) => Promise<number>,
+): RetentionStep {
+  return async (tx, now) => (await deleteBatch(tx, daysBefore(now, days), retentionBatchMax)) >= retentionBatchMax;
+}
+
+const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * dayMs);

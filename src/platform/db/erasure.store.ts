@@ -1,0 +1,51 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Tx } from './db.ts';
+import type { OrgId } from '../lib/org-id.ts';
+
+/** Replaces an erased value. */
+export const erasedMark = '[erased]';
+
+type ErasureColumns = { orgId: OrgId; table: string; columns: readonly string[] };
+
+/** Replaces a value in columns of an organization's rows. Returns the number of changed rows. */
+export async function replaceValue(tx: Tx, { orgId, table, columns }: ErasureColumns, value: string): Promise<number> {
+  const spellings = listSpellings(value);
+  const assignments = columns.map((column) => sql`${sql.ref(column)} = ${replaceSql(column, spellings)}`);
+  const { numAffectedRows } = await sql`
+    update ${sql.table(table)} set ${sql.join(assignments)}
+    where organization_id = ${orgId} and ${containsSql(columns, spellings)}`.execute(tx);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** Deletes an organization's rows that contain a value in one of the columns. Returns the number of deleted rows. */
+export async function deleteRowsWithValue(
+  tx: Tx,
+  { orgId, table, columns }: ErasureColumns,
+  value: string,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from ${sql.table(table)} where organization_id = ${orgId} and ${containsSql(columns, listSpellings(value))}`.execute(
+    tx,
+  );
+  return Number(numAffectedRows ?? 0);
+}
+
+/** A column contains a value as plain text, as JSON, or as JSON within JSON. */
+function listSpellings(value: string): string[] {
+  const inJson = JSON.stringify(value).slice(1, -1);
+  return [...new Set([JSON.stringify(inJson).slice(1, -1), inJson, value])];
+}
+
+function containsSql(columns: readonly string[], spellings: readonly string[]): RawBuilder<boolean> {
+  const conditions = columns.flatMap((column) =>
+    spellings.map((spelling) => sql`strpos(${sql.ref(column)}, ${spelling}) > 0`),
+  );
+  return sql<boolean>`(${sql.join(conditions, sql` or `)})`;
+}
+
+function replaceSql(column: string, spellings: readonly string[]): RawBuilder<string> {
+  return spellings.reduce(
+    (inner, spelling) => sql<string>`replace(${inner}, ${spelling}, ${erasedMark})`,
+    sql<string>`${sql.ref(column)}`,
+  );
+}
