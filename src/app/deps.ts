@@ -3,48 +3,71 @@ import type { Config } from '../config.ts';
 import type { Db } from '../platform/db/db.ts';
 import type { Definition } from '../detection/detections/record/definition.ts';
 import type { FieldError } from '../platform/lib/errors.ts';
+import type { DeliveryCounter } from '../platform/notifications/delivery/delivery-metrics.ts';
 import type { Metrics } from '../platform/http/metrics.ts';
 import type { Clock } from '../platform/lib/clock.ts';
 import type { Logger } from '../platform/lib/logger.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
 import type { Secretbox } from '../platform/lib/secretbox.ts';
-import type { Extractor } from '../feed/extraction/extractor.ts';
+import type { Extractor } from '../feed/ingestion/extractor.ts';
+import type { FeedPages } from '../feed/items/snapshot/pages.ts';
+import type { PageCursors } from '../feed/items/snapshot/page-cursors.ts';
+import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import type { Parser } from '../feed/sources/pull/parser.ts';
+import type { CatalogCache } from '../detection/logs/catalog/catalog.store.ts';
 import type { LogEngine } from '../detection/logs/engine/engine.ts';
-import type { Authenticate } from '../platform/orgs/authenticate.ts';
+import type { KeyAuthenticator } from '../platform/orgs/authenticate.ts';
 import type { ClockGuard } from '../detection/scheduling/clock-guard.ts';
-import type { ConnectionFor } from '../detection/connections/connect.ts';
-import type { ConnectionRef } from '../detection/connections/connections.store.ts';
+import type { ConnectionFor } from '../detection/connections/open-connection.ts';
+import type { ConnectionSelector } from '../detection/connections/connections.store.ts';
 import type { McpTools } from '../platform/mcp/mcp-tools.ts';
 import type { FeedTools } from '../detection/tools/tool-sources.ts';
 
-/** Everything a use case may reach outside itself. Built once at start; tests build their own. */
+/**
+ * Every effect and shared object of one process: configuration, database, clock, log, engines, caches and counters. `buildDeps` creates
+ * it once at start, and tests create their own. Only app, cli and demo see the whole type. A use case declares the members it needs.
+ */
 export type Deps = {
   config: Config;
   db: Db;
-  /** Slot time. */
+  /** Slot time, see `Clock`. */
   clock: Clock;
   log: Logger;
-  auth: Authenticate;
+  /** Finds the caller of an API key. */
+  auth: KeyAuthenticator;
+  /** The Prometheus registry and the HTTP histogram. */
   metrics: Metrics;
-  /** Seals what is secret before it is stored. */
+  /** Counts delivery attempts of outgoing events. */
+  deliveryCounter: DeliveryCounter;
+  /** Encrypts secrets before they are stored. */
   secrets: Secretbox;
-  /** Holds scheduling while slot time jumps. */
+  /** Pauses scheduling while slot time jumps. */
   clockGuard: ClockGuard;
-  /** Asks the SIEM of a detection whether its query would run; throws a SiemError that says why not. */
-  checkQuery?: (orgId: OrgId, ref: ConnectionRef, query: string) => Promise<void>;
-  /** Runs a detection's tests against a definition of it; answers what is wrong, nothing where all pass. */
+  /** Checks a detection's query against its SIEM. Throws a SiemError if the query would not run. */
+  checkQuery?: (orgId: OrgId, ref: ConnectionSelector, query: string) => Promise<void>;
+  /** Runs a detection's tests against a new definition. Returns one error per failed test. */
   checkTests?: (orgId: OrgId, detectionId: string, definition: Definition) => Promise<FieldError[]>;
-  /** The embedded log engine: DuckDB in child processes. */
+  /** The embedded log engine (DuckDB in child processes). */
   engine: LogEngine;
-  /** The SIEM that a detection asks. */
+  /** Catalogs of the log datasets. */
+  logCatalogs: CatalogCache;
+  /** Opens the SIEM connection of a detection. */
   connectionFor: ConnectionFor;
-  /** Language models by alias; without, the built-in analyst judges everything. */
+  /** Language models by alias. Without models, the built-in analyst gives every verdict. */
   models?: Models;
-  /** Reads report texts in threads of their own. */
+  /** Extracts indicators and techniques from report texts, in worker threads. */
   extractor: Extractor;
+  /** Parses fetched feed documents, in worker threads. */
   parser: Parser;
+  /** The feed's current snapshot by organization. */
+  snapshots: SnapshotCache;
+  /** Cached responses of the feed. */
+  feedPages: FeedPages;
+  pageCursors: PageCursors;
+  /** The feed lookups that detection tools may use. */
   feedTools?: (orgId: OrgId) => FeedTools;
+  /** Tools of the configured MCP servers. */
   mcp?: McpTools;
+  /** Private hosts, addresses and CIDRs that outbound requests may reach (TOCSIN_FETCH_ALLOW). */
   fetchAllow?: readonly string[];
 };

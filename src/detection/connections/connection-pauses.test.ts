@@ -99,7 +99,7 @@ test.each([
     await checkDue(made);
     await checkPausedConnections(deps, signal);
     expect(await pauseOf(made)).toBeNull();
-    expect(await eventsOf(made)).toEqual(['Connection paused: Logs', 'Connection well again: Logs']);
+    expect(await eventsOf(made)).toEqual(['Connection paused: Logs', 'Connection resumed: Logs']);
     await runAt(5);
     expect(await coverageOf(made)).toEqual(made.ids.map(() => ({ from: hour(0), to: hour(5) })));
     const { detections } = (await made.org.call('GET', '/api/detections')).body;

@@ -17,7 +17,7 @@ import {
   type CreateConnection,
   type UpdateConnection,
 } from './connections.schema.ts';
-import { seal } from './seal-credentials.ts';
+import { sealCredentials } from './seal-credentials.ts';
 import {
   deleteConnection,
   findConnection,
@@ -57,7 +57,7 @@ export async function createConnection(
     kind,
     name,
     settings: JSON.stringify(settings),
-    sealed: seal(deps.secrets, ref, credentials),
+    sealed: sealCredentials(deps.secrets, ref, credentials),
     clock: chooseClock(kind, settings, input.clock),
     delay_minutes: delayMinutes,
     recheck_minutes: recheckMinutes,
@@ -124,7 +124,7 @@ function merged({ config, secrets }: ConnectionDeps, before: ConnectionRow, inpu
     sealed:
       input.credentials === undefined
         ? before.sealed
-        : seal(secrets, before, validateCredentials(kind, input.credentials)),
+        : sealCredentials(secrets, before, validateCredentials(kind, input.credentials)),
     clock: chooseClock(kind, settings, input.clock ?? before.clock),
     delay_minutes: input.delayMinutes ?? before.delay_minutes,
     recheck_minutes: input.recheckMinutes ?? before.recheck_minutes,

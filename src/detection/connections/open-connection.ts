@@ -4,7 +4,7 @@ import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
 import { noConnectionTo } from '../siem/siem-failures.ts';
 import { getConnector } from './validate-settings.ts';
-import { unseal } from './seal-credentials.ts';
+import { openCredentials } from './seal-credentials.ts';
 import { resolveConnection, type ConnectionSelector, type ConnectionRow } from './connections.store.ts';
 
 /** The connection that a detection asks. With a transaction it is looked up there. Throws a SiemError, blame author, where there is none. */
@@ -25,7 +25,7 @@ export function createConnectionFor({ db, secrets, fetchAllow, local }: ConnectD
   const known = new Map<string, SiemConnection>();
   const open = (row: ConnectionRow): SiemConnection => {
     const key = `${row.organization_id}/${row.id}/${row.updated_at.toISOString()}`;
-    const found = known.get(key) ?? openConnection(row, unseal(secrets, row), fetchAllow);
+    const found = known.get(key) ?? openConnection(row, openCredentials(secrets, row), fetchAllow);
     known.delete(key);
     known.set(key, found);
     if (known.size > knownMax) known.delete(known.keys().next().value!);

@@ -4,7 +4,7 @@ import { startApp } from '../../../test/support/harness.ts';
 
 const { app, newOrg, newKey } = await startApp({ clock: () => new Date('2024-06-01T00:00:00Z') });
 
-test('events that were sent stand in the list of datasets with their columns', async () => {
+test('lists datasets with the columns of the events received', async () => {
   const org = await newOrg();
   const lines =
     '{"@timestamp":"2024-05-01T00:00:00Z","user":{"name":"ana"}}\n{"@timestamp":"2024-05-02T00:00:00Z","n":1}';
@@ -41,12 +41,12 @@ test.each<[string, string | Buffer, Record<string, string>]>([
   ['lines as text', '{"a":1}\n{"a":2}', { 'content-type': 'text/plain' }],
   ['lines as JSON', '{"a":1}\n{"a":2}', { 'content-type': 'application/json' }],
   [
-    'gzip, said as encoding',
+    'gzip as Content-Encoding',
     gzipSync('{"a":1}\n{"a":2}'),
     { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
   ],
-  ['gzip, said as type', gzipSync('[{"a":1},{"a":2}]'), { 'content-type': 'application/gzip' }],
-])('%s is taken', async (_form, body, headers) => {
+  ['gzip as Content-Type', gzipSync('[{"a":1},{"a":2}]'), { 'content-type': 'application/gzip' }],
+])('accepts %s', async (_form, body, headers) => {
   const org = await newOrg();
   expect(await org.call('POST', '/api/logs/auth?timeField=a&history=true', body, headers)).toMatchObject({
     status: 200,
@@ -54,7 +54,7 @@ test.each<[string, string | Buffer, Record<string, string>]>([
   });
 });
 
-test('what is wrong is said', async () => {
+test('returns 400, 413 or 415 with the reason for invalid requests', async () => {
   const org = await newOrg();
   const post = (url: string, body: string | Buffer, headers: Record<string, string> = {}) =>
     org.call('POST', url, body, headers);
@@ -92,7 +92,7 @@ test('what is wrong is said', async () => {
   });
 });
 
-test('keys need the scope, and no key is told nothing', async () => {
+test('returns 403 without the scope and 401 without a key', async () => {
   const org = await newOrg();
   const reader = await newKey(org, ['detections:read']);
   const writer = await newKey(org, ['logs:write']);
@@ -103,7 +103,7 @@ test('keys need the scope, and no key is told nothing', async () => {
   expect((await app.inject({ method: 'POST', url: '/api/logs/Bad', payload: 'x' })).statusCode).toBe(401);
 });
 
-test('an Idempotency-Key gives the first answer again', async () => {
+test('replays the first response for a repeated Idempotency-Key', async () => {
   const org = await newOrg();
   const headers = { 'idempotency-key': 'once', 'content-type': 'application/x-ndjson' };
   const first = await org.call('POST', '/api/logs/auth', '{"a":1}', headers);

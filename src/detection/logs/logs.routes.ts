@@ -1,15 +1,14 @@
-import type { Deps } from '../../app/deps.ts';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { appError } from '../../platform/lib/errors.ts';
-import { listDatasets } from './catalog/list-datasets.ts';
+import { listDatasets, type ListDatasetsDeps } from './catalog/list-datasets.ts';
 import { receivedBytesMax } from './ingestion/inflate.ts';
-import { receiveLogs } from './ingestion/receive-logs.ts';
+import { receiveLogs, type ReceiveLogsDeps } from './ingestion/receive-logs.ts';
 import { DatasetList, DatasetPath, LogReceipt, ReceiveQuery } from './logs.schema.ts';
 
-const typesTaken =
+const acceptedTypes =
   /^(?:application\/(?:json|(?:x-)?ndjson|(?:x-)?jsonl(?:ines)?|json-seq|(?:x-)?gzip|octet-stream)|text\/plain)$/i;
 
-export function logRoutes(app: App, deps: Deps): void {
+export function logRoutes(app: App, deps: ListDatasetsDeps & ReceiveLogsDeps): void {
   app.route({
     method: 'GET',
     url: '/api/logs',
@@ -17,7 +16,7 @@ export function logRoutes(app: App, deps: Deps): void {
     schema: { tags: ['logs'], summary: 'List the datasets with their columns', response: { 200: DatasetList } },
     handler: (request) => listDatasets(deps, requireCaller(request).orgId),
   });
-  // Bodies of events are read by a parser of their own, which other routes must not have.
+  // A scope of its own, because the parser that accepts any body must not apply to other routes.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: receivedBytesMax }, (_request, body, done) =>
@@ -27,14 +26,14 @@ export function logRoutes(app: App, deps: Deps): void {
       method: 'POST',
       url: '/api/logs/:dataset',
       bodyLimit: receivedBytesMax,
-      // The bound is on what was sent; unpacking has a bound of its own.
+      // `bodyLimit` bounds the bytes as sent. Decompression has its own limit.
       decompress: false,
       config: { scope: 'logs:write' },
       schema: {
         tags: ['logs'],
         summary: 'Store events',
         description:
-          'The body is NDJSON, a JSON array of events, or CloudTrail `{"Records": []}`, plain or gzip, at most 32 MiB as sent. What is counted as accepted is stored durably.',
+          'The body is NDJSON, a JSON array of events, or CloudTrail `{"Records": []}`, plain or gzip, at most 32 MiB as sent. Events counted as accepted are stored durably.',
         consumes: ['application/x-ndjson', 'application/json', 'text/plain'],
         params: DatasetPath,
         querystring: ReceiveQuery,
@@ -44,8 +43,8 @@ export function logRoutes(app: App, deps: Deps): void {
         checkHeaders(request.headers);
         const body = request.body;
         if (!Buffer.isBuffer(body) || body.length === 0)
-          throw appError('validation_failed', 'The body holds no events.', {
-            errors: [{ pointer: '', code: 'required', detail: 'A body of events is needed.' }],
+          throw appError('validation_failed', 'The request body is empty.', {
+            errors: [{ pointer: '', code: 'required', detail: 'A body with events is required.' }],
           });
         const { timeField, history } = request.query;
         return receiveLogs(deps, requireCaller(request).orgId, {
@@ -63,11 +62,11 @@ function checkHeaders(headers: Record<string, string | string[] | undefined>): v
   const type = String(headers['content-type'] ?? 'application/json')
     .split(';')[0]!
     .trim();
-  if (!typesTaken.test(type))
+  if (!acceptedTypes.test(type))
     throw appError('unsupported_media_type', 'Send events as application/x-ndjson or application/json, plain or gzip.');
   const encoding = String(headers['content-encoding'] ?? 'identity')
     .trim()
     .toLowerCase();
   if (!['identity', 'gzip', 'x-gzip'].includes(encoding))
-    throw appError('unsupported_media_type', 'The only Content-Encoding taken is gzip.');
+    throw appError('unsupported_media_type', 'The only supported Content-Encoding is gzip.');
 }

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
-/** The answer to a body of events: `rejected` lists the first 1,000 of `rejectedTotal`; `undated` events have their time of reception. */
+/**
+ * The response to a body of events. `rejected` lists the first 1,000 of `rejectedTotal` rejected events. `undated` counts events without a
+ * usable time, which get their time of arrival.
+ */
 export const LogReceipt = z.object({
   batchId: z.string(),
   accepted: z.number().int(),

@@ -8,7 +8,7 @@ import { startLogStore } from '../../../test/support/detection/log-store.ts';
 const data = dataDir();
 const store = await startLogStore();
 
-test.skipIf(!data)('every event of the real CloudTrail files is accepted and can be asked for', async () => {
+test.skipIf(!data)('accepts and queries every event of the real CloudTrail files', async () => {
   const folder = join(data!, 'logs/cloudtrail');
   const org = await store.newOrg();
   let accepted = 0;
@@ -38,7 +38,7 @@ test.skipIf(!data)('every event of the real CloudTrail files is accepted and can
   expect(same.total).toBeGreaterThan(0);
 });
 
-test.skipIf(!data)('real Windows logs of every recording are accepted whole, each with a time of its own', async () => {
+test.skipIf(!data)('accepts every event of the real Windows recordings with its own time', async () => {
   const org = await store.newOrg();
   let accepted = 0;
   for (const name of readdirSync(join(data!, 'logs/windows'))) {

@@ -1,7 +1,7 @@
 import { inOrg } from '../../platform/db/db.ts';
 import type { Definition } from '../detections/record/definition.ts';
 import { checkModelAlias } from '../detections/record/check-model-alias.ts';
-import { findPrompt } from '../detections/history/prompts.store.ts';
+import { findPromptText } from '../detections/history/prompts.store.ts';
 import { findDefinition } from '../detections/history/revisions.store.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
@@ -27,7 +27,9 @@ export async function backtestDetection(
     const active = await findDefinition(tx, caller.orgId, detectionId);
     if (!active) throw appError('not_found', `Detection ${detectionId} not found.`);
     const prompt =
-      input.promptVersion === undefined ? undefined : await findPrompt(tx, { ...ref, version: input.promptVersion });
+      input.promptVersion === undefined
+        ? undefined
+        : await findPromptText(tx, { ...ref, version: input.promptVersion });
     if (input.promptVersion !== undefined && !prompt)
       throw fieldError('/promptVersion', 'unknown_prompt', `There is no version ${input.promptVersion} of the prompt.`);
     return { definitions: versionsOf(active, input, prompt), reviewed: await listReviewedHits(tx, ref, stretch) };

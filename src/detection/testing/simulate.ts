@@ -96,7 +96,13 @@ async function judgeAll(
     };
   });
   const verdictOf = (candidate: StoredCandidate) => judge.judge(candidate, signal);
-  const decisions = await resolveCandidates(stored, { scopeOf: () => run, known, exceptions: [], now, verdictOf });
+  const decisions = await resolveCandidates(stored, {
+    getScope: () => run,
+    known,
+    exceptions: [],
+    now,
+    getVerdict: verdictOf,
+  });
   for (const one of decisions)
     if (one.outcome === 'judged' && one.suppression) known.set(one.suppression.key, one.suppression);
   return decisions;

@@ -200,7 +200,9 @@ test('a test case without events is told what they must be', async () => {
   const org = await newOrg();
   const { id } = await ok(org.call('POST', '/api/detections', detection));
   const { body } = await org.call('PUT', `/api/detections/${id}/tests`, { tests: [{ name: 'a', expect: [] }] });
-  expect(body.detail).toBe('/tests/0/events: must be a list of at most 1000 events, or such lists by dataset');
+  expect(body.detail).toBe(
+    '/tests/0/events: must be a list of at most 1000 events, or an object of such lists by dataset',
+  );
 });
 
 test('nothing of all this is left in the tables of anyone', async () => {

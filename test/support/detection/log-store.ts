@@ -3,16 +3,22 @@ import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
 import { newOrgId, testDatabase } from '../database.ts';
 import type { OrgId } from '../../../src/platform/lib/org-id.ts';
-import type { QueryWindow, SearchResult } from '../../../src/detection/siem/connector.ts';
+import {
+  SiemError,
+  type QueryWindow,
+  type SearchResult,
+  type SiemFailure,
+} from '../../../src/detection/siem/connector.ts';
+import { createCatalogCache } from '../../../src/detection/logs/catalog/catalog.store.ts';
 import { createEngine, type LogEngine } from '../../../src/detection/logs/engine/engine.ts';
-import { logFolderPath, type SearchDeps } from '../../../src/detection/logs/log-folder.ts';
+import { logFolderPath } from '../../../src/detection/logs/log-folder.ts';
 import { receiveLogs } from '../../../src/detection/logs/ingestion/receive-logs.ts';
 import type { LogReceipt } from '../../../src/detection/logs/logs.schema.ts';
-import { searchLogs } from '../../../src/detection/logs/query/search-logs.ts';
+import { searchLogs, type SearchLogsDeps } from '../../../src/detection/logs/query/search-logs.ts';
 
 const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 30_000 };
 
-/** An empty folder of this test file, removed afterwards. */
+/** Creates an empty folder that is removed after the tests of this file. */
 export function createTestFolder(): string {
   const parent = resolve(import.meta.dirname, '../../../node_modules/.cache/tocsin-test');
   mkdirSync(parent, { recursive: true });
@@ -22,11 +28,11 @@ export function createTestFolder(): string {
 }
 
 export type TestLogStore = {
-  /** Of the database. */
+  /** The database's URL. */
   url: string;
-  deps: SearchDeps;
+  deps: SearchLogsDeps;
   engine: LogEngine;
-  /** Slot time, to be set. */
+  /** Sets slot time. */
   at: (iso: string) => void;
   newOrg: () => Promise<OrgId>;
   send: (
@@ -35,18 +41,18 @@ export type TestLogStore = {
     events: unknown[] | string | Buffer,
     more?: { history?: boolean; timeField?: string },
   ) => Promise<LogReceipt>;
-  /** Over a window; default all events of any time. */
+  /** Searches a window, by default all events of any time. */
   search: (org: OrgId, query: string, window?: Partial<QueryWindow>) => Promise<SearchResult>;
 };
 
-/** A log store on a database, a folder and an engine of this test file alone. */
+/** Starts a log store with its own database, folder and engine for this test file. */
 export async function startLogStore(): Promise<TestLogStore> {
   const { db, url } = await testDatabase();
   const dataDir = createTestFolder();
   const engine = createEngine({ directoryOf: (org) => logFolderPath(dataDir, org) });
   afterAll(() => engine.close());
   let now = new Date('2024-06-01T00:00:00Z');
-  const deps: SearchDeps = { db, clock: () => now, config: { dataDir }, engine };
+  const deps: SearchLogsDeps = { db, clock: () => now, config: { dataDir }, engine, logCatalogs: createCatalogCache() };
   return {
     url,
     deps,
@@ -69,4 +75,15 @@ export async function startLogStore(): Promise<TestLogStore> {
       return searchLogs(deps, org, { query, window: full, limits });
     },
   };
+}
+
+/** Returns the failure of a promise that must reject with a SiemError. */
+export async function failureOf(promise: Promise<unknown>): Promise<SiemFailure> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof SiemError) return error.failure;
+    throw error;
+  }
+  throw new Error('The promise did not reject.');
 }

@@ -1,8 +1,8 @@
 import { inferType, widenType, type ColumnType } from './column-types.ts';
 
 /**
- * A key that events of a dataset have. `keys` are its spellings (the engine does not tell `User` from `user`), `nested` the keys of the
- * objects it holds; `open` says that there are more of them than are listed.
+ * A key that occurs in a dataset's events. `keys` lists its spellings, because the engine does not distinguish `User` from `user`. `nested`
+ * lists the keys of the objects stored under it. `open` is true when those objects have more keys than `nested` lists.
  */
 export type CatalogField = { name: string; keys: string[]; type: ColumnType; nested: CatalogField[]; open: boolean };
 
@@ -12,17 +12,19 @@ const depthMax = 5;
 const keyCharsMax = 200;
 const spellingsMax = 8;
 
-/** Names that every dataset has; an event's own key of that name is found in `_event` alone. */
+/** The columns of every dataset. An event key with one of these names is only reachable through `_event`. */
 export const systemColumns = ['_id', '_time', '_ingested', '_event'] as const;
 const reserved: ReadonlySet<string> = new Set(systemColumns);
 
+/** Fields by dataset name. */
+export type FieldsByDataset = Map<string, CatalogField[]>;
+
 type Index = { list: CatalogField[]; byKey: Map<string, CatalogField>; byName: Map<string, CatalogField> };
 
-/** Observes events of one batch and keeps what it saw, so that a batch costs one look at the catalogue of its dataset. */
-export function createFieldObserver(): {
-  observe: (event: Record<string, unknown>) => void;
-  seen: () => CatalogField[];
-} {
+export type FieldObserver = { observe: (event: Record<string, unknown>) => void; observed: () => CatalogField[] };
+
+/** Collects the fields of a batch of events, so that the dataset's catalog is read and merged only once per batch. */
+export function createFieldObserver(): FieldObserver {
   const top: Index = { list: [], byKey: new Map(), byName: new Map() };
   const nested = new Map<CatalogField, Index>();
   const indexOf = (field: CatalogField): Index => {
@@ -41,23 +43,23 @@ export function createFieldObserver(): {
         complete = false;
         continue;
       }
-      const held = value[key];
-      field.type = widenType(field.type, inferType(held));
-      if (held !== null && typeof held === 'object' && !Array.isArray(held)) {
-        const inner = depth < depthMax && observe(indexOf(field), held as Record<string, unknown>, depth + 1);
-        if (!inner) field.open = true;
+      const child = value[key];
+      field.type = widenType(field.type, inferType(child));
+      if (child !== null && typeof child === 'object' && !Array.isArray(child)) {
+        const isComplete = depth < depthMax && observe(indexOf(field), child as Record<string, unknown>, depth + 1);
+        if (!isComplete) field.open = true;
       }
     }
     return complete;
   };
   return {
     observe: (event) => void observe(top, event, 0),
-    seen: () => top.list.filter((field) => !reserved.has(field.name.toLowerCase())),
+    observed: () => top.list.filter((field) => !reserved.has(field.name.toLowerCase())),
   };
 }
 
 function addKey(index: Index, key: string, max: number): CatalogField | undefined {
-  // PostgreSQL holds neither of the two, and the engine no name without a character.
+  // PostgreSQL cannot store U+0000 or lone surrogates, and the engine has no empty column names.
   if (key === '' || key.length > keyCharsMax || key.includes('\u0000') || !key.isWellFormed()) return undefined;
   const lower = key.toLowerCase();
   const existing = index.byName.get(lower);
@@ -75,24 +77,27 @@ function addKey(index: Index, key: string, max: number): CatalogField | undefine
   return field;
 }
 
-/** Adds what a batch saw to a dataset's fields. Answers new lists; `changed` where anything grew or widened. */
+/**
+ * Merges observed fields into a dataset's known fields and returns new lists. `changed` is true if a field was added or widened, `full` if a
+ * field was left out because there are already `max` fields.
+ */
 export function mergeFields(
   known: CatalogField[],
-  seen: CatalogField[],
+  observed: CatalogField[],
   max = columnsMax,
 ): { fields: CatalogField[]; changed: boolean; full: boolean } {
   const fields = [...known];
-  const at = new Map(fields.map((field, index) => [field.name.toLowerCase(), index]));
+  const positions = new Map(fields.map((field, index) => [field.name.toLowerCase(), index]));
   let changed = false;
   let full = false;
-  for (const field of seen) {
-    const index = at.get(field.name.toLowerCase());
+  for (const field of observed) {
+    const index = positions.get(field.name.toLowerCase());
     if (index !== undefined) {
       const merged = mergeField(fields[index]!, field);
       if (merged !== fields[index]) changed = true;
       fields[index] = merged;
     } else if (fields.length < max) {
-      at.set(field.name.toLowerCase(), fields.length);
+      positions.set(field.name.toLowerCase(), fields.length);
       fields.push(field);
       changed = true;
     } else full = true;
@@ -109,7 +114,7 @@ function mergeField(a: CatalogField, b: CatalogField): CatalogField {
   return { name: a.name, keys, type, nested: nested.fields, open };
 }
 
-/** The field of that name, case aside. */
+/** Returns the field with this name, ignoring case. */
 export function findField(fields: CatalogField[], name: string): CatalogField | undefined {
   const lower = name.toLowerCase();
   return fields.find((field) => field.name.toLowerCase() === lower);

@@ -6,7 +6,7 @@ const scalars = ['NULL', 'BOOLEAN', 'BIGINT', 'DOUBLE', 'TIMESTAMP', 'VARCHAR'] 
 const types: ColumnType[] = [...scalars, ...scalars.map((type) => `${type}[]` as const), 'JSON'];
 const anyType = fc.constantFrom(...types);
 
-test('widening only goes up, in whatever order the values come', () => {
+test('widening is commutative, associative and idempotent', () => {
   fc.assert(
     fc.property(anyType, anyType, anyType, (a, b, c) => {
       expect(widenType(a, b)).toBe(widenType(b, a));
@@ -29,7 +29,7 @@ test.each<[ColumnType, ColumnType, ColumnType]>([
   ['BIGINT[]', 'VARCHAR[]', 'VARCHAR[]'],
   ['NULL[]', 'BIGINT[]', 'BIGINT[]'],
   ['VARCHAR[]', 'VARCHAR', 'VARCHAR'],
-])('%s and %s make %s', (a, b, expected) => {
+])('%s and %s widen to %s', (a, b, expected) => {
   expect(widenType(a, b)).toBe(expected);
 });
 
@@ -54,6 +54,6 @@ test.each<[unknown, ColumnType]>([
   [['a', 1], 'VARCHAR[]'],
   [[{}], 'JSON'],
   [[[1]], 'JSON'],
-])('%j is %s', (value, expected) => {
+])('the type of %j is %s', (value, expected) => {
   expect(inferType(value)).toBe(expected);
 });

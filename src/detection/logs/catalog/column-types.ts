@@ -1,4 +1,4 @@
-/** The types of a column, from the narrowest up: they only ever widen. `NULL` has seen nothing but nulls; lists are of one kind of scalar. */
+/** The scalar column types from narrowest to widest. A column's type only ever widens. `NULL` means that every value so far was null. */
 const scalars = ['NULL', 'BOOLEAN', 'BIGINT', 'DOUBLE', 'TIMESTAMP', 'VARCHAR'] as const;
 type Scalar = (typeof scalars)[number];
 export type ColumnType = Scalar | `${Scalar}[]` | 'JSON';
@@ -6,7 +6,7 @@ export type ColumnType = Scalar | `${Scalar}[]` | 'JSON';
 const isScalar = (type: ColumnType): type is Scalar => (scalars as readonly string[]).includes(type);
 const elementOf = (list: ColumnType): Scalar => list.slice(0, -2) as Scalar;
 
-/** The narrowest type that holds what both hold: numbers DOUBLE, objects and mixed lists JSON, any other conflict VARCHAR. */
+/** Returns the narrowest type for values of both types: DOUBLE for numbers, JSON for objects and mixed lists, VARCHAR for any other conflict. */
 export function widenType(a: ColumnType, b: ColumnType): ColumnType {
   if (a === b || b === 'NULL') return a;
   if (a === 'NULL') return b;
@@ -17,10 +17,10 @@ export function widenType(a: ColumnType, b: ColumnType): ColumnType {
   return `${widenType(elementOf(a), elementOf(b)) as Scalar}[]`;
 }
 
-// With a zone, since without one it is anybody's guess; with more digits than the engine keeps it stays text.
+// A time without a zone is ambiguous, and one with more than six fractional digits would lose precision: both stay text.
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z$/;
 
-/** The type of one JSON value. Integers that 64 bits cannot surely hold are text, so that no digit is lost. */
+/** Returns the type of one JSON value. Integers that may not fit into 64 bits are VARCHAR, so that no digit is lost. */
 export function inferType(value: unknown): ColumnType {
   if (value === null || value === undefined) return 'NULL';
   if (typeof value === 'boolean') return 'BOOLEAN';
@@ -43,7 +43,7 @@ function typeOfNumber(value: number): ColumnType {
   return Math.abs(value) < 2 ** 63 ? 'BIGINT' : 'VARCHAR';
 }
 
-/** The engine's name of a type. What has only seen nulls is shown as text. */
+/** Returns the engine's name of a type. Columns with nothing but nulls are VARCHAR. */
 export function toEngineType(type: ColumnType): string {
   return type.replace('NULL', 'VARCHAR');
 }

@@ -1,19 +1,10 @@
 import { expect, test } from 'vitest';
-import { SiemError } from '../../siem/connector.ts';
-import { startLogStore } from '../../../../test/support/detection/log-store.ts';
+import { failureOf, startLogStore } from '../../../../test/support/detection/log-store.ts';
 
 const store = await startLogStore();
 const { send, search } = store;
-const failureOf = async (promise: Promise<unknown>): Promise<SiemError['failure']> => {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof SiemError) return error.failure;
-    throw error;
-  }
-  throw new Error('did not fail');
-};
-test('types widen as events come, and all of them stay in the catalogue', async () => {
+
+test('widens column types as events arrive and keeps every column', async () => {
   const org = await store.newOrg();
   const types = async (): Promise<Record<string, unknown>> =>
     (
@@ -35,7 +26,7 @@ test('types widen as events come, and all of them stay in the catalogue', async 
   ]);
 });
 
-test('spellings of one name are one column, and names of any characters can be asked for', async () => {
+test('merges spellings of a name into one column and queries names with any characters', async () => {
   const org = await store.newOrg();
   await send(org, 'c', [
     { User: 'ana' },
@@ -54,7 +45,7 @@ test('spellings of one name are one column, and names of any characters can be a
   ]);
 });
 
-test('dotted names reach into objects, with the types of what lies there', async () => {
+test('dotted names read keys inside objects with the types of these keys', async () => {
   const org = await store.newOrg();
   const events = [
     {
@@ -106,7 +97,7 @@ test('dotted names reach into objects, with the types of what lies there', async
   });
 });
 
-test('objects with very many keys stay within reach', async () => {
+test('reads keys of objects and events with more keys than the catalog lists', async () => {
   const org = await store.newOrg();
   await send(
     org,
@@ -124,7 +115,7 @@ test('objects with very many keys stay within reach', async () => {
   expect(Object.keys((await search(org, 'SELECT * FROM wide')).rows[0]!)).toHaveLength(1004);
 });
 
-test("an unknown column is the author's, with the nearest names", async () => {
+test('blames the author for an unknown column and suggests the nearest names', async () => {
   const org = await store.newOrg();
   await send(org, 'auth', [{ userName: 'ana', sourceIp: '192.0.2.1' }]);
   for (const query of [

@@ -1,17 +1,17 @@
 import { systemColumns, type CatalogField } from './catalog.ts';
 import { toEngineType } from './column-types.ts';
 
-const ownTypes: Record<(typeof systemColumns)[number], string> = {
+const systemTypes: Record<(typeof systemColumns)[number], string> = {
   _id: 'VARCHAR',
   _time: 'TIMESTAMP',
   _ingested: 'TIMESTAMP',
   _event: 'JSON',
 };
 
-/** The columns that a query of a dataset has: first those of every dataset, then the events' own, those inside objects by dotted names. */
+/** Returns the columns that a query can use: the system columns, then the events' keys. Keys inside objects have dotted names. */
 export function listCatalogColumns(fields: CatalogField[]): { name: string; type: string }[] {
-  const own = systemColumns.map((name) => ({ name, type: ownTypes[name] }));
-  return [...own, ...fields.flatMap((field) => withNested(field, field.name))];
+  const system = systemColumns.map((name) => ({ name, type: systemTypes[name] }));
+  return [...system, ...fields.flatMap((field) => withNested(field, field.name))];
 }
 
 function withNested(field: CatalogField, path: string): { name: string; type: string }[] {

@@ -7,9 +7,9 @@ export function isDatasetName(name: string): boolean {
   return pattern.test(name) && !name.endsWith(historySuffix);
 }
 
-/** Throws a 400 for what no query could name. */
+/** Throws a 400 if the name is not a valid dataset name. */
 export function checkDatasetName(name: string): void {
   if (isDatasetName(name)) return;
-  const detail = `A dataset's name is a lower-case letter, then up to 62 lower-case letters, digits or underscores, not ending in ${historySuffix}.`;
+  const detail = `A dataset name starts with a lowercase letter, followed by up to 62 lowercase letters, digits or underscores, and does not end in ${historySuffix}.`;
   throw fieldError('path/dataset', 'invalid_name', detail);
 }

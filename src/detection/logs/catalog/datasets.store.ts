@@ -11,7 +11,7 @@ export type DatasetRow = {
   ingested: Date | null;
 };
 
-/** The datasets that have an event, by name. */
+/** Returns the datasets that have at least one event, ordered by name. */
 export async function listDatasetRows(tx: Tx, orgId: OrgId): Promise<DatasetRow[]> {
   return queryRows<DatasetRow>(
     tx,

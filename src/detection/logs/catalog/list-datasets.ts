@@ -1,18 +1,18 @@
-import { inOrg } from '../../../platform/db/db.ts';
+import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { loadCatalog } from './catalog.store.ts';
+import { loadCatalog, type CatalogCache } from './catalog.store.ts';
 import { listCatalogColumns } from './columns.ts';
 import { listDatasetRows } from './datasets.store.ts';
-import type { LogDeps } from '../log-folder.ts';
 import type { DatasetList } from '../logs.schema.ts';
 
-/** Every dataset that has an event, by name, with what it holds. */
-export async function listDatasets({ db }: Pick<LogDeps, 'db'>, orgId: OrgId): Promise<DatasetList> {
+export type ListDatasetsDeps = { db: Db; logCatalogs: CatalogCache };
+
+/** Returns every dataset that has at least one event, ordered by name, with its columns. */
+export async function listDatasets({ db, logCatalogs }: ListDatasetsDeps, orgId: OrgId): Promise<DatasetList> {
   return inOrg(db, orgId, async (tx) => {
-    const found = await listDatasetRows(tx, orgId);
     const datasets = [];
-    for (const row of found) {
-      const fields = await loadCatalog(tx, orgId, row.name, row.version);
+    for (const row of await listDatasetRows(tx, orgId)) {
+      const fields = await loadCatalog(tx, logCatalogs, { orgId, dataset: row.name, version: row.version });
       datasets.push({
         name: row.name,
         events: row.events,

@@ -2,14 +2,14 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { resolve } from 'node:path';
 import type { FromChild, OpenOptions, ToChild } from './protocol.ts';
 
-/** Why a child ended: `memory` when it passed its resident bound, `crash` for everything that it did not announce. */
+/** Why an engine process ended: `memory` if it exceeded its resident memory limit, `crash` for any other reason. */
 export type ChildEnd = 'memory' | 'crash';
 
 export type EngineChild = { pid: number | undefined; send: (message: ToChild) => void; kill: () => void };
 
-export type ChildEvents = { onMessage: (message: FromChild) => void; onEnd: (why: ChildEnd) => void };
+export type ChildEvents = { onMessage: (message: FromChild) => void; onEnd: (reason: ChildEnd) => void };
 
-/** Starts an engine process: no environment, no output, its own channel. `onEnd` comes exactly once, however it ends. */
+/** Starts an engine process with an empty environment, no output and its own IPC channel. `onEnd` is called exactly once, however it ends. */
 export function startChild(options: OpenOptions, events: ChildEvents): EngineChild {
   const child: ChildProcess = fork(resolve(import.meta.dirname, 'child.ts'), [], {
     env: {},
@@ -17,21 +17,21 @@ export function startChild(options: OpenOptions, events: ChildEvents): EngineChi
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     cwd: '/',
   });
-  let why: ChildEnd = 'crash';
-  let ended = false;
+  let reason: ChildEnd = 'crash';
+  let hasEnded = false;
   const end = (): void => {
-    if (ended) return;
-    ended = true;
-    events.onEnd(why);
+    if (hasEnded) return;
+    hasEnded = true;
+    events.onEnd(reason);
   };
   child.on('message', (message: FromChild) => {
-    if (message.kind === 'over') why = 'memory';
-    else if (!ended) events.onMessage(message);
+    if (message.kind === 'memory-exceeded') reason = 'memory';
+    else if (!hasEnded) events.onMessage(message);
   });
   child.on('exit', end);
   child.on('error', () => child.kill('SIGKILL'));
   child.on('error', end);
-  // A child that is gone has an exit event of its own: a message that cannot be sent is no second failure.
+  // Ignore send errors: the end of the process is reported by its exit event.
   const send = (message: ToChild): void => {
     if (child.connected) child.send(message, () => undefined);
   };

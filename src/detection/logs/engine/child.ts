@@ -1,4 +1,5 @@
-// The process that holds one organization's engine. It is started by `engine.ts`, talks over its IPC channel alone, and is killed freely.
+// The process that runs one organization's engine. Started by child-process.ts, communicates only over its IPC channel, and can be killed
+// at any time.
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
@@ -8,16 +9,17 @@ import { openInstance } from './instance.ts';
 import { runQuery, serializeTree } from './run-query.ts';
 import type { FromChild, ToChild } from './protocol.ts';
 
-type Open = { instance: DuckDBInstance; plain: DuckDBConnection; running: Map<number, DuckDBConnection> };
+type OpenEngine = { instance: DuckDBInstance; plain: DuckDBConnection; running: Map<number, DuckDBConnection> };
 
-let open: Promise<Open> | undefined;
+/** This process has exactly one engine, which the first message opens. */
+let engine: Promise<OpenEngine> | undefined;
 
-// Threads inherit this, so it comes before the first of them.
+// Set before any thread starts, because threads inherit the priority.
 setPriority(10);
 try {
   writeFileSync('/proc/self/oom_score_adj', '1000');
 } catch {
-  // Not Linux: the system chooses by itself whom to end when memory runs out.
+  // Only Linux has this setting.
 }
 
 function post(message: FromChild): Promise<void> {
@@ -26,72 +28,72 @@ function post(message: FromChild): Promise<void> {
   });
 }
 
-function end(): void {
+function killSelf(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-// A statement still running would keep an orderly exit waiting.
-process.on('disconnect', end);
+// Kill the process, because an orderly exit would wait for the running statement.
+process.on('disconnect', killSelf);
 
 process.on('message', (message: ToChild) => {
-  void handle(message).catch(end);
+  void handle(message).catch(killSelf);
 });
 
 async function handle(message: ToChild): Promise<void> {
   if (message.kind === 'open') {
     watchMemory(message.options.residentMb);
-    open = openInstance(message.options).then(async (instance) => ({
+    engine = openInstance(message.options).then(async (instance) => ({
       instance,
       plain: await instance.connect(),
       running: new Map(),
     }));
-    await open;
+    await engine;
     await post({ kind: 'ready' });
     return;
   }
-  if (!open) throw new Error('not open');
-  const state = await open;
+  if (!engine) throw new Error('The engine is not open.');
+  const state = await engine;
   if (message.kind === 'cancel') state.running.get(message.id)?.interrupt();
   else if (message.kind === 'inspect') await inspect(state, message.id, message.sql);
-  else await work(state, message);
+  else await runJob(state, message);
 }
 
-async function inspect(state: Open, id: number, sql: string): Promise<void> {
+async function inspect(state: OpenEngine, id: number, sql: string): Promise<void> {
   try {
     await post({ kind: 'inspected', id, inspection: inspectTree(await serializeTree(state.plain, sql)) });
   } catch (error) {
-    await fail(id, error);
+    await postFailure(id, error);
   }
 }
 
-async function work(state: Open, message: Extract<ToChild, { kind: 'query' | 'maintain' }>): Promise<void> {
+async function runJob(state: OpenEngine, message: Extract<ToChild, { kind: 'query' | 'maintain' }>): Promise<void> {
   const { id } = message;
   const connection = await state.instance.connect();
   state.running.set(id, connection);
   try {
     if (message.kind === 'query') {
-      const done = await runQuery(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
-      await post({ kind: 'done', id, end: done });
+      const end = await runQuery(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
+      await post({ kind: 'done', id, end });
     } else {
       for (const statement of message.job.statements) await connection.run(statement);
       await post({ kind: 'done', id, end: { total: 0, truncated: false } });
     }
   } catch (error) {
-    await fail(id, error);
+    await postFailure(id, error);
   } finally {
     state.running.delete(id);
     connection.closeSync();
   }
 }
 
-async function fail(id: number, error: unknown): Promise<void> {
-  const { error: found, poisoned } = readEngineError(error);
-  await post({ kind: 'failed', id, failure: found.failure, poisoned });
+async function postFailure(id: number, error: unknown): Promise<void> {
+  const { error: siemError, mustReplaceEngine } = readEngineError(error);
+  await post({ kind: 'failed', id, failure: siemError.failure, mustReplaceEngine });
 }
 
-// The engine's own limit does not count all that a function allocates.
+// The engine's own memory limit does not count everything that a function allocates.
 function watchMemory(residentMb: number): void {
   setInterval(() => {
-    if (process.memoryUsage.rss() > residentMb * 1_048_576) void post({ kind: 'over' }).then(end);
+    if (process.memoryUsage.rss() > residentMb * 1_048_576) void post({ kind: 'memory-exceeded' }).then(killSelf);
   }, 50).unref();
 }

@@ -1,22 +1,29 @@
 import { SiemError } from '../../siem/connector.ts';
 
-/** The query asks for what no query may have: kind `query_not_allowed`, blame author. */
+/** The query uses something that queries must not use. */
 export function queryNotAllowed(message: string): SiemError {
   return new SiemError({ kind: 'query_not_allowed', blame: 'author', retryable: false, message });
 }
 
-/** The query is wrong as it stands: another kind that its author has to mend. */
+/** The query is wrong, and only its author can fix it. */
 export function authorError(kind: string, message: string): SiemError {
   return new SiemError({ kind, blame: 'author', retryable: false, message });
 }
 
-/** The engine failed for no reason of the query's: kind `engine_failed`, blame us, worth another try. */
+/** The engine failed for a reason unrelated to the query, which can be retried. */
 export function engineError(message: string): SiemError {
   return new SiemError({ kind: 'engine_failed', blame: 'us', retryable: true, message });
 }
 
 export function timeoutError(timeoutMs: number): SiemError {
-  return authorError('query_timeout', `The query did not end within ${timeoutMs / 1000} s.`);
+  return authorError(
+    'query_timeout',
+    `The query did not finish within ${timeoutMs / 1000} s. Read fewer events or simplify it.`,
+  );
+}
+
+export function memoryError(): SiemError {
+  return authorError('query_memory', 'The query needs more memory than allowed. Read fewer columns or groups.');
 }
 
 export function cancelledError(): SiemError {
@@ -40,28 +47,33 @@ const byPrefix: [RegExp, string][] = [
   [/^Out of Memory Error: /, 'query_memory'],
 ];
 
-/** What the engine said, as a failure, and whether the engine may be used again: after anything but a plain mistake in the query it may not. */
-export function readEngineError(error: unknown): { error: SiemError; poisoned: boolean } {
-  if (error instanceof SiemError) return { error, poisoned: false };
+/**
+ * Converts an engine error to a SiemError. `mustReplaceEngine` is true unless the error is an ordinary mistake in the query, because the
+ * engine's state is then unknown.
+ */
+export function readEngineError(error: unknown): { error: SiemError; mustReplaceEngine: boolean } {
+  if (error instanceof SiemError) return { error, mustReplaceEngine: false };
   const text = error instanceof Error ? error.message : String(error);
-  const found = byPrefix.find(([pattern]) => pattern.test(text));
-  if (!found)
-    return { error: engineError(`The query engine failed and was replaced: ${firstLines(text)}`), poisoned: true };
-  const [pattern, kind] = found;
+  const known = byPrefix.find(([pattern]) => pattern.test(text));
+  if (!known)
+    return {
+      error: engineError(`The query engine failed and was restarted: ${firstLines(text)}`),
+      mustReplaceEngine: true,
+    };
+  const [pattern, kind] = known;
   const detail = firstLines(text.replace(pattern, ''));
-  if (kind === 'query_memory')
-    return { error: authorError(kind, 'The query needs more memory than a query may have.'), poisoned: true };
-  return { error: authorError(kind, detail), poisoned: kind === 'query_not_allowed' };
+  if (kind === 'query_memory') return { error: memoryError(), mustReplaceEngine: true };
+  return { error: authorError(kind, detail), mustReplaceEngine: kind === 'query_not_allowed' };
 }
 
-// The engine quotes the statement below its message, and that is not the text that the author wrote.
+// Below its message, the engine quotes the generated statement, which is not the text that the author wrote.
 function firstLines(text: string): string {
   return (text.split(/\n\s*(?:LINE \d+:|Candidate \w+:)/)[0] ?? text).trim().slice(0, 500);
 }
 
-/** The column that a binder message says is missing, with the qualifier if it has one. */
+/** Returns the missing column that a binder error reports, or undefined for other errors. */
 export function missingColumn(message: string): string | undefined {
-  const plain = /Referenced (?:column|table) "([^"]+)" not found/.exec(message);
-  if (plain) return plain[1];
+  const referenced = /Referenced (?:column|table) "([^"]+)" not found/.exec(message);
+  if (referenced) return referenced[1];
   return /does not have a column named "([^"]+)"/.exec(message)?.[1];
 }

@@ -1,144 +1,145 @@
 import { SiemError } from '../../siem/connector.ts';
 import { startChild, type ChildEnd, type EngineChild } from './child-process.ts';
-import { authorError, cancelledError, engineError, timeoutError } from './engine-failures.ts';
+import { cancelledError, engineError, memoryError, timeoutError } from './engine-failures.ts';
 import { clearTimers, type EngineTask } from './engine-task.ts';
 import type { FromChild, OpenOptions } from './protocol.ts';
 
-/** A statement is interrupted at its time limit and its process killed this much later. */
+/** How long after a statement was interrupted its process is killed, unless it has finished. */
 const graceMs = 2000;
 const triesMax = 3;
 
-type Live = { process: EngineChild; running: Map<number, EngineTask>; retired: boolean; startedAt: number };
+/** A retired process gets no new tasks and is killed once its running tasks have finished. */
+type EngineProcess = { child: EngineChild; running: Map<number, EngineTask>; isRetired: boolean; startedAt: number };
 
-/** One organization's queue and the engine process that works on it. `changed` is called whenever another task might start. */
+/** One organization's queue and the engine processes that work on it. At most one process takes new tasks; the others are retired. */
 export type EngineLane = {
   queue: EngineTask[];
+  /** When the engine became idle, in monotonic milliseconds. Undefined if it is busy or not running. */
   idleSince: () => number | undefined;
-  live: () => number;
+  processCount: () => number;
   hasEngine: () => boolean;
-  /** When the engine that takes new work was started; Infinity without one. Monotonic milliseconds. */
+  /** When the engine that takes new tasks was started, in monotonic milliseconds. Infinity without one. */
   startedAt: () => number;
   canStart: () => boolean;
   start: () => void;
-  stop: (task: EngineTask, why: SiemError) => void;
-  /** Ends an engine that has nothing to do. */
+  stop: (task: EngineTask, reason: SiemError) => void;
+  /** Retires the engine that takes new tasks. */
   retire: () => void;
-  /** Ends everything at once; what was asked fails as cancelled. */
+  /** Kills all processes. Queued and running tasks fail as cancelled. */
   close: () => void;
 };
 
-export function createLane(open: OpenOptions, atOnce: number, changed: () => void): EngineLane {
+/** Creates a lane that runs up to `concurrency` tasks at a time. Calls `onChange` whenever another task might be able to start. */
+export function createLane(options: OpenOptions, concurrency: number, onChange: () => void): EngineLane {
   const queue: EngineTask[] = [];
-  const lives = new Set<Live>();
-  let current: Live | undefined;
+  const processes = new Set<EngineProcess>();
+  let current: EngineProcess | undefined;
   let usedAt = performance.now();
 
-  function engine(): Live {
+  function openEngine(): EngineProcess {
     if (current) return current;
-    const live: Live = {
+    const engine: EngineProcess = {
       running: new Map(),
-      retired: false,
+      isRetired: false,
       startedAt: performance.now(),
-      process: startChild(open, { onMessage: (message) => answer(live, message), onEnd: (why) => lost(live, why) }),
+      child: startChild(options, {
+        onMessage: (message) => handleMessage(engine, message),
+        onEnd: (reason) => handleEnd(engine, reason),
+      }),
     };
-    lives.add(live);
-    current = live;
-    return live;
+    processes.add(engine);
+    current = engine;
+    return engine;
   }
 
   function start(): void {
     const task = queue.shift();
     if (!task) return;
-    const live = engine();
+    const engine = openEngine();
     task.tries += 1;
     task.rows = [];
-    live.running.set(task.id, task);
-    task.timers.push(setTimeout(() => stopRunning(live, task, timeoutError(task.timeoutMs)), task.timeoutMs));
-    live.process.send(task.message);
+    engine.running.set(task.id, task);
+    task.timers.push(setTimeout(() => stopRunning(engine, task, timeoutError(task.timeoutMs)), task.timeoutMs));
+    engine.child.send(task.message);
   }
 
   function canStart(): boolean {
     const next = queue[0];
     if (!next) return false;
     const running = [...(current?.running.values() ?? [])];
-    return next.alone ? running.length === 0 : running.length < atOnce && !running.some((task) => task.alone);
+    if (next.runsAlone) return running.length === 0;
+    return running.length < concurrency && !running.some((task) => task.runsAlone);
   }
 
-  function stop(task: EngineTask, why: SiemError): void {
-    const queued = queue.indexOf(task);
-    if (queued >= 0) {
-      queue.splice(queued, 1);
-      task.settle(why);
+  function stop(task: EngineTask, reason: SiemError): void {
+    const index = queue.indexOf(task);
+    if (index >= 0) {
+      queue.splice(index, 1);
+      task.settle(reason);
       return;
     }
-    for (const live of lives) if (live.running.has(task.id)) stopRunning(live, task, why);
+    for (const engine of processes) if (engine.running.has(task.id)) stopRunning(engine, task, reason);
   }
 
-  function stopRunning(live: Live, task: EngineTask, why: SiemError): void {
-    if (task.stopped) return;
-    task.stopped = why;
-    retireLive(live);
-    live.process.send({ kind: 'cancel', id: task.id });
-    task.timers.push(setTimeout(() => live.process.kill(), graceMs));
+  function stopRunning(engine: EngineProcess, task: EngineTask, reason: SiemError): void {
+    if (task.stopReason) return;
+    task.stopReason = reason;
+    retireProcess(engine);
+    engine.child.send({ kind: 'cancel', id: task.id });
+    task.timers.push(setTimeout(() => engine.child.kill(), graceMs));
   }
 
-  function answer(live: Live, message: FromChild): void {
-    if (message.kind === 'ready' || message.kind === 'over') return;
-    const task = live.running.get(message.id);
+  function handleMessage(engine: EngineProcess, message: FromChild): void {
+    if (message.kind === 'ready' || message.kind === 'memory-exceeded') return;
+    const task = engine.running.get(message.id);
     if (!task) return;
     if (message.kind === 'rows') {
       task.rows.push(...message.rows);
       return;
     }
-    live.running.delete(message.id);
+    engine.running.delete(message.id);
     usedAt = performance.now();
-    if (message.kind === 'failed' && message.poisoned) retireLive(live);
-    if (task.stopped) task.settle(task.stopped);
+    if (message.kind === 'failed' && message.mustReplaceEngine) retireProcess(engine);
+    if (task.stopReason) task.settle(task.stopReason);
     else if (message.kind === 'failed') task.settle(new SiemError(message.failure));
     else {
       const end = message.kind === 'done' ? message.end : { total: 0, truncated: false };
       task.settle({ rows: task.rows, end, inspection: message.kind === 'inspected' ? message.inspection : undefined });
     }
-    endIfRetired(live);
-    changed();
+    killIfFinished(engine);
+    onChange();
   }
 
-  // No new work for an engine whose state is in doubt; what it is doing it may finish.
-  function retireLive(live: Live): void {
-    live.retired = true;
-    if (current === live) current = undefined;
+  function retireProcess(engine: EngineProcess): void {
+    engine.isRetired = true;
+    if (current === engine) current = undefined;
   }
 
-  function endIfRetired(live: Live): void {
-    if (live.retired && live.running.size === 0) live.process.kill();
+  function killIfFinished(engine: EngineProcess): void {
+    if (engine.isRetired && engine.running.size === 0) engine.child.kill();
   }
 
-  function lost(live: Live, why: ChildEnd): void {
-    lives.delete(live);
-    retireLive(live);
-    const tasks = [...live.running.values()];
-    const known = tasks.some((task) => task.stopped);
+  function handleEnd(engine: EngineProcess, reason: ChildEnd): void {
+    processes.delete(engine);
+    retireProcess(engine);
+    const tasks = [...engine.running.values()];
+    const wasStopped = tasks.some((task) => task.stopReason);
     for (const task of tasks.toReversed()) {
       clearTimers(task);
-      const guilty = !known && tasks.length === 1;
-      if (task.stopped) task.settle(task.stopped);
-      else if (guilty || task.tries >= triesMax) task.settle(endedBy(why));
+      const isCause = !wasStopped && tasks.length === 1;
+      if (task.stopReason) task.settle(task.stopReason);
+      else if (isCause || task.tries >= triesMax) task.settle(processError(reason));
       else {
-        task.alone = !known;
+        task.runsAlone = !wasStopped;
         queue.unshift(task);
       }
     }
-    changed();
-  }
-
-  function endedBy(why: ChildEnd): SiemError {
-    if (why === 'memory') return authorError('query_memory', 'The query needs more memory than a query may have.');
-    return engineError('The query engine ended unexpectedly and was replaced.');
+    onChange();
   }
 
   return {
     queue,
-    live: () => lives.size,
+    processCount: () => processes.size,
     idleSince: () => (current && current.running.size === 0 && queue.length === 0 ? usedAt : undefined),
     canStart,
     start,
@@ -146,17 +147,21 @@ export function createLane(open: OpenOptions, atOnce: number, changed: () => voi
     hasEngine: () => current !== undefined,
     startedAt: () => current?.startedAt ?? Infinity,
     retire: () => {
-      const live = current;
-      if (!live) return;
-      retireLive(live);
-      endIfRetired(live);
+      const engine = current;
+      if (!engine) return;
+      retireProcess(engine);
+      killIfFinished(engine);
     },
     close: () => {
       for (const task of queue.splice(0)) task.settle(cancelledError());
-      for (const live of lives) {
-        for (const task of live.running.values()) task.stopped ??= cancelledError();
-        live.process.kill();
+      for (const engine of processes) {
+        for (const task of engine.running.values()) task.stopReason ??= cancelledError();
+        engine.child.kill();
       }
     },
   };
+}
+
+function processError(reason: ChildEnd): SiemError {
+  return reason === 'memory' ? memoryError() : engineError('The query engine ended unexpectedly and was restarted.');
 }

@@ -4,31 +4,29 @@ import type { QueryEnd, ToChild } from './protocol.ts';
 
 export type EngineResult = { rows: Record<string, unknown>[]; end: QueryEnd; inspection: Inspection | undefined };
 
-/** One request to an engine, from its queue to its answer. Times in milliseconds. */
+/** One request to an engine, from queueing to its result. Times are in milliseconds. */
 export type EngineTask = {
   id: number;
   message: ToChild;
   timeoutMs: number;
   rows: Record<string, unknown>[];
   tries: number;
-  /** It was running when an engine died for a reason unknown: it is tried again with no other beside it. */
-  alone: boolean;
-  /** Why it was stopped, once it was; then nothing else is its answer. */
-  stopped: SiemError | undefined;
+  /** The task was running when an engine process died for an unknown reason. It is retried with no other task beside it. */
+  runsAlone: boolean;
+  /** Why the task was stopped. Once set, the task fails with this error, whatever the engine returns. */
+  stopReason: SiemError | undefined;
   timers: NodeJS.Timeout[];
-  settle: (answer: EngineResult | SiemError) => void;
+  settle: (outcome: EngineResult | SiemError) => void;
 };
 
 export type EngineTaskInput = { message: (id: number) => ToChild; timeoutMs: number; signal?: AbortSignal };
 
-let lastId = 0;
-
-/** A task and the promise of its answer. `onAbort` is called when the caller gives up before there is one. */
+/** Creates a task and the promise of its result. Calls `onAbort` if the signal aborts before the task is settled. */
 export function createTask(
+  id: number,
   input: EngineTaskInput,
   onAbort: (task: EngineTask) => void,
-): { task: EngineTask; answer: Promise<EngineResult> } {
-  const id = ++lastId;
+): { task: EngineTask; result: Promise<EngineResult> } {
   const { promise, resolve, reject } = Promise.withResolvers<EngineResult>();
   const abort = (): void => onAbort(task);
   const task: EngineTask = {
@@ -37,18 +35,18 @@ export function createTask(
     timeoutMs: input.timeoutMs,
     rows: [],
     tries: 0,
-    alone: false,
-    stopped: undefined,
+    runsAlone: false,
+    stopReason: undefined,
     timers: [],
-    settle: (answer) => {
+    settle: (outcome) => {
       input.signal?.removeEventListener('abort', abort);
       clearTimers(task);
-      if (answer instanceof Error) reject(answer);
-      else resolve(answer);
+      if (outcome instanceof Error) reject(outcome);
+      else resolve(outcome);
     },
   };
   input.signal?.addEventListener('abort', abort, { once: true });
-  return { task, answer: promise };
+  return { task, result: promise };
 }
 
 export function clearTimers(task: EngineTask): void {

@@ -1,19 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
-import { SiemError } from '../../siem/connector.ts';
-import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
+import { createTestFolder, failureOf } from '../../../../test/support/detection/log-store.ts';
 import { createEngine, type EngineOptions, type LogEngine } from './engine.ts';
 import type { QueryJob } from './protocol.ts';
 
 const folder = createTestFolder();
-const made: LogEngine[] = [];
+const engines: LogEngine[] = [];
 const start = (options: Partial<EngineOptions> = {}): LogEngine => {
   const engine = createEngine({ directoryOf: () => folder, ...options });
-  made.push(engine);
+  engines.push(engine);
   return engine;
 };
 afterEach(async () => {
-  await Promise.all(made.splice(0).map((engine) => engine.close()));
+  await Promise.all(engines.splice(0).map((engine) => engine.close()));
 });
 
 const job = (sql: string, more: Partial<QueryJob> = {}): QueryJob => ({
@@ -27,17 +26,7 @@ const job = (sql: string, more: Partial<QueryJob> = {}): QueryJob => ({
   ...more,
 });
 
-const failureOf = async (promise: Promise<unknown>): Promise<SiemError['failure']> => {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof SiemError) return error.failure;
-    throw error;
-  }
-  throw new Error('did not fail');
-};
-
-// None of these looks for an interrupt while it works.
+// None of these functions checks for an interrupt while it runs.
 const pathological = [
   "SELECT levenshtein(repeat('ab', 100000), repeat('ba', 100000)) FROM t",
   "SELECT damerau_levenshtein(repeat('ab', 15000), repeat('ba', 15000)) FROM t",
@@ -46,16 +35,16 @@ const pathological = [
 ];
 
 test(
-  'four queries that heed no interrupt at once end in query_timeout while this process answers as before',
+  'ends four queries that ignore interrupts with query_timeout and keeps this process responsive',
   { timeout: 30_000 },
   async () => {
     const engine = start();
     await Promise.all(['a', 'b', 'c', 'd'].map((org) => engine.query(org, job('SELECT 1'), { timeoutMs: 10_000 })));
     let slowest = 0;
-    let at = performance.now();
+    let lastBeat = performance.now();
     const beat = setInterval(() => {
-      slowest = Math.max(slowest, performance.now() - at - 20);
-      at = performance.now();
+      slowest = Math.max(slowest, performance.now() - lastBeat - 20);
+      lastBeat = performance.now();
     }, 20);
     const began = performance.now();
     const failures = await Promise.all(
@@ -71,7 +60,7 @@ test(
   },
 );
 
-test('a query beside the one that is killed is run again and answers', async () => {
+test('runs a query again if it shared its process with one that was killed', async () => {
   const engine = start();
   const killed = failureOf(engine.query('a', job(pathological[0]!), { timeoutMs: 300 }));
   const beside = engine.query(
@@ -83,8 +72,8 @@ test('a query beside the one that is killed is run again and answers', async () 
   expect((await beside).rows).toEqual([{ n: 100_000_000 }]);
 });
 
-test('a signal ends a query that waits and one that runs', async () => {
-  const engine = start({ atOnce: 1 });
+test('an aborted signal cancels waiting and running queries', async () => {
+  const engine = start({ concurrency: 1 });
   const running = new AbortController();
   const waiting = new AbortController();
   const slow = 'SELECT count(*) FROM t x, t y, t z, t w, t v, t u WHERE x.a + y.a + z.a + w.a + v.a + u.a = 3';
@@ -99,7 +88,7 @@ test('a signal ends a query that waits and one that runs', async () => {
   ).toMatchObject({ kind: 'cancelled' });
 });
 
-test('a query that wants more memory than it may have is refused, and the next one answers', async () => {
+test('fails a query that needs too much memory and answers the next one', async () => {
   const engine = start({ memoryMb: 64, residentMb: 400 });
   for (const sql of [
     'SELECT list(a ORDER BY a)[1] FROM (SELECT x.a * y.a * z.a AS a FROM t x, t y, t z, t w)',
@@ -126,7 +115,7 @@ const children = (): number[] =>
     });
 
 test.skipIf(process.platform !== 'linux')(
-  'a process that is killed from outside is our fault, and is replaced',
+  'reports engine_failed for a process that was killed from outside and restarts it',
   async () => {
     const engine = start();
     const before = new Set(children());
@@ -149,31 +138,31 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test('engines are few, serve everyone in turn and end when they are idle', async () => {
-  const engine = start({ childrenMax: 2, idleMs: 300 });
+test('limits the number of engines, serves organizations in turn and ends idle engines', async () => {
+  const engine = start({ processesMax: 2, idleMs: 300 });
   const orgs = ['a', 'b', 'c', 'd', 'e'];
   const answers = orgs.flatMap((org) =>
     [1, 2].map((n) => engine.query(org, job(`SELECT ${n} AS n`), { timeoutMs: 30_000 })),
   );
-  expect(engine.live()).toBeLessThanOrEqual(2);
+  expect(engine.processCount()).toBeLessThanOrEqual(2);
   expect((await Promise.all(answers)).map(({ rows }) => rows[0]!['n'])).toEqual(orgs.flatMap(() => [1, 2]));
-  await expect.poll(() => engine.live(), { timeout: 5000 }).toBe(0);
+  await expect.poll(() => engine.processCount(), { timeout: 5000 }).toBe(0);
 });
 
-test('an organization that never stops asking does not keep another from its turn', async () => {
-  const engine = start({ childrenMax: 1 });
-  const state = { asking: true };
+test('an organization under constant load does not lock out another one', async () => {
+  const engine = start({ processesMax: 1 });
+  const state = { isBusy: true };
   const busy = Promise.all(
     [1, 2, 3].map(async () => {
-      while (state.asking) await engine.query('busy', job('SELECT count(*) FROM t x, t y, t z'), { timeoutMs: 30_000 });
+      while (state.isBusy) await engine.query('busy', job('SELECT count(*) FROM t x, t y, t z'), { timeoutMs: 30_000 });
     }),
   );
   await engine.query('other', job('SELECT 1'), { timeoutMs: 30_000 });
-  state.asking = false;
+  state.isBusy = false;
   await busy;
 });
 
-test('more rows than the bound are cut in the order of time and id, and counted', async () => {
+test('cuts rows beyond the limits in the order of time and ID, and counts them', async () => {
   const engine = start();
   const sql = 'SELECT make_timestamp(1700000000000000 - a) AS _time, CAST(a AS VARCHAR) AS _id FROM t';
   const result = await engine.query('a', job(sql, { rowsMax: 3 }), { timeoutMs: 10_000 });
@@ -188,7 +177,7 @@ test('more rows than the bound are cut in the order of time and id, and counted'
   expect(bytes.rows.length).toBeLessThan(10);
 });
 
-test('values come as JSON', async () => {
+test('returns values as JSON', async () => {
   const engine = start();
   const sql = `SELECT 9007199254740991 AS safe, 9007199254740993 AS big, 170141183460469231731687303715884105727::HUGEINT AS huge, 1.5::DECIMAL(5,2) AS dec,
     TIMESTAMP '2024-01-02 03:04:05.678901' AS ts, DATE '2024-01-02' AS d, INTERVAL 90 MINUTE AS i, {'a': [1, NULL], 'b': {'c': true}} AS s, MAP {'k': 1} AS m,
@@ -209,6 +198,6 @@ test.each([
   ["SELECT ';' AS x -- ;", [{ x: ';' }]],
   ['SELECT 1 AS x /* ; */ ;; ', [{ x: 1 }]],
   ['SELECT hour($window_end) AS x, $window_end - $window_start = INTERVAL 1 HOUR AS y', [{ x: 1, y: true }]],
-])('%s runs', async (sql, rows) => {
+])('runs %s', async (sql, rows) => {
   expect((await start().query('a', job(sql), { timeoutMs: 10_000 })).rows).toEqual(rows);
 });

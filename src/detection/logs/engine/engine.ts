@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { cancelledError, engineError } from './engine-failures.ts';
 import { createLane, type EngineLane } from './engine-lane.ts';
 import { createTask, type EngineResult, type EngineTaskInput } from './engine-task.ts';
@@ -5,10 +6,12 @@ import type { Inspection } from './inspect-tree.ts';
 import type { MaintenanceJob, QueryJob } from './protocol.ts';
 
 export type EngineOptions = {
-  /** The folder that holds everything an organization's engine may read. */
+  /** Returns the folder with everything that an organization's engine may read. */
   directoryOf: (organization: string) => string;
-  childrenMax?: number;
-  atOnce?: number;
+  /** Engine processes of all organizations. */
+  processesMax?: number;
+  /** Tasks that one engine process runs at the same time. */
+  concurrency?: number;
   idleMs?: number;
   queueMax?: number;
   memoryMb?: number;
@@ -19,102 +22,106 @@ type RunOptions = { timeoutMs: number; signal?: AbortSignal };
 
 type QueryResult = { rows: Record<string, unknown>[]; total: number; truncated: boolean };
 
-/** The embedded engine: DuckDB in one child process per organization, never in this one. All calls throw a SiemError. */
+/** The embedded engine: DuckDB, in one child process per organization and never in this process. All calls throw a SiemError. */
 export type LogEngine = {
-  /** What a query reads; throws when it is no single SELECT within the allow-lists. Answers are kept by text. */
+  /** Returns what a query reads. Throws unless it is a single SELECT within the allow-lists. Results are cached by query text. */
   inspect: (organization: string, sql: string, options?: RunOptions) => Promise<Inspection>;
   query: (organization: string, job: QueryJob, options: RunOptions) => Promise<QueryResult>;
   maintain: (organization: string, job: MaintenanceJob, options: RunOptions) => Promise<void>;
-  /** The engine processes alive now. */
-  live: () => number;
-  /** Ends every engine process; waiting queries fail as cancelled. */
+  /** Returns the number of running engine processes. */
+  processCount: () => number;
+  /** Ends every engine process. Waiting and running queries fail as cancelled. */
   close: () => Promise<void>;
 };
 
-/** Longest query text, in characters. */
+/** The longest query text, in characters. */
 export const queryCharsMax = 100_000;
 const inspectionsMax = 2000;
-/** An engine serves at least this long before it makes room for another organization's. */
+/** How long an engine runs at least before it makes room for another organization's. */
 const turnMs = 500;
 
 export function createEngine(options: EngineOptions): LogEngine {
-  const { childrenMax = 4, atOnce = 2, idleMs = 60_000, queueMax = 1000, memoryMb = 512, residentMb = 1536 } = options;
+  const { processesMax = 4, concurrency = 2, idleMs = 60_000, queueMax = 1000 } = options;
+  const { memoryMb = 512, residentMb = 1536 } = options;
   const lanes = new Map<string, EngineLane>();
-  const inspections = new Map<string, Inspection>();
-  let closed = false;
-  let turn: NodeJS.Timeout | undefined;
-  const sweep = setInterval(() => endIdle(performance.now() - idleMs), Math.min(idleMs, 5000)).unref();
+  const inspections = new LRUCache<string, Inspection>({ max: inspectionsMax });
+  let lastTaskId = 0;
+  let isClosed = false;
+  let turnTimer: NodeJS.Timeout | undefined;
+  const idleTimer = setInterval(() => retireIdle(performance.now() - idleMs), Math.min(idleMs, 5000)).unref();
 
-  const liveCount = (): number => [...lanes.values()].reduce((sum, lane) => sum + lane.live(), 0);
+  const processCount = (): number => [...lanes.values()].reduce((sum, lane) => sum + lane.processCount(), 0);
 
-  function laneOf(organization: string): EngineLane {
+  function openLane(organization: string): EngineLane {
     const existing = lanes.get(organization);
     if (existing) return existing;
-    const lane = createLane({ directory: options.directoryOf(organization), memoryMb, residentMb }, atOnce, pump);
+    const directory = options.directoryOf(organization);
+    const lane = createLane({ directory, memoryMb, residentMb }, concurrency, startTasks);
     lanes.set(organization, lane);
     return lane;
   }
 
-  function endIdle(before: number): void {
+  function retireIdle(before: number): void {
     for (const [organization, lane] of lanes) {
       const since = lane.idleSince();
       if (since !== undefined && since < before) lane.retire();
-      if (lane.live() === 0 && lane.queue.length === 0) lanes.delete(organization);
+      if (lane.processCount() === 0 && lane.queue.length === 0) lanes.delete(organization);
     }
   }
 
+  /** Reports whether another process can be started. If not, retires one, whose end calls `startTasks` again. */
   function makeRoom(): boolean {
-    if (liveCount() < childrenMax) return true;
+    if (processCount() < processesMax) return true;
     const idle = [...lanes.values()].filter((lane) => lane.idleSince() !== undefined);
-    // Its end is announced when it has come, and then there is room.
     if (idle.length > 0) idle.toSorted((a, b) => a.idleSince()! - b.idleSince()!)[0]!.retire();
-    else takePlace();
+    else endLongestTurn();
     return false;
   }
 
-  // Organizations that always have something to ask must not keep the others out: the engine that has served longest ends after what it does now.
-  function takePlace(): void {
-    const leaving = [...lanes.values()].some((lane) => lane.live() > (lane.hasEngine() ? 1 : 0));
-    if (leaving) return;
+  /** Retires the engine that has run longest, so that organizations with constant load do not lock out the others. */
+  function endLongestTurn(): void {
+    const isAnyRetiring = [...lanes.values()].some((lane) => lane.processCount() > (lane.hasEngine() ? 1 : 0));
+    if (isAnyRetiring) return;
     const [longest] = [...lanes].toSorted((a, b) => a[1].startedAt() - b[1].startedAt());
     if (!longest) return;
-    const waitMs = longest[1].startedAt() + turnMs - performance.now();
+    const [organization, lane] = longest;
+    const waitMs = lane.startedAt() + turnMs - performance.now();
     if (waitMs > 0) {
-      turn ??= setTimeout(() => {
-        turn = undefined;
-        pump();
+      turnTimer ??= setTimeout(() => {
+        turnTimer = undefined;
+        startTasks();
       }, waitMs).unref();
       return;
     }
-    longest[1].retire();
-    lanes.delete(longest[0]);
-    lanes.set(longest[0], longest[1]);
+    lane.retire();
+    // Move the lane to the end of the order in which lanes start tasks.
+    lanes.delete(organization);
+    lanes.set(organization, lane);
   }
 
-  function pump(): void {
-    if (closed) return;
-    const turns = [...lanes.values()];
-    for (const lane of turns) while (lane.canStart() && (lane.hasEngine() || makeRoom())) lane.start();
+  function startTasks(): void {
+    if (isClosed) return;
+    for (const lane of [...lanes.values()]) while (lane.canStart() && (lane.hasEngine() || makeRoom())) lane.start();
   }
 
   function submit(organization: string, input: EngineTaskInput): Promise<EngineResult> {
-    if (closed || input.signal?.aborted) return Promise.reject(cancelledError());
-    const lane = laneOf(organization);
-    if (lane.queue.length >= queueMax) return Promise.reject(engineError('Too many queries are waiting.'));
-    const { task, answer } = createTask(input, (stopped) => lane.stop(stopped, cancelledError()));
+    if (isClosed || input.signal?.aborted) return Promise.reject(cancelledError());
+    const lane = openLane(organization);
+    if (lane.queue.length >= queueMax)
+      return Promise.reject(engineError('Too many queries of this organization are waiting. Try again later.'));
+    const { task, result } = createTask(++lastTaskId, input, (aborted) => lane.stop(aborted, cancelledError()));
     lane.queue.push(task);
-    pump();
-    return answer;
+    startTasks();
+    return result;
   }
 
   return {
-    live: liveCount,
+    processCount,
     async inspect(organization, sql, run = { timeoutMs: 5000 }) {
-      const known = inspections.get(sql);
-      if (known) return known;
+      const cached = inspections.get(sql);
+      if (cached) return cached;
       const { inspection } = await submit(organization, { ...run, message: (id) => ({ kind: 'inspect', id, sql }) });
-      if (!inspection) throw engineError('The query engine gave no answer.');
-      if (inspections.size >= inspectionsMax) inspections.delete(inspections.keys().next().value!);
+      if (!inspection) throw engineError('The query engine did not return an inspection.');
       inspections.set(sql, inspection);
       return inspection;
     },
@@ -126,11 +133,11 @@ export function createEngine(options: EngineOptions): LogEngine {
       await submit(organization, { ...run, message: (id) => ({ kind: 'maintain', id, job }) });
     },
     async close() {
-      closed = true;
-      clearInterval(sweep);
-      clearTimeout(turn);
+      isClosed = true;
+      clearInterval(idleTimer);
+      clearTimeout(turnTimer);
       for (const lane of lanes.values()) lane.close();
-      while (liveCount() > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (processCount() > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     },
   };
 }

@@ -1,6 +1,6 @@
 const words = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
-/** Functions that fold rows into one value: a statement that uses one answers groups, not events. */
+/** Functions that aggregate rows. A statement that uses one returns groups, not events. */
 export const aggregateFunctions: ReadonlySet<string> = new Set(
   words(`any_value approx_count_distinct approx_quantile approx_top_k arbitrary arg_max arg_max_null arg_min arg_min_null argmax argmin
     array_agg avg bit_and bit_or bit_xor bool_and bool_or corr count count_if count_star countif covar_pop covar_samp entropy favg first fsum
@@ -67,8 +67,8 @@ const choices = words(
 );
 
 /**
- * The functions that a detection's query may call, operators among them. What is not listed is refused: whatever reads files, settings,
- * clocks, random numbers, catalogues or other statements, and whatever a later engine adds.
+ * The functions and operators that a query may use. All others are rejected: those that read files, settings, clocks, random numbers,
+ * catalogs or other statements, and those that a later engine version adds.
  */
 export const allowedFunctions: ReadonlySet<string> = new Set([
   ...aggregateFunctions,
@@ -84,15 +84,15 @@ export const allowedFunctions: ReadonlySet<string> = new Set([
 
 export const allowedTableFunctions: ReadonlySet<string> = new Set(['unnest', 'range', 'generate_series']);
 
-/** Names that mean the machine's clock, as functions and as bare words. */
+/** Names that read the machine's clock, as functions and as keywords. */
 export const clockFunctions: readonly string[] =
   words(`now get_current_timestamp get_current_time current_timestamp current_date current_time current_localtime
   current_localtimestamp localtime localtimestamp today transaction_timestamp age ago`);
 
-/** What to use instead of a function that is refused though it looks harmless. */
+/** Returns why a function that looks harmless is rejected and what to use instead, or undefined for other functions. */
 export function suggestAlternative(name: string): string | undefined {
-  if (clockFunctions.includes(name)) return 'a query has no clock of its own, use $window_end';
+  if (clockFunctions.includes(name)) return 'use $window_end instead';
   if (name === 'random' || name.startsWith('uuid') || name === 'gen_random_uuid')
-    return 'the same window must always give the same rows';
+    return 'a query must return the same rows every time';
   return undefined;
 }

@@ -1,21 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { SiemError } from '../../siem/connector.ts';
-import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
+import { createTestFolder, failureOf } from '../../../../test/support/detection/log-store.ts';
 import { createEngine } from './engine.ts';
 
 const folder = createTestFolder();
 const engine = createEngine({ directoryOf: () => folder });
 afterAll(() => engine.close());
 
-const failureOf = async (sql: string): Promise<{ kind: string; blame: string; message: string }> => {
-  try {
-    await engine.inspect('org', sql);
-  } catch (error) {
-    if (error instanceof SiemError) return error.failure;
-    throw error;
-  }
-  throw new Error(`was allowed: ${sql}`);
-};
+const inspectFailure = (sql: string) => failureOf(engine.inspect('org', sql));
 
 const tables = async (sql: string): Promise<string[]> => (await engine.inspect('org', sql)).tables;
 
@@ -149,9 +140,9 @@ const hostile = [
   ';',
 ];
 
-describe('statements that are refused', () => {
+describe('rejects', () => {
   test.each(hostile)('%s', async (sql) => {
-    const failure = await failureOf(sql);
+    const failure = await inspectFailure(sql);
     expect(failure).toMatchObject({ kind: 'query_not_allowed', blame: 'author' });
   });
 
@@ -162,14 +153,14 @@ describe('statements that are refused', () => {
     ['FROM a.b', 'a.b'],
     ['SELECT now()', '$window_end'],
     ['SELECT $other', '$other'],
-  ])('%s is refused by name', async (sql, name) => {
-    expect((await failureOf(sql)).message).toContain(name);
+  ])('%s with a message that contains %s', async (sql, name) => {
+    expect((await inspectFailure(sql)).message).toContain(name);
   });
 
   test.each(['SELEC 1', 'SELECT FROM WHERE', 'SELECT (1', 'SELECT 1) UNION (SELECT 2', "SELECT 'x", 'SELECT /* 1'])(
-    '%s is a mistake of the author',
+    '%s as an error of the author',
     async (sql) => {
-      expect(await failureOf(sql)).toMatchObject({ kind: 'query_error', blame: 'author' });
+      expect(await inspectFailure(sql)).toMatchObject({ kind: 'query_error', blame: 'author' });
     },
   );
 });
@@ -178,18 +169,21 @@ test.each([
   "SELECT 1 FROM auth WHERE a = 1 AND _event->>'$.a' = 'x'",
   "SELECT 1 FROM auth WHERE NOT _event->>'$.a' = 'x'",
   "SELECT 1 FROM auth WHERE a = 1 AND _event->'$.a' IS NULL",
-])('%s is told that its arrow binds elsewhere', async (sql) => {
-  expect(await failureOf(sql)).toMatchObject({ kind: 'query_error', message: expect.stringContaining('parentheses') });
+])('explains the weak arrow operator in %s', async (sql) => {
+  expect(await inspectFailure(sql)).toMatchObject({
+    kind: 'query_error',
+    message: expect.stringContaining('parentheses'),
+  });
 });
 
 test.each([
   "SELECT 1 FROM auth WHERE _event->>'$.a' = 'x'",
   "SELECT 1 FROM auth WHERE a = 1 AND (_event->>'$.a') = 'x' AND NOT (_event->'$.b') IS NULL",
-])('%s is fine', async (sql) => {
+])('accepts %s', async (sql) => {
   expect(await tables(sql)).toEqual(['auth']);
 });
 
-describe('what a statement reads', () => {
+describe('reports what a statement reads', () => {
   test.each<[string, string[]]>([
     ['SELECT 1', []],
     ['FROM Auth', ['auth']],
@@ -224,7 +218,7 @@ describe('what a statement reads', () => {
     ['SELECT DISTINCT a FROM auth', true],
     ['WITH c AS (SELECT a, count(*) AS n FROM auth GROUP BY a) SELECT * FROM c WHERE n > 5', true],
     ['SELECT a FROM auth UNION ALL SELECT max(a) FROM auth', true],
-  ])('%s is made of groups: %s', async (sql, expected) => {
+  ])('%s returns groups: %s', async (sql, expected) => {
     expect((await engine.inspect('org', sql)).aggregate).toBe(expected);
   });
 
@@ -240,7 +234,7 @@ describe('what a statement reads', () => {
     ['SELECT x.a FROM auth AS x(a, b)', true],
     ['SELECT a FROM auth NATURAL JOIN vpn', true],
     ['SELECT #1 FROM auth', true],
-  ])('%s reaches all columns: %s', async (sql, expected) => {
+  ])('%s may read all columns: %s', async (sql, expected) => {
     expect((await engine.inspect('org', sql)).allColumns).toBe(expected);
   });
 

@@ -7,19 +7,22 @@ import {
   clockFunctions,
 } from './functions.ts';
 
-/** A column as the text names it: `at` is the byte where it begins, `bare` that it stands alone in a select list and so names the output. */
-export type ColumnUse = { names: string[]; at: number; bare: boolean };
+/**
+ * A column reference in the query text. `byteOffset` is where it begins, or -1 if unknown. `isOutputName`: it is an item of a select list
+ * without an alias, so that it names the output column.
+ */
+export type ColumnUse = { names: string[]; byteOffset: number; isOutputName: boolean };
 
-/** What a statement that passed the allow-lists reads. All names of tables and aliases are in lower case. */
+/** What a statement that passed the allow-lists reads. Table names and aliases are in lower case. */
 export type Inspection = {
   tables: string[];
   columns: ColumnUse[];
   aliases: string[];
-  /** Of the aliases those that stand for a whole row. */
+  /** The aliases that stand for a whole row. */
   rowNames: string[];
-  /** The text may reach columns that it does not name (`*`, NATURAL, a whole row). */
+  /** The statement may read columns that it does not name (`*`, NATURAL, a whole row). */
   allColumns: boolean;
-  /** `_event` is only ever read by JSON functions, so that it needs no check of its own as JSON. */
+  /** Only JSON functions read `_event`, so it does not have to be cast to JSON first. */
   eventAsText: boolean;
   aggregate: boolean;
   parameters: string[];
@@ -52,23 +55,23 @@ const nodeTypes = new Set([
   'GENERIC_TYPE_INFO', 'ANY_TYPE_INFO', 'INTEGER_LITERAL_TYPE_INFO',
 ]); // prettier-ignore
 
-const named: Record<string, string> = {
-  SHOW_REF: 'DESCRIBE, SHOW and SUMMARIZE are',
-  PIVOT: 'PIVOT and UNPIVOT are',
-  COLUMN_DATA: 'materialized tables are',
+const statementNames: Record<string, string> = {
+  SHOW_REF: 'DESCRIBE, SHOW and SUMMARIZE',
+  PIVOT: 'PIVOT and UNPIVOT',
+  COLUMN_DATA: 'Materialized tables',
 };
 
 /**
- * Holds the tree that `json_serialize_sql` made of a query against the allow-lists (source: DuckDB's serialized parse tree, where every node
- * names its class or type). Every object of the tree is visited and what is not known is refused.
- * Throws a SiemError: `query_error` for what does not parse, `query_not_allowed` for everything but one SELECT over datasets.
+ * Checks a query against the allow-lists and returns what it reads. The input is the parse tree that DuckDB's `json_serialize_sql` returns,
+ * in which every node has a class or a type. Visits every object of the tree and rejects unknown ones.
+ * Throws a SiemError: `query_error` for a query that does not parse, `query_not_allowed` for anything but one SELECT over datasets.
  */
 export function inspectTree(serialized: string): Inspection {
   const tree = JSON.parse(serialized) as Node;
   if (tree['error'] === true) throw parseError(tree);
   const statements = tree['statements'] as Node[];
   if (statements.length !== 1)
-    throw queryNotAllowed(`A detection's query is exactly one statement, and this is ${statements.length}.`);
+    throw queryNotAllowed(`A query must be exactly one statement, but this text has ${statements.length}.`);
   const found: Inspection = {
     tables: [],
     columns: [],
@@ -89,11 +92,11 @@ export function inspectTree(serialized: string): Inspection {
 function parseError(tree: Node): Error {
   const message = String(tree['error_message'] ?? '');
   if (tree['error_type'] === 'parser' || tree['error_type'] === 'syntax') {
-    const at = Number(tree['position']);
-    return authorError('query_error', Number.isInteger(at) ? `${message} (character ${at + 1})` : message);
+    const position = Number(tree['position']);
+    return authorError('query_error', Number.isInteger(position) ? `${message} (character ${position + 1})` : message);
   }
-  if (message.startsWith('Only SELECT')) return queryNotAllowed("A detection's query is one SELECT statement.");
-  return queryNotAllowed(message || 'This statement is not allowed in a query.');
+  if (message.startsWith('Only SELECT')) return queryNotAllowed('A query must be one SELECT statement.');
+  return queryNotAllowed(message || 'This statement is not allowed as a query.');
 }
 
 function visit(value: unknown, scope: Scope, found: Inspection): void {
@@ -124,8 +127,7 @@ function addRowName(name: string, found: Inspection): void {
 
 function visitExpression(node: Node, scope: Scope, found: Inspection): void {
   const kind = String(node['class']);
-  if (!expressionClasses.has(kind))
-    throw queryNotAllowed(`Expressions of the kind ${kind} are not allowed in a query.`);
+  if (!expressionClasses.has(kind)) throw queryNotAllowed(`Expressions of class ${kind} are not allowed in a query.`);
   addAlias(node, found);
   if (kind === 'COLUMN_REF') visitColumn(node, found);
   if (kind === 'STAR' || kind === 'POSITIONAL_REFERENCE') found.allColumns = true;
@@ -142,13 +144,13 @@ function visitColumn(node: Node, found: Inspection): void {
   if (names.length === 1 && clockFunctions.includes(last))
     throw queryNotAllowed(`${last} is not allowed in a query: ${suggestAlternative(last)}.`);
   if (last === '_event') found.eventAsText = false;
-  found.columns.push({ names, at: Number(node['query_location']), bare: false });
+  found.columns.push({ names, byteOffset: Number(node['query_location']), isOutputName: false });
 }
 
 function addParameter(node: Node, found: Inspection): void {
   const name = String(node['identifier']);
   if (!parametersAllowed.has(name))
-    throw queryNotAllowed(`The parameter $${name} is unknown: a query has $window_start and $window_end.`);
+    throw queryNotAllowed(`The parameter $${name} is unknown. Use $window_start or $window_end.`);
   if (!found.parameters.includes(name)) found.parameters.push(name);
 }
 
@@ -156,9 +158,7 @@ function checkName(node: Node, what: string): string {
   const name = String(node['function_name']).toLowerCase();
   const prefix = [node['catalog'], node['schema']].filter((part) => part && part !== 'main').join('.');
   if (prefix)
-    throw queryNotAllowed(
-      `The ${what} ${prefix}.${name} is not allowed in a query: functions are called by their plain names.`,
-    );
+    throw queryNotAllowed(`The ${what} ${prefix}.${name} is not allowed in a query. Call functions without a schema.`);
   return name;
 }
 
@@ -173,30 +173,30 @@ function visitCall(node: Node, kind: string, scope: Scope, found: Inspection): v
   else visitChildren(node, scope, found);
 }
 
-// The engine reads `a = 1 AND x->>'$.b'` as `(a = 1 AND x)->>'$.b'`, which fails only once a row comes that far.
-function refuseWeakArrow(first: Node | undefined): void {
+/** Rejects `a = 1 AND x->>'$.b'`. The engine parses it as `(a = 1 AND x)->>'$.b'`, which fails only when a row reaches it. */
+function rejectWeakArrow(first: Node | undefined): void {
   const kind = String(first?.['class']);
   if (!['CONJUNCTION', 'COMPARISON', 'BETWEEN'].includes(kind) && first?.['type'] !== 'OPERATOR_NOT') return;
   throw authorError(
     'query_error',
-    "The arrows -> and ->> bind weaker than AND, NOT and =: put them in parentheses, as in (_event->>'$.a') = 'x'.",
+    "The arrows -> and ->> bind more weakly than AND, NOT and =. Put them in parentheses, as in (_event->>'$.a') = 'x'.",
   );
 }
 
 function visitJsonReader(node: Node, children: unknown[], scope: Scope, found: Inspection): void {
   const first = children[0] as Node | undefined;
-  refuseWeakArrow(first);
-  const direct = first?.['class'] === 'COLUMN_REF' && lastName(first) === '_event';
-  const before = found.eventAsText;
+  rejectWeakArrow(first);
+  const isEventFirst = first?.['class'] === 'COLUMN_REF' && lastName(first) === '_event';
+  const wasEventAsText = found.eventAsText;
   visitChildren(node, scope, found);
-  // The visit of the children saw `_event` itself; a second, other use of it inside the same call is found by counting.
-  if (direct && before) found.eventAsText = countEvents(children) === 1;
+  // Visiting the children cleared the flag because of `_event` itself. Restore it unless the call uses `_event` a second time.
+  if (isEventFirst && wasEventAsText) found.eventAsText = countEventUses(children) === 1;
 }
 
-function countEvents(value: unknown): number {
+function countEventUses(value: unknown): number {
   if (value === null || typeof value !== 'object') return 0;
-  const own = (value as Node)['class'] === 'COLUMN_REF' && lastName(value as Node) === '_event' ? 1 : 0;
-  return own + Object.values(value).reduce((sum: number, child) => sum + countEvents(child), 0);
+  const isUse = (value as Node)['class'] === 'COLUMN_REF' && lastName(value as Node) === '_event';
+  return Number(isUse) + Object.values(value).reduce((sum: number, child) => sum + countEventUses(child), 0);
 }
 
 function lastName(node: Node): string | undefined {
@@ -205,12 +205,12 @@ function lastName(node: Node): string | undefined {
 
 function visitNode(node: Node, type: string, scope: Scope, found: Inspection): void {
   if (!nodeTypes.has(type))
-    throw queryNotAllowed(`${named[type] ?? `Parts of the kind ${type} are`} not allowed in a query.`);
+    throw queryNotAllowed(`${statementNames[type] ?? `Nodes of type ${type}`} are not allowed in a query.`);
   addRowName(String(node['alias'] ?? ''), found);
   if (type === 'BASE_TABLE') visitTable(node, scope, found);
   if (type === 'TABLE_FUNCTION') return visitTableFunction(node, scope, found);
   if (type === 'UNBOUND_TYPE_INFO' && (node['catalog'] || node['schema']))
-    throw queryNotAllowed('Types are named without a schema in a query.');
+    throw queryNotAllowed('Types with a schema are not allowed in a query.');
   if (type === 'JOIN') visitJoin(node, found);
   if (Array.isArray(node['column_name_alias']) && node['column_name_alias'].length > 0) found.allColumns = true;
   if (type.endsWith('_NODE')) return visitQuery(node, type, scope, found);
@@ -222,13 +222,13 @@ function visitTable(node: Node, scope: Scope, found: Inspection): void {
   const name = String(node['table_name']);
   const qualified = [node['catalog_name'], node['schema_name'], name].filter(Boolean).join('.');
   if (qualified !== name)
-    throw queryNotAllowed(`The table ${qualified} is not allowed in a query: datasets are named without a schema.`);
+    throw queryNotAllowed(`The table ${qualified} is not allowed in a query. Use dataset names without a schema.`);
   if (node['at_clause']) throw queryNotAllowed('AT is not allowed in a query.');
   const lower = name.toLowerCase();
   addRowName(name, found);
   if (scope.ctes.has(lower)) return;
   if (!/^[a-z][a-z0-9_]*$/.test(lower))
-    throw queryNotAllowed(`"${name.slice(0, 100)}" is no dataset: a query reads datasets by name.`);
+    throw queryNotAllowed(`"${name.slice(0, 100)}" is not a valid dataset name. A query reads datasets by name.`);
   if (!found.tables.includes(lower)) found.tables.push(lower);
 }
 
@@ -245,7 +245,7 @@ function visitTableFunction(node: Node, scope: Scope, found: Inspection): void {
 function visitJoin(node: Node, found: Inspection): void {
   if (node['ref_type'] === 'NATURAL') found.allColumns = true;
   for (const name of (node['using_columns'] as string[] | undefined) ?? [])
-    found.columns.push({ names: [name], at: -1, bare: false });
+    found.columns.push({ names: [name], byteOffset: -1, isOutputName: false });
 }
 
 function visitQuery(node: Node, type: string, scope: Scope, found: Inspection): void {
@@ -253,14 +253,14 @@ function visitQuery(node: Node, type: string, scope: Scope, found: Inspection): 
   for (const entry of ((node['cte_map'] as Node)['map'] as Node[]) ?? []) {
     const name = String(entry['key']).toLowerCase();
     addRowName(name, found);
-    // A CTE sees those before it; its own name means the dataset, unless it is recursive (then the node below adds it).
+    // A CTE sees the CTEs before it. Its own name refers to the dataset, unless it is recursive: RECURSIVE_CTE_NODE adds it below.
     visit(entry['value'], { ...scope, ctes: new Set(ctes) }, found);
     ctes.add(name);
   }
-  const grouped =
+  const isGrouped =
     ((node['group_expressions'] as unknown[] | undefined) ?? []).length > 0 ||
     node['aggregate_handling'] === 'FORCE_AGGREGATES';
-  if (scope.outer && grouped) found.aggregate = true;
+  if (scope.outer && isGrouped) found.aggregate = true;
   if (type === 'RECURSIVE_CTE_NODE') ctes.add(String(node['cte_name']).toLowerCase());
   const inner = { ...scope, ctes };
   for (const [key, child] of Object.entries(node)) {
@@ -271,8 +271,8 @@ function visitQuery(node: Node, type: string, scope: Scope, found: Inspection): 
 
 function visitSelectList(list: Node[], scope: Scope, found: Inspection): void {
   for (const entry of list) {
-    const at = found.columns.length;
+    const index = found.columns.length;
     visit(entry, scope, found);
-    if (entry['class'] === 'COLUMN_REF' && !entry['alias']) found.columns[at]!.bare = true;
+    if (entry['class'] === 'COLUMN_REF' && !entry['alias']) found.columns[index]!.isOutputName = true;
   }
 }

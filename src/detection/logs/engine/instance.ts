@@ -3,8 +3,8 @@ import { quoteLiteral } from './sql-text.ts';
 import type { OpenOptions } from './protocol.ts';
 
 /**
- * An engine in memory that reaches one folder and nothing else: no network, no extension to load, no spill to disk, no setting that a
- * statement could change (source: DuckDB, "Securing DuckDB").
+ * Opens an in-memory engine that can access one folder and nothing else: no network, no extensions, no spilling to disk, and no settings that a
+ * statement could change (source: DuckDB documentation, "Securing DuckDB").
  */
 export async function openInstance(options: OpenOptions): Promise<DuckDBInstance> {
   const instance = await DuckDBInstance.create(':memory:', {

@@ -1,10 +1,10 @@
 import type { SiemFailure } from '../../siem/connector.ts';
 import type { Inspection } from './inspect-tree.ts';
 
-/** One organization's instance: the only folder it may reach. Sizes in MiB. */
+/** Options of one organization's engine. `directory` is the only folder it can access. Sizes are in MiB. */
 export type OpenOptions = { directory: string; memoryMb: number; residentMb: number };
 
-/** `tables` are the definitions of the dataset names (SQL of our own making); `bounds` the window as ISO text. */
+/** `tables` defines the dataset names with generated, trusted SQL. `bounds` is the window as ISO text. */
 export type QueryJob = {
   sql: string;
   tables: { name: string; sql: string }[];
@@ -15,9 +15,10 @@ export type QueryJob = {
   bytesMax: number;
 };
 
-/** SQL of our own making over the organization's folder: compaction. */
+/** Generated, trusted SQL over the organization's folder, for compaction. */
 export type MaintenanceJob = { statements: string[] };
 
+/** Messages from the service to an engine process. */
 export type ToChild =
   | { kind: 'open'; options: OpenOptions }
   | { kind: 'inspect'; id: number; sql: string }
@@ -27,10 +28,11 @@ export type ToChild =
 
 export type QueryEnd = { total: number; truncated: boolean };
 
+/** Messages from an engine process to the service. */
 export type FromChild =
   | { kind: 'ready' }
-  | { kind: 'over' }
+  | { kind: 'memory-exceeded' }
   | { kind: 'inspected'; id: number; inspection: Inspection }
   | { kind: 'rows'; id: number; rows: Record<string, unknown>[] }
   | { kind: 'done'; id: number; end: QueryEnd }
-  | { kind: 'failed'; id: number; failure: SiemFailure; poisoned: boolean };
+  | { kind: 'failed'; id: number; failure: SiemFailure; mustReplaceEngine: boolean };

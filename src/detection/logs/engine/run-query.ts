@@ -6,59 +6,63 @@ import type { QueryEnd, QueryJob } from './protocol.ts';
 
 type Row = Record<string, unknown>;
 
-/** Sends rows on; resolves when the receiver took them, so that a fast query does not fill the memory of either side. */
+/** Sends rows to the parent process. Resolves once they are delivered, so that a fast query does not fill the memory of either side. */
 export type SendRows = (rows: Row[]) => Promise<void>;
 
-/** The tree of a statement as JSON text, as `inspectTree` takes it. */
+/** Returns the parse tree of a statement as JSON text, the input of `inspectTree`. */
 export async function serializeTree(connection: DuckDBConnection, sql: string): Promise<string> {
   const result = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)', [sql]);
   return String(result.getRows()[0]?.[0]);
 }
 
 /**
- * Runs a query over one window. The text is held against the allow-lists here, in the process that runs it, whoever asked.
- * Rows come in the order of `_time` and `_id` where the result has them; beyond `rowsMax` or `bytesMax` they are cut, and counted.
+ * Runs a query over one window. Always checks the text against the allow-lists again here, in the process that runs it. Sends rows in the
+ * order of `_time` and `_id` if the result has them. Cuts the result at `rowsMax` rows or `bytesMax` bytes and then counts the total.
  */
 export async function runQuery(connection: DuckDBConnection, job: QueryJob, send: SendRows): Promise<QueryEnd> {
   const tree = await serializeTree(connection, job.sql);
   const { parameters } = inspectTree(tree);
-  const shape = unplaced(tree);
+  const shape = withoutLocations(tree);
   const sql = await stripTrailingSemicolon(
     job.sql,
-    async (cut) => unplaced(await serializeTree(connection, cut)) === shape,
+    async (shortened) => withoutLocations(await serializeTree(connection, shortened)) === shape,
   );
   const values = Object.fromEntries(
-    parameters.map((name) => [name, bound(name === 'window_start' ? job.bounds.from : job.bounds.to)]),
+    parameters.map((name) => [name, toTimestamp(name === 'window_start' ? job.bounds.from : job.bounds.to)]),
   );
   if (job.mode === 'check') {
     await connection.run(wrapQuery(job, sql, '*', 'LIMIT 0'), values);
     return { total: 0, truncated: false };
   }
-  const first = await read(await connection.stream(wrapQuery(job, sql, '*', `LIMIT ${job.rowsMax + 1}`), values), job);
-  if (!first.cut) {
+  const first = await readRows(
+    await connection.stream(wrapQuery(job, sql, '*', `LIMIT ${job.rowsMax + 1}`), values),
+    job,
+  );
+  if (!first.isCut) {
     if (!job.aggregate) sortByKey(first.rows);
     await sendAll(first.rows, send);
     return { total: first.rows.length, truncated: false };
   }
   const ordered = wrapQuery(job, sql, '*', `${orderByClause(first.columns)} LIMIT ${job.rowsMax + 1}`);
-  const kept = await read(await connection.stream(ordered, values), job);
+  const kept = await readRows(await connection.stream(ordered, values), job);
   const counted = await connection.runAndReadAll(wrapQuery(job, sql, 'count(*)', ''), values);
   await sendAll(kept.rows.slice(0, job.rowsMax), send);
   return { total: Number(counted.getRows()[0]?.[0]), truncated: true };
 }
 
-// Positions differ between a text and its copy without the end; everything else must not.
-function unplaced(tree: string): string {
+// A shortened text has the same tree except for the locations.
+function withoutLocations(tree: string): string {
   return tree.replace(/"query_location":\d+/g, '');
 }
 
-function bound(iso: string): DuckDBTimestampValue {
+function toTimestamp(iso: string): DuckDBTimestampValue {
   return new DuckDBTimestampValue(BigInt(Date.parse(iso)) * 1000n);
 }
 
-type Read = { rows: Row[]; columns: string[]; cut: boolean };
+/** `isCut`: there are more rows than the job's limits allow. */
+type RowsRead = { rows: Row[]; columns: string[]; isCut: boolean };
 
-async function read(result: DuckDBResult, job: QueryJob): Promise<Read> {
+async function readRows(result: DuckDBResult, job: QueryJob): Promise<RowsRead> {
   const columns = result.deduplicatedColumnNames();
   const types = result.columnTypes();
   const rows: Row[] = [];
@@ -66,22 +70,23 @@ async function read(result: DuckDBResult, job: QueryJob): Promise<Read> {
   for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
     for (const values of chunk.getRows()) {
       const row = Object.fromEntries(columns.map((name, index) => [name, toJson(values[index] ?? null, types[index])]));
-      bytes += sizeOf(row);
-      if (rows.length >= job.rowsMax || bytes > job.bytesMax) return { rows, columns, cut: true };
+      bytes += estimateBytes(row);
+      if (rows.length >= job.rowsMax || bytes > job.bytesMax) return { rows, columns, isCut: true };
       rows.push(row);
     }
   }
-  return { rows, columns, cut: false };
+  return { rows, columns, isCut: false };
 }
 
-function sizeOf(row: Row): number {
-  let size = 2;
+/** Estimates the size of a row as JSON. */
+function estimateBytes(row: Row): number {
+  let bytes = 2;
   for (const [key, value] of Object.entries(row)) {
-    size += key.length + 4;
-    if (typeof value === 'string') size += value.length;
-    else size += value !== null && typeof value === 'object' ? JSON.stringify(value).length : 8;
+    bytes += key.length + 4;
+    if (typeof value === 'string') bytes += value.length;
+    else bytes += value !== null && typeof value === 'object' ? JSON.stringify(value).length : 8;
   }
-  return size;
+  return bytes;
 }
 
 function sortByKey(rows: Row[]): void {

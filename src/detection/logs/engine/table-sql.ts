@@ -2,12 +2,18 @@ import { systemColumns, type CatalogField } from '../catalog/catalog.ts';
 import { toEngineType } from '../catalog/column-types.ts';
 import type { Inspection } from './inspect-tree.ts';
 import { castSql } from './rewrite-paths.ts';
-import { quoteIdentifier, quoteLiteral, jsonPointer, timestampSql } from './sql-text.ts';
+import { coalesceSql, jsonPointer, quoteIdentifier, quoteLiteral, timestampSql } from './sql-text.ts';
 
-/** A file of events. Text files carry one time of publication, `ingestedMs`; Parquet files one per row and the first `columns` columns. */
+/**
+ * A file of events. All events of a text file were ingested at `ingestedMs`. A Parquet file stores the ingest time of each row, and the first
+ * `columns` columns of the catalog.
+ */
 export type SegmentFile = { path: string; format: 'text' | 'parquet'; ingestedMs: number; columns: number };
 
-/** Rows of these files within these bounds, in milliseconds: from inclusive, before exclusive. Text files need no bounds of publication. */
+/**
+ * The rows of files within bounds in milliseconds: `…From` is inclusive, `…Before` exclusive. Bounds on the ingest time apply to Parquet
+ * files only, because a text file is selected as a whole.
+ */
 export type FileScan = {
   files: SegmentFile[];
   timeFrom?: number;
@@ -16,67 +22,70 @@ export type FileScan = {
   ingestedBefore?: number;
 };
 
-/** What of a dataset a query may see: `columns` in the order of the catalogue, each with its position there. */
+type TableColumn = { field: CatalogField; position: number };
+
+/**
+ * What a query sees of a dataset: catalog columns with their catalog positions, and the files to scan. Only columns in `usedNames` (lower
+ * case) are selected, or all if it is undefined. `eventAsText`: `_event` is selected as text instead of JSON.
+ */
 export type TableSource = {
-  columns: { field: CatalogField; position: number }[];
-  parts: FileScan[];
+  columns: TableColumn[];
+  scans: FileScan[];
   eventAsText: boolean;
-  only: ReadonlySet<string> | undefined;
+  usedNames: ReadonlySet<string> | undefined;
 };
 
-/** The names that a query mentions, in lower case, or undefined where it may reach any. */
+/** Returns the names that a query mentions, in lower case, or undefined if it may read any column. */
 export function listUsedNames(inspection: Inspection): ReadonlySet<string> | undefined {
   if (inspection.allColumns) return undefined;
-  // A dotted name may mean a key that has the dots in it.
+  // A dotted name may stand for a key that contains the dots.
   const all = inspection.columns.flatMap(({ names }) => [...names, names.join('.'), names.slice(1).join('.')]);
   return new Set(all.map((name) => name.toLowerCase()));
 }
 
-/** The SELECT that stands for a dataset in a query: every catalogued column by an explicit cast, over exactly these parts. */
+/** Returns the SELECT that defines a dataset in a query: the used columns with explicit casts, over exactly the given scans. */
 export function tableSql(source: TableSource): string {
-  const parts = source.parts.flatMap(({ files, ...bounds }) =>
-    (['text', 'parquet'] as const).map((format) => ({
-      ...bounds,
-      format,
-      files: files.filter((file) => file.format === format),
-    })),
-  );
-  const selects = parts.filter((part) => part.files.length > 0).map((part) => partSql(source, part));
-  return selects.length > 0 ? selects.join('\nUNION ALL\n') : emptySql(source);
+  const selects = source.scans.flatMap((scan) => {
+    const text = scan.files.filter(({ format }) => format === 'text');
+    const parquet = scan.files.filter(({ format }) => format === 'parquet');
+    return [
+      ...(text.length > 0 ? [textScanSql(source, { ...scan, files: text })] : []),
+      ...(parquet.length > 0 ? [parquetScanSql(source, { ...scan, files: parquet })] : []),
+    ];
+  });
+  return selects.length > 0 ? selects.join('\nUNION ALL\n') : emptyTableSql(source);
 }
 
-type FormatPart = FileScan & { format: 'text' | 'parquet' };
+const isUsed = ({ usedNames }: TableSource, name: string): boolean =>
+  usedNames === undefined || usedNames.has(name.toLowerCase());
 
-const wanted = (source: TableSource, name: string): boolean =>
-  source.only === undefined || source.only.has(name.toLowerCase());
+const usedColumns = (source: TableSource): TableColumn[] =>
+  source.columns.filter(({ field }) => isUsed(source, field.name));
 
-function columnsOf(source: TableSource): { field: CatalogField; position: number }[] {
-  return source.columns.filter(({ field }) => wanted(source, field.name));
-}
-
-function select(
+/** Returns a select list. `systemSql` returns the value of a system column, `textSql` the text of a catalog column. */
+function selectList(
   source: TableSource,
-  values: (name: string) => string,
-  column: (field: CatalogField, position: number) => string,
+  systemSql: (name: (typeof systemColumns)[number]) => string,
+  textSql: (column: TableColumn) => string,
 ): string {
-  const own = systemColumns
-    .filter((name) => wanted(source, name))
-    .map((name) => `${values(name)} AS ${quoteIdentifier(name)}`);
-  const rest = columnsOf(source).map(
-    ({ field, position }) => `${typed(field, column(field, position))} AS ${quoteIdentifier(field.name)}`,
+  const system = systemColumns
+    .filter((name) => isUsed(source, name))
+    .map((name) => `${systemSql(name)} AS ${quoteIdentifier(name)}`);
+  const catalog = usedColumns(source).map(
+    (column) => `${typedSql(column.field, textSql(column))} AS ${quoteIdentifier(column.field.name)}`,
   );
-  const all = [...own, ...rest];
+  const all = [...system, ...catalog];
   return all.length > 0 ? all.join(', ') : '1 AS "_"';
 }
 
-function typed(field: CatalogField, text: string): string {
+function typedSql(field: CatalogField, text: string): string {
   const type = toEngineType(field.type);
   return type === 'JSON' ? `TRY_CAST(${text} AS JSON)` : castSql(type, text);
 }
 
-function emptySql(source: TableSource): string {
-  const types: Record<string, string> = { _id: 'VARCHAR', _time: 'TIMESTAMP', _ingested: 'TIMESTAMP', _event: 'JSON' };
-  const list = select(
+function emptyTableSql(source: TableSource): string {
+  const types = { _id: 'VARCHAR', _time: 'TIMESTAMP', _ingested: 'TIMESTAMP', _event: 'JSON' };
+  const list = selectList(
     source,
     (name) => `CAST(NULL AS ${types[name]})`,
     () => 'CAST(NULL AS VARCHAR)',
@@ -84,55 +93,53 @@ function emptySql(source: TableSource): string {
   return `SELECT ${list} WHERE false`;
 }
 
-function partSql(source: TableSource, part: FormatPart): string {
-  return part.format === 'text' ? textSql(source, part) : parquetSql(source, part);
-}
+const filePaths = (files: SegmentFile[]): string => files.map((file) => quoteLiteral(file.path)).join(', ');
 
-const listOf = (files: SegmentFile[]): string => files.map((file) => quoteLiteral(file.path)).join(', ');
-
-function where(bounds: [string, string, number | undefined][]): string {
-  const tests = bounds.flatMap(([left, operator, right]) =>
-    right === undefined ? [] : [`${left} ${operator} ${right}`],
-  );
+/** Returns the WHERE clause for the comparisons that have a right side, or nothing. */
+function whereSql(comparisons: [left: string, right: string | number | undefined][]): string {
+  const tests = comparisons.flatMap(([left, right]) => (right === undefined ? [] : [`${left} ${right}`]));
   return tests.length > 0 ? `WHERE ${tests.join(' AND ')}` : '';
 }
 
-// Many columns are cheaper to take out of an event at once, few one by one.
-const atOnceFrom = 6;
+/** From this many keys on, extracting all of them from an event in one call is faster than one call per key. */
+const batchKeysMin = 6;
 
-function textSql(source: TableSource, part: FormatPart): string {
-  const keys = columnsOf(source).flatMap(({ field }) => field.keys);
-  const together = keys.length >= atOnceFrom;
-  const at = new Map(keys.map((key, index) => [key, index + 1]));
-  const text = (key: string): string =>
-    together ? `l[${at.get(key)}]` : `json_extract_string(e, ${quoteLiteral(jsonPointer([key]))})`;
-  const own: Record<string, string> = {
+function textScanSql(source: TableSource, scan: FileScan): string {
+  const keys = usedColumns(source).flatMap(({ field }) => field.keys);
+  const isBatch = keys.length >= batchKeysMin;
+  const listIndex = new Map(keys.map((key, index) => [key, index + 1]));
+  const keySql = (key: string): string =>
+    isBatch ? `l[${listIndex.get(key)}]` : `json_extract_string(e, ${quoteLiteral(jsonPointer([key]))})`;
+  const system = {
     _id: 'i',
     _time: 'make_timestamp(t)',
-    _ingested: ingestedSql(part.files),
+    _ingested: ingestedSql(scan.files),
     _event: source.eventAsText ? 'e' : 'CAST(e AS JSON)',
   };
-  const list = select(
+  const list = selectList(
     source,
-    (name) => own[name]!,
-    (field) => coalesced(field.keys.map(text)),
+    (name) => system[name],
+    ({ field }) => coalesceSql(field.keys.map(keySql)),
   );
-  const inner = together
-    ? `, json_extract_string(e, [${keys.map((key) => quoteLiteral(jsonPointer([key]))).join(', ')}]) AS l`
-    : '';
-  const bounds = where([
-    ['t', '>=', micros(part.timeFrom)],
-    ['t', '<', micros(part.timeBefore)],
+  const pointers = keys.map((key) => quoteLiteral(jsonPointer([key]))).join(', ');
+  const extracted = isBatch ? `, json_extract_string(e, [${pointers}]) AS l` : '';
+  const micros = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms * 1000);
+  const where = whereSql([
+    ['t >=', micros(scan.timeFrom)],
+    ['t <', micros(scan.timeBefore)],
   ]);
-  return `SELECT ${list} FROM (SELECT i, t, e, file_index AS f${inner} FROM ${textFiles(part.files)} ${bounds})`;
+  return `SELECT ${list} FROM (SELECT i, t, e, file_index AS f${extracted} FROM ${textFilesSql(scan.files)} ${where})`;
 }
 
-/** Text segments are lines of id, time in microseconds and event, by tabs; an event holds no tab and no line end outside its texts' escapes. */
-export function textFiles(files: SegmentFile[]): string {
+/**
+ * Returns the table function that reads text segments: lines of ID `i`, time `t` in microseconds and event `e`, separated by tabs. An event
+ * contains no tab and no line break, except escaped inside strings.
+ */
+export function textFilesSql(files: SegmentFile[]): string {
   return (
-    `read_csv([${listOf(files)}], auto_detect = false, header = false, delim = '\\t', quote = '', escape = '', ` +
+    `read_csv([${filePaths(files)}], auto_detect = false, header = false, delim = '\t', quote = '', escape = '', ` +
     `max_line_size = 4194304, columns = {'i': 'VARCHAR', 't': 'BIGINT', 'e': 'VARCHAR'})`
-  ).replace("'\\t'", "'\t'");
+  );
 }
 
 function ingestedSql(files: SegmentFile[]): string {
@@ -140,29 +147,19 @@ function ingestedSql(files: SegmentFile[]): string {
   return `make_timestamp(list_extract([${files.map((file) => `${file.ingestedMs * 1000}::BIGINT`).join(', ')}], CAST(f AS BIGINT) + 1))`;
 }
 
-const coalesced = (texts: string[]): string => (texts.length === 1 ? texts[0]! : `coalesce(${texts.join(', ')})`);
-
-const micros = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms * 1000);
-
-function parquetSql(source: TableSource, part: FormatPart): string {
-  const present = Math.max(...part.files.map((file) => file.columns));
-  const own: Record<string, string> = {
-    _id: '_id',
-    _time: '_time',
-    _ingested: '_ingested',
-    _event: source.eventAsText ? '_event' : 'CAST(_event AS JSON)',
-  };
-  const list = select(
+function parquetScanSql(source: TableSource, scan: FileScan): string {
+  const columnCount = Math.max(...scan.files.map((file) => file.columns));
+  const list = selectList(
     source,
-    (name) => own[name]!,
-    (_field, position) => (position < present ? `c${position}` : 'CAST(NULL AS VARCHAR)'),
+    (name) => (name === '_event' && !source.eventAsText ? 'CAST(_event AS JSON)' : name),
+    ({ position }) => (position < columnCount ? `c${position}` : 'CAST(NULL AS VARCHAR)'),
   );
   const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : timestampSql(ms * 1000));
-  const tests = [
-    ['_time >=', time(part.timeFrom)],
-    ['_time <', time(part.timeBefore)],
-    ['_ingested >=', time(part.ingestedFrom)],
-    ['_ingested <', time(part.ingestedBefore)],
-  ].flatMap(([left, right]) => (right === undefined ? [] : [`${left} ${right}`]));
-  return `SELECT ${list} FROM read_parquet([${listOf(part.files)}], union_by_name = true) ${tests.length > 0 ? `WHERE ${tests.join(' AND ')}` : ''}`;
+  const where = whereSql([
+    ['_time >=', time(scan.timeFrom)],
+    ['_time <', time(scan.timeBefore)],
+    ['_ingested >=', time(scan.ingestedFrom)],
+    ['_ingested <', time(scan.ingestedBefore)],
+  ]);
+  return `SELECT ${list} FROM read_parquet([${filePaths(scan.files)}], union_by_name = true) ${where}`;
 }

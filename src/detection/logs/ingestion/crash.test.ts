@@ -10,7 +10,7 @@ import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
 const store = await startLogStore();
 
-function sender(org: string, body: string): { child: ChildProcess; said: Promise<string> } {
+function startSender(org: string, body: string): { child: ChildProcess; output: Promise<string> } {
   const args = [
     '--disable-warning=ExperimentalWarning',
     resolve(import.meta.dirname, '../../../../test/support/detection/log-sender.ts'),
@@ -22,26 +22,26 @@ function sender(org: string, body: string): { child: ChildProcess; said: Promise
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  return { child, said: new Promise((done) => child.on('exit', () => done(text.trim()))) };
+  return { child, output: new Promise((done) => child.on('exit', () => done(text.trim()))) };
 }
 
-test('a sender that is killed between writing and publishing leaves a file that no one sees, and what was accepted stays', async () => {
+test('a sender killed between writing and publishing leaves an invisible file, and accepted events remain', async () => {
   const org = await store.newOrg();
-  expect(await sender(org, '{"n":1}').said).toBe('accepted');
+  expect(await startSender(org, '{"n":1}').output).toBe('accepted');
   const folder = join(logFolderPath(store.deps.config.dataDir, org), 'auth');
   const lost = await inOrg(store.deps.db, org, async (tx) => {
-    // The row is held, so that the other process comes to its publication and no further.
+    // Holding the row lock stops the other process right before it publishes.
     await sql`select 1 from datasets where organization_id = ${org} for update`.execute(tx);
-    const { child, said } = sender(org, '{"n":2}');
+    const { child, output } = startSender(org, '{"n":2}');
     await expect.poll(() => readdirSync(folder).length, { timeout: 20_000 }).toBe(2);
     const waiting = sql<{ n: number }>`select count(*) as n from pg_locks where not granted`;
     await expect.poll(async () => (await waiting.execute(tx)).rows[0]!.n, { timeout: 20_000 }).toBeGreaterThan(0);
     child.kill('SIGKILL');
-    return said;
+    return output;
   });
   expect(lost).toBe('');
   expect((await store.search(org, 'SELECT n FROM auth')).rows).toEqual([{ n: 1 }]);
-  expect(await sender(org, '{"n":2}').said).toBe('accepted');
+  expect(await startSender(org, '{"n":2}').output).toBe('accepted');
   expect(await removeOrphanedFiles(store.deps, 0)).toBe(1);
   expect((await store.search(org, 'SELECT n FROM auth ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
 });

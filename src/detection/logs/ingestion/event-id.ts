@@ -14,8 +14,8 @@ const idFields = [
 ];
 
 /**
- * The id that an event brings: long enough text in one of the usual fields. Numbers and short texts there mean something else (the kind of a
- * Windows event, a user), as do security identifiers and resource names.
+ * Returns the event's own ID: a string of 16 to 200 characters in one of the usual fields. Numbers and short strings in these fields mean
+ * something else (the type of a Windows event, a user), as do security identifiers (`S-1-…`) and resource names (`arn:…`).
  */
 export function findEventId(event: Record<string, unknown>): string | undefined {
   for (const field of idFields) {

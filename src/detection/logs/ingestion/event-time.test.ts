@@ -33,11 +33,11 @@ test.each<[unknown, string]>([
   [{ '@SystemTime': '2020-09-21T07:15:25.082Z' }, '2020-09-21T07:15:25.082000'],
   [{ '#attributes': { SystemTime: '2020-09-21T07:15:25Z' } }, '2020-09-21T07:15:25.000000'],
   [{ $date: 1_600_672_525_082 }, '2020-09-21T07:15:25.082000'],
-])('%j is %s', (value, expected) => {
+])('parses %j as %s', (value, expected) => {
   expect(iso(parseTime(value))).toBe(expected);
 });
 
-test('FILETIME counts from 1601', () => {
+test('parses a FILETIME', () => {
   const filetime = (Date.UTC(2020, 8, 21) + 11_644_473_600_000) * 10_000;
   expect(Math.abs(parseTime(filetime)! - Date.UTC(2020, 8, 21) * 1000)).toBeLessThan(1000);
 });
@@ -45,11 +45,11 @@ test('FILETIME counts from 1601', () => {
 test.each([
   null, '', 'yesterday', 0, -1, NaN, true, [], {}, '2020-02-30T00:00:00Z', '2020-13-01', '25:00', 'Sep 21 07:15:25', '1601-01-01T00:00:00Z',
   '9999-12-31T23:59:59Z', 42, '12', 'x'.repeat(1000), '2020-09-21T99:00:00Z',
-])('%j is no time', (value) => {
+])('does not parse %j', (value) => {
   expect(parseTime(value)).toBeUndefined();
 }); // prettier-ignore
 
-test('the field that was named comes first, then the usual ones, the surest first', () => {
+test('prefers the requested field, then the usual fields in order of reliability', () => {
   const event = {
     EventTime: '2020-01-01 10:00:00',
     '@timestamp': '2020-01-01T12:00:00Z',
@@ -75,6 +75,6 @@ test.each<[Record<string, unknown>, string | undefined]>([
   [{ uid: 'S-1-5-21-3940915590-64593676-1414006259-500' }, undefined],
   [{ id: 'arn:aws:iam::123837392027:user/x' }, undefined],
   [{ id: 'a tab\tin a long enough text' }, undefined],
-])('the id of %j is %s', (event, expected) => {
+])('the ID of %j is %s', (event, expected) => {
   expect(findEventId(event)).toBe(expected);
 });

@@ -1,4 +1,4 @@
-/** The fields that usually hold an event's time, the surest first; dots lead into objects. */
+/** Fields that usually contain an event's time, most reliable first. Dots lead into objects. */
 const usualFields = [
   '@timestamp', 'eventTime', 'timestamp', 'TimeCreated', 'UtcTime', 'time', 'TimeGenerated', 'EventTime', 'published', 'creationTime',
   'CreationTime', 'createdDateTime', 'created_at', 'createdAt', 'event_time', 'eventTimestamp', 'datetime', 'date', 'Timestamp', 'Time', 'ts',
@@ -8,20 +8,23 @@ const usualFields = [
 const earliest = Date.UTC(1990, 0, 1);
 const latest = Date.UTC(2100, 0, 1);
 
-/** An event's own time in microseconds since 1970, or undefined where no field holds a usable one. `timeField`: a dotted path that comes first. */
+/**
+ * Returns an event's time in microseconds since 1970, or undefined if no field contains a usable one. `timeField` is a dotted path that is
+ * tried before the usual fields.
+ */
 export function findEventTime(event: Record<string, unknown>, timeField?: string): number | undefined {
   if (timeField !== undefined) {
-    const given = parseTime(getValueAtPath(event, timeField));
-    if (given !== undefined) return given;
+    const time = parseTime(getValueAtPath(event, timeField));
+    if (time !== undefined) return time;
   }
   for (const field of usualFields) {
-    const found = parseTime(getValueAtPath(event, field));
-    if (found !== undefined) return found;
+    const time = parseTime(getValueAtPath(event, field));
+    if (time !== undefined) return time;
   }
   return undefined;
 }
 
-/** The value of a key, or of a dotted path; a key that has the dots in it comes first. */
+/** Returns the value of a key or a dotted path. A key that itself contains the dots comes first. */
 export function getValueAtPath(event: Record<string, unknown>, path: string): unknown {
   if (Object.hasOwn(event, path)) return event[path];
   const [head, ...rest] = path.split('.');
@@ -31,8 +34,9 @@ export function getValueAtPath(event: Record<string, unknown>, path: string): un
 }
 
 /**
- * Reads a time as logs write it: ISO 8601, seconds to nanoseconds since 1970, Windows (FILETIME, `/Date(…)/`, `M/D/YYYY h:mm:ss AM`,
- * `{SystemTime}`), web server, e-mail and syslog forms with a year. Without a zone it is UTC. Outside 1990-2100 it is no time.
+ * Parses a time in the formats that logs use, into microseconds since 1970: ISO 8601, Unix times in seconds to nanoseconds, Windows times
+ * (FILETIME, `/Date(…)/`, `M/D/YYYY h:mm:ss AM`, `{SystemTime}`), and web server, email and syslog times that include the year. A time without
+ * a zone is UTC. Returns undefined for anything else, and for times before 1990 or after 2099.
  */
 export function parseTime(value: unknown): number | undefined {
   if (typeof value === 'number') return fromNumber(value);
@@ -53,7 +57,7 @@ function fromNumber(value: number): number | undefined {
   if (value < 1e11) return within(Math.round(value * 1e6));
   if (value < 1e14) return within(Math.round(value * 1e3));
   if (value < 1e17) return within(value);
-  // FILETIME: tenths of a microsecond since 1601.
+  // FILETIME: units of 100 ns since 1601.
   if (value < 3e17) return within(value / 10 - 11_644_473_600_000_000);
   return within(value / 1000);
 }
@@ -67,15 +71,15 @@ const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 
 function fromText(text: string): number | undefined {
   if (/^\d{9,20}(?:\.\d{1,9})?$/.test(text)) return fromNumber(Number(text));
-  const found = iso.exec(text);
-  if (found) return fromParts([found[1], found[2], found[3], found[4], found[5], found[6]], found[7], found[8]);
+  const standard = iso.exec(text);
+  if (standard) return fromParts(standard.slice(1, 7), standard[7], standard[8]);
   const us = american.exec(text);
   if (us) return fromParts([us[3], us[1], us[2], hour24(us[4]!, us[8]), us[5], us[6]], us[7], undefined);
   const web = webServer.exec(text);
   if (web) return fromParts([web[3], monthOf(web[2]!), web[1], web[4], web[5], web[6]], undefined, web[7]);
   const date = microsoft.exec(text);
   if (date) return within(Number(date[1]) * 1000);
-  // E-mail and syslog with a year; without a zone the runtime would take its own, so UTC is written in.
+  // Email and syslog times with a year. `Date.parse` would assume the local zone for a text without one.
   if (!/^(?:[A-Z][a-z]{2},? )?(?:\d{1,2} [A-Z][a-z]{2}|[A-Z][a-z]{2} +\d{1,2},?) \d{4} \d{1,2}:\d{2}/.test(text))
     return undefined;
   const zoned = /(?:Z|UTC|GMT|[+-]\d{4})$/.test(text) ? text : `${text} UTC`;
@@ -106,7 +110,8 @@ function fromParts(
 }
 
 function offsetMs(zone: string | undefined): number {
-  const found = zone === undefined ? null : /^([+-])(\d{2}):?(\d{2})?$/.exec(zone);
-  if (!found) return 0;
-  return (found[1] === '-' ? -1 : 1) * (Number(found[2]) * 60 + Number(found[3] ?? 0)) * 60_000;
+  const match = zone === undefined ? null : /^([+-])(\d{2}):?(\d{2})?$/.exec(zone);
+  if (!match) return 0;
+  const [, sign, hours, minutes = 0] = match;
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
 }

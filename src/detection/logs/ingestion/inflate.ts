@@ -1,26 +1,31 @@
 import { createHash } from 'node:crypto';
 import { createGunzip } from 'node:zlib';
-import { pipeline } from 'node:stream';
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { appError } from '../../../platform/lib/errors.ts';
 
 export const receivedBytesMax = 32 * 1024 * 1024;
 const inflatedBytesMax = 256 * 1024 * 1024;
 const sliceBytes = 64 * 1024;
 
-/** What a body is made of, in slices; gzip is told by its first bytes, whatever the headers say. `hash` is of the plain bytes, at the end. */
+/** A decompressed body in slices. `hash` returns the SHA-256 of the plain bytes once all slices were read. */
 export type InflatedBody = { slices: AsyncIterable<Buffer>; hash: () => Buffer };
 
-/** Throws malformed_json for broken gzip and payload_too_large beyond the bound of plain bytes. */
+/**
+ * Decompresses a body. Gzip is recognized by its first bytes, whatever the headers say. The slices throw malformed_json for broken gzip and
+ * payload_too_large for more than `bytesMax` plain bytes.
+ */
 export function inflateBody(body: Buffer, bytesMax = inflatedBytesMax): InflatedBody {
   const sha = createHash('sha256');
   async function* slices(): AsyncGenerator<Buffer> {
     let bytes = 0;
-    const source = body[0] === 0x1f && body[1] === 0x8b ? gunzipped(body) : sliced(body);
+    const source = body[0] === 0x1f && body[1] === 0x8b ? gunzipSlices(body) : plainSlices(body);
     for await (const slice of source) {
       bytes += slice.length;
       if (bytes > bytesMax)
-        throw appError('payload_too_large', `A body holds at most ${bytesMax} bytes when it is unpacked.`);
+        throw appError(
+          'payload_too_large',
+          `The decompressed body is larger than ${bytesMax} bytes. Send it in several requests.`,
+        );
       sha.update(slice);
       yield slice;
     }
@@ -28,17 +33,17 @@ export function inflateBody(body: Buffer, bytesMax = inflatedBytesMax): Inflated
   return { slices: slices(), hash: () => sha.digest() };
 }
 
-async function* sliced(body: Buffer): AsyncGenerator<Buffer> {
-  for (let at = 0; at < body.length; at += sliceBytes) {
-    yield body.subarray(at, at + sliceBytes);
-    // Other requests get their turn between slices.
+async function* plainSlices(body: Buffer): AsyncGenerator<Buffer> {
+  for (const slice of splitIntoSlices(body)) {
+    yield slice;
+    // Let other requests run between slices.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-async function* gunzipped(body: Buffer): AsyncGenerator<Buffer> {
+async function* gunzipSlices(body: Buffer): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: sliceBytes });
-  pipeline(Readable.from(slicesOf(body)), gunzip, () => undefined);
+  pipeline(Readable.from(splitIntoSlices(body)), gunzip, () => undefined);
   try {
     for await (const slice of gunzip) yield slice as Buffer;
   } catch {
@@ -48,6 +53,6 @@ async function* gunzipped(body: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
-function* slicesOf(body: Buffer): Generator<Buffer> {
+function* splitIntoSlices(body: Buffer): Generator<Buffer> {
   for (let at = 0; at < body.length; at += sliceBytes) yield body.subarray(at, at + sliceBytes);
 }

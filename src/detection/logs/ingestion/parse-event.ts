@@ -1,7 +1,7 @@
 import { findEventId } from './event-id.ts';
 import { findEventTime } from './event-time.ts';
 
-/** An event as it is kept: its text on one line, what was read from it, and its id and time where it has them (microseconds). */
+/** A parsed event: its text on one line, its value, and its own ID and time (in microseconds) if it has them. */
 export type ParsedEvent = {
   text: string;
   value: Record<string, unknown>;
@@ -14,7 +14,7 @@ const depthMax = 64;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads one event. Answers the reason instead when it is no JSON object in UTF-8 within the bounds. */
+/** Parses one event. Returns the reason as a string if it is not a JSON object in UTF-8 within the size and depth limits. */
 export function parseEvent(bytes: Uint8Array, timeField: string | undefined): ParsedEvent | string {
   if (bytes.length > eventBytesMax) return `larger than ${eventBytesMax} bytes`;
   let text: string;
@@ -40,25 +40,25 @@ export function parseEvent(bytes: Uint8Array, timeField: string | undefined): Pa
   };
 }
 
-// Outside of texts JSON has no such characters but as space, and inside of them they are escaped.
+// JSON only has these characters between tokens. Inside strings they are escaped.
 function oneLine(text: string): string {
   return text.replace(/[\t\n\r]/g, ' ').trim();
 }
 
-/** Half of a surrogate pair, as an escape, is JSON to some and no text to the engine: the replacement character stands for it. */
+/** Replaces escaped lone surrogates with U+FFFD. They are valid JSON, but the engine rejects them. */
 function wellFormed(text: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
   return text.replace(
     /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\./gs,
-    (found) => (found.length === 6 ? '\\ufffd' : found),
+    (escape) => (escape.length === 6 ? '\\ufffd' : escape),
   );
 }
 
-/** Whether a value holds more levels than that, itself counted. */
+/** Reports whether a value is nested deeper than `levels`, counting itself as the first level. */
 function isDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true;
-  for (const held of Object.values(value) as unknown[]) {
-    if (held !== null && typeof held === 'object' && isDeeper(held, levels - 1)) return true;
+  for (const child of Object.values(value) as unknown[]) {
+    if (child !== null && typeof child === 'object' && isDeeper(child, levels - 1)) return true;
   }
   return false;
 }

@@ -11,7 +11,7 @@ import { windowFilter } from '../query/window-scans.ts';
 
 const store = await startLogStore();
 
-/** Ids of the batches that a window has, sealed first as a search does. */
+/** Returns the IDs of the batches in a window, after sealing it as a search does. */
 async function batchesIn(org: Awaited<ReturnType<typeof store.newOrg>>, window: QueryWindow): Promise<string[]> {
   await inOrg(store.deps.db, org, (tx) => sealDatasets(tx, org, ['auth'], window.to));
   const segments = await inOrg(store.deps.db, org, (tx) => listSegments(tx, org, ['auth'], windowFilter(window)));
@@ -33,49 +33,53 @@ const delays = fc.record({
   closings: fc.array(fc.integer({ min: 0, max: 25 }), { minLength: 1, maxLength: 6 }),
 });
 
-test('whoever publishes and closes when, every event is in exactly one window', { timeout: 120_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(delays, async ({ publishers, closings }) => {
-      const org = await store.newOrg();
-      const base = Date.UTC(2024, 0, 1);
-      let n = 0;
-      const published = publishers.map(async ({ afterMs, holdMs, clockMs }) => {
-        await sleep(afterMs);
-        // A publisher takes its time before it takes the lock, and its clock is anybody's guess.
-        const clock = new Date(base + afterMs * 10 + clockMs);
-        const deps = { ...store.deps, clock: () => clock };
-        const body = Buffer.from(JSON.stringify({ n: (n += 1), pad: 'x'.repeat(holdMs * 1000) }));
-        return (await receiveLogs(deps, org, { dataset: 'auth', body })).batchId;
-      });
-      const windows: string[][] = [];
-      let from = new Date(base - 600);
-      for (const waitMs of closings) {
-        await sleep(waitMs);
-        const to = new Date(from.getTime() + 100 + waitMs * 20);
-        windows.push(await batchesIn(org, { from, to, clock: 'ingest' }));
-        from = to;
-      }
-      const ids = await Promise.all(published);
-      windows.push(await batchesIn(org, { from, to: new Date(base + 1_000_000), clock: 'ingest' }));
-      expect(windows.flat().toSorted()).toEqual(ids.toSorted());
-      // Nor does a window that is asked again show another answer.
-      let at = new Date(base - 600);
-      for (const [index, waitMs] of closings.entries()) {
-        const to = new Date(at.getTime() + 100 + waitMs * 20);
-        expect(await batchesIn(org, { from: at, to, clock: 'ingest' })).toEqual(windows[index]);
-        at = to;
-      }
-    }),
-    { numRuns: 25 },
-  );
-});
+test(
+  'every event is in exactly one window, however publishing and sealing interleave',
+  { timeout: 120_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(delays, async ({ publishers, closings }) => {
+        const org = await store.newOrg();
+        const base = Date.UTC(2024, 0, 1);
+        let n = 0;
+        const published = publishers.map(async ({ afterMs, holdMs, clockMs }) => {
+          await sleep(afterMs);
+          // Publishers take the lock after varying delays and have different clocks.
+          const clock = new Date(base + afterMs * 10 + clockMs);
+          const deps = { ...store.deps, clock: () => clock };
+          const body = Buffer.from(JSON.stringify({ n: (n += 1), pad: 'x'.repeat(holdMs * 1000) }));
+          return (await receiveLogs(deps, org, { dataset: 'auth', body })).batchId;
+        });
+        const windows: string[][] = [];
+        let from = new Date(base - 600);
+        for (const waitMs of closings) {
+          await sleep(waitMs);
+          const to = new Date(from.getTime() + 100 + waitMs * 20);
+          windows.push(await batchesIn(org, { from, to, clock: 'ingest' }));
+          from = to;
+        }
+        const ids = await Promise.all(published);
+        windows.push(await batchesIn(org, { from, to: new Date(base + 1_000_000), clock: 'ingest' }));
+        expect(windows.flat().toSorted()).toEqual(ids.toSorted());
+        // A second query of a window returns the same batches.
+        let start = new Date(base - 600);
+        for (const [index, waitMs] of closings.entries()) {
+          const to = new Date(start.getTime() + 100 + waitMs * 20);
+          expect(await batchesIn(org, { from: start, to, clock: 'ingest' })).toEqual(windows[index]);
+          start = to;
+        }
+      }),
+      { numRuns: 25 },
+    );
+  },
+);
 
-test('a seal waits for a publisher that is in the middle, and pushes the next one behind it', async () => {
+test('sealing waits for a batch in progress and moves later batches behind the sealed time', async () => {
   const org = await store.newOrg();
   store.at('2024-06-01T00:00:00Z');
   await store.send(org, 'auth', [{ n: 1 }]);
   const until = new Date('2024-06-01T05:00:00Z');
-  let sealed = false;
+  let isSealed = false;
   const { db } = store.deps;
   await inOrg(db, org, async (tx) => {
     const file = { path: 'auth/x.tsv', rows: 1, bytes: 1, timeFromMs: 0, timeToMs: 0 };
@@ -85,17 +89,17 @@ test('a seal waits for a publisher that is in the middle, and pushes the next on
       history: false,
       bodyHash: Buffer.from('x'),
       file,
-      seen: [],
+      observed: [],
       rejected: 0,
       now: new Date('2024-06-01T01:00:00Z'),
     };
-    await publishBatch(tx, org, batch);
-    const seal = inOrg(db, org, (other) => sealDatasets(other, org, ['auth'], until)).then(() => (sealed = true));
+    await publishBatch(tx, { orgId: org, logCatalogs: store.deps.logCatalogs }, batch);
+    const seal = inOrg(db, org, (other) => sealDatasets(other, org, ['auth'], until)).then(() => (isSealed = true));
     await sleep(150);
-    expect(sealed).toBe(false);
+    expect(isSealed).toBe(false);
     void seal;
   });
-  await expect.poll(() => sealed).toBe(true);
+  await expect.poll(() => isSealed).toBe(true);
   const window: QueryWindow = { from: new Date('2024-06-01T00:00:00Z'), to: until, clock: 'ingest' };
   expect(await batchesIn(org, window)).toHaveLength(2);
   store.at('2024-06-01T02:00:00Z');

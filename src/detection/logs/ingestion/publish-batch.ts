@@ -3,7 +3,7 @@ import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { CatalogField } from '../catalog/catalog.ts';
-import { extendCatalog } from '../catalog/catalog.store.ts';
+import { extendCatalog, type CatalogCache } from '../catalog/catalog.store.ts';
 import type { WrittenFile } from './segment-file.ts';
 
 const datasetsMax = 1000;
@@ -14,21 +14,22 @@ export type NewBatch = {
   history: boolean;
   bodyHash: Buffer;
   file: WrittenFile;
-  seen: CatalogField[];
+  observed: CatalogField[];
   rejected: number;
   /** Slot time. */
   now: Date;
 };
 
-type Locked = { last: Date | null; sealed: Date | null; version: number };
+type DatasetLock = { last: Date | null; sealed: Date | null; version: number };
 
 /**
- * Lists a batch whose file is durable. `_ingested` is given here, under the dataset's row lock: never below what was sealed and strictly
- * above the batch before, whatever the clock says. Answers the earlier batch instead when the same body came within 24 h.
+ * Publishes a batch whose file is durable, which makes its events visible to queries. The batch gets its `_ingested` time here, under the
+ * dataset's row lock: never before the sealed time and strictly after the previous batch, whatever the clock says. If the same body arrived
+ * within the last 24 hours, publishes nothing and returns that batch's ID as `duplicateOf`.
  */
 export async function publishBatch(
   tx: Tx,
-  orgId: OrgId,
+  { orgId, logCatalogs }: { orgId: OrgId; logCatalogs: CatalogCache },
   batch: NewBatch,
 ): Promise<{ ingestedAt: Date; duplicateOf: string | null }> {
   const locked = await lockDataset(tx, orgId, batch);
@@ -42,16 +43,17 @@ export async function publishBatch(
     Math.max(batch.now.getTime(), (locked.last?.getTime() ?? 0) + 1, locked.sealed?.getTime() ?? 0),
   );
   if (earlier) return { ingestedAt, duplicateOf: earlier.id };
-  await extendCatalog(tx, orgId, { dataset: batch.dataset, version: locked.version, seen: batch.seen });
-  await listBatch(tx, orgId, batch, ingestedAt);
+  const { dataset, observed } = batch;
+  await extendCatalog(tx, logCatalogs, { orgId, dataset, version: locked.version, observed });
+  await insertBatch(tx, orgId, batch, ingestedAt);
   return { ingestedAt, duplicateOf: null };
 }
 
-async function lockDataset(tx: Tx, orgId: OrgId, { dataset, now }: NewBatch): Promise<Locked> {
-  const find = (): Promise<Locked | undefined> =>
-    queryRow<Locked>(
+async function lockDataset(tx: Tx, orgId: OrgId, { dataset, now }: NewBatch): Promise<DatasetLock> {
+  const find = (): Promise<DatasetLock | undefined> =>
+    queryRow<DatasetLock>(
       tx,
-      sql<Locked>`
+      sql<DatasetLock>`
         select last_ingested_at as last, sealed_until as sealed, catalogue_version as version from datasets
         where organization_id = ${orgId} and name = ${dataset} for update`,
     );
@@ -61,12 +63,13 @@ async function lockDataset(tx: Tx, orgId: OrgId, { dataset, now }: NewBatch): Pr
     insert into datasets (organization_id, name, created_at)
     select ${orgId}, ${dataset}, ${now} where (select count(*) from datasets where organization_id = ${orgId}) < ${datasetsMax}
     on conflict do nothing`.execute(tx);
-  const made = await find();
-  if (!made) throw appError('conflict', `An organization has at most ${datasetsMax} datasets.`);
-  return made;
+  const inserted = await find();
+  if (!inserted)
+    throw appError('conflict', `The organization already has ${datasetsMax} datasets, which is the maximum.`);
+  return inserted;
 }
 
-async function listBatch(tx: Tx, orgId: OrgId, batch: NewBatch, ingestedAt: Date): Promise<void> {
+async function insertBatch(tx: Tx, orgId: OrgId, batch: NewBatch, ingestedAt: Date): Promise<void> {
   const { file } = batch;
   const [from, to] = [new Date(file.timeFromMs), new Date(file.timeToMs)];
   await sql`
@@ -84,16 +87,16 @@ async function listBatch(tx: Tx, orgId: OrgId, batch: NewBatch, ingestedAt: Date
 }
 
 /**
- * Closes datasets below `until`: whatever is published from now on lies at or above it. Waits for publishers in flight. Call it, commit, and
- * then list what a window has. A dataset that no one sent yet is made, so that it is closed as well; one that is closed that far is not touched,
- * since whoever closed it has waited.
+ * Seals datasets until a time: everything published later gets an `_ingested` time at or after it. Waits for batches that are being
+ * published. Commit this transaction before listing the segments of a window. Creates datasets that have no events yet, so that they are
+ * sealed too. Leaves datasets alone that are already sealed that far, because the transaction that sealed them has waited.
  */
 export async function sealDatasets(tx: Tx, orgId: OrgId, datasets: string[], until: Date): Promise<void> {
   await sql`
     insert into datasets (organization_id, name, created_at, sealed_until)
-    select ${orgId}, given.name, ${until}, ${until} from unnest(${datasets.toSorted()}::text[]) as given (name)
-    where not exists (select from datasets d where d.organization_id = ${orgId} and d.name = given.name and d.sealed_until >= ${until})
-    order by given.name
+    select ${orgId}, requested.name, ${until}, ${until} from unnest(${datasets.toSorted()}::text[]) as requested (name)
+    where not exists (select from datasets d where d.organization_id = ${orgId} and d.name = requested.name and d.sealed_until >= ${until})
+    order by requested.name
     on conflict (organization_id, name) do update set sealed_until = excluded.sealed_until
       where datasets.sealed_until is null or datasets.sealed_until < excluded.sealed_until`.execute(tx);
 }

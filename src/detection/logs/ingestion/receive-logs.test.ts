@@ -28,7 +28,7 @@ const filesOf = (org: string, dataset: string): string[] => {
   }
 };
 
-test('what is accepted is in one file and can be asked for; what is not is told with its line', async () => {
+test('stores accepted events in one file and lists rejected ones with their lines', async () => {
   const org = await store.newOrg();
   const body = Buffer.concat([
     Buffer.from('{"@timestamp":"2024-05-01T10:00:00.5Z","user":"ana"}\n'),
@@ -68,7 +68,7 @@ test('what is accepted is in one file and can be asked for; what is not is told 
   ]);
 });
 
-test('the same body again adds nothing, packed or not, also when it comes several times at once', async () => {
+test('a repeated body adds nothing, whether compressed, plain or sent concurrently', async () => {
   const org = await store.newOrg();
   const body = '{"user":"ana","time":1714557600}\n{"user":"bo","time":1714557601}';
   const answers = await Promise.all([
@@ -89,7 +89,7 @@ test('the same body again adds nothing, packed or not, also when it comes severa
   expect((await send(await store.newOrg(), 'auth', body)).duplicateOf).toBeNull();
 });
 
-test('ids that events bring are kept, once each in a batch', async () => {
+test("keeps the events' own IDs if they are unique within the batch", async () => {
   const org = await store.newOrg();
   const id = 'f0cce5bc-5f9e-4ee1-bb48-e20fecb32403';
   const receipt = await send(org, 'auth', [{ eventID: id }, { eventID: id, other: 1 }, { id: 7 }]);
@@ -100,13 +100,13 @@ test('ids that events bring are kept, once each in a batch', async () => {
 });
 
 test.each(['', 'Auth', '1a', 'a-b', 'auth_history', 'a'.repeat(64), '../x', 'a/b', '_a'])(
-  '%j is no name of a dataset',
+  'rejects the dataset name %j',
   async (dataset) => {
     expect(await codeOf(send(await store.newOrg(), dataset, [{ a: 1 }]))).toBe('validation_failed');
   },
 );
 
-test('bodies that are broken or swell beyond the bound leave nothing behind', async () => {
+test('broken or oversized bodies leave no files behind', async () => {
   const org = await store.newOrg();
   const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024, '{"a":1}\n'));
   expect(bomb.length).toBeLessThan(1024 * 1024);
@@ -118,13 +118,13 @@ test('bodies that are broken or swell beyond the bound leave nothing behind', as
   expect(await search(org, 'SELECT * FROM auth')).toMatchObject({ rows: [], noData: true });
 });
 
-test('the list of what was rejected is bounded, its count is not', async () => {
+test('limits the list of rejected events but not their count', async () => {
   const receipt = await send(await store.newOrg(), 'auth', 'x\n'.repeat(rejectedListedMax + 5));
   expect(receipt).toMatchObject({ accepted: 0, rejectedTotal: rejectedListedMax + 5 });
   expect(receipt.rejected).toHaveLength(rejectedListedMax);
 });
 
-test('whatever JSON is accepted the engine reads back as it was', { timeout: 120_000 }, async () => {
+test('the engine reads back any accepted JSON unchanged', { timeout: 120_000 }, async () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: 'grapheme' }),
@@ -151,7 +151,7 @@ test('whatever JSON is accepted the engine reads back as it was', { timeout: 120
         (line) =>
           JSON.parse(line.replaceAll(/[\ud800-\udfff]/gu, '\ufffd'), wellFormed) as { held: Record<string, unknown> },
       );
-      // Integers beyond 2^53 come back as text; keys that were no text either as what they were made into.
+      // Integers beyond 2^53 come back as text, and lone surrogates as U+FFFD.
       const exact = (value: unknown): string =>
         JSON.stringify(value, (_key, held: unknown) =>
           typeof held === 'number' && Number.isInteger(held) && !Number.isSafeInteger(held) ? 'big' : held,

@@ -3,18 +3,21 @@ import { dirname, join } from 'node:path';
 
 export type WrittenFile = { path: string; rows: number; bytes: number; timeFromMs: number; timeToMs: number };
 
-/** A text segment in the making: lines of id, time in microseconds and event, by tabs. */
+/** Writes a text segment: one line per event with its ID, its time in microseconds and its JSON, separated by tabs. */
 export type SegmentWriter = {
   add: (id: string, timeMicros: number, text: string) => Promise<void>;
-  /** Makes file and folder durable. Nothing of it may be called accepted before. */
+  /** Syncs the file and its folder. No event may be reported as accepted before this resolves. */
   finish: () => Promise<WrittenFile>;
   discard: () => Promise<void>;
 };
 
 const bufferChars = 1024 * 1024;
 
-/** `path` is relative to `folder`, the organization's own. The file is made with the first event. `fleeting`: it need not outlive a crash. */
-export function createSegmentWriter(folder: string, path: string, { fleeting = false } = {}): SegmentWriter {
+/**
+ * Creates a segment writer. `path` is relative to `folder`, the organization's log folder. The file is created when the first events are
+ * written. A segment that is not `isDurable` is not synced and may be lost in a crash.
+ */
+export function createSegmentWriter(folder: string, path: string, { isDurable = true } = {}): SegmentWriter {
   const full = join(folder, path);
   let file: FileHandle | undefined;
   let pending: string[] = [];
@@ -43,10 +46,10 @@ export function createSegmentWriter(folder: string, path: string, { fleeting = f
     },
     async finish() {
       await flush();
-      if (!fleeting) await file?.sync();
+      if (isDurable) await file?.sync();
       await file?.close();
       file = undefined;
-      if (!fleeting) await syncFolder(dirname(full));
+      if (isDurable) await syncFolder(dirname(full));
       return written;
     },
     async discard() {
@@ -60,18 +63,20 @@ export function createSegmentWriter(folder: string, path: string, { fleeting = f
 
 async function create(path: string): Promise<FileHandle> {
   const first = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // A folder that is new is itself an entry of its parent, which has to last as well.
-  if (first) for (let at = dirname(path); at.length >= dirname(first).length; at = dirname(at)) await syncFolder(at);
+  // A new folder is an entry of its parent folder, so the parent has to be synced too.
+  if (first)
+    for (let parent = dirname(path); parent.length >= dirname(first).length; parent = dirname(parent))
+      await syncFolder(parent);
   return open(path, 'wx', 0o600);
 }
 
-/** Makes the entries of a folder durable. */
+/** Makes a folder's entries durable. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   await folder.sync().finally(() => folder.close());
 }
 
-/** Makes a file that something else wrote durable, with its entry in its folder. Answers its size. */
+/** Makes a file that another process wrote durable, including its folder entry. Returns its size in bytes. */
 export async function syncFile(path: string): Promise<number> {
   const file = await open(path, 'r+');
   try {

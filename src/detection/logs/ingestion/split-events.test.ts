@@ -3,21 +3,21 @@ import { expect, test } from 'vitest';
 import { eventBytesMax } from './parse-event.ts';
 import { createEventSplitter } from './split-events.ts';
 
-type Found = { line: number; text: string; tooLarge: boolean };
+type SplitEvent = { line: number; text: string; tooLarge: boolean };
 
-function split(body: Buffer, sizes: number[]): Found[] {
+function split(body: Buffer, sizes: number[]): SplitEvent[] {
   const splitter = createEventSplitter();
-  const found: Found[] = [];
-  const take = (pieces: ReturnType<typeof splitter.push>): void => {
-    for (const { line, bytes, tooLarge } of pieces)
+  const found: SplitEvent[] = [];
+  const collect = (events: ReturnType<typeof splitter.push>): void => {
+    for (const { line, bytes, tooLarge } of events)
       found.push({ line, text: bytes.toString().trim(), tooLarge: tooLarge === true });
   };
-  for (let at = 0, turn = 0; at < body.length; turn++) {
+  for (let offset = 0, turn = 0; offset < body.length; turn++) {
     const size = sizes[turn % sizes.length]!;
-    take(splitter.push(body.subarray(at, at + size)));
-    at += size;
+    collect(splitter.push(body.subarray(offset, offset + size)));
+    offset += size;
   }
-  take(splitter.end());
+  collect(splitter.end());
   return found;
 }
 
@@ -26,16 +26,16 @@ const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLengt
 
 const forms: Record<string, (events: unknown[]) => string> = {
   lines: (events) => events.map((event) => JSON.stringify(event)).join('\n'),
-  'lines of Windows': (events) => events.map((event) => `${JSON.stringify(event)}\r\n`).join(''),
+  'lines with CRLF': (events) => events.map((event) => `${JSON.stringify(event)}\r\n`).join(''),
   'an array': (events) => JSON.stringify(events),
   'an indented array': (events) => JSON.stringify(events, null, 2),
   Records: (events) => JSON.stringify({ Records: events }),
   'indented Records': (events) => JSON.stringify({ Records: events }, null, 2),
-  'a file after another': (events) =>
+  'consecutive files': (events) =>
     `${JSON.stringify({ Records: events.slice(0, 1) })}\n${JSON.stringify({ Records: events.slice(1) })}`,
 };
 
-test.each(Object.keys(forms))('%s come apart into the same events, wherever the body is cut', (form) => {
+test.each(Object.keys(forms))('splits %s into the same events, wherever the chunks end', (form) => {
   fc.assert(
     fc.property(fc.array(object, { maxLength: 6 }), sizes, (events, cuts) => {
       const found = split(Buffer.from(forms[form]!(events)), cuts);
@@ -46,7 +46,7 @@ test.each(Object.keys(forms))('%s come apart into the same events, wherever the 
   );
 });
 
-test('a broken line or element costs itself alone', () => {
+test('a broken line or element does not affect the others', () => {
   expect(split(Buffer.from('{"a":1}\n{broken\n\n{"a":2}'), [7])).toEqual([
     { line: 1, text: '{"a":1}', tooLarge: false },
     { line: 2, text: '{broken', tooLarge: false },
@@ -56,13 +56,13 @@ test('a broken line or element costs itself alone', () => {
 });
 
 test.each(['[', '[{"a":1}', '[{"a":1},', '{"Records":[{"a":1}', '{"Records":[{"a":1}]', '{"Records":[{"a":1}]]'])(
-  '%s does not end as JSON',
+  'rejects %s as incomplete',
   (body) => {
-    expect(() => split(Buffer.from(body), [5])).toThrow('does not end');
+    expect(() => split(Buffer.from(body), [5])).toThrow('does not end correctly');
   },
 );
 
-test('what is too large is passed over without being kept', () => {
+test('skips oversized events without buffering them', () => {
   const large = 'x'.repeat(3 * eventBytesMax);
   for (const body of [`{"a":"${large}"}\n{"b":1}\n`, `[{"a":"${large}"},{"b":1}]`]) {
     const found = split(Buffer.from(body), [65_536]);
@@ -74,7 +74,7 @@ test('what is too large is passed over without being kept', () => {
   }
 });
 
-test('a byte order mark, no bytes and blanks are no events', () => {
+test('ignores a byte order mark, empty bodies and blank lines', () => {
   expect(split(Buffer.from('\ufeff{"a":1}'), [1])).toEqual([{ line: 1, text: '{"a":1}', tooLarge: false }]);
   expect(split(Buffer.from(' \n\n '), [1])).toEqual([]);
   expect(split(Buffer.from('[]'), [1])).toEqual([]);

@@ -1,7 +1,7 @@
 import { appError } from '../../../platform/lib/errors.ts';
 import { eventBytesMax } from './parse-event.ts';
 
-/** One event's bytes. `line` counts lines, or elements where the body is an array or CloudTrail's `Records`, from 1. */
+/** One event's bytes. `line` is the number, from 1, of its line, or of its element in an array or in CloudTrail's `Records`. */
 export type RawEvent = { line: number; bytes: Buffer; tooLarge?: boolean };
 
 type Mode = 'start' | 'lines' | 'elements' | 'after';
@@ -14,17 +14,19 @@ const newline = 10;
 
 const isSpace = (byte: number): boolean => byte === 32 || byte === 9 || byte === 13 || byte === newline;
 
+export type EventSplitter = { push: (chunk: Buffer) => RawEvent[]; end: () => RawEvent[] };
+
 /**
- * Cuts a body into events: lines (NDJSON), the elements of an array, or of CloudTrail's `{"Records": []}`; such documents may follow one
- * another. Memory is bounded by one event. Throws malformed_json where an array does not end as one.
+ * Splits a body into events: the lines of NDJSON, or the elements of an array or of CloudTrail's `{"Records": []}`. Several such documents
+ * may follow each other. Keeps at most one event in memory. Throws malformed_json if an array is not closed.
  */
-export function createEventSplitter(): { push: (chunk: Buffer) => RawEvent[]; end: () => RawEvent[] } {
+export function createEventSplitter(): EventSplitter {
   let rest: Buffer = Buffer.alloc(0);
   let mode: Mode = 'start';
   let closing = '';
   let line = 0;
   let started = false;
-  // Where a scan of an element or line that is not yet complete goes on, and its state.
+  // Where to resume scanning an incomplete element or line, and the state of that scan.
   let scanned = 0;
   let depth = 0;
   let inText = false;
@@ -35,7 +37,7 @@ export function createEventSplitter(): { push: (chunk: Buffer) => RawEvent[]; en
     scanned = 0;
   }
 
-  function begin(final: boolean): boolean {
+  function detectFormat(isEnd: boolean): boolean {
     const first = rest.findIndex((byte) => !isSpace(byte));
     if (first < 0) {
       drop(rest.length);
@@ -51,23 +53,23 @@ export function createEventSplitter(): { push: (chunk: Buffer) => RawEvent[]; en
       openElements(Buffer.byteLength(records[0], 'latin1'), ']}');
       return true;
     }
-    // While it may still become the head of a CloudTrail file, it is too early to say.
-    if (!final && rest.length - first < headMax && '{"Records":['.startsWith(head.replace(/\s+/g, ''))) return false;
+    // The bytes so far may be the beginning of a CloudTrail file: wait for more.
+    if (!isEnd && rest.length - first < headMax && '{"Records":['.startsWith(head.replace(/\s+/g, ''))) return false;
     mode = 'lines';
     return true;
   }
 
-  function openElements(at: number, end: string): void {
-    drop(at);
+  function openElements(count: number, end: string): void {
+    drop(count);
     mode = 'elements';
     closing = end;
     depth = 0;
     inText = false;
   }
 
-  function nextLine(final: boolean): RawEvent | undefined {
+  function nextLine(isEnd: boolean): RawEvent | undefined {
     const at = rest.indexOf(newline, scanned);
-    if (at < 0 && !final) {
+    if (at < 0 && !isEnd) {
       scanned = rest.length;
       if (rest.length > eventBytesMax) {
         skipping = true;
@@ -78,9 +80,9 @@ export function createEventSplitter(): { push: (chunk: Buffer) => RawEvent[]; en
     const bytes = rest.subarray(0, at < 0 ? rest.length : at);
     drop(at < 0 ? rest.length : at + 1);
     line += 1;
-    const piece = { line, bytes, tooLarge: skipping };
+    const raw = { line, bytes, tooLarge: skipping };
     skipping = false;
-    return piece;
+    return raw;
   }
 
   function skipByteOrderMark(): void {
@@ -97,36 +99,37 @@ export function createEventSplitter(): { push: (chunk: Buffer) => RawEvent[]; en
       } else if (byte === quote) inText = true;
       else if (byte === 123 || byte === 91) depth++;
       else if (depth > 0 && (byte === 125 || byte === 93)) depth--;
-      else if (depth === 0 && (byte === 44 || byte === 93)) return element(at, byte === 93);
+      else if (depth === 0 && (byte === 44 || byte === 93)) return endElement(at, byte === 93);
       scanned = at + 1;
     }
     if (rest.length > eventBytesMax + headMax) {
       skipping = true;
-      const over = scanned - rest.length;
+      // More than 0 if a backslash at the end escapes the first byte of the next chunk.
+      const ahead = scanned - rest.length;
       drop(rest.length);
-      scanned = over;
+      scanned = ahead;
     }
     return undefined;
   }
 
-  function element(at: number, last: boolean): RawEvent | undefined {
+  function endElement(at: number, isLast: boolean): RawEvent | undefined {
     const bytes = rest.subarray(0, at);
     drop(at + 1);
-    const empty = !skipping && bytes.every(isSpace);
-    if (last) mode = 'after';
-    const piece = { line: (line += 1), bytes, tooLarge: skipping };
+    const isEmpty = !skipping && bytes.every(isSpace);
+    const isTooLarge = skipping;
     skipping = false;
-    if (!empty) return piece;
-    // An empty array, or a comma where none belongs; the latter is told as an element of its own.
-    if (last) line -= 1;
-    return last ? undefined : piece;
+    if (isLast) mode = 'after';
+    // Nothing before the closing bracket: the array is empty or ends with a comma.
+    if (isEmpty && isLast) return undefined;
+    // An empty element before a comma is returned, so that it is reported as invalid.
+    return { line: (line += 1), bytes, tooLarge: isTooLarge };
   }
 
-  function after(final: boolean): boolean {
+  function skipClosing(isEnd: boolean): boolean {
     const first = rest.findIndex((byte) => !isSpace(byte));
     if (first < 0) {
       drop(rest.length);
-      if (final && closing.length > 1) throw malformed();
+      if (isEnd && closing.length > 1) throw malformed();
       return false;
     }
     if (closing.length > 1) {
@@ -140,24 +143,24 @@ export function createEventSplitter(): { push: (chunk: Buffer) => RawEvent[]; en
     return true;
   }
 
-  function run(final: boolean): RawEvent[] {
-    const pieces: RawEvent[] = [];
+  function run(isEnd: boolean): RawEvent[] {
+    const events: RawEvent[] = [];
     for (;;) {
       if (mode === 'start') {
         if (rest.length >= 3) skipByteOrderMark();
-        if (!begin(final)) break;
+        if (!detectFormat(isEnd)) break;
       } else if (mode === 'after') {
-        if (!after(final)) break;
+        if (!skipClosing(isEnd)) break;
       } else {
         const before = rest.length;
-        const piece: RawEvent | undefined = mode === 'lines' ? nextLine(final) : nextElement();
-        if (piece && (piece.tooLarge || mode !== 'lines' || !piece.bytes.every(isSpace))) pieces.push(piece);
-        if (!piece && rest.length === before) break;
+        const raw: RawEvent | undefined = mode === 'lines' ? nextLine(isEnd) : nextElement();
+        if (raw && (raw.tooLarge || mode !== 'lines' || !raw.bytes.every(isSpace))) events.push(raw);
+        if (!raw && rest.length === before) break;
         if (mode === 'lines' && rest.length === 0) break;
       }
     }
-    if (final && mode === 'elements') throw malformed();
-    return pieces;
+    if (isEnd && mode === 'elements') throw malformed();
+    return events;
   }
 
   return {
@@ -170,5 +173,5 @@ export function createEventSplitter(): { push: (chunk: Buffer) => RawEvent[]; en
 }
 
 function malformed(): Error {
-  return appError('malformed_json', 'The body is an array of events that does not end as JSON.');
+  return appError('malformed_json', 'The body is not valid JSON: its array of events does not end correctly.');
 }

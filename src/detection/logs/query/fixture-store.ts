@@ -2,65 +2,58 @@ import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
-import { mergeFields, createFieldObserver, type CatalogField } from '../catalog/catalog.ts';
+import { createFieldObserver, mergeFields, type FieldsByDataset } from '../catalog/catalog.ts';
 import { checkDatasetName } from '../catalog/dataset-name.ts';
+import type { LogEngine } from '../engine/engine.ts';
 import { findEventId } from '../ingestion/event-id.ts';
-import { findEventTime } from '../ingestion/event-time.ts';
 import { parseEvent } from '../ingestion/parse-event.ts';
-import { logFolderPath, type SearchDeps } from '../log-folder.ts';
-import {
-  inspectQuery,
-  createSearchPlan,
-  runSearchPlan,
-  type DatasetContents,
-  type QuerySource,
-} from './inspect-query.ts';
 import { createSegmentWriter } from '../ingestion/segment-file.ts';
+import { logFolderPath } from '../log-folder.ts';
 import type { SegmentRow } from '../storage/segments.store.ts';
+import { inspectQuery, type QuerySource } from './inspect-query.ts';
+import { createSearchPlan, runSearchPlan, type DatasetContents } from './search-plan.ts';
 import { historyFilter, planScans, windowFilter } from './window-scans.ts';
 
 export type FixtureEvent = Record<string, unknown>;
 
-/** Events by dataset that a query can be asked of, as if the organization had sent nothing else. */
+/** Fixture events by dataset, which queries see as if the organization had sent nothing else. */
 export type FixtureStore = {
   search: (query: string, window: QueryWindow, limits: SearchLimits, signal: AbortSignal) => Promise<SearchResult>;
-  /** Removes what was kept of them. */
+  /** Removes the store's files. */
   close: () => Promise<void>;
 };
 
-/** What a query over given events needs: no database. `organization` names the engine and its folder. */
-export type FixtureDeps = Pick<SearchDeps, 'engine' | 'config'> & { organization: string };
+/** A fixture store needs no database. `organization` selects the engine and its folder. */
+export type FixtureDeps = { engine: LogEngine; config: { dataDir: string }; organization: string };
 
-/** `columns` that a dataset has beside those of its events. `undated` in microseconds: the time of an event that has none. */
-type GivenInput = {
+/** `fields` are the fields of each dataset besides those of its events. `undatedMicros` is the time of events without one. */
+type FixtureInput = {
   events: Record<string, readonly FixtureEvent[]>;
-  columns: ReadonlyMap<string, CatalogField[]>;
-  undated: number;
+  fields: FieldsByDataset;
+  undatedMicros: number;
 };
 
-/** The columns of events, by dataset. */
-export type FieldsByDataset = Map<string, CatalogField[]>;
+type StoredFixture = { segments: SegmentRow[]; fields: FieldsByDataset; folder: string; timesMs: number[] };
 
-type Kept = { segments: SegmentRow[]; fields: FieldsByDataset; folder: string; timesMs: number[] };
-
-/** Keeps events in files of their own for as long as the answer is open. Throws an Error that names one that cannot be read. */
+/** Stores fixture events in temporary files until `close` is called. Throws an Error that identifies an event that cannot be parsed. */
 export async function openFixtureStore(
   deps: FixtureDeps,
-  { events, columns, undated }: GivenInput,
+  { events, fields, undatedMicros }: FixtureInput,
 ): Promise<FixtureStore> {
   const { organization } = deps;
-  const kept: Kept = {
+  const stored: StoredFixture = {
     segments: [],
-    fields: new Map(columns),
+    fields: new Map(fields),
     folder: logFolderPath(deps.config.dataDir, organization),
     timesMs: [],
   };
-  const ofNothing = new Map<string, Promise<SearchResult>>();
+  const emptyWindowResults = new Map<string, Promise<SearchResult>>();
   const close = async (): Promise<void> => {
-    for (const { path } of kept.segments) await unlink(join(kept.folder, path)).catch(() => undefined);
+    for (const { path } of stored.segments) await unlink(join(stored.folder, path)).catch(() => undefined);
   };
   try {
-    for (const [dataset, list] of Object.entries(events)) await addDataset(kept, { dataset, list, undated });
+    for (const [dataset, list] of Object.entries(events))
+      await addDataset(stored, { dataset, events: list, undatedMicros });
   } catch (error) {
     await close();
     throw error;
@@ -68,58 +61,61 @@ export async function openFixtureStore(
   const search: FixtureStore['search'] = async (query, window, limits, signal) => {
     const began = performance.now();
     const inspected = await inspectQuery(deps, organization, query, signal);
-    const plan = createSearchPlan(inspected, holdGiven(kept, inspected.sources, window), window);
+    const plan = createSearchPlan(inspected, fixtureContents(stored, inspected.sources, window), window);
     const run = (): Promise<SearchResult> => runSearchPlan(deps, organization, plan, { limits, signal, began });
-    const isQuiet = !kept.timesMs.some((at) => at >= window.from.getTime() && at < window.to.getTime());
-    const seesTime = inspected.inspection.parameters.length > 0 || inspected.sources.some(({ history }) => history);
-    if (!isQuiet || seesTime) return run();
-    // Windows without events answer alike, and tests have many of them.
-    const answer = ofNothing.get(query) ?? run();
-    ofNothing.set(query, answer);
-    return answer;
+    const hasEvents = stored.timesMs.some((ms) => ms >= window.from.getTime() && ms < window.to.getTime());
+    const dependsOnTime =
+      inspected.inspection.parameters.length > 0 || inspected.sources.some(({ history }) => history);
+    if (hasEvents || dependsOnTime) return run();
+    // Tests have many windows without events, and the query returns the same for all of them.
+    const result = emptyWindowResults.get(query) ?? run();
+    emptyWindowResults.set(query, result);
+    return result;
   };
   return { search, close };
 }
 
-function holdGiven({ segments, fields, folder }: Kept, sources: QuerySource[], window: QueryWindow): DatasetContents {
-  const parts = sources
+function fixtureContents(
+  { segments, fields, folder }: StoredFixture,
+  sources: QuerySource[],
+  window: QueryWindow,
+): DatasetContents {
+  const scans = sources
     .filter(({ dataset }) => fields.has(dataset))
     .map(({ name, dataset, history }) => {
-      const own = segments.filter((segment) => segment.dataset === dataset);
-      return [name, planScans(history ? historyFilter(window) : windowFilter(window), own, folder)] as const;
+      const datasetSegments = segments.filter((segment) => segment.dataset === dataset);
+      return [
+        name,
+        planScans(history ? historyFilter(window) : windowFilter(window), datasetSegments, folder),
+      ] as const;
     });
-  return { fields, parts: new Map(parts), others: [...fields.keys()], early: false };
+  return { fields, scans: new Map(scans), otherDatasets: [...fields.keys()], early: false };
 }
 
-/** The columns that events would give their datasets, beside those there are. */
+/** Returns the fields of datasets together with those that events add. */
 export function addObservedFields(
-  columns: ReadonlyMap<string, CatalogField[]>,
+  fields: FieldsByDataset,
   events: Record<string, readonly FixtureEvent[]>,
 ): FieldsByDataset {
-  const seen: FieldsByDataset = new Map(columns);
+  const merged: FieldsByDataset = new Map(fields);
   for (const [dataset, list] of Object.entries(events)) {
     const observer = createFieldObserver();
     for (const event of list) observer.observe(event);
-    seen.set(dataset, mergeFields(seen.get(dataset) ?? [], observer.seen()).fields);
+    merged.set(dataset, mergeFields(merged.get(dataset) ?? [], observer.observed()).fields);
   }
-  return seen;
-}
-
-/** The time of an event in microseconds, as it would be read on arrival. */
-export function givenTime(event: FixtureEvent): number | undefined {
-  return findEventTime(event);
+  return merged;
 }
 
 async function addDataset(
-  kept: Kept,
-  { dataset, list, undated }: { dataset: string; list: readonly FixtureEvent[]; undated: number },
+  stored: StoredFixture,
+  { dataset, events, undatedMicros }: { dataset: string; events: readonly FixtureEvent[]; undatedMicros: number },
 ): Promise<void> {
   checkDatasetName(dataset);
   const id = uuidv7();
   const path = join('.cases', `${id}.tsv`);
-  const writer = createSegmentWriter(kept.folder, path, { fleeting: true });
+  const writer = createSegmentWriter(stored.folder, path, { isDurable: false });
   const observer = createFieldObserver();
-  kept.segments.push({
+  stored.segments.push({
     id,
     dataset,
     path,
@@ -127,18 +123,18 @@ async function addDataset(
     history: false,
     columns: 0,
     ingestedFrom: new Date(0),
-    rows: list.length,
+    rows: events.length,
     bytes: 0,
   });
-  for (const [n, event] of list.entries()) {
+  for (const [index, event] of events.entries()) {
     const parsed = parseEvent(Buffer.from(JSON.stringify(event)), undefined);
-    if (typeof parsed === 'string') throw new Error(`Event ${n + 1} of ${dataset}: ${parsed}.`);
+    if (typeof parsed === 'string') throw new Error(`Event ${index + 1} of ${dataset} is invalid: ${parsed}.`);
     observer.observe(parsed.value);
-    const at = parsed.timeMicros ?? undated;
-    kept.timesMs.push(Math.floor(at / 1000));
-    await writer.add(findEventId(event) ?? `${dataset}:${n + 1}`, at, parsed.text);
+    const micros = parsed.timeMicros ?? undatedMicros;
+    stored.timesMs.push(Math.floor(micros / 1000));
+    await writer.add(findEventId(event) ?? `${dataset}:${index + 1}`, micros, parsed.text);
   }
-  if (list.length > 0) await writer.finish();
-  else kept.segments.pop();
-  kept.fields.set(dataset, mergeFields(kept.fields.get(dataset) ?? [], observer.seen()).fields);
+  if (events.length > 0) await writer.finish();
+  else stored.segments.pop();
+  stored.fields.set(dataset, mergeFields(stored.fields.get(dataset) ?? [], observer.observed()).fields);
 }

@@ -25,7 +25,7 @@ connectorConformance('local', async () => {
   };
 });
 
-test('the registry names what a connection may be to', () => {
+test('the registry lists every connection kind', () => {
   expect(Object.keys({ ...siemConnectors, ...remoteConnectors })).toEqual([
     'local',
     'clickhouse',

@@ -1,28 +1,18 @@
 import { expect, test } from 'vitest';
-import { SiemError } from '../../siem/connector.ts';
-import { startLogStore } from '../../../../test/support/detection/log-store.ts';
+import { failureOf, startLogStore } from '../../../../test/support/detection/log-store.ts';
 import { checkLogsQuery } from './search-logs.ts';
 
 const store = await startLogStore();
 const { send, search } = store;
 const utc = (text: string): Date => new Date(`2024-06-${text}Z`);
 
-const failureOf = async (promise: Promise<unknown>): Promise<SiemError['failure']> => {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof SiemError) return error.failure;
-    throw error;
-  }
-  throw new Error('did not fail');
-};
-const column = async (
+const selectN = async (
   org: Parameters<typeof search>[0],
   query: string,
   window?: Parameters<typeof search>[2],
 ): Promise<unknown[]> => (await search(org, query, window)).rows.map((row) => row['n']);
 
-test('a window on the ingest clock sees what was ingested in it, and the history what lies before it', async () => {
+test('a window on the ingest clock contains events ingested in it, and the history those before it', async () => {
   const org = await store.newOrg();
   store.at('2024-06-01T00:00:00Z');
   await send(
@@ -39,17 +29,17 @@ test('a window on the ingest clock sees what was ingested in it, and the history
     await send(org, 'auth', [{ n: hour, time: '2024-05-31T00:00:00Z' }]);
   }
   const window = { from: utc('01T11:00:00'), to: utc('01T12:00:00'), clock: 'ingest' as const };
-  expect(await column(org, 'SELECT n FROM auth ORDER BY n', window)).toEqual(['11:00', '11:59']);
-  expect((await column(org, 'SELECT n FROM auth_history', window)).toSorted()).toEqual([
+  expect(await selectN(org, 'SELECT n FROM auth ORDER BY n', window)).toEqual(['11:00', '11:59']);
+  expect((await selectN(org, 'SELECT n FROM auth_history', window)).toSorted()).toEqual([
     '10:10',
     '10:50',
     'loaded early',
     'loaded late',
   ]);
   expect(
-    await column(org, 'SELECT n FROM auth WHERE n NOT IN (SELECT n FROM auth_history) ORDER BY n', window),
+    await selectN(org, 'SELECT n FROM auth WHERE n NOT IN (SELECT n FROM auth_history) ORDER BY n', window),
   ).toEqual(['11:00', '11:59']);
-  expect(await column(org, 'SELECT $window_start AS n', window)).toEqual(['2024-06-01T11:00:00.000Z']);
+  expect(await selectN(org, 'SELECT $window_start AS n', window)).toEqual(['2024-06-01T11:00:00.000Z']);
   expect(
     await search(org, 'SELECT n FROM auth', { ...window, from: utc('01T12:00:00'), to: utc('01T13:00:00') }),
   ).toMatchObject({
@@ -59,7 +49,7 @@ test('a window on the ingest clock sees what was ingested in it, and the history
   });
 });
 
-test('a window on event time sees what happened in it, of what was ingested before a point', async () => {
+test('a window on event time contains events that happened in it and were ingested in time', async () => {
   const org = await store.newOrg();
   for (const hour of [10, 11, 12]) {
     store.at(`2024-06-02T${hour}:00:00Z`);
@@ -74,24 +64,24 @@ test('a window on event time sees what happened in it, of what was ingested befo
     );
   }
   const window = { from: utc('02T10:00:00'), to: utc('02T11:00:00'), clock: 'event' as const };
-  expect(await column(org, 'SELECT n FROM auth ORDER BY _ingested', window)).toEqual([
+  expect(await selectN(org, 'SELECT n FROM auth ORDER BY _ingested', window)).toEqual([
     '10 in 10',
     '10 in 11',
     '10 in 12',
   ]);
-  expect(await column(org, 'SELECT n FROM auth', { ...window, ingestedBefore: utc('02T11:00:00') })).toEqual([
+  expect(await selectN(org, 'SELECT n FROM auth', { ...window, ingestedBefore: utc('02T11:00:00') })).toEqual([
     '10 in 10',
   ]);
-  expect(await column(org, 'SELECT n FROM auth_history', { ...window, ingestedBefore: utc('02T12:00:00') })).toEqual([
+  expect(await selectN(org, 'SELECT n FROM auth_history', { ...window, ingestedBefore: utc('02T12:00:00') })).toEqual([
     '9 in 10',
     '9 in 11',
   ]);
   expect(
-    await column(org, 'SELECT n FROM auth', { ...window, from: utc('02T10:30:00.251'), to: utc('02T11:00:00') }),
+    await selectN(org, 'SELECT n FROM auth', { ...window, from: utc('02T10:30:00.251'), to: utc('02T11:00:00') }),
   ).toEqual([]);
 });
 
-test('datasets that never had an event are empty, and those that have some are still asked', async () => {
+test('treats datasets without events as empty and still queries the others', async () => {
   const org = await store.newOrg();
   await send(org, 'auth', [{ user: 'ana' }]);
   expect(await search(org, 'SELECT anything, more.of.it FROM atuh')).toMatchObject({
@@ -112,7 +102,7 @@ test('datasets that never had an event are empty, and those that have some are s
   });
 });
 
-test('an organization sees nothing of another', async () => {
+test("does not return another organization's events", async () => {
   const [one, two] = [await store.newOrg(), await store.newOrg()];
   await send(one, 'auth', [{ secret: 1 }]);
   expect(await search(two, 'SELECT * FROM auth')).toMatchObject({ rows: [], noData: true });
@@ -120,7 +110,7 @@ test('an organization sees nothing of another', async () => {
   expect(await failureOf(search(two, 'SELECT secret FROM auth'))).toMatchObject({ kind: 'unknown_column' });
 });
 
-test('groups and rows have bounds of their own', async () => {
+test('limits groups and rows separately', async () => {
   const org = await store.newOrg();
   await send(
     org,
@@ -138,7 +128,7 @@ test('groups and rows have bounds of their own', async () => {
   });
 });
 
-test('a check binds a query to the columns and runs nothing', async () => {
+test('checkLogsQuery binds a query to the columns without running it', async () => {
   const org = await store.newOrg();
   await send(org, 'auth', [{ user: 'ana', o: { k: 1 } }]);
   await checkLogsQuery(store.deps, org, "SELECT user, o.k FROM auth WHERE user <> 'x' AND _time >= $window_start;");
@@ -153,7 +143,7 @@ test('a check binds a query to the columns and runs nothing', async () => {
   });
 });
 
-test('a small window through a running engine is quick', async () => {
+test('searches a small window on a running engine in under 60 ms', async () => {
   const org = await store.newOrg();
   await send(
     org,
@@ -165,6 +155,6 @@ test('a small window through a running engine is quick', async () => {
   for (let run = 0; run < 15; run++)
     times.push((await search(org, "SELECT _id, user FROM auth WHERE user = 'u3'", window)).ms);
   const median = times.toSorted((a, b) => a - b)[7]!;
-  console.info(`a small window: ${median.toFixed(1)} ms in the median`);
+  console.info(`small window: median ${median.toFixed(1)} ms`);
   expect(median).toBeLessThan(60);
 });

@@ -1,39 +1,48 @@
-import { inOrg, type Tx } from '../../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/clock.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
-import { loadCatalog } from '../catalog/catalog.store.ts';
-import type { CatalogField } from '../catalog/catalog.ts';
-import { listDatasets } from '../catalog/list-datasets.ts';
-import { logFolderPath, type SearchDeps } from '../log-folder.ts';
+import type { DatasetFields, QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
+import { loadCatalog, type CatalogCache } from '../catalog/catalog.store.ts';
+import type { FieldsByDataset } from '../catalog/catalog.ts';
+import { listDatasets, type ListDatasetsDeps } from '../catalog/list-datasets.ts';
+import type { LogEngine } from '../engine/engine.ts';
 import { sealDatasets } from '../ingestion/publish-batch.ts';
-import {
-  distinctDatasets,
-  inspectQuery,
-  explainUnknownColumn,
-  createSearchPlan,
-  runSearchPlan,
-  type DatasetContents,
-  type SearchPlan,
-  type QuerySource,
-} from './inspect-query.ts';
+import { logFolderPath } from '../log-folder.ts';
 import {
   findDatasetStates,
   findFirstEventAt,
   hasSegments,
   listDatasetNames,
   listSegments,
-  type SegmentFilter,
   type SegmentRow,
 } from '../storage/segments.store.ts';
+import { distinctDatasets, inspectQuery, type QuerySource } from './inspect-query.ts';
+import {
+  createSearchPlan,
+  explainUnknownColumn,
+  runSearchPlan,
+  type DatasetContents,
+  type SearchPlan,
+} from './search-plan.ts';
 import { endOfTime, historyFilter, planScans, windowFilter } from './window-scans.ts';
 
+/** `clock` is slot time. */
+export type SearchLogsDeps = {
+  db: Db;
+  clock: Clock;
+  config: { dataDir: string };
+  engine: LogEngine;
+  logCatalogs: CatalogCache;
+};
+
 /**
- * Runs a query over one window of the organization's events. On the clock `ingest` its datasets are sealed at the window's end first, so that
- * nothing can appear in the window afterwards. A dataset that never had an event is empty, and the result says `noData`.
- * Throws a SiemError: query_not_allowed, query_error, unknown_column, query_timeout, query_memory (blame author), engine_failed (blame us).
+ * Runs a query over one window of the organization's events. On the clock `ingest`, seals the datasets at the window's end first, so that no
+ * event can appear in the window afterwards. A dataset that never had an event is treated as empty, and the result has `noData` set.
+ * `segments` limits the search to these segments. Throws a SiemError: query_not_allowed, query_error, unknown_column, query_timeout and
+ * query_memory (blame author), or engine_failed (blame us).
  */
 export async function searchLogs(
-  deps: SearchDeps,
+  deps: SearchLogsDeps,
   orgId: OrgId,
   input: { query: string; window: QueryWindow; limits: SearchLimits; segments?: SegmentRow[] },
   signal?: AbortSignal,
@@ -43,12 +52,9 @@ export async function searchLogs(
   return runSearchPlan(deps, orgId, plan, { limits: input.limits, signal, began });
 }
 
-/**
- * What a search does before the engine runs it: the query is inspected, its window sealed, its segments listed, unless the
- * caller names them.
- */
+/** Prepares a search: inspects the query, seals its window, and lists the segments to read unless `segments` are given. */
 export async function planSearch(
-  deps: SearchDeps,
+  deps: SearchLogsDeps,
   orgId: OrgId,
   { query, window, segments }: { query: string; window: QueryWindow; segments?: SegmentRow[] },
   signal?: AbortSignal,
@@ -58,14 +64,13 @@ export async function planSearch(
   if (window.clock === 'ingest' && !segments) {
     await inOrg(deps.db, orgId, (tx) => sealDatasets(tx, orgId, distinctDatasets(sources), window.to));
   }
-  const folder = logFolderPath(deps.config.dataDir, orgId);
-  const held = await inOrg(deps.db, orgId, (tx) => hold(tx, orgId, { sources, window, folder, segments }));
-  return createSearchPlan(inspected, held, window);
+  const contents = await loadContents(deps, orgId, { sources, window, segments });
+  return createSearchPlan(inspected, contents, window);
 }
 
-/** Checks a query without its rows: it is parsed, held against the allow-lists and bound to the datasets' columns. Throws as `searchLogs`. */
+/** Checks a query without reading rows: parses it, checks it against the allow-lists, and binds it to the datasets' columns. Throws the same errors as `searchLogs`. */
 export async function checkLogsQuery(
-  deps: SearchDeps,
+  deps: SearchLogsDeps,
   orgId: OrgId,
   query: string,
   signal?: AbortSignal,
@@ -73,21 +78,23 @@ export async function checkLogsQuery(
   const inspected = await inspectQuery(deps, orgId, query, signal);
   const now = deps.clock();
   const window: QueryWindow = { from: now, to: now, clock: 'event' };
-  const held = await inOrg(deps.db, orgId, (tx) =>
-    hold(tx, orgId, { sources: inspected.sources, window, folder: '', segments: [] }),
-  );
-  const { empty, job } = createSearchPlan(inspected, held, window);
-  if (empty.length > 0) return;
+  const contents = await loadContents(deps, orgId, { sources: inspected.sources, window, segments: [] });
+  const { emptyDatasets, buildJob } = createSearchPlan(inspected, contents, window);
+  if (emptyDatasets.length > 0) return;
+  const run = { timeoutMs: 10_000, ...(signal ? { signal } : {}) };
   try {
-    await deps.engine.query(orgId, { ...job(), mode: 'check' }, { timeoutMs: 10_000, ...(signal ? { signal } : {}) });
+    await deps.engine.query(orgId, { ...buildJob(), mode: 'check' }, run);
   } catch (error) {
-    throw explainUnknownColumn(error, held);
+    throw explainUnknownColumn(error, contents);
   }
 }
 
-/** The time of the oldest event of the datasets that a query reads, of those ingested in time; null where they have none. Throws as `searchLogs`. */
+/**
+ * Returns the time of the oldest event in the datasets that a query reads, or null if they have none. Considers only segments with an event
+ * ingested before `ingestedBefore`. Throws query_not_allowed and query_error.
+ */
 export async function findOldestEventTime(
-  deps: SearchDeps,
+  deps: SearchLogsDeps,
   orgId: OrgId,
   { query, ingestedBefore = endOfTime }: { query: string; ingestedBefore?: Date | undefined },
   signal?: AbortSignal,
@@ -96,64 +103,56 @@ export async function findOldestEventTime(
   return inOrg(deps.db, orgId, (tx) => findFirstEventAt(tx, orgId, datasets, ingestedBefore));
 }
 
-/** The datasets with their columns, as a connection tells them. */
-export async function listLogFields(
-  deps: SearchDeps,
-  orgId: OrgId,
-): Promise<{ dataset: string; fields: { name: string; type: string }[] }[]> {
+/** Returns the datasets with their columns, in the shape of a SIEM connection's fields. */
+export async function listLogFields(deps: ListDatasetsDeps, orgId: OrgId): Promise<DatasetFields[]> {
   const { datasets } = await listDatasets(deps, orgId);
   return datasets.map(({ name, columns }) => ({ dataset: name, fields: columns }));
 }
 
-/** The columns that the organization's datasets have, of those that ever had an event. */
-export async function loadDatasetFields(
-  deps: SearchDeps,
-  orgId: OrgId,
-  datasets: string[],
-): Promise<Map<string, CatalogField[]>> {
-  return inOrg(deps.db, orgId, (tx) => loadFields(tx, orgId, datasets));
+/** Returns the fields of those of the given datasets that have had an event. */
+export function loadDatasetFields(deps: ListDatasetsDeps, orgId: OrgId, datasets: string[]): Promise<FieldsByDataset> {
+  return inOrg(deps.db, orgId, (tx) => loadFields(tx, deps.logCatalogs, orgId, datasets));
 }
 
-async function loadFields(tx: Tx, orgId: OrgId, datasets: string[]): Promise<Map<string, CatalogField[]>> {
-  const fields = new Map<string, CatalogField[]>();
+async function loadFields(
+  tx: Tx,
+  logCatalogs: CatalogCache,
+  orgId: OrgId,
+  datasets: string[],
+): Promise<FieldsByDataset> {
+  const fields: FieldsByDataset = new Map();
   for (const { name, version, events } of await findDatasetStates(tx, orgId, datasets))
-    if (events > 0) fields.set(name, await loadCatalog(tx, orgId, name, version));
+    if (events > 0) fields.set(name, await loadCatalog(tx, logCatalogs, { orgId, dataset: name, version }));
   return fields;
 }
 
-/** What the query's datasets hold now: their columns, and the files that the window needs and no others. */
-async function hold(
-  tx: Tx,
+/** Loads the fields of a query's datasets and plans the scans of exactly the files that the window needs. */
+function loadContents(
+  { db, config, logCatalogs }: SearchLogsDeps,
   orgId: OrgId,
-  input: { sources: QuerySource[]; window: QueryWindow; folder: string; segments?: SegmentRow[] | undefined },
+  input: { sources: QuerySource[]; window: QueryWindow; segments?: SegmentRow[] | undefined },
 ): Promise<DatasetContents> {
-  const { sources, window, folder } = input;
+  const { sources, window } = input;
+  const folder = logFolderPath(config.dataDir, orgId);
   const datasets = distinctDatasets(sources);
-  const held: DatasetContents = {
-    fields: await loadFields(tx, orgId, datasets),
-    parts: new Map(),
-    others: [],
-    early: false,
-  };
-  let isEmpty = true;
-  for (const history of [false, true]) {
-    const wanted = sources.filter((source) => source.history === history && held.fields.has(source.dataset));
-    if (wanted.length === 0) continue;
-    const filter: SegmentFilter = history ? historyFilter(window) : windowFilter(window);
-    const segments = input.segments ?? (await listSegments(tx, orgId, distinctDatasets(wanted), filter));
-    isEmpty &&= segments.length === 0;
-    for (const { name, dataset } of wanted)
-      held.parts.set(
-        name,
-        planScans(
-          filter,
-          segments.filter((segment) => segment.dataset === dataset),
-          folder,
-        ),
-      );
-  }
-  const untilEnd = historyFilter({ ...window, from: window.to });
-  if (isEmpty && !input.segments) held.early = !(await hasSegments(tx, orgId, datasets, untilEnd));
-  if (held.fields.size < datasets.length) held.others = await listDatasetNames(tx, orgId);
-  return held;
+  return inOrg(db, orgId, async (tx) => {
+    const fields = await loadFields(tx, logCatalogs, orgId, datasets);
+    const contents: DatasetContents = { fields, scans: new Map(), otherDatasets: [], early: false };
+    let isEmpty = true;
+    for (const history of [false, true]) {
+      const selected = sources.filter((source) => source.history === history && fields.has(source.dataset));
+      if (selected.length === 0) continue;
+      const filter = history ? historyFilter(window) : windowFilter(window);
+      const segments = input.segments ?? (await listSegments(tx, orgId, distinctDatasets(selected), filter));
+      isEmpty &&= segments.length === 0;
+      for (const { name, dataset } of selected) {
+        const datasetSegments = segments.filter((segment) => segment.dataset === dataset);
+        contents.scans.set(name, planScans(filter, datasetSegments, folder));
+      }
+    }
+    const beforeEnd = historyFilter({ ...window, from: window.to });
+    if (isEmpty && !input.segments) contents.early = !(await hasSegments(tx, orgId, datasets, beforeEnd));
+    if (fields.size < datasets.length) contents.otherDatasets = await listDatasetNames(tx, orgId);
+    return contents;
+  });
 }

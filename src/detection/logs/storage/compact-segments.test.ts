@@ -25,7 +25,7 @@ const value = fc.oneof(
 );
 const event = fc.dictionary(fc.constantFrom('a', 'A', 'b', 'c', 'd "q"', 'time'), value, { maxKeys: 5 });
 
-test('a query sees the same whether its segments were compacted or not', { timeout: 120_000 }, async () => {
+test('compaction does not change query results', { timeout: 120_000 }, async () => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -39,37 +39,37 @@ test('a query sees the same whether its segments were compacted or not', { timeo
           await send(
             org,
             'd',
-            batch.map((held, index) => ({ a: null, b: null, c: null, ...held, mark: `${hour}.${index}` })),
+            batch.map((fields, index) => ({ a: null, b: null, c: null, ...fields, mark: `${hour}.${index}` })),
             { history: hour === 0 },
           );
         }
         const day = `2024-06-${String(run % 28 || 1).padStart(2, '0')}`;
         const window = { from: new Date(`${day}T01:00:00Z`), to: new Date(`${day}T03:00:00Z`) };
-        const ask = async (): Promise<unknown[]> => [
+        const queryAll = async (): Promise<unknown[]> => [
           (await search(org, 'SELECT * FROM d')).rows,
           (await search(org, 'SELECT mark, a, _ingested FROM d', { ...window, clock: 'ingest' })).rows,
           (await search(org, 'SELECT mark, b, _time FROM d_history', { ...window, clock: 'ingest' })).rows,
           (await search(org, 'SELECT mark, c FROM d', { ...window, clock: 'event', ingestedBefore: window.to })).rows,
         ];
-        const before = await ask();
+        const before = await queryAll();
         await compactAll();
-        expect(await ask()).toEqual(before);
-        // New columns and wider types after the compaction reach back over it.
+        expect(await queryAll()).toEqual(before);
+        // New columns and wider types also apply to events that were compacted earlier.
         await send(
           org,
           'd',
-          later.map((held) => ({ ...held, fresh: 1 })),
+          later.map((fields) => ({ ...fields, fresh: 1 })),
         );
-        const mixed = await ask();
+        const mixed = await queryAll();
         await compactAll();
-        expect(await ask()).toEqual(mixed);
+        expect(await queryAll()).toEqual(mixed);
       },
     ),
     { numRuns: 12 },
   );
 });
 
-test('files that were replaced stay for those who read them, and go after the grace', async () => {
+test('keeps replaced files during the grace period and removes them afterwards', async () => {
   const org = await store.newOrg();
   for (const n of [1, 2, 3]) await send(org, 'auth', [{ n }]);
   const folder = join(logFolderPath(store.deps.config.dataDir, org), 'auth');
@@ -81,7 +81,7 @@ test('files that were replaced stay for those who read them, and go after the gr
   expect((await search(org, 'SELECT n FROM auth ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
 });
 
-test('two at once compact without losing or doubling a row', async () => {
+test('concurrent compactions neither lose nor duplicate rows', async () => {
   const org = await store.newOrg();
   for (const n of [1, 2, 3, 4]) await send(org, 'auth', [{ n }]);
   await Promise.all([
@@ -92,7 +92,7 @@ test('two at once compact without losing or doubling a row', async () => {
   expect((await search(org, 'SELECT n FROM auth ORDER BY n')).rows.map((row) => row['n'])).toEqual([1, 2, 3, 4]);
 });
 
-test('files that were never listed are removed once they are old, and no others', async () => {
+test('removes only old files that are not listed', async () => {
   const org = await store.newOrg();
   const { batchId } = await send(org, 'auth', [{ n: 1 }]);
   const folder = join(logFolderPath(store.deps.config.dataDir, org), 'auth');

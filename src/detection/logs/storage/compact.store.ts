@@ -3,32 +3,32 @@ import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import { toOrgId, type OrgId } from '../../../platform/lib/org-id.ts';
 import type { SegmentRow } from './segments.store.ts';
 
-/** Bounds of the file that is made; a segment of half of that is small no more. */
+/** Limits of a merged file. Segments below half of `bytesMax` and `rowsMax` count as small. */
 export type CompactLimits = { filesMin: number; filesMax: number; bytesMax: number; rowsMax: number };
 
-/** A dataset whose small segments are many enough to be worth one file. */
+/** Returns the dataset with the most small segments, if it has at least `filesMin`. */
 export async function findFragmentedDatasetAcrossOrgs(
   tx: Tx,
   limits: CompactLimits,
 ): Promise<{ orgId: OrgId; dataset: string; history: boolean } | undefined> {
-  const found = await queryRow<{ organization_id: string; dataset: string; history: boolean }>(
+  const row = await queryRow<{ organization_id: string; dataset: string; history: boolean }>(
     tx,
     sql<{ organization_id: string; dataset: string; history: boolean }>`
       select organization_id, dataset, history from segments
       where replaced_at is null and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
       group by organization_id, dataset, history having count(*) >= ${limits.filesMin} order by count(*) desc limit 1`,
   );
-  return found && { orgId: toOrgId(found.organization_id), dataset: found.dataset, history: found.history };
+  return row && { orgId: toOrgId(row.organization_id), dataset: row.dataset, history: row.history };
 }
 
-/** The oldest small segments of a dataset, up to the bounds of one file. */
+/** Returns the oldest small segments of a dataset, up to the limits of one file. */
 export async function listSmallSegments(
   tx: Tx,
   orgId: OrgId,
   input: { dataset: string; history: boolean; limits: CompactLimits },
 ): Promise<SegmentRow[]> {
   const { dataset, history, limits } = input;
-  const found = await queryRows<SegmentRow>(
+  const small = await queryRows<SegmentRow>(
     tx,
     sql<SegmentRow>`
       select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
@@ -36,29 +36,34 @@ export async function listSmallSegments(
         and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
       order by ingested_from, id limit ${limits.filesMax}`,
   );
-  let [bytes, count] = [0, 0];
-  return found.filter(
-    (segment) => (bytes += segment.bytes) <= limits.bytesMax && (count += segment.rows) <= limits.rowsMax,
-  );
+  const fitting: SegmentRow[] = [];
+  let [bytes, rowCount] = [0, 0];
+  for (const segment of small) {
+    bytes += segment.bytes;
+    rowCount += segment.rows;
+    if (bytes > limits.bytesMax || rowCount > limits.rowsMax) break;
+    fitting.push(segment);
+  }
+  return fitting;
 }
 
 export type SegmentReplacement = { id: string; path: string; bytes: number; columns: number; ids: string[] };
 
 /**
- * Puts one file in the place of those it was made of, in one statement: a query sees either all of them or the one.
- * Answers false, and changes nothing, when one of them was replaced meanwhile.
+ * Replaces segments with the one merged from them, in one statement, so that a query sees either all of them or only the merged one.
+ * Returns false and changes nothing if one of them has been replaced meanwhile.
  */
 export async function replaceSegments(
   tx: Tx,
   orgId: OrgId,
   { id, path, bytes, columns, ids }: SegmentReplacement,
 ): Promise<boolean> {
-  const found = await queryRows<{ id: string }>(
+  const current = await queryRows<{ id: string }>(
     tx,
     sql<{ id: string }>`
       select id from segments where organization_id = ${orgId} and id = any(${ids}::uuid[]) and replaced_at is null order by id for update`,
   );
-  if (found.length !== ids.length) return false;
+  if (current.length !== ids.length) return false;
   await sql`
     with replaced as (
       update segments set replaced_at = now() where organization_id = ${orgId} and id = any(${ids}::uuid[])
@@ -71,17 +76,17 @@ export async function replaceSegments(
   return true;
 }
 
-/** Segments that were replaced long enough ago that no query reads them any more. */
+/** Returns up to 500 segments that were replaced at least `graceMs` ago, so that no query still reads them. */
 export async function listReplacedAcrossOrgs(
   tx: Tx,
   graceMs: number,
 ): Promise<{ orgId: OrgId; id: string; path: string }[]> {
-  const found = await queryRows<{ organization_id: string; id: string; path: string }>(
+  const replaced = await queryRows<{ organization_id: string; id: string; path: string }>(
     tx,
     sql<{ organization_id: string; id: string; path: string }>`
       select organization_id, id, path from segments where replaced_at < now() - ${graceMs} * interval '1 millisecond' order by replaced_at limit 500`,
   );
-  return found.map((segment) => ({ orgId: toOrgId(segment.organization_id), id: segment.id, path: segment.path }));
+  return replaced.map((segment) => ({ orgId: toOrgId(segment.organization_id), id: segment.id, path: segment.path }));
 }
 
 export async function deleteSegmentAcrossOrgs(tx: Tx, orgId: OrgId, id: string): Promise<void> {
@@ -90,11 +95,11 @@ export async function deleteSegmentAcrossOrgs(tx: Tx, orgId: OrgId, id: string):
   );
 }
 
-/** Which of these files of an organization are listed. */
+/** Returns those of the given paths that are listed as segments. */
 export async function findListedPaths(tx: Tx, orgId: OrgId, paths: string[]): Promise<Set<string>> {
-  const found = await queryRows<{ path: string }>(
+  const listed = await queryRows<{ path: string }>(
     tx,
     sql<{ path: string }>`select path from segments where organization_id = ${orgId} and path = any(${paths}::text[])`,
   );
-  return new Set(found.map(({ path }) => path));
+  return new Set(listed.map(({ path }) => path));
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
 
-/** Takes segments of events ingested before then off the list; their files go with the next cleaning. Answers how many. */
+/** Marks segments as replaced whose events were all ingested before the given time. The next cleaning removes their files. Returns the number of segments. */
 export async function expireSegmentsAcrossOrgs(tx: Tx, before: Date): Promise<number> {
   await sql`delete from log_batches where received_at < ${before}`.execute(tx);
   const { numAffectedRows } =

@@ -14,14 +14,14 @@ export type SegmentRow = {
   bytes: number;
 };
 
-/** Which segments a query needs, by what their bounds say. All times are slot time. */
+/** Selects segments by the bounds of their events' times. All times are slot time. */
 export type SegmentFilter =
   | { kind: 'ingested'; from: Date; to: Date }
   | { kind: 'ingested-before'; before: Date }
   | { kind: 'event'; from: Date; to: Date; ingestedBefore: Date }
   | { kind: 'event-before'; before: Date; ingestedBefore: Date };
 
-/** Listed segments of these datasets that may hold a row within the filter, oldest first. */
+/** Returns the segments of these datasets that may contain matching rows, ordered by dataset and then oldest first. */
 export async function listSegments(
   tx: Tx,
   orgId: OrgId,
@@ -32,38 +32,38 @@ export async function listSegments(
     tx,
     sql<SegmentRow>`
       select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
-      where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${boundsOf(filter)}
+      where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${filterSql(filter)}
       order by dataset, ingested_from, id`,
   );
 }
 
-/** Whether these datasets have a listed segment that may hold a row within the filter. */
+/** Reports whether these datasets have a segment that may contain matching rows. */
 export async function hasSegments(tx: Tx, orgId: OrgId, datasets: string[], filter: SegmentFilter): Promise<boolean> {
-  const found = await queryRow(
+  const row = await queryRow(
     tx,
     sql<{ one: number }>`select 1 as one from segments
-      where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${boundsOf(filter)} limit 1`,
+      where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${filterSql(filter)} limit 1`,
   );
-  return found !== undefined;
+  return row !== undefined;
 }
 
-/** The time of the oldest event of these datasets, of segments that begin before `ingestedBefore`; null where there is none. */
+/** Returns the time of the oldest event of these datasets, or null. Considers only segments whose first event was ingested before `ingestedBefore`. */
 export async function findFirstEventAt(
   tx: Tx,
   orgId: OrgId,
   datasets: string[],
   ingestedBefore: Date,
 ): Promise<Date | null> {
-  const found = await queryRow(
+  const row = await queryRow(
     tx,
     sql<{ at: Date | null }>`select min(time_from) as at from segments
       where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null
         and ingested_from < ${ingestedBefore}`,
   );
-  return found?.at ?? null;
+  return row?.at ?? null;
 }
 
-function boundsOf(filter: SegmentFilter): ReturnType<typeof sql> {
+function filterSql(filter: SegmentFilter): ReturnType<typeof sql> {
   switch (filter.kind) {
     case 'ingested':
       return sql`not history and ingested_to >= ${filter.from} and ingested_from < ${filter.to}`;
@@ -76,9 +76,10 @@ function boundsOf(filter: SegmentFilter): ReturnType<typeof sql> {
   }
 }
 
+/** `version` is the catalog version. */
 export type DatasetState = { name: string; events: number; version: number };
 
-/** What is known of these datasets; those that no one sent are missing or have no events. */
+/** Returns the state of these datasets. A dataset that never had an event is missing or has `events` 0. */
 export async function findDatasetStates(tx: Tx, orgId: OrgId, names: string[]): Promise<DatasetState[]> {
   return queryRows<DatasetState>(
     tx,
@@ -88,11 +89,11 @@ export async function findDatasetStates(tx: Tx, orgId: OrgId, names: string[]): 
   );
 }
 
-/** Names of datasets that have an event. */
+/** Returns the names of the datasets that have at least one event. */
 export async function listDatasetNames(tx: Tx, orgId: OrgId): Promise<string[]> {
-  const found = await queryRows<{ name: string }>(
+  const datasets = await queryRows<{ name: string }>(
     tx,
     sql<{ name: string }>`select name from datasets where organization_id = ${orgId} and events > 0 order by name`,
   );
-  return found.map(({ name }) => name);
+  return datasets.map(({ name }) => name);
 }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { runProgram } from '../../../../test/support/program.ts';
-import { readFields } from '../../as-code/detection-fields-file.ts';
+import { parseFields } from '../../as-code/file-fields.ts';
 import { writeDetectionFile } from '../../as-code/detection-file.ts';
-import { bodyOf, testsOf } from '../../built-in/export-built-in.ts';
-import { builtinDetections } from '../../built-in/registry.ts';
+import { toBuiltInBody, toBuiltInTests } from '../../built-in/export-built-in.ts';
+import { builtInDetections } from '../../built-in/registry.ts';
 
 const folders: string[] = [];
 let folder = '';
@@ -19,7 +19,7 @@ afterAll(() => {
 });
 
 const write = (name: string, fields: Record<string, unknown>): void =>
-  writeFileSync(join(folder, name), writeDetectionFile(readFields(fields)).text);
+  writeFileSync(join(folder, name), writeDetectionFile(parseFields(fields)).text);
 
 /** The command with a database that is not there: it must not be asked. */
 async function run(...flags: string[]): Promise<{ code: number; out: string }> {
@@ -44,10 +44,10 @@ const login = (user: string, country: string, hour: number) => ({
 const seen = { name: 'new', history: [login('ada', 'NO', 8)], events: [login('ada', 'KP', 20)], expect: ['ada'] };
 
 test('every shipped detection passes its proof, from files, without a service', async () => {
-  for (const shipped of Object.values(builtinDetections))
-    write(`${shipped.id}.yaml`, { ...bodyOf(shipped), ...testsOf(shipped) });
+  for (const shipped of Object.values(builtInDetections))
+    write(`${shipped.id}.yaml`, { ...toBuiltInBody(shipped), ...toBuiltInTests(shipped) });
   const { code, out } = await run();
-  const n = Object.keys(builtinDetections).length;
+  const n = Object.keys(builtInDetections).length;
   expect(out).toContain(`${2 * n} tests of ${n} detections: ${2 * n} passed, 0 failed`);
   expect(code).toBe(0);
 });
@@ -100,7 +100,7 @@ test('wrong files end with 2: file, line and field, all of them at once', async 
   expect([code, out]).toEqual([
     2,
     expect.stringMatching(
-      /^a\.yaml:6: tests\.0\.expect: .*\na\.yaml:\d+: tests\.0: .*expcet.*\nb\.yaml:5: nmae: is no field of a detection\n$/,
+      /^a\.yaml:6: tests\.0\.expect: .*\na\.yaml:\d+: tests\.0: .*expcet.*\nb\.yaml:5: nmae: is not a field of a detection\n$/,
     ),
   ]);
   rmSync(join(folder, 'a.yaml'));

@@ -1,10 +1,10 @@
 import type { DetectionFile } from '../../as-code/detection-file.ts';
 import {
-  BadFile,
-  definitionOf as definitionFields,
-  testsOf,
-  type Fields,
-} from '../../as-code/detection-fields-file.ts';
+  DetectionFileError,
+  withoutTests as definitionFields,
+  toTestSet,
+  type FileFields,
+} from '../../as-code/file-fields.ts';
 import type { CreateDetection } from '../../detections/record/detection-input.schema.ts';
 import { buildDefinition } from '../../detections/record/new-detection.ts';
 import type { TestSet } from '../../detections/test-cases/test-cases.schema.ts';
@@ -58,7 +58,7 @@ export async function runFolderTests(
 function readyOf(files: readonly DetectionFile[], now: Date): Ready[] {
   const problems: string[] = [];
   const ready = files.flatMap((file): Ready[] => {
-    const set = testsOf(file.fields);
+    const set = toTestSet(file.fields);
     try {
       const definition = buildDefinition({ orgId: organization }, inputOf(file.fields), now);
       const tested = { orgId: organization, detectionId: organization, definition };
@@ -66,16 +66,16 @@ function readyOf(files: readonly DetectionFile[], now: Date): Ready[] {
     } catch (error) {
       if (!(error instanceof AppError) || !error.errors) throw error;
       const wrong = error.errors.map(({ pointer, detail }) => ({ path: pointer.split('/').slice(1), message: detail }));
-      problems.push(file.refuse(wrong).message);
+      problems.push(file.toError(wrong).message);
       return [];
     }
   });
-  if (problems.length > 0) throw new BadFile(problems.join('\n'));
+  if (problems.length > 0) throw new DetectionFileError(problems.join('\n'));
   return ready;
 }
 
 /** A connection is the service's to know; tests ask none. */
-function inputOf(fields: Fields): CreateDetection {
+function inputOf(fields: FileFields): CreateDetection {
   const { connectionId: _, ...input } = definitionFields(fields);
   return input as CreateDetection;
 }
