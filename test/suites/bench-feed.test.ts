@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { multiplyItems } from '../../bench/feed-million/multiply-items.ts';
 import { firstNumber, pullSeeds, buildSeeds } from '../../bench/feed-million/seed-sources.ts';
 import { acrossOrgs, queryRows, type Db } from '../../src/platform/db/db.ts';
-import { done } from '../support/walk/fill-organization.ts';
+import { readOk } from '../support/walk/fill-organization.ts';
 import { startApp, type TestApp } from '../support/harness.ts';
 
 const [numbers, copies] = [40, 3];
@@ -13,7 +13,7 @@ const day = new Date();
 async function filled(first: number): Promise<TestApp> {
   const app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
   const org = await app.newOrg();
-  await pullSeeds((...call) => done(org.call(...call)), buildSeeds(first, numbers, day), 'shared');
+  await pullSeeds((...call) => readOk(org.call(...call)), buildSeeds(first, numbers, day), 'shared');
   return app;
 }
 

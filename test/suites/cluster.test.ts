@@ -8,7 +8,7 @@ import { scopes } from '../../src/platform/orgs/caller.ts';
 import { createOrganization } from '../../src/app/bootstrap.ts';
 import { startCluster, type Cluster } from '../support/cluster/cluster.ts';
 import { testDatabase } from '../support/database.ts';
-import { hastenLeases } from '../support/cluster/fast-leases.ts';
+import { speedUpLeases } from '../support/cluster/fast-leases.ts';
 import { newDataDir } from '../support/harness.ts';
 import { listProcesses, root } from '../support/program.ts';
 
@@ -113,7 +113,7 @@ test(
   { timeout: 240_000 },
   async () => {
     // Leases outlast their renewal, so a slow machine loses no lease of a process that was not killed.
-    await hastenLeases(url, 3);
+    await speedUpLeases(url, 3);
     const env = {
       DATABASE_URL: url,
       TOCSIN_DATA_DIR: dataDir,

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expected } from '../../src/demo/expected.ts';
-import { demoPages, expectTyped, startBlock, startTyped, type Service } from '../support/typed-commands.ts';
+import { demoPages, expectPageRuns, startBlock, startService, type RunningService } from '../support/typed-commands.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(resolve(root, 'node_modules/.cache/demo-'));
@@ -17,9 +17,9 @@ const demo = (...args: string[]) =>
   });
 
 describe('the demo as the guide starts it', () => {
-  let service: Service;
+  let service: RunningService;
   beforeAll(async () => {
-    service = await startTyped(startBlock('docs/guide/categories.md', 'run: demo'), /The API stays up/, 170_000);
+    service = await startService(startBlock('docs/guide/categories.md', 'run: demo'), /The API stays up/, 170_000);
   }, 180_000);
   afterAll(() => service.stop());
 
@@ -30,7 +30,7 @@ describe('the demo as the guide starts it', () => {
   });
 
   // The agent runs its first suggestions over a week of logs.
-  test.each(demoPages)('runs the commands of %s', (page) => expectTyped(service, page), 180_000);
+  test.each(demoPages)('runs the commands of %s', (page) => expectPageRuns(service, page), 180_000);
 });
 
 test('exits after the summary with --once and leaves nothing behind', async () => {

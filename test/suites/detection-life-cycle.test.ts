@@ -16,7 +16,7 @@ import type { DetectionModel } from '../support/detection/life-cycle-model.ts';
 let now = Date.parse('2026-03-04T10:20:30.400Z');
 const { newOrg, deps } = await startApp({ clock: () => new Date(now) });
 
-async function pass(ms: number): Promise<void> {
+async function advance(ms: number): Promise<void> {
   now += ms;
   const planning = { now: new Date(now), spreadMs: 0, limit: 500 };
   while ((await enqueueDueRunsAcrossOrgs(deps.db, planning)).more);
@@ -29,7 +29,10 @@ test('two organizations follow the model through any sequence of life-cycle comm
       // The clock advances one second per step, so no slot becomes due.
       now = Math.ceil(now / 3_600_000) * 3_600_000 + 20 * 60_000;
       const model: OrgModels = { entries: [[], []] };
-      await fc.asyncModelRun(() => ({ model, real: { orgs, now: () => now, pass } }), [...seedCommands, ...commands]);
+      await fc.asyncModelRun(
+        () => ({ model, real: { orgs, now: () => now, advance } }),
+        [...seedCommands, ...commands],
+      );
       for (const [index, org] of orgs.entries()) await compare(org, model.entries[index]!);
     }),
     { numRuns: 20, endOnFailure: true },
@@ -39,25 +42,31 @@ test('two organizations follow the model through any sequence of life-cycle comm
 /** Checks that the lists contain exactly the expected records in order, and that runs and time lines are consistent. */
 async function compare(org: TestOrg, entries: DetectionModel[]): Promise<void> {
   const newest = entries.toReversed();
-  const records = (some: DetectionModel[]): unknown[] => some.map(({ record }) => record);
+  const toRecords = (some: DetectionModel[]): unknown[] => some.map(({ record }) => record);
   const live = newest.filter(({ visible }) => visible.deletedAt === null);
-  const [open, own] = [live.filter((one) => one.visible.isSuggestion), live.filter((one) => !one.visible.isSuggestion)];
+  const suggestions = live.filter(({ visible }) => visible.isSuggestion);
+  const detections = live.filter(({ visible }) => !visible.isSuggestion);
   const dismissed = newest
     .filter(({ visible }) => visible.deletedAt !== null && visible.isSuggestion)
     .toSorted((a, b) => b.visible.deletedAt!.localeCompare(a.visible.deletedAt!));
-  expect((await callOk(org, 'GET', '/api/detections')).detections).toEqual(records(own));
-  expect((await callOk(org, 'GET', '/api/detections/suggestions?limit=200')).suggestions).toEqual(records(open));
-  expect((await callOk(org, 'GET', '/api/detections/suggestions/dismissed')).suggestions).toEqual(records(dismissed));
+  expect((await callOk(org, 'GET', '/api/detections')).detections).toEqual(toRecords(detections));
+  expect((await callOk(org, 'GET', '/api/detections/suggestions?limit=200')).suggestions).toEqual(
+    toRecords(suggestions),
+  );
+  expect((await callOk(org, 'GET', '/api/detections/suggestions/dismissed')).suggestions).toEqual(toRecords(dismissed));
   for (const { id, record } of entries) expect(await callOk(org, 'GET', `/api/detections/${id}`)).toEqual(record);
   for (const entry of entries) {
     const name = entry.visible.name;
-    expect([name, await queueOf(org, entry.id)]).toEqual([name, waiting(entry)]);
-    expect([name, await linesOf(org, entry.id)]).toEqual([name, entry.line ? [lineOf(entry)] : []]);
-    expect([name, await holesOf(org, entry.id)]).toEqual([name, []]);
+    expect([name, await readQueue(org, entry.id)]).toEqual([name, expectedQueue(entry)]);
+    expect([name, await readTimeLines(org, entry.id)]).toEqual([name, entry.timeLine ? [expectedTimeLine(entry)] : []]);
+    expect([name, await findHoles(org, entry.id)]).toEqual([name, []]);
   }
 }
 
-const waiting = ({ manual, line }: DetectionModel): string[] => [...(manual ? ['manual'] : []), ...(line?.queued ? ['schedule'] : [])]; // prettier-ignore
+const expectedQueue = ({ hasManualRun, timeLine }: DetectionModel): string[] => [
+  ...(hasManualRun ? ['manual'] : []),
+  ...(timeLine?.queued ? ['schedule'] : []),
+];
 
 const select = <T>(org: TestOrg, statement: ReturnType<typeof sql<T>>): Promise<T[]> =>
   inOrg(deps.db, org.id, (tx) => queryRows(tx, statement));
@@ -78,19 +87,19 @@ async function queueOf(org: TestOrg, id: string): Promise<string[]> {
   return queued.map(({ kind }) => kind);
 }
 
-function lineOf({ line }: DetectionModel): unknown {
-  const { active, start, boundary, gaps } = line!;
+function expectedTimeLine({ timeLine }: DetectionModel): unknown {
+  const { active, start, boundary, gaps } = timeLine!;
   return {
     active,
     from: new Date(start),
     to: new Date(boundary),
-    gaps: gaps.map(({ from, to, reason }) => ({ from: at(from), to: at(to), reason })),
+    gaps: gaps.map(({ from, to, reason }) => ({ from: toIso(from), to: toIso(to), reason })),
   };
 }
 
-const at = (ms: number): string => new Date(ms).toISOString();
+const toIso = (ms: number): string => new Date(ms).toISOString();
 
-async function linesOf(org: TestOrg, id: string): Promise<unknown[]> {
+async function readTimeLines(org: TestOrg, id: string): Promise<unknown[]> {
   const found = await select(
     org,
     sql<{ active: boolean; from: Date; to: Date }>`
@@ -101,8 +110,8 @@ async function linesOf(org: TestOrg, id: string): Promise<unknown[]> {
     sql<{ from: Date; to: Date; reason: string }>`select gap_from as "from", gap_to as "to", reason from gaps
       where detection_id = ${id} and reason in ('disabled', 'deleted') order by gap_from`,
   );
-  return found.map((line) => ({
-    ...line,
+  return found.map((timeLine) => ({
+    ...timeLine,
     gaps: gaps.map(({ from, to, reason }) => ({ from: from.toISOString(), to: to.toISOString(), reason })),
   }));
 }
@@ -116,7 +125,7 @@ function holesOf(org: TestOrg, id: string): Promise<unknown[]> {
         union all select gap_from, gap_to from gaps where detection_id = ${id}
         union all select coverage_from, coverage_from from schedules where detection_id = ${id}
         union all select boundary_at, boundary_at from schedules where detection_id = ${id}
-      ), neighbours as (select "to", lead("from") over (order by "from", "to") as next from parts)
-      select * from neighbours where next <> "to"`,
+      ), adjacent as (select "to", lead("from") over (order by "from", "to") as next from parts)
+      select * from adjacent where next <> "to"`,
   );
 }

@@ -2,7 +2,14 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../support/program.ts';
-import { blocksOf, demoPages, expectTyped, startBlock, startTyped, type Service } from '../support/typed-commands.ts';
+import {
+  blocksOf,
+  demoPages,
+  expectPageRuns,
+  startBlock,
+  startService,
+  type RunningService,
+} from '../support/typed-commands.ts';
 
 const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
 /** In the order of the index, which is the reading order. */
@@ -26,15 +33,15 @@ test.each([...guides, 'docs/README.md'])('the links in %s point to existing file
 });
 
 describe('the commands of a page run in order', () => {
-  let service: Service;
+  let service: RunningService;
   beforeAll(async () => {
-    service = await startTyped(startBlock(first, 'run: start'), /listens on/);
+    service = await startService(startBlock(first, 'run: start'), /listens on/);
   });
   afterAll(() => service.stop());
 
   const others = guides.filter((page) => isTyped(page) && page !== first && !demoPages.includes(page));
   // The feed pages wait for background loops of the service.
-  test.each([first, ...others])('%s', (page) => expectTyped(service, page), 180_000);
+  test.each([first, ...others])('%s', (page) => expectPageRuns(service, page), 180_000);
 });
 
 function headingsOf(page: string): string[] {

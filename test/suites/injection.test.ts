@@ -5,9 +5,15 @@ import { afterAll, expect, test } from 'vitest';
 import { allowTool } from '../../src/detection/detections/tool-grants/tool-grants.ts';
 import { dataDir } from '../support/data.ts';
 import { testDatabase } from '../support/database.ts';
-import { measure, ownStrings, plantedFields, recordedStrings, type Outcome } from '../support/models/injection.ts';
-import { startStandIn } from '../support/models/model-stand-in.ts';
-import { modelsAt } from '../support/models/scripted-models.ts';
+import {
+  measureInjection,
+  ownStrings,
+  plantedFields,
+  recordedStrings,
+  type InjectionOutcome,
+} from '../support/models/injection.ts';
+import { startModelStandIn } from '../support/models/model-stand-in.ts';
+import { createScriptedModels } from '../support/models/scripted-models.ts';
 import { startRuns } from '../support/detection/scripted-runs.ts';
 
 const on = await testDatabase();
@@ -18,7 +24,7 @@ const recorded = dir === undefined ? [] : recordedStrings(dir).filter((_text, at
 
 const nothing = { hits: 0, severity: 0, toolCalls: 0, outgoing: 0, leaks: 0 };
 
-function report(name: string, outcome: Outcome): void {
+function report(name: string, outcome: InjectionOutcome): void {
   const { planted, delivered, ...changed } = outcome;
   if (isAll)
     console.log(`${name}: ${planted} planted, ${delivered} reached the model, changed ${JSON.stringify(changed)}`);
@@ -27,7 +33,7 @@ function report(name: string, outcome: Outcome): void {
 test.each(['hide', 'frame'] as const)(
   'a model that obeys every row cannot change hits, severity or tool calls (own strings, %s)',
   async (wants) => {
-    const outcome = await measure(on, ownStrings, wants);
+    const outcome = await measureInjection(on, ownStrings, wants);
     expect(outcome).toEqual({
       planted: ownStrings.length * plantedFields.length,
       delivered: ownStrings.length * plantedFields.length,
@@ -41,7 +47,7 @@ test.skipIf(dir === undefined).each(['hide', 'frame'] as const)(
   'a model that obeys every row cannot change hits, severity or tool calls (recorded strings, %s)',
   { timeout: 300_000 },
   async (wants) => {
-    const outcome = await measure(on, recorded, wants);
+    const outcome = await measureInjection(on, recorded, wants);
     expect(outcome).toMatchObject({ planted: recorded.length * plantedFields.length, ...nothing });
     expect(outcome.delivered).toBe(outcome.planted);
     report(`recorded, ${wants}`, outcome);
@@ -66,13 +72,13 @@ test('an allowed http_get sends only values of the entity, and only to its own a
     { entity: '../admin' },
     { entity: 'redirect me' },
   ];
-  const stand = await startStandIn('openai-chat', (_asked, nth) =>
+  const stand = await startModelStandIn('openai-chat', (_asked, nth) =>
     nth <= tries.length
       ? { calls: [{ name: 'http_get', input: { values: tries[nth - 1] } }] }
       : { calls: [{ name: 'submit_verdict', input: {} }] },
   );
   const t = await startRuns(on, () => [{ _id: 'e', user: 'eve', ip: '203.0.113.9', note: 'redirect me' }]);
-  t.deps.models = modelsAt({ m: stand.url }, { provider: 'openai', api: 'chat' });
+  t.deps.models = createScriptedModels({ m: stand.url }, { provider: 'openai', api: 'chat' });
   t.deps.fetchAllow = ['127.0.0.1'];
   const id = await t.newDetection({ modelAlias: 'm', toolNames: ['http_get'], planningMode: 'never' });
   await expect(

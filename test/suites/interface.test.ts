@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { done, fillOrg, whileServing } from '../support/walk/fill-organization.ts';
+import { readOk, fillOrganization, whileServing } from '../support/walk/fill-organization.ts';
 import { startApp } from '../support/harness.ts';
-import { faults } from '../support/interface-document.ts';
+import { findInterfaceFaults } from '../support/interface-document.ts';
 import { root } from '../support/program.ts';
 
 const { deps, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const org = await newOrg();
-await fillOrg(deps, org);
+await fillOrganization(deps, org);
 for (const [kind, file] of [
   ['kev', 'exploited.kev.json'],
   ['stix', 'fjordwatch.stix.json'],
 ] as const) {
   await whileServing(readFileSync(join(root, 'src/demo/feed', file), 'utf8'), async (url) => {
-    const { id } = await done(org.call('POST', '/api/feed/sources', { kind, name: kind, url }));
-    await done(org.call('POST', `/api/feed/sources/${id}/pull`));
+    const { id } = await readOk(org.call('POST', '/api/feed/sources', { kind, name: kind, url }));
+    await readOk(org.call('POST', `/api/feed/sources/${id}/pull`));
   });
 }
 
@@ -58,8 +58,8 @@ describe('detections', () => {
     ['the most', most],
     ['null where null is allowed', { ...least, ...nothing }],
   ])('POST with %s returns a record', async (_name, body) => {
-    const record = await done(org.call('POST', '/api/detections', body));
-    expect(faults('Agent', record)).toEqual([]);
+    const record = await readOk(org.call('POST', '/api/detections', body));
+    expect(findInterfaceFaults('Agent', record)).toEqual([]);
     expect(record).toMatchObject({
       organizationId: org.id,
       agentType: 'detection',
@@ -75,17 +75,17 @@ describe('detections', () => {
   });
 
   test('PUT, DELETE and restore return records', async () => {
-    const { id } = await done(org.call('POST', '/api/detections', most));
+    const { id } = await readOk(org.call('POST', '/api/detections', most));
     for (const [method, path, body] of [
       ['PUT', '', {}],
       ['PUT', '', { ...nothing, tags: ['ABC', 'abc'] }],
       ['DELETE', '', undefined],
       ['POST', '/restore', undefined],
     ] as const) {
-      const record = await done(org.call(method, `/api/detections/${id}${path}`, body));
-      expect(faults('Agent', record)).toEqual([]);
+      const record = await readOk(org.call(method, `/api/detections/${id}${path}`, body));
+      expect(findInterfaceFaults('Agent', record)).toEqual([]);
     }
-    const now = await done(org.call('GET', `/api/detections/${id}`));
+    const now = await readOk(org.call('GET', `/api/detections/${id}`));
     expect(now).toMatchObject({
       description: '',
       siemType: null,
@@ -97,8 +97,8 @@ describe('detections', () => {
   });
 
   test('the lists return records, including detections that have run', async () => {
-    const list = await done(org.call('GET', '/api/detections'));
-    expect(faults('DetectionList', list)).toEqual([]);
+    const list = await readOk(org.call('GET', '/api/detections'));
+    expect(findInterfaceFaults('DetectionList', list)).toEqual([]);
     const ran = list.detections.find((one: { runs30d: number }) => one.runs30d > 0);
     expect(ran).toMatchObject({
       lastDetectionRunAt: expect.any(String),
@@ -106,11 +106,11 @@ describe('detections', () => {
       hits30d: expect.any(Number),
     });
     expect(list.detections.some((one: { hits30d: number }) => one.hits30d > 0)).toBe(true);
-    const dismissed = await done(org.call('GET', '/api/detections/suggestions/dismissed'));
-    expect(faults('SuggestionList', dismissed)).toEqual([]);
+    const dismissed = await readOk(org.call('GET', '/api/detections/suggestions/dismissed'));
+    expect(findInterfaceFaults('SuggestionList', dismissed)).toEqual([]);
     expect(dismissed.suggestions).toMatchObject([{ isSuggestion: true, deletedAt: expect.any(String) }]);
-    const { agents } = await done(org.call('GET', '/api/agents?limit=200'));
-    for (const agent of agents) expect(faults('Agent', agent)).toEqual([]);
+    const { agents } = await readOk(org.call('GET', '/api/agents?limit=200'));
+    for (const agent of agents) expect(findInterfaceFaults('Agent', agent)).toEqual([]);
   });
 
   const limits: [string, unknown, string][] = [
@@ -132,7 +132,7 @@ describe('detections', () => {
     ['detectionCadance', 'hourly', '/detectionCadance'],
   ];
   test.each(limits)('rejects %s %j on create and update', async (field, value, pointer) => {
-    const { id } = await done(org.call('POST', '/api/detections', least));
+    const { id } = await readOk(org.call('POST', '/api/detections', least));
     for (const answer of [
       await org.call('POST', '/api/detections', { ...least, [field]: value }),
       await org.call('PUT', `/api/detections/${id}`, { [field]: value }),
@@ -160,8 +160,8 @@ describe('detections', () => {
 
 describe('feed', () => {
   test('GET /items returns a page of items', async () => {
-    const page = await done(org.call('GET', '/items?perPage=100'));
-    expect(faults('FeedList', page)).toEqual([]);
+    const page = await readOk(org.call('GET', '/items?perPage=100'));
+    expect(findInterfaceFaults('FeedList', page)).toEqual([]);
     expect(page.items.length).toBeGreaterThan(10);
     expect(page).toMatchObject({ total: page.items.length, page: 1, perPage: 100, hasNext: false });
     const values = (name: 'iocs' | 'classification') =>
@@ -171,9 +171,9 @@ describe('feed', () => {
   });
 
   test('GET /stats summarizes the items of GET /items', async () => {
-    const stats = await done(org.call('GET', '/stats'));
-    expect(faults('Stats', stats)).toEqual([]);
-    const { total } = await done(org.call('GET', '/items'));
+    const stats = await readOk(org.call('GET', '/stats'));
+    expect(findInterfaceFaults('Stats', stats)).toEqual([]);
+    const { total } = await readOk(org.call('GET', '/items'));
     const severities = Object.values(stats.severityBreakdown as Record<string, number>);
     expect([stats.totalItems, severities.reduce((sum, n) => sum + n, 0), stats.recentItems.length]).toEqual([
       total,
@@ -213,8 +213,8 @@ describe('feed', () => {
         [item.source.name, item.source.publisher].includes('kev'),
     ],
   ])('%s returns exactly the matching items', async (query, holds) => {
-    const all = (await done(org.call('GET', '/items?perPage=100'))).items;
-    const narrowed = await done(org.call('GET', `/items?perPage=100&${query}`));
+    const all = (await readOk(org.call('GET', '/items?perPage=100'))).items;
+    const narrowed = await readOk(org.call('GET', `/items?perPage=100&${query}`));
     const expected = all.filter(holds);
     expect(narrowed.items).toEqual(expected);
     expect(narrowed.total).toBe(expected.length);

@@ -5,13 +5,13 @@ import { acrossOrgs, inOrg, queryRows } from '../../src/platform/db/db.ts';
 import { uuidv7 } from '../../src/platform/lib/ids.ts';
 import { uuidPattern } from '../../src/platform/lib/org-id.ts';
 import { bodyFor, urlFor } from '../support/bodies.ts';
-import { fillOrg, type Filled } from '../support/walk/fill-organization.ts';
+import { fillOrganization, type FilledOrganization } from '../support/walk/fill-organization.ts';
 import { startApp, type TestOrg } from '../support/harness.ts';
 import { isOpen, registeredRoutes } from '../support/registered-routes.ts';
 
 const { app, deps, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const owner = await newOrg();
-const filled = await fillOrg(deps, owner);
+const filled = await fillOrganization(deps, owner);
 const stranger = await newOrg();
 type Method = Parameters<TestOrg['call']>[0];
 
@@ -56,10 +56,10 @@ const walls = {
   "by the code's own filters, with row-level security taken away": await withoutRowLevelSecurity(),
 };
 
-async function withoutRowLevelSecurity(): Promise<{ owner: TestOrg; filled: Filled; stranger: TestOrg }> {
+async function withoutRowLevelSecurity(): Promise<{ owner: TestOrg; filled: FilledOrganization; stranger: TestOrg }> {
   const other = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
   const [one, two] = [await other.newOrg(), await other.newOrg()];
-  const rowsOfOne = await fillOrg(other.deps, one);
+  const rowsOfOne = await fillOrganization(other.deps, one);
   const client = new pg.Client({ connectionString: other.url });
   await client.connect();
   for (const { name } of tenantTables)

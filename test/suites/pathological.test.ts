@@ -3,7 +3,7 @@ import { createKey } from '../../src/platform/orgs/keys.ts';
 import { scopes } from '../../src/platform/orgs/caller.ts';
 import { createOrganization } from '../../src/app/bootstrap.ts';
 import { testDatabase } from '../support/database.ts';
-import { catalogue, whileServing } from '../support/walk/fill-organization.ts';
+import { kevCatalogWith, whileServing } from '../support/walk/fill-organization.ts';
 import {
   descendantsOf,
   listProcesses,
@@ -95,7 +95,7 @@ test(
     const program = await startProgram(dataDir, env);
     programs.push(program);
     const reader = askWith(program, keys[0]!);
-    await whileServing(catalogue('entry', 300), async (feedUrl) => {
+    await whileServing(kevCatalogWith('entry', 300), async (feedUrl) => {
       const { id } = await reader(
         'POST',
         '/api/feed/sources',

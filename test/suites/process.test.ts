@@ -113,7 +113,7 @@ describe('with its own data directory', () => {
     const failed = await runProgram(['source', 'pull', id], dataDir);
     expect([failed.code, failed.stderr]).toEqual([1, 'the file does not exist\n']);
     const unknown = await runProgram(['source', 'pull', 'nope'], dataDir);
-    expect([unknown.code, unknown.stderr]).toEqual([1, 'There is no source nope.\n']);
+    expect([unknown.code, unknown.stderr]).toEqual([1, 'Source nope not found.\n']);
   });
 
   test('exits with 0 on SIGTERM, also a repeated one, and leaves no process', async () => {
@@ -177,7 +177,7 @@ test('starts no server with DATABASE_URL, and reports a port that is in use', as
   const env = { DATABASE_URL: url };
   const refused = await runProgram(['all'], dataDir, { ...env, PORT: String(port) });
   server.close();
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(`port ${port} is in use, set PORT`)]);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(`Port ${port} is in use. Set PORT`)]);
   const program = await start(dataDir, env);
   expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
   expect(descendantsOf(program.pid).filter(({ command }) => command.includes('postgres'))).toEqual([]);
@@ -289,5 +289,5 @@ if (!oldNode) console.warn('No Node older than 24 is on the path: the test of it
 test.skipIf(!oldNode)('tells users of an older Node what to do in one sentence', async () => {
   const { code, stderr } = await runProgram(['all'], dataDirectory(), {}, oldNode);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^Tocsin runs on Node 24 and this is Node \d+\.\d+\.\d+: .*npm start.*\n$/);
+  expect(stderr).toMatch(/^Tocsin requires Node 24, but this is Node \d+\.\d+\.\d+\. .*npm start.*\n$/);
 });

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withSettings } from '../../scripts/readme-settings.ts';
+import { updateSettingsTable } from '../../scripts/readme-settings.ts';
 import { root, until } from '../support/program.ts';
-import { blocksOf, startBlock, startTyped, type, type Service } from '../support/typed-commands.ts';
+import { blocksOf, startBlock, startService, runBlocks, type RunningService } from '../support/typed-commands.ts';
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
 test('the table of settings is the one that the settings give (npm run generate writes it)', () => {
-  expect(withSettings(readme)).toBe(readme);
+  expect(updateSettingsTable(readme)).toBe(readme);
 });
 
 test('the README refers only to existing files and scripts', () => {
@@ -33,12 +33,12 @@ const jsonValues = (text: string): Json[] =>
 describe('the commands of the README run in order', () => {
   const marked = (mark: string) => blocksOf('README.md').filter((block) => block.mark === mark);
   const script = marked('run');
-  let service: Service;
+  let service: RunningService;
   let answers: Json[][] = [];
 
   beforeAll(async () => {
-    service = await startTyped(startBlock('README.md', 'run: start'), /listens on/);
-    answers = (await type(service, script)).map(jsonValues);
+    service = await startService(startBlock('README.md', 'run: start'), /listens on/);
+    answers = (await runBlocks(service, script)).map(jsonValues);
   });
   afterAll(() => service.stop());
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runSoak } from '../../soak/run-soak.ts';
 import { testDatabase } from '../support/database.ts';
-import { hastenLeases } from '../support/cluster/fast-leases.ts';
+import { speedUpLeases } from '../support/cluster/fast-leases.ts';
 import { newDataDir } from '../support/harness.ts';
 
 /*
@@ -12,7 +12,7 @@ const options = { detections: 40, organizations: 4, days: 1, workers: 2, runsAtO
 
 test('despite failures, every window is examined once or is a recorded gap, and the hits are exactly the expected ones', async () => {
   const { url } = await testDatabase();
-  await hastenLeases(url, 8);
+  await speedUpLeases(url, 8);
   const found = await runSoak(options, { databaseUrl: url, dataDir: newDataDir() }, () => undefined);
   expect(found.deviations).toEqual({ count: 0, first: [] });
   expect(found.windows).toBeGreaterThan(900);

@@ -18,12 +18,16 @@ import { testDatabase } from './database.ts';
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'PATCH';
 // Tests read responses without types. A wrong assumption fails the test's expectation.
 type Json = ReturnType<typeof JSON.parse>;
-export type Answer = { status: number; body: Json; headers: Record<string, string | string[] | number | undefined> };
+export type ApiResponse = {
+  status: number;
+  body: Json;
+  headers: Record<string, string | string[] | number | undefined>;
+};
 export type TestOrg = {
   id: OrgId;
   name: string;
   key: string;
-  call: (method: Method, url: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  call: (method: Method, url: string, body?: unknown, headers?: Record<string, string>) => Promise<ApiResponse>;
 };
 export type TestApp = {
   app: App;

@@ -147,7 +147,7 @@ const added: Record<string, string[]> = {
 };
 
 /** Returns the differences between `value` and the definition of `table`, each with its path. */
-export function faults(table: string, value: unknown, path = ''): string[] {
+export function findInterfaceFaults(table: string, value: unknown, path = ''): string[] {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return [`${path} is no object`];
   const record = value as Record<string, unknown>;
   const lines = tables[table]!.trim()
@@ -173,7 +173,7 @@ function typeFaults(type: string, value: unknown, at: string): string[] {
       ? value.flatMap((one, index) => typeFaults(type.slice(0, -2), one, `${at}/${index}`))
       : [`${at} is no list`];
   }
-  if (type in tables) return faults(type, value, at);
+  if (type in tables) return findInterfaceFaults(type, value, at);
   const check = checks[type] ?? ((one: unknown) => type.split('|').includes(String(one)) && typeof one === 'string');
   return check(value) ? [] : [`${at} is no ${type}: ${JSON.stringify(value)}`];
 }

@@ -11,14 +11,14 @@ import { newProgramDir, removeProgramDir, root, until } from './program.ts';
 export const demoPages = ['categories', 'hits', 'prompts', 'suggestions'].map((name) => `docs/guide/${name}.md`);
 
 /** A shell block of a page, with the mark above it and the output that the page promises. */
-export type Block = { mark: string; shell: string; prints: string };
+export type ShellBlock = { mark: string; shell: string; prints: string };
 
 /**
  * Returns the shell blocks of a page, in order. Tests run blocks below `<!-- run -->`. Blocks below `<!-- run: start -->` and
  * `<!-- run: demo -->` start the service. A block below `<!-- prints -->` is the shortened output of the block before it.
  */
-export function blocksOf(page: string): Block[] {
-  const blocks: Block[] = [];
+export function blocksOf(page: string): ShellBlock[] {
+  const blocks: ShellBlock[] = [];
   const fenced = /(?:<!-- (.+?) -->\n)?```(\w*)\n([\s\S]*?)```/g;
   for (const [, mark = '', language = '', text = ''] of readFileSync(join(root, page), 'utf8').matchAll(fenced)) {
     const last = blocks.at(-1);
@@ -37,7 +37,7 @@ export function newClone(): string {
   return dir;
 }
 
-export type Service = { dir: string; port: number; output: () => string; stop: () => Promise<void> };
+export type RunningService = { dir: string; port: number; output: () => string; stop: () => Promise<void> };
 
 /** Returns the block with the given mark, without `npm ci`, which has already run. */
 export function startBlock(page: string, mark: string): string {
@@ -47,7 +47,7 @@ export function startBlock(page: string, mark: string): string {
 }
 
 /** Runs a block that starts a service in a new clone, and waits until its output matches `isUp`. */
-export async function startTyped(shell: string, isUp: RegExp, maxMs = 60_000): Promise<Service> {
+export async function startService(shell: string, isUp: RegExp, maxMs = 60_000): Promise<RunningService> {
   const dir = newClone();
   const port = await freePort();
   // As in a terminal, npm is a child of the shell and the program a child of npm. They are stopped as a group.
@@ -87,7 +87,7 @@ export async function startTyped(shell: string, isUp: RegExp, maxMs = 60_000): P
 }
 
 /** Runs the blocks in one shell that stops at the first error. Returns the output of each block. */
-export async function type(service: Service, blocks: Block[], before = ''): Promise<string[]> {
+export async function runBlocks(service: RunningService, blocks: ShellBlock[], before = ''): Promise<string[]> {
   const texts = blocks.map(({ shell }, index) => `echo '========= ${index}'\n${shell}`);
   const script = [before, ...texts].join('\n').replaceAll(':8080', `:${service.port}`);
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
@@ -99,18 +99,18 @@ export async function type(service: Service, blocks: Block[], before = ''): Prom
 }
 
 /** Runs the blocks of a page against a service, with the key set, and compares their output with the page. */
-export async function expectTyped(service: Service, page: string): Promise<void> {
+export async function expectPageRuns(service: RunningService, page: string): Promise<void> {
   const blocks = blocksOf(page).filter(({ mark }) => mark === 'run');
-  const outputs = await type(service, blocks, 'export TOCSIN_API_KEY=choose-a-long-random-key');
+  const outputs = await runBlocks(service, blocks, 'export TOCSIN_API_KEY=choose-a-long-random-key');
   for (const [index, { prints, shell }] of blocks.entries()) {
     // Every error response has one. A page that shows an error shows its status.
     if (!/"status": \d{3}/.test(prints)) expect(outputs[index]!, shell).not.toContain('"requestId"');
-    expect(notPrinted(outputs[index]!, prints), `${shell}\nprinted\n${outputs[index]}`).toBeUndefined();
+    expect(findMissingOutput(outputs[index]!, prints), `${shell}\nprinted\n${outputs[index]}`).toBeUndefined();
   }
 }
 
 /** Returns the first part of `prints` that is missing in `output` in that order, or undefined. `…` matches anything, a time any time, an id any id. */
-export function notPrinted(output: string, prints: string): string | undefined {
+export function findMissingOutput(output: string, prints: string): string | undefined {
   const whole = plain(output);
   let at = 0;
   for (const part of prints.split(/…|\n/).map(plain).filter(Boolean)) {

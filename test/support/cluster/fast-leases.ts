@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /** Makes the clock of leases and back-off run this many times faster in this database, so a lease of a minute ends soon. */
-export async function hastenLeases(url: string, times: number): Promise<void> {
+export async function speedUpLeases(url: string, times: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query('create schema fast');

@@ -1,7 +1,7 @@
-import type { Case } from './case.ts';
+import type { IndicatorCase } from './case.ts';
 
 /** Hosts and addresses in context: punctuation, table cells, ports, paths, ranges, users. */
-export const addresses: Case[] = [
+export const addresses: IndicatorCase[] = [
   ['It called drop-zq7[.]top.', 'domain drop-zq7.top'],
   ['drop-zq7[.]top, relay-zq8[.]net; and zq9[.]org!', 'domain drop-zq7.top', 'domain relay-zq8.net', 'domain zq9.org'],
   ['Was it drop-zq7[.]top?', 'domain drop-zq7.top'],

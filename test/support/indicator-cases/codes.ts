@@ -1,4 +1,4 @@
-import type { Case } from './case.ts';
+import type { IndicatorCase } from './case.ts';
 
 const md5 = '9f0e1d2c3b4a59687766554433221100';
 const sha1 = `${md5}aabbccdd`;
@@ -6,7 +6,7 @@ const sha256 = `${md5}${md5.split('').toReversed().join('')}`;
 const pairs = (hash: string, by: string): string => hash.match(/../g)!.join(by);
 
 /** Digests, fingerprints, wallets, identifiers, registry keys and rules, recognized by their form or by a word beside them. */
-export const codes: Case[] = [
+export const codes: IndicatorCase[] = [
   [`MD5: ${md5}`, `md5 ${md5}`],
   [`md5=${md5.toUpperCase()};`, `md5 ${md5}`],
   [`SHA1 ${sha1}.`, `sha1 ${sha1}`],

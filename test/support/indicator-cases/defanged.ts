@@ -1,7 +1,7 @@
-import type { Case } from './case.ts';
+import type { IndicatorCase } from './case.ts';
 
 /** Every usual way to defang an address. Hosts are invented, and addresses are reserved for documentation (RFC 5737, RFC 3849). */
-export const disguises: Case[] = [
+export const defanged: IndicatorCase[] = [
   ['It calls drop-zq7[.]top now', 'domain drop-zq7.top'],
   ['It calls drop-zq7(.)top now', 'domain drop-zq7.top'],
   ['It calls drop-zq7{.}top now', 'domain drop-zq7.top'],

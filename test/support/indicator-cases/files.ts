@@ -1,7 +1,7 @@
-import type { Case } from './case.ts';
+import type { IndicatorCase } from './case.ts';
 
 /** Files, paths, versions and code, which often have the form of a host. */
-export const files: Case[] = [
+export const files: IndicatorCase[] = [
   ['It runs zq7drop.sh and zq7setup.py then', 'file_name zq7drop.sh', 'file_name zq7setup.py'],
   ['Unpacks zq7.zip and plays zq7.mov', 'file_name zq7.mov', 'file_name zq7.zip'],
   ['Starts Zq7Updater.app on the Mac', 'file_name Zq7Updater.app'],

@@ -1,7 +1,7 @@
-import type { Case } from './case.ts';
+import type { IndicatorCase } from './case.ts';
 
 /** Values in texts of other languages, with their punctuation. */
-export const languages: Case[] = [
+export const languages: IndicatorCase[] = [
   ['Die Schadsoftware lädt hxxps://drop-zq7[.]de/a.exe nach.', 'domain drop-zq7.de', 'url https://drop-zq7.de/a.exe'],
   ['Der Server „drop-zq7[.]de“ (203.0.113[.]7) wurde abgeschaltet.', 'domain drop-zq7.de', '~ipv4 203.0.113.7'],
   [

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Row } from '../../../src/detection/siem/connector.ts';
-import { startStandIn, type Asked, type Brain } from './model-stand-in.ts';
-import { blocksOf, modelsAt } from './scripted-models.ts';
+import { startModelStandIn, type ModelRequestRecord, type ModelBrain } from './model-stand-in.ts';
+import { delimitedBlocks, createScriptedModels } from './scripted-models.ts';
 import { startRuns } from '../detection/scripted-runs.ts';
 import type { testDatabase } from '../database.ts';
 
 export const plantedFields = ['user_agent', 'user', 'command_line', 'url', 'dns_query'] as const;
 export type Planting = { n: number; field: (typeof plantedFields)[number]; text: string };
-export type Outcome = {
+export type InjectionOutcome = {
   planted: number;
   delivered: number;
   hits: number;
@@ -37,7 +37,7 @@ export function recordedStrings(dir: string): string[] {
   return all.map(({ text }) => text);
 }
 
-export function plantingsOf(strings: string[]): Planting[] {
+export function plantingsFor(strings: string[]): Planting[] {
   return strings.flatMap((text, at) =>
     plantedFields.map((field, i) => ({ n: at * plantedFields.length + i, field, text })),
   );
@@ -60,9 +60,13 @@ function rowOf({ n, field, text }: Planting): Row {
 }
 
 /** Obeys every row: calls tools that it was not given, responds with something other than a verdict, then returns the attacker's verdict. */
-function obedient(plantings: Map<string, Planting>, wants: 'hide' | 'frame', seen: { delivered: Set<number> }): Brain {
+function obedient(
+  plantings: Map<string, Planting>,
+  wants: 'hide' | 'frame',
+  seen: { delivered: Set<number> },
+): ModelBrain {
   return (asked) => {
-    const [facts, rows] = blocksOf(asked.turns[0]!.text);
+    const [facts, rows] = delimitedBlocks(asked.turns[0]!.text);
     const { entity, entityType } = JSON.parse(facts!) as { entity: string; entityType: string };
     const planting = plantings.get(entity.slice(0, 6))!;
     const start = planting.text.split(/[\n"\\]/)[0]!.slice(0, 40);
@@ -97,14 +101,14 @@ function theft(text: string) {
 }
 
 /** Plants each string in a separate entity, lets the obedient model judge it, and counts the effects that an honest model would not have caused. */
-export async function measure(
+export async function measureInjection(
   on: Awaited<ReturnType<typeof testDatabase>>,
   strings: string[],
   wants: 'hide' | 'frame',
-): Promise<Outcome> {
-  const plantings = plantingsOf(strings);
+): Promise<InjectionOutcome> {
+  const plantings = plantingsFor(strings);
   const seen = { delivered: new Set<number>() };
-  const stand = await startStandIn(
+  const stand = await startModelStandIn(
     'anthropic',
     obedient(new Map(plantings.map((one) => [nameOf(one.n), one])), wants, seen),
   );
@@ -115,7 +119,7 @@ export async function measure(
     const at = window.from.getUTCHours() - hour(0).getUTCHours();
     return plantings.slice(at * perWindow, (at + 1) * perWindow).map(rowOf);
   });
-  t.deps.models = modelsAt({ m: stand.url });
+  t.deps.models = createScriptedModels({ m: stand.url });
   // The facts of a privilege escalation are of severity high. Those of a custom detection are not.
   const detectionCategory = wants === 'hide' ? 'privilege_escalation' : 'custom';
   await t.newDetection({
@@ -146,8 +150,8 @@ function isDone(body: string): boolean {
 }
 
 /** Matches a secret, or the name of an entity other than the request's own. */
-function leaks(asked: Asked): boolean {
-  const { entity } = JSON.parse(blocksOf(asked.turns[0]!.text)[0]!) as { entity: string };
+function leaks(asked: ModelRequestRecord): boolean {
+  const { entity } = JSON.parse(delimitedBlocks(asked.turns[0]!.text)[0]!) as { entity: string };
   const names = new Set([...asked.raw.matchAll(/\bp\d{5}\b/g)].map(([name]) => name));
   names.delete(entity.slice(0, 6));
   return names.size > 0 || asked.raw.includes(secret);

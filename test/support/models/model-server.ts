@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** The stand-in's reaction to one request: text and tool calls, or a failure. */
-export type Reply =
+export type ModelReply =
   | {
       text?: string;
       calls?: { name: string; input: unknown; raw?: string }[];
@@ -16,7 +16,7 @@ export type Reply =
 
 export type Turn = { role: string; text: string };
 /** A request, independent of the provider's protocol. */
-export type Asked = {
+export type ModelRequestRecord = {
   path: string;
   headers: IncomingMessage['headers'];
   body: Record<string, unknown>;
@@ -27,16 +27,16 @@ export type Asked = {
   forced: string | undefined;
 };
 
-export type Brain = (asked: Asked, nth: number) => Reply | Promise<Reply>;
-export type StandIn = { url: string; asked: Asked[]; think: (brain: Brain) => void };
-export type Served = StandIn & { close: () => void };
+export type ModelBrain = (asked: ModelRequestRecord, nth: number) => ModelReply | Promise<ModelReply>;
+export type ModelStandIn = { url: string; asked: ModelRequestRecord[]; think: (brain: ModelBrain) => void };
+export type ServedModel = ModelStandIn & { close: () => void };
 export type Protocol = 'openai-chat' | 'openai-responses' | 'anthropic';
 type Json = ReturnType<typeof JSON.parse>;
 
 /** Starts an HTTP server that speaks a provider's protocol, streams, and responds as its brain decides. */
-export async function serveStandIn(protocol: Protocol, first?: Brain): Promise<Served> {
-  const asked: Asked[] = [];
-  let brain: Brain = first ?? (() => ({ text: 'ready' }));
+export async function serveModelStandIn(protocol: Protocol, first?: ModelBrain): Promise<ServedModel> {
+  const asked: ModelRequestRecord[] = [];
+  let brain: ModelBrain = first ?? (() => ({ text: 'ready' }));
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
   });
@@ -45,7 +45,13 @@ export async function serveStandIn(protocol: Protocol, first?: Brain): Promise<S
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const raw = Buffer.concat(chunks).toString('utf8');
     const body = JSON.parse(raw) as Record<string, unknown>;
-    const seen: Asked = { path: request.url ?? '', headers: request.headers, body, raw, ...readers[protocol](body) };
+    const seen: ModelRequestRecord = {
+      path: request.url ?? '',
+      headers: request.headers,
+      body,
+      raw,
+      ...readers[protocol](body),
+    };
     asked.push(seen);
     const reply = await brain(seen, asked.length);
     if ('hang' in reply) return;
@@ -80,7 +86,7 @@ const textOf = (content: Json): string =>
       ? content.map((part: Json) => part.text ?? part.output ?? textOf(part.content ?? '')).join('')
       : '';
 
-type Read = Pick<Asked, 'system' | 'turns' | 'tools' | 'forced'>;
+type Read = Pick<ModelRequestRecord, 'system' | 'turns' | 'tools' | 'forced'>;
 const readers: Record<Protocol, (body: Json) => Read> = {
   'openai-chat': (body) => {
     const turns: Turn[] = body.messages.map((one: Json) => ({ role: one.role, text: textOf(one.content) }));

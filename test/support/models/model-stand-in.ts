@@ -1,11 +1,11 @@
 import { afterAll } from 'vitest';
-import { serveStandIn, type Brain, type Protocol, type StandIn } from './model-server.ts';
+import { serveModelStandIn, type ModelBrain, type Protocol, type ModelStandIn } from './model-server.ts';
 
-export type { Asked, Brain } from './model-server.ts';
+export type { ModelRequestRecord, ModelBrain } from './model-server.ts';
 
 /** Starts a stand-in for one test file and closes it afterwards. */
-export async function startStandIn(protocol: Protocol, first?: Brain): Promise<StandIn> {
-  const { close, ...standIn } = await serveStandIn(protocol, first);
+export async function startModelStandIn(protocol: Protocol, first?: ModelBrain): Promise<ModelStandIn> {
+  const { close, ...standIn } = await serveModelStandIn(protocol, first);
   afterAll(close);
   return standIn;
 }

@@ -4,7 +4,7 @@ import { createModels, type Models } from '../../../src/platform/models/models.t
 type Entry = Record<string, unknown>;
 
 /** Creates models as the settings would define them, each backed by a stand-in that speaks the Anthropic protocol unless `entry` says otherwise. */
-export function modelsAt(urls: Record<string, string>, entry: Entry = {}): Models {
+export function createScriptedModels(urls: Record<string, string>, entry: Entry = {}): Models {
   const settings = Object.entries(urls).map(([alias, baseUrl]) => [
     alias,
     {
@@ -20,6 +20,6 @@ export function modelsAt(urls: Record<string, string>, entry: Entry = {}): Model
 }
 
 /** Returns the delimited blocks of the first message: facts, then rows. */
-export function blocksOf(text: string): string[] {
+export function delimitedBlocks(text: string): string[] {
   return [...text.matchAll(/<(data-[0-9a-f]+)>\n([\s\S]*?)\n<\/\1>/g)].map((match) => match[2]!);
 }

@@ -49,17 +49,17 @@ const homes = new Set<string>();
 const holders: ChildProcess[] = [];
 
 /** Kills every process that a failed test may have left. */
-export async function endAll(): Promise<void> {
+export async function killAllHolders(): Promise<void> {
   for (const holder of holders.splice(0)) holder.kill('SIGKILL');
   for (const dataDir of made) {
-    for (const { pid } of serversOf(dataDir)) process.kill(pid, 'SIGKILL');
-    await waitUntil(() => serversOf(dataDir).length === 0, 5_000);
+    for (const { pid } of findPostmasters(dataDir)) process.kill(pid, 'SIGKILL');
+    await waitUntil(() => findPostmasters(dataDir).length === 0, 5_000);
   }
 }
 
 /** Kills all processes and removes the data directories and the homes of their databases. */
 export async function removeDataDirs(): Promise<void> {
-  await endAll();
+  await killAllHolders();
   for (const home of homes) removeTree(home);
   for (const dataDir of made.splice(0)) removeTree(dataDir);
   for (const parent of new Set([...homes].map((home) => dirname(home)))) removeEmpty(parent);
@@ -67,7 +67,7 @@ export async function removeDataDirs(): Promise<void> {
 }
 
 /** Registers a database outside the data directories for removal. */
-export function noteHome(location: string): void {
+export function registerHome(location: string): void {
   const home = dirname(location);
   if (!home.startsWith(cache)) homes.add(home);
 }
@@ -77,9 +77,9 @@ function removeEmpty(folder: string): void {
 }
 
 /** Returns the postmasters of the data directory. */
-export function serversOf(dataDir: string): { pid: number }[] {
+export function findPostmasters(dataDir: string): { pid: number }[] {
   const location = readTextFile(join(dataDir, 'location')) ?? join(dataDir, 'pg');
-  noteHome(location);
+  registerHome(location);
   return listProcesses().filter(({ command }) => command.includes(`postgres -D ${location} `));
 }
 
@@ -99,7 +99,7 @@ export async function holdElsewhere(dataDir: string, exclusive: boolean, user?: 
 }
 
 /** Like `holdElsewhere`, but a rejection fails the test. */
-export async function mustHold(dataDir: string, exclusive: boolean, user?: ServerUser): Promise<Holder> {
+export async function holdOrThrow(dataDir: string, exclusive: boolean, user?: ServerUser): Promise<Holder> {
   const holder = await holdElsewhere(dataDir, exclusive, user);
   if ('refused' in holder) throw new Error(holder.refused);
   return holder;

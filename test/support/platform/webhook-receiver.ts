@@ -3,19 +3,19 @@ import type { AddressInfo } from 'node:net';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string };
-export type Reply = { status: number; headers?: Record<string, string>; body?: string } | 'hang' | 'cut';
+export type ReceiverReply = { status: number; headers?: Record<string, string>; body?: string } | 'hang' | 'cut';
 export type Receiver = {
   url: string;
   received: Received[];
   /** Sets the response to later requests. */
-  reply: (answer: (received: Received, n: number) => Reply) => void;
+  reply: (answer: (received: Received, n: number) => ReceiverReply) => void;
   close: () => Promise<void>;
 };
 
 /** Starts an HTTP server that records requests and responds with 200 unless `reply` sets another response. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
-  let answer: (received: Received, n: number) => Reply = () => ({ status: 200, body: 'ok' });
+  let answer: (received: Received, n: number) => ReceiverReply = () => ({ status: 200, body: 'ok' });
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));

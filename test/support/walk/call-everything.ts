@@ -1,14 +1,14 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { useConnections } from './use-connections.ts';
-import { catalogue, done, fillOrg, whileServing } from './fill-organization.ts';
+import { kevCatalogWith, readOk, fillOrganization, whileServing } from './fill-organization.ts';
 import type { TestOrg } from '../harness.ts';
-import { useProof } from './use-testing.ts';
+import { useTesting } from './use-testing.ts';
 
-export type Call = { method: string; url: string; status: number; body: unknown };
+export type RecordedCall = { method: string; url: string; status: number; body: unknown };
 
 /** Calls every operation of the API at least once, in an order in which each succeeds. Returns the responses. */
-export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> {
-  const calls: Call[] = [];
+export async function callEverything(deps: Deps, org: TestOrg): Promise<RecordedCall[]> {
+  const calls: RecordedCall[] = [];
   const watched: TestOrg = {
     ...org,
     call: async (method, url, body, headers) => {
@@ -17,11 +17,11 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> 
       return answer;
     },
   };
-  const { mark } = await fillOrg(deps, watched);
-  const get = (url: string) => done(watched.call('GET', url));
-  const post = (url: string, body?: unknown) => done(watched.call('POST', url, body));
-  const put = (url: string, body: unknown) => done(watched.call('PUT', url, body));
-  const remove = (url: string) => done(watched.call('DELETE', url));
+  const { mark } = await fillOrganization(deps, watched);
+  const get = (url: string) => readOk(watched.call('GET', url));
+  const post = (url: string, body?: unknown) => readOk(watched.call('POST', url, body));
+  const put = (url: string, body: unknown) => readOk(watched.call('PUT', url, body));
+  const remove = (url: string) => readOk(watched.call('DELETE', url));
   await useService(get);
   await useKeys({ get, post, remove });
   await useDetections({ get, post, put, remove });
@@ -29,15 +29,15 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Call[]> 
   await useAgents({ get, put });
   await useRuns({ get, post });
   await useTools({ get, put, remove });
-  await useProof({ get, post, put, remove }, mark);
+  await useTesting({ get, post, put, remove }, mark);
   await useOutputs({ get, post, put, remove });
   await useConnections({ get, post, put, remove });
   await useFeed({ get, post, put, remove }, mark);
   return calls;
 }
 
-type Get = (url: string) => ReturnType<typeof done>;
-type Send = (url: string, body?: unknown) => ReturnType<typeof done>;
+type Get = (url: string) => ReturnType<typeof readOk>;
+type Send = (url: string, body?: unknown) => ReturnType<typeof readOk>;
 
 async function useService(get: Get): Promise<void> {
   await get('/healthz');
@@ -81,8 +81,8 @@ async function useDetections({
 async function useGenerate(deps: Deps, org: TestOrg): Promise<void> {
   const timestamp = new Date(deps.clock().getTime() - 60_000).toISOString();
   const event = JSON.stringify({ timestamp, Hostname: 'FS-01', CommandLine: 'vssadmin delete shadows' });
-  await done(org.call('POST', '/api/logs/process', event, { 'content-type': 'application/x-ndjson' }));
-  await done(org.call('POST', '/api/detections/generate', { intent: 'T1490 on any host' }));
+  await readOk(org.call('POST', '/api/logs/process', event, { 'content-type': 'application/x-ndjson' }));
+  await readOk(org.call('POST', '/api/detections/generate', { intent: 'T1490 on any host' }));
 }
 
 async function useHistory(url: string, { get, post }: { get: Get; post: Send }): Promise<void> {
@@ -157,7 +157,7 @@ async function useFeed(
   const { sources } = await get('/api/feed/sources');
   const { id } = sources[0];
   // A second version of the catalog: one new entry and changed texts.
-  await whileServing(catalogue(`${mark} again`, 4), async (url) => {
+  await whileServing(kevCatalogWith(`${mark} again`, 4), async (url) => {
     await put(`/api/feed/sources/${id}`, { url, license: 'none', schedule: '5 * * * *' });
     await post(`/api/feed/sources/${id}/pull`);
   });

@@ -20,9 +20,9 @@ import { insertShadowVerdicts } from '../../../src/detection/runs/reviews/shadow
 import { insertStep } from '../../../src/detection/runs/steps.store.ts';
 import { countUsage, storeReservation } from '../../../src/platform/models/spending/model-usage.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../../src/detection/scheduling/enqueue-runs.ts';
-import type { Answer, TestOrg } from '../harness.ts';
+import type { ApiResponse, TestOrg } from '../harness.ts';
 
-export type Filled = {
+export type FilledOrganization = {
   /** Ids of all records of the organization. */
   ids: string[];
   /** A text that the names of its detections, its dataset and its items contain. */
@@ -35,7 +35,7 @@ const hourMs = 3_600_000;
  * Creates rows in every tenant table through the API and the scheduler: detections, suggestions, a run with a hit, a gap, a queued run,
  * logs, and a feed source with items. The settings must allow requests to 127.0.0.1 (TOCSIN_FETCH_ALLOW).
  */
-export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
+export async function fillOrganization(deps: Deps, org: TestOrg): Promise<FilledOrganization> {
   const mark = `mark${randomBytes(6).toString('hex')}`;
   const ids = [
     ...(await fillKeys(org)),
@@ -52,21 +52,21 @@ export async function fillOrg(deps: Deps, org: TestOrg): Promise<Filled> {
 }
 
 /** Returns the body of a response. Throws if its status is not 200. */
-export async function done(answer: Promise<Answer>): Promise<Answer['body']> {
+export async function readOk(answer: Promise<ApiResponse>): Promise<ApiResponse['body']> {
   const { status, body } = await answer;
   if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
   return body;
 }
 
 async function fillKeys(org: TestOrg): Promise<string[]> {
-  const made = await done(org.call('POST', '/api/keys', { name: 'filled' }, { 'idempotency-key': 'fill-1' }));
+  const made = await readOk(org.call('POST', '/api/keys', { name: 'filled' }, { 'idempotency-key': 'fill-1' }));
   return [made.id];
 }
 
 /** Creates an output before anything else, so that it receives every event. Nothing is sent, because only explicit tests deliver. */
 async function fillOutputs(org: TestOrg, mark: string): Promise<string[]> {
   const body = { kind: 'webhook', name: mark, url: `https://hooks.example.com/${mark}`, eventTypes };
-  const { id } = await done(org.call('POST', '/api/outputs', body));
+  const { id } = await readOk(org.call('POST', '/api/outputs', body));
   return [id];
 }
 
@@ -85,39 +85,39 @@ async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
     },
   ];
   const ids: string[] = [];
-  for (const body of bodies) ids.push((await done(org.call('POST', '/api/detections', body))).id);
-  const gone = await done(org.call('POST', '/api/detections', bodies[0]));
-  await done(org.call('DELETE', `/api/detections/${gone.id}`));
+  for (const body of bodies) ids.push((await readOk(org.call('POST', '/api/detections', body))).id);
+  const gone = await readOk(org.call('POST', '/api/detections', bodies[0]));
+  await readOk(org.call('DELETE', `/api/detections/${gone.id}`));
   const suggestion = { ...base, detectionCategory: 'privilege_escalation', rationale: mark };
-  const open = await done(org.call('POST', '/api/detections/suggestions', suggestion));
-  const dismissed = await done(
+  const open = await readOk(org.call('POST', '/api/detections/suggestions', suggestion));
+  const dismissed = await readOk(
     org.call('POST', '/api/detections/suggestions', { ...suggestion, detectionQuery: `${queryOf(mark)} WHERE true` }),
   );
-  await done(org.call('POST', `/api/detections/${dismissed.id}/dismiss`, { reason: 'noisy' }));
+  await readOk(org.call('POST', `/api/detections/${dismissed.id}/dismiss`, { reason: 'noisy' }));
   return [...ids, gone.id, open.id, dismissed.id];
 }
 
 /** Runs a built-in agent once. Afterwards it has no schedule, as before. */
 async function fillAgentRuns(deps: Deps, org: TestOrg): Promise<string[]> {
-  const { agents } = await done(org.call('GET', '/api/agents?limit=200'));
+  const { agents } = await readOk(org.call('GET', '/api/agents?limit=200'));
   const { id } = agents.find(
     (one: { builtInAgentType: string; isBuiltIn: boolean }) =>
       one.isBuiltIn && one.builtInAgentType === 'threat-research',
   );
-  await done(org.call('PUT', `/api/agents/${id}`, { detectionCadence: 'hourly' }));
+  await readOk(org.call('PUT', `/api/agents/${id}`, { detectionCadence: 'hourly' }));
   await runDueAgents(deps, new AbortController().signal);
-  await done(org.call('PUT', `/api/agents/${id}`, { detectionCadence: null }));
-  const { runs } = await done(org.call('GET', `/api/agents/${id}/runs`));
+  await readOk(org.call('PUT', `/api/agents/${id}`, { detectionCadence: null }));
+  const { runs } = await readOk(org.call('GET', `/api/agents/${id}/runs`));
   if (runs.length === 0) throw new Error('the built-in agent did not run');
   return [id, runs[0].id];
 }
 
 /** Inserts the rows that a model would create. */
 async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
-  const { detections } = await done(org.call('GET', '/api/detections?limit=1'));
+  const { detections } = await readOk(org.call('GET', '/api/detections?limit=1'));
   const detectionId: string = detections[0].id;
-  await done(org.call('PUT', `/api/detections/${detectionId}/shadow`, { modelAlias: 'analyst' }));
-  await done(
+  await readOk(org.call('PUT', `/api/detections/${detectionId}/shadow`, { modelAlias: 'analyst' }));
+  await readOk(
     org.call('PUT', `/api/detections/${detectionId}/tools/http_get`, { url: 'https://intel.example/{entity}' }),
   );
   const failure = { kind: mark, blame: 'upstream', retryable: false, message: mark } as const;
@@ -167,16 +167,16 @@ async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<st
 
 /** Creates a paused connection, a window that waits for its second examination, and an MCP server. */
 async function fillConnections(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
-  const { detections } = await done(org.call('GET', '/api/detections?limit=1'));
+  const { detections } = await readOk(org.call('GET', '/api/detections?limit=1'));
   const url = `https://${mark}.example.com/`;
   const settings = { url, index: mark };
   const credentials = { user: mark, password: mark };
-  const one = await done(
+  const one = await readOk(
     org.call('POST', '/api/connections', { kind: 'opensearch', name: mark, settings, credentials }),
   );
   const failure = { kind: mark, blame: 'upstream', retryable: false, message: mark } as const;
   await pauseConnection(deps, { orgId: org.id, connectionId: one.id }, failure, mark);
-  const server = await done(org.call('POST', '/api/mcp-servers', { name: mark.slice(0, 12), url }));
+  const server = await readOk(org.call('POST', '/api/mcp-servers', { name: mark.slice(0, 12), url }));
   await inOrg(deps.db, org.id, (tx) =>
     sql`insert into rechecks (organization_id, detection_id, window_from, window_to, generation, due_at)
       values (${org.id}, ${detections[0].id}, now(), now() + interval '1 hour', ${mark}, 'infinity')`.execute(tx),
@@ -193,39 +193,39 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[
     action: `DeleteTrail by ${user}`,
     domain: 'evil-host.top',
   }));
-  const { batchId } = await done(
+  const { batchId } = await readOk(
     org.call('POST', `/api/logs/${mark}`, events.map((event) => JSON.stringify(event)).join('\n'), {
       'content-type': 'application/x-ndjson',
     }),
   );
-  const { detections } = await done(org.call('GET', '/api/detections'));
+  const { detections } = await readOk(org.call('GET', '/api/detections'));
   const custom = detections.find((one: { detectionCategory: string }) => one.detectionCategory === 'custom');
   const range = { from: new Date(now.getTime() - hourMs).toISOString(), to: now.toISOString() };
-  const { runId } = await done(org.call('POST', `/api/detections/${custom.id}/run`, range));
+  const { runId } = await readOk(org.call('POST', `/api/detections/${custom.id}/run`, range));
   const at = (hours: number): Date => new Date(now.getTime() + hours * hourMs);
   // An hour later the events are in a window. After sixty more hours, older windows exceed the look-back and become a gap.
   await executeDueRuns(deps, at(1));
   await executeDueRuns(deps, at(61));
   await enqueueDueRunsAcrossOrgs(deps.db, { now: at(62), spreadMs: 0, limit: 100 });
-  const { runs } = await done(org.call('GET', `/api/detections/${custom.id}/runs?limit=200`));
-  const { gaps } = await done(org.call('GET', `/api/detections/${custom.id}/gaps`));
-  const { hits } = await done(org.call('GET', '/api/hits'));
+  const { runs } = await readOk(org.call('GET', `/api/detections/${custom.id}/runs?limit=200`));
+  const { gaps } = await readOk(org.call('GET', `/api/detections/${custom.id}/gaps`));
+  const { hits } = await readOk(org.call('GET', '/api/hits'));
   for (const [what, list] of Object.entries({ runs, gaps, hits })) if (list.length === 0) throw new Error(`no ${what}`);
   return [batchId, runId, ...[...runs, ...gaps, ...hits].map(({ id }: { id: string }) => id)];
 }
 
 /** Sets hit statuses and creates exceptions and test cases. */
 async function fillProof(org: TestOrg, mark: string): Promise<string[]> {
-  const { hits } = await done(org.call('GET', '/api/hits'));
+  const { hits } = await readOk(org.call('GET', '/api/hits'));
   const url = `/api/detections/${hits[0].detectionId}`;
-  await done(org.call('POST', `/api/hits/${hits[0].id}/status`, { status: 'false_positive', reason: mark }));
-  const { id } = await done(org.call('POST', `${url}/exceptions`, { entity: mark, reason: mark }));
-  await done(org.call('PUT', `${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] }));
+  await readOk(org.call('POST', `/api/hits/${hits[0].id}/status`, { status: 'false_positive', reason: mark }));
+  const { id } = await readOk(org.call('POST', `${url}/exceptions`, { entity: mark, reason: mark }));
+  await readOk(org.call('PUT', `${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] }));
   return [id];
 }
 
 /** Returns a catalog of known exploited vulnerabilities with invented entries, in the publisher's format. */
-export function catalogue(mark: string, count = 3): string {
+export function kevCatalogWith(mark: string, count = 3): string {
   const vulnerabilities = Array.from({ length: count }, (_, n) => ({
     cveID: `CVE-2099-${10_000 + n}`,
     vendorProject: 'Northmere',
@@ -269,27 +269,29 @@ export async function whileServing<T>(text: string, work: (url: string) => Promi
 }
 
 async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
-  return whileServing(catalogue(mark), async (url) => {
-    const source = await done(org.call('POST', '/api/feed/sources', { kind: 'kev', name: mark, url, publisher: mark }));
-    const pulled = await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
+  return whileServing(kevCatalogWith(mark), async (url) => {
+    const source = await readOk(
+      org.call('POST', '/api/feed/sources', { kind: 'kev', name: mark, url, publisher: mark }),
+    );
+    const pulled = await readOk(org.call('POST', `/api/feed/sources/${source.id}/pull`));
     if (pulled.added !== 3) throw new Error(`the pull added nothing: ${JSON.stringify(pulled)}`);
     await sweepLogs(deps);
     // Previous states of items have their own rows.
-    await done(org.call('PUT', `/api/feed/sources/${source.id}`, { tlp: 'AMBER+STRICT' }));
-    await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
-    await done(org.call('POST', '/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` }));
-    for (const name of ['all', 'relevant']) await done(org.call('GET', `/taxii2/root/collections/${name}/objects/`));
-    const { items } = await done(org.call('GET', '/items?perPage=100'));
+    await readOk(org.call('PUT', `/api/feed/sources/${source.id}`, { tlp: 'AMBER+STRICT' }));
+    await readOk(org.call('POST', `/api/feed/sources/${source.id}/pull`));
+    await readOk(org.call('POST', '/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` }));
+    for (const name of ['all', 'relevant']) await readOk(org.call('GET', `/taxii2/root/collections/${name}/objects/`));
+    const { items } = await readOk(org.call('GET', '/items?perPage=100'));
     // An override with a previous state, and a profile with scores.
     for (const note of [mark, `${mark} again`])
-      await done(org.call('PUT', `/api/feed/items/${items[0].id}/override`, { note, severity: 'low' }));
-    const profile = await done(org.call('PUT', '/api/feed/profile', { keywords: [mark] }));
+      await readOk(org.call('PUT', `/api/feed/items/${items[0].id}/override`, { note, severity: 'low' }));
+    const profile = await readOk(org.call('PUT', '/api/feed/profile', { keywords: [mark] }));
     const judged = { itemId: items[0].id, itemVersion: items[0].version, profileVersion: profile.version };
     await inOrg(deps.db, org.id, (tx) => saveJudgmentRow(tx, { orgId: org.id, ...judged, at: deps.clock() }));
     for (let round = 0; round < 10; round += 1) await scoreNextBatch(deps);
     await sweepLogs(deps);
     const seen = await Promise.all(
-      items.map(({ id }: { id: string }) => done(org.call('GET', `/api/feed/items/${id}/exposures`))),
+      items.map(({ id }: { id: string }) => readOk(org.call('GET', `/api/feed/items/${id}/exposures`))),
     );
     if (!seen.some(({ exposures }) => exposures.length > 0)) throw new Error('no item is exposed');
     return [source.id, ...items.map(({ id }: { id: string }) => id)];

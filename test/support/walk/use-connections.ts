@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { whileServing, type done } from './fill-organization.ts';
+import { whileServing, type readOk } from './fill-organization.ts';
 import { exampleServer } from '../models/mcp-server.ts';
 
-type Get = (url: string) => ReturnType<typeof done>;
-type Send = (url: string, body?: unknown) => ReturnType<typeof done>;
+type Get = (url: string) => ReturnType<typeof readOk>;
+type Send = (url: string, body?: unknown) => ReturnType<typeof readOk>;
 type Calls = { get: Get; post: Send; put: Send; remove: Get };
 
 /** Calls every operation on connections and MCP servers, with a SIEM and a server that respond. */

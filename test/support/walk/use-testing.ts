@@ -1,10 +1,10 @@
-import type { done } from './fill-organization.ts';
+import type { readOk } from './fill-organization.ts';
 
-type Get = (url: string) => ReturnType<typeof done>;
-type Send = (url: string, body?: unknown) => ReturnType<typeof done>;
+type Get = (url: string) => ReturnType<typeof readOk>;
+type Send = (url: string, body?: unknown) => ReturnType<typeof readOk>;
 
 /** Calls the operations for tests, exceptions, export and import. */
-export async function useProof(
+export async function useTesting(
   { get, post, put, remove }: { get: Get; post: Send; put: Send; remove: Get },
   mark: string,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 import { afterAll } from 'vitest';
 
 /** Starts a loopback proxy for a database server that delays all data by `delayMs` in each direction. */
-export async function bridgeTo(url: string, delayMs = 0): Promise<URL> {
+export async function startDelayProxy(url: string, delayMs = 0): Promise<URL> {
   const { hostname, port } = new URL(url);
   const open = (): Socket =>
     /^%2f/i.test(hostname)
