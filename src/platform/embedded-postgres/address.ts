@@ -1,21 +1,21 @@
 import { createServer } from 'node:net';
 import type { Cluster } from './cluster.ts';
 
-/** Where a server listens, as libpq writes it: a socket in the folder `host`, in whose name the port stands, or an address. */
-export type Address = { host: string; port: number };
+/** Where a server listens, in libpq's notation: `host` is an IP address, or the folder of a socket whose name contains the port. */
+export type ServerAddress = { host: string; port: number };
 
 export const loopback = '127.0.0.1';
 
-/** The socket in the folder of the database, which only the server's user may enter: no other door is needed. */
-export function socketOf(cluster: Cluster): Address {
+/** Returns the socket in the database folder, which only the server's user may enter. */
+export function socketAddress(cluster: Cluster): ServerAddress {
   return { host: cluster.location, port: 5432 };
 }
 
-export function isSocket({ host }: Address): boolean {
+export function isSocket({ host }: ServerAddress): boolean {
   return host.startsWith('/');
 }
 
-export function findLoopback(): Promise<Address> {
+export function findFreeLoopbackPort(): Promise<ServerAddress> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);

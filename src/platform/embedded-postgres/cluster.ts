@@ -3,29 +3,29 @@ import { chownSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'no
 import { basename, dirname, join } from 'node:path';
 import { loopback } from './address.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
-import { readText, removeTree, renameDurably, writeDurably } from './data-dir/durable-files.ts';
+import { readTextFile, removeTree, renameDurably, writeDurably } from './data-dir/durable-files.ts';
 import { chooseLocation, findLocation, recordLocation, removeHome } from './data-dir/location.ts';
-import { run } from './os/run-program.ts';
+import { runProgram } from './os/run-program.ts';
 import { type ServerUser, findAccount, findServerUser } from './os/server-user.ts';
 
-/** A database folder. `name` stands in the command line of each of its processes, which tells them from any other PostgreSQL. */
+/** A database folder. `name` appears in the command line of each of its processes and identifies them. */
 export type Cluster = { dataDir: string; location: string; name: string; user: ServerUser | undefined };
 
-const rules = `local all all scram-sha-256\nhost all all ${loopback}/32 scram-sha-256\n`;
+const accessRules = `local all all scram-sha-256\nhost all all ${loopback}/32 scram-sha-256\n`;
 
-/** The database of the data directory, made new where there is none. Call it only while holding the turn. */
+/** Finds or creates the database of the data directory. The caller must hold the lifecycle lock. */
 export async function openCluster(dataDir: string, log: (line: string) => void): Promise<Cluster> {
   const existing = findCluster(dataDir);
   if (existing) return existing;
   const user = findServerUser();
   const location = chooseLocation(dataDir, user);
-  log(`making a new database in ${location}`);
-  const cluster = { dataDir, location, name: nameOf(location), user };
+  log(`creating a new database in ${location}`);
+  const cluster = { dataDir, location, name: clusterName(location), user };
   try {
     await createFiles(cluster);
     recordLocation(dataDir, location);
   } catch (error) {
-    // Each further start would leave another.
+    // Otherwise every failed start would leave another folder behind.
     removeHome(location);
     throw error;
   }
@@ -36,34 +36,34 @@ function findCluster(dataDir: string): Cluster | undefined {
   const location = findLocation(dataDir);
   if (!location) return undefined;
   const { uid, gid } = statSync(location);
-  const own = process.getuid?.() ?? uid;
-  if (own !== uid && own !== 0) {
+  const processUid = process.getuid?.() ?? uid;
+  if (processUid !== uid && processUid !== 0) {
     throw new Error(
-      `The database in ${location} belongs to ${findAccount(uid, gid).name}: start as that user or as root.`,
+      `The database in ${location} belongs to ${findAccount(uid, gid).name}. Start as that user or as root.`,
     );
   }
   if (uid === 0)
     throw new Error(
-      `The database in ${location} belongs to root, as whom PostgreSQL does not run: give it to nobody (chown -R).`,
+      `The database in ${location} belongs to root, but PostgreSQL does not run as root. Change the owner to nobody (chown -R).`,
     );
-  return { dataDir, location, name: nameOf(location), user: own === 0 ? findAccount(uid, gid) : undefined };
+  return { dataDir, location, name: clusterName(location), user: processUid === 0 ? findAccount(uid, gid) : undefined };
 }
 
-function nameOf(location: string): string {
+function clusterName(location: string): string {
   return `tocsin-${createHash('sha256').update(location).digest('hex').slice(0, 16)}`;
 }
 
-/** The programs for a cluster; throws where its files were made by another major version. */
+/** Returns the programs for a cluster. Throws if another major version created its files. */
 export function binariesFor(cluster: Cluster): Binaries {
   const binaries = findBinaries(dirname(cluster.location), cluster.user);
-  const made = readText(join(cluster.location, 'PG_VERSION'));
-  if (made === binaries.major) return binaries;
+  const clusterMajor = readTextFile(join(cluster.location, 'PG_VERSION'));
+  if (clusterMajor === binaries.major) return binaries;
   throw new Error(
-    `The database in ${cluster.location} was made by PostgreSQL ${made}, the one here is ${binaries.major}: dump it with the old release and load it with this one.`,
+    `The database in ${cluster.location} was created by PostgreSQL ${clusterMajor}, but this release contains PostgreSQL ${binaries.major}. Dump it with the old release and load it with this one.`,
   );
 }
 
-/** Builds the files beside their place and renames them last: what has the name `pg` is whole and on disk. */
+/** Creates the files in a temporary folder and renames it last, so that the final folder is always complete and on disk. */
 async function createFiles({ dataDir, location, user }: Cluster): Promise<void> {
   const home = dirname(location);
   const prefix = `${basename(location)}.new-`;
@@ -71,46 +71,50 @@ async function createFiles({ dataDir, location, user }: Cluster): Promise<void> 
   const folder = mkdtempSync(join(home, prefix));
   if (user) chownSync(folder, user.uid, user.gid);
   const binaries = findBinaries(home, user);
-  // The built-in locale sorts by code point on every system, so that an upgrade of its libc cannot break an index.
+  // The built-in locale sorts by code point on every system, so that a libc upgrade cannot break an index.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  await run(
+  await runProgram(
     binaries.initdb,
     ['-D', folder, '-U', 'tocsin', '--auth=trust', '--no-sync', '--no-instructions', ...locale],
     { user },
   );
-  writeRules(folder);
+  writeAccessRules(folder);
   const password = findPassword(dataDir) ?? newPassword();
-  await runAlone(binaries, ['CREATE DATABASE tocsin', setPassword(password)], { folder, user, options: ['-F'] });
-  keepPassword(dataDir, password);
-  await run(binaries.initdb, ['-D', folder, '--sync-only'], { user });
+  await runSingleUser(binaries, ['CREATE DATABASE tocsin', setPasswordSql(password)], {
+    folder,
+    user,
+    options: ['-F'],
+  });
+  savePassword(dataDir, password);
+  await runProgram(binaries.initdb, ['-D', folder, '--sync-only'], { user });
   renameDurably(folder, location);
 }
 
-/** Who comes in by what; before each start, since databases of earlier releases know no socket. */
-export function writeRules(folder: string): void {
-  writeFileSync(join(folder, 'pg_hba.conf'), rules);
+/** Writes pg_hba.conf before each start, because databases of earlier releases do not allow the socket. */
+export function writeAccessRules(folder: string): void {
+  writeFileSync(join(folder, 'pg_hba.conf'), accessRules);
 }
 
-/** Gives the superuser a new password where the file that holds it was lost. The server must not run. */
+/** Returns the superuser's password. Sets a new one if the password file was lost. The server must not be running. */
 export async function ensurePassword({ dataDir, location, user }: Cluster, binaries: Binaries): Promise<string> {
   const known = findPassword(dataDir);
   if (known) return known;
   const password = newPassword();
-  await runAlone(binaries, [setPassword(password)], { folder: location, user, options: [] });
-  keepPassword(dataDir, password);
+  await runSingleUser(binaries, [setPasswordSql(password)], { folder: location, user, options: [] });
+  savePassword(dataDir, password);
   return password;
 }
 
 export function findPassword(dataDir: string): string | undefined {
-  return readText(passwordFile(dataDir));
+  return readTextFile(passwordFile(dataDir));
 }
 
 function newPassword(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** Kept only once the server has it: a file with a password that was never set would lock us out. */
-function keepPassword(dataDir: string, password: string): void {
+/** Saves a password that the server already has. A file with a password that was never set would lock us out. */
+function savePassword(dataDir: string, password: string): void {
   writeDurably(passwordFile(dataDir), password, 0o600);
 }
 
@@ -118,14 +122,14 @@ function passwordFile(dataDir: string): string {
   return join(dataDir, 'pg.password');
 }
 
-function setPassword(password: string): string {
+function setPasswordSql(password: string): string {
   return `ALTER ROLE tocsin PASSWORD '${password}'`;
 }
 
-type Alone = { folder: string; user: ServerUser | undefined; options: string[] };
+type SingleUserOptions = { folder: string; user: ServerUser | undefined; options: string[] };
 
-/** Single-user mode reads one statement a line and, unless told so, goes on after an error. */
-function runAlone(binaries: Binaries, sql: string[], { folder, user, options }: Alone): Promise<void> {
+/** Runs statements in single-user mode, which reads one per line and by default continues after an error. */
+function runSingleUser(binaries: Binaries, sql: string[], { folder, user, options }: SingleUserOptions): Promise<void> {
   const args = [
     '--single',
     ...options,
@@ -137,5 +141,5 @@ function runAlone(binaries: Binaries, sql: string[], { folder, user, options }: 
     'log_min_messages=fatal',
     'template1',
   ];
-  return run(binaries.postgres, args, { user, input: sql.map((each) => `${each};\n`).join('') });
+  return runProgram(binaries.postgres, args, { user, input: sql.map((statement) => `${statement};\n`).join('') });
 }

@@ -2,72 +2,77 @@ import { isSocket } from './address.ts';
 import type { FileLock } from './data-dir/file-lock.ts';
 import { prepareDataDir } from './data-dir/location.ts';
 import { takeOwnership } from './data-dir/owner.ts';
-import { abandonServer, leaveServer } from './release.ts';
+import { releaseServerOnExit, releaseServer } from './release.ts';
 import { type Server, ensureServer } from './server/server.ts';
-import type { Settings } from './server/server-settings.ts';
-import { supervise } from './server/supervisor.ts';
-import { usersOf } from './data-dir/users.ts';
+import type { ServerSettings } from './server/server-settings.ts';
+import { superviseServer } from './server/supervisor.ts';
+import { openServerUsage } from './data-dir/server-usage.ts';
 
 /**
- * `exclusive`: for serve, work and all, of which one may run on a data directory; a command leaves it false.
- * `log` gets lines for people, without a line end. `settings`: extra PostgreSQL settings for a server that this call starts.
+ * `exclusive` is true for serve, work and all, of which only one may run on a data directory, and false for other commands.
+ * `log` receives human-readable lines without a line end. `settings` are extra PostgreSQL settings for a server that this call starts.
  */
-export type EmbeddedOptions = { dataDir: string; exclusive: boolean; log: (line: string) => void; settings?: Settings };
+export type EmbeddedPostgresOptions = {
+  dataDir: string;
+  exclusive: boolean;
+  log: (line: string) => void;
+  settings?: ServerSettings;
+};
 
 /**
- * `url` holds the password and stays the same for as long as this process uses the server. `location` is the database folder.
- * `how`: a new server was started, one that a dead process left behind was adopted, or one that others use was joined.
+ * `url` contains the password and stays the same while this process uses the server. `location` is the database folder.
+ * `origin`: a new server was started, one left behind by a dead process was adopted, or one used by others was joined.
  */
-export type Embedded = {
+export type EmbeddedPostgres = {
   url: string;
   location: string;
-  how: 'started' | 'adopted' | 'joined';
+  origin: 'started' | 'adopted' | 'joined';
   stop: () => Promise<void>;
 };
 
 /**
- * Starts, joins or adopts the PostgreSQL child of a data directory and restarts it at the same address should it die.
- * `stop` ends it unless other processes still use it: then the last of them does. Throws one sentence where it cannot be had:
- * a second exclusive owner, no binaries for this system, files of another user or version, a server that does not start.
+ * Starts, joins or adopts the PostgreSQL server of a data directory and restarts it at the same address if it dies. `stop` stops it
+ * unless other processes still use it; the last of them does. Throws an explanation if that is not possible: a second exclusive owner,
+ * no binaries for this system, files of another user or version, or a server that does not start.
  */
-export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, lockDir } = prepareDataDir(options.dataDir);
   const owner = options.exclusive ? await takeOwnership(dataDir, lockDir) : undefined;
   try {
-    return await enter({ ...options, dataDir, lockDir }, owner);
+    return await enterServer({ ...options, dataDir, lockDir }, owner);
   } catch (error) {
     owner?.release();
     throw error;
   }
 }
 
-type Entry = EmbeddedOptions & { lockDir: string };
+type EnterOptions = EmbeddedPostgresOptions & { lockDir: string };
 
-async function enter(options: Entry, owner: FileLock | undefined): Promise<Embedded> {
+async function enterServer(options: EnterOptions, owner: FileLock | undefined): Promise<EmbeddedPostgres> {
   const { dataDir, settings = {} } = options;
   const log = (line: string): void => options.log(`PostgreSQL: ${line}`);
-  const users = usersOf(options.lockDir);
-  const { server, how } = await users.takeTurn(async () => {
-    const isUsed = users.isUsed();
+  const usage = openServerUsage(options.lockDir);
+  const { server, origin } = await usage.withLifecycleLock(async () => {
+    const isUsed = usage.isUsed();
     const found = await ensureServer({ dataDir, isUsed, settings, log });
-    users.join();
-    return { server: found, how: howOf(found, isUsed) };
+    usage.join();
+    return { server: found, origin: originOf(found, isUsed) };
   });
-  log(`${how} in ${server.location} (pid ${server.pid}, ${isSocket(server) ? 'socket' : `port ${server.port}`})`);
-  const again = { dataDir, isUsed: true, at: server, settings, log };
-  const supervisor = supervise(server, log, () => users.takeTurn(() => ensureServer(again)));
-  const onExit = (): void => abandonServer(users, server);
+  log(`${origin} in ${server.location} (pid ${server.pid}, ${isSocket(server) ? 'socket' : `port ${server.port}`})`);
+  const restartRequest = { dataDir, isUsed: true, requiredAddress: server, settings, log };
+  const supervisor = superviseServer(server, log, () => usage.withLifecycleLock(() => ensureServer(restartRequest)));
+  const onExit = (): void => releaseServerOnExit(usage, server);
   process.once('exit', onExit);
   const leave = async (): Promise<void> => {
     process.off('exit', onExit);
-    await supervisor.end();
-    await leaveServer(users, server, log).finally(() => owner?.release());
+    await supervisor.stop();
+    await releaseServer(usage, server, log).finally(() => owner?.release());
   };
   let leaving: Promise<void> | undefined;
-  return { url: server.url, location: server.location, how, stop: () => (leaving ??= leave()) };
+  return { url: server.url, location: server.location, origin, stop: () => (leaving ??= leave()) };
 }
 
-function howOf(server: Server, isUsed: boolean): Embedded['how'] {
+function originOf(server: Server, isUsed: boolean): EmbeddedPostgres['origin'] {
   if (server.isNew) return 'started';
   return isUsed ? 'joined' : 'adopted';
 }

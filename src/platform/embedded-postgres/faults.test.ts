@@ -3,18 +3,18 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { startEmbedded } from './embedded-postgres.ts';
-import { readText } from './data-dir/durable-files.ts';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
+import { readTextFile } from './data-dir/durable-files.ts';
 import { listProcesses, waitUntil } from './os/processes.ts';
-import { credentials, findServerUser } from './os/server-user.ts';
+import { spawnCredentials, findServerUser } from './os/server-user.ts';
 import {
-  endAll,
+  killAllHolders,
   killHard,
-  mustHold,
+  holdOrThrow,
   newDataDir,
   query,
   removeDataDirs,
-  serversOf,
+  findPostmasters,
 } from '../../../test/support/platform/postgres-holder.ts';
 
 const options = { exclusive: true, log: (): void => {} };
@@ -22,7 +22,7 @@ const options = { exclusive: true, log: (): void => {} };
 const dataDir = newDataDir();
 const table = 'drop table if exists t; create table t (n int)';
 
-afterEach(endAll);
+afterEach(killAllHolders);
 afterAll(removeDataDirs);
 
 async function untilAnswer(url: string, statement: string): Promise<unknown[]> {
@@ -36,49 +36,49 @@ async function untilAnswer(url: string, statement: string): Promise<unknown[]> {
   }
 }
 
-test('a server killed under us runs again at the same address with every row, though a query was busy', async () => {
+test('restarts a killed server at the same address with every row, despite a busy query', async () => {
   const lines: string[] = [];
-  const server = await startEmbedded({ dataDir, exclusive: true, log: (line) => lines.push(line) });
+  const server = await startEmbeddedPostgres({ dataDir, exclusive: true, log: (line) => lines.push(line) });
   await query(server.url, table, 'insert into t values (1)');
   const busy = query(server.url, 'select count(*) from generate_series(1, 1000000000000) as busy').catch(
     (error: Error) => error,
   );
   const isBusy = (): boolean => listProcesses().some(({ command }) => /^postgres: tocsin-.* SELECT/.test(command));
   expect(await waitUntil(isBusy, 5_000)).toBe(true);
-  await killHard(serversOf(dataDir)[0]!.pid);
+  await killHard(findPostmasters(dataDir)[0]!.pid);
   expect(await untilAnswer(server.url, 'select n from t')).toEqual([{ n: 1 }]);
   expect(await busy).toBeInstanceOf(Error);
-  expect(await waitUntil(() => lines.at(-1)!.includes('runs again'), 5_000)).toBe(true);
-  expect(lines.at(-1)).toContain(`(pid ${serversOf(dataDir)[0]!.pid})`);
+  expect(await waitUntil(() => lines.at(-1)!.includes('restarted ('), 5_000)).toBe(true);
+  expect(lines.at(-1)).toContain(`(pid ${findPostmasters(dataDir)[0]!.pid})`);
   await server.stop();
-  expect(serversOf(dataDir)).toEqual([]);
+  expect(findPostmasters(dataDir)).toEqual([]);
 });
 
-test('stop is no error where the server is already gone', async () => {
-  const server = await startEmbedded({ dataDir, ...options });
-  process.kill(serversOf(dataDir)[0]!.pid, 'SIGKILL');
+test('stop succeeds if the server has already ended', async () => {
+  const server = await startEmbeddedPostgres({ dataDir, ...options });
+  process.kill(findPostmasters(dataDir)[0]!.pid, 'SIGKILL');
   await server.stop();
-  expect(serversOf(dataDir)).toEqual([]);
+  expect(findPostmasters(dataDir)).toEqual([]);
 });
 
-test('a server left behind by a killed owner is adopted with its rows', async () => {
-  const owner = await mustHold(dataDir, true);
+test('adopts the server of a killed owner with its rows', async () => {
+  const owner = await holdOrThrow(dataDir, true);
   await query(owner.url, table, 'insert into t values (1)');
-  const [left] = serversOf(dataDir);
+  const [left] = findPostmasters(dataDir);
   await killHard(owner.pid);
-  const next = await startEmbedded({ dataDir, ...options });
-  expect(next).toMatchObject({ how: 'adopted', url: owner.url });
-  expect(serversOf(dataDir)).toEqual([left]);
+  const next = await startEmbeddedPostgres({ dataDir, ...options });
+  expect(next).toMatchObject({ origin: 'adopted', url: owner.url });
+  expect(findPostmasters(dataDir)).toEqual([left]);
   expect(await query(next.url, 'select n from t')).toEqual([{ n: 1 }]);
-  // Nobody is its parent any more, and still it is watched and stopped.
+  // The server has no parent any more, but is still supervised and stopped.
   await killHard(left!.pid);
   expect(await untilAnswer(next.url, 'select n from t')).toEqual([{ n: 1 }]);
   await next.stop();
-  expect(serversOf(dataDir)).toEqual([]);
+  expect(findPostmasters(dataDir)).toEqual([]);
 });
 
-test('after both were killed, and the pid went to another process, every acknowledged row is there', async () => {
-  const owner = await mustHold(dataDir, true);
+test('keeps every acknowledged row if owner and server are killed and another process reuses the pid', async () => {
+  const owner = await holdOrThrow(dataDir, true);
   await query(owner.url, table);
   let acknowledged = 0;
   const writing = (async () => {
@@ -86,40 +86,41 @@ test('after both were killed, and the pid went to another process, every acknowl
   })().catch(() => {});
   await waitUntil(() => acknowledged > 20, 5_000);
   await killHard(owner.pid);
-  await killHard(serversOf(dataDir)[0]!.pid);
+  await killHard(findPostmasters(dataDir)[0]!.pid);
   await writing;
   const pidFile = join(owner.location, 'postmaster.pid');
-  const stranger = spawn('sleep', ['60'], credentials(findServerUser()));
+  const stranger = spawn('sleep', ['60'], spawnCredentials(findServerUser()));
   const socketLock = join(owner.location, '.s.PGSQL.5432.lock');
-  for (const file of [pidFile, socketLock]) writeFileSync(file, readText(file)!.replace(/^\d+/, String(stranger.pid)));
-  const next = await startEmbedded({ dataDir, ...options });
-  expect(next.how).toBe('started');
+  for (const file of [pidFile, socketLock])
+    writeFileSync(file, readTextFile(file)!.replace(/^\d+/, String(stranger.pid)));
+  const next = await startEmbeddedPostgres({ dataDir, ...options });
+  expect(next.origin).toBe('started');
   const [row] = (await query(next.url, 'select count(*)::int as n from t')) as { n: number }[];
   expect(row!.n).toBeGreaterThanOrEqual(acknowledged);
   expect(stranger.kill()).toBe(true);
   await next.stop();
 });
 
-test('a server left behind that hangs is ended and started anew; where others use it the call fails instead', async () => {
-  const owner = await mustHold(dataDir, true);
+test('replaces a hanging server, or fails if other processes use it', async () => {
+  const owner = await holdOrThrow(dataDir, true);
   await query(owner.url, table, 'insert into t values (1)');
-  const [left] = serversOf(dataDir);
+  const [left] = findPostmasters(dataDir);
   process.kill(left!.pid, 'SIGSTOP');
-  await expect(startEmbedded({ dataDir, ...options, exclusive: false })).rejects.toThrow(/cannot be joined/);
+  await expect(startEmbeddedPostgres({ dataDir, ...options, exclusive: false })).rejects.toThrow(/cannot be joined/);
   await killHard(owner.pid);
-  const next = await startEmbedded({ dataDir, ...options });
-  expect(next.how).toBe('started');
-  expect(serversOf(dataDir)).not.toEqual([left]);
+  const next = await startEmbeddedPostgres({ dataDir, ...options });
+  expect(next.origin).toBe('started');
+  expect(findPostmasters(dataDir)).not.toEqual([left]);
   expect(await query(next.url, 'select n from t')).toEqual([{ n: 1 }]);
   await next.stop();
 });
 
-test('a lost password is replaced', async () => {
-  const owner = await mustHold(dataDir, true);
+test('replaces a lost password', async () => {
+  const owner = await holdOrThrow(dataDir, true);
   await query(owner.url, table, 'insert into t values (1)');
   rmSync(join(dataDir, 'pg.password'));
   await killHard(owner.pid);
-  const next = await startEmbedded({ dataDir, ...options });
+  const next = await startEmbeddedPostgres({ dataDir, ...options });
   expect(next.url).not.toBe(owner.url);
   expect(await query(next.url, 'select n from t')).toEqual([{ n: 1 }]);
   await next.stop();

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import type { ServerUser } from '../os/server-user.ts';
 
-/** Writes a small file whole or not at all, on disk when it returns. */
+/** Writes a small file atomically and syncs it to disk. */
 export function writeDurably(file: string, text: string, mode: number): void {
   const temporary = `${file}.${process.pid}`;
   const fd = openSync(temporary, 'w', mode);
@@ -26,7 +26,7 @@ export function writeDurably(file: string, text: string, mode: number): void {
   renameDurably(temporary, file);
 }
 
-/** Renames and syncs the folder, so that the new name survives a power cut. */
+/** Renames a file and syncs its folder, so that the new name survives a power failure. */
 export function renameDurably(from: string, to: string): void {
   renameSync(from, to);
   const fd = openSync(dirname(to), 'r');
@@ -37,8 +37,8 @@ export function renameDurably(from: string, to: string): void {
   }
 }
 
-/** The trimmed text of a small file, undefined where there is none. */
-export function readText(file: string): string | undefined {
+/** Returns the trimmed text of a small file, or undefined if it does not exist. */
+export function readTextFile(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
@@ -47,15 +47,15 @@ export function readText(file: string): string | undefined {
   }
 }
 
-/** Gives a whole tree to the server's user. */
-export function giveTree(root: string, user: ServerUser): void {
+/** Changes the owner of a whole tree to the server's user. */
+export function chownTree(root: string, user: ServerUser): void {
   chownSync(root, user.uid, user.gid);
   for (const entry of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(root, entry), user.uid, user.gid);
   }
 }
 
-/** Removes a tree into which the orphan of a killed start may still be writing. */
+/** Removes a tree, with retries: an orphaned process of a killed start may still be writing to it. */
 export function removeTree(root: string): void {
   rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }

@@ -16,7 +16,7 @@ globalThis.lock = tryLock(process.argv[1], 'one');
 process.stdout.write('held');
 setInterval(() => {}, 1000);`;
 
-test('a lock dies with its process, however that dies', async () => {
+test('releases the lock when its process is killed', async () => {
   const file = join(folder, 'killed');
   const child = spawn(process.execPath, ['--input-type=module', '-e', program, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -30,7 +30,7 @@ test('a lock dies with its process, however that dies', async () => {
   lock?.release();
 });
 
-test('any sequence of takes and releases keeps to what the kinds promise', () => {
+test('any sequence of locks and releases respects the lock kinds', () => {
   const step = fc.record({ slot: fc.nat(3), kind: fc.constantFrom<LockKind>('one', 'shared', 'all') });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), fc.nat(), (steps, seed) => {
@@ -57,7 +57,7 @@ function mayHold(kind: LockKind, others: LockKind[]): boolean {
   return !others.includes('all') && !others.includes('one');
 }
 
-test('a release that comes twice and a lock file that cannot be', () => {
+test('tolerates a second release and reports an unusable lock file', () => {
   const lock = tryLock(join(folder, 'twice'), 'one')!;
   lock.release();
   lock.release();

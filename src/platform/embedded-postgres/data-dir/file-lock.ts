@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Node has no `flock`. SQLite takes POSIX record locks on the file it opens, which the kernel drops with the process, however it
- * dies; nothing is ever written, the file stays empty. (https://www.sqlite.org/lockingv3.html)
- * `one`: at most one holder, beside any `shared`. `shared`: any number. `all`: nobody else holds `shared` or `one`.
+ * Node has no `flock`. SQLite takes POSIX record locks on the file it opens, which the kernel releases when the process ends in any
+ * way. Nothing is written, so the file stays empty. (https://www.sqlite.org/lockingv3.html)
+ * `one`: at most one holder, compatible with `shared`. `shared`: any number of holders. `all`: excludes every other holder.
  */
 export type LockKind = 'one' | 'shared' | 'all';
 export type FileLock = { release: () => void };
@@ -15,7 +15,7 @@ const statements: Record<LockKind, string> = {
 };
 const sqliteBusy = 5;
 
-/** Takes the lock or returns undefined at once where another process (or another lock of this one) stands against it. */
+/** Takes the lock. Returns undefined immediately if another process, or another lock of this process, conflicts with it. */
 export function tryLock(file: string, kind: LockKind): FileLock | undefined {
   const db = openLockFile(file);
   try {

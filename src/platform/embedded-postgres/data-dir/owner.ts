@@ -11,13 +11,13 @@ const stepMs = 25;
 type Owner = { pid: number; startedAt: string };
 
 /**
- * Makes this process the only one that serves or works on the data directory, until it releases or dies.
- * Throws a sentence naming the directory and the other process where there is one.
+ * Makes this process the only one that serves or works on the data directory, until it releases the lock or ends.
+ * Throws an error that names the directory and the current owner if there is one.
  */
 export async function takeOwnership(dataDir: string, lockDir: string): Promise<FileLock> {
   const file = join(dataDir, 'owner.json');
-  const lock = await winLock(join(lockDir, 'owner'), () => livingOwner(file) !== undefined);
-  if (!lock) throw new Error(refusal(dataDir, livingOwner(file)));
+  const lock = await waitForLock(join(lockDir, 'owner'), () => findLivingOwner(file) !== undefined);
+  if (!lock) throw new Error(refusalMessage(dataDir, findLivingOwner(file)));
   writeDurably(file, JSON.stringify({ pid: process.pid, startedAt: new Date().toISOString() } satisfies Owner), 0o644);
   return {
     release: () => {
@@ -27,8 +27,8 @@ export async function takeOwnership(dataDir: string, lockDir: string): Promise<F
   };
 }
 
-/** A holder without a living name has not written it yet, or is dying and about to drop the lock: that is waited for. */
-async function winLock(file: string, isOwned: () => boolean): Promise<FileLock | undefined> {
+/** Retries while the lock is held without a living owner on file: the holder has not written the file yet, or is about to end. */
+async function waitForLock(file: string, isOwned: () => boolean): Promise<FileLock | undefined> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const lock = tryLock(file, 'one');
     if (lock || isOwned()) return lock;
@@ -37,12 +37,12 @@ async function winLock(file: string, isOwned: () => boolean): Promise<FileLock |
   return undefined;
 }
 
-function refusal(dataDir: string, owner: Owner | undefined): string {
+function refusalMessage(dataDir: string, owner: Owner | undefined): string {
   const who = owner ? `the process ${owner.pid}, started ${owner.startedAt}` : 'another process';
-  return `The data directory ${dataDir} is in use by ${who}: stop it first, or set TOCSIN_DATA_DIR to another directory.`;
+  return `The data directory ${dataDir} is in use by ${who}. Stop it first, or set TOCSIN_DATA_DIR to another directory.`;
 }
 
-function livingOwner(file: string): Owner | undefined {
+function findLivingOwner(file: string): Owner | undefined {
   const owner = readOwner(file);
   return owner && isRunning(owner.pid) ? owner : undefined;
 }

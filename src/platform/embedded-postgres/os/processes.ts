@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export type Process = { pid: number; command: string };
+export type ProcessInfo = { pid: number; command: string };
 
 const hasProc = existsSync('/proc/self/cmdline');
 
-/** Whether the process lives. A zombie that nobody collects (a container without an init) counts as gone. */
+/** Reports whether a process is running. A zombie counts as ended, since a container without an init never reaps it. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -17,21 +17,21 @@ export function isRunning(pid: number): boolean {
 }
 
 function isZombie(pid: number): boolean {
-  // The name in parentheses may itself hold parentheses and blanks, so the state is looked for after the last one.
-  const stat = readOr(`/proc/${pid}/stat`, '');
+  // The name in parentheses may itself contain parentheses and blanks, so the fields start after the last parenthesis.
+  const stat = readFileOr(`/proc/${pid}/stat`, '');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // The first thread may be dead while others still hold the files and locks of the process.
+  // The main thread may have ended while other threads still hold the files and locks of the process.
   return stat === '' || (/[ZX]/.test(fields[0]!) && Number(fields[17]) <= 1);
 }
 
-/** The command line of a process with blanks between the arguments, '' where it is gone. */
+/** Returns the command line of a process with blanks between the arguments, or '' if it has ended. */
 export function commandOf(pid: number): string {
-  if (hasProc) return readOr(`/proc/${pid}/cmdline`, '').replaceAll('\0', ' ').trim();
+  if (hasProc) return readFileOr(`/proc/${pid}/cmdline`, '').replaceAll('\0', ' ').trim();
   return listProcesses().find((each) => each.pid === pid)?.command ?? '';
 }
 
-/** Every process that this user may see. */
-export function listProcesses(): Process[] {
+/** Lists the processes that are visible to this user. */
+export function listProcesses(): ProcessInfo[] {
   if (hasProc) {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
     return pids.map((name) => ({ pid: Number(name), command: commandOf(Number(name)) }));
@@ -43,7 +43,7 @@ export function listProcesses(): Process[] {
   });
 }
 
-/** Sends a signal; a process that is already gone is no error. */
+/** Sends a signal. A process that has already ended is not an error. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -52,7 +52,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Polls until `condition` holds; false once `maxMs` have passed without it. */
+/** Polls until `condition` is true. Returns false after `maxMs`. */
 export async function waitUntil(condition: () => boolean, maxMs: number, stepMs = 20): Promise<boolean> {
   for (const start = performance.now(); !condition(); await sleep(stepMs)) {
     if (performance.now() - start > maxMs) return false;
@@ -60,10 +60,10 @@ export async function waitUntil(condition: () => boolean, maxMs: number, stepMs 
   return true;
 }
 
-function readOr(file: string, otherwise: string): string {
+function readFileOr(file: string, fallback: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return otherwise;
+    return fallback;
   }
 }

@@ -1,26 +1,26 @@
 import { spawn } from 'node:child_process';
-import { type ServerUser, credentials } from './server-user.ts';
+import { type ServerUser, spawnCredentials } from './server-user.ts';
 
 const runMaxMs = 300_000;
 const outputMaxChars = 100_000;
 
-/** Nothing of our environment reaches the server: a stray PGDATA, LD_LIBRARY_PATH or locale would change what it does. */
+/** The complete environment of PostgreSQL programs. A stray PGDATA, LD_LIBRARY_PATH or locale would change their behavior. */
 export const serverEnv = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** Runs a program to its end as the server's user, with `input` on its standard input. Rejects with the end of what it wrote. */
-export function run(
+/** Runs a program as the server's user with `input` on its standard input. Rejects with the end of its output if it fails. */
+export function runProgram(
   file: string,
   args: string[],
   options: { user: ServerUser | undefined; input?: string },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { ...credentials(options.user), cwd: '/', env: serverEnv, timeout: runMaxMs });
+    const child = spawn(file, args, { ...spawnCredentials(options.user), cwd: '/', env: serverEnv, timeout: runMaxMs });
     let output = '';
-    const keep = (chunk: Buffer): void => {
+    const appendOutput = (chunk: Buffer): void => {
       output = (output + chunk.toString()).slice(-outputMaxChars);
     };
-    child.stdout.on('data', keep);
-    child.stderr.on('data', keep);
+    child.stdout.on('data', appendOutput);
+    child.stderr.on('data', appendOutput);
     child.stdin.on('error', () => {});
     child.stdin.end(options.input ?? '');
     child.once('error', (error) => reject(new Error(`${file} cannot be run: ${error.message}`)));
@@ -31,7 +31,7 @@ export function run(
   });
 }
 
-/** The last lines of a program's output on one line. */
+/** Returns the last six lines of a program's output, joined to one line. */
 export function lastLines(output: string): string {
   return output.trim().split('\n').slice(-6).join(' | ');
 }

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** The account that PostgreSQL runs as where we are root, which it refuses. */
+/** The account that PostgreSQL runs as if this process is root, since PostgreSQL refuses to run as root. */
 export type ServerUser = { name: string; uid: number; gid: number };
 
 const passwdFile = '/etc/passwd';
 
-/** `nobody` where this process is root, undefined for a plain user, who runs the server as himself. */
+/** Returns the account `nobody` if this process is root, else undefined: the server then runs as the current user. */
 export function findServerUser(): ServerUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const user = accounts().find((each) => each.name === 'nobody');
@@ -14,7 +14,7 @@ export function findServerUser(): ServerUser | undefined {
   return user;
 }
 
-/** The account with this number, or one without a name. */
+/** Returns the account with this uid, or one with a placeholder name. */
 export function findAccount(uid: number, gid: number): ServerUser {
   return accounts().find((each) => each.uid === uid) ?? { name: `user ${uid}`, uid, gid };
 }
@@ -23,7 +23,7 @@ function accounts(): ServerUser[] {
   return parsePasswd(readFileSync(passwdFile, 'utf8'));
 }
 
-/** The accounts of a passwd(5) text. Negative numbers (macOS: nobody is -2) become the unsigned ones of `stat`. */
+/** Parses passwd(5) text. Negative ids (nobody is -2 on macOS) become the unsigned ids that `stat` returns. */
 export function parsePasswd(text: string): ServerUser[] {
   return text.split('\n').flatMap((line) => {
     const [name, , uid, gid] = line.split(':');
@@ -32,15 +32,15 @@ export function parsePasswd(text: string): ServerUser[] {
   });
 }
 
-/** What child_process needs to run as that user: signed numbers. */
-export function credentials(user: ServerUser | undefined): { uid?: number; gid?: number } {
+/** Returns the child_process options to run as the user. Node expects signed ids. */
+export function spawnCredentials(user: ServerUser | undefined): { uid?: number; gid?: number } {
   return user ? { uid: user.uid | 0, gid: user.gid | 0 } : {};
 }
 
-/** Asks the system itself, as that user: mode bits alone would miss ACLs and security modules. */
+/** Reports whether the user can enter a folder, by trying it as that user. Mode bits alone would miss ACLs and security modules. */
 export function canEnter(folder: string, user: ServerUser): boolean {
   const result = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], {
-    ...credentials(user),
+    ...spawnCredentials(user),
     cwd: '/',
     stdio: 'ignore',
   });

@@ -1,67 +1,86 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
-import { type Address, findLoopback, isSocket } from '../address.ts';
+import { type ServerAddress, findFreeLoopbackPort, isSocket } from '../address.ts';
 import type { Binaries } from '../binaries.ts';
 import type { Cluster } from '../cluster.ts';
 import { type Postmaster, waitForReady } from './postmaster.ts';
-import { clearRemains } from './stale-processes.ts';
+import { clearStaleProcesses } from './stale-processes.ts';
 import { lastLines, serverEnv } from '../os/run-program.ts';
-import { credentials } from '../os/server-user.ts';
-import { type Settings, serverArguments } from './server-settings.ts';
+import { spawnCredentials } from '../os/server-user.ts';
+import { type ServerSettings, serverArguments } from './server-settings.ts';
 
-/** `at`: tried first. `isFixed`: no other will do, since a pool already holds it. */
-export type Launch = { at: Address; isFixed: boolean; settings: Settings; log: (line: string) => void };
+/** `address` is tried first. `isAddressFixed` permits no other address, because a pool already uses it. */
+export type LaunchOptions = {
+  address: ServerAddress;
+  isAddressFixed: boolean;
+  settings: ServerSettings;
+  log: (line: string) => void;
+};
 
 const attemptsMax = 4;
 const logMaxBytes = 1 << 20;
 
 /**
- * Starts the server and waits until it takes connections. Loopback, where no socket can be (a path over 107 bytes, a file system
- * without them) or a port is taken, or a signal from outside is reason for another attempt; for any other end it throws with the
- * last words of the server's log.
+ * Starts the server and waits until it accepts connections. Falls back to loopback if the socket cannot be created (a path over 107
+ * bytes, a file system without sockets), picks another port if one is taken, and retries after a signal from outside. Throws with the end
+ * of the server's log if it ends for any other reason.
  */
-export async function launchPostmaster(cluster: Cluster, binaries: Binaries, launch: Launch): Promise<Postmaster> {
-  let { at } = launch;
+export async function launchPostmaster(
+  cluster: Cluster,
+  binaries: Binaries,
+  launch: LaunchOptions,
+): Promise<Postmaster> {
+  let { address } = launch;
   for (let attempt = 1; ; attempt++) {
-    await clearRemains(cluster);
-    const end = await tryLaunch(cluster, binaries, { ...launch, at });
-    if ('pid' in end) return { ...at, pid: end.pid };
-    const isBarred = /Address already in use|could not create any (TCP\/IP|Unix-domain) sockets/.test(end.words);
-    if (isBarred && !launch.isFixed) {
-      if (isSocket(at)) launch.log(`listens on loopback, since there can be no socket: ${lastLines(end.words)}`);
-      at = await findLoopback();
-    } else if (!end.signal) throw failure(cluster, end);
-    if (attempt === attemptsMax) throw failure(cluster, end);
+    await clearStaleProcesses(cluster);
+    const result = await tryLaunch(cluster, binaries, { ...launch, address });
+    if ('pid' in result) return { ...address, pid: result.pid };
+    const isAddressUnusable = /Address already in use|could not create any (TCP\/IP|Unix-domain) sockets/.test(
+      result.output,
+    );
+    if (isAddressUnusable && !launch.isAddressFixed) {
+      if (isSocket(address))
+        launch.log(`listens on loopback because the socket cannot be created: ${lastLines(result.output)}`);
+      address = await findFreeLoopbackPort();
+    } else if (!result.signal) throw launchError(cluster, result);
+    if (attempt === attemptsMax) throw launchError(cluster, result);
   }
 }
 
-type End = { signal: NodeJS.Signals | null; words: string };
+type FailedLaunch = { signal: NodeJS.Signals | null; output: string };
 
-function failure(cluster: Cluster, { signal, words }: End): Error {
-  const how = signal ? `was ended by ${signal} as it started` : 'did not start';
-  return new Error(`PostgreSQL in ${cluster.location} ${how}: ${lastLines(words)}`);
+function launchError(cluster: Cluster, { signal, output }: FailedLaunch): Error {
+  const problem = signal ? `was terminated by ${signal} during startup` : 'did not start';
+  return new Error(`PostgreSQL in ${cluster.location} ${problem}: ${lastLines(output)}`);
 }
 
-async function tryLaunch(cluster: Cluster, binaries: Binaries, launch: Launch): Promise<{ pid: number } | End> {
+async function tryLaunch(
+  cluster: Cluster,
+  binaries: Binaries,
+  launch: LaunchOptions,
+): Promise<{ pid: number } | FailedLaunch> {
   const logFile = `${cluster.location}.log`;
-  const before = rotate(logFile);
-  const args = serverArguments(cluster, launch.at, launch.settings);
+  const logOffset = rotateLog(logFile);
+  const args = serverArguments(cluster, launch.address, launch.settings);
   const child = spawnServer(binaries.postgres, args, { cluster, logFile });
-  const end = new Promise<End>((resolve) => {
-    child.once('error', (error) => resolve({ signal: null, words: error.message }));
-    child.once('exit', (_, signal) => resolve({ signal, words: wordsSince(logFile, before) }));
+  const failure = new Promise<FailedLaunch>((resolve) => {
+    child.once('error', (error) => resolve({ signal: null, output: error.message }));
+    child.once('exit', (_, signal) => resolve({ signal, output: readLogSince(logFile, logOffset) }));
   });
-  if (!child.pid || !(await waitForReady(cluster, child.pid, launch.log))) return end;
+  if (!child.pid || !(await waitForReady(cluster, child.pid, launch.log))) return failure;
   child.unref();
   return { pid: child.pid };
 }
 
-/** Empty where the log is gone: a server that ends long after its start may outlive its folder. */
-function wordsSince(logFile: string, before: number): string {
-  return existsSync(logFile) ? readFileSync(logFile).subarray(before).toString() : '';
+/** Returns the log text after an offset. Empty if the log is gone: a server may outlive its folder. */
+function readLogSince(logFile: string, offset: number): string {
+  return existsSync(logFile) ? readFileSync(logFile).subarray(offset).toString() : '';
 }
 
-/** A group of its own keeps the terminal's Ctrl-C from it until we have finished; a file for its log outlives us, a pipe would not. */
+/**
+ * Starts the server process. Its own process group shields it from the terminal's Ctrl-C until this process has finished. Its log is a
+ * file because a pipe would end with this process.
+ */
 function spawnServer(
   postgres: string,
   args: string[],
@@ -69,15 +88,15 @@ function spawnServer(
 ): ChildProcess {
   const fd = openSync(logFile, 'a', 0o600);
   try {
-    const options = { ...credentials(cluster.user), cwd: '/', env: serverEnv, detached: true } as const;
+    const options = { ...spawnCredentials(cluster.user), cwd: '/', env: serverEnv, detached: true } as const;
     return spawn(postgres, args, { ...options, stdio: ['ignore', fd, fd] });
   } finally {
     closeSync(fd);
   }
 }
 
-/** Keeps the last log beside the current one. Returns where the current one ends. */
-function rotate(logFile: string): number {
+/** Renames a log of over 1 MiB to `.1`. Returns the size of the current log. */
+function rotateLog(logFile: string): number {
   if (!existsSync(logFile)) return 0;
   const { size } = statSync(logFile);
   if (size <= logMaxBytes) return size;

@@ -1,21 +1,21 @@
 import { Socket } from 'node:net';
 import { Client } from 'pg';
 
-/** `refuses`: it lives and says why it does not let us in. `silent`: nothing of a PostgreSQL came within the bound. */
-export type Problem = { kind: 'refuses' | 'silent'; reason: string };
+/** `refused`: the server rejected the connection or query. `unresponsive`: no PostgreSQL response within the time limit. */
+export type ProbeFailure = { kind: 'refused' | 'unresponsive'; reason: string };
 
-const answerMaxMs = 5_000;
+const responseMaxMs = 5_000;
 
-/** What keeps the server from answering a query, undefined where it answers. Being full of connections is no problem of it. */
-export async function askServer(url: string): Promise<Problem | undefined> {
+/** Runs a query and returns why it failed, or undefined. A server without free connections counts as healthy. */
+export async function probeServer(url: string): Promise<ProbeFailure | undefined> {
   const socket = new Socket();
   const client = new Client({
     connectionString: url,
-    connectionTimeoutMillis: answerMaxMs,
-    query_timeout: answerMaxMs,
+    connectionTimeoutMillis: responseMaxMs,
+    query_timeout: responseMaxMs,
     stream: () => socket,
   });
-  // A connection that breaks later also says so in an event, which would end the process.
+  // An unhandled error event of a connection that breaks later would end the process.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -25,7 +25,7 @@ export async function askServer(url: string): Promise<Problem | undefined> {
   } catch (error) {
     const { code, message } = error as Error & { code?: string };
     if (code === '53300') return undefined;
-    return { kind: /^[0-9][0-9A-Z]{4}$/.test(code ?? '') ? 'refuses' : 'silent', reason: message };
+    return { kind: /^[0-9][0-9A-Z]{4}$/.test(code ?? '') ? 'refused' : 'unresponsive', reason: message };
   } finally {
     socket.destroy();
   }

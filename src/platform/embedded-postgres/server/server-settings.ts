@@ -1,23 +1,23 @@
-import { type Address, isSocket } from '../address.ts';
+import { type ServerAddress, isSocket } from '../address.ts';
 import type { Cluster } from '../cluster.ts';
 
 /** Extra `-c` settings of a server, name to value. */
-export type Settings = Record<string, string>;
+export type ServerSettings = Record<string, string>;
 
-/** What our server is started with; it stands on the command line and so wins over every file in the database folder. */
-export function serverArguments(cluster: Cluster, at: Address, extra: Settings): string[] {
-  const settings: Settings = {
+/** Returns the server's command line, whose settings override every file in the database folder. */
+export function serverArguments(cluster: Cluster, address: ServerAddress, extra: ServerSettings): string[] {
+  const settings: ServerSettings = {
     cluster_name: cluster.name,
-    listen_addresses: isSocket(at) ? '' : at.host,
-    port: String(at.port),
-    // It is read as a list.
-    unix_socket_directories: isSocket(at) ? `"${at.host.replaceAll('"', '""')}"` : '',
+    listen_addresses: isSocket(address) ? '' : address.host,
+    port: String(address.port),
+    // PostgreSQL parses this as a list.
+    unix_socket_directories: isSocket(address) ? `"${address.host.replaceAll('"', '""')}"` : '',
     shared_buffers: '128MB',
     max_connections: '100',
     wal_compression: 'on',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Errors of statements reach the caller; in the file they would pile up, and with them the data that they quote.
+    // Statement errors reach the caller. In the log they would accumulate, along with the data that they quote.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_checkpoints: 'off',

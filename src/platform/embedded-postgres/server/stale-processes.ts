@@ -7,20 +7,21 @@ import { commandOf, isRunning, listProcesses, sendSignal, waitUntil } from '../o
 const childrenMaxMs = 5_000;
 
 /**
- * Clears what a server that died without a shutdown left behind: children busy in a query live on and keep its shared memory, which
- * stops a new server, and its pid may meanwhile be another process's. Call it only while holding the turn and with no server alive.
+ * Cleans up after a server that died without a shutdown. Children busy in a query keep running and hold its shared memory, which
+ * prevents a new server from starting, and its pid may belong to another process by now. The caller must hold the lifecycle lock, and no
+ * server may be running.
  */
-export async function clearRemains(cluster: Cluster): Promise<void> {
+export async function clearStaleProcesses(cluster: Cluster): Promise<void> {
   const stale = readPidFile(cluster);
   if (!stale) return;
   const children = listProcesses().filter(({ command }) => isChildOf(cluster, command));
   for (const { pid } of children) sendSignal(pid, 'SIGKILL');
   if (!(await waitUntil(() => children.every(({ pid }) => !isRunning(pid)), childrenMaxMs))) {
     throw new Error(
-      `Processes of a dead PostgreSQL in ${cluster.location} do not end: ${children.map(({ pid }) => pid).join(', ')}.`,
+      `Processes of a dead PostgreSQL in ${cluster.location} did not end: ${children.map(({ pid }) => pid).join(', ')}.`,
     );
   }
-  // Of a PostgreSQL that is not ours the files are left to stand, for the new server to be refused by them.
+  // Keep the files of a PostgreSQL that is not ours: they make the new server refuse to start.
   if (isForeignPostgres(commandOf(stale.pid))) return;
   rmSync(join(cluster.location, `.s.PGSQL.${stale.port}.lock`), { force: true });
   rmSync(pidFileOf(cluster), { force: true });
