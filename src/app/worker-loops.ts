@@ -1,14 +1,15 @@
-import { agentsLoop } from '../agents/runs/run-due-agents.ts';
-import { maintainLoop } from '../platform/db/maintenance.ts';
+import { builtInAgentLoop } from '../agents/runs/run-due-agents.ts';
+import { maintenanceLoop } from './maintenance-loop.ts';
 import { connectionCheckLoop } from '../detection/connections/connection-pauses.ts';
 import type { Deps } from './deps.ts';
 import { sweepLoop } from '../agents/sightings/sweep.ts';
 import { cleanStatesLoop } from '../feed/items/snapshot/clean-states.ts';
 import { arrivalsLoop } from '../feed/deduplication/arrivals.ts';
-import { ingestLoop } from '../feed/sources/pull/pull-loop.ts';
+import { pullLoop } from '../feed/sources/pull/pull-loop.ts';
 import { reanalysisLoop } from '../feed/ingestion/reanalysis/reanalyze-items.ts';
-import { keepingLoop } from '../platform/retention/retention.ts';
-import { cleanLoop, compactLoop } from '../detection/logs/log-loops.ts';
+import { createRetentionSteps } from './retention-steps.ts';
+import { retentionLoop } from '../platform/retention/retention.ts';
+import { cleanSegmentsLoop, compactSegmentsLoop } from '../detection/logs/log-loops.ts';
 import { cleanOutboxLoop, deliverLoop } from '../platform/notifications/delivery/delivery-loops.ts';
 import { relevanceLoop } from '../feed/relevance/score-items.ts';
 import { modelCheckLoop } from '../platform/models/model-pauses.ts';
@@ -16,8 +17,8 @@ import { recountLoop } from '../detection/runs/recount-days.ts';
 import { reviewLoop } from '../detection/runs/reviews/review-runs.ts';
 import { executeLoop, reapLoop, scheduleLoop } from '../detection/runs/workers/run-loops.ts';
 
-/** Runs every loop until the signal ends them; answers when the last has ended. */
-export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> {
+/** Runs every worker loop until the signal aborts. Resolves when the last loop has ended. */
+export async function runWorkerLoops(deps: Deps, signal: AbortSignal): Promise<void> {
   await Promise.all([
     scheduleLoop(deps, deps.clockGuard, signal),
     executeLoop(deps, signal),
@@ -26,18 +27,18 @@ export async function runWorker(deps: Deps, signal: AbortSignal): Promise<void> 
     connectionCheckLoop(deps, signal),
     reviewLoop(deps, signal),
     recountLoop(deps, signal),
-    ingestLoop(deps, signal),
+    pullLoop(deps, signal),
     cleanStatesLoop(deps, signal),
     arrivalsLoop(deps, signal),
     reanalysisLoop(deps, signal),
     relevanceLoop(deps, signal),
     sweepLoop(deps, signal),
     deliverLoop(deps, signal),
-    agentsLoop(deps, signal),
-    compactLoop(deps, signal),
-    cleanLoop(deps, signal),
+    builtInAgentLoop(deps, signal),
+    compactSegmentsLoop(deps, signal),
+    cleanSegmentsLoop(deps, signal),
     cleanOutboxLoop(deps, signal),
-    maintainLoop(deps, signal),
-    keepingLoop(deps, signal),
+    maintenanceLoop(deps, signal),
+    retentionLoop(deps, createRetentionSteps(deps.config.keep), signal),
   ]);
 }

@@ -1,32 +1,32 @@
 import { sql } from 'kysely';
 import type { Clock } from '../lib/clock.ts';
-import { loop } from '../lib/loop.ts';
+import { runLoop } from '../lib/loop.ts';
 import type { Logger } from '../lib/logger.ts';
-import { acrossOrgs, row, type Db } from './db.ts';
+import { acrossOrgs, queryRow, type Db } from './db.ts';
 
 const syncMs = 30_000;
 
 /**
- * Slot time of production: the database's clock, so that every process of an installation has the same. It is asked at once and
- * then every 30 s until the signal ends it; in between the machine's own clock carries it on.
+ * Creates the slot clock of production, which follows the database's clock so that all processes of an installation agree. Measures
+ * the offset immediately and then every 30 s until the signal aborts. The machine's clock advances the time in between.
  */
-export async function databaseClock(db: Db, log: Logger, signal: AbortSignal): Promise<Clock> {
-  let aheadMs = await measureAhead(db);
-  void loop({ name: 'clock', idleMs: syncMs, signal, log }, async () => {
-    aheadMs = await measureAhead(db);
+export async function createDatabaseClock(db: Db, log: Logger, signal: AbortSignal): Promise<Clock> {
+  let offsetMs = await measureOffsetMs(db);
+  void runLoop({ name: 'clock', idleMs: syncMs, signal, log }, async () => {
+    offsetMs = await measureOffsetMs(db);
     return false;
   });
-  return () => new Date(Date.now() + aheadMs);
+  return () => new Date(Date.now() + offsetMs);
 }
 
-/** How far the database's clock is ahead of this machine's, in milliseconds; half of the round trip is taken as the way there. */
-async function measureAhead(db: Db): Promise<number> {
+/** Returns how far the database's clock is ahead of this machine's, in milliseconds, assuming a symmetric round trip. */
+async function measureOffsetMs(db: Db): Promise<number> {
   return acrossOrgs(db, async (tx) => {
-    const asked = Date.now();
-    const answer = await row(tx, sql<{ now: Date }>`select clock_timestamp() as now`);
-    const answered = Date.now();
-    const ahead = answer!.now.getTime() - (asked + answered) / 2;
-    // Less than the way itself is no difference: one machine has one clock.
-    return Math.abs(ahead) <= answered - asked + 2 ? 0 : ahead;
+    const sentAt = Date.now();
+    const result = await queryRow(tx, sql<{ now: Date }>`select clock_timestamp() as now`);
+    const receivedAt = Date.now();
+    const offsetMs = result!.now.getTime() - (sentAt + receivedAt) / 2;
+    // A difference within the round trip counts as none: both run on one machine.
+    return Math.abs(offsetMs) <= receivedAt - sentAt + 2 ? 0 : offsetMs;
   });
 }

@@ -2,18 +2,18 @@ import { Kysely, PostgresDialect, sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
 import type { OrgId } from '../lib/org-id.ts';
 
-/** Statements are SQL text through Kysely's `sql` tag; row types stand beside the statement (ADR 0003). */
+/** Empty: statements are SQL text through Kysely's `sql` tag, with row types declared beside them (ADR 0003). */
 type Tables = Record<never, never>;
 
-/** The pool. No statement runs on it directly: `inOrg` and `acrossOrgs` open the transaction with its role. */
-export type Db = Kysely<Tables> & { readonly isPool: true; readonly pool: pg.Pool; readonly isRehearsal?: boolean };
+/** The connection pool. Statements do not run on it directly: `inOrg` and `acrossOrgs` open a transaction with a role. */
+export type Db = Kysely<Tables> & { readonly isPool: true; readonly pool: pg.Pool; readonly isDryRun?: boolean };
 
-/** A transaction whose role and organization are set. Store functions take one. */
+/** A transaction whose role and organization are set. Store functions accept one. */
 export type Tx = Kysely<Tables> & { readonly isPool?: never };
 
 const { builtins } = pg.types;
 
-// Counts and sums fit a double here; dates stay text, since a day is no instant.
+// Counts and sums fit a double here. Dates stay text, because a day is not an instant.
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
     if (oid === builtins.INT8 || oid === builtins.NUMERIC) return Number;
@@ -22,59 +22,65 @@ const types = {
   },
 };
 
-const namedMax = 1000;
-const names = new Map<string, string>();
+const namedStatementsMax = 1000;
 
-/** The name under which a statement's text is prepared once a connection; the first thousand texts have one. */
-function nameOf(text: string): string | undefined {
-  const known = names.get(text);
-  if (known !== undefined || names.size >= namedMax) return known;
-  const name = `t${names.size}`;
-  names.set(text, name);
-  return name;
+/**
+ * Returns a client class that prepares the first thousand distinct statements with bound values by name, once per connection.
+ * Parsing is most of a short statement's cost.
+ */
+function createPreparingClient(): typeof pg.Client {
+  const names = new Map<string, string>();
+  const findOrAssignName = (text: string): string | undefined => {
+    const known = names.get(text);
+    if (known !== undefined || names.size >= namedStatementsMax) return known;
+    const name = `t${names.size}`;
+    names.set(text, name);
+    return name;
+  };
+  return class PreparingClient extends pg.Client {
+    // The only overload that the pool and Kysely use.
+    override query(text: unknown, values?: unknown, done?: unknown): never {
+      const query = super.query as (...args: unknown[]) => never;
+      const isPreparable = typeof text === 'string' && Array.isArray(values) && values.length > 0;
+      const name = isPreparable ? findOrAssignName(text) : undefined;
+      return name === undefined ? query.call(this, text, values, done) : query.call(this, { name, text, values }, done);
+    }
+  };
 }
 
-/** Statements with bound values are parsed and planned by name: most of a short statement's cost is its parsing. */
-class NamingClient extends pg.Client {
-  // The pool and Kysely use this one form of many.
-  override query(text: unknown, values?: unknown, done?: unknown): never {
-    const query = super.query as (...given: unknown[]) => never;
-    const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined;
-    return name === undefined ? query.call(this, text, values, done) : query.call(this, { name, text, values }, done);
-  }
-}
-
-/** Opens a pool. Connections are made on demand, `poolMax` at most. */
+/** Opens a pool of at most `poolMax` connections, created on demand. */
 export function openDb(url: string, poolMax = 10): Db {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolMax,
     types: types as pg.CustomTypesConfig,
-    Client: NamingClient,
+    Client: createPreparingClient(),
     application_name: 'tocsin',
     keepAlive: true,
-    // Of no effect where each statement is waited for before the next: see `acrossOrgsAtOnce`.
+    // Takes effect only where statements are sent without waiting for the previous one: see `acrossOrgsPipelined`.
     pipeline: true,
     connectionTimeoutMillis: 10_000,
-    // A plan that is kept guesses the length of every array: the batches of the scheduler are seven times slower under it.
+    // A cached plan guesses the length of every array, which makes the scheduler's batches seven times slower.
     options:
       '-c timezone=UTC -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000 -c plan_cache_mode=force_custom_plan',
   });
-  // A server that goes away ends idle connections; the pool makes new ones, so the event itself asks for nothing.
+  // A server that stops closes idle connections. The pool opens new ones, so the event needs no handling.
   pool.on('error', () => undefined);
-  // One that is in use and between two statements tells its loss the same way; its next statement fails and says so.
+  // A connection lost between two statements of a transaction emits it too. The next statement fails and reports the error.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return asDb(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pool });
 }
 
-/** Runs `work` in one transaction as the organization: rows of others do not exist for it. */
+/** Runs `work` in one transaction as the organization. Row-level security hides the rows of all others. */
 export function inOrg<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Promise<T> {
   return transact(db, `begin; ${asOrg(orgId)}`, work);
 }
 
-/** As `inOrg`, for steps of runs and for creations: statements by key and inserts, whose plans are kept, since making them costs more than running them. */
-export function inOrgByKey<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return transact(db, `begin; ${keepPlans}; ${asOrg(orgId)}`, work);
+/**
+ * Like `inOrg`, but caches query plans. For inserts and statements by key, which cost more to plan than to run.
+ */
+export function inOrgWithCachedPlans<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return transact(db, `begin; ${cachePlans}; ${asOrg(orgId)}`, work);
 }
 
 /** Runs `work` in one transaction over all organizations. Only store functions named `…AcrossOrgs` may need it. */
@@ -83,20 +89,20 @@ export function acrossOrgs<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> 
 }
 
 /**
- * Runs statements in one transaction over all organizations, with plans kept as by `inOrgByKey`. They and its end are sent at once:
- * what the first locks is free as soon as the last is done, however far or busy this process is. Answers the rows of the last.
+ * Runs statements in one transaction over all organizations with cached plans and returns the rows of the last one. All statements
+ * and the commit are sent together, so that locks are held no longer than the statements take, however distant or busy this process is.
  */
-export async function acrossOrgsAtOnce<T>(db: Db, statements: readonly RawBuilder<unknown>[]): Promise<T[]> {
+export async function acrossOrgsPipelined<T>(db: Db, statements: readonly RawBuilder<unknown>[]): Promise<T[]> {
   const client = await db.pool.connect();
   try {
-    // Waited for: no statement may run where the role was not taken.
-    await client.query(`begin; ${keepPlans}; ${asSystem}`);
+    // Awaited, because no statement may run if the role could not be set.
+    await client.query(`begin; ${cachePlans}; ${asSystem}`);
     const results = await Promise.allSettled([
       ...statements.map((statement) => {
         const { sql: text, parameters } = statement.compile(db);
         return client.query(text, [...parameters]);
       }),
-      client.query(endOf(db)),
+      client.query(endStatement(db)),
     ]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     return (results.at(-2) as PromiseFulfilledResult<pg.QueryResult>).value.rows as T[];
@@ -108,21 +114,21 @@ export async function acrossOrgsAtOnce<T>(db: Db, statements: readonly RawBuilde
   }
 }
 
-// `set_config` takes no bind here since role and setting travel with BEGIN in one round trip; an OrgId is a checked uuid.
+// Role and setting travel with BEGIN in one round trip, which allows no bound values. An OrgId is a validated UUID.
 const asOrg = (orgId: OrgId): string => `set local role tocsin_app; select set_config('tocsin.org', '${orgId}', true)`;
 const asSystem = 'set local role tocsin_system';
-// PostgreSQL then keeps a plan where it looks no dearer than one for the values at hand.
-const keepPlans = 'set local plan_cache_mode = auto';
+// PostgreSQL then caches a plan unless a plan for the actual values looks cheaper.
+const cachePlans = 'set local plan_cache_mode = auto';
 
-/** The same pool, but every transaction is undone where it would be committed: for dry runs, which then do all that the real thing does. */
-export function rehearse(db: Db): Db {
-  return asDb(db.withoutPlugins(), { pool: db.pool, isRehearsal: true });
+/** Returns the same pool, but every transaction is rolled back instead of committed. A dry run thus executes the real code. */
+export function asDryRun(db: Db): Db {
+  return asDb(db.withoutPlugins(), { pool: db.pool, isDryRun: true });
 }
 
-const asDb = (kysely: Kysely<Tables>, parts: Pick<Db, 'pool' | 'isRehearsal'>): Db =>
+const asDb = (kysely: Kysely<Tables>, parts: Pick<Db, 'pool' | 'isDryRun'>): Db =>
   Object.assign(kysely, { isPool: true as const, ...parts });
 
-const endOf = (db: Db): string => (db.isRehearsal ? 'rollback' : 'commit');
+const endStatement = (db: Db): string => (db.isDryRun ? 'rollback' : 'commit');
 
 async function transact<T>(db: Db, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   return db.connection().execute(async (connection) => {
@@ -130,10 +136,10 @@ async function transact<T>(db: Db, begin: string, work: (tx: Tx) => Promise<T>):
     await sql.raw(begin).execute(tx);
     try {
       const result = await work(tx);
-      await sql.raw(endOf(db)).execute(tx);
+      await sql.raw(endStatement(db)).execute(tx);
       return result;
     } catch (error) {
-      // A connection that is gone has rolled back by itself; the first error is the one to tell.
+      // A lost connection has rolled back automatically. Report the first error, not the failed rollback.
       await sql
         .raw('rollback')
         .execute(tx)
@@ -143,12 +149,12 @@ async function transact<T>(db: Db, begin: string, work: (tx: Tx) => Promise<T>):
   });
 }
 
-/** Rows of a statement. */
-export async function rows<T>(tx: Tx, statement: ReturnType<typeof sql<T>>): Promise<T[]> {
+/** Runs a statement and returns its rows. */
+export async function queryRows<T>(tx: Tx, statement: ReturnType<typeof sql<T>>): Promise<T[]> {
   return (await statement.execute(tx)).rows;
 }
 
-/** The first row of a statement, or undefined. */
-export async function row<T>(tx: Tx, statement: ReturnType<typeof sql<T>>): Promise<T | undefined> {
+/** Runs a statement and returns its first row, or undefined. */
+export async function queryRow<T>(tx: Tx, statement: ReturnType<typeof sql<T>>): Promise<T | undefined> {
   return (await statement.execute(tx)).rows[0];
 }

@@ -1,22 +1,32 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { sql } from 'kysely';
 import pg from 'pg';
+import { acrossOrgs, queryRow, type Db } from './db.ts';
 import { ensureRoles } from './roles.ts';
 
 const folder = resolve(import.meta.dirname, '../../../migrations');
-// Any number that no one else on the server uses as an advisory lock.
+// An arbitrary advisory lock id that nothing else on the server uses.
 const lockId = 8_423_001;
 
-/** The migrations that this version of the program knows, in order. */
+/** Returns the file names of all migrations of this version, in order. */
 export function listMigrations(): string[] {
   return readdirSync(folder)
     .filter((name) => /^\d{4}_.+\.sql$/.test(name))
     .toSorted();
 }
 
+/** Reports whether the newest migration of this version is applied. Rejects if the database is unavailable. */
+export async function isMigrated(db: Db): Promise<boolean> {
+  const newest = await acrossOrgs(db, (tx) =>
+    queryRow(tx, sql<{ name: string }>`select name from migrations order by name desc limit 1`),
+  );
+  return newest?.name === listMigrations().at(-1);
+}
+
 /**
- * Brings the database at `url` to this version, each migration in a transaction of its own, under a lock: any number of
- * processes may call it at once. Answers the names that were applied. A database of a newer version is refused.
+ * Migrates the database at `url` to this version, one transaction per migration, and returns the names of the applied ones. A lock
+ * makes concurrent calls from several processes safe. Throws if a newer version has migrated the database.
  */
 export async function migrate(url: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, application_name: 'tocsin-migrate' });
@@ -29,20 +39,20 @@ export async function migrate(url: string): Promise<string[]> {
     );
     await client.query('grant select on migrations to tocsin_system');
     const { rows } = await client.query<{ name: string }>('select name from migrations');
-    const done = new Set(rows.map((row) => row.name));
+    const applied = new Set(rows.map((row) => row.name));
     const known = listMigrations();
-    const foreign = [...done].filter((name) => !known.includes(name));
-    if (foreign.length > 0)
-      throw new Error(`The database was migrated by a newer version (${foreign[0]}); use that version or newer.`);
-    const missing = known.filter((name) => !done.has(name));
-    for (const name of missing) await apply(client, name);
+    const unknown = [...applied].filter((name) => !known.includes(name));
+    if (unknown.length > 0)
+      throw new Error(`The database was migrated by a newer version (${unknown[0]}). Use that version or a newer one.`);
+    const missing = known.filter((name) => !applied.has(name));
+    for (const name of missing) await applyMigration(client, name);
     return missing;
   } finally {
     await client.end();
   }
 }
 
-async function apply(client: pg.Client, name: string): Promise<void> {
+async function applyMigration(client: pg.Client, name: string): Promise<void> {
   await client.query('begin');
   try {
     await client.query(readFileSync(resolve(folder, name), 'utf8'));

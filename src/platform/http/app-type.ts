@@ -6,20 +6,20 @@ import type { Caller, Scope } from '../orgs/caller.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** No key is asked for. */
-    open?: boolean;
-    /** The scope a key needs; every route that is not open has one. */
+    /** The route needs no API key. */
+    isPublic?: boolean;
+    /** The scope that a key needs. Every route that is not public has one. */
     scope?: Scope;
-    /** A key may come as the password of Basic authentication: public clients know nothing else. */
-    basic?: boolean;
-    /** The field of the answer that holds a secret: a replay by Idempotency-Key has null there. */
+    /** The key may be sent as the password of Basic authentication, for third-party clients that support nothing else. */
+    acceptsBasicAuth?: boolean;
+    /** The response field that contains a secret. A replay by Idempotency-Key returns null in it. */
     secretField?: string;
-    /** The media type of errors, where it is not `application/problem+json`. */
+    /** The media type of errors. Default: `application/problem+json`. */
     errorType?: string;
-    /** The route takes no body; one that is sent is ignored. */
-    noBody?: boolean;
-    /** The route takes a body that may be missing; it then counts as `{}`. */
-    bodyOptional?: boolean;
+    /** The route has no body. A body that is sent is ignored. */
+    ignoresBody?: boolean;
+    /** The body may be missing and then counts as `{}`. */
+    isBodyOptional?: boolean;
   }
   interface FastifyRequest {
     caller: Caller | null;
@@ -34,8 +34,8 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** The caller that the keyed scope found. A route that is open and asks for one fails closed. */
-export function callerOf(request: FastifyRequest): Caller {
-  if (!request.caller) throw appError('unauthorized', 'This route needs an API key.');
+/** Returns the authenticated caller. Throws 401 on a public route, which has none. */
+export function requireCaller(request: FastifyRequest): Caller {
+  if (!request.caller) throw appError('unauthorized', 'This route requires an API key.');
   return request.caller;
 }

@@ -1,41 +1,41 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Deps } from '../../app/deps.ts';
 import { appError } from '../lib/errors.ts';
+import type { KeyAuthenticator } from '../orgs/authenticate.ts';
 import type { Caller } from '../orgs/caller.ts';
-import { createBuckets } from './token-buckets.ts';
+import { createTokenBuckets, type TokenResult } from './token-buckets.ts';
 import type { App } from './app-type.ts';
 
-/** Failed keys per address: a burst, then this many a second. */
+type AuthenticateRequestsDeps = { auth: KeyAuthenticator; config: { rateLimit: number; corsOrigins: string[] } };
+
+/** Failed authentications per client address: a burst, then a rate. */
 const failureBurst = 200;
 const failuresPerSecond = 2;
 
 /**
- * Finds the caller before anything of a request is judged, unknown routes and methods included; only open routes pass without.
- * Then the scope, then the rate limit of the key.
+ * Authenticates every request before it is processed, including those to unknown routes and methods. Only public routes are exempt.
+ * Then applies the key's rate limit and checks the route's scope.
  */
-export function guardWithKeys(app: App, { auth, config }: Pick<Deps, 'auth' | 'config'>): void {
-  const failures = createBuckets({ ratePerSecond: failuresPerSecond, burst: failureBurst });
-  const limit =
-    config.rateLimit > 0
-      ? createBuckets({ ratePerSecond: config.rateLimit, burst: Math.max(1, Math.ceil(config.rateLimit * 2)) })
-      : undefined;
+export function authenticateRequests(app: App, { auth, config }: AuthenticateRequestsDeps): void {
+  const failures = createTokenBuckets({ ratePerSecond: failuresPerSecond, burst: failureBurst });
+  const burst = Math.max(1, Math.ceil(config.rateLimit * 2));
+  const limiter = config.rateLimit > 0 ? createTokenBuckets({ ratePerSecond: config.rateLimit, burst }) : undefined;
   app.decorateRequest('caller', null);
   app.addHook('onRequest', (request, reply, done) => {
-    const { open, basic } = request.routeOptions.config;
+    const { isPublic: open, acceptsBasicAuth: basic } = request.routeOptions.config;
     if (open || isPreflight(request, config.corsOrigins)) return done();
-    const header = basic ? passwordAsKey(request.headers.authorization) : request.headers.authorization;
-    const known = auth.known(header);
-    // Of both kinds of hook the one that calls back is much the cheaper; the promise is for the few that ask the database.
-    if (!known) return auth.find(header).then((caller) => admit(request, reply, caller));
-    admit(request, reply, known);
+    const header = basic ? bearerFromBasic(request.headers.authorization) : request.headers.authorization;
+    const cached = auth.findCachedCaller(header);
+    // A hook with a callback is much cheaper than one with a promise, so only database lookups return a promise.
+    if (!cached) return auth.findCaller(header).then((caller) => admit(request, reply, caller));
+    admit(request, reply, cached);
     done();
   });
   function admit(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void {
-    const { scope, basic } = request.routeOptions.config;
+    const { scope, acceptsBasicAuth: basic } = request.routeOptions.config;
     if (!caller) {
       const { allowed, retryAfterS } = failures.take(request.ip);
       if (!allowed)
-        throw appError('rate_limited', 'Too many failed keys from this address.', {
+        throw appError('rate_limited', 'Too many failed authentications from this address.', {
           headers: { 'retry-after': String(retryAfterS) },
         });
       throw appError('unauthorized', 'Send a valid API key as Authorization: Bearer <key>.', {
@@ -43,28 +43,30 @@ export function guardWithKeys(app: App, { auth, config }: Pick<Deps, 'auth' | 'c
       });
     }
     request.caller = caller;
-    if (limit) takeToken(limit, config.rateLimit, caller.keyId ?? '', reply);
+    if (limiter) applyRateLimit(limiter.take(caller.keyId ?? ''), burst, reply);
     if (scope && !caller.scopes.has(scope)) throw appError('forbidden', `The key lacks the scope ${scope}.`);
   }
 }
 
-/** An Authorization header with the password of a Basic one (RFC 7617) in place of a key; whatever the user is called. */
-function passwordAsKey(header: string | undefined): string | undefined {
+/** Converts a Basic Authorization header (RFC 7617) to a Bearer header with its password as the key. The user name is ignored. */
+function bearerFromBasic(header: string | undefined): string | undefined {
   const [, credentials] = /^basic +([A-Za-z0-9+/=]{1,2000})$/i.exec(header ?? '') ?? [];
   const [, password] = /^[^:]*:(.*)$/s.exec(Buffer.from(credentials ?? '', 'base64').toString()) ?? [];
   return password === undefined ? header : `Bearer ${password}`;
 }
 
-/** Headers as in the IETF draft "RateLimit header fields for HTTP", version 10. */
-function takeToken(limit: ReturnType<typeof createBuckets>, rate: number, key: string, reply: FastifyReply): void {
-  const { allowed, remaining, retryAfterS } = limit.take(key);
-  const burst = Math.max(1, Math.ceil(rate * 2));
+/** Sets the headers of the IETF draft "RateLimit header fields for HTTP", version 10. Throws 429 if the request is not allowed. */
+function applyRateLimit({ allowed, remaining, retryAfterS }: TokenResult, burst: number, reply: FastifyReply): void {
   reply.header('ratelimit-policy', `"key";q=${burst};w=2`);
   reply.header('ratelimit', `"key";r=${remaining};t=${retryAfterS}`);
   if (!allowed)
-    throw appError('rate_limited', 'This key makes more requests than the installation allows.', {
-      headers: { 'retry-after': String(retryAfterS) },
-    });
+    throw appError(
+      'rate_limited',
+      'This key exceeds the rate limit of the installation. Retry after the time in Retry-After.',
+      {
+        headers: { 'retry-after': String(retryAfterS) },
+      },
+    );
 }
 
 const isPreflight = (request: FastifyRequest, origins: string[]): boolean =>

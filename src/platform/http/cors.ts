@@ -1,7 +1,7 @@
 import type { App } from './app-type.ts';
 
-/** Lets pages of the listed origins call the API; with none listed nothing is added. */
-export function allowOrigins(app: App, origins: string[]): void {
+/** Allows pages of the listed origins to call the API. Adds nothing if no origin is listed. */
+export function registerCors(app: App, origins: string[]): void {
   if (origins.length === 0) return;
   app.addHook('onRequest', async (request, reply) => {
     const origin = request.headers.origin;

@@ -1,13 +1,14 @@
 import { appError } from '../lib/errors.ts';
 
-/** `updatedAt` moves strictly forward with every visible change, so it names the version. Figures of runs are not part of it. */
-export function etagOf(record: { updatedAt: string }): string {
+/** Returns the ETag of a record. `updatedAt` increases with every visible change, except for run statistics, so it identifies the version. */
+export function recordEtag(record: { updatedAt: string }): string {
   return `"${new Date(record.updatedAt).getTime().toString(36)}"`;
 }
 
-/** RFC 9110 section 13.1.1; weakened tags count too, since proxies that compress weaken them. 412 when none fits. */
+/** Throws 412 unless If-Match contains the ETag (RFC 9110, 13.1.1). Weak tags match too, since compressing proxies weaken them. */
 export function checkIfMatch(header: string | undefined, etag: string): void {
   if (header === undefined || header.trim() === '*') return;
-  const given = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  if (!given.includes(etag)) throw appError('precondition_failed', `If-Match does not fit: the record is now ${etag}.`);
+  const expected = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  if (!expected.includes(etag))
+    throw appError('precondition_failed', `If-Match does not match: the record's ETag is now ${etag}.`);
 }

@@ -3,13 +3,13 @@ import type { App } from './app-type.ts';
 
 export type Metrics = { registry: Registry; requests: Histogram<'method' | 'route' | 'status'> };
 
-/** Figures of this process. One registry a process; tests that build several apps each have their own. */
+/** Creates the metrics registry of one app. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'tocsin_http_request_seconds',
-    help: 'Time to answer, by route and status.',
+    help: 'Response time by route and status.',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers: [registry],
@@ -17,8 +17,8 @@ export function createMetrics(): Metrics {
   return { registry, requests };
 }
 
-/** Counts every answer, and serves `GET /metrics` in Prometheus text. */
-export function measureRequests(app: App, metrics: Metrics): void {
+/** Observes the response time of every request and serves `GET /metrics` as Prometheus text. */
+export function registerMetrics(app: App, metrics: Metrics): void {
   const observers = new Map<string, (seconds: number) => void>();
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
@@ -34,7 +34,7 @@ export function measureRequests(app: App, metrics: Metrics): void {
   app.route({
     method: 'GET',
     url: '/metrics',
-    config: { open: true },
+    config: { isPublic: true },
     schema: { hide: true },
     handler: async (_request, reply) =>
       reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),

@@ -5,27 +5,27 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { Problem } from './problem.ts';
 import type { App } from './app-type.ts';
 
-type Described = Parameters<typeof jsonSchemaTransform>[0];
+type RouteDescription = Parameters<typeof jsonSchemaTransform>[0];
 
-const problems = {
-  description: 'Everything else: what is wrong, with a stable code',
+const problemResponse = {
+  description: 'Any error, with a stable code',
   content: { 'application/problem+json': { schema: Problem } },
 };
 
-/** Every operation answers its failures in the same form; said here, since routes only name their success. */
-function withProblems(route: Described): Described {
+/** Adds the common error response to a route, since routes declare only their success responses. */
+function withProblemResponse(route: RouteDescription): RouteDescription {
   if (!route.schema?.response) return route;
-  const response = { ...(route.schema.response as object), default: problems };
+  const response = { ...(route.schema.response as object), default: problemResponse };
   return { ...route, schema: { ...route.schema, response } };
 }
 
-/** Schemas that only answers use stand in the registry as input too; nothing points at those. */
-function dropUnused(schemas: Record<string, unknown>, text: string): void {
+/** Removes unreferenced schemas: the registry also lists input variants of schemas that only responses use. */
+function removeUnusedSchemas(schemas: Record<string, unknown>, text: string): void {
   for (const name of Object.keys(schemas)) if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name];
 }
 
-/** OpenAPI 3.1 made from the routes, at `/openapi.json`, and the browsable reference at `/docs`. Register before the routes. */
-export async function describeApi(app: App): Promise<void> {
+/** Serves the OpenAPI 3.1 document of the routes at `/openapi.json` and a reference at `/docs`. Must be registered before the routes. */
+export async function registerOpenApi(app: App): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -33,7 +33,7 @@ export async function describeApi(app: App): Promise<void> {
         title: 'Tocsin',
         version: packageJson.version,
         description:
-          'Detection agents and a threat-intelligence feed. Every operation is scoped to the organization of the calling key.',
+          'Detection agents and a threat-intelligence feed. Every operation is scoped to the organization of the API key.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       components: {
@@ -59,17 +59,18 @@ export async function describeApi(app: App): Promise<void> {
         'service',
       ].map((name) => ({ name })),
     },
-    transform: (route) => jsonSchemaTransform(withProblems(route)),
+    transform: (route) => jsonSchemaTransform(withProblemResponse(route)),
     transformObject: (document) => {
-      const described = jsonSchemaTransformObject(document);
-      if ('components' in described) dropUnused(described.components?.schemas ?? {}, JSON.stringify(described));
-      return described;
+      const transformed = jsonSchemaTransformObject(document);
+      if ('components' in transformed)
+        removeUnusedSchemas(transformed.components?.schemas ?? {}, JSON.stringify(transformed));
+      return transformed;
     },
   });
-  // Routes of the reference are made inside the plugin; only this scope is open.
+  // The plugin adds the routes of the reference. Only those within this scope become public.
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, open: true };
+      route.config = { ...route.config, isPublic: true };
       route.schema = { ...route.schema, hide: true };
     });
     await scope.register(swaggerUi, {
@@ -80,7 +81,7 @@ export async function describeApi(app: App): Promise<void> {
   app.route({
     method: 'GET',
     url: '/openapi.json',
-    config: { open: true },
+    config: { isPublic: true },
     schema: { hide: true },
     handler: async (_request, reply) =>
       reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(app.swagger())),

@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { AppError, appError, wordsOf, type FieldError } from '../lib/errors.ts';
+import { AppError, appError, describeIssue, type FieldError } from '../lib/errors.ts';
 
-/** The one form of every answer that is not a success (RFC 9457). */
+/** The body of every error response (RFC 9457). */
 export const Problem = z
   .object({
     type: z.string(),
@@ -10,18 +10,18 @@ export const Problem = z
     status: z.int(),
     detail: z.string(),
     instance: z.string(),
-    code: z.string().describe('Stable; branch on it.'),
+    code: z.string().describe('Stable error code for clients to branch on.'),
     requestId: z.string(),
     errors: z
       .array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() }))
       .optional()
-      .describe('Of a failed validation: JSON pointers into the body, or `query/…`, `path/…`.'),
+      .describe('Validation errors. `pointer` is a JSON pointer into the body, or `query/…`, `path/…` or `header/…`.'),
   })
   .meta({ id: 'Problem' });
 
 type ValidationEntry = { keyword?: string; instancePath?: string; message?: string; params?: { keys?: string[] } };
 
-/** Turns whatever a request threw into one `application/problem+json` answer; nothing internal leaves. */
+/** Converts any error of a request to an `application/problem+json` response without internal details. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toAppError(error as FastifyError);
   if (known.status >= 500) request.log.error({ err: error }, 'request failed');
@@ -35,7 +35,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     requestId: request.id,
     ...(known.errors ? { errors: known.errors } : {}),
   };
-  // A serializer of the route would cut the problem to the shape of its success.
+  // The route's own serializer would reduce the problem to the fields of its success response.
   void reply
     .code(known.status)
     .headers(known.headers)
@@ -51,10 +51,10 @@ function titleOf(error: AppError): string {
 
 function toAppError(error: FastifyError & { validation?: ValidationEntry[]; validationContext?: string }): AppError {
   if (error instanceof AppError) return error;
-  if (error.validation) return invalid(error.validation, error.validationContext ?? 'body');
+  if (error.validation) return validationError(error.validation, error.validationContext ?? 'body');
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return appError('payload_too_large', 'The body is larger than this route takes.');
+      return appError('payload_too_large', 'The body is larger than this route accepts.');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_TYPE':
       return appError('unsupported_media_type', 'Send the body as application/json.');
@@ -69,33 +69,31 @@ function toAppError(error: FastifyError & { validation?: ValidationEntry[]; vali
     case '57P01':
     case '57P02':
     case '57P03':
-      return databaseGone();
+      return databaseUnavailable();
   }
-  // Its socket is not there.
-  if (error.code === 'ENOENT' && (error as NodeJS.ErrnoException).syscall === 'connect') return databaseGone();
-  // The driver gives these no code.
+  // The socket file of the database is missing.
+  if (error.code === 'ENOENT' && (error as NodeJS.ErrnoException).syscall === 'connect') return databaseUnavailable();
+  // The driver sets no code on these errors.
   if (
     /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/.test(
       error.message,
     )
   )
-    return databaseGone();
+    return databaseUnavailable();
   if (error.statusCode === 400) return appError('malformed_json', 'The request is malformed.');
-  return appError('internal', 'The request failed inside the service.');
+  return appError('internal', 'The request failed inside the service. See the service log for this request ID.');
 }
 
-const databaseGone = (): AppError =>
-  appError('unavailable', 'The database does not answer; try again.', { headers: { 'retry-after': '2' } });
+const databaseUnavailable = (): AppError =>
+  appError('unavailable', 'The database does not respond. Try again.', { headers: { 'retry-after': '2' } });
 
-function invalid(entries: ValidationEntry[], context: string): AppError {
+function validationError(entries: ValidationEntry[], context: string): AppError {
   const errors = entries.flatMap((entry) => fieldErrors(entry, context)).slice(0, 100);
   const first = errors[0];
   return appError(
     'validation_failed',
     first ? `${first.pointer || 'body'}: ${first.detail}` : 'The request is not valid.',
-    {
-      errors,
-    },
+    { errors },
   );
 }
 
@@ -105,13 +103,13 @@ function fieldErrors(entry: ValidationEntry, context: string): FieldError[] {
     return entry.params.keys.map((key) => ({
       pointer: pointerOf(context, [...path, escapePointer(key)]),
       code: 'unknown_field',
-      detail: `${key} is no field of this request.`,
+      detail: `${key} is not a field of this request.`,
     }));
   }
   if (context === 'querystring' && entry.message?.endsWith('received array')) {
-    return [{ pointer: pointerOf(context, path), code: 'repeated', detail: 'is given more than once' }];
+    return [{ pointer: pointerOf(context, path), code: 'repeated', detail: 'must not be repeated' }];
   }
-  const detail = wordsOf(entry.message ?? 'is not valid');
+  const detail = describeIssue(entry.message ?? 'is not valid');
   return [{ pointer: pointerOf(context, path), code: entry.keyword ?? 'invalid', detail }];
 }
 

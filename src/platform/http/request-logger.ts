@@ -1,22 +1,22 @@
 import type { FastifyBaseLogger } from 'fastify';
 
-/** The logger of a request, which carries its id; made at its first line, since most requests write none. */
-export function requestLog(parent: FastifyBaseLogger, bindings: Record<string, unknown>): FastifyBaseLogger {
-  let made: FastifyBaseLogger | undefined;
-  const own = (): FastifyBaseLogger => (made ??= parent.child(bindings));
-  const at =
+/** Returns a logger that carries the request id. The child logger is created at the first line, since most requests write none. */
+export function createRequestLogger(parent: FastifyBaseLogger, bindings: Record<string, unknown>): FastifyBaseLogger {
+  let created: FastifyBaseLogger | undefined;
+  const childLogger = (): FastifyBaseLogger => (created ??= parent.child(bindings));
+  const logAt =
     (level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace') =>
     (...line: unknown[]): void =>
-      (own()[level] as (...line: unknown[]) => void)(...line);
+      (childLogger()[level] as (...line: unknown[]) => void)(...line);
   return {
     level: parent.level,
     silent: () => undefined,
-    child: (...given) => own().child(...given),
-    fatal: at('fatal'),
-    error: at('error'),
-    warn: at('warn'),
-    info: at('info'),
-    debug: at('debug'),
-    trace: at('trace'),
+    child: (...args) => childLogger().child(...args),
+    fatal: logAt('fatal'),
+    error: logAt('error'),
+    warn: logAt('warn'),
+    info: logAt('info'),
+    debug: logAt('debug'),
+    trace: logAt('trace'),
   };
 }

@@ -4,8 +4,8 @@ import type { App } from './app-type.ts';
 
 type KnownRoute = { methods: Set<string>; matches: RegExp };
 
-/** Answers what no route takes: 405 with `Allow` for a known path, 204 for OPTIONS with a key, else 404. */
-export function answerUnknownRoutes(app: App): void {
+/** Handles requests without a route: 405 with `Allow` for a known path, 204 for OPTIONS with a valid key, otherwise 404. */
+export function handleUnknownRoutes(app: App): void {
   const known = new Map<string, KnownRoute>();
   app.addHook('onRoute', ({ url, method }) => {
     const route = known.get(url) ?? { methods: new Set(['OPTIONS']), matches: pathPattern(url) };
@@ -19,10 +19,10 @@ export function answerUnknownRoutes(app: App): void {
         [...known.values()].filter((route) => route.matches.test(path)).flatMap((route) => [...route.methods]),
       ),
     ].toSorted();
-    if (methods.length === 0) throw appError('not_found', 'There is nothing at this address.');
+    if (methods.length === 0) throw appError('not_found', 'This address does not exist.');
     const headers = { allow: methods.join(', ') };
     if (request.method === 'OPTIONS') return reply.code(204).headers(headers).send();
-    throw appError('method_not_allowed', `${request.method} is not allowed here.`, { headers });
+    throw appError('method_not_allowed', `${request.method} is not allowed at this address.`, { headers });
   });
 }
 
