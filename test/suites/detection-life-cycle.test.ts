@@ -72,7 +72,7 @@ const select = <T>(org: TestOrg, statement: ReturnType<typeof sql<T>>): Promise<
   inOrg(deps.db, org.id, (tx) => queryRows(tx, statement));
 
 /** Returns the queued runs and checks that the run rows agree: every other requested or due run is cancelled. */
-async function queueOf(org: TestOrg, id: string): Promise<string[]> {
+async function readQueue(org: TestOrg, id: string): Promise<string[]> {
   const queued = await select(
     org,
     sql<{ kind: string }>`select kind from run_queue where detection_id = ${id} order by 1`,
@@ -117,7 +117,7 @@ async function readTimeLines(org: TestOrg, id: string): Promise<unknown[]> {
 }
 
 /** Returns the places where covered, pending and gap time leave a hole or overlap between the start of coverage and the last planned window. */
-function holesOf(org: TestOrg, id: string): Promise<unknown[]> {
+function findHoles(org: TestOrg, id: string): Promise<unknown[]> {
   return select(
     org,
     sql`with parts as (

@@ -23,7 +23,7 @@ afterAll(() => {
   for (const one of folders) rmSync(one, { recursive: true, force: true });
 });
 
-/** The command as anyone runs it. */
+/** Runs the command as a separate program. */
 async function tocsin(...args: string[]): Promise<{ code: number; out: string }> {
   folders.push(folder);
   const [command = '', ...flags] = args;
@@ -50,7 +50,7 @@ const edit = (name: string, from: string | RegExp, to: string): void => {
 };
 const names = (): string[] => readdirSync(folder).toSorted();
 
-test('pull, plan, edit, plan, apply, plan: there and back, each of them idempotent', async () => {
+test('pulls, plans and applies edits, and each command is idempotent', async () => {
   const ids = [await create(), await create({ tags: ['a'], enabled: false, entityField: 'user' })];
   expect((await tocsin('pull')).code).toBe(0);
   expect(names()).toEqual(['root-logs-in-2.yaml', 'root-logs-in.yaml', lockFileName]);
@@ -79,13 +79,13 @@ test('pull, plan, edit, plan, apply, plan: there and back, each of them idempote
   expect((await tocsin('plan', '--check')).code).toBe(0);
 });
 
-test('a folder by hand makes its detections once, and a field taken away goes back to its default', async () => {
+test('creates detections of a hand-written folder once, and resets a removed field to its default', async () => {
   writeFileSync(
     join(folder, 'mine.yaml'),
     'name: Mine\ndetectionCategory: custom\nsystemPrompt: p\ndetectionQuery: q\ncustomCronSchedule: "5  * * * *"\ndescription: d\ntags: [T]\n',
   );
   expect((await tocsin('apply')).code).toBe(0);
-  // The lock is lost: what is there already is known by its name.
+  // Without the lock, existing detections are recognized by name.
   rmSync(join(folder, lockFileName));
   expect((await tocsin('apply')).out).toContain('1 unchanged');
   const { detections } = (await org.call('GET', '/api/detections')).body;
@@ -96,7 +96,7 @@ test('a folder by hand makes its detections once, and a field taken away goes ba
   expect(await get(detections[0].id)).toMatchObject({ tags: [], description: '', cronSchedule: null, enabled: false });
 });
 
-test('what changed in the service meanwhile is not overwritten, and nothing else is applied either', async () => {
+test('applies nothing if a detection changed in the service', async () => {
   const [one, two] = [await create({ name: 'One' }), await create({ name: 'Two' })];
   await tocsin('pull');
   await org.call('PUT', `/api/detections/${one}`, { description: 'theirs' });
@@ -117,7 +117,7 @@ test('what changed in the service meanwhile is not overwritten, and nothing else
   expect((await get(two)).detectionQuery).toBe('SELECT 2');
 });
 
-test('pull takes what changed in the service alone, and what was deleted there', async () => {
+test('pull updates files that changed only in the service and removes deleted ones', async () => {
   const [one, two] = [await create({ name: 'One' }), await create({ name: 'Two' })];
   await tocsin('pull');
   await org.call('PUT', `/api/detections/${one}`, { name: 'Renamed' });
@@ -128,7 +128,7 @@ test('pull takes what changed in the service alone, and what was deleted there',
   expect(readFileSync(join(folder, 'one.yaml'), 'utf8')).toContain('name: Renamed');
 });
 
-test('only --prune deletes, and only what the folder once had', async () => {
+test('deletes only with --prune, and only detections that once had a file', async () => {
   const mine = await create({ name: 'Mine' });
   await tocsin('pull');
   const other = await create({ name: 'Other' });
@@ -141,7 +141,7 @@ test('only --prune deletes, and only what the folder once had', async () => {
   expect((await tocsin('plan', '--prune', '--check')).code).toBe(0);
 });
 
-test('what the service refuses is told by file and field, and the rest goes on', async () => {
+test('reports what the service rejects by file and field, and applies the rest', async () => {
   const text = 'detectionCategory: custom\nsystemPrompt: p\ndetectionQuery: q\n';
   writeFileSync(join(folder, 'bad.yaml'), `name: Bad\nmodelAlias: nobody\n${text}`);
   writeFileSync(join(folder, 'good.yaml'), `name: Good\n${text}`);
@@ -154,10 +154,10 @@ test('what the service refuses is told by file and field, and the rest goes on',
   expect((await runProgram(['plan', folder], folder, { TOCSIN_URL: url })).code).toBe(2);
   expect((await runProgram(['plan'], folder, { TOCSIN_URL: url })).code).toBe(2);
   const file = await runProgram(['pull', join(folder, 'bad.yaml')], folder, { TOCSIN_URL: url });
-  expect(file).toMatchObject({ code: 2, stderr: expect.stringContaining('bad.yaml is no folder') });
+  expect(file).toMatchObject({ code: 2, stderr: expect.stringContaining('bad.yaml is not a folder') });
 });
 
-test('test cases go there and back with their detection, and plan names those that differ', async () => {
+test('synchronizes test cases, and plan lists those that differ', async () => {
   const id = await create({ siemType: 'splunk' });
   const url = `/api/detections/${id}/tests`;
   const [a, b] = ['a', 'b'].map((name) => ({ name, events: [{ user: name, n: 1 }], expect: [name] }));
@@ -185,7 +185,7 @@ test('test cases go there and back with their detection, and plan names those th
     localQuery: 'SELECT 1\nAS n',
   });
   expect((await tocsin('plan', '--check')).code).toBe(0);
-  // The service's side changed meanwhile.
+  // The detection changed in the service in between.
   await org.call('PUT', url, { tests: [] });
   edit('root-logs-in.yaml', 'n: 2 }', 'n: 3 }');
   expect((await tocsin('apply')).out).toContain('! root-logs-in.yaml: changed in the service');
@@ -200,7 +200,7 @@ test('test cases go there and back with their detection, and plan names those th
   expect((await tocsin('plan', '--check')).code).toBe(0);
 });
 
-test('the action runs the command, shows what it said and ends with its code', async () => {
+test('runs the command in the GitHub action, with its output and exit code', async () => {
   await create();
   await tocsin('pull');
   edit('root-logs-in.yaml', 'SELECT 1', 'SELECT 2');
@@ -228,18 +228,18 @@ test('the action runs the command, shows what it said and ends with its code', a
   expect(await run('plan', '--check')).toBe(0);
 });
 
-test('a line difference shows what left and what came', () => {
+test('shows removed and added lines', () => {
   expect(diffLines(['a', 'b', 'c'], ['a', 'x', 'c', 'd'])).toEqual(['- b', '+ x', '+ d']);
   expect(diffLines(['a'], ['a'])).toEqual([]);
 });
 
-test('what a prompt holds does not reach the terminal as a command', () => {
+test('escapes control characters of a prompt for the terminal', () => {
   const changes = [{ field: 'systemPrompt', before: 'a\nb', after: 'a\n\u001B[2Jc' }];
   const printed = renderPlan([{ kind: 'conflict', file: 'a.yaml', reason: 'changed', changes }]);
   expect(printed).toContain('      + \uFFFD[2Jc');
 });
 
-test('a key that the service does not know is named by its setting', async () => {
+test('reports an unknown API key by the name of its setting', async () => {
   org = { ...org, key: 'no-key-of-this-service' };
   expect(await tocsin('pull')).toMatchObject({
     code: 1,

@@ -34,10 +34,10 @@ beforeEach(async () => {
 
 const service = (at = url) => createServiceClient({ url: at, key: org.key, validate: false });
 async function plan(options = { prune: false, force: false }) {
-  const known = await service().list();
+  const detections = await service().list();
   const files = new Map([...readFolder(folder)].map(([name, { fields }]) => [name, fields]));
-  const lock = applyFileRenames(files, known, readLock(folder));
-  return { steps: createFolderPlan(files, known, lock, options), lock };
+  const lock = applyFileRenames(files, detections, readLock(folder));
+  return { steps: createFolderPlan(files, detections, lock, options), lock };
 }
 async function apply(options = { prune: true, force: false }) {
   const { steps, lock } = await plan(options);
@@ -45,13 +45,13 @@ async function apply(options = { prune: true, force: false }) {
   return { kinds: kindsOf(steps), failed };
 }
 async function pull(force = false) {
-  const known = await service().list();
+  const detections = await service().list();
   const files = readFolder(folder);
   const fields = new Map([...files].map(([name, file]) => [name, file.fields]));
   return pullDetections(folder, {
     files,
-    lock: applyFileRenames(fields, known, readLock(folder)),
-    detections: known,
+    lock: applyFileRenames(fields, detections, readLock(folder)),
+    detections: detections,
     force,
   });
 }
@@ -62,7 +62,7 @@ const text = (name: string, more = ''): string =>
 const list = async (): Promise<{ id: string; name: string }[]> =>
   (await org.call('GET', '/api/detections')).body.detections;
 
-test('a file that got another name is the same detection, also with a change', async () => {
+test('recognizes a renamed file, even if it also changed', async () => {
   write('a.yaml', text('One'));
   write('b.yaml', text('Two'));
   await apply();
@@ -78,7 +78,7 @@ test('a file that got another name is the same detection, also with a change', a
   expect(Object.keys(readLock(folder))).toEqual(['two.yaml', 'uno.yaml']);
 });
 
-test('two files never become one detection', async () => {
+test('never pairs two files with one detection', async () => {
   await org.call('POST', '/api/detections', {
     name: 'One',
     detectionCategory: 'custom',
@@ -91,13 +91,13 @@ test('two files never become one detection', async () => {
   write('b.yaml', text('One'));
   expect((await apply()).kinds).toEqual(['create a.yaml', 'same b.yaml']);
   expect(new Set(Object.values(readLock(folder)).map(({ id }) => id)).size).toBe(2);
-  // The lock is lost: each finds its own again, and neither is made twice.
+  // Without the lock, each file is paired with its detection again, and none is created twice.
   rmSync(join(folder, lockFileName));
   expect((await apply()).kinds).toEqual(['same a.yaml', 'same b.yaml']);
   expect(await list()).toHaveLength(2);
 });
 
-test('what was edited in a folder that lost its lock is kept by pull, and no second file is made', async () => {
+test('pull keeps edits without a lock and creates no second file', async () => {
   write('a.yaml', text('One'));
   await apply();
   rmSync(join(folder, lockFileName));
@@ -108,7 +108,7 @@ test('what was edited in a folder that lost its lock is kept by pull, and no sec
   expect(readFileSync(join(folder, 'a.yaml'), 'utf8')).toContain('systemPrompt: p');
 });
 
-test('a prompt that several files name is neither rewritten nor removed for one of them', async () => {
+test('does not rewrite or remove a prompt file that other files share', async () => {
   write('p.md', 'Judge it.\n');
   for (const name of ['a', 'b', 'c']) write(`${name}.yaml`, text(name, 'systemPromptFile: p.md\n'));
   await apply();
@@ -121,7 +121,7 @@ test('a prompt that several files name is neither rewritten nor removed for one 
   expect([a?.fields['systemPrompt'], other?.fields['systemPrompt']]).toEqual(['Judge it.', 'Other.']);
 });
 
-test('a detection whose tests are refused is made once, and mended by the next apply', async () => {
+test('creates a detection once if its tests are rejected, and completes it on the next apply', async () => {
   const long = 'x'.repeat(300_000);
   const tests = (values: string): string => `tests:\n  - name: t\n    expect: []\n    events: [${values}]\n`;
   write('a.yaml', `${text('One')}${tests(`{a: &a ${long}}, {a: *a}, {a: *a}, {a: *a}`)}`);
@@ -132,7 +132,7 @@ test('a detection whose tests are refused is made once, and mended by the next a
   expect((await apply()).kinds).toEqual(['same a.yaml']);
 });
 
-test('what changed between plan and write is not deleted', async () => {
+test('does not delete a detection that changed between plan and write', async () => {
   write('a.yaml', text('One'));
   await apply();
   rmSync(join(folder, 'a.yaml'));
@@ -144,7 +144,7 @@ test('what changed between plan and write is not deleted', async () => {
   expect(await list()).toHaveLength(1);
 });
 
-test('nothing outside of the folder is read or written, and what is no file is told', async () => {
+test('reads and writes only regular files inside the folder', async () => {
   writeFileSync(join(root, 'secret.md'), 'a secret');
   mkdirSync(join(folder, '..data'));
   writeFileSync(join(folder, '..data/p.md'), 'inside');
@@ -175,10 +175,10 @@ test('nothing outside of the folder is read or written, and what is no file is t
   expect(readFileSync(join(root, 'secret.md'), 'utf8')).toBe('a secret');
 });
 
-/** Another server, which gives these answers one after the other, the last one again and again. */
-async function answering(...answers: [status: number, body: string][]): Promise<string> {
+/** Starts another server that sends these responses in order and repeats the last one. */
+async function startOtherServer(...responseList: [status: number, body: string][]): Promise<string> {
   const other = createServer((_request, response) => {
-    const [status, body] = answers.length > 1 ? answers.shift()! : answers[0]!;
+    const [status, body] = responseList.length > 1 ? responseList.shift()! : responseList[0]!;
     response.writeHead(status, { 'retry-after': '1' }).end(body);
   });
   afterAll(() => other.close());
@@ -188,7 +188,7 @@ async function answering(...answers: [status: number, body: string][]): Promise<
   return `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
 }
 
-test('a key without a scope is told which it lacks', async () => {
+test('reports the scope that a key lacks', async () => {
   write('a.yaml', text('One'));
   org = await newOrg(['detections:read']);
   expect((await apply()).failed).toMatchObject([
@@ -198,17 +198,17 @@ test('a key without a scope is told which it lacks', async () => {
   await expect(plan()).rejects.toThrow('detections:read');
 });
 
-test('a service that asks for a pause gets it', async () => {
-  expect(await service(await answering([429, '{}'], [200, '{"detections": []}'])).list()).toEqual([]);
+test('waits for the pause that the service requests', async () => {
+  expect(await service(await startOtherServer([429, '{}'], [200, '{"detections": []}'])).list()).toEqual([]);
 });
 
-test('an address where something else answers is told as such', async () => {
+test('reports an address where another server responds', async () => {
   for (const [status, body] of [
     [200, '<html>'],
     [404, 'gone'],
     [502, '{}'],
   ] as const) {
-    const at = await answering([status, body]);
+    const at = await startOtherServer([status, body]);
     await expect(service(at).list()).rejects.toThrow(new RegExp(`GET .*/api/detections.* status ${status}`));
   }
 });

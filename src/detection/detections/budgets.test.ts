@@ -4,7 +4,7 @@ import { startApp } from '../../../test/support/harness.ts';
 const { newOrg } = await startApp();
 const detection = { name: 'x', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'SELECT 1' };
 
-test('budgets are part of a detection: set, shown, changed as a new revision, taken back', async () => {
+test('stores, shows, versions and clears the budgets of a detection', async () => {
   const org = await newOrg();
   const made = (await org.call('POST', '/api/detections', { ...detection, budgets: { tokensPerRun: 5 } })).body;
   expect([made.budgets, made.revision]).toEqual([{ tokensPerRun: 5 }, 1]);
@@ -24,13 +24,13 @@ test.each([
   [{ stepsPerEntity: 1.5 }, '/budgets/stepsPerEntity'],
   [{ tokensPerOrganizationMonth: 5 }, '/budgets'],
   [null, '/budgets'],
-])('budgets %j are refused at %s', async (budgets, pointer) => {
+])('rejects budgets %j at %s', async (budgets, pointer) => {
   const org = await newOrg();
   const { status, body } = await org.call('POST', '/api/detections', { ...detection, budgets });
   expect([status, body.errors[0].pointer]).toEqual([400, expect.stringContaining(pointer)]);
 });
 
-test('a built-in agent has budgets of its own', async () => {
+test('stores budgets of a built-in agent', async () => {
   const org = await newOrg();
   const { agents } = (await org.call('GET', '/api/agents')).body;
   const { id } = agents.find((agent: { isBuiltIn: boolean }) => agent.isBuiltIn);

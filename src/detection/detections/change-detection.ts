@@ -84,7 +84,7 @@ async function updateSchedule(
   if (after.connection_id !== null || after.siem_type !== null) await applyConnections(tx, caller.orgId, after.id);
 }
 
-/** Returns the schedule as the scheduler sees it. Open suggestions and built-in agents have none, whatever their cron. */
+/** Returns the schedule as the scheduler sees it. Open suggestions and built-in agents are never scheduled. */
 function toSchedule(agent: AgentView): { cron: string | null; active: boolean; lookbackMinutes: number | null } {
   const isScheduled = agent.agent_type === 'detection' && !agent.is_suggestion;
   const cron = isScheduled ? effectiveCron(agent) : null;

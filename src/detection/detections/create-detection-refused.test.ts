@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startApp } from '../../../test/support/harness.ts';
-import { input } from '../../../test/support/detection/detection-factory.ts';
+import { detectionBody } from '../../../test/support/detection/detection-factory.ts';
 
 const { newOrg } = await startApp({ clock: () => new Date('2026-03-04T10:20:30.400Z') });
 const org = await newOrg();
@@ -12,7 +12,7 @@ async function refused(body: unknown): Promise<{ pointer: string; code: string }
   return problem.errors;
 }
 
-describe('refused with 400 and a pointer', () => {
+describe('create returns 400 with a pointer', () => {
   test.each([
     [{ name: '' }, '/name', 'too_small'],
     [{ name: 'x'.repeat(256) }, '/name', 'too_big'],
@@ -72,13 +72,14 @@ describe('refused with 400 and a pointer', () => {
     [{ 'a/b~c': 1 }, '/a~1b~0c', 'unknown_field'],
     [{ constructor: 1 }, '/constructor', 'unknown_field'],
     [{ rationale: 'x' }, '/rationale', undefined],
-  ])('%j: %s %s', async (more, pointer, code) => {
-    // A name of the record that this body does not set is ignored, so it alone is no error.
-    if (code === undefined) return expect((await org.call('POST', '/api/detections', input(more))).status).toBe(200);
-    expect(await refused(input(more))).toContainEqual(expect.objectContaining({ pointer, code }));
+  ])('for %j at %s with code %s', async (more, pointer, code) => {
+    // Record fields that this body cannot set are ignored, so they cause no error on their own.
+    if (code === undefined)
+      return expect((await org.call('POST', '/api/detections', detectionBody(more))).status).toBe(200);
+    expect(await refused(detectionBody(more))).toContainEqual(expect.objectContaining({ pointer, code }));
   });
 
-  test('every wrong field at once', async () => {
+  test('for every invalid field in one response', async () => {
     const errors = await refused({ name: '', toolNames: [1], unknown: 1 });
     expect(errors.map(({ pointer }) => pointer).toSorted()).toEqual([
       '/detectionCategory',
@@ -96,26 +97,26 @@ describe('refused with 400 and a pointer', () => {
     ['[]', 'validation_failed'],
     ['null', 'validation_failed'],
     ['"x"', 'validation_failed'],
-  ])('the body %j', async (body, code) => {
-    const answer = await org.call('POST', '/api/detections', Buffer.from(body));
-    expect([answer.status, answer.body.code]).toEqual([400, code]);
-    expect(answer.body.detail).not.toMatch(/^:/);
+  ])('for the body %j', async (body, code) => {
+    const response = await org.call('POST', '/api/detections', Buffer.from(body));
+    expect([response.status, response.body.code]).toEqual([400, code]);
+    expect(response.body.detail).not.toMatch(/^:/);
   });
 
-  test('what is missing is called so', async () => {
-    expect(await refused(input({ systemPrompt: undefined }))).toMatchObject([{ detail: 'is missing' }]);
+  test('with the message "is missing" for an absent field', async () => {
+    expect(await refused(detectionBody({ systemPrompt: undefined }))).toMatchObject([{ detail: 'is missing' }]);
   });
 
-  test('a name that would reach a prototype', async () => {
-    const body = JSON.stringify(input()).replace('{', '{"__proto__":{"enabled":true},');
+  test('for a field name that would reach a prototype', async () => {
+    const body = JSON.stringify(detectionBody()).replace('{', '{"__proto__":{"enabled":true},');
     expect(await refused(body)).toContainEqual(
       expect.objectContaining({ pointer: '/__proto__', code: 'unknown_field' }),
     );
   });
 
-  test('an output schema nested too deep', async () => {
+  test('for an output schema that is nested too deep', async () => {
     const schema = `{"items":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
-    const body = JSON.stringify(input()).replace('{', `{"structuredOutputSchema":${schema},`);
+    const body = JSON.stringify(detectionBody()).replace('{', `{"structuredOutputSchema":${schema},`);
     expect(await refused(body)).toContainEqual(
       expect.objectContaining({ pointer: '/structuredOutputSchema', code: 'custom' }),
     );

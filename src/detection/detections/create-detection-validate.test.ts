@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SiemError } from '../siem/connector.ts';
 import { startApp } from '../../../test/support/harness.ts';
-import { asked, input } from '../../../test/support/detection/detection-factory.ts';
+import { callOk, detectionBody } from '../../../test/support/detection/detection-factory.ts';
 
 const asks: string[] = [];
 const { newOrg } = await startApp({
@@ -20,38 +20,38 @@ const { newOrg } = await startApp({
 });
 const org = await newOrg();
 
-test('asks for the query and takes what would run', async () => {
+test('checks the query and creates a detection that can run', async () => {
   asks.length = 0;
-  expect((await org.call('POST', '/api/detections?validate=true', input())).status).toBe(200);
-  expect((await org.call('POST', '/api/detections?validate=false', input())).status).toBe(200);
+  expect((await org.call('POST', '/api/detections?validate=true', detectionBody())).status).toBe(200);
+  expect((await org.call('POST', '/api/detections?validate=false', detectionBody())).status).toBe(200);
   expect(asks).toEqual(['select user, country from auth']);
 });
 
-test('422 for what would not, and nothing is made', async () => {
-  const before = (await asked(org, 'GET', '/api/detections')).detections.length;
-  const answer = await org.call(
+test('returns 422 and creates nothing if the detection cannot run', async () => {
+  const before = (await callOk(org, 'GET', '/api/detections')).detections.length;
+  const response = await org.call(
     'POST',
     '/api/detections?validate=true',
-    input({ detectionQuery: 'broken', toolNames: ['nope'] }),
+    detectionBody({ detectionQuery: 'broken', toolNames: ['nope'] }),
   );
-  expect(answer.status).toBe(422);
-  expect(answer.body).toMatchObject({
+  expect(response.status).toBe(422);
+  expect(response.body).toMatchObject({
     code: 'check_failed',
     errors: [
       { pointer: '/toolNames', code: 'unknown_tool' },
       { pointer: '/detectionQuery', code: 'query_not_allowed', detail: 'This is no SELECT.' },
     ],
   });
-  expect((await asked(org, 'GET', '/api/detections')).detections.length).toBe(before);
+  expect((await callOk(org, 'GET', '/api/detections')).detections.length).toBe(before);
 });
 
-test('a SIEM without a connection is not asked', async () => {
+test('does not query a SIEM without a connection', async () => {
   asks.length = 0;
-  const answer = await org.call('POST', '/api/detections?validate=true', input({ siemType: 'splunk' }));
-  expect([answer.status, answer.body.errors[0].pointer, asks.length]).toEqual([422, '/siemType', 0]);
+  const response = await org.call('POST', '/api/detections?validate=true', detectionBody({ siemType: 'splunk' }));
+  expect([response.status, response.body.errors[0].pointer, asks.length]).toEqual([422, '/siemType', 0]);
 });
 
-test('another value is refused', async () => {
-  const answer = await org.call('POST', '/api/detections?validate=yes', input());
-  expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, 'query/validate']);
+test('rejects any other value of validate', async () => {
+  const response = await org.call('POST', '/api/detections?validate=yes', detectionBody());
+  expect([response.status, response.body.errors[0].pointer]).toEqual([400, 'query/validate']);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
 import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { startApp } from '../../../test/support/harness.ts';
-import { asked, input, made } from '../../../test/support/detection/detection-factory.ts';
+import { callOk, detectionBody, postDetection } from '../../../test/support/detection/detection-factory.ts';
 import { Detection } from './record/detection.schema.ts';
 import { verdictSchema } from './record/verdict.schema.ts';
 
@@ -10,9 +10,9 @@ let now = new Date('2026-03-04T10:20:30.400Z');
 const { newOrg, deps } = await startApp({ clock: () => now });
 const org = await newOrg();
 
-describe('the record', () => {
+describe('the created record', () => {
   test('has every field with its default', async () => {
-    const record = await made(org);
+    const record = await postDetection(org);
     const { id, triggerSummary, activeSystemPrompt, ...rest } = record;
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(activeSystemPrompt).toEqual({
@@ -57,11 +57,11 @@ describe('the record', () => {
       revision: 1,
     });
     expect(() => Detection.strict().parse(record)).not.toThrow();
-    expect(await asked(org, 'GET', `/api/detections/${id}`)).toEqual(record);
+    expect(await callOk(org, 'GET', `/api/detections/${id}`)).toEqual(record);
   });
 
-  test('takes everything else that can be set', async () => {
-    const given = {
+  test('has every optional field that was set', async () => {
+    const fields = {
       description: 'Finds what was not there before.',
       siemType: 'Splunk Cloud',
       toolNames: ['get_rows', 'get_rows', 'made_up'],
@@ -87,13 +87,13 @@ describe('the record', () => {
       lookbackMinutes: 11_520,
       suppressionMinutes: 0,
     };
-    const record = await made(org, given);
+    const record = await postDetection(org, fields);
     expect(record).toMatchObject({
-      ...given,
+      ...fields,
       customCronSchedule: '15 6 * * MON-fri',
       cronSchedule: '15 6 * * MON-fri',
       tags: ['identity', 'attack.t1078', ' padded '],
-      inputs: [given.inputs[0], { type: 'text', name: 'note', description: '', required: false }],
+      inputs: [fields.inputs[0], { type: 'text', name: 'note', description: '', required: false }],
       triggerSummary: [{ id: expect.any(String), source: 'cron', name: 'Schedule', enabled: false }],
       warnings: [
         { code: 'unknown_tool', field: 'toolNames', detail: 'There is no tool named "made_up".' },
@@ -104,10 +104,10 @@ describe('the record', () => {
         },
       ],
     });
-    expect(await asked(org, 'GET', `/api/detections/${record.id}`)).toEqual(record);
+    expect(await callOk(org, 'GET', `/api/detections/${record.id}`)).toEqual(record);
   });
 
-  test('takes null where the interface has it', async () => {
+  test('accepts null where the interface allows it', async () => {
     const nulls = {
       description: null,
       siemType: null,
@@ -115,7 +115,7 @@ describe('the record', () => {
       detectionCadence: null,
       customCronSchedule: null,
     };
-    expect(await made(org, nulls)).toMatchObject({
+    expect(await postDetection(org, nulls)).toMatchObject({
       description: '',
       siemType: null,
       toolNames: [],
@@ -128,12 +128,12 @@ describe('the record', () => {
     ['hourly', '0 * * * *'],
     ['daily', '0 0 * * *'],
     ['weekly', '0 0 * * 1'],
-  ])('cadence %s is %s, and switched on', async (detectionCadence, cronSchedule) => {
-    const record = await made(org, { detectionCadence });
+  ])('with cadence %s has cron %s and is enabled', async (detectionCadence, cronSchedule) => {
+    const record = await postDetection(org, { detectionCadence });
     expect(record).toMatchObject({ cronSchedule, enabled: true, triggerSummary: [{ source: 'cron', enabled: true }] });
   });
 
-  test('names that only the service sets are ignored when sent', async () => {
+  test('ignores fields in the body that only the service sets', async () => {
     const sent = {
       id: 'x',
       organizationId: 1,
@@ -146,7 +146,7 @@ describe('the record', () => {
       agentType: 'response',
       revision: 9,
     };
-    expect(await made(org, sent)).toMatchObject({
+    expect(await postDetection(org, sent)).toMatchObject({
       cronSchedule: null,
       runs30d: 0,
       isSuggestion: false,
@@ -157,11 +157,13 @@ describe('the record', () => {
     });
   });
 
-  test('lengths count code points and nothing is trimmed', async () => {
+  test('counts code points for length limits and trims nothing', async () => {
     const name = ` ${'😀'.repeat(253)} `;
     const description = '😀'.repeat(1000);
     const tag = '😀'.repeat(100);
-    expect(await made(org, { name, description, tags: [tag], systemPrompt: ' ', detectionQuery: '\n' })).toMatchObject({
+    expect(
+      await postDetection(org, { name, description, tags: [tag], systemPrompt: ' ', detectionQuery: '\n' }),
+    ).toMatchObject({
       name,
       description,
       tags: [tag],
@@ -170,20 +172,24 @@ describe('the record', () => {
   });
 });
 
-test('a cron that comes back within five years of slot time only then is taken', async () => {
+test('accepts a cron expression only if it occurs within five years of slot time', async () => {
   const before = now;
   now = new Date('2028-01-01T00:00:00Z');
-  expect(await made(org, { customCronSchedule: '0 0 29 2 */7' })).toMatchObject({ cronSchedule: '0 0 29 2 */7' });
+  expect(await postDetection(org, { customCronSchedule: '0 0 29 2 */7' })).toMatchObject({
+    cronSchedule: '0 0 29 2 */7',
+  });
   now = before;
 });
 
-test('a look-back of twice the longest distance is taken, and any without a schedule', async () => {
-  expect(await made(org, { lookbackMinutes: 120, detectionCadence: 'hourly' })).toMatchObject({ lookbackMinutes: 120 });
-  expect(await made(org, { lookbackMinutes: 1 })).toMatchObject({ lookbackMinutes: 1 });
+test('accepts a look-back of twice the longest interval, and any look-back without a schedule', async () => {
+  expect(await postDetection(org, { lookbackMinutes: 120, detectionCadence: 'hourly' })).toMatchObject({
+    lookbackMinutes: 120,
+  });
+  expect(await postDetection(org, { lookbackMinutes: 1 })).toMatchObject({ lookbackMinutes: 1 });
 });
 
-test('prompt, first revision, schedule and audit row stand beside the agent', async () => {
-  const record = await made(org, { detectionCadence: 'hourly', lookbackMinutes: 600 });
+test('stores the prompt, first revision, schedule and audit row with the agent', async () => {
+  const record = await postDetection(org, { detectionCadence: 'hourly', lookbackMinutes: 600 });
   const found = await inOrg(deps.db, org.id, async (tx) => ({
     revision: await queryRows(
       tx,
@@ -220,12 +226,12 @@ test('prompt, first revision, schedule and audit row stand beside the agent', as
 });
 
 describe('suggestions', () => {
-  test('carry rationale, sources and an estimate, and have no schedule before they are accepted', async () => {
-    const record = await asked(
+  test('have rationale, sources and an estimate, and no schedule before they are accepted', async () => {
+    const record = await callOk(
       org,
       'POST',
       '/api/detections/suggestions',
-      input({ rationale: 'Seen in the feed.', sourceItemIds: ['i1'], detectionCadence: 'hourly' }),
+      detectionBody({ rationale: 'Seen in the feed.', sourceItemIds: ['i1'], detectionCadence: 'hourly' }),
     );
     expect(record).toMatchObject({
       isSuggestion: true,
@@ -248,9 +254,9 @@ describe('suggestions', () => {
     [{ sourceItemIds: [''] }, '/sourceItemIds/0'],
     [{ sourceItemIds: null }, '/sourceItemIds'],
     [{ reason: 'x' }, '/reason'],
-  ])('%j is refused at %s', async (more, pointer) => {
-    const answer = await org.call('POST', '/api/detections/suggestions', input(more));
-    expect(answer.status).toBe(400);
-    expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer }));
+  ])('rejects %j at %s', async (more, pointer) => {
+    const response = await org.call('POST', '/api/detections/suggestions', detectionBody(more));
+    expect(response.status).toBe(400);
+    expect(response.body.errors).toContainEqual(expect.objectContaining({ pointer }));
   });
 });

@@ -3,58 +3,61 @@ import { sql } from 'kysely';
 import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { asked, idsOf, made, suggested } from '../../../test/support/detection/detection-factory.ts';
+import { callOk, toIds, postDetection, postSuggestion } from '../../../test/support/detection/detection-factory.ts';
 
 let now = new Date('2026-03-04T10:20:30.400Z');
 const { newOrg, deps } = await startApp({ clock: () => now });
 const org = await newOrg();
 
-const at = (id: string, action = ''): string => `/api/detections/${id}${action && `/${action}`}`;
-const later = (ms = 1000): void => void (now = new Date(now.getTime() + ms));
+const urlOf = (id: string, action = ''): string => `/api/detections/${id}${action && `/${action}`}`;
+const advanceClock = (ms = 1000): void => void (now = new Date(now.getTime() + ms));
 
-async function whereabouts(of: TestOrg, id: string): Promise<string[]> {
+async function findLists(of: TestOrg, id: string): Promise<string[]> {
   const found = {
-    detections: (await asked(of, 'GET', '/api/detections')).detections,
-    open: (await asked(of, 'GET', '/api/detections/suggestions?limit=200')).suggestions,
-    dismissed: (await asked(of, 'GET', '/api/detections/suggestions/dismissed')).suggestions,
+    detections: (await callOk(of, 'GET', '/api/detections')).detections,
+    open: (await callOk(of, 'GET', '/api/detections/suggestions?limit=200')).suggestions,
+    dismissed: (await callOk(of, 'GET', '/api/detections/suggestions/dismissed')).suggestions,
   };
-  return Object.entries(found).flatMap(([name, records]) => (idsOf(records).includes(id) ? [name] : []));
+  return Object.entries(found).flatMap(([name, records]) => (toIds(records).includes(id) ? [name] : []));
 }
 
 describe('a detection', () => {
-  test('is deleted and restored with its earlier enabled; the time away is a gap', async () => {
-    const record = await made(org, { detectionCadence: 'hourly' });
-    later();
-    const gone = await asked(org, 'DELETE', at(record.id), {});
-    expect(gone).toEqual({
+  test('is restored with its previous enabled state, and the time in between is a gap', async () => {
+    const record = await postDetection(org, { detectionCadence: 'hourly' });
+    advanceClock();
+    const deleted = await callOk(org, 'DELETE', urlOf(record.id), {});
+    expect(deleted).toEqual({
       ...record,
       deletedAt: now.toISOString(),
       updatedAt: now.toISOString(),
       enabled: false,
       triggerSummary: [{ ...record.triggerSummary[0], enabled: false }],
     });
-    expect(await asked(org, 'GET', at(record.id))).toEqual(gone);
-    expect(await whereabouts(org, record.id)).toEqual([]);
-    later(3 * 3_600_000);
-    const back = await asked(org, 'POST', at(record.id, 'restore'), {});
-    expect(back).toEqual({ ...record, updatedAt: now.toISOString() });
-    expect(await whereabouts(org, record.id)).toEqual(['detections']);
+    expect(await callOk(org, 'GET', urlOf(record.id))).toEqual(deleted);
+    expect(await findLists(org, record.id)).toEqual([]);
+    advanceClock(3 * 3_600_000);
+    const restored = await callOk(org, 'POST', urlOf(record.id, 'restore'), {});
+    expect(restored).toEqual({ ...record, updatedAt: now.toISOString() });
+    expect(await findLists(org, record.id)).toEqual(['detections']);
     const gaps = await inOrg(deps.db, org.id, (tx) =>
       queryRows(tx, sql`select reason, gap_to - gap_from as length from gaps where detection_id = ${record.id}`),
     );
     expect(gaps).toMatchObject([{ reason: 'deleted', length: { hours: 3 } }]);
   });
 
-  test('that was off comes back off', async () => {
-    const { id } = await made(org, { detectionCadence: 'hourly', enabled: false });
-    await asked(org, 'DELETE', at(id));
-    expect(await asked(org, 'POST', at(id, 'restore'))).toMatchObject({ enabled: false, cronSchedule: '0 * * * *' });
+  test('that was disabled is disabled after a restore', async () => {
+    const { id } = await postDetection(org, { detectionCadence: 'hourly', enabled: false });
+    await callOk(org, 'DELETE', urlOf(id));
+    expect(await callOk(org, 'POST', urlOf(id, 'restore'))).toMatchObject({
+      enabled: false,
+      cronSchedule: '0 * * * *',
+    });
   });
 
   test.each([[{ detectionCadence: 'hourly' }], [{}]])(
-    'with %j takes its queued runs along, those asked for by hand too',
-    async (given) => {
-      const { id } = await made(org, given);
+    'with %j loses its queued runs when it is deleted, manual ones included',
+    async (fields) => {
+      const { id } = await postDetection(org, fields);
       const runId = uuidv7(now);
       await inOrg(deps.db, org.id, async (tx) => {
         await sql`insert into runs (organization_id, id, detection_id, due_at, trigger, status) values (${org.id}, ${runId}, ${id}, ${now}, 'manual', 'queued')`.execute(
@@ -64,47 +67,47 @@ describe('a detection', () => {
           tx,
         );
       });
-      await asked(org, 'DELETE', at(id));
-      const left = await inOrg(deps.db, org.id, (tx) =>
+      await callOk(org, 'DELETE', urlOf(id));
+      const remaining = await inOrg(deps.db, org.id, (tx) =>
         queryRows(
           tx,
           sql`select status, (select count(*) from run_queue where run_id = ${runId}) as queued from runs where id = ${runId}`,
         ),
       );
-      expect(left).toEqual([{ status: 'cancelled', queued: 0 }]);
+      expect(remaining).toEqual([{ status: 'cancelled', queued: 0 }]);
     },
   );
 
-  test.each(['accept', 'restore'])('%s of one changes nothing', async (action) => {
-    const record = await made(org);
-    later();
+  test.each(['accept', 'restore'])('is not changed by %s', async (action) => {
+    const record = await postDetection(org);
+    advanceClock();
     expect(
-      await asked(org, 'POST', at(record.id, action), action === 'accept' ? { name: 'other' } : undefined),
+      await callOk(org, 'POST', urlOf(record.id, action), action === 'accept' ? { name: 'other' } : undefined),
     ).toEqual(record);
   });
 
-  test('cannot be dismissed, deleted or not', async () => {
-    const { id } = await made(org);
-    expect((await org.call('POST', at(id, 'dismiss'), {})).status).toBe(409);
-    await asked(org, 'DELETE', at(id));
-    expect((await org.call('POST', at(id, 'dismiss'))).status).toBe(409);
-    expect((await org.call('POST', at(id, 'accept'))).status).toBe(409);
+  test('cannot be dismissed, whether it is deleted or not', async () => {
+    const { id } = await postDetection(org);
+    expect((await org.call('POST', urlOf(id, 'dismiss'), {})).status).toBe(409);
+    await callOk(org, 'DELETE', urlOf(id));
+    expect((await org.call('POST', urlOf(id, 'dismiss'))).status).toBe(409);
+    expect((await org.call('POST', urlOf(id, 'accept'))).status).toBe(409);
   });
 
-  test('deleting twice answers the same record', async () => {
-    const { id } = await made(org);
-    const first = await asked(org, 'DELETE', at(id));
-    later();
-    expect(await asked(org, 'DELETE', at(id))).toEqual(first);
+  test('returns the same record when it is deleted twice', async () => {
+    const { id } = await postDetection(org);
+    const first = await callOk(org, 'DELETE', urlOf(id));
+    advanceClock();
+    expect(await callOk(org, 'DELETE', urlOf(id))).toEqual(first);
   });
 });
 
 describe('a suggestion', () => {
-  test('becomes a detection, with overrides, and coverage begins then', async () => {
-    const record = await suggested(org, { detectionCadence: 'daily', rationale: 'r', sourceItemIds: ['i'] });
-    expect(await whereabouts(org, record.id)).toEqual(['open']);
-    later();
-    const accepted = await asked(org, 'POST', at(record.id, 'accept'), {
+  test('becomes a detection with overrides, and its coverage begins on acceptance', async () => {
+    const record = await postSuggestion(org, { detectionCadence: 'daily', rationale: 'r', sourceItemIds: ['i'] });
+    expect(await findLists(org, record.id)).toEqual(['open']);
+    advanceClock();
+    const accepted = await callOk(org, 'POST', urlOf(record.id, 'accept'), {
       name: 'Mine',
       customCronSchedule: '5 * * * *',
       tags: ['A'],
@@ -119,49 +122,49 @@ describe('a suggestion', () => {
       createdAt: record.createdAt,
     });
     expect(accepted).not.toHaveProperty('rationale');
-    expect(await whereabouts(org, record.id)).toEqual(['detections']);
+    expect(await findLists(org, record.id)).toEqual(['detections']);
     const schedule = await inOrg(deps.db, org.id, (tx) =>
       queryRows(tx, sql`select cron, active from schedules where detection_id = ${record.id}`),
     );
     expect(schedule).toEqual([{ cron: '5 * * * *', active: true }]);
   });
 
-  test('is accepted without a body', async () => {
-    const { id } = await suggested(org);
-    expect(await asked(org, 'POST', at(id, 'accept'))).toMatchObject({ isSuggestion: false });
+  test('can be accepted without a body', async () => {
+    const { id } = await postSuggestion(org);
+    expect(await callOk(org, 'POST', urlOf(id, 'accept'))).toMatchObject({ isSuggestion: false });
   });
 
-  test('overrides that do not fit leave it open', async () => {
-    const record = await suggested(org);
+  test('stays open if the overrides are invalid', async () => {
+    const record = await postSuggestion(org);
     for (const [body, pointer] of [
       [{ enabled: true }, '/enabled'],
       [{ nam: 'x' }, '/nam'],
       [{ customCronSchedule: 'x' }, '/customCronSchedule'],
     ] as const) {
-      const answer = await org.call('POST', at(record.id, 'accept'), body);
-      expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, pointer]);
+      const response = await org.call('POST', urlOf(record.id, 'accept'), body);
+      expect([response.status, response.body.errors[0].pointer]).toEqual([400, pointer]);
     }
-    expect(await asked(org, 'GET', at(record.id))).toEqual(record);
+    expect(await callOk(org, 'GET', urlOf(record.id))).toEqual(record);
   });
 
-  test('is dismissed with a reason, and restored without', async () => {
-    const record = await suggested(org);
-    later();
-    const dismissed = await asked(org, 'POST', at(record.id, 'dismiss'), { reason: 'noisy', note: 'Too many.' });
+  test('has a reason once dismissed and none once restored', async () => {
+    const record = await postSuggestion(org);
+    advanceClock();
+    const dismissed = await callOk(org, 'POST', urlOf(record.id, 'dismiss'), { reason: 'noisy', note: 'Too many.' });
     expect(dismissed).toMatchObject({
       deletedAt: now.toISOString(),
       isSuggestion: true,
       dismissReason: 'noisy',
       dismissNote: 'Too many.',
     });
-    expect(await whereabouts(org, record.id)).toEqual(['dismissed']);
-    expect(await asked(org, 'POST', at(record.id, 'dismiss'), { reason: 'other' })).toEqual(dismissed);
-    expect(await asked(org, 'DELETE', at(record.id))).toEqual(dismissed);
-    expect((await org.call('POST', at(record.id, 'accept'))).status).toBe(409);
-    expect((await org.call('PUT', at(record.id), { name: 'x' })).status).toBe(409);
-    later();
-    expect(await asked(org, 'POST', at(record.id, 'restore'))).toEqual({ ...record, updatedAt: now.toISOString() });
-    expect(await whereabouts(org, record.id)).toEqual(['open']);
+    expect(await findLists(org, record.id)).toEqual(['dismissed']);
+    expect(await callOk(org, 'POST', urlOf(record.id, 'dismiss'), { reason: 'other' })).toEqual(dismissed);
+    expect(await callOk(org, 'DELETE', urlOf(record.id))).toEqual(dismissed);
+    expect((await org.call('POST', urlOf(record.id, 'accept'))).status).toBe(409);
+    expect((await org.call('PUT', urlOf(record.id), { name: 'x' })).status).toBe(409);
+    advanceClock();
+    expect(await callOk(org, 'POST', urlOf(record.id, 'restore'))).toEqual({ ...record, updatedAt: now.toISOString() });
+    expect(await findLists(org, record.id)).toEqual(['open']);
   });
 
   test.each([
@@ -169,35 +172,35 @@ describe('a suggestion', () => {
     [{ note: 'x'.repeat(1001) }, '/note'],
     [{ because: 'x' }, '/because'],
     [[], ''],
-  ])('dismiss with %j is refused at %s', async (body, pointer) => {
-    const { id } = await suggested(org);
-    const answer = await org.call('POST', at(id, 'dismiss'), body);
-    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, pointer]);
+  ])('rejects a dismissal with %j at %s', async (body, pointer) => {
+    const { id } = await postSuggestion(org);
+    const response = await org.call('POST', urlOf(id, 'dismiss'), body);
+    expect([response.status, response.body.errors[0].pointer]).toEqual([400, pointer]);
   });
 
-  test('the dismissed stand latest first, deleted detections not among them', async () => {
+  test('is listed most recently dismissed first, without deleted detections', async () => {
     const other = await newOrg();
     const ids = [];
-    for (let n = 0; n < 3; n++) ids.push((await suggested(other)).id);
-    const accepted = await suggested(other);
-    await asked(other, 'POST', at(accepted.id, 'accept'));
-    await asked(other, 'DELETE', at(accepted.id));
+    for (let n = 0; n < 3; n++) ids.push((await postSuggestion(other)).id);
+    const accepted = await postSuggestion(other);
+    await callOk(other, 'POST', urlOf(accepted.id, 'accept'));
+    await callOk(other, 'DELETE', urlOf(accepted.id));
     for (const id of [ids[1], ids[0], ids[2]]) {
-      later();
-      await asked(other, 'DELETE', at(id));
+      advanceClock();
+      await callOk(other, 'DELETE', urlOf(id));
     }
-    const list = await asked(other, 'GET', '/api/detections/suggestions/dismissed');
+    const list = await callOk(other, 'GET', '/api/detections/suggestions/dismissed');
     expect(Object.keys(list)).toEqual(['suggestions']);
-    expect(idsOf(list.suggestions)).toEqual([ids[2], ids[0], ids[1]]);
+    expect(toIds(list.suggestions)).toEqual([ids[2], ids[0], ids[1]]);
   });
 });
 
-test('each step has its audit row', async () => {
-  const { id } = await suggested(org);
-  for (const action of ['dismiss', 'restore', 'accept']) await asked(org, 'POST', at(id, action));
-  await asked(org, 'DELETE', at(id));
-  await asked(org, 'POST', at(id, 'restore'));
-  const { entries } = await asked(org, 'GET', '/api/audit?limit=6');
+test('writes an audit row for each transition', async () => {
+  const { id } = await postSuggestion(org);
+  for (const action of ['dismiss', 'restore', 'accept']) await callOk(org, 'POST', urlOf(id, action));
+  await callOk(org, 'DELETE', urlOf(id));
+  await callOk(org, 'POST', urlOf(id, 'restore'));
+  const { entries } = await callOk(org, 'GET', '/api/audit?limit=6');
   expect(entries.map((entry: { action: string }) => entry.action).toReversed()).toEqual([
     'suggestion.created',
     'suggestion.dismissed',

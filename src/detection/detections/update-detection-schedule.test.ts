@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
 import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { startApp } from '../../../test/support/harness.ts';
-import { asked, made } from '../../../test/support/detection/detection-factory.ts';
+import { callOk, postDetection } from '../../../test/support/detection/detection-factory.ts';
 
 let now = new Date('2026-03-04T10:20:30.400Z');
 const { newOrg, deps } = await startApp({ clock: () => now });
@@ -10,27 +10,27 @@ const org = await newOrg();
 
 const put = (id: string, body: unknown, headers?: Record<string, string>) =>
   org.call('PUT', `/api/detections/${id}`, body, headers);
-const changed = async (id: string, body: unknown) => asked(org, 'PUT', `/api/detections/${id}`, body);
+const changed = async (id: string, body: unknown) => callOk(org, 'PUT', `/api/detections/${id}`, body);
 const stored = <T>(statement: ReturnType<typeof sql<T>>): Promise<T[]> =>
   inOrg(deps.db, org.id, (tx) => queryRows(tx, statement));
 
 describe('schedule and enabled', () => {
   type Step = [body: Record<string, unknown>, cron: string | null, enabled: boolean];
   const cases: [string, Record<string, unknown>, Step[]][] = [
-    ['gaining a first schedule enables', {}, [[{ detectionCadence: 'daily' }, '0 0 * * *', true]]],
-    ['an explicit false wins', {}, [[{ detectionCadence: 'daily', enabled: false }, '0 0 * * *', false]]],
+    ['enables a detection that gains its first schedule', {}, [[{ detectionCadence: 'daily' }, '0 0 * * *', true]]],
+    ['respects an explicit enabled: false', {}, [[{ detectionCadence: 'daily', enabled: false }, '0 0 * * *', false]]],
     [
-      'changing one keeps it off',
+      'keeps a detection disabled when its schedule changes',
       { detectionCadence: 'hourly', enabled: false },
       [[{ detectionCadence: 'weekly' }, '0 0 * * 1', false]],
     ],
     [
-      'changing one keeps it on',
+      'keeps a detection enabled when its schedule changes',
       { detectionCadence: 'hourly' },
       [[{ customCronSchedule: '9 9 * * *' }, '9 9 * * *', true]],
     ],
     [
-      'a custom one wins until it is cleared',
+      'prefers the custom cron until it is cleared',
       { detectionCadence: 'hourly', customCronSchedule: '9 * * * *' },
       [
         [{ detectionCadence: 'daily' }, '9 * * * *', true],
@@ -38,7 +38,7 @@ describe('schedule and enabled', () => {
       ],
     ],
     [
-      'losing the last disables, gaining again enables',
+      'disables on losing the last schedule and enables on gaining one again',
       { detectionCadence: 'hourly' },
       [
         [{ detectionCadence: null }, null, false],
@@ -46,12 +46,12 @@ describe('schedule and enabled', () => {
       ],
     ],
     [
-      'both at once: the custom one counts',
+      'prefers the custom cron when both are set together',
       {},
       [[{ detectionCadence: 'daily', customCronSchedule: '2 * * * *' }, '2 * * * *', true]],
     ],
     [
-      'off and on',
+      'disables and enables on request',
       { detectionCadence: 'hourly' },
       [
         [{ enabled: false }, '0 * * * *', false],
@@ -60,8 +60,8 @@ describe('schedule and enabled', () => {
       ],
     ],
   ];
-  test.each(cases)('%s', async (_name, given, steps) => {
-    const { id } = await made(org, given);
+  test.each(cases)('%s', async (_name, fields, steps) => {
+    const { id } = await postDetection(org, fields);
     for (const [body, cronSchedule, enabled] of steps) {
       const record = await changed(id, body);
       expect(record).toMatchObject({
@@ -76,10 +76,10 @@ describe('schedule and enabled', () => {
     }
   });
 
-  test('a look-back is held against the new schedule', async () => {
-    const { id } = await made(org, { detectionCadence: 'hourly', lookbackMinutes: 120 });
-    const answer = await put(id, { detectionCadence: 'daily' });
-    expect([answer.status, answer.body.errors]).toMatchObject([
+  test('checks the look-back against the new schedule', async () => {
+    const { id } = await postDetection(org, { detectionCadence: 'hourly', lookbackMinutes: 120 });
+    const response = await put(id, { detectionCadence: 'daily' });
+    expect([response.status, response.body.errors]).toMatchObject([
       400,
       [{ pointer: '/lookbackMinutes', code: 'too_short' }],
     ]);
@@ -92,16 +92,16 @@ describe('schedule and enabled', () => {
     ]);
   });
 
-  test('time switched off is a gap', async () => {
-    const { id } = await made(org, { detectionCadence: 'hourly' });
-    const at = now;
+  test('records the time a detection was disabled as a gap', async () => {
+    const { id } = await postDetection(org, { detectionCadence: 'hourly' });
+    const disabledAt = now;
     await changed(id, { enabled: false });
-    now = new Date(at.getTime() + 5 * 3_600_000);
+    now = new Date(disabledAt.getTime() + 5 * 3_600_000);
     await changed(id, { enabled: true });
     const gaps = await stored<{ gap_from: Date; gap_to: Date }>(
       sql`select gap_from, gap_to, reason, state from gaps where detection_id = ${id}`,
     );
-    now = at;
+    now = disabledAt;
     expect(gaps).toMatchObject([{ reason: 'disabled', state: 'open' }]);
     expect(gaps[0]!.gap_to.getTime() - gaps[0]!.gap_from.getTime()).toBe(5 * 3_600_000);
   });

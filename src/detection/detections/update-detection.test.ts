@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { SiemError } from '../siem/connector.ts';
 import { startApp } from '../../../test/support/harness.ts';
-import { asked, made, suggested } from '../../../test/support/detection/detection-factory.ts';
+import { callOk, postDetection, postSuggestion } from '../../../test/support/detection/detection-factory.ts';
 
 let now = new Date('2026-03-04T10:20:30.400Z');
 const { newOrg, deps } = await startApp({
@@ -19,12 +19,12 @@ const org = await newOrg();
 
 const put = (id: string, body: unknown, headers?: Record<string, string>) =>
   org.call('PUT', `/api/detections/${id}`, body, headers);
-const changed = async (id: string, body: unknown) => asked(org, 'PUT', `/api/detections/${id}`, body);
+const changed = async (id: string, body: unknown) => callOk(org, 'PUT', `/api/detections/${id}`, body);
 const stored = <T>(statement: ReturnType<typeof sql<T>>): Promise<T[]> =>
   inOrg(deps.db, org.id, (tx) => queryRows(tx, statement));
 
 describe('PUT', () => {
-  test('absent is unchanged: each field alone changes only itself', async () => {
+  test('changes only the fields that are present', async () => {
     const changes: Record<string, unknown> = {
       name: 'n',
       description: 'd',
@@ -44,7 +44,7 @@ describe('PUT', () => {
       lookbackMinutes: 300,
       suppressionMinutes: 10,
     };
-    let record = await made(org, { detectionCadence: 'hourly' });
+    let record = await postDetection(org, { detectionCadence: 'hourly' });
     for (const [field, value] of Object.entries(changes)) {
       const next = await changed(record.id, { [field]: value });
       const { updatedAt, revision, ...rest } = next;
@@ -53,11 +53,11 @@ describe('PUT', () => {
       expect(updatedAt > record.updatedAt).toBe(true);
       record = next;
     }
-    expect(await asked(org, 'GET', `/api/detections/${record.id}`)).toEqual(record);
+    expect(await callOk(org, 'GET', `/api/detections/${record.id}`)).toEqual(record);
   });
 
-  test('null empties what may be empty', async () => {
-    const { id } = await made(org, {
+  test('resets nullable fields with null', async () => {
+    const { id } = await postDetection(org, {
       description: 'd',
       toolNames: ['get_rows'],
       siemType: 'local',
@@ -99,10 +99,10 @@ describe('PUT', () => {
     'timeField',
     'lookbackMinutes',
     'suppressionMinutes',
-  ])('null for %s is refused', async (field) => {
-    const { id } = await made(org);
-    const answer = await put(id, { [field]: null });
-    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, `/${field}`]);
+  ])('rejects null for %s', async (field) => {
+    const { id } = await postDetection(org);
+    const response = await put(id, { [field]: null });
+    expect([response.status, response.body.errors[0].pointer]).toEqual([400, `/${field}`]);
   });
 
   test.each([
@@ -111,14 +111,14 @@ describe('PUT', () => {
     [{ id: 'x', cronSchedule: '1 1 1 1 1', updatedAt: 'x' }],
     [{ systemPrompt: 'Judge whether the sign-in is the user.' }],
     [{ tags: ['A', 'a'] }],
-  ])('of %j changes nothing, updatedAt least', async (body) => {
-    const record = await made(org, { tags: ['a'] });
+  ])('with %j changes nothing, not even updatedAt', async (body) => {
+    const record = await postDetection(org, { tags: ['a'] });
     now = new Date(now.getTime() + 1000);
     expect(await changed(record.id, body)).toEqual(record);
   });
 
-  test('what GET gave can be sent back', async () => {
-    const record = await made(org, {
+  test('accepts a record that GET returned', async () => {
+    const record = await postDetection(org, {
       detectionCadence: 'daily',
       customCronSchedule: '7 3 * * 7',
       toolNames: ['x'],
@@ -130,14 +130,16 @@ describe('PUT', () => {
     expect(await changed(record.id, record)).toEqual(record);
   });
 
-  test('updatedAt moves forward even when the clock stands or goes back', async () => {
-    const record = await made(org);
+  test('moves updatedAt forward even if the clock stops or goes back', async () => {
+    const record = await postDetection(org);
     const first = await changed(record.id, { name: 'b' });
-    const at = now;
-    now = new Date(at.getTime() - 60_000);
+    const initial = now;
+    now = new Date(initial.getTime() - 60_000);
     const second = await changed(record.id, { name: 'c' });
-    now = at;
-    expect([record, first, second].map(({ updatedAt }) => Date.parse(updatedAt) - at.getTime())).toEqual([0, 1, 2]);
+    now = initial;
+    expect([record, first, second].map(({ updatedAt }) => Date.parse(updatedAt) - initial.getTime())).toEqual([
+      0, 1, 2,
+    ]);
     expect(second.createdAt).toBe(record.createdAt);
   });
 
@@ -148,22 +150,22 @@ describe('PUT', () => {
     [{ enabled: true }, '/enabled'],
     [{ modelAlias: 'x' }, '/modelAlias'],
     [{ tags: ['ok', 'x'.repeat(101)] }, '/tags/1'],
-  ])('of %j is refused at %s and changes nothing', async (body, pointer) => {
-    const record = await made(org);
-    const answer = await put(record.id, { description: 'would change', ...body });
-    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, pointer]);
-    expect(await asked(org, 'GET', `/api/detections/${record.id}`)).toEqual(record);
+  ])('rejects %j at %s and changes nothing', async (body, pointer) => {
+    const record = await postDetection(org);
+    const response = await put(record.id, { description: 'would change', ...body });
+    expect([response.status, response.body.errors[0].pointer]).toEqual([400, pointer]);
+    expect(await callOk(org, 'GET', `/api/detections/${record.id}`)).toEqual(record);
   });
 
-  test('of a deleted one is a conflict', async () => {
-    const { id } = await made(org);
-    await asked(org, 'DELETE', `/api/detections/${id}`);
-    const answer = await put(id, { name: 'x' });
-    expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
+  test('returns 409 for a deleted detection', async () => {
+    const { id } = await postDetection(org);
+    await callOk(org, 'DELETE', `/api/detections/${id}`);
+    const response = await put(id, { name: 'x' });
+    expect([response.status, response.body.code]).toEqual([409, 'conflict']);
   });
 
-  test('of an open suggestion keeps it one', async () => {
-    const { id } = await suggested(org, { rationale: 'r' });
+  test('leaves an open suggestion a suggestion', async () => {
+    const { id } = await postSuggestion(org, { rationale: 'r' });
     expect(await changed(id, { name: 'x', detectionCadence: 'hourly' })).toMatchObject({
       name: 'x',
       isSuggestion: true,
@@ -175,13 +177,13 @@ describe('PUT', () => {
 });
 
 describe('prompts and revisions', () => {
-  test('new text makes the next version, the same text none', async () => {
-    const record = await made(org);
+  test('create the next version for a new text and none for the same text', async () => {
+    const record = await postDetection(org);
     const second = await changed(record.id, { systemPrompt: 'B' });
     expect(second.activeSystemPrompt).toMatchObject({ prompt: 'B', version: 2 });
     expect((await changed(record.id, { systemPrompt: 'B' })).updatedAt).toBe(second.updatedAt);
-    const back = await changed(record.id, { systemPrompt: record.activeSystemPrompt.prompt });
-    expect(back.activeSystemPrompt).toMatchObject({ prompt: record.activeSystemPrompt.prompt, version: 3 });
+    const unchanged = await changed(record.id, { systemPrompt: record.activeSystemPrompt.prompt });
+    expect(unchanged.activeSystemPrompt).toMatchObject({ prompt: record.activeSystemPrompt.prompt, version: 3 });
     const prompts = await stored<{ version: number }>(
       sql`select version, prompt from agent_prompts where agent_id = ${record.id} order by version`,
     );
@@ -193,10 +195,10 @@ describe('prompts and revisions', () => {
     expect(revisions[0]!.key_id).toBe(org.key.split('_')[1]);
   });
 
-  test('an audit row tells before and after', async () => {
-    const record = await made(org);
+  test('are recorded in an audit row with the state before and after', async () => {
+    const record = await postDetection(org);
     const after = await changed(record.id, { name: 'new' });
-    const { entries } = await asked(org, 'GET', '/api/audit?limit=1');
+    const { entries } = await callOk(org, 'GET', '/api/audit?limit=1');
     expect(entries).toMatchObject([
       { action: 'detection.updated', resourceId: record.id, before: record, after, keyId: org.key.split('_')[1] },
     ]);
@@ -204,8 +206,8 @@ describe('prompts and revisions', () => {
 });
 
 describe('If-Match', () => {
-  test('of the record as it is passes, of an older one 412', async () => {
-    const { id } = await made(org);
+  test('accepts the current record and returns 412 for an older one', async () => {
+    const { id } = await postDetection(org);
     const { headers } = await org.call('GET', `/api/detections/${id}`);
     const first = await put(id, { name: 'a' }, { 'if-match': `"other", W/${String(headers['etag'])}` });
     expect(first.status).toBe(200);
@@ -216,16 +218,16 @@ describe('If-Match', () => {
     expect((await put(id, { name: 'd' }, { 'if-match': '"nothing"' })).status).toBe(412);
   });
 
-  test('lets one of many at once through', async () => {
-    const { id } = await made(org);
+  test('lets exactly one of many concurrent updates through', async () => {
+    const { id } = await postDetection(org);
     const etag = String((await org.call('GET', `/api/detections/${id}`)).headers['etag']);
-    const answers = await Promise.all([1, 2, 3, 4, 5].map((n) => put(id, { name: `n${n}` }, { 'if-match': etag })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412, 412]);
+    const responses = await Promise.all([1, 2, 3, 4, 5].map((n) => put(id, { name: `n${n}` }, { 'if-match': etag })));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412, 412]);
   });
 });
 
-test('many changes at once lose nothing: every prompt has its version, every change its audit row', async () => {
-  const { id } = await made(org, { detectionCadence: 'hourly' });
+test('keeps a version for every prompt and an audit row for every change under concurrency', async () => {
+  const { id } = await postDetection(org, { detectionCadence: 'hourly' });
   const bodies = Array.from({ length: 12 }, (_, n) =>
     n % 3 === 0
       ? { systemPrompt: `p${n}`, tags: [`t${n}`] }
@@ -233,20 +235,20 @@ test('many changes at once lose nothing: every prompt has its version, every cha
         ? { description: `d${n}` }
         : { customCronSchedule: `${n} * * * *` },
   );
-  const answers = await Promise.all(bodies.map((body) => put(id, body)));
-  expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200));
-  const record = await asked(org, 'GET', `/api/detections/${id}`);
+  const responses = await Promise.all(bodies.map((body) => put(id, body)));
+  expect(responses.map(({ status }) => status)).toEqual(bodies.map(() => 200));
+  const record = await callOk(org, 'GET', `/api/detections/${id}`);
   expect(record.revision).toBe(13);
   expect(record.activeSystemPrompt.version).toBe(5);
-  expect(new Set(answers.map(({ body }) => body.updatedAt)).size).toBe(12);
-  const last = answers.map(({ body }) => body).toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))[0];
+  expect(new Set(responses.map(({ body }) => body.updatedAt)).size).toBe(12);
+  const last = responses.map(({ body }) => body).toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))[0];
   expect(record).toEqual(last);
   const [counted] = await stored<{ n: number }>(sql`select count(*) as n from audit where resource_id = ${id}`);
   expect(counted!.n).toBe(13);
 });
 
-test('?validate=true checks what the change leaves', async () => {
-  const { id } = await made(org, { detectionQuery: 'broken' });
+test('checks the updated detection with ?validate=true', async () => {
+  const { id } = await postDetection(org, { detectionQuery: 'broken' });
   const call = (body: unknown) => org.call('PUT', `/api/detections/${id}?validate=true`, body);
   expect((await call({ name: 'x' })).status).toBe(422);
   expect((await call({ detectionQuery: 'fine' })).status).toBe(200);

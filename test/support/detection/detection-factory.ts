@@ -2,8 +2,8 @@ import type { TestOrg } from '../harness.ts';
 
 type Json = ReturnType<typeof JSON.parse>;
 
-/** The four fields that a detection needs, and whatever a test adds. */
-export const input = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
+/** Returns a create body with the four required fields and the given additions. */
+export const detectionBody = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
   name: 'Console sign-ins from new countries',
   detectionCategory: 'first_occurrence',
   systemPrompt: 'Judge whether the sign-in is the user.',
@@ -11,25 +11,26 @@ export const input = (more: Record<string, unknown> = {}): Record<string, unknow
   ...more,
 });
 
-/** Makes a detection and answers its record. */
-export async function made(org: TestOrg, more: Record<string, unknown> = {}): Promise<Json> {
-  return asked(org, 'POST', '/api/detections', input(more));
+/** Creates a detection and returns its record. */
+export async function postDetection(org: TestOrg, more: Record<string, unknown> = {}): Promise<Json> {
+  return callOk(org, 'POST', '/api/detections', detectionBody(more));
 }
 
-export async function suggested(org: TestOrg, more: Record<string, unknown> = {}): Promise<Json> {
-  return asked(org, 'POST', '/api/detections/suggestions', input(more));
+/** Creates a suggestion and returns its record. */
+export async function postSuggestion(org: TestOrg, more: Record<string, unknown> = {}): Promise<Json> {
+  return callOk(org, 'POST', '/api/detections/suggestions', detectionBody(more));
 }
 
-/** A call that must succeed. */
-export async function asked(
+/** Sends a request and returns the response body. Throws unless the status is 200. */
+export async function callOk(
   org: TestOrg,
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   url: string,
   body?: unknown,
 ): Promise<Json> {
-  const answer = await org.call(method, url, body);
-  if (answer.status !== 200) throw new Error(`${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body;
+  const response = await org.call(method, url, body);
+  if (response.status !== 200) throw new Error(`${method} ${url}: ${response.status} ${JSON.stringify(response.body)}`);
+  return response.body;
 }
 
-export const idsOf = (records: { id: string }[]): string[] => records.map((record) => record.id);
+export const toIds = (records: { id: string }[]): string[] => records.map((record) => record.id);

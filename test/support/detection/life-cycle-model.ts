@@ -1,6 +1,6 @@
-/** The life cycle of spec and docs, in memory: what the service is held against after each step. */
+/** An in-memory model of the documented life cycle. The test compares the service with it after each command. */
 
-export type Input = {
+export type LifeCycleInput = {
   name?: string;
   description?: string | null;
   siemType?: string | null;
@@ -11,11 +11,11 @@ export type Input = {
   enabled?: boolean;
 };
 
-export type Gap = { from: number; to: number; reason: string };
-/** `boundary` ends the last planned window, `since` is when the schedule was last changed, `queued` whether a run of its waits. */
-export type Line = { active: boolean; cron: string | null; start: number; boundary: number; since: number; queued: boolean; gaps: Gap[] }; // prettier-ignore
+export type ModelGap = { from: number; to: number; reason: string };
+/** `boundary` is the end of the last planned window, `since` the time of the last schedule change, `queued` whether a scheduled run is waiting. */
+export type TimeLine = { active: boolean; cron: string | null; start: number; boundary: number; since: number; queued: boolean; gaps: ModelGap[] }; // prettier-ignore
 
-export type Entry = {
+export type DetectionModel = {
   id: string;
   visible: {
     name: string;
@@ -31,38 +31,43 @@ export type Entry = {
   cadence: 'hourly' | 'daily' | null;
   custom: string | null;
   enabledBefore: boolean;
-  line: Line | null;
-  /** A run that was asked for by hand waits. */
-  manual: boolean;
-  /** The record as the service last answered it. */
+  timeLine: TimeLine | null;
+  /** A manually requested run is waiting. */
+  hasManualRun: boolean;
+  /** The record that the service returned last. */
   record: unknown;
 };
 
 const hour = 3_600_000;
 const crons = { hourly: '0 * * * *', daily: '0 0 * * *' };
 
-/** The last slot at or before: the crons of these walks are hourly at some minute, or daily at midnight. */
+/** Returns the last slot at or before `now`. The crons of this test are hourly at some minute, or daily at midnight. */
 function lastSlot(cron: string, now: number): number {
   if (cron === crons.daily) return Math.floor(now / (24 * hour)) * 24 * hour;
-  const shift = Number(cron.split(' ')[0]) * 60_000;
-  return Math.floor((now - shift) / hour) * hour + shift;
+  const minuteMs = Number(cron.split(' ')[0]) * 60_000;
+  return Math.floor((now - minuteMs) / hour) * hour + minuteMs;
 }
 
-export function newEntry(id: string, isSuggestion: boolean, input: Input, now: number): Entry | 400 {
+export function createModel(
+  id: string,
+  isSuggestion: boolean,
+  input: LifeCycleInput,
+  now: number,
+): DetectionModel | 400 {
   const blank = { name: '', description: '', siemType: null, toolNames: [], tags: [], isSuggestion, enabled: false, cronSchedule: null, deletedAt: null }; // prettier-ignore
-  const entry: Entry = { id, visible: blank, cadence: null, custom: null, enabledBefore: false, line: null, manual: false, record: null }; // prettier-ignore
-  return changed(entry, input, now);
+  const entry: DetectionModel = { id, visible: blank, cadence: null, custom: null, enabledBefore: false, timeLine: null, hasManualRun: false, record: null }; // prettier-ignore
+  return applyInput(entry, input, now);
 }
 
-/** An update, or what a new one is made of: null clears, absent stays. */
-export function changed(entry: Entry, input: Input, now: number): Entry | 400 {
+/** Applies the fields of a create or update body. Null resets a field, and an absent field is unchanged. */
+export function applyInput(entry: DetectionModel, input: LifeCycleInput, now: number): DetectionModel | 400 {
   const { visible } = entry;
   const cadence = input.detectionCadence === undefined ? entry.cadence : input.detectionCadence;
   const custom = input.customCronSchedule === undefined ? entry.custom : input.customCronSchedule;
   const cronSchedule = custom ?? (cadence === null ? null : crons[cadence]);
   if (input.enabled === true && cronSchedule === null) return 400;
-  const kept = visible.cronSchedule === null ? true : visible.enabled;
-  const enabled = cronSchedule !== null && (input.enabled ?? kept);
+  const enabledByDefault = visible.cronSchedule === null ? true : visible.enabled;
+  const enabled = cronSchedule !== null && (input.enabled ?? enabledByDefault);
   const next = {
     ...visible,
     name: input.name ?? visible.name,
@@ -73,67 +78,79 @@ export function changed(entry: Entry, input: Input, now: number): Entry | 400 {
     cronSchedule,
     enabled,
   };
-  return followed({ ...entry, cadence, custom, visible: next }, now, 'disabled');
+  return updateTimeLine({ ...entry, cadence, custom, visible: next }, now, 'disabled');
 }
 
-type Step = (entry: Entry, now: number, input: Input) => Entry | 400 | 409;
-const at = (now: number): string => new Date(now).toISOString();
-const dismissed = (entry: Entry, now: number): Entry => ({ ...entry, visible: { ...entry.visible, deletedAt: at(now) } }); // prettier-ignore
+type Transition = (entry: DetectionModel, now: number, input: LifeCycleInput) => DetectionModel | 400 | 409;
+const toIso = (now: number): string => new Date(now).toISOString();
+const dismiss = (entry: DetectionModel, now: number): DetectionModel => ({ ...entry, visible: { ...entry.visible, deletedAt: toIso(now) } }); // prettier-ignore
 
-/** What each operation makes of an entry; the same entry where the state already holds. */
-export const steps = {
-  update: (entry, now, input) => (entry.visible.deletedAt ? 409 : changed(entry, input, now)),
+/** Returns the expected state after each operation, or the entry itself if it is already in the target state. */
+export const transitions = {
+  update: (entry, now, input) => (entry.visible.deletedAt ? 409 : applyInput(entry, input, now)),
   accept: (entry, now, input) => {
     if (entry.visible.deletedAt) return 409;
     if (!entry.visible.isSuggestion) return entry;
-    return changed({ ...entry, visible: { ...entry.visible, isSuggestion: false } }, input, now);
+    return applyInput({ ...entry, visible: { ...entry.visible, isSuggestion: false } }, input, now);
   },
   dismiss: (entry, now) => {
     if (!entry.visible.isSuggestion) return 409;
-    return entry.visible.deletedAt ? entry : dismissed(entry, now);
+    return entry.visible.deletedAt ? entry : dismiss(entry, now);
   },
   delete: (entry, now) => {
     const { visible } = entry;
     if (visible.deletedAt) return entry;
-    if (visible.isSuggestion) return dismissed(entry, now);
-    const gone = { ...visible, deletedAt: at(now), enabled: false };
-    return followed({ ...entry, enabledBefore: visible.enabled, visible: gone, manual: false }, now, 'deleted');
+    if (visible.isSuggestion) return dismiss(entry, now);
+    const deleted = { ...visible, deletedAt: toIso(now), enabled: false };
+    return updateTimeLine(
+      { ...entry, enabledBefore: visible.enabled, visible: deleted, hasManualRun: false },
+      now,
+      'deleted',
+    );
   },
   restore: (entry, now) => {
     const { visible } = entry;
     if (!visible.deletedAt) return entry;
     const enabled = visible.isSuggestion ? visible.enabled : entry.enabledBefore;
-    return followed({ ...entry, visible: { ...visible, deletedAt: null, enabled } }, now, 'deleted');
+    return updateTimeLine({ ...entry, visible: { ...visible, deletedAt: null, enabled } }, now, 'deleted');
   },
-} satisfies Record<string, Step>;
+} satisfies Record<string, Transition>;
 
-/** The schedule after a step: the time away of one that comes back is a gap of `reason`. */
-function followed(entry: Entry, now: number, reason: string): Entry {
+/** Updates the schedule. When a detection becomes active again, the inactive time becomes a gap with this reason. */
+function updateTimeLine(entry: DetectionModel, now: number, reason: string): DetectionModel {
   const { isSuggestion, cronSchedule: cron, enabled } = entry.visible;
   if (isSuggestion) return entry;
-  const { line } = entry;
-  if (!line) {
+  const { timeLine } = entry;
+  if (!timeLine) {
     if (cron === null) return entry;
     const start = lastSlot(cron, now);
-    return { ...entry, line: { active: enabled, cron, start, boundary: start, since: now, queued: false, gaps: [] } };
+    return {
+      ...entry,
+      timeLine: { active: enabled, cron, start, boundary: start, since: now, queued: false, gaps: [] },
+    };
   }
-  if (line.cron === cron && line.active === enabled) return entry;
-  const next: Line = { ...line, active: enabled && cron !== null, cron, since: now };
-  if (!next.active) return { ...entry, line: { ...next, queued: false } };
-  if (line.active) return { ...entry, line: next };
+  if (timeLine.cron === cron && timeLine.active === enabled) return entry;
+  const next: TimeLine = { ...timeLine, active: enabled && cron !== null, cron, since: now };
+  if (!next.active) return { ...entry, timeLine: { ...next, queued: false } };
+  if (timeLine.active) return { ...entry, timeLine: next };
   const to = lastSlot(cron!, now);
-  if (to <= line.boundary) return { ...entry, line: next };
-  return { ...entry, line: { ...next, boundary: to, gaps: joined(line.gaps, { from: line.boundary, to, reason }) } };
+  if (to <= timeLine.boundary) return { ...entry, timeLine: next };
+  return {
+    ...entry,
+    timeLine: { ...next, boundary: to, gaps: appendGap(timeLine.gaps, { from: timeLine.boundary, to, reason }) },
+  };
 }
 
-function joined(gaps: Gap[], gap: Gap): Gap[] {
-  const before = gaps.find(({ to, reason }) => to === gap.from && reason === gap.reason);
-  return before ? gaps.map((one) => (one === before ? { ...one, to: gap.to } : one)) : [...gaps, gap];
+/** Adds a gap, or extends the adjacent gap with the same reason. */
+function appendGap(gaps: ModelGap[], gap: ModelGap): ModelGap[] {
+  const adjacent = gaps.find(({ to, reason }) => to === gap.from && reason === gap.reason);
+  if (!adjacent) return [...gaps, gap];
+  return gaps.map((other) => (other === adjacent ? { ...other, to: gap.to } : other));
 }
 
-/** What the scheduler does with a line by then: the newest slot that is due waits to be run. */
-export function planned(line: Line | null, now: number): Line | null {
-  if (!line?.active) return line;
-  const slot = lastSlot(line.cron!, now);
-  return slot > line.since ? { ...line, queued: true, boundary: Math.max(slot, line.boundary) } : line;
+/** Returns the time line after the scheduler has run: the newest due slot is queued. */
+export function planDueSlot(timeLine: TimeLine | null, now: number): TimeLine | null {
+  if (!timeLine?.active) return timeLine;
+  const slot = lastSlot(timeLine.cron!, now);
+  return slot > timeLine.since ? { ...timeLine, queued: true, boundary: Math.max(slot, timeLine.boundary) } : timeLine;
 }

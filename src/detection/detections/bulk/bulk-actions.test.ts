@@ -4,10 +4,10 @@ import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 const { newOrg } = await startApp();
 const body = { name: 'One', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'SELECT 1' };
 
-async function ok(answer: ReturnType<TestOrg['call']>) {
-  const { status, body: given } = await answer;
-  expect(status, JSON.stringify(given)).toBe(200);
-  return given;
+async function ok(response: ReturnType<TestOrg['call']>) {
+  const { status, body: result } = await response;
+  expect(status, JSON.stringify(result)).toBe(200);
+  return result;
 }
 const create = (org: TestOrg, more: object = {}) => ok(org.call('POST', '/api/detections', { ...body, ...more }));
 const bulk = (org: TestOrg, request: object) => ok(org.call('POST', '/api/detections/bulk', request));
@@ -15,12 +15,12 @@ const outcomes = ({ results }: { results: { outcome: string; code: string | null
   results.map(({ outcome, code }) => code ?? outcome);
 const records = async (org: TestOrg) => (await ok(org.call('GET', '/api/detections'))).detections;
 
-test('a bulk action has a result for each, and a dry run changes nothing', async () => {
+test('returns a result for each detection, and changes nothing in a dry run', async () => {
   const org = await newOrg();
   const scheduled = await create(org, { detectionCadence: 'hourly', tags: ['a'] });
   const bare = await create(org, { name: 'Two' });
-  const stranger = await create(await newOrg());
-  const ids = [scheduled.id, bare.id, stranger.id];
+  const otherOrg = await create(await newOrg());
+  const ids = [scheduled.id, bare.id, otherOrg.id];
   const before = await records(org);
   for (const action of ['enable', 'disable', 'delete']) await bulk(org, { action, ids, dryRun: true });
   expect(await records(org)).toEqual(before);
@@ -58,12 +58,12 @@ test.each([
   [{ action: 'tag', filter: {} }, '/tags'],
   [{ action: 'explode', filter: {} }, '/action'],
   [{ action: 'enable', filter: { color: 'red' } }, '/filter/color'],
-])('a bad bulk request %#', async (request, pointer) => {
-  const answer = await (await newOrg()).call('POST', '/api/detections/bulk', request);
-  expect([answer.status, answer.body.errors?.[0]?.pointer]).toEqual([400, pointer]);
+])('rejects invalid bulk request %#', async (request, pointer) => {
+  const response = await (await newOrg()).call('POST', '/api/detections/bulk', request);
+  expect([response.status, response.body.errors?.[0]?.pointer]).toEqual([400, pointer]);
 });
 
-test('what is exported can be imported elsewhere, and again without a change', async () => {
+test('imports an export into another organization, and changes nothing the second time', async () => {
   const from = await newOrg();
   const full = await create(from, {
     detectionCadence: 'daily',
@@ -83,20 +83,20 @@ test('what is exported can be imported elsewhere, and again without a change', a
   expect(detections[0]).toMatchObject(set);
 
   const to = await newOrg();
-  const load = (given: unknown[], dryRun = false) =>
-    ok(to.call('POST', '/api/detections/import', { detections: given, dryRun }));
+  const load = (items: unknown[], dryRun = false) =>
+    ok(to.call('POST', '/api/detections/import', { detections: items, dryRun }));
   expect(outcomes(await load(detections, true))).toEqual(['created', 'created']);
   expect(await records(to)).toEqual([]);
   expect(outcomes(await load(detections))).toEqual(['created', 'created']);
   const strip = (one: object) => ({ ...one, id: undefined });
-  const again = (await ok(to.call('GET', '/api/detections/export'))).detections;
-  expect(again.map(strip)).toEqual(detections.map(strip));
+  const reexported = (await ok(to.call('GET', '/api/detections/export'))).detections;
+  expect(reexported.map(strip)).toEqual(detections.map(strip));
   expect(outcomes(await load(detections))).toEqual(['unchanged', 'unchanged']);
-  const changed = [{ ...again[0], name: 'Renamed' }, { ...again[1], tests: set.tests }, { name: 'No query' }];
+  const changed = [{ ...reexported[0], name: 'Renamed' }, { ...reexported[1], tests: set.tests }, { name: 'No query' }];
   expect(outcomes(await load(changed, true))).toEqual(['updated', 'updated', 'validation_failed']);
   expect((await records(to)).map(({ name }: { name: string }) => name)).toEqual(['Two', 'One']);
   expect(outcomes(await load(changed))).toEqual(['updated', 'updated', 'validation_failed']);
   expect((await records(to)).map(({ name }: { name: string }) => name)).toEqual(['Two', 'Renamed']);
-  await ok(to.call('DELETE', `/api/detections/${again[0].id}`));
+  await ok(to.call('DELETE', `/api/detections/${reexported[0].id}`));
   expect(outcomes(await load([changed[0]]))).toEqual(['conflict']);
 });

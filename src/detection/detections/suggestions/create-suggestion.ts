@@ -18,7 +18,7 @@ import { storeTests } from '../test-cases/test-cases.store.ts';
 const lookAlikeDays = 90;
 const dayMs = 86_400_000;
 
-/** What threat research adds to a suggestion. Suggestions with the same `key` are look-alikes whatever their text. */
+/** The data that threat research adds to a suggestion. Suggestions with the same `key` are look-alikes, even if their texts differ. */
 export type ResearchProposal = { key: string; estimate: Estimate | null; tests: TestCase[] };
 
 /**
