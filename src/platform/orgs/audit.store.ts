@@ -1,11 +1,11 @@
 import { sql, type RawBuilder } from 'kysely';
-import { rows, type Tx } from '../db/db.ts';
+import { queryRows, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import type { Mark } from '../lib/page-request.ts';
+import type { PageCursor } from '../lib/page-request.ts';
 import type { Caller } from './caller.ts';
 
-/** One change: `before` and `after` are JSON values, null where there is none. Secrets are not to be passed in. */
-export type Change = { action: string; resourceType: string; resourceId: string; before: unknown; after: unknown };
+/** One change. `before` and `after` are JSON values or null and must not contain secrets. */
+export type AuditChange = { action: string; resourceType: string; resourceId: string; before: unknown; after: unknown };
 
 export type AuditRow = {
   id: string;
@@ -20,25 +20,26 @@ export type AuditRow = {
 
 type Author = Pick<Caller, 'orgId' | 'keyId'>;
 
-/** Writes who changed what, in the transaction of the change itself. */
-export async function insertAudit(tx: Tx, author: Author, change: Change): Promise<void> {
-  await auditInsert(author, change).execute(tx);
+/** Records a change and its author in the transaction of the change. */
+export async function insertAudit(tx: Tx, author: Author, change: AuditChange): Promise<void> {
+  await auditInsertSql(author, change).execute(tx);
 }
 
-/** The same as the last part of a larger statement. Machine time: an audit is about when it really was. */
-export function auditInsert(author: Author, change: Change): RawBuilder<unknown> {
+/** Returns the statement of `insertAudit`, for use as the last part of a larger statement. Uses machine time, not slot time. */
+export function auditInsertSql(author: Author, change: AuditChange): RawBuilder<unknown> {
   const at = new Date();
   return sql`
     insert into audit (organization_id, id, at, key_id, action, resource_type, resource_id, before, after)
     values (${author.orgId}, ${uuidv7(at)}, ${at}, ${author.keyId}, ${change.action}, ${change.resourceType}, ${change.resourceId},
-      ${json(change.before)}, ${json(change.after)})`;
+      ${toJson(change.before)}, ${toJson(change.after)})`;
 }
 
-const json = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value));
+const toJson = (value: unknown): string | null =>
+  value === null || value === undefined ? null : JSON.stringify(value);
 
-/** Newest first, `limit` + 1 rows so that the caller sees whether more follow. */
-export function listAudit(tx: Tx, limit: number, after: Mark | null): Promise<AuditRow[]> {
-  return rows(
+/** Returns up to `limit` + 1 rows, newest first. The extra row tells the caller whether another page follows. */
+export function listAuditRows(tx: Tx, limit: number, after: PageCursor | null): Promise<AuditRow[]> {
+  return queryRows(
     tx,
     sql<AuditRow>`
       select id, at, key_id, action, resource_type, resource_id, before, after from audit

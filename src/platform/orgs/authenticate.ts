@@ -1,67 +1,67 @@
 import { hash } from 'node:crypto';
 import type { Db } from '../db/db.ts';
 import type { Caller } from './caller.ts';
-import { hashOf, keyIdOf, sameHash } from './key-secret.ts';
+import { hashKey, parseKeyId, equalHashes } from './key-secret.ts';
 import { findKeyAcrossOrgs, type KeyRow } from './orgs.store.ts';
 
-/** How long a verified key is believed without asking the database again. */
+/** How long a verified key is trusted without querying the database again. */
 const cacheMs = 5_000;
 const cacheMax = 10_000;
 
-export type Authenticate = {
-  /** The caller of an Authorization header whose key was verified within the last seconds: what most requests come with. */
-  known: (header: string | undefined) => Caller | undefined;
-  /** The caller of an Authorization header, or undefined for none, a malformed, unknown, revoked or expired key. Asks the database. */
-  find: (header: string | undefined) => Promise<Caller | undefined>;
-  /** Forgets a key at once, after this process revoked or rotated it. */
-  forget: (keyId: string) => void;
+export type KeyAuthenticator = {
+  /** Returns the caller of an Authorization header if its key was verified within the last seconds. */
+  findCachedCaller: (header: string | undefined) => Caller | undefined;
+  /** Queries the database for the caller of an Authorization header. Undefined for a missing, malformed, unknown, revoked or expired key. */
+  findCaller: (header: string | undefined) => Promise<Caller | undefined>;
+  /** Removes a key from the cache, after this process revoked or rotated it. */
+  forgetKey: (keyId: string) => void;
 };
 
-/** Makes the look-up of callers, with a short memory of verified keys. */
-export function createAuthenticate(db: Db): Authenticate {
-  const cache = new Map<string, { caller: Caller; until: number }>();
+/** Creates an authenticator with a short-lived cache of verified keys. */
+export function createKeyAuthenticator(db: Db): KeyAuthenticator {
+  const cache = new Map<string, { caller: Caller; expiresAtMs: number }>();
   return {
-    known(header) {
-      const text = keyIn(header);
-      const known = text === undefined ? undefined : cache.get(nameOf(text));
-      return known && known.until > performance.now() ? known.caller : undefined;
+    findCachedCaller(header) {
+      const text = parseBearerKey(header);
+      const cached = text === undefined ? undefined : cache.get(cacheKey(text));
+      return cached && cached.expiresAtMs > performance.now() ? cached.caller : undefined;
     },
-    async find(header) {
-      const text = keyIn(header);
+    async findCaller(header) {
+      const text = parseBearerKey(header);
       if (text === undefined) return undefined;
-      cache.delete(nameOf(text));
-      const key = await findKeyAcrossOrgs(db, keyIdOf(text));
-      if (!key || !isValid(key, hashOf(text), new Date())) return undefined;
+      cache.delete(cacheKey(text));
+      const key = await findKeyAcrossOrgs(db, parseKeyId(text));
+      if (!key || !isValid(key, hashKey(text), new Date())) return undefined;
       const caller: Caller = { orgId: key.organization_id, keyId: key.id, scopes: new Set(key.scopes) };
       if (cache.size >= cacheMax) cache.clear();
-      cache.set(nameOf(text), { caller, until: performance.now() + Math.min(cacheMs, lifeMs(key)) });
+      cache.set(cacheKey(text), { caller, expiresAtMs: performance.now() + Math.min(cacheMs, remainingLifeMs(key)) });
       return caller;
     },
-    forget(keyId) {
-      for (const [cacheKey, { caller }] of cache) if (caller.keyId === keyId) cache.delete(cacheKey);
+    forgetKey(keyId) {
+      for (const [name, { caller }] of cache) if (caller.keyId === keyId) cache.delete(name);
     },
   };
 }
 
-function keyIn(header: string | undefined): string | undefined {
+function parseBearerKey(header: string | undefined): string | undefined {
   const text = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
   return text === undefined || text.length > 500 ? undefined : text;
 }
 
-/** A key is remembered by its hash alone; as text, since making a Buffer of it would cost every request more than the hash. */
-const nameOf = (text: string): string => hash('sha256', text, 'base64');
+/** The cache stores hashes, not keys. Text, because creating a Buffer would cost every request more than the hash itself. */
+const cacheKey = (text: string): string => hash('sha256', text, 'base64');
 
-function isValid(key: KeyRow, given: Buffer, now: Date): boolean {
-  const current = sameHash(key.secret_hash, given);
+function isValid(key: KeyRow, hash: Buffer, now: Date): boolean {
+  const current = equalHashes(key.secret_hash, hash);
   const previous =
     key.previous_secret_hash !== null &&
     key.previous_until !== null &&
     key.previous_until > now &&
-    sameHash(key.previous_secret_hash, given);
+    equalHashes(key.previous_secret_hash, hash);
   return (current || previous) && key.revoked_at === null && (key.expires_at === null || key.expires_at > now);
 }
 
-function lifeMs(key: KeyRow): number {
+function remainingLifeMs(key: KeyRow): number {
   const ends = [key.expires_at, key.previous_until].filter((end) => end !== null && end.getTime() > Date.now());
   return Math.min(cacheMs, ...ends.map((end) => end!.getTime() - Date.now()));
 }

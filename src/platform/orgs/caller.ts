@@ -17,5 +17,5 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Who calls: no use case on tenant data runs without one. `keyId` is null for the command line and the program's own loops. */
+/** The authenticated caller, required by every use case on tenant data. `keyId` is null for the command line and worker loops. */
 export type Caller = { orgId: OrgId; keyId: string | null; scopes: ReadonlySet<string> };

@@ -1,59 +1,61 @@
-import { inOrg } from '../db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import { inOrg, type Db } from '../db/db.ts';
 import { appError } from '../lib/errors.ts';
-import { pageOf, pageRequest, plainMark, type PageQuery } from '../lib/page-request.ts';
-import { insertAudit, listAudit } from './audit.store.ts';
+import { toPage, readPageRequest, plainIdPattern, type PageQuery } from '../lib/page-request.ts';
+import { insertAudit } from './audit.store.ts';
+import type { KeyAuthenticator } from './authenticate.ts';
 import type { Caller } from './caller.ts';
-import type { AuditList, CreateKey, Key, KeyList, KeyWithSecret, RotateKey } from './orgs.schema.ts';
-import { newPlainKey } from './key-secret.ts';
-import { findKey, insertKey, listKeys, revokeKey, rotateKey, type KeyRow } from './orgs.store.ts';
+import type { CreateKeyInput, Key, KeyList, KeyWithSecret, RotateKeyInput } from './orgs.schema.ts';
+import { generateKey } from './key-secret.ts';
+import { findKey, insertKey, listKeyRows, markKeyRevoked, updateKeySecret, type KeyRow } from './orgs.store.ts';
 
-/** Makes a key of the caller's organization. A caller grants only scopes that it holds itself (403 otherwise). */
-export async function createKey({ db }: Pick<Deps, 'db'>, caller: Caller, input: CreateKey): Promise<KeyWithSecret> {
+export type ChangeKeyDeps = { db: Db; auth: KeyAuthenticator };
+
+/** Creates a key in the caller's organization. Throws 403 if the caller lacks a scope that it grants. */
+export async function createKey({ db }: { db: Db }, caller: Caller, input: CreateKeyInput): Promise<KeyWithSecret> {
   const granted = input.scopes ?? [...caller.scopes].filter((scope) => scope !== 'feed:admin');
-  const foreign = granted.find((scope) => !caller.scopes.has(scope));
-  if (foreign) throw appError('forbidden', `The calling key lacks the scope ${foreign} and cannot grant it.`);
-  const plain = newPlainKey();
+  const missing = granted.find((scope) => !caller.scopes.has(scope));
+  if (missing) throw appError('forbidden', `The calling key lacks the scope ${missing} and cannot grant it.`);
+  const generated = generateKey();
   const row = await inOrg(db, caller.orgId, async (tx) => {
     const expires_at = input.expiresAt ? new Date(input.expiresAt) : null;
-    const made = await insertKey(tx, caller.orgId, {
-      id: plain.id,
+    const inserted = await insertKey(tx, caller.orgId, {
+      id: generated.id,
       name: input.name,
-      secret_hash: plain.hash,
+      secret_hash: generated.hash,
       scopes: granted,
       expires_at,
     });
     await insertAudit(tx, caller, {
       action: 'key.created',
       resourceType: 'key',
-      resourceId: made.id,
+      resourceId: inserted.id,
       before: null,
-      after: toKey(made),
+      after: toKey(inserted),
     });
-    return made;
+    return inserted;
   });
-  return { ...toKey(row), key: plain.text };
+  return { ...toKey(row), key: generated.text };
 }
 
-export async function getKeys({ db }: Pick<Deps, 'db'>, caller: Caller, query: PageQuery): Promise<KeyList> {
-  const { limit, after } = pageRequest(query, plainMark);
-  const found = await inOrg(db, caller.orgId, (tx) => listKeys(tx, caller.orgId, limit, after));
-  const { page, nextCursor } = pageOf(found, limit, (row) => ({ at: row.created_at, id: row.id }));
+export async function listKeys({ db }: { db: Db }, caller: Caller, query: PageQuery): Promise<KeyList> {
+  const { limit, after } = readPageRequest(query, plainIdPattern);
+  const rows = await inOrg(db, caller.orgId, (tx) => listKeyRows(tx, caller.orgId, limit, after));
+  const { page, nextCursor } = toPage(rows, limit, (row) => ({ at: row.created_at, id: row.id }));
   return { keys: page.map(toKey), nextCursor };
 }
 
-/** Gives the key a new secret; the old one works for `overlapSeconds` more. */
-export async function renewKey(
-  { db, auth }: Pick<Deps, 'db' | 'auth'>,
+/** Replaces a key's secret. The old secret stays valid for `overlapSeconds`. */
+export async function rotateKey(
+  { db, auth }: ChangeKeyDeps,
   caller: Caller,
   keyId: string,
-  input: RotateKey,
+  input: RotateKeyInput,
 ): Promise<KeyWithSecret> {
-  const plain = newPlainKey(keyId);
+  const generated = generateKey(keyId);
   const row = await inOrg(db, caller.orgId, async (tx) => {
-    const key = await changeableKey(await findKey(tx, caller.orgId, keyId), keyId);
+    const key = requireChangeable(await findKey(tx, caller.orgId, keyId), keyId);
     const previousUntil = new Date(Date.now() + (input.overlapSeconds ?? 0) * 1000);
-    await rotateKey(tx, caller.orgId, keyId, { hash: plain.hash, previousUntil });
+    await updateKeySecret(tx, caller.orgId, keyId, { hash: generated.hash, previousUntil });
     await insertAudit(tx, caller, {
       action: 'key.rotated',
       resourceType: 'key',
@@ -63,17 +65,17 @@ export async function renewKey(
     });
     return key;
   });
-  auth.forget(keyId);
-  return { ...toKey(row), key: plain.text };
+  auth.forgetKey(keyId);
+  return { ...toKey(row), key: generated.text };
 }
 
-/** Revokes a key for good; revoking a revoked one changes nothing. */
-export async function endKey({ db, auth }: Pick<Deps, 'db' | 'auth'>, caller: Caller, keyId: string): Promise<Key> {
-  const ended = await inOrg(db, caller.orgId, async (tx) => {
+/** Revokes a key permanently. Does nothing if it is already revoked. */
+export async function revokeKey({ db, auth }: ChangeKeyDeps, caller: Caller, keyId: string): Promise<Key> {
+  const revoked = await inOrg(db, caller.orgId, async (tx) => {
     const key = await findKey(tx, caller.orgId, keyId);
     if (!key) throw appError('not_found', `Key ${keyId} not found.`);
     if (key.revoked_at) return key;
-    await revokeKey(tx, caller.orgId, keyId);
+    await markKeyRevoked(tx, caller.orgId, keyId);
     const after = (await findKey(tx, caller.orgId, keyId))!;
     await insertAudit(tx, caller, {
       action: 'key.revoked',
@@ -84,33 +86,16 @@ export async function endKey({ db, auth }: Pick<Deps, 'db' | 'auth'>, caller: Ca
     });
     return after;
   });
-  auth.forget(keyId);
-  return toKey(ended);
+  auth.forgetKey(keyId);
+  return toKey(revoked);
 }
 
-async function changeableKey(key: KeyRow | undefined, keyId: string): Promise<KeyRow> {
+function requireChangeable(key: KeyRow | undefined, keyId: string): KeyRow {
   if (!key) throw appError('not_found', `Key ${keyId} not found.`);
   if (key.revoked_at) throw appError('conflict', `Key ${keyId} is revoked.`);
   if (key.from_environment)
-    throw appError('conflict', 'The key of the environment is changed by the setting TOCSIN_API_KEY.');
+    throw appError('conflict', 'This key comes from the environment. Change it with the setting TOCSIN_API_KEY.');
   return key;
-}
-
-export async function getAudit({ db }: Pick<Deps, 'db'>, caller: Caller, query: PageQuery): Promise<AuditList> {
-  const { limit, after } = pageRequest(query);
-  const found = await inOrg(db, caller.orgId, (tx) => listAudit(tx, limit, after));
-  const { page, nextCursor } = pageOf(found, limit, (row) => row);
-  const entries = page.map((row) => ({
-    id: row.id,
-    at: row.at.toISOString(),
-    keyId: row.key_id,
-    action: row.action,
-    resourceType: row.resource_type,
-    resourceId: row.resource_id,
-    before: row.before === null ? null : JSON.parse(row.before),
-    after: row.after === null ? null : JSON.parse(row.after),
-  }));
-  return { entries, nextCursor };
 }
 
 export function toKey(row: KeyRow): Key {

@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import type { Deps } from '../../app/deps.ts';
-import { callerOf, type App } from '../http/app-type.ts';
+import { requireCaller, type App } from '../http/app-type.ts';
 import { PageQuery } from '../lib/page-request.ts';
-import { text } from '../lib/text/bounded-text.ts';
-import { createKey, endKey, getAudit, getKeys, renewKey } from './keys.ts';
-import { AuditList, CreateKey, Key, KeyList, KeyWithSecret, RotateKey } from './orgs.schema.ts';
+import { boundedString } from '../lib/text/bounded-text.ts';
+import { createKey, listKeys, revokeKey, rotateKey, type ChangeKeyDeps } from './keys.ts';
+import { listAuditEntries } from './list-audit.ts';
+import { AuditList, CreateKeyInput, Key, KeyList, KeyWithSecret, RotateKeyInput } from './orgs.schema.ts';
 
-const KeyPath = z.object({ id: text({ min: 1, max: 100 }) });
+const KeyPath = z.object({ id: boundedString({ min: 1, max: 100 }) });
 
-export function orgRoutes(app: App, deps: Deps): void {
+export function orgRoutes(app: App, deps: ChangeKeyDeps): void {
   app.route({
     method: 'GET',
     url: '/api/keys',
     config: { scope: 'keys:admin' },
     schema: { tags: ['keys'], summary: 'List keys', querystring: PageQuery, response: { 200: KeyList } },
-    handler: (request) => getKeys(deps, callerOf(request), request.query),
+    handler: (request) => listKeys(deps, requireCaller(request), request.query),
   });
   app.route({
     method: 'POST',
@@ -22,11 +22,11 @@ export function orgRoutes(app: App, deps: Deps): void {
     config: { scope: 'keys:admin', secretField: 'key' },
     schema: {
       tags: ['keys'],
-      summary: 'Create a key; its secret is shown once',
-      body: CreateKey,
+      summary: 'Create a key. Its secret is shown only once',
+      body: CreateKeyInput,
       response: { 200: KeyWithSecret },
     },
-    handler: (request) => createKey(deps, callerOf(request), request.body),
+    handler: (request) => createKey(deps, requireCaller(request), request.body),
   });
   app.route({
     method: 'POST',
@@ -34,19 +34,19 @@ export function orgRoutes(app: App, deps: Deps): void {
     config: { scope: 'keys:admin', secretField: 'key' },
     schema: {
       tags: ['keys'],
-      summary: 'Give a key a new secret',
+      summary: 'Rotate the secret of a key',
       params: KeyPath,
-      body: RotateKey,
+      body: RotateKeyInput,
       response: { 200: KeyWithSecret },
     },
-    handler: (request) => renewKey(deps, callerOf(request), request.params.id, request.body),
+    handler: (request) => rotateKey(deps, requireCaller(request), request.params.id, request.body),
   });
   app.route({
     method: 'DELETE',
     url: '/api/keys/:id',
-    config: { scope: 'keys:admin', noBody: true },
+    config: { scope: 'keys:admin', ignoresBody: true },
     schema: { tags: ['keys'], summary: 'Revoke a key', params: KeyPath, response: { 200: Key } },
-    handler: (request) => endKey(deps, callerOf(request), request.params.id),
+    handler: (request) => revokeKey(deps, requireCaller(request), request.params.id),
   });
   app.route({
     method: 'GET',
@@ -54,10 +54,10 @@ export function orgRoutes(app: App, deps: Deps): void {
     config: { scope: 'audit:read' },
     schema: {
       tags: ['audit'],
-      summary: 'Page over all changes, newest first',
+      summary: 'List audit entries, newest first',
       querystring: PageQuery,
       response: { 200: AuditList },
     },
-    handler: (request) => getAudit(deps, callerOf(request), request.query),
+    handler: (request) => listAuditEntries(deps, requireCaller(request), request.query),
   });
 }

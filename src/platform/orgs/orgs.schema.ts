@@ -1,31 +1,31 @@
 import { z } from 'zod';
-import { text } from '../lib/text/bounded-text.ts';
+import { boundedString } from '../lib/text/bounded-text.ts';
 import { scopes } from './caller.ts';
 import { Instant } from '../lib/instant.ts';
 
-const Name = text({ min: 1, max: 255 });
+const Name = boundedString({ min: 1, max: 255 });
 
-export const CreateKey = z.strictObject({
+export const CreateKeyInput = z.strictObject({
   name: Name,
   scopes: z
     .array(z.enum(scopes))
     .min(1)
     .optional()
-    .describe('Default: the scopes of the calling key, without `feed:admin`.'),
+    .describe('Default: the scopes of the calling key except `feed:admin`.'),
   expiresAt: Instant.nullable().optional(),
 });
-export type CreateKey = z.infer<typeof CreateKey>;
+export type CreateKeyInput = z.infer<typeof CreateKeyInput>;
 
-export const RotateKey = z.strictObject({
+export const RotateKeyInput = z.strictObject({
   overlapSeconds: z
     .number()
     .int()
     .min(0)
     .max(2_592_000)
     .optional()
-    .describe('How long the old secret still works; default 0.'),
+    .describe('How long the old secret stays valid, in seconds. Default: 0.'),
 });
-export type RotateKey = z.infer<typeof RotateKey>;
+export type RotateKeyInput = z.infer<typeof RotateKeyInput>;
 
 export const Key = z
   .object({
@@ -41,7 +41,7 @@ export const Key = z
 export type Key = z.infer<typeof Key>;
 
 export const KeyWithSecret = Key.extend({
-  key: z.string().nullable().describe('Shown once; null where the answer is a replay by Idempotency-Key.'),
+  key: z.string().nullable().describe('Shown only once. Null in a response replayed by Idempotency-Key.'),
   code: z.literal('secret_already_shown').optional(),
 });
 export type KeyWithSecret = z.infer<typeof KeyWithSecret>;

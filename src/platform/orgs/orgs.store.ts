@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import { acrossOrgs, row, rows, type Db, type Tx } from '../db/db.ts';
+import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
-import type { Mark } from '../lib/page-request.ts';
+import type { PageCursor } from '../lib/page-request.ts';
+import { environmentKeyId } from './key-secret.ts';
 
 export type KeyRow = {
   id: string;
@@ -17,29 +18,29 @@ export type KeyRow = {
   revoked_at: Date | null;
 };
 
-export type NewKey = Pick<KeyRow, 'id' | 'name' | 'secret_hash' | 'scopes' | 'expires_at'> & {
+export type NewKeyRow = Pick<KeyRow, 'id' | 'name' | 'secret_hash' | 'scopes' | 'expires_at'> & {
   from_environment?: boolean;
 };
 
-/** The key of an id: asked before the organization is known. */
+/** Finds a key by id, before the organization is known. */
 export function findKeyAcrossOrgs(db: Db, keyId: string): Promise<KeyRow | undefined> {
-  return acrossOrgs(db, (tx) => row(tx, sql<KeyRow>`select * from api_keys where id = ${keyId}`));
+  return acrossOrgs(db, (tx) => queryRow(tx, sql<KeyRow>`select * from api_keys where id = ${keyId}`));
 }
 
-export async function insertKey(tx: Tx, orgId: OrgId, key: NewKey): Promise<KeyRow> {
-  const made = await row(
+export async function insertKey(tx: Tx, orgId: OrgId, key: NewKeyRow): Promise<KeyRow> {
+  const inserted = await queryRow(
     tx,
     sql<KeyRow>`
       insert into api_keys (id, organization_id, name, secret_hash, scopes, expires_at, from_environment)
       values (${key.id}, ${orgId}, ${key.name}, ${key.secret_hash}, ${key.scopes}, ${key.expires_at}, ${key.from_environment ?? false})
       returning *`,
   );
-  return made!;
+  return inserted!;
 }
 
-/** Newest first; revoked ones too. */
-export function listKeys(tx: Tx, orgId: OrgId, limit: number, after: Mark | null): Promise<KeyRow[]> {
-  return rows(
+/** Returns up to `limit` + 1 keys, newest first, including revoked ones. */
+export function listKeyRows(tx: Tx, orgId: OrgId, limit: number, after: PageCursor | null): Promise<KeyRow[]> {
+  return queryRows(
     tx,
     sql<KeyRow>`
       select * from api_keys where organization_id = ${orgId} ${after ? sql`and (date_trunc('milliseconds', created_at), id) < (${after.at}, ${after.id})` : sql``}
@@ -47,17 +48,21 @@ export function listKeys(tx: Tx, orgId: OrgId, limit: number, after: Mark | null
   );
 }
 
+/** Finds and locks a key. */
 export function findKey(tx: Tx, orgId: OrgId, keyId: string): Promise<KeyRow | undefined> {
-  return row(tx, sql<KeyRow>`select * from api_keys where organization_id = ${orgId} and id = ${keyId} for update`);
+  return queryRow(
+    tx,
+    sql<KeyRow>`select * from api_keys where organization_id = ${orgId} and id = ${keyId} for update`,
+  );
 }
 
-export async function revokeKey(tx: Tx, orgId: OrgId, keyId: string): Promise<void> {
+export async function markKeyRevoked(tx: Tx, orgId: OrgId, keyId: string): Promise<void> {
   await sql`update api_keys set revoked_at = now() where organization_id = ${orgId} and id = ${keyId} and revoked_at is null`.execute(
     tx,
   );
 }
 
-export async function rotateKey(
+export async function updateKeySecret(
   tx: Tx,
   orgId: OrgId,
   keyId: string,
@@ -68,20 +73,39 @@ export async function rotateKey(
     where organization_id = ${orgId} and id = ${keyId}`.execute(tx);
 }
 
+/** Returns the hash of the key from the environment, if one is stored. */
+export async function findEnvironmentKeyHashAcrossOrgs(tx: Tx): Promise<Buffer | undefined> {
+  const key = await queryRow(
+    tx,
+    sql<{ secret_hash: Buffer }>`select secret_hash from api_keys where id = ${environmentKeyId}`,
+  );
+  return key?.secret_hash;
+}
+
+export async function deleteEnvironmentKeyAcrossOrgs(tx: Tx): Promise<void> {
+  await sql`delete from api_keys where id = ${environmentKeyId}`.execute(tx);
+}
+
 export type OrgRow = { id: OrgId; name: string; created_at: Date };
 
+/** Serializes the bootstrap of processes that start at the same time, until the transaction ends. */
+export async function lockBootstrapAcrossOrgs(tx: Tx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(8423002)`.execute(tx);
+}
+
+/** Inserts an organization. Returns false if the name is taken. */
 export async function insertOrgAcrossOrgs(tx: Tx, org: { id: OrgId; name: string }): Promise<boolean> {
-  const made = await row(
+  const inserted = await queryRow(
     tx,
     sql`insert into organizations (id, name) values (${org.id}, ${org.name}) on conflict (name) do nothing returning id`,
   );
-  return made !== undefined;
+  return inserted !== undefined;
 }
 
 export function findOrgAcrossOrgs(tx: Tx, name: string): Promise<OrgRow | undefined> {
-  return row(tx, sql<OrgRow>`select * from organizations where name = ${name}`);
+  return queryRow(tx, sql<OrgRow>`select * from organizations where name = ${name}`);
 }
 
 export function listOrgsAcrossOrgs(tx: Tx): Promise<OrgRow[]> {
-  return rows(tx, sql<OrgRow>`select * from organizations order by created_at, id`);
+  return queryRows(tx, sql<OrgRow>`select * from organizations order by created_at, id`);
 }

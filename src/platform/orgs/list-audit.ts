@@ -1,0 +1,22 @@
+import { inOrg, type Db } from '../db/db.ts';
+import { readPageRequest, toPage, type PageQuery } from '../lib/page-request.ts';
+import { listAuditRows } from './audit.store.ts';
+import type { Caller } from './caller.ts';
+import type { AuditList } from './orgs.schema.ts';
+
+export async function listAuditEntries({ db }: { db: Db }, caller: Caller, query: PageQuery): Promise<AuditList> {
+  const { limit, after } = readPageRequest(query);
+  const rows = await inOrg(db, caller.orgId, (tx) => listAuditRows(tx, limit, after));
+  const { page, nextCursor } = toPage(rows, limit, (row) => row);
+  const entries = page.map((row) => ({
+    id: row.id,
+    at: row.at.toISOString(),
+    keyId: row.key_id,
+    action: row.action,
+    resourceType: row.resource_type,
+    resourceId: row.resource_id,
+    before: row.before === null ? null : JSON.parse(row.before),
+    after: row.after === null ? null : JSON.parse(row.after),
+  }));
+  return { entries, nextCursor };
+}
