@@ -1,17 +1,17 @@
-import { inOrg } from '../platform/db/db.ts';
-import type { Deps } from './deps.ts';
-import { refangWords } from '../feed/model/indicator-forms.ts';
+import { inOrg, type Db } from '../platform/db/db.ts';
+import { refangText } from '../feed/model/indicator-forms.ts';
 import { lookUpIndicator } from '../feed/indicators/look-up-indicators.ts';
-import { findByWords } from '../feed/items/search/search.store.ts';
+import { searchItems } from '../feed/items/search/search.store.ts';
 import { findTechnique } from '../feed/reference-data/attack.ts';
+import type { Clock } from '../platform/lib/clock.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
 import type { FeedTools } from '../detection/tools/tool-sources.ts';
 
-/** What the tools of agents may ask of the feed and of the ATT&CK knowledge that it ships. */
-export function feedToolsOf(deps: Pick<Deps, 'db' | 'clock'>): (orgId: OrgId) => FeedTools {
+/** Creates the feed and ATT&CK lookups that detection tools use, so that the detection half need not import the feed. */
+export function createFeedTools(deps: { db: Db; clock: Clock }): (orgId: OrgId) => FeedTools {
   return (orgId) => ({
     searchFeed: async (text, limit) => ({
-      items: await inOrg(deps.db, orgId, (tx) => findByWords(tx, refangWords(text), limit)),
+      items: await inOrg(deps.db, orgId, (tx) => searchItems(tx, refangText(text), limit)),
     }),
     lookupIndicator: (value) => lookUpIndicator(deps, { orgId }, value),
     lookupTechnique: findTechnique,

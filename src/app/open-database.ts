@@ -6,8 +6,8 @@ import { sql } from 'kysely';
 export type Database = { db: Db; url: string; location: string; stop: () => Promise<void> };
 
 /**
- * The database of the settings: the given server, or the embedded one of the data directory, started or joined.
- * `exclusive` is for the roles that serve and work: a second one on the same directory is refused. Migrated before it is handed out.
+ * Opens and migrates the database: the server at DATABASE_URL, or the embedded one of the data directory, which is started or joined.
+ * `exclusive` is for the roles that serve and work: only one process may own a data directory at a time.
  */
 export async function openDatabase(
   config: Config,
@@ -15,11 +15,12 @@ export async function openDatabase(
 ): Promise<Database> {
   const server =
     config.databaseUrl === undefined
-      ? await embedded(config, options)
+      ? await openEmbedded(config, options)
       : { url: config.databaseUrl, location: 'DATABASE_URL', stop: async () => undefined };
   try {
     const applied = await migrate(server.url);
-    if (applied.length > 0) options.log(`Database migrated: ${applied.length} step${applied.length === 1 ? '' : 's'}.`);
+    if (applied.length > 0)
+      options.log(`Database migrated: ${applied.length} migration${applied.length === 1 ? '' : 's'} applied.`);
     const db = openDb(server.url);
     await acrossOrgs(db, (tx) => sql`select 1`.execute(tx));
     const stop = async (): Promise<void> => {
@@ -33,11 +34,11 @@ export async function openDatabase(
   }
 }
 
-async function embedded(
+async function openEmbedded(
   config: Config,
   { exclusive, log }: { exclusive: boolean; log: (line: string) => void },
 ): Promise<{ url: string; location: string; stop: () => Promise<void> }> {
-  // Loaded here, so that a given server needs none of the embedded packages.
-  const { startEmbedded } = await import('../platform/embedded-postgres/embedded-postgres.ts');
-  return startEmbedded({ dataDir: config.dataDir, exclusive, log });
+  // Loaded lazily, so that an external server needs none of the embedded packages.
+  const { startEmbeddedPostgres } = await import('../platform/embedded-postgres/embedded-postgres.ts');
+  return startEmbeddedPostgres({ dataDir: config.dataDir, exclusive, log });
 }
