@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Settings } from '../src/config.ts';
 
-/** The README with the table of settings made anew from `src/config.ts`. */
-export function withSettings(readme: string): string {
+/** Returns the README with its settings table regenerated from `src/config.ts`. */
+export function updateSettingsTable(readme: string): string {
   const lines = Object.entries(Settings.shape).map(([name, schema]) => {
     const fallback = schema.safeParse(undefined);
     const value =
@@ -12,7 +12,7 @@ export function withSettings(readme: string): string {
         : '';
     return `| \`${name}\` | ${value} | ${schema.description ?? ''} |`;
   });
-  const table = ['| setting | default | meaning |', '|---|---|---|', ...lines].join('\n');
+  const table = ['| Setting | Default | Meaning |', '|---|---|---|', ...lines].join('\n');
   return readme.replace(
     /(<!-- settings -->\n)[\s\S]*?(<!-- \/settings -->)/,
     (_all, open: string, close: string) => `${open}${table}\n${close}`,
@@ -21,6 +21,6 @@ export function withSettings(readme: string): string {
 
 if (import.meta.main) {
   const path = resolve(import.meta.dirname, '../README.md');
-  await writeFile(path, withSettings(await readFile(path, 'utf8')));
-  console.log('The settings table of README.md is written.');
+  await writeFile(path, updateSettingsTable(await readFile(path, 'utf8')));
+  console.log('Wrote the settings table of README.md.');
 }

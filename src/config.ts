@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { readMcpSettings, type McpSettings } from './platform/mcp/mcp-settings.ts';
 import { readModelSettings, type ModelSettings } from './platform/models/model-settings.ts';
 
-const count = (fallback: number, min: number, max: number) => {
+const integer = (fallback: number, min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.coerce.number(error).int(error).min(min, error).max(max, error).default(fallback);
 };
-const list = z
+const commaSeparated = z
   .string()
   .default('')
   .transform((text) =>
@@ -17,79 +17,79 @@ const list = z
       .filter(Boolean),
   );
 
-/** Every setting with its one line of documentation, from which the table of the README is made. */
+/** All settings. The descriptions become the settings table of the README. */
 export const Settings = z.object({
-  PORT: count(8080, 0, 65_535).describe('Port that the API listens on.'),
+  PORT: integer(8080, 0, 65_535).describe('Port that the API listens on.'),
   HOST: z.string().min(1).default('127.0.0.1').describe('Address that the API listens on.'),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
     .optional()
-    .describe('PostgreSQL 15 or newer to use; unset: the program runs its own in the data directory.'),
+    .describe('External PostgreSQL, version 15 or newer. Default: an embedded PostgreSQL in the data directory.'),
   TOCSIN_DATA_DIR: z
     .string()
     .min(1)
     .default('.tocsin')
-    .describe('Directory of the embedded database and of the log store.'),
+    .describe('Directory of the embedded database and the log store.'),
   TOCSIN_API_KEY: z
     .string()
     .min(20, 'must have at least 20 characters')
-    .regex(/^[\x20-\x7E]*$/, 'must be of plain ASCII characters, which a request can carry')
+    .regex(/^[\x20-\x7E]*$/, 'must consist of printable ASCII characters, since it is sent in a request header')
     .optional()
     .describe(
-      'Administrator key of the organization `default`; at least 20 characters; a changed value replaces the old one.',
+      'Administrator key of the organization `default`, at least 20 characters. A changed value replaces the old key.',
     ),
   TOCSIN_URL: z
     .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
     .default('http://127.0.0.1:8080')
-    .describe('Service that `pull`, `plan` and `apply` talk to, with the key in `TOCSIN_API_KEY`.'),
+    .describe('Service that `pull`, `plan` and `apply` call, with the key in `TOCSIN_API_KEY`.'),
   TOCSIN_SECRET_KEY: z
     .string()
     .min(32, 'must have at least 32 characters')
     .optional()
     .describe(
-      'Encrypts stored credentials, at least 32 characters; unset: a key in the data directory, unless `DATABASE_URL` is set.',
+      'Key that encrypts stored credentials, at least 32 characters. Default: a generated key in the data directory. Required for stored credentials if `DATABASE_URL` is set.',
     ),
   TOCSIN_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
-    .describe('Least level of the log lines.'),
+    .describe('Minimum log level.'),
   TOCSIN_MODELS: z
     .string()
     .optional()
     .describe(
-      'Language models: JSON, or the path of a file that holds it, from alias to provider and model; unset: the built-in analyst judges.',
+      'Language models by alias, each with provider and model, as JSON or the path of a JSON file. Default: none, and the built-in analyst gives the verdicts.',
     ),
   TOCSIN_MCP_SERVERS: z
     .string()
     .optional()
     .describe(
-      'MCP servers whose tools detections may be allowed: JSON, or the path of a file that holds it, from name to command or url.',
+      'MCP servers by name, each with a command or url, as JSON or the path of a JSON file. Detections can be granted their tools.',
     ),
   TOCSIN_RATE_LIMIT: z.coerce
     .number()
     .min(0)
     .max(1_000_000)
     .default(0)
-    .describe('Requests per second and key, 0 = off; 50 suits a server open to others.'),
-  TOCSIN_CORS_ORIGINS: list.describe('Origins, separated by commas, whose pages may call the API.'),
-  TOCSIN_FETCH_ALLOW: list.describe(
-    'Hosts or CIDRs, separated by commas, that outgoing requests may reach although they are private.',
+    .describe('Maximum requests per second and key. 0 disables the limit. 50 suits a public server.'),
+  TOCSIN_CORS_ORIGINS: commaSeparated.describe('Comma-separated origins whose pages may call the API.'),
+  TOCSIN_FETCH_ALLOW: commaSeparated.describe(
+    'Comma-separated private hosts or CIDRs that outbound requests may reach.',
   ),
-  TOCSIN_FILE_SOURCES: list.describe(
-    'Directories, separated by commas, below which feed sources of the API may name `file:` addresses.',
+  TOCSIN_FILE_SOURCES: commaSeparated.describe(
+    'Comma-separated directories from which feed sources created through the API may read `file:` addresses.',
   ),
-  TOCSIN_RUNS_AT_ONCE: count(2, 1, 64).describe('Detection runs that one process executes at the same time.'),
-  TOCSIN_SPREAD_SECONDS: count(120, 0, 3_000).describe(
-    'Starts of one slot are spread over this time by a hash of the detection.',
+  TOCSIN_RUNS_AT_ONCE: integer(2, 1, 64).describe('Detection runs that one process executes concurrently.'),
+  TOCSIN_SPREAD_SECONDS: integer(120, 0, 3_000).describe(
+    'Time over which the runs of one slot are spread, by a hash of the detection.',
   ),
-  TOCSIN_KEEP_ROWS_DAYS: count(30, 1, 3_650).describe('Days that rows and steps without a hit are kept.'),
-  TOCSIN_KEEP_HITS_DAYS: count(365, 1, 3_650).describe('Days that hits are kept after they were last seen.'),
-  TOCSIN_KEEP_RUNS_DAYS: count(400, 31, 3_650).describe('Days that runs and their steps are kept.'),
-  TOCSIN_KEEP_LOGS_DAYS: count(90, 1, 3_650).describe('Days that logs are kept after they were received.'),
-  TOCSIN_KEEP_OUTBOX_DAYS: count(7, 1, 3_650).describe('Days that the bodies of deliveries are kept.'),
-  TOCSIN_SHUTDOWN_MS: count(15_000, 1_000, 300_000).describe(
-    'Longest time that an orderly stop takes, in milliseconds.',
+  TOCSIN_KEEP_ROWS_DAYS: integer(30, 1, 3_650).describe('Retention of rows and steps without a hit, in days.'),
+  TOCSIN_KEEP_HITS_DAYS: integer(365, 1, 3_650).describe('Retention of hits after they were last seen, in days.'),
+  TOCSIN_KEEP_RUNS_DAYS: integer(400, 31, 3_650).describe('Retention of runs and their steps, in days.'),
+  TOCSIN_KEEP_LOGS_DAYS: integer(90, 1, 3_650).describe('Retention of logs after they were received, in days.'),
+  TOCSIN_KEEP_OUTBOX_DAYS: integer(7, 1, 3_650).describe('Retention of the bodies of deliveries, in days.'),
+  TOCSIN_SHUTDOWN_MS: integer(15_000, 1_000, 300_000).describe(
+    'Maximum duration of a graceful shutdown, in milliseconds.',
   ),
 });
 
@@ -111,51 +111,50 @@ export type Config = {
   runsAtOnce: number;
   spreadMs: number;
   shutdownMs: number;
-  /** Days. */
   keep: { rowsDays: number; hitsDays: number; runsDays: number; logsDays: number; outboxDays: number };
 };
 
-/** Reads and checks the settings, from the environment and an `.env` file beside it. Throws one message that names each wrong setting. */
-export function loadConfig(env: Record<string, string | undefined> = environment()): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const parsed = Settings.safeParse(given);
+/** Reads and validates the settings from the environment and the `.env` file. Throws one error that lists every invalid setting. */
+export function loadConfig(env: Record<string, string | undefined> = readEnvironment()): Config {
+  const values = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = Settings.safeParse(values);
   if (!parsed.success) {
     throw new Error(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
   }
-  const s = parsed.data;
+  const settings = parsed.data;
   return {
-    port: s.PORT,
-    host: s.HOST,
-    databaseUrl: s.DATABASE_URL,
-    dataDir: resolve(s.TOCSIN_DATA_DIR),
-    apiKey: s.TOCSIN_API_KEY,
-    url: s.TOCSIN_URL,
-    secretKey: s.TOCSIN_SECRET_KEY,
-    logLevel: s.TOCSIN_LOG_LEVEL,
-    models: readModelSettings(s.TOCSIN_MODELS, env),
-    mcpServers: readMcpSettings(s.TOCSIN_MCP_SERVERS),
-    rateLimit: s.TOCSIN_RATE_LIMIT,
-    corsOrigins: s.TOCSIN_CORS_ORIGINS,
-    fetchAllow: s.TOCSIN_FETCH_ALLOW,
-    fileSources: s.TOCSIN_FILE_SOURCES.map((dir) => resolve(dir)),
-    runsAtOnce: s.TOCSIN_RUNS_AT_ONCE,
-    spreadMs: s.TOCSIN_SPREAD_SECONDS * 1000,
-    shutdownMs: s.TOCSIN_SHUTDOWN_MS,
+    port: settings.PORT,
+    host: settings.HOST,
+    databaseUrl: settings.DATABASE_URL,
+    dataDir: resolve(settings.TOCSIN_DATA_DIR),
+    apiKey: settings.TOCSIN_API_KEY,
+    url: settings.TOCSIN_URL,
+    secretKey: settings.TOCSIN_SECRET_KEY,
+    logLevel: settings.TOCSIN_LOG_LEVEL,
+    models: readModelSettings(settings.TOCSIN_MODELS, env),
+    mcpServers: readMcpSettings(settings.TOCSIN_MCP_SERVERS),
+    rateLimit: settings.TOCSIN_RATE_LIMIT,
+    corsOrigins: settings.TOCSIN_CORS_ORIGINS,
+    fetchAllow: settings.TOCSIN_FETCH_ALLOW,
+    fileSources: settings.TOCSIN_FILE_SOURCES.map((dir) => resolve(dir)),
+    runsAtOnce: settings.TOCSIN_RUNS_AT_ONCE,
+    spreadMs: settings.TOCSIN_SPREAD_SECONDS * 1000,
+    shutdownMs: settings.TOCSIN_SHUTDOWN_MS,
     keep: {
-      rowsDays: s.TOCSIN_KEEP_ROWS_DAYS,
-      hitsDays: s.TOCSIN_KEEP_HITS_DAYS,
-      runsDays: s.TOCSIN_KEEP_RUNS_DAYS,
-      logsDays: s.TOCSIN_KEEP_LOGS_DAYS,
-      outboxDays: s.TOCSIN_KEEP_OUTBOX_DAYS,
+      rowsDays: settings.TOCSIN_KEEP_ROWS_DAYS,
+      hitsDays: settings.TOCSIN_KEEP_HITS_DAYS,
+      runsDays: settings.TOCSIN_KEEP_RUNS_DAYS,
+      logsDays: settings.TOCSIN_KEEP_LOGS_DAYS,
+      outboxDays: settings.TOCSIN_KEEP_OUTBOX_DAYS,
     },
   };
 }
 
-function environment(): Record<string, string | undefined> {
+function readEnvironment(): Record<string, string | undefined> {
   try {
     process.loadEnvFile();
   } catch {
-    // No .env file: the environment alone counts.
+    // Without an .env file the environment alone applies.
   }
   return process.env;
 }

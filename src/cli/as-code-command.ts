@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
-import { applySteps } from '../detection/as-code/apply-plan.ts';
-import { serviceAt, type Service } from '../detection/as-code/service-client.ts';
-import { hashOfFields, type Fields } from '../detection/as-code/detection-fields-file.ts';
+import { applyFolderPlan } from '../detection/as-code/apply-plan.ts';
+import { createServiceClient, type ServiceClient } from '../detection/as-code/service-client.ts';
+import type { FileFields } from '../detection/as-code/file-fields.ts';
 import type { DetectionFile } from '../detection/as-code/detection-file.ts';
 import { readFolder, readLock } from '../detection/as-code/folder.ts';
-import { followRenames, planOf, type Step } from '../detection/as-code/plan.ts';
-import { printPlan } from '../detection/as-code/print-plan.ts';
-import { pullInto } from '../detection/as-code/pull-detections.ts';
+import { applyFileRenames, createFolderPlan, type PlanStep } from '../detection/as-code/plan.ts';
+import { renderPlan } from '../detection/as-code/print-plan.ts';
+import { pullDetections } from '../detection/as-code/pull-detections.ts';
 import { loadConfig } from '../config.ts';
 import { readArgs, UsageError } from './read-args.ts';
 
@@ -19,69 +19,78 @@ const options = {
 } as const;
 type Values = ReturnType<typeof readArgs<typeof options>>['values'];
 
-const changesFound = 3;
+const changesFoundExitCode = 3;
 
-/** Writes the detections of the service into a folder. Exit code 1 where a file changed on both sides and was left. */
+/** Writes the detections of the service into a folder. Exit code 1 if a file was kept because it changed on both sides. */
 export async function pullCommand(args: string[]): Promise<number> {
-  const { folder, values } = read(args, ['force'], 'tocsin pull DIR [--force]');
-  const isThere = existsSync(folder);
-  if (isThere && !statSync(folder).isDirectory()) throw new UsageError(`${folder} is no folder.`);
-  const known = await service(values).list();
-  const files = isThere ? readFolder(folder) : new Map<string, DetectionFile>();
-  const lock = isThere ? followRenames(fieldsOf(files), known, readLock(folder)) : {};
-  const { written, removed, kept } = pullInto(folder, { files, lock, known, force: values.force ?? false });
+  const { folder, values } = readFolderArgs(args, ['force'], 'tocsin pull DIR [--force]');
+  const exists = existsSync(folder);
+  if (exists && !statSync(folder).isDirectory()) throw new UsageError(`${folder} is not a folder.`);
+  const detections = await openService(values).list();
+  const files = exists ? readFolder(folder) : new Map<string, DetectionFile>();
+  const lock = exists ? applyFileRenames(fieldsOf(files), detections, readLock(folder)) : {};
+  const { written, removed, kept } = pullDetections(folder, { files, lock, detections, force: values.force ?? false });
   for (const name of written) console.log(`written  ${name}`);
   for (const name of removed) console.log(`removed  ${name}`);
   for (const { file } of kept)
-    console.error(`kept     ${file}: changed here and in the service; --force takes the service's`);
-  console.log(`${known.length} detections, ${written.length} written, ${removed.length} removed, ${kept.length} kept`);
+    console.error(
+      `kept     ${file}: changed here and in the service. Use --force to overwrite it with the service's version`,
+    );
+  console.log(
+    `${detections.length} detections, ${written.length} written, ${removed.length} removed, ${kept.length} kept`,
+  );
   return kept.length > 0 ? 1 : 0;
 }
 
-/** Prints what `apply` would do. Exit code 1 where there are conflicts, with `--check` 3 where there is anything to do. */
+/** Prints what `apply` would do. Exit code 1 if there are conflicts. With `--check`, exit code 3 if there are changes. */
 export async function planCommand(args: string[]): Promise<number> {
-  const { folder, values } = read(args, ['force', 'prune', 'check'], 'tocsin plan DIR [--prune] [--force] [--check]');
-  const { steps } = await plan(folder, values, service(values));
-  console.log(printPlan(steps));
-  return codeOf(steps, values);
+  const { folder, values } = readFolderArgs(
+    args,
+    ['force', 'prune', 'check'],
+    'tocsin plan DIR [--prune] [--force] [--check]',
+  );
+  const { steps } = await createPlan(folder, values, openService(values));
+  console.log(renderPlan(steps));
+  return exitCodeFor(steps, values);
 }
 
-/** Brings the service to what the folder says. Where there is a conflict nothing is done, exit code 1. */
+/** Applies the folder to the service. If there are conflicts, applies nothing and returns exit code 1. */
 export async function applyCommand(args: string[]): Promise<number> {
   const usage = 'tocsin apply DIR [--dry-run] [--prune] [--force] [--validate]';
-  const { folder, values } = read(args, ['force', 'prune', 'validate', 'dry-run'], usage);
-  const there = service(values);
-  const { steps, lock } = await plan(folder, values, there);
-  console.log(printPlan(steps));
-  const code = codeOf(steps, {});
+  const { folder, values } = readFolderArgs(args, ['force', 'prune', 'validate', 'dry-run'], usage);
+  const service = openService(values);
+  const { steps, lock } = await createPlan(folder, values, service);
+  console.log(renderPlan(steps));
+  const code = exitCodeFor(steps, {});
   if (values['dry-run'] || code !== 0) {
-    if (code !== 0) console.error('Nothing was applied: settle the conflicts first.');
+    if (code !== 0) console.error('Nothing was applied. Resolve the conflicts first.');
     return code;
   }
-  const { done, failed } = await applySteps(folder, there, lock, steps);
+  const { done, failed } = await applyFolderPlan(folder, service, lock, steps);
   for (const { file, reason } of failed) console.error(`${file}: ${reason}`);
   console.log(`${done} applied${failed.length > 0 ? `, ${failed.length} failed` : ''}`);
   return failed.length > 0 ? 1 : 0;
 }
 
-async function plan(folder: string, { prune = false, force = false }: Values, there: Service) {
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new UsageError(`There is no folder ${folder}.`);
+async function createPlan(folder: string, { prune = false, force = false }: Values, service: ServiceClient) {
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new UsageError(`The folder ${folder} does not exist.`);
   const files = fieldsOf(readFolder(folder));
-  const held = readLock(folder);
-  const detections = await there.list();
-  const lock = followRenames(files, detections, held);
-  return { lock, steps: planOf(files, detections, lock, { prune, force }) };
+  const storedLock = readLock(folder);
+  const detections = await service.list();
+  const lock = applyFileRenames(files, detections, storedLock);
+  return { lock, steps: createFolderPlan(files, detections, lock, { prune, force }) };
 }
 
-const fieldsOf = (files: ReadonlyMap<string, DetectionFile>): Map<string, Fields> =>
+const fieldsOf = (files: ReadonlyMap<string, DetectionFile>): Map<string, FileFields> =>
   new Map([...files].map(([name, { fields }]) => [name, fields]));
 
-function codeOf(steps: readonly Step[], { check }: Pick<Values, 'check'>): number {
+function exitCodeFor(steps: readonly PlanStep[], { check }: Pick<Values, 'check'>): number {
   if (steps.some(({ kind }) => kind === 'conflict')) return 1;
-  return check && steps.some(({ kind }) => ['create', 'update', 'delete'].includes(kind)) ? changesFound : 0;
+  return check && steps.some(({ kind }) => ['create', 'update', 'delete'].includes(kind)) ? changesFoundExitCode : 0;
 }
 
-function read(args: string[], allowed: (keyof Values)[], usage: string): { folder: string; values: Values } {
+function readFolderArgs(args: string[], allowed: (keyof Values)[], usage: string): { folder: string; values: Values } {
   const known = Object.fromEntries(allowed.map((name) => [name, options[name]])) as typeof options;
   const { values, words } = readArgs(args, known, usage);
   const [folder] = words;
@@ -89,11 +98,11 @@ function read(args: string[], allowed: (keyof Values)[], usage: string): { folde
   return { folder, values };
 }
 
-function service({ validate = false }: Values): Service {
+function openService({ validate = false }: Values): ServiceClient {
   const { url, apiKey: key } = loadConfig();
   if (key === undefined)
     throw new UsageError(
-      'Set TOCSIN_API_KEY to a key with detections:read and detections:write, and TOCSIN_URL to the service.',
+      'Set TOCSIN_API_KEY to a key with detections:read and detections:write, and TOCSIN_URL to the address of the service.',
     );
-  return serviceAt({ url, key, validate }, (one, other) => hashOfFields(one) === hashOfFields(other));
+  return createServiceClient({ url, key, validate });
 }

@@ -3,8 +3,8 @@ import { buildDeps } from '../app/build-deps.ts';
 import { loadConfig } from '../config.ts';
 import { openDatabase } from '../app/open-database.ts';
 import type { Deps } from '../app/deps.ts';
-import { builtinDetections } from '../detection/built-in/registry.ts';
-import type { BuiltinDetection } from '../detection/built-in/built-in-detection.ts';
+import { builtInDetections } from '../detection/built-in/registry.ts';
+import type { BuiltInDetection } from '../detection/built-in/built-in-detection.ts';
 import { clientOf } from '../demo/client.ts';
 import { stepClock } from '../demo/step-clock.ts';
 import { companyLogs } from '../demo/company/company.ts';
@@ -15,26 +15,26 @@ import { lastFullHour, playFeed, playLogs, scheduleStart, shippedFor, type Scene
 import { failures, feedLines, missed, outcomeLines, quietLines, readStats } from '../demo/demo-summary.ts';
 import type { LogEvent } from '../demo/company/shapes.ts';
 import { createLogger } from '../platform/lib/logger.ts';
-import { prepareDefault } from '../app/bootstrap.ts';
-import { runWorker } from '../app/worker-loops.ts';
-import { aborted, withinMs } from './start-command.ts';
+import { bootstrapDefaultOrganization } from '../app/bootstrap.ts';
+import { runWorkerLoops } from '../app/worker-loops.ts';
+import { untilAborted, waitAtMost } from './start-command.ts';
 import { readArgs, UsageError } from './read-args.ts';
 
 const usage = 'tocsin demo [--once] [--logs DIR]';
-const portsTried = 50;
+const portAttempts = 50;
 
-/** The main job for a newcomer: no setting, no network, a data directory of its own. `--once` ends after the summary. */
+/** Runs the demo without settings or network access, in its own data directory. `--once` exits after the summary. */
 export async function demoCommand(args: string[]): Promise<number> {
   const { values, words } = readArgs(args, { once: { type: 'boolean' }, logs: { type: 'string' } }, usage);
   if (words.length > 0) throw new UsageError(`Usage: ${usage}`);
-  const began = performance.now();
+  const startMs = performance.now();
   const end = new Date();
   const stopped = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort());
-  // Read before anything is started: a wrong folder is told at once.
+  // Read the logs first, so that an invalid folder is reported before anything starts.
   const events = values.logs === undefined ? [...companyLogs({ end })] : recordedLogs(values.logs, lastFullHour(end));
   const dataDir = await newDemoDir();
-  const { databaseUrl: _given, ...settings } = loadConfig();
+  const { databaseUrl: _ignored, ...settings } = loadConfig();
   const config = {
     ...settings,
     databaseUrl: undefined,
@@ -43,26 +43,32 @@ export async function demoCommand(args: string[]): Promise<number> {
     spreadMs: 0,
     logLevel: 'warn',
   };
-  const say = (line: string): void => console.log(line);
-  say('Starting PostgreSQL and the service …');
+  const print = (line: string): void => console.log(line);
+  print('Starting PostgreSQL and the service …');
   const database = await openDatabase(config, { exclusive: true, log: () => undefined });
   const time = stepClock(scheduleStart(end));
   const built = buildDeps({ config, db: database.db, log: createLogger(config.logLevel), clock: time.clock });
   let exitCode = 1;
   try {
-    const made = await prepareDefault({ db: database.db, clock: time.clock }, config.apiKey);
+    const newKey = await bootstrapDefaultOrganization({ db: database.db, clock: time.clock }, config.apiKey);
     const { close, address } = await listenOnFreePort(built.deps, config.port);
-    const scene: Scene = { deps: built.deps, call: clientOf(address, made ?? config.apiKey!), time, dataDir, say };
-    exitCode = await play(scene, end, { events, recorded: values.logs !== undefined });
-    say(`\nDone in ${((performance.now() - began) / 1000).toFixed(0)} s.`);
+    const scene: Scene = {
+      deps: built.deps,
+      call: clientOf(address, newKey ?? config.apiKey!),
+      time,
+      dataDir,
+      say: print,
+    };
+    exitCode = await playDemo(scene, end, { events, isRecorded: values.logs !== undefined });
+    print(`\nDone in ${((performance.now() - startMs) / 1000).toFixed(0)} s.`);
     if (!values.once && !stopped.signal.aborted) {
       time.release();
-      const keyLine = made ? `Its key:\n${made}` : 'Its key is TOCSIN_API_KEY.';
-      say(`\nThe API stays up at ${address} (reference: ${address}/docs) until Ctrl-C. ${keyLine}`);
-      say(`Try: curl -s ${address}/api/hits -H "Authorization: Bearer ${made ?? '$TOCSIN_API_KEY'}"`);
-      const work = runWorker(built.deps, stopped.signal);
-      await aborted(stopped.signal);
-      await withinMs(config.shutdownMs, work);
+      const keyLine = newKey ? `API key:\n${newKey}` : 'The API key is the value of TOCSIN_API_KEY.';
+      print(`\nThe API stays up at ${address} (reference: ${address}/docs) until Ctrl-C. ${keyLine}`);
+      print(`Try: curl -s ${address}/api/hits -H "Authorization: Bearer ${newKey ?? '$TOCSIN_API_KEY'}"`);
+      const work = runWorkerLoops(built.deps, stopped.signal);
+      await untilAborted(stopped.signal);
+      await waitAtMost(config.shutdownMs, work);
     }
     await close();
   } finally {
@@ -73,26 +79,27 @@ export async function demoCommand(args: string[]): Promise<number> {
   return exitCode;
 }
 
-async function play(
+async function playDemo(
   scene: Scene,
   end: Date,
-  { events, recorded }: { events: LogEvent[]; recorded: boolean },
+  { events, isRecorded }: { events: LogEvent[]; isRecorded: boolean },
 ): Promise<number> {
-  const own = expected.map(({ detection }): BuiltinDetection => builtinDetections[detection]);
-  const detections = recorded ? shippedFor(new Set(events.map(({ dataset }) => dataset))) : own;
-  scene.say(`${events.length} events from ${events[0]!.at.toISOString()} on.`);
-  if (detections.length === 0)
-    scene.say('No shipped detection reads these datasets; the events are loaded all the same.');
+  const own = expected.map(({ detection }): BuiltInDetection => builtInDetections[detection]);
+  const detections = isRecorded ? shippedFor(new Set(events.map(({ dataset }) => dataset))) : own;
+  scene.say(`${events.length} events, starting at ${events[0]!.at.toISOString()}.`);
+  if (detections.length === 0) scene.say('No built-in detection reads these datasets. The events are loaded anyway.');
   const outcomes = await playLogs(scene, events, { end, detections });
   await playFeed(scene, end);
   for (const line of [...outcomes.flatMap(outcomeLines), ...quietLines(outcomes)]) scene.say(line);
   for (const line of feedLines(await readStats(scene.call))) scene.say(line);
-  const wrong = recorded ? failures(outcomes) : missed(expected, outcomes);
-  const praise = recorded
+  const problems = isRecorded ? failures(outcomes) : missed(expected, outcomes);
+  const success = isRecorded
     ? 'Every run completed.'
     : 'Every stage of the intrusion that these detections watch for was found.';
-  scene.say(wrong.length === 0 ? `\n${praise}` : `\nNot as expected:\n${wrong.map((line) => `  ${line}`).join('\n')}`);
-  return wrong.length === 0 ? 0 : 1;
+  scene.say(
+    problems.length === 0 ? `\n${success}` : `\nUnexpected results:\n${problems.map((line) => `  ${line}`).join('\n')}`,
+  );
+  return problems.length === 0 ? 0 : 1;
 }
 
 async function listenOnFreePort(deps: Deps, first: number): Promise<{ close: () => Promise<void>; address: string }> {
@@ -102,7 +109,7 @@ async function listenOnFreePort(deps: Deps, first: number): Promise<{ close: () 
       return { address: await app.listen({ port, host: deps.config.host }), close: () => app.close() };
     } catch (error) {
       await app.close();
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || port >= first + portsTried) throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || port >= first + portAttempts) throw error;
     }
   }
 }

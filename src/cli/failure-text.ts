@@ -1,7 +1,7 @@
 import { AppError } from '../platform/lib/errors.ts';
 
-/** What the command line says of a failure: its message, and under it the fields that are wrong. An error of one field says both in one line. */
-export function failureText(error: unknown): string {
+/** Formats an error for the command line: its message, followed by the invalid fields. An error of one field takes one line. */
+export function describeFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const fields = error instanceof AppError ? (error.errors ?? []) : [];
   const [only] = fields;

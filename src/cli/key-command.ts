@@ -1,10 +1,10 @@
 import { acrossOrgs, inOrg, type Db } from '../platform/db/db.ts';
 import { appError } from '../platform/lib/errors.ts';
-import { createAuthenticate } from '../platform/orgs/authenticate.ts';
+import { createKeyAuthenticator } from '../platform/orgs/authenticate.ts';
 import { scopes, type Caller } from '../platform/orgs/caller.ts';
-import { createKey, endKey, toKey } from '../platform/orgs/keys.ts';
-import { CreateKey } from '../platform/orgs/orgs.schema.ts';
-import { findKeyAcrossOrgs, findOrgAcrossOrgs, listKeys } from '../platform/orgs/orgs.store.ts';
+import { createKey, revokeKey, toKey } from '../platform/orgs/keys.ts';
+import { CreateKeyInput } from '../platform/orgs/orgs.schema.ts';
+import { findKeyAcrossOrgs, findOrgAcrossOrgs, listKeyRows } from '../platform/orgs/orgs.store.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
 import { readArgs, UsageError } from './read-args.ts';
 import { withDatabase } from './with-database.ts';
@@ -25,16 +25,18 @@ export async function keyCommand(args: string[]): Promise<number> {
   const [verb, id] = words;
   if (verb === 'create' && words.length === 1 && values.org && values.name) {
     const input = readInput(values.name, values.scope, values.expires);
-    const made = await withDatabase(async (db) => createKey({ db }, await administrator(db, values.org!), input));
+    const created = await withDatabase(async (db) =>
+      createKey({ db }, await findAdministrator(db, values.org!), input),
+    );
     console.log(
       values.json
-        ? JSON.stringify({ id: made.id, key: made.key })
-        : `Key ${made.id} of ${values.org}, shown this once:\n${made.key}`,
+        ? JSON.stringify({ id: created.id, key: created.key })
+        : `Key ${created.id} of organization ${values.org}, shown only once:\n${created.key}`,
     );
     return 0;
   }
   if (verb === 'list' && words.length === 1) {
-    const keys = await withDatabase((db) => allKeys(db, values.org));
+    const keys = await withDatabase((db) => listAllKeys(db, values.org));
     console.log(
       values.json
         ? JSON.stringify(keys)
@@ -45,22 +47,22 @@ export async function keyCommand(args: string[]): Promise<number> {
     return 0;
   }
   if (verb === 'revoke' && words.length === 2 && id) {
-    const ended = await withDatabase((db) => revoke(db, id));
+    const revoked = await withDatabase((db) => revokeById(db, id));
     console.log(
       values.json
-        ? JSON.stringify({ id: ended.id, revokedAt: ended.revokedAt })
-        : `Key ${ended.id} is revoked; a running server forgets it within 30 s.`,
+        ? JSON.stringify({ id: revoked.id, revokedAt: revoked.revokedAt })
+        : `Key ${revoked.id} is revoked. Running servers reject it within 30 s.`,
     );
     return 0;
   }
   throw new UsageError(`Usage: ${usage}`);
 }
 
-function readInput(name: string, scope: string[] | undefined, expires: string | undefined): CreateKey {
+function readInput(name: string, scope: string[] | undefined, expires: string | undefined): CreateKeyInput {
   const expiresAt = expires === undefined ? undefined : new Date(expires);
   if (expiresAt && Number.isNaN(expiresAt.getTime()))
-    throw new UsageError('--expires takes a date such as 2027-01-31.');
-  const input = CreateKey.safeParse({
+    throw new UsageError('--expires must be a date such as 2027-01-31.');
+  const input = CreateKeyInput.safeParse({
     name,
     ...(scope ? { scopes: scope } : {}),
     ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
@@ -74,23 +76,23 @@ function readInput(name: string, scope: string[] | undefined, expires: string | 
   return input.data;
 }
 
-/** The command line acts for whoever runs the installation, so it may grant every scope. */
-async function administrator(db: Db, orgName: string): Promise<Caller> {
+/** Returns a caller with every scope: the command line acts for the operator of the installation. */
+async function findAdministrator(db: Db, orgName: string): Promise<Caller> {
   const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, orgName));
-  if (!org) throw appError('not_found', `There is no organization "${orgName}"; tocsin org create makes one.`);
+  if (!org) throw appError('not_found', `Organization "${orgName}" not found. Create it with: tocsin org create NAME`);
   return { orgId: org.id, keyId: null, scopes: new Set(scopes) };
 }
 
 const listMax = 10_000;
 
-async function allKeys(db: Db, orgName = 'default') {
-  const { orgId } = await administrator(db, orgName);
-  return (await inOrg(db, orgId, (tx) => listKeys(tx, orgId, listMax, null))).map(toKey);
+async function listAllKeys(db: Db, orgName = 'default') {
+  const { orgId } = await findAdministrator(db, orgName);
+  return (await inOrg(db, orgId, (tx) => listKeyRows(tx, orgId, listMax, null))).map(toKey);
 }
 
-async function revoke(db: Db, id: string) {
+async function revokeById(db: Db, id: string) {
   const key = await findKeyAcrossOrgs(db, id);
-  if (!key) throw appError('not_found', `There is no key ${id}.`);
+  if (!key) throw appError('not_found', `Key ${id} not found.`);
   const caller: Caller = { orgId: key.organization_id as OrgId, keyId: null, scopes: new Set(scopes) };
-  return endKey({ db, auth: createAuthenticate(db) }, caller, id);
+  return revokeKey({ db, auth: createKeyAuthenticator(db) }, caller, id);
 }

@@ -5,23 +5,23 @@ import { readArgs, UsageError } from './read-args.ts';
 const usage = 'tocsin knowledge update [--from FILE|DIR] [--json]';
 const options = { from: { type: 'string' }, json: { type: 'boolean' } } as const;
 
-/** Takes the newest ATT&CK, names and lists of harmless values; texts are read with them from the next start. */
+/** Installs the newest ATT&CK data, names and lists of harmless values, which take effect at the next start. */
 export async function knowledgeCommand(args: string[]): Promise<number> {
   const { values, words } = readArgs(args, options, usage);
   if (words.length !== 1 || words[0] !== 'update') throw new UsageError(`Usage: ${usage}`);
   const { dataDir, fetchAllow } = loadConfig();
   const taken = await updateKnowledge({ dataDir, from: values.from, fetchAllow });
-  console.log(values.json ? JSON.stringify(taken) : linesOf(taken, dataDir).join('\n'));
+  console.log(values.json ? JSON.stringify(taken) : resultLines(taken, dataDir).join('\n'));
   return 0;
 }
 
-function linesOf({ attack, names, warninglists, absent }: Taken, dataDir: string): string[] {
+function resultLines({ attack, names, warninglists, absent }: Taken, dataDir: string): string[] {
   return [
     attack &&
       `ATT&CK ${attack.version ?? ''}: ${attack.techniques} techniques, ${attack.groups} groups, ${attack.software} malware and tools`,
     names && `Names: ${names.names} with ${names.aliases} aliases`,
     warninglists && `Harmless values: ${warninglists.lists} lists with ${warninglists.entries} entries`,
-    ...absent.map((url) => `Not published any more: ${url}`),
-    `Held in ${dataDir}/knowledge; used from the next start.`,
+    ...absent.map((url) => `No longer published: ${url}`),
+    `Installed in ${dataDir}/knowledge. Takes effect at the next start.`,
   ].filter((line) => line !== undefined);
 }

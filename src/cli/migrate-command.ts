@@ -5,6 +5,6 @@ export async function migrateCommand(args: string[]): Promise<number> {
   const usage = 'tocsin migrate';
   if (readArgs(args, {}, usage).words.length > 0) throw new UsageError(`Usage: ${usage}`);
   await withDatabase(async () => undefined);
-  console.log('The database is at this version.');
+  console.log('The database is migrated to this version.');
   return 0;
 }

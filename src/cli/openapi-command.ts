@@ -7,8 +7,8 @@ import { openDb } from '../platform/db/db.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import { readArgs, UsageError } from './read-args.ts';
 
-/** The OpenAPI text of this version's routes. No database is reached: a pool connects on first use only. */
-export async function openapiText(): Promise<string> {
+/** Returns the OpenAPI document of this version's routes. Needs no database, since the pool connects on first use. */
+export async function renderOpenapi(): Promise<string> {
   const db = openDb('postgres://unused@127.0.0.1:1/unused');
   const { deps, stop } = buildDeps({ config: loadConfig({}), db, log: createLogger('silent') });
   const app = await buildApp(deps);
@@ -23,7 +23,7 @@ export async function openapiText(): Promise<string> {
 export async function openapiCommand(args: string[]): Promise<number> {
   const usage = 'tocsin openapi';
   if (readArgs(args, {}, usage).words.length > 0) throw new UsageError(`Usage: ${usage}`);
-  await writeFile(resolve(import.meta.dirname, '../../openapi.json'), await openapiText());
-  console.log('openapi.json is written.');
+  await writeFile(resolve(import.meta.dirname, '../../openapi.json'), await renderOpenapi());
+  console.log('Wrote openapi.json.');
   return 0;
 }

@@ -15,7 +15,7 @@ export async function orgCommand(args: string[]): Promise<number> {
     console.log(
       values.json
         ? JSON.stringify(org)
-        : `Organization ${org.name} has the id ${org.id}. Next: tocsin key create --org ${org.name} --name NAME`,
+        : `Created organization ${org.name} (${org.id}). Next: tocsin key create --org ${org.name} --name NAME`,
     );
     return 0;
   }

@@ -1,9 +1,9 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
-/** The command was called wrongly: its message is shown, exit code 2. */
+/** An invalid command line. The message is printed and the exit code is 2. */
 export class UsageError extends Error {}
 
-/** Reads a command's arguments. Throws a UsageError with the usage line for anything it does not know. */
+/** Parses a command's arguments. Throws a UsageError with the usage line for unknown ones. */
 export function readArgs<T extends NonNullable<ParseArgsConfig['options']>>(
   args: string[],
   options: T,
@@ -14,7 +14,7 @@ export function readArgs<T extends NonNullable<ParseArgsConfig['options']>>(
     return { values, words: positionals };
   } catch (error) {
     throw new UsageError(
-      `${error instanceof Error ? error.message.split('. ')[0] : 'Wrong arguments'}.\nUsage: ${usage}`,
+      `${error instanceof Error ? error.message.split('. ')[0] : 'Invalid arguments'}.\nUsage: ${usage}`,
       { cause: error },
     );
   }

@@ -3,7 +3,7 @@ import { acrossOrgs, type Db } from '../platform/db/db.ts';
 import type { Deps } from '../app/deps.ts';
 import type { PullResult } from '../feed/ingestion/pull-plan.ts';
 import { CreateSource } from '../feed/sources/sources.schema.ts';
-import { createSource, listSources, pullSource } from '../feed/sources/sources.ts';
+import { createSource, listSources, pullSourceNow } from '../feed/sources/sources.ts';
 import { appError } from '../platform/lib/errors.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import { uuidPattern } from '../platform/lib/org-id.ts';
@@ -30,17 +30,17 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-/** Of what a pull left out, the rest is counted: `--json` names all. */
+/** The number of skipped entries to print. `--json` prints all of them. */
 const skippedShown = 20;
 
 type Values = ReturnType<typeof readArgs<typeof options>>['values'];
 type Session = { deps: Deps; caller: Caller };
 
-/** Feed sources for the whole installation: shared unless `--private`; `--url` may be a `file:` address. */
+/** Manages feed sources. They are shared by all organizations unless `--private`. `--url` may be a `file:` address. */
 export async function sourceCommand(args: string[]): Promise<number> {
   const { values, words } = readArgs(args, options, usage);
   const [verb, id] = words;
-  const show = (value: unknown, line: string): number => {
+  const print = (value: unknown, line: string): number => {
     console.log(values.json ? JSON.stringify(value) : line);
     return 0;
   };
@@ -48,16 +48,16 @@ export async function sourceCommand(args: string[]): Promise<number> {
     const source = await withSession(values.org, async ({ deps, caller }) =>
       createSource(deps, caller, await readInput(deps.db, values)),
     );
-    return show(
+    return print(
       source,
-      `Source ${source.id} (${source.visibility}); pull it now with: tocsin source pull ${source.id}`,
+      `Created source ${source.id} (${source.visibility}). Pull it now with: tocsin source pull ${source.id}`,
     );
   }
   if (verb === 'list' && words.length === 1) {
     const { sources } = await withSession(values.org, ({ deps, caller }) =>
       listSources(deps, caller, { limit: '200' }),
     );
-    return show(
+    return print(
       sources,
       sources
         .map(
@@ -68,9 +68,9 @@ export async function sourceCommand(args: string[]): Promise<number> {
     );
   }
   if (verb === 'pull' && words.length === 2 && id) {
-    if (!uuidPattern.test(id)) throw appError('not_found', `There is no source ${id}.`);
-    const result = await withSession(values.org, ({ deps, caller }) => pullSource(deps, caller, id));
-    show(result, linesOf(result));
+    if (!uuidPattern.test(id)) throw appError('not_found', `Source ${id} not found.`);
+    const result = await withSession(values.org, ({ deps, caller }) => pullSourceNow(deps, caller, id));
+    print(result, summaryOf(result));
     if (result.error === undefined) return 0;
     console.error(result.error);
     return 1;
@@ -78,7 +78,7 @@ export async function sourceCommand(args: string[]): Promise<number> {
   throw new UsageError(`Usage: ${usage}`);
 }
 
-function linesOf({ added, corrected, retracted, unchanged, skipped }: PullResult): string {
+function summaryOf({ added, corrected, retracted, unchanged, skipped }: PullResult): string {
   return [
     `${added} added, ${corrected} corrected, ${retracted} retracted, ${unchanged} unchanged, ${skipped.length} skipped`,
     ...skipped.slice(0, skippedShown).map(({ entry, reason }) => `  ${entry}: ${reason}`),
@@ -88,8 +88,8 @@ function linesOf({ added, corrected, retracted, unchanged, skipped }: PullResult
 async function readInput(db: Db, values: Values): Promise<CreateSource> {
   const { catalogue, kind, name, url, publisher, tlp, schedule } = values;
   const assigned = values['assigned-to'];
-  const assignedTo = assigned && (await Promise.all(assigned.map(async (org) => (await organization(db, org)).id)));
-  const given = {
+  const assignedTo = assigned && (await Promise.all(assigned.map(async (org) => (await getOrganization(db, org)).id)));
+  const fields = {
     catalogue,
     kind,
     name,
@@ -101,7 +101,7 @@ async function readInput(db: Db, values: Values): Promise<CreateSource> {
     visibility: values.private ? 'private' : 'shared',
   };
   const input = CreateSource.safeParse(
-    Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
   );
   if (!input.success)
     throw new UsageError(
@@ -110,15 +110,15 @@ async function readInput(db: Db, values: Values): Promise<CreateSource> {
   return input.data;
 }
 
-async function organization(db: Db, name: string) {
+async function getOrganization(db: Db, name: string) {
   const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, name));
-  if (!org) throw appError('not_found', `There is no organization "${name}".`);
+  if (!org) throw appError('not_found', `Organization "${name}" not found.`);
   return org;
 }
 
 function withSession<T>(orgName: string | undefined, work: (session: Session) => Promise<T>): Promise<T> {
   return withDatabase(async (db, config) => {
-    const { id } = await organization(db, orgName ?? 'default');
+    const { id } = await getOrganization(db, orgName ?? 'default');
     const { deps, stop } = buildDeps({ config, db, log: createLogger('error') });
     try {
       return await work({ deps, caller: { orgId: id, keyId: null, scopes: new Set(scopes) } });

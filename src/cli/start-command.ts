@@ -2,18 +2,18 @@ import { buildApp } from '../app/http-server.ts';
 import { buildDeps } from '../app/build-deps.ts';
 import { loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../app/open-database.ts';
-import { databaseClock } from '../platform/db/database-clock.ts';
+import { createDatabaseClock } from '../platform/db/database-clock.ts';
 import type { Deps } from '../app/deps.ts';
 import type { App } from '../platform/http/app-type.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import { systemClock } from '../platform/lib/clock.ts';
-import { prepareDefault } from '../app/bootstrap.ts';
-import { runWorker } from '../app/worker-loops.ts';
+import { bootstrapDefaultOrganization } from '../app/bootstrap.ts';
+import { runWorkerLoops } from '../app/worker-loops.ts';
 import { readArgs, UsageError } from './read-args.ts';
 
 export type Role = 'serve' | 'work' | 'all';
 
-/** Runs a role until SIGTERM or SIGINT: stop claims and listening, let steps end, pool, our PostgreSQL last. */
+/** Runs a role until SIGTERM or SIGINT. Then stops listening and claiming, lets running steps end, and stops the embedded PostgreSQL last. */
 export async function startCommand(role: Role, args: string[]): Promise<number> {
   if (readArgs(args, {}, `tocsin ${role}`).words.length > 0) throw new UsageError(`Usage: tocsin ${role}`);
   const config = loadConfig();
@@ -24,7 +24,7 @@ export async function startCommand(role: Role, args: string[]): Promise<number> 
     console.log(`Data: ${config.dataDir}; database: ${database.location}`);
     await announceKey(database.db, config);
     const log = createLogger(config.logLevel);
-    const clock = await databaseClock(database.db, log, stopped.signal);
+    const clock = await createDatabaseClock(database.db, log, stopped.signal);
     const { deps, stop } = buildDeps({ config, db: database.db, log, clock });
     try {
       await runRole(role, deps, stopped.signal);
@@ -38,22 +38,22 @@ export async function startCommand(role: Role, args: string[]): Promise<number> 
 }
 
 async function announceKey(db: Deps['db'], config: Config): Promise<void> {
-  const key = await prepareDefault({ db, clock: systemClock }, config.apiKey);
+  const key = await bootstrapDefaultOrganization({ db, clock: systemClock }, config.apiKey);
   if (key)
     console.log(
-      `Administrator key of the organization default, shown this once (more: npm run --silent tocsin -- key create --org default --name NAME):\n${key}`,
+      `Administrator key of the organization default, shown only once (create more with: npm run --silent tocsin -- key create --org default --name NAME):\n${key}`,
     );
 }
 
 async function runRole(role: Role, deps: Deps, signal: AbortSignal): Promise<void> {
   const app = role === 'work' ? undefined : await listen(deps, deps.config.port);
-  const work = role === 'serve' ? Promise.resolve() : runWorker(deps, signal);
+  const work = role === 'serve' ? Promise.resolve() : runWorkerLoops(deps, signal);
   if (role === 'work') console.log('Working. Stop with Ctrl-C.');
-  await aborted(signal);
-  await withinMs(deps.config.shutdownMs, Promise.all([app?.close(), work]));
+  await untilAborted(signal);
+  await waitAtMost(deps.config.shutdownMs, Promise.all([app?.close(), work]));
 }
 
-/** Listens, or says in one sentence what stands in the way. */
+/** Starts listening. Throws a short explanation if the port is in use. */
 export async function listen(deps: Deps, port: number): Promise<App> {
   const app = await buildApp(deps);
   try {
@@ -63,17 +63,17 @@ export async function listen(deps: Deps, port: number): Promise<App> {
   } catch (error) {
     await app.close();
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
-      throw new Error(`port ${port} is in use, set PORT`, { cause: error });
+      throw new Error(`Port ${port} is in use. Set PORT to another port.`, { cause: error });
     throw error;
   }
 }
 
-export function aborted(signal: AbortSignal): Promise<void> {
+export function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((done) => signal.addEventListener('abort', () => done(), { once: true }));
 }
 
-export async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
+export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
   const timer = AbortSignal.timeout(ms);
-  await Promise.race([work, aborted(timer)]);
+  await Promise.race([work, untilAborted(timer)]);
 }

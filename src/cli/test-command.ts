@@ -1,35 +1,37 @@
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BadFile } from '../detection/as-code/detection-fields-file.ts';
+import { DetectionFileError } from '../detection/as-code/file-fields.ts';
 import { readFolder } from '../detection/as-code/folder.ts';
-import { junitOf } from '../detection/testing/offline/junit.ts';
-import { tableOf } from '../detection/testing/offline/results-table.ts';
-import { testFolder, type FileResult } from '../detection/testing/offline/test-folder.ts';
+import { renderJunit } from '../detection/testing/offline/junit.ts';
+import { renderResultsTable } from '../detection/testing/offline/results-table.ts';
+import { runFolderTests, type FileResult } from '../detection/testing/offline/run-folder-tests.ts';
 import { readArgs, UsageError } from './read-args.ts';
 
 const usage = 'tocsin test DIR [--junit FILE]';
 
-/** Runs the test cases of a folder of detections: no service, no key. Exit code 1 where one fails, 2 for files that are wrong. */
+/** Runs the test cases of a folder of detections, without a service or key. Exit code 1 if a test fails, 2 if a file is invalid. */
 export async function testCommand(args: string[]): Promise<number> {
   const { values, words } = readArgs(args, { junit: { type: 'string' } }, usage);
   const [folder] = words;
   if (folder === undefined || words.length > 1) throw new UsageError(`Usage: ${usage}`);
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new UsageError(`There is no folder ${folder}.`);
-  const at = new Date();
-  const began = performance.now();
-  const { results, untested } = await withBadFilesTold(() => testAll(folder, at));
-  console.log(tableOf(results, untested, performance.now() - began));
-  if (values.junit !== undefined) writeFileSync(values.junit, junitOf(results, at));
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new UsageError(`The folder ${folder} does not exist.`);
+  const now = new Date();
+  const startMs = performance.now();
+  const { results, untested } = await asUsageError(() => runTests(folder, now));
+  console.log(renderResultsTable(results, untested, performance.now() - startMs));
+  if (values.junit !== undefined) writeFileSync(values.junit, renderJunit(results, now));
   return results.every(({ run }) => run.passed) ? 0 : 1;
 }
 
-async function testAll(folder: string, now: Date): Promise<{ results: FileResult[]; untested: string[] }> {
+async function runTests(folder: string, now: Date): Promise<{ results: FileResult[]; untested: string[] }> {
   const files = [...readFolder(folder).values()];
-  if (files.length === 0) throw new UsageError(`${folder} holds no detection: a file each, with the ending .yaml.`);
+  if (files.length === 0)
+    throw new UsageError(`${folder} contains no detections. Each detection is a file that ends in .yaml.`);
   const dataDir = mkdtempSync(join(tmpdir(), 'tocsin-test-'));
   try {
-    const results = await testFolder(files, { dataDir, now });
+    const results = await runFolderTests(files, { dataDir, now });
     const tested = new Set(results.map(({ file }) => file));
     return { results, untested: files.map(({ name }) => name).filter((name) => !tested.has(name)) };
   } finally {
@@ -37,11 +39,12 @@ async function testAll(folder: string, now: Date): Promise<{ results: FileResult
   }
 }
 
-async function withBadFilesTold<T>(act: () => Promise<T>): Promise<T> {
+/** Converts errors of detection files to usage errors. */
+async function asUsageError<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await act();
+    return await work();
   } catch (error) {
-    if (error instanceof BadFile) throw new UsageError(error.message, { cause: error });
+    if (error instanceof DetectionFileError) throw new UsageError(error.message, { cause: error });
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../app/open-database.ts';
 import type { Db } from '../platform/db/db.ts';
 
-/** Runs a command on the database of the settings: joins the running one, or has one for as long as the command takes. */
+/** Runs a command on the configured database. Joins the running embedded database, or starts it for the duration of the command. */
 export async function withDatabase<T>(work: (db: Db, config: Config) => Promise<T>): Promise<T> {
   const config = loadConfig();
   const database = await openDatabase(config, { exclusive: false, log: () => undefined });
