@@ -1,95 +1,97 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { Deps } from '../../app/deps.ts';
-import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { checkAccept, taxiiType } from './accept-header.ts';
-import { collections, findCollection, type Collection } from './collections.ts';
-import { listPage, readObjects, type ListedPage } from './list-objects.ts';
-import { ObjectsQuery, readObjectsQuery, type Asked } from './objects-query.ts';
+import { collections, findCollection, type TaxiiCollection } from './collections.ts';
+import { ObjectsQuery, readObjectsQuery, type ObjectsFilter } from './objects-query.ts';
+import { readManifestPage, readObjects, type ManifestPage, type TaxiiDeps } from './read-objects.ts';
 
 const root = '/taxii2/root';
+const collectionUrl = `${root}/collections/:id`;
 const CollectionPath = z.object({ id: z.string() });
 const ObjectPath = CollectionPath.extend({ objectId: z.string() });
 
 const schema = { hide: true } as const;
-// A problem has the title that an error message of the standard must have (section 3.6.1).
-const config = { scope: 'feed:read', basic: true, errorType: taxiiType } as const;
+// Problem documents have the `title` that the standard requires of an error message (section 3.6.1).
+const config = { scope: 'feed:read', acceptsBasicAuth: true, errorType: taxiiType } as const;
 
-/** TAXII 2.1 (OASIS Standard, 10 June 2021), reading only. Described by that standard and not by openapi.json. */
-export function taxiiRoutes(app: App, deps: Deps): void {
-  const get = { method: 'GET' as const, config };
+/** TAXII 2.1 (OASIS Standard, 10 June 2021), read-only. The routes are not in openapi.json, because the standard defines them. */
+export function taxiiRoutes(app: App, deps: TaxiiDeps): void {
   app.route({
-    ...get,
+    method: 'GET',
+    config,
     url: '/taxii2/',
     schema,
     handler: (request, reply) => {
       checkAccept(request.headers.accept);
-      const found = {
+      return send(reply, {
         title: 'Tocsin',
         description: 'The threat feed as STIX 2.1.',
         default: `${root}/`,
         api_roots: [`${root}/`],
-      };
-      return send(reply, found);
+      });
     },
   });
   app.route({
-    ...get,
+    method: 'GET',
+    config,
     url: `${root}/`,
     schema,
     handler: (request, reply) => {
       checkAccept(request.headers.accept);
-      // Nothing is taken in.
+      // The standard requires a positive number, although no content is accepted.
       return send(reply, { title: 'The threat feed', versions: [taxiiType], max_content_length: 1 });
     },
   });
   app.route({
-    ...get,
+    method: 'GET',
+    config,
     url: `${root}/collections/`,
     schema,
     handler: (request, reply) => {
       checkAccept(request.headers.accept);
-      return send(reply, { collections: collections.map(described) });
+      return send(reply, { collections: collections.map(toCollectionResource) });
     },
   });
   app.route({
-    ...get,
-    url: `${root}/collections/:id/`,
+    method: 'GET',
+    config,
+    url: `${collectionUrl}/`,
     schema: { ...schema, params: CollectionPath },
     handler: (request, reply) => {
       checkAccept(request.headers.accept);
-      return send(reply, described(getCollection(request.params.id)));
+      return send(reply, toCollectionResource(getCollection(request.params.id)));
     },
   });
+  collectionContentRoutes(app, deps);
   objectRoutes(app, deps);
-  refuseWriting(app);
+  rejectWrites(app);
 }
 
-function objectRoutes(app: App, deps: Deps): void {
-  const base = `${root}/collections/:id`;
-  const listed = (caller: Caller, id: string, query: ObjectsQuery): Promise<ListedPage> =>
-    listPage(deps, caller, getCollection(id), readObjectsQuery(query));
+function collectionContentRoutes(app: App, deps: TaxiiDeps): void {
+  const readPage = (caller: Caller, id: string, query: ObjectsQuery): Promise<ManifestPage> =>
+    readManifestPage(deps, caller, getCollection(id), readObjectsQuery(query));
   app.route({
     method: 'GET',
     config,
-    url: `${base}/objects/`,
+    url: `${collectionUrl}/objects/`,
     schema: { ...schema, params: CollectionPath, querystring: ObjectsQuery },
     handler: async (request, reply) => {
       checkAccept(request.headers.accept);
-      const page = await listed(callerOf(request), request.params.id, request.query);
-      return sendPage(reply, page, { objects: await readObjects(deps, callerOf(request), page.rows) });
+      const page = await readPage(requireCaller(request), request.params.id, request.query);
+      return sendPage(reply, page, { objects: await readObjects(deps, requireCaller(request), page.rows) });
     },
   });
   app.route({
     method: 'GET',
     config,
-    url: `${base}/manifest/`,
+    url: `${collectionUrl}/manifest/`,
     schema: { ...schema, params: CollectionPath, querystring: ObjectsQuery },
     handler: async (request, reply) => {
       checkAccept(request.headers.accept);
-      const page = await listed(callerOf(request), request.params.id, request.query);
+      const page = await readPage(requireCaller(request), request.params.id, request.query);
       return sendPage(reply, page, {
         objects: page.rows.map((row) => ({
           id: row.object_id,
@@ -100,63 +102,66 @@ function objectRoutes(app: App, deps: Deps): void {
       });
     },
   });
+}
+
+function objectRoutes(app: App, deps: TaxiiDeps): void {
   app.route({
     method: 'GET',
     config,
-    url: `${base}/objects/:objectId/`,
+    url: `${collectionUrl}/objects/:objectId/`,
     schema: { ...schema, params: ObjectPath, querystring: ObjectsQuery },
     handler: async (request, reply) => {
       checkAccept(request.headers.accept);
-      const page = await pageOf(deps, callerOf(request), request.params, readObjectsQuery(request.query));
-      return sendPage(reply, page, { objects: await readObjects(deps, callerOf(request), page.rows) });
+      const filter = readObjectsQuery(request.query);
+      const page = await readObjectPage(deps, requireCaller(request), request.params, filter);
+      return sendPage(reply, page, { objects: await readObjects(deps, requireCaller(request), page.rows) });
     },
   });
   app.route({
     method: 'GET',
     config,
-    url: `${base}/objects/:objectId/versions/`,
+    url: `${collectionUrl}/objects/:objectId/versions/`,
     schema: { ...schema, params: ObjectPath, querystring: ObjectsQuery },
     handler: async (request, reply) => {
       checkAccept(request.headers.accept);
-      const asked = { ...readObjectsQuery(request.query), versions: ['all'] };
-      const page = await pageOf(deps, callerOf(request), request.params, asked);
+      const filter = { ...readObjectsQuery(request.query), versions: ['all'] };
+      const page = await readObjectPage(deps, requireCaller(request), request.params, filter);
       return sendPage(reply, page, { versions: page.rows.map((row) => row.version || row.date_added) });
     },
   });
 }
 
-/** No collection takes anything: 403, as the standard says of those that cannot be written to (section 5.2). */
-function refuseWriting(app: App): void {
+/** Collections are read-only: writes get a 403, as the standard requires (section 5.2). */
+function rejectWrites(app: App): void {
   for (const [method, url] of [
-    ['POST', `${root}/collections/:id/objects/`],
-    ['DELETE', `${root}/collections/:id/objects/:objectId/`],
+    ['POST', `${collectionUrl}/objects/`],
+    ['DELETE', `${collectionUrl}/objects/:objectId/`],
   ] as const)
     app.route({
       method,
       url,
       config,
       schema,
-      // Before the body is read: its media type is none that is known here.
+      // Runs before the body is parsed, which would fail on its media type.
       onRequest: async ({ params }) => {
         getCollection((params as z.infer<typeof CollectionPath>).id);
-        throw appError('forbidden', 'The collection cannot be written to.');
+        throw appError('forbidden', 'The collection is read-only.');
       },
       handler: () => undefined,
     });
 }
 
-/** Of one object; throws not_found where the collection has none of it at all. */
-async function pageOf(
-  deps: Deps,
-  caller: ReturnType<typeof callerOf>,
+/** Reads the rows of one object. Throws `not_found` if the collection has no version of it at all. */
+async function readObjectPage(
+  deps: TaxiiDeps,
+  caller: Caller,
   { id, objectId }: z.infer<typeof ObjectPath>,
-  asked: Asked,
-): Promise<ListedPage> {
+  filter: ObjectsFilter,
+): Promise<ManifestPage> {
   const collection = getCollection(id);
-  const page = await listPage(deps, caller, collection, { ...asked, ids: [objectId] });
+  const page = await readManifestPage(deps, caller, collection, { ...filter, ids: [objectId] });
   if (page.rows.length > 0) return page;
-  const any = {
-    ...asked,
+  const anyVersion: ObjectsFilter = {
     after: undefined,
     specVersions: undefined,
     types: undefined,
@@ -164,17 +169,17 @@ async function pageOf(
     limit: 1,
     versions: ['all'],
   };
-  if ((await listPage(deps, caller, collection, any)).rows.length > 0) return page;
-  throw appError('not_found', `The collection has no object ${objectId}`);
+  if ((await readManifestPage(deps, caller, collection, anyVersion)).rows.length > 0) return page;
+  throw appError('not_found', `Object ${objectId} not found in the collection`);
 }
 
-function getCollection(name: string): Collection {
-  const found = findCollection(name);
-  if (!found) throw appError('not_found', `There is no collection ${name}`);
-  return found;
+function getCollection(idOrAlias: string): TaxiiCollection {
+  const collection = findCollection(idOrAlias);
+  if (!collection) throw appError('not_found', `Collection ${idOrAlias} not found`);
+  return collection;
 }
 
-const described = ({ id, alias, title, description }: Collection): Record<string, unknown> => ({
+const toCollectionResource = ({ id, alias, title, description }: TaxiiCollection): Record<string, unknown> => ({
   id,
   title,
   description,
@@ -185,12 +190,12 @@ const described = ({ id, alias, title, description }: Collection): Record<string
 });
 
 /** An envelope without objects has no list at all (TAXII 2.1, section 3.7). */
-function sendPage(reply: FastifyReply, { rows, next }: ListedPage, lists: Record<string, unknown[]>): never {
+function sendPage(reply: FastifyReply, { rows, next }: ManifestPage, lists: Record<string, unknown[]>): never {
   const [first, last] = [rows.at(0), rows.at(-1)];
   if (first && last)
     reply.headers({ 'x-taxii-date-added-first': first.date_added, 'x-taxii-date-added-last': last.date_added });
-  const filled = Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
-  return send(reply, { ...(next === undefined ? {} : { more: true, next }), ...filled });
+  const nonEmptyLists = Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+  return send(reply, { ...(next === undefined ? {} : { more: true, next }), ...nonEmptyLists });
 }
 
 const send = (reply: FastifyReply, body: unknown): never =>
