@@ -1,39 +1,51 @@
-import type { Deps } from '../../app/deps.ts';
-import type { FeedItem } from '../model/item.schema.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { collectActive } from './indicator-lists.ts';
-import { exportMoment, readExportPage } from './export-page.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+import { readExportPage, readExportSnapshot, type ExportDeps } from './export-page.ts';
 import type { BlocklistQuery } from './exports-query.ts';
 
 const itemsMax = 100_000;
-const pageSize = 500;
+const itemsPerRead = 500;
 
 /**
- * Values to block, sorted, a line each: active ones of the wanted types from the newest items. A value that an item calls false is on no
- * list. `isWhole`: false where there were more items or values than one list is made from.
+ * Returns the values to block, sorted, one per line: active indicators of the requested types from the newest items. A value that any of these
+ * items marks as a false positive is left out. `isComplete` is false if items or values beyond the limits were left out.
  */
 export async function readBlocklist(
-  deps: Deps,
+  deps: ExportDeps,
   caller: Caller,
   query: BlocklistQuery,
-  tlpMax: FeedItem['source']['tlp'],
-): Promise<{ text: string; isWhole: boolean }> {
-  const moment = await exportMoment(deps, caller);
-  const wanted = { types: query.type.split(','), minConfidence: Number(query.minConfidence) };
-  const found = { active: new Set<string>(), denied: new Set<string>() };
+  tlpMax: Tlp,
+): Promise<{ text: string; isComplete: boolean }> {
+  const dated = await readExportSnapshot(deps, caller);
+  const valuesMax = Number(query.limit);
+  const filter = { types: query.type.split(','), minConfidence: Number(query.minConfidence) };
+  const found: FoundValues = { active: new Set(), falsePositives: new Set() };
   let after: string | undefined;
-  for (let read = 0; read < itemsMax && found.active.size < Number(query.limit); read += pageSize) {
+  for (let read = 0; read < itemsMax && found.active.size < valuesMax; read += itemsPerRead) {
     const page = await readExportPage(deps, caller, {
-      ...moment,
-      query: { limit: String(pageSize), after, relevancyMode: query.relevancyMode },
+      ...dated,
+      query: { limit: String(itemsPerRead), after, relevancyMode: query.relevancyMode },
       tlpMax,
     });
-    for (const item of page.items) collectActive(item, wanted, found);
+    for (const item of page.items) collectValues(item, filter, found);
     after = page.next;
     if (after === undefined) break;
   }
-  const values = [...found.active].filter((value) => !found.denied.has(value));
-  const lines = values.slice(0, Number(query.limit)).toSorted();
-  const text = lines.map((value) => (query.format === 'hosts' ? `0.0.0.0 ${value}\n` : `${value}\n`)).join('');
-  return { text, isWhole: after === undefined && values.length <= Number(query.limit) };
+  const values = [...found.active].filter((value) => !found.falsePositives.has(value));
+  const sorted = values.slice(0, valuesMax).toSorted();
+  const text = sorted.map((value) => (query.format === 'hosts' ? `0.0.0.0 ${value}\n` : `${value}\n`)).join('');
+  return { text, isComplete: after === undefined && values.length <= valuesMax };
+}
+
+type BlocklistFilter = { types: string[]; minConfidence: number };
+type FoundValues = { active: Set<string>; falsePositives: Set<string> };
+
+function collectValues(item: FeedItem, { types, minConfidence }: BlocklistFilter, found: FoundValues): void {
+  for (const { type, normalizedValue, status, confidence } of Object.values(item.iocs).flat()) {
+    if (!types.includes(type)) continue;
+    if (status === 'false_positive') found.falsePositives.add(normalizedValue);
+    if (status === 'active' && confidence >= minConfidence && !/[\r\n]/.test(normalizedValue))
+      found.active.add(normalizedValue);
+  }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { bucketByType, tlps } from '../model/vocabulary.ts';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
-const whole = (max: number) =>
+const positiveInteger = (max: number) =>
   z
     .string()
     .regex(/^0*[1-9]\d*$/, 'must be a positive integer')
@@ -10,37 +10,37 @@ const whole = (max: number) =>
 
 const relevancyMode = z.enum(['relevant', 'all']).default('all');
 
-/** Of every export in pages. Names that are not known are passed over, as in `GET /items`. */
+/** The query string of a paged export. Unknown parameters are ignored. */
 export const ExportQuery = z.object({
-  limit: whole(500).default('200'),
-  after: text({ max: 200 }).optional(),
+  limit: positiveInteger(500).default('200'),
+  after: boundedString({ max: 200 }).optional(),
   maxTlp: z.enum(tlps).optional(),
   relevancyMode,
 });
 export type ExportQuery = z.infer<typeof ExportQuery>;
 
-/** Of the index of the MISP feed, which holds no content. */
-export const ManifestQuery = ExportQuery.extend({ limit: whole(10_000).default('10000') });
+/** The query string of the MISP manifest. It may be longer, since it has no content. */
+export const ManifestQuery = ExportQuery.extend({ limit: positiveInteger(10_000).default('10000') });
 
-const known: ReadonlySet<string> = new Set(Object.keys(bucketByType));
+const indicatorTypes: ReadonlySet<string> = new Set(Object.keys(bucketByType));
 
 export const BlocklistQuery = z
   .object({
-    type: text({ max: 500 }).refine(
-      (text) => text.split(',').every((type) => known.has(type)),
-      'must name types of indicators, such as ipv4,domain',
+    type: boundedString({ max: 500 }).refine(
+      (text) => text.split(',').every((type) => indicatorTypes.has(type)),
+      'must be a comma-separated list of indicator types, such as ipv4,domain',
     ),
     minConfidence: z
       .string()
       .regex(/^(?:0(?:\.\d{1,4})?|1(?:\.0{1,4})?)$/, 'must be a number from 0 to 1')
       .default('0.5'),
     format: z.enum(['plain', 'hosts']).default('plain'),
-    limit: whole(500_000).default('100000'),
+    limit: positiveInteger(500_000).default('100000'),
     maxTlp: z.enum(tlps).optional(),
     relevancyMode,
   })
   .refine(({ format, type }) => format !== 'hosts' || type === 'domain', {
     path: ['format'],
-    message: 'hosts is for the type domain alone',
+    message: 'must be plain unless type is domain',
   });
 export type BlocklistQuery = z.infer<typeof BlocklistQuery>;

@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Deps } from '../../app/deps.ts';
-import { matchesTag } from '../items/snapshot/encoding.ts';
-import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
+import { matchesEtag } from '../items/snapshot/http-caching.ts';
 import { readBlocklist } from './blocklist.ts';
-import { exportMispEvent, exportPage, tlpMaxOf, type Exported, type ExportFormat } from './exports.ts';
+import { effectiveTlpMax, exportMispEvent, openExport, type ExportFile, type ExportFormat } from './export-feed.ts';
+import type { ExportDeps } from './export-page.ts';
 import { BlocklistQuery, ExportQuery, ManifestQuery } from './exports-query.ts';
 
 const base = '/api/feed/export';
 const EventPath = z.object({ event: z.string() });
-const config = { scope: 'feed:read', basic: true } as const;
+const config = { scope: 'feed:read', acceptsBasicAuth: true } as const;
 
 const urls: [url: string, format: ExportFormat][] = [
   [`${base}/stix`, 'stix'],
@@ -20,8 +20,8 @@ const urls: [url: string, format: ExportFormat][] = [
   [`${base}/csv`, 'csv'],
 ];
 
-/** The feed in the formats of others. Described by these and not by openapi.json, which knows JSON of our own. */
-export function exportRoutes(app: App, deps: Deps): void {
+/** Exports of the feed in standard formats. They are not in openapi.json, because each format is defined by its own standard. */
+export function exportRoutes(app: App, deps: ExportDeps): void {
   for (const [url, format] of urls) {
     app.route({
       method: 'GET',
@@ -38,7 +38,8 @@ export function exportRoutes(app: App, deps: Deps): void {
     schema: { hide: true, params: EventPath },
     handler: async (request, reply) => {
       const id = request.params.event.replace(/\.json$/, '').toLowerCase();
-      return send(reply, await exportMispEvent(deps, callerOf(request), uuidPattern.test(id) ? id : noId));
+      const eventId = uuidPattern.test(id) ? id : unknownId;
+      return sendFile(reply, await exportMispEvent(deps, requireCaller(request), eventId));
     },
   });
   app.route({
@@ -47,39 +48,40 @@ export function exportRoutes(app: App, deps: Deps): void {
     config,
     schema: { hide: true, querystring: BlocklistQuery },
     handler: async (request, reply) => {
-      const tlpMax = tlpMaxOf('blocklist', request.query.maxTlp);
-      const { text, isWhole } = await readBlocklist(deps, callerOf(request), request.query, tlpMax);
-      reply.header('x-tocsin-complete', String(isWhole));
-      return send(reply, { type: 'text/plain', text, losses: {} });
+      const tlpMax = effectiveTlpMax('blocklist', request.query.maxTlp);
+      const { text, isComplete } = await readBlocklist(deps, requireCaller(request), request.query, tlpMax);
+      reply.header('x-tocsin-complete', String(isComplete));
+      return sendFile(reply, { type: 'text/plain', text, unsupported: {} });
     },
   });
 }
 
-const noId = '00000000-0000-0000-0000-000000000000';
+const unknownId = '00000000-0000-0000-0000-000000000000';
 
 async function sendPage(
-  deps: Deps,
+  deps: ExportDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   { format, query }: { format: ExportFormat; query: ExportQuery },
 ): Promise<never> {
-  const { etag, read } = await exportPage(deps, callerOf(request), format, query);
+  const { etag, read } = await openExport(deps, requireCaller(request), format, query);
   reply.headers({ etag, 'cache-control': 'private, no-cache' });
-  if (matchesTag(request.headers['if-none-match'], etag)) return reply.code(304).send() as never;
+  if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send() as never;
   const page = await read();
   if (page.next) {
-    const next = new URLSearchParams(definedOnly({ ...query, after: page.next }));
+    const next = new URLSearchParams(definedEntries({ ...query, after: page.next }));
     reply.header('link', `<${request.url.split('?')[0]}?${next}>; rel="next"`);
   }
-  return send(reply, page);
+  return sendFile(reply, page);
 }
 
-/** What the format could not say stands in a header: fields with the number of values left out. */
-function send(reply: FastifyReply, { type, text, losses }: Exported): never {
-  const lost = Object.entries(losses).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  if (lost.length > 0) reply.header('x-tocsin-losses', lost.map(([field, count]) => `${field}=${count}`).join(', '));
+/** The header `x-tocsin-losses` counts the values that the format cannot represent, by field. */
+function sendFile(reply: FastifyReply, { type, text, unsupported }: ExportFile): never {
+  const counts = Object.entries(unsupported).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  if (counts.length > 0)
+    reply.header('x-tocsin-losses', counts.map(([field, count]) => `${field}=${count}`).join(', '));
   return reply.header('content-type', type).send(Buffer.from(text)) as never;
 }
 
-const definedOnly = (query: Record<string, string | undefined>): [string, string][] =>
+const definedEntries = (query: Record<string, string | undefined>): [string, string][] =>
   Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);

@@ -1,20 +1,19 @@
-import type { Deps } from '../../app/deps.ts';
-import { callerOf, type App } from '../../platform/http/app-type.ts';
-import { lookUpIndicator, lookUpIndicators } from './look-up-indicators.ts';
+import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { IndicatorLookup, IndicatorLookups, IndicatorQuery, LookUpIndicators } from './indicators.schema.ts';
+import { lookUpIndicator, lookUpIndicators, type LookupDeps } from './look-up-indicators.ts';
 
-export function indicatorRoutes(app: App, deps: Deps): void {
+export function indicatorRoutes(app: App, deps: LookupDeps): void {
   app.route({
     method: 'GET',
     url: '/api/indicators',
     config: { scope: 'feed:read' },
     schema: {
       tags: ['feed'],
-      summary: 'What the feed says of an indicator',
+      summary: 'Look up an indicator in the feed',
       querystring: IndicatorQuery,
       response: { 200: IndicatorLookup },
     },
-    handler: (request) => lookUpIndicator(deps, callerOf(request), request.query.value),
+    handler: (request) => lookUpIndicator(deps, requireCaller(request), request.query.value),
   });
   app.route({
     method: 'POST',
@@ -22,10 +21,10 @@ export function indicatorRoutes(app: App, deps: Deps): void {
     config: { scope: 'feed:read' },
     schema: {
       tags: ['feed'],
-      summary: 'What the feed says of several indicators',
+      summary: 'Look up several indicators in the feed',
       body: LookUpIndicators,
       response: { 200: IndicatorLookups },
     },
-    handler: (request) => lookUpIndicators(deps, callerOf(request), request.body),
+    handler: (request) => lookUpIndicators(deps, requireCaller(request), request.body),
   });
 }

@@ -1,24 +1,26 @@
 import { z } from 'zod';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { indicatorStatuses, itemStatuses } from '../model/vocabulary.ts';
 
-const Value = text({ min: 1, max: 2_000 }, z.string().trim());
+const Value = boundedString({ min: 1, max: 2_000 }, z.string().trim());
 
-export const IndicatorQuery = z.object({ value: Value.describe('In any writing: defanged, upper case.') });
+export const IndicatorQuery = z.object({
+  value: Value.describe('An indicator in any notation. It may be defanged or in upper case.'),
+});
 export const LookUpIndicators = z.strictObject({ values: z.array(Value).min(1).max(100) });
 export type LookUpIndicators = z.infer<typeof LookUpIndicators>;
 
 const Instant = z.string().describe('RFC 3339, UTC.');
 
-/** What the items say of one value. */
+/** The items that contain a value, and its status. */
 export const IndicatorLookup = z
   .object({
-    value: z.string().describe('As it was asked for.'),
-    normalizedValue: z.string().optional().describe('Canonical; left out where the value has no form that is known.'),
+    value: z.string().describe('The requested value.'),
+    normalizedValue: z.string().optional().describe('The canonical form. Absent if the value has no known form.'),
     type: z.string().optional(),
-    status: z.enum([...indicatorStatuses, 'unknown']).describe('`unknown`: no item names it.'),
-    why: z.string().describe('What the status follows from.'),
-    total: z.int().describe('How many items name it.'),
+    status: z.enum([...indicatorStatuses, 'unknown']).describe('`unknown` if no item contains the value.'),
+    why: z.string().describe('The reason for the status.'),
+    total: z.int().describe('The number of items that contain the value.'),
     items: z
       .array(
         z.object({
@@ -27,7 +29,7 @@ export const IndicatorLookup = z
           publisher: z.string(),
           itemStatus: z.enum(itemStatuses),
           type: z.string(),
-          value: z.string().describe('As printed there.'),
+          value: z.string().describe('As printed in the item.'),
           status: z.enum(indicatorStatuses),
           why: z.string(),
           confidence: z.number(),
@@ -37,7 +39,7 @@ export const IndicatorLookup = z
         }),
       )
       .describe(
-        'What the newest say, the newest first, at most fifty; ten each where several values were asked for. `status` follows from all.',
+        'The newest items first, at most 50, or 10 per value in a lookup of several. `status` follows from all items.',
       ),
   })
   .meta({ id: 'IndicatorLookup' });

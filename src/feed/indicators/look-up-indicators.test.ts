@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
 import { reportSource } from '../../../test/support/feed/report-source.ts';
-import { standingOf } from './indicator-standing.ts';
+import { summarizeStatus } from './indicator-status.ts';
 
 let app: TestApp;
 let now = new Date('2024-01-05T10:20:30.000Z');
@@ -14,13 +14,13 @@ beforeAll(async () => {
   await (await reportSource(app, org, { name: 'Two', kind: 'stix' })).write({ 1: { words: 'second', revoked: true } });
 });
 
-const ask = async (value: string, on = org) =>
+const lookUp = async (value: string, on = org) =>
   (await on.call('GET', `/api/indicators?value=${encodeURIComponent(value)}`)).body;
 
 test.each(['r1.example', 'R1.EXAMPLE', 'r1[.]example', ' r1(dot)example. '])(
-  '%s: which items, status, why',
+  'returns the items, status and reason for %s',
   async (value) => {
-    const body = await ask(value);
+    const body = await lookUp(value);
     expect(body).toMatchObject({
       value: value.trim(),
       normalizedValue: 'r1.example',
@@ -40,7 +40,7 @@ test.each(['r1.example', 'R1.EXAMPLE', 'r1[.]example', ' r1(dot)example. '])(
       { status: 'revoked', why: 'its item was retracted', itemStatus: 'retracted', publisher: 'Two' },
       {
         status: 'active',
-        why: 'good until 2024-06-29T00:00:00.000Z, 180 days after it was published',
+        why: 'valid until 2024-06-29T00:00:00.000Z, 180 days after it was published',
         itemStatus: 'active',
         publisher: 'One',
       },
@@ -52,60 +52,60 @@ test.each(['r1.example', 'R1.EXAMPLE', 'r1[.]example', ' r1(dot)example. '])(
   },
 );
 
-test('it ends at the full hour; revoked everywhere is revoked; what nobody names is unknown', async () => {
-  expect(await ask('r2.example')).toMatchObject({ status: 'revoked', why: 'revoked in 1 of 1 item' });
+test('reports expired at the full hour, revoked if every item is, and unknown if no item contains the value', async () => {
+  expect(await lookUp('r2.example')).toMatchObject({ status: 'revoked', why: 'revoked in 1 of 1 item' });
   const before = now;
   now = new Date('2024-06-29T00:00:00.000Z');
-  expect(await ask('r1.example')).toMatchObject({
+  expect(await lookUp('r1.example')).toMatchObject({
     status: 'expired',
-    why: 'active in none, expired in 1 of 2 items',
+    why: 'not active in any item, expired in 1 of 2 items',
   });
   now = before;
-  expect(await ask('r9.example')).toEqual({
+  expect(await lookUp('r9.example')).toEqual({
     value: 'r9.example',
     normalizedValue: 'r9.example',
     type: 'domain',
     status: 'unknown',
-    why: 'no item names it',
+    why: 'no item contains it',
     total: 0,
     items: [],
   });
-  expect(await ask('HXXP://R9[.]example:80/A#b')).toMatchObject({
+  expect(await lookUp('HXXP://R9[.]example:80/A#b')).toMatchObject({
     normalizedValue: 'http://r9.example/A',
     type: 'url',
   });
-  const nothing = await ask('what is this?');
-  expect([nothing.status, nothing.type, nothing.normalizedValue]).toEqual(['unknown', undefined, undefined]);
+  const unreadable = await lookUp('what is this?');
+  expect([unreadable.status, unreadable.type, unreadable.normalizedValue]).toEqual(['unknown', undefined, undefined]);
 });
 
-test('another organization sees nothing of it', async () => {
-  expect(await ask('r1.example', other)).toMatchObject({ status: 'unknown', total: 0, items: [] });
+test('returns no items of another organization', async () => {
+  expect(await lookUp('r1.example', other)).toMatchObject({ status: 'unknown', total: 0, items: [] });
 });
 
-test('what an organization says of an indicator, or of its item, counts for it alone', async () => {
+test('applies the overrides of an indicator and of its item for their organization only', async () => {
   const [owner, one, two] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
   const source = await reportSource(app, owner, { visibility: 'shared', assignedTo: [one.id, two.id] });
   await source.write({ 5: {}, 6: {} });
-  const says = async (value: string, body: unknown) => {
-    const { itemId } = (await ask(value, one)).items[0];
+  const override = async (value: string, body: unknown) => {
+    const { itemId } = (await lookUp(value, one)).items[0];
     expect((await one.call('PUT', `/api/feed/items/${itemId}/override`, body)).status).toBe(200);
   };
-  await says('r5.example', { indicators: [{ type: 'domain', value: 'r5.example', status: 'false_positive' }] });
-  await says('r6.example', { status: 'retracted' });
-  expect(await ask('r5.example', one)).toMatchObject({
+  await override('r5.example', { indicators: [{ type: 'domain', value: 'r5.example', status: 'false_positive' }] });
+  await override('r6.example', { status: 'retracted' });
+  expect(await lookUp('r5.example', one)).toMatchObject({
     status: 'false_positive',
-    items: [{ status: 'false_positive', why: 'the organization says so', itemStatus: 'active' }],
+    items: [{ status: 'false_positive', why: 'set by the organization', itemStatus: 'active' }],
   });
-  expect(await ask('r6.example', one)).toMatchObject({
+  expect(await lookUp('r6.example', one)).toMatchObject({
     status: 'revoked',
     items: [{ status: 'revoked', why: 'the organization retracted its item', itemStatus: 'retracted' }],
   });
   const { body } = await one.call('POST', '/api/indicators/lookup', { values: ['r5.example', 'r6.example'] });
   expect(body.indicators.map(({ status }: { status: string }) => status)).toEqual(['false_positive', 'revoked']);
-  for (const value of ['r5.example', 'r6.example']) expect((await ask(value, two)).status).toBe('active');
+  for (const value of ['r5.example', 'r6.example']) expect((await lookUp(value, two)).status).toBe('active');
 });
 
-test('several at once, in their order', async () => {
+test('looks several values up in their order', async () => {
   const { status, body } = await org.call('POST', '/api/indicators/lookup', { values: ['r9.example', 'R1[.]example'] });
   expect(status).toBe(200);
   expect(body.indicators.map(({ value, status: one }: Record<string, string>) => [value, one])).toEqual([
@@ -124,14 +124,14 @@ test('several at once, in their order', async () => {
 });
 
 test.each(['', '?value=', '?value=%20', '?value=a&value=b', '?value=a%00'])(
-  'GET /api/indicators%s is a 400',
+  'returns 400 for GET /api/indicators%s',
   async (query) => {
     const { status, body } = await org.call('GET', `/api/indicators${query}`);
     expect([status, body.errors[0].pointer]).toEqual([400, 'query/value']);
   },
 );
 
-describe('the status of several statements', () => {
+describe('summarizeStatus', () => {
   const cases = [
     [[], 'unknown'],
     [['revoked', 'active', 'false_positive'], 'false_positive'],
@@ -139,7 +139,7 @@ describe('the status of several statements', () => {
     [['revoked', 'expired'], 'expired'],
     [['revoked', 'revoked'], 'revoked'],
   ] as const;
-  test.each(cases)('%j: %s', (statuses, expected) => {
+  test.each(cases)('summarizes %j as %s', (statuses, expected) => {
     const count = (status: string): number => statuses.filter((one) => one === status).length;
     const counts = {
       false_positive: count('false_positive'),
@@ -147,11 +147,11 @@ describe('the status of several statements', () => {
       expired: count('expired'),
       revoked: count('revoked'),
     };
-    expect(standingOf(counts).status).toBe(expected);
+    expect(summarizeStatus(counts).status).toBe(expected);
   });
 });
 
-/** A bundle of reports that all name one domain, the first the oldest. */
+/** A bundle of reports that all contain one domain, oldest first. */
 function reportsOf(domain: string, count: number, more: (index: number) => object = () => ({})): object {
   const common = (index: number) => ({
     spec_version: '2.1',
@@ -181,13 +181,13 @@ function reportsOf(domain: string, count: number, more: (index: number) => objec
   return { type: 'bundle', id: `bundle--${uuid(0)}`, objects: objects.flat() };
 }
 
-test('all items that name a value are weighed, with the own words, however many there are', async () => {
+test('derives the status from all items with a value, including overrides, beyond the listed 50', async () => {
   const [owner, one] = [await app.newOrg(), await app.newOrg()];
   const source = await fileSource(app, owner, { kind: 'stix', visibility: 'shared', tlp: 'CLEAR' });
-  const oldest = ({ revoked }: { revoked: boolean }) =>
+  const reports = ({ revoked }: { revoked: boolean }) =>
     reportsOf('many.example', 60, (index) => ({ revoked: index > 0 || revoked, modified: revoked ? '2024-01-02T00:00:00.000Z' : undefined })); // prettier-ignore
-  await source.pull(oldest({ revoked: false }));
-  expect(await ask('many.example', one)).toMatchObject({
+  await source.pull(reports({ revoked: false }));
+  expect(await lookUp('many.example', one)).toMatchObject({
     status: 'active',
     why: 'active in 1 of 60 items',
     total: 60,
@@ -195,26 +195,26 @@ test('all items that name a value are weighed, with the own words, however many 
   });
   const { items } = (await one.call('GET', '/items?indicator=many.example&status=active')).body;
   const override = (body: object) => one.call('PUT', `/api/feed/items/${items[0].id}/override`, body);
-  const word = (status: string) => ({ indicators: [{ type: 'domain', value: 'many.example', status }] });
+  const overrideStatus = (status: string) => ({ indicators: [{ type: 'domain', value: 'many.example', status }] });
   for (const [body, expected] of [
-    [word('false_positive'), 'false_positive'],
-    [word('expired'), 'expired'],
+    [overrideStatus('false_positive'), 'false_positive'],
+    [overrideStatus('expired'), 'expired'],
     [{ indicators: null, status: 'retracted' }, 'revoked'],
     [{ status: null }, 'active'],
   ] as const) {
     expect((await override(body)).status).toBe(200);
-    expect(await ask('many.example', one)).toMatchObject({ status: expected, total: 60 });
+    expect(await lookUp('many.example', one)).toMatchObject({ status: expected, total: 60 });
     const several = await one.call('POST', '/api/indicators/lookup', { values: ['MANY[.]example'] });
     expect(several.body.indicators[0]).toMatchObject({ status: expected, total: 60 });
-    expect((await ask('many.example', owner)).status).toBe('active');
+    expect((await lookUp('many.example', owner)).status).toBe('active');
   }
   const before = now;
   now = new Date('2024-07-01T00:00:00.000Z');
-  expect(await ask('many.example', one)).toMatchObject({
+  expect(await lookUp('many.example', one)).toMatchObject({
     status: 'expired',
-    why: 'active in none, expired in 1 of 60 items',
+    why: 'not active in any item, expired in 1 of 60 items',
   });
   now = before;
-  await source.pull(oldest({ revoked: true }));
-  expect(await ask('many.example', one)).toMatchObject({ status: 'revoked', why: 'revoked in 60 of 60 items' });
+  await source.pull(reports({ revoked: true }));
+  expect(await lookUp('many.example', one)).toMatchObject({ status: 'revoked', why: 'revoked in 60 of 60 items' });
 });

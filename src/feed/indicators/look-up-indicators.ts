@@ -1,38 +1,41 @@
-import type { Deps } from '../../app/deps.ts';
-import { inOrg, type Tx } from '../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { listSaidNow } from '../items/overrides/apply-overrides.ts';
-import { fullHour } from '../model/expiry.ts';
+import { listCurrentOverrides } from '../items/overrides/override-rows.store.ts';
+import { startOfHour } from '../model/expiry.ts';
 import { canonicalForms } from '../model/indicator-forms.ts';
-import type { IndicatorLookup, IndicatorLookups, LookUpIndicators } from './indicators.schema.ts';
-import { standingOf, statementsOf } from './indicator-standing.ts';
 import type { FeedItem } from '../model/item.schema.ts';
-import { findNaming } from './indicator-counts.store.ts';
-import { termValue } from '../model/terms.ts';
+import { toTermValue } from '../model/terms.ts';
+import { readLookup } from './indicator-lookup.store.ts';
+import { summarizeStatus, toLookupItems } from './indicator-status.ts';
+import type { IndicatorLookup, IndicatorLookups, LookUpIndicators } from './indicators.schema.ts';
 
-const [itemsMax, itemsOfManyMax] = [50, 10];
+const itemsMax = 50;
+const itemsPerValueMax = 10;
 
-type LookupDeps = Pick<Deps, 'db' | 'clock'>;
-type Reader = { orgId: OrgId };
+export type LookupDeps = { db: Db; clock: Clock };
+type LookupCaller = { orgId: OrgId };
 
-/** Which items that the caller sees name a value, whatever way it is written, and how it stands by what they say. */
-export function lookUpIndicator(deps: LookupDeps, { orgId }: Reader, value: string): Promise<IndicatorLookup> {
-  const hour = fullHour(deps.clock());
-  return inOrg(deps.db, orgId, async (tx) => {
-    return lookUp(tx, value, { hour, limit: itemsMax });
-  });
+/** Returns the visible items that contain a value, in any notation, and the status that follows from them. */
+export function lookUpIndicator(
+  { db, clock }: LookupDeps,
+  { orgId }: LookupCaller,
+  value: string,
+): Promise<IndicatorLookup> {
+  const hour = startOfHour(clock());
+  return inOrg(db, orgId, (tx) => lookUp(tx, value, { hour, limit: itemsMax }));
 }
 
-/** The same for up to a hundred values at once, in their order. */
+/** Looks up to 100 values up, in their order. */
 export function lookUpIndicators(
-  deps: LookupDeps,
-  { orgId }: Reader,
+  { db, clock }: LookupDeps,
+  { orgId }: LookupCaller,
   { values }: LookUpIndicators,
 ): Promise<IndicatorLookups> {
-  const hour = fullHour(deps.clock());
-  return inOrg(deps.db, orgId, async (tx) => {
+  const hour = startOfHour(clock());
+  return inOrg(db, orgId, async (tx) => {
     const indicators: IndicatorLookup[] = [];
-    for (const value of values) indicators.push(await lookUp(tx, value, { hour, limit: itemsOfManyMax }));
+    for (const value of values) indicators.push(await lookUp(tx, value, { hour, limit: itemsPerValueMax }));
     return { indicators };
   });
 }
@@ -42,22 +45,23 @@ async function lookUp(
   value: string,
   { hour, limit }: { hour: number; limit: number },
 ): Promise<IndicatorLookup> {
-  const forms = canonicalForms(value);
-  const termByForm = new Map(forms.map(({ form }) => [form, termValue('indicator', form)]));
-  const named = [...termByForm].map(([form, term]) => ({ form, term }));
-  const { counts, docs } = await findNaming(tx, { forms: named, hour }, limit);
-  const terms = new Set(termByForm.values());
+  const canonical = canonicalForms(value);
+  const termByForm = new Map(canonical.map(({ form }) => [form, toTermValue('indicator', form)]));
+  const forms = [...termByForm].map(([form, term]) => ({ form, term }));
+  const { counts, docs } = await readLookup(tx, { forms, hour, limit });
   const items = docs.map((doc) => JSON.parse(doc) as FeedItem);
-  const ids = items.map(({ id }) => id);
-  const said = await listSaidNow(tx, ids);
-  const statements = items.flatMap((item) => statementsOf(item, said.get(item.id), { forms: terms, hour }));
-  const known =
-    statements[0] ??
-    forms.filter(({ isStrict }) => isStrict).map(({ form, type }) => ({ normalizedValue: form, type }))[0];
+  const overrides = await listCurrentOverrides(
+    tx,
+    items.map(({ id }) => id),
+  );
+  const terms = new Set(termByForm.values());
+  const lookupItems = items.flatMap((item) => toLookupItems(item, overrides.get(item.id), { terms, hour }));
+  const strictForm = canonical.find(({ isStrict }) => isStrict);
+  const identity = lookupItems[0] ?? (strictForm && { normalizedValue: strictForm.form, type: strictForm.type });
   return {
     value,
-    ...(known ? { normalizedValue: known.normalizedValue, type: known.type } : {}),
-    ...standingOf(counts),
-    items: statements.map(({ normalizedValue: _shared, ...statement }) => statement),
+    ...(identity ? { normalizedValue: identity.normalizedValue, type: identity.type } : {}),
+    ...summarizeStatus(counts),
+    items: lookupItems.map(({ normalizedValue: _shared, ...item }) => item),
   };
 }

@@ -1,30 +1,32 @@
-import type { Deps } from '../../app/deps.ts';
-import { inOrg } from '../../platform/db/db.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { findText, listDuplicates, listSharingCve } from './item-detail.store.ts';
-import { fullHour, settleDocument } from '../model/expiry.ts';
-import { listOwnOf } from './overrides/override-rows.store.ts';
-import { overridden } from './overrides/override-documents.ts';
-import { findAnswering } from './snapshot/relevance.sql.ts';
+import { startOfHour, updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedItem, FeedItemDetail, ItemText } from '../model/item.schema.ts';
+import { findText, listDuplicates, listSharingCve } from './item-detail.store.ts';
 import { findItem, listVersions } from './items.store.ts';
+import { withTenantOverrides } from './overrides/override-documents.ts';
+import { listOwnRows } from './overrides/override-rows.store.ts';
+import { readOrgState } from './snapshot/org-state.store.ts';
 
-/** One item with its group and its history. Throws not_found for an id that is not there or that the organization does not see. */
-export async function getItem(deps: Deps, caller: Caller, id: string): Promise<FeedItemDetail> {
-  return inOrg(deps.db, caller.orgId, async (tx) => {
+export type GetItemDeps = { db: Db; clock: Clock };
+
+/** Returns one item with its group and its history. Throws `not_found` if it does not exist or the organization does not see it. */
+export async function getItem({ db, clock }: GetItemDeps, caller: Caller, id: string): Promise<FeedItemDetail> {
+  return inOrg(db, caller.orgId, async (tx) => {
     const found = await findItem(tx, id);
     if (!found) throw appError('not_found', `Item ${id} not found`);
-    const hour = fullHour(deps.clock());
+    const hour = startOfHour(clock());
     const expires = found.next_expiry_at !== null && found.next_expiry_at.getTime() <= hour;
-    const item = JSON.parse(expires ? settleDocument(found.doc, hour) : found.doc) as FeedItem;
-    const own = (await listOwnOf(tx, [id], await findAnswering(tx))).get(id);
+    const item = JSON.parse(expires ? updateDocumentExpiry(found.doc, hour) : found.doc) as FeedItem;
+    const ownRows = (await listOwnRows(tx, [id], await readOrgState(tx))).get(id);
     const versions = await listVersions(tx, id);
     const duplicates = await listDuplicates(tx, id);
     const group = new Set(duplicates);
     const related = [...found.related, ...(await listSharingCve(tx, id))].filter((other) => !group.has(other));
     return {
-      ...(own ? overridden(item, own) : item),
+      ...(ownRows ? withTenantOverrides(item, ownRows) : item),
       duplicates,
       related: [...new Set(related)],
       versions: versions.map(({ note, at, ...version }) => ({
@@ -36,14 +38,17 @@ export async function getItem(deps: Deps, caller: Caller, id: string): Promise<F
   });
 }
 
-/** The text that a version of an item was made from; empty where the audience lost sight of it. `version`: default the newest. */
+/**
+ * Returns the text that a version of an item was made from; the newest version if `version` is undefined. The text is empty if the item was
+ * withdrawn from the organization's sight.
+ */
 export async function getItemText(
-  deps: Deps,
+  { db }: Pick<GetItemDeps, 'db'>,
   caller: Caller,
   id: string,
   version: number | undefined,
 ): Promise<ItemText> {
-  const found = await inOrg(deps.db, caller.orgId, (tx) => findText(tx, id, version));
+  const found = await inOrg(db, caller.orgId, (tx) => findText(tx, id, version));
   if (!found)
     throw appError(
       'not_found',

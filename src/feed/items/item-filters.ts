@@ -1,14 +1,22 @@
-/** What narrows a list. `sources`: publisher or source name among them. `rootsOnly` leaves duplicates out. */
+/** Publishers and source names, either of which may match. */
+export type SourceFilter = { publishers: string[]; names: string[] };
+
+/** The filters of a list by the columns of an item. */
 export type ItemFilters = {
   severity?: string;
   status?: string;
-  /** Where the organization's own pool stands, for one that says something of items itself. */
-  own?: number;
   platform?: string;
-  sources?: { publishers: string[]; names: string[] };
+  sources?: SourceFilter;
+  /** Leaves duplicates out. */
   rootsOnly?: boolean;
+  /** Sequence number of the organization's private pool at which its overrides apply. Absent when the organization has no overrides. */
+  overridesSeq?: number;
 };
 
-/** With duplicates hidden an item is also found by the source of a duplicate of it. */
-export const isThroughDuplicates = ({ rootsOnly = false, sources }: ItemFilters): boolean =>
+/** Whether overrides decide which items a list contains: only severity, status and the root of an item can be overridden. */
+export const usesOverriddenRows = ({ overridesSeq, severity, status, rootsOnly = false }: ItemFilters): boolean =>
+  overridesSeq !== undefined && (rootsOnly || severity !== undefined || status !== undefined);
+
+/** Whether the list also contains roots that only a duplicate of theirs connects to the wanted source. */
+export const usesDuplicateRoots = ({ rootsOnly = false, sources }: ItemFilters): boolean =>
   rootsOnly && sources !== undefined;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { findPlatform, type Platform } from '../model/platforms.ts';
 import { readSearch, searchFields, type Search } from './search/search-query.ts';
 import { itemStatuses, severities, type ItemStatus, type Severity } from '../model/vocabulary.ts';
 
-/** Decimal digits and nothing else; described as the integer that they are. */
-const digits = (fallback: number, max: number | undefined) =>
+/** A positive integer in decimal digits. */
+const positiveInteger = (fallback: number, max: number | undefined) =>
   z
     .string()
     .refine((text) => /^\d+$/.test(text), 'must be written in decimal digits')
@@ -14,23 +14,27 @@ const digits = (fallback: number, max: number | undefined) =>
     .optional()
     .meta({ type: 'integer', minimum: 1, ...(max === undefined ? {} : { maximum: max }), default: fallback });
 
-/** The query of GET /items as it arrives. Names that are not known stay, so that the answer can name them. */
+/** The query string of `GET /items`. Unknown parameters are kept, so that the response can list them. */
 export const ItemsQuery = z.looseObject({
-  page: digits(1, undefined),
-  perPage: digits(20, 100),
+  page: positiveInteger(1, undefined),
+  perPage: positiveInteger(20, 100),
   severity: z.enum(severities).optional(),
-  platform: text({ max: 200 }).optional().describe('Any case; aliases such as `win` or `m365` are known.'),
+  platform: boundedString({ max: 200 })
+    .optional()
+    .describe('Case-insensitive. Aliases such as `win` or `m365` are accepted.'),
   status: z.enum(itemStatuses).optional(),
-  source: text({ max: 500 }).optional().describe('Publisher or source name, in any case.'),
+  source: boundedString({ max: 500 }).optional().describe('Publisher or source name, case-insensitive.'),
   relevancyMode: z.enum(['relevant', 'all']).optional(),
   ...searchFields,
-  asOf: text({ min: 1, max: 12_000 })
+  asOf: boundedString({ min: 1, max: 12_000 })
     .optional()
-    .describe('`outputs.asOf` of an earlier page: this one is then of the same moment. Good for at least an hour.'),
+    .describe(
+      '`outputs.asOf` of an earlier page. This page then shows the same snapshot of the feed. Valid for at least one hour.',
+    ),
 });
 export type ItemsQuery = z.infer<typeof ItemsQuery>;
 
-const known = new Set(Object.keys(ItemsQuery.shape));
+const knownParameters = new Set(Object.keys(ItemsQuery.shape));
 const unknownMax = 50;
 
 export type ItemsRequest = {
@@ -38,7 +42,7 @@ export type ItemsRequest = {
   perPage: number;
   severity: Severity | undefined;
   status: ItemStatus | undefined;
-  /** Undefined: not given; null: given and unknown. */
+  /** Undefined if absent, null if unknown. */
   platform: Platform | null | undefined;
   source: string | undefined;
   relevancyMode: 'relevant' | 'all';
@@ -48,7 +52,7 @@ export type ItemsRequest = {
   unknown: string[];
 };
 
-/** Reads the query of a list. Throws a 400 for a parameter that the schema let pass and that is not usable. */
+/** Parses the query string. Throws a 400 for a search parameter with the wrong form. */
 export function readItemsQuery(query: ItemsQuery): ItemsRequest {
   const platformText = query.platform?.trim() ? query.platform : undefined;
   const source = query.source?.trim() ? query.source : undefined;
@@ -63,7 +67,7 @@ export function readItemsQuery(query: ItemsQuery): ItemsRequest {
     ...search.applied,
   };
   return {
-    // Larger than any page there is, and still a number in JSON.
+    // Larger than any existing page, and still a number in JSON.
     page: Math.min(Number(query.page ?? 1), Number.MAX_VALUE),
     perPage: Number(query.perPage ?? 20),
     severity: query.severity,
@@ -75,7 +79,7 @@ export function readItemsQuery(query: ItemsQuery): ItemsRequest {
     search,
     applied,
     unknown: Object.keys(query)
-      .filter((name) => !known.has(name))
+      .filter((name) => !knownParameters.has(name))
       .toSorted()
       .slice(0, unknownMax),
   };

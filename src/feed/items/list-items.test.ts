@@ -47,7 +47,7 @@ const list = async (query = ''): Promise<FeedList> => {
 };
 
 describe('GET /items', () => {
-  test('lists everything, newest first, with every field where it belongs', async () => {
+  test('lists all items, newest first, with all fields', async () => {
     const body = await list();
     expect(FeedList.parse(body)).toEqual(body);
     expect(body).toMatchObject({
@@ -70,7 +70,7 @@ describe('GET /items', () => {
     expect(keys).toEqual(keys.toSorted().toReversed());
   });
 
-  test('pages tile the list', async () => {
+  test('splits the list into pages without gaps or overlaps', async () => {
     for (const perPage of [1, 7, 45, 100]) {
       const seen: string[] = [];
       for (let page = 1; ; page += 1) {
@@ -84,7 +84,7 @@ describe('GET /items', () => {
     }
   });
 
-  test.each(['2', '46', '99999999999', '9'.repeat(400)])('a page past the end (%s) is empty', async (page) => {
+  test.each(['2', '46', '99999999999', '9'.repeat(400)])('returns an empty page past the end (%s)', async (page) => {
     const body = await list(`?page=${page}&perPage=100`);
     expect(body).toMatchObject({ items: [], total: 45, perPage: 100, hasNext: false });
     expect(typeof body.page).toBe('number');
@@ -113,7 +113,7 @@ describe('GET /items', () => {
     ['relevancyMode=some', 'relevancyMode'],
     ['platform=a&platform=b', 'platform'],
     ['source=a&source=b', 'source'],
-  ])('%s is refused by name', async (query, name) => {
+  ])('returns 400 with a pointer for %s', async (query, name) => {
     const { status, body } = await org.call('GET', `/items?${query}`);
     expect(status).toBe(400);
     expect(body.errors.map(({ pointer }: { pointer: string }) => pointer)).toContain(`query/${name}`);
@@ -138,13 +138,13 @@ describe('GET /items', () => {
     ['severity=critical&status=corrected&platform=windows&source=known+bugs', 1],
     ['relevancyMode=all', 45],
     ['page=01', 45],
-  ])('%s counts and lists %i', async (query, total) => {
+  ])('filters by %s to %i items', async (query, total) => {
     const body = await list(`?${query}&perPage=100`);
     expect(body.total).toBe(total);
     expect(body.items).toHaveLength(total);
   });
 
-  test('every combination of filters: total, items and what the items say agree', async () => {
+  test('returns matching totals and items for every combination of filters', async () => {
     const all = (await list('?perPage=100')).items;
     for (const severity of ['', 'critical', 'high', 'none'])
       for (const status of ['', 'active', 'corrected'])
@@ -164,21 +164,25 @@ describe('GET /items', () => {
         }
   });
 
-  test('what is not known or not set is said', async () => {
+  test('reports unknown parameters and values, and a missing profile', async () => {
     const body = await list('?platform=amiga&relevancyMode=relevant&sort=up&foo=1&foo=2');
     expect(body).toMatchObject({ total: 0, items: [] });
     expect(body.validations).toEqual({
       filters: { applied: { platform: 'amiga', relevancyMode: 'relevant' }, unknown: ['foo', 'sort'] },
       warnings: [
-        { code: 'unknown_platform', message: 'amiga is no platform that items name.', param: 'platform' },
-        { code: 'no_profile', message: 'No profile is set: relevant lists what all does.', param: 'relevancyMode' },
+        { code: 'unknown_platform', message: 'Unknown platform `amiga`: no item matches it.', param: 'platform' },
+        {
+          code: 'no_profile',
+          message: 'No relevance profile is configured, so `relevant` returns all items.',
+          param: 'relevancyMode',
+        },
       ],
       profile: 'none',
     });
     expect((await list('?relevancyMode=relevant')).total).toBe(45);
   });
 
-  test('packed or not, the same bytes; the tag saves a second transfer', async () => {
+  test('returns the same bytes in every encoding, and 304 for a known ETag', async () => {
     const get = (headers: Record<string, string>) =>
       app.app.inject({
         method: 'GET',
@@ -194,15 +198,15 @@ describe('GET /items', () => {
     expect(plain.headers['vary']).toMatch(/accept-encoding/i);
     const etag = String(plain.headers['etag']);
     for (const tag of [etag, `"other", ${etag}`, '*', etag.replace('W/', '')]) {
-      const again = await get({ 'if-none-match': tag });
-      expect([again.statusCode, again.payload]).toEqual([304, '']);
+      const cached = await get({ 'if-none-match': tag });
+      expect([cached.statusCode, cached.payload]).toEqual([304, '']);
     }
     expect((await get({ 'if-none-match': '"other"' })).statusCode).toBe(200);
     expect((await get({ 'accept-encoding': 'gzip;q=0, identity' })).headers['content-encoding']).toBeUndefined();
   });
 });
 
-test('GET /stats counts what GET /items lists', async () => {
+test('returns statistics of the items that GET /items lists', async () => {
   const { body } = await org.call('GET', '/stats');
   expect(FeedStats.parse(body)).toEqual(body);
   const all = (await list('?perPage=100')).items;
@@ -236,7 +240,7 @@ test('GET /stats counts what GET /items lists', async () => {
   expect((await org.call('GET', '/stats', undefined, { 'if-none-match': String(headers['etag']) })).status).toBe(304);
 });
 
-test('an empty feed has every field', async () => {
+test('returns all fields for an empty feed', async () => {
   const empty = await app.newOrg();
   expect((await empty.call('GET', '/items')).body).toMatchObject({
     items: [],
@@ -252,7 +256,7 @@ test('an empty feed has every field', async () => {
   });
 });
 
-test('a pull is seen by the next request, with another tag', async () => {
+test('shows a pull in the next request, with a new ETag', async () => {
   const reader = await app.newOrg();
   const own = await fileSource(app, reader, { kind: 'kev' });
   const before = await reader.call('GET', '/items');
@@ -262,7 +266,7 @@ test('a pull is seen by the next request, with another tag', async () => {
   expect(after.headers['etag']).not.toBe(before.headers['etag']);
 });
 
-test('one item: its fields and versions; unknown and malformed ids', async () => {
+test('returns one item with its versions, 404 for an unknown id and 400 for a malformed one', async () => {
   const [item] = (await list('?status=corrected&perPage=1')).items;
   const { body, status } = await org.call('GET', `/items/${item!.id.toUpperCase()}`);
   expect(status).toBe(200);
@@ -271,7 +275,7 @@ test('one item: its fields and versions; unknown and malformed ids', async () =>
   expect((await org.call('GET', '/items/nonsense')).body.errors[0].pointer).toBe('path/id');
 });
 
-test('a key without feed:read is refused, none at all too', async () => {
+test('returns 403 for a key without feed:read, and 401 without a key', async () => {
   const other = await app.newKey(org, ['detections:read']);
   for (const url of ['/items', '/stats', '/api/feed/sources']) {
     const { status, body } = await other.call('GET', url);

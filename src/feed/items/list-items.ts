@@ -1,132 +1,129 @@
-import type { Deps } from '../../app/deps.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { settleDocument } from '../model/expiry.ts';
-import type { ItemFilters } from './item-filters.ts';
-import { marksOf } from './snapshot/page-cursors.ts';
-import { getPage } from './snapshot/pages.ts';
-import type { Page } from './snapshot/page-cache.ts';
-import { overrideDocuments } from './overrides/override-documents.ts';
-import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-query.ts';
+import { updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedList } from '../model/item.schema.ts';
-import { readItemsPage, type PageRows } from './snapshot/page.store.ts';
-import { findAnswering, relevantIds, type Answering } from './snapshot/relevance.sql.ts';
-import { readFoundPage } from './search/search.store.ts';
+import type { ItemFilters, SourceFilter } from './item-filters.ts';
+import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-query.ts';
 import { listSourceNames } from './items.store.ts';
-import { toView, type View } from './snapshot/snapshot.ts';
+import { overrideDocuments } from './overrides/override-documents.ts';
+import { readSearchPage } from './search/search.store.ts';
+import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
+import type { CachedPage } from './snapshot/page-cache.ts';
+import type { PageCursors } from './snapshot/page-cursors.ts';
+import { readItemsPage, type ItemsPage } from './snapshot/page.store.ts';
+import type { FeedPages } from './snapshot/pages.ts';
+import { relevantIds } from './snapshot/relevance.sql.ts';
+import { toSnapshot, type Snapshot } from './snapshot/snapshot.ts';
 
-/** A page of the feed as the bytes of its answer. The documents go from the database into it unparsed. */
-export async function listItems(deps: Deps, caller: Caller, query: ItemsQuery): Promise<Page> {
+export type ListItemsDeps = { db: Db; clock: Clock; feedPages: FeedPages; pageCursors: PageCursors };
+
+/** Returns a page of the feed as the bytes of its response. Documents go from the database into the response unparsed. */
+export async function listItems(deps: ListItemsDeps, caller: Caller, query: ItemsQuery): Promise<CachedPage> {
   const { asOf, ...request } = readItemsQuery(query);
-  const offset = Math.min((request.page - 1) * request.perPage, Number.MAX_SAFE_INTEGER - 1_000);
-  return getPage(deps, caller, { name: `items ${JSON.stringify(request)}`, asOf }, (moment, token) =>
+  const key = `items ${JSON.stringify(request)}`;
+  return deps.feedPages.get({ orgId: caller.orgId, key, asOf, now: deps.clock() }, (dated, token) =>
     inOrg(deps.db, caller.orgId, async (tx) => {
-      // An unknown platform is on no item, so there is nothing to look through.
-      const view = request.platform === null ? toView([]) : moment.view;
-      const answering = await findAnswering(tx, moment.view);
-      const found = await readPage(deps.db, tx, { view, request, offset, answering });
-      const docs = found.docs.map(({ doc, nextExpiryAt }) =>
-        nextExpiryAt && nextExpiryAt.getTime() <= moment.hour ? settleDocument(doc, moment.hour) : doc,
+      // No item has an unknown platform, so an empty snapshot avoids the search.
+      const snapshot = request.platform === null ? toSnapshot([]) : dated.snapshot;
+      const orgState = await readOrgState(tx, dated.snapshot);
+      const page = await readPage(tx, deps.pageCursors, { snapshot, orgState, request });
+      const docs = page.docs.map(({ doc, nextExpiryAt }) =>
+        nextExpiryAt && nextExpiryAt.getTime() <= dated.hour ? updateDocumentExpiry(doc, dated.hour) : doc,
       );
-      const shown = await overrideDocuments(tx, docs, answering);
-      return Buffer.from(
-        `{"items":[${shown.join(',')}],${restOf(request, { total: found.total, asOf: token, answering })}`,
-      );
+      const items = await overrideDocuments(tx, docs, orgState);
+      const rest = toResponseFields(request, { total: page.total, token, orgState });
+      return Buffer.from(`{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`);
     }),
   );
 }
 
-/** What was asked for, whenever that was. */
-type Asked = Omit<ItemsRequest, 'asOf'>;
+/** The request without its snapshot token: equal requests have equal pages in one snapshot. */
+type ListRequest = Omit<ItemsRequest, 'asOf'>;
 
-type Reading = { view: View; request: Asked; offset: number; answering: Answering };
+type PageSource = { snapshot: Snapshot; orgState: OrgState; request: ListRequest };
 
-async function readPage(db: Db, tx: Tx, { view, request, offset, answering }: Reading): Promise<PageRows> {
-  const { severity, status, platform, source, search, perPage: limit } = request;
-  const filters: ItemFilters = {
+async function readPage(tx: Tx, cursors: PageCursors, source: PageSource): Promise<ItemsPage> {
+  const { snapshot, orgState, request } = source;
+  const { search, perPage: limit } = request;
+  const offset = Math.min((request.page - 1) * limit, Number.MAX_SAFE_INTEGER - 1_000);
+  const filters = await toFilters(tx, source);
+  const onlyIds = request.relevancyMode === 'relevant' ? relevantIds(orgState) : undefined;
+  if (onlyIds || hasSearch(search)) return readSearchPage(tx, snapshot, { filters, search, onlyIds, limit, offset });
+  const { rootsOnly } = search;
+  const cursorKey = (rowsBefore: number): string => JSON.stringify([snapshot.tag, filters, rootsOnly, rowsBefore]);
+  const after = cursors.get(cursorKey(offset));
+  const page = await readItemsPage(tx, snapshot, { filters: { ...filters, rootsOnly }, limit, offset, after });
+  if (page.end) cursors.set(cursorKey(offset + page.docs.length), page.end);
+  return page;
+}
+
+const hasSearch = ({ terms, rootTerms, fullText, updatedSince }: ListRequest['search']): boolean =>
+  terms.length > 0 || rootTerms.length > 0 || fullText !== undefined || updatedSince !== undefined;
+
+async function toFilters(tx: Tx, { snapshot, orgState, request }: PageSource): Promise<ItemFilters> {
+  const { severity, status, platform, source } = request;
+  return {
     ...(severity ? { severity } : {}),
     ...(status ? { status } : {}),
-    ...(answering.own === undefined ? {} : { own: answering.own }),
+    ...(orgState.overridesSeq === undefined ? {} : { overridesSeq: orgState.overridesSeq }),
     ...(platform ? { platform } : {}),
-    ...(source === undefined ? {} : { sources: await matchSources(tx, source, view) }),
+    ...(source === undefined ? {} : { sources: await matchSources(tx, source, snapshot) }),
   };
-  const only = request.relevancyMode === 'relevant' ? relevantIds(answering) : undefined;
-  const { terms, rootTerms, words, updatedSince, rootsOnly } = search;
-  if (only || terms.length > 0 || rootTerms.length > 0 || words || updatedSince)
-    return readFoundPage(tx, view, { filters, search, only, limit, offset });
-  const marks = marksOf(db);
-  const markOf = (place: number): string => JSON.stringify([view.tag, filters, rootsOnly, place]);
-  const found = await readItemsPage(tx, view, {
-    filters: { ...filters, rootsOnly },
-    limit,
-    offset,
-    after: marks.get(markOf(offset)),
-  });
-  if (found.end) marks.put(markOf(offset + found.docs.length), found.end);
-  return found;
 }
 
-/** Case is compared here and not by the database, whose rules depend on the locale that it was made with. */
-async function matchSources(tx: Tx, source: string, view: View): Promise<{ publishers: string[]; names: string[] }> {
+/** Folds case here and not in the database, where the result depends on the locale of the cluster. */
+async function matchSources(tx: Tx, source: string, snapshot: Snapshot): Promise<SourceFilter> {
   const fold = (text: string): string => text.normalize('NFC').toLowerCase();
   const wanted = fold(source);
-  const found = await listSourceNames(tx, view);
-  const distinct = (texts: string[]): string[] => [...new Set(texts.filter((text) => fold(text) === wanted))];
+  const found = await listSourceNames(tx, snapshot);
+  const matching = (texts: string[]): string[] => [...new Set(texts.filter((text) => fold(text) === wanted))];
   return {
-    publishers: distinct(found.map(({ publisher }) => publisher)),
-    names: distinct(found.map(({ source_name }) => source_name)),
+    publishers: matching(found.map(({ publisher }) => publisher)),
+    names: matching(found.map(({ source_name }) => source_name)),
   };
 }
 
-/** The whole feed in the formats of others. */
-const links = {
+const exportLinks = {
   stix: '/api/feed/export/stix',
   misp: '/api/feed/export/misp/manifest.json',
   rss: '/api/feed/export/rss',
 };
 
-/** The fields of the answer that follow its items, up to the closing brace. */
-function restOf(
-  request: Asked,
-  { total, asOf, answering }: { total: number; asOf: string | undefined; answering: Answering },
-): string {
-  const rest: Omit<FeedList, 'items'> = {
+function toResponseFields(
+  request: ListRequest,
+  { total, token, orgState }: { total: number; token: string | undefined; orgState: OrgState },
+): Omit<FeedList, 'items'> {
+  return {
     total,
     page: request.page,
     perPage: request.perPage,
     hasNext: request.page * request.perPage < total,
     validations: {
       filters: { applied: request.applied, unknown: request.unknown },
-      warnings: warningsOf(request, answering),
-      profile: answering.profile,
+      warnings: [...platformWarnings(request), ...relevanceWarnings(request, orgState)],
+      profile: orgState.profile,
     },
-    outputs: { ...(asOf ? { asOf } : {}), sort: '-addedToFeedAt,-id', links },
+    outputs: { ...(token ? { asOf: token } : {}), sort: '-addedToFeedAt,-id', links: exportLinks },
   };
-  return JSON.stringify(rest).slice(1);
 }
 
 type Warning = NonNullable<FeedList['validations']>['warnings'][number];
 
-function warningsOf(request: Asked, answering: Answering): Warning[] {
-  return [
-    ...(request.platform === null
-      ? [
-          {
-            code: 'unknown_platform',
-            message: `${request.applied['platform']} is no platform that items name.`,
-            param: 'platform',
-          },
-        ]
-      : []),
-    ...(request.relevancyMode === 'relevant' ? relevanceWarnings(answering) : []),
-  ];
+function platformWarnings({ platform, applied }: ListRequest): Warning[] {
+  if (platform !== null) return [];
+  const message = `Unknown platform \`${applied['platform']}\`: no item matches it.`;
+  return [{ code: 'unknown_platform', message, param: 'platform' }];
 }
 
-function relevanceWarnings({ profile, rebuilding, version }: Answering): Warning[] {
-  const warning = (code: string, message: string): Warning => ({ code, message, param: 'relevancyMode' });
-  if (rebuilding)
-    return [warning('relevance_rebuilding', 'The profile was changed: what follows is relevant to the one before.')];
-  return profile === 'none' || version === undefined
-    ? [warning('no_profile', 'No profile is set: relevant lists what all does.')]
-    : [];
+function relevanceWarnings({ relevancyMode }: ListRequest, orgState: OrgState): Warning[] {
+  if (relevancyMode !== 'relevant') return [];
+  const param = 'relevancyMode';
+  if (orgState.rebuilding) {
+    const message = 'The relevance profile changed. Until its scores are ready, `relevant` uses the previous profile.';
+    return [{ code: 'relevance_rebuilding', message, param }];
+  }
+  if (orgState.profile === 'set' && orgState.profileVersion !== undefined) return [];
+  const message = 'No relevance profile is configured, so `relevant` returns all items.';
+  return [{ code: 'no_profile', message, param }];
 }

@@ -1,22 +1,21 @@
 import type { Tx } from '../../platform/db/db.ts';
-import { listSaidNow } from '../items/overrides/apply-overrides.ts';
-import type { FeedItem } from '../model/item.schema.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
+import { listCurrentOverrides } from '../items/overrides/override-rows.store.ts';
+import type { FeedItem } from '../model/item.schema.ts';
 
-/** An item that came to be relevant, and why. */
-export type Told = { item: FeedItem; relevance: { score: number; reasons: unknown } };
+export type RelevantItem = { item: FeedItem; relevance: { score: number; reasons: unknown } };
 
-/** Tells an organization of items that are relevant from now on, but for those that it retracted. */
-export async function tellRelevant(tx: Tx, orgId: OrgId, told: Told[]): Promise<void> {
+/** Emits `feed.item.relevant` for items that became relevant to an organization, except those that it retracted for itself. */
+export async function notifyRelevantItems(tx: Tx, orgId: OrgId, relevantItems: RelevantItem[]): Promise<void> {
   await emitEvents(tx, [orgId], ['feed.item.relevant'], async () => {
-    const said = await listSaidNow(
+    const overrides = await listCurrentOverrides(
       tx,
-      told.map(({ item }) => item.id),
+      relevantItems.map(({ item }) => item.id),
     );
-    return told.flatMap(({ item, relevance }) => {
-      const word = said.get(item.id);
-      if (word?.status === 'retracted') return [];
+    return relevantItems.flatMap(({ item, relevance }) => {
+      const override = overrides.get(item.id);
+      if (override?.status === 'retracted') return [];
       return [
         {
           orgId,
@@ -24,7 +23,7 @@ export async function tellRelevant(tx: Tx, orgId: OrgId, told: Told[]): Promise<
           resourceId: item.id,
           revision: item.version,
           data: { ...item, relevance },
-          severity: word?.severity ?? item.event.severity,
+          severity: override?.severity ?? item.event.severity,
         },
       ];
     });

@@ -1,22 +1,21 @@
 import type { Tx } from '../../platform/db/db.ts';
-import { advancePools, lockPools, privatePool } from '../items/writing/feed-pools.store.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
+import { advancePools, ensurePrivatePool, lockPool } from '../items/writing/feed-pools.store.ts';
 
 /**
- * Moves the organization's own pool on and answers its new sequence number: its lists, totals and ETags are others from here, and nobody
- * else's are. The pool stays locked until the transaction ends.
+ * Increases the sequence number of the organization's private pool and returns it. The lists, totals and ETags of this organization alone change
+ * with it. The pool stays locked until the transaction ends.
  */
-export async function moveOwnPool(tx: Tx, orgId: OrgId): Promise<number> {
-  const poolId = await privatePool(tx, orgId, uuidv7());
-  const [pool] = await lockPools(tx, [poolId]);
-  await advancePools(tx, [poolId], pool!.last_added_at);
-  return pool!.seq + 1;
+export async function advanceOwnPool(tx: Tx, orgId: OrgId): Promise<number> {
+  const pool = await lockPool(tx, await ensurePrivatePool(tx, orgId, uuidv7()));
+  await advancePools(tx, [pool.id], pool.last_added_at);
+  return pool.seq + 1;
 }
 
-/** The same around work that says something of items: the pool is held while it runs, and moves on where that answers true. */
-export async function withOwnPool(tx: Tx, orgId: OrgId, work: () => Promise<boolean>): Promise<void> {
-  const poolId = await privatePool(tx, orgId, uuidv7());
-  const [pool] = await lockPools(tx, [poolId]);
-  if (await work()) await advancePools(tx, [poolId], pool!.last_added_at);
+/** Runs `work` with the organization's private pool locked, and advances the pool if `work` returns that it changed something. */
+export async function withOwnPoolLocked(tx: Tx, orgId: OrgId, work: () => Promise<boolean>): Promise<void> {
+  const pool = await lockPool(tx, await ensurePrivatePool(tx, orgId, uuidv7()));
+  const hasChanged = await work();
+  if (hasChanged) await advancePools(tx, [pool.id], pool.last_added_at);
 }

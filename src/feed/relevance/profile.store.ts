@@ -1,29 +1,29 @@
 import { sql } from 'kysely';
-import { row, type Tx } from '../../platform/db/db.ts';
+import { queryRow, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
 export type ProfileRow = { profile: string; version: number; built_version: number; updated_at: Date };
 
 export function findProfile(tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> {
-  return row(
+  return queryRow(
     tx,
     sql<ProfileRow>`select profile, version, built_version, updated_at from feed_profiles where organization_id = ${orgId}`,
   );
 }
 
-/** The same, held until the transaction ends, so that two changes follow one another. */
+/** Finds the profile and serializes changes to it until the transaction ends, also if it does not exist yet. */
 export async function lockProfile(tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`profile ${orgId}`}, 0))`.execute(tx);
   return findProfile(tx, orgId);
 }
 
-/** Stores the next version of a profile. */
-export async function writeProfile(
+/** Stores the next version of a profile. `updated_at` always increases. */
+export async function upsertProfile(
   tx: Tx,
   orgId: OrgId,
   { profile, hasProfile, now }: { profile: string; hasProfile: boolean; now: Date },
 ): Promise<ProfileRow> {
-  const written = await row(
+  const stored = await queryRow(
     tx,
     sql<ProfileRow>`
       insert into feed_profiles (organization_id, profile, has_profile, version, updated_at)
@@ -32,5 +32,5 @@ export async function writeProfile(
         updated_at = greatest(excluded.updated_at, feed_profiles.updated_at + interval '1 millisecond')
       returning profile, version, built_version, updated_at`,
   );
-  return written!;
+  return stored!;
 }

@@ -3,7 +3,7 @@ import { startApp } from '../../../test/support/harness.ts';
 
 const { newOrg } = await startApp();
 
-test('a profile is replaced as a whole, in versions, for its organization alone', async () => {
+test('replaces the whole profile in versions, for its organization only', async () => {
   const [org, other] = [await newOrg(), await newOrg()];
   expect((await org.call('GET', '/api/feed/profile')).body).toEqual({
     products: [],
@@ -46,7 +46,7 @@ test.each([
   [{ products: [{ product: 'FortiOS' }] }, '/products/0/vendor'],
   [{ sectors: 'energy' }, '/sectors'],
   [{ colour: 'blue' }, '/'],
-])('%j is refused at %s', async (body, pointer) => {
+])('rejects %j at %s', async (body, pointer) => {
   const org = await newOrg();
   const answer = await org.call('PUT', '/api/feed/profile', body);
   expect(answer.status).toBe(400);

@@ -1,29 +1,34 @@
-import type { Deps } from '../../app/deps.ts';
-import { inOrg } from '../../platform/db/db.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { forgetViews } from '../items/snapshot/snapshot.ts';
-import { isEmpty, Profile, type StoredProfile } from './profile.schema.ts';
-import { moveOwnPool } from './own-pool.ts';
-import { findProfile, lockProfile, writeProfile, type ProfileRow } from './profile.store.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
+import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
+import { isEmptyProfile, Profile, type StoredProfile } from './profile.schema.ts';
+import { advanceOwnPool } from './own-pool.ts';
+import { findProfile, lockProfile, upsertProfile, type ProfileRow } from './profile.store.ts';
 
-type ProfileDeps = Pick<Deps, 'db' | 'clock'>;
+export type GetProfileDeps = { db: Db };
+export type PutProfileDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
 
-/** The organization's profile; an empty one of version 0 while none was set. */
-export async function getProfile({ db }: ProfileDeps, caller: Caller): Promise<StoredProfile> {
+/** Returns the organization's profile: an empty one of version 0 if none was ever set. */
+export async function getProfile({ db }: GetProfileDeps, caller: Caller): Promise<StoredProfile> {
   return toStored(await inOrg(db, caller.orgId, (tx) => findProfile(tx, caller.orgId)));
 }
 
-/** Replaces the profile as a whole; the same again makes no version. Relevance is then rebuilt in the background. */
-export async function putProfile({ db, clock }: ProfileDeps, caller: Caller, input: Profile): Promise<StoredProfile> {
-  const hasProfile = !isEmpty(input);
-  const profile = JSON.stringify(withoutRepeats(input));
+/** Replaces the whole profile. Relevance is then recomputed in the background. An unchanged profile creates no new version. */
+export async function putProfile(
+  { db, clock, snapshots }: PutProfileDeps,
+  caller: Caller,
+  input: Profile,
+): Promise<StoredProfile> {
+  const hasProfile = !isEmptyProfile(input);
+  const profile = JSON.stringify(withoutDuplicates(input));
   const stored = await inOrg(db, caller.orgId, async (tx) => {
     const before = await lockProfile(tx, caller.orgId);
     if (before?.profile === profile) return toStored(before);
-    // What lists say of the profile changes with it, so their versions do.
-    await moveOwnPool(tx, caller.orgId);
-    const after = await writeProfile(tx, caller.orgId, { profile, hasProfile, now: clock() });
+    // Lists report the state of the profile, so their ETags must change with it.
+    await advanceOwnPool(tx, caller.orgId);
+    const after = await upsertProfile(tx, caller.orgId, { profile, hasProfile, now: clock() });
     await insertAudit(tx, caller, {
       action: 'feed_profile.updated',
       resourceType: 'organization',
@@ -33,30 +38,30 @@ export async function putProfile({ db, clock }: ProfileDeps, caller: Caller, inp
     });
     return toStored(after);
   });
-  forgetViews(db);
+  snapshots.invalidate();
   return stored;
 }
 
-function withoutRepeats(profile: Profile): Profile {
-  const once = <T>(list: T[]): T[] => [
+function withoutDuplicates(profile: Profile): Profile {
+  const distinct = <T>(list: T[]): T[] => [
     ...new Map(list.map((entry) => [JSON.stringify(entry).toLowerCase(), entry])).values(),
   ];
   return {
-    products: once(profile.products),
-    platforms: once(profile.platforms),
-    sectors: once(profile.sectors),
-    regions: once(profile.regions),
-    keywords: once(profile.keywords),
+    products: distinct(profile.products),
+    platforms: distinct(profile.platforms),
+    sectors: distinct(profile.sectors),
+    regions: distinct(profile.regions),
+    keywords: distinct(profile.keywords),
     sweep: profile.sweep,
     threshold: profile.threshold,
   };
 }
 
-export const profileOf = (row: ProfileRow | undefined): Profile => Profile.parse(row ? JSON.parse(row.profile) : {});
+export const parseProfile = (row: ProfileRow | undefined): Profile => Profile.parse(row ? JSON.parse(row.profile) : {});
 
 function toStored(row: ProfileRow | undefined): StoredProfile {
   return {
-    ...profileOf(row),
+    ...parseProfile(row),
     version: row?.version ?? 0,
     rebuilding: row !== undefined && row.built_version < row.version,
     updatedAt: row?.updated_at.toISOString() ?? null,

@@ -1,15 +1,14 @@
-import type { Deps } from '../../app/deps.ts';
-import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { Profile, StoredProfile } from './profile.schema.ts';
-import { getProfile, putProfile } from './profile.ts';
+import { getProfile, putProfile, type PutProfileDeps } from './profile.ts';
 
-export function relevanceRoutes(app: App, deps: Deps): void {
+export function relevanceRoutes(app: App, deps: PutProfileDeps): void {
   app.route({
     method: 'GET',
     url: '/api/feed/profile',
     config: { scope: 'feed:read' },
-    schema: { tags: ['feed'], summary: 'What the organization cares about', response: { 200: StoredProfile } },
-    handler: (request) => getProfile(deps, callerOf(request)),
+    schema: { tags: ['feed'], summary: "Get the organization's relevance profile", response: { 200: StoredProfile } },
+    handler: (request) => getProfile(deps, requireCaller(request)),
   });
   app.route({
     method: 'PUT',
@@ -17,10 +16,10 @@ export function relevanceRoutes(app: App, deps: Deps): void {
     config: { scope: 'feed:write' },
     schema: {
       tags: ['feed'],
-      summary: 'Say what the organization cares about',
+      summary: "Replace the organization's relevance profile",
       body: Profile,
       response: { 200: StoredProfile },
     },
-    handler: (request) => putProfile(deps, callerOf(request), request.body),
+    handler: (request) => putProfile(deps, requireCaller(request), request.body),
   });
 }

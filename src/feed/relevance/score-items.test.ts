@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { scoreDue } from './score-items.ts';
+import { scoreNextBatch } from './score-items.ts';
 
 const { deps, newOrg } = await startApp();
 
 async function scoreAll(): Promise<void> {
-  for (let step = 0; step < 100 && (await scoreDue(deps)); step += 1);
+  for (let step = 0; step < 100 && (await scoreNextBatch(deps)); step += 1);
 }
 
 const post = async (org: TestOrg, title: string, text: string): Promise<string> => {
@@ -24,7 +24,7 @@ const warnings = async (org: TestOrg): Promise<string[]> =>
     ({ code }: { code: string }) => code,
   );
 
-test('items that come before and after a profile are scored under it, for its organization alone', async () => {
+test('scores items added before and after a profile, for its organization only', async () => {
   const [org, other] = [await newOrg(), await newOrg()];
   const first = await post(
     org,
@@ -47,7 +47,7 @@ test('items that come before and after a profile are scored under it, for its or
   expect((await org.call('GET', '/items')).body.total).toBe(3);
 });
 
-test('a changed profile is built anew and then replaces the one before', async () => {
+test('keeps the previous profile in force until a changed one is scored', async () => {
   const org = await newOrg();
   const bank = await post(org, 'Bank', 'A bank in Spain lost data of its customers to a ransomware gang.');
   const hospital = await post(org, 'Hospital', 'A hospital in Norway moved to paper after an attack on its systems.');
@@ -66,27 +66,27 @@ test('a changed profile is built anew and then replaces the one before', async (
   expect([await warnings(org), (await relevant(org)).length]).toEqual([['no_profile'], 2]);
 });
 
-test('an item that comes to be relevant is told of once; a change of the profile is no news', async () => {
+test('notifies once about an item that becomes relevant, but not about a change of the profile', async () => {
   const org = await newOrg();
   await post(org, 'Before', 'Meters of Kamstrup were attacked in the spring of this year.');
-  const takes = { kind: 'webhook', url: 'https://hooks.example.com/relevant', eventTypes: ['feed.item.relevant'] };
-  const output = await org.call('POST', '/api/outputs', { ...takes, name: 'relevant' });
-  const picky = await org.call('POST', '/api/outputs', { ...takes, name: 'grave', minSeverity: 'critical' });
+  const settings = { kind: 'webhook', url: 'https://hooks.example.com/relevant', eventTypes: ['feed.item.relevant'] };
+  const output = await org.call('POST', '/api/outputs', { ...settings, name: 'relevant' });
+  const picky = await org.call('POST', '/api/outputs', { ...settings, name: 'grave', minSeverity: 'critical' });
   await org.call('PUT', '/api/feed/profile', { keywords: ['Kamstrup'] });
   await scoreAll();
-  const told = async ({ body }: { body: { id: string } } = output): Promise<string[]> =>
+  const deliveries = async ({ body }: { body: { id: string } } = output): Promise<string[]> =>
     (await org.call('GET', `/api/outputs/${body.id}/deliveries`)).body.deliveries.map(
       ({ eventType }: { eventType: string }) => eventType,
     );
-  expect(await told()).toEqual([]);
+  expect(await deliveries()).toEqual([]);
   await post(org, 'After', 'More meters of Kamstrup were attacked, this time in the autumn.');
   await post(org, 'Other', 'The storm closed roads and schools in the north for two days.');
   const taken = await post(org, 'Taken back', 'Yet more meters of Kamstrup were attacked, or so it was said.');
   await org.call('PUT', `/api/feed/items/${taken}/override`, { status: 'retracted' });
   await scoreAll();
-  expect([(await told()).length, await told(picky)]).toEqual([1, []]);
+  expect([(await deliveries()).length, await deliveries(picky)]).toEqual([1, []]);
   const grave = await post(org, 'Grave', 'And meters of Kamstrup again, in the middle of the winter.');
   await org.call('PUT', `/api/feed/items/${grave}/override`, { severity: 'critical' });
   await scoreAll();
-  expect([(await told()).length, (await told(picky)).length]).toEqual([2, 1]);
+  expect([(await deliveries()).length, (await deliveries(picky)).length]).toEqual([2, 1]);
 });

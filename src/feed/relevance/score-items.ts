@@ -1,90 +1,96 @@
-import type { Deps } from '../../app/deps.ts';
-import { inOrg, type Tx } from '../../platform/db/db.ts';
-import type { FeedItem } from '../model/item.schema.ts';
-import { forgetViews } from '../items/snapshot/snapshot.ts';
-import { loop } from '../../platform/lib/loop.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
+import type { Logger } from '../../platform/lib/logger.ts';
+import { runLoop } from '../../platform/lib/loop.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { moveOwnPool } from './own-pool.ts';
-import { isEmpty, type Profile } from './profile.schema.ts';
-import { profileOf } from './profile.ts';
-import { scoreItem, toMatcher } from './score.ts';
+import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import { notifyRelevantItems } from './notify-relevant.ts';
+import { advanceOwnPool } from './own-pool.ts';
+import { isEmptyProfile, type Profile } from './profile.schema.ts';
+import { parseProfile } from './profile.ts';
+import { createMatcher, scoreItem } from './score.ts';
 import {
-  claimProfile,
+  advanceCursor,
   cleanRelevanceAcrossOrgs,
-  findDueAcrossOrgs,
-  findDuePool,
+  findDueOrgAcrossOrgs,
+  findNextPool,
   finishBuild,
-  listBehind,
-  listStored,
-  moveCursor,
+  listItemsAfter,
+  listStoredRelevance,
+  lockProfileIfFree,
   replaceRelevance,
-  type Due,
   type RelevanceRow,
   type ScoredItem,
+  type ScoringPosition,
 } from './scoring.store.ts';
-import { tellRelevant } from './notify-relevant.ts';
 
-type ScoringDeps = Pick<Deps, 'db' | 'clock' | 'log'>;
+export type ScoringDeps = { db: Db; clock: Clock; log: Logger; snapshots: SnapshotCache };
 
 const batchMax = 500;
 const idleMs = 1_000;
-
 const cleanEveryMs = 10 * 60_000;
 
-/** Keeps every organization's relevance up with its feed and its profile, until the signal ends it. */
+/** Keeps the relevance of every organization up to date with its feed and its profile, until the signal aborts. */
 export async function relevanceLoop(deps: ScoringDeps, signal: AbortSignal): Promise<void> {
   const { db, log } = deps;
   await Promise.all([
-    loop({ name: 'relevance', idleMs, signal, log }, () => scoreDue(deps)),
-    loop({ name: 'clean relevance', idleMs: cleanEveryMs, signal, log }, () => cleanRelevanceAcrossOrgs(db)),
+    runLoop({ name: 'relevance', idleMs, signal, log }, () => scoreNextBatch(deps)),
+    runLoop({ name: 'clean relevance', idleMs: cleanEveryMs, signal, log }, () => cleanRelevanceAcrossOrgs(db)),
   ]);
 }
 
-/** Scores one batch of one organization; answers whether there was one that no other worker is at. */
-export async function scoreDue(deps: ScoringDeps): Promise<boolean> {
-  const due = await findDueAcrossOrgs(deps.db);
+/** Scores one batch of items for one organization. Returns whether there was one that no other worker is scoring. */
+export async function scoreNextBatch({ db, clock, snapshots }: Omit<ScoringDeps, 'log'>): Promise<boolean> {
+  const due = await findDueOrgAcrossOrgs(db);
   if (!due) return false;
-  const changed = await inOrg(deps.db, due.orgId, (tx) => scoreBatch(tx, due.orgId, deps.clock()));
-  if (changed) forgetViews(deps.db);
-  return changed !== undefined;
+  const result = await inOrg(db, due.orgId, (tx) => scoreBatch(tx, due.orgId, clock()));
+  if (result === 'changed') snapshots.invalidate();
+  return result !== 'locked';
 }
 
-/** Answers whether the organization's lists are others now; undefined where another worker is at it. */
-async function scoreBatch(tx: Tx, orgId: OrgId, now: Date): Promise<boolean | undefined> {
-  const claimed = await claimProfile(tx, orgId);
-  if (!claimed) return undefined;
-  const profile = profileOf(claimed);
-  const building = claimed.built_version < claimed.version;
-  const pool = isEmpty(profile) ? undefined : await findDuePool(tx, orgId, claimed.version);
-  if (pool) return scorePool(tx, pool, { profile, building, now });
-  if (!building) return false;
-  const seq = await moveOwnPool(tx, orgId);
-  await finishBuild(tx, orgId, { version: claimed.version, hasProfile: !isEmpty(profile), seq, now });
-  return true;
+/** `changed`: the lists of the organization changed. `locked`: another worker is scoring the organization. */
+type BatchResult = 'changed' | 'unchanged' | 'locked';
+
+async function scoreBatch(tx: Tx, orgId: OrgId, now: Date): Promise<BatchResult> {
+  const row = await lockProfileIfFree(tx, orgId);
+  if (!row) return 'locked';
+  const profile = parseProfile(row);
+  const isBuilding = row.built_version < row.version;
+  const position = isEmptyProfile(profile) ? undefined : await findNextPool(tx, orgId, row.version);
+  if (position) return scorePool(tx, position, { profile, isBuilding, now });
+  if (!isBuilding) return 'unchanged';
+  const seq = await advanceOwnPool(tx, orgId);
+  await finishBuild(tx, orgId, { version: row.version, hasProfile: !isEmptyProfile(profile), seq, now });
+  return 'changed';
 }
 
-type Scoring = { profile: Profile; building: boolean; now: Date };
+/** `isBuilding`: the profile version is not in force yet. */
+type ScoringOptions = { profile: Profile; isBuilding: boolean; now: Date };
 
-async function scorePool(tx: Tx, due: Due, { profile, building, now }: Scoring): Promise<boolean> {
-  const items = await listBehind(tx, due, batchMax);
+async function scorePool(tx: Tx, position: ScoringPosition, options: ScoringOptions): Promise<BatchResult> {
+  const { profile, isBuilding, now } = options;
+  const items = await listItemsAfter(tx, position, batchMax);
   const last = items.length < batchMax ? undefined : items.at(-1)!;
-  const { ended, begun } = await differences(tx, due, scoreAll(profile, items));
-  const changed = ended.length > 0 || begun.length > 0;
-  if (changed) {
-    // Nobody reads a version that is being built, so it needs no place in time yet.
-    const seq = building ? 0 : await moveOwnPool(tx, due.orgId);
-    await replaceRelevance(tx, due, { ended, begun, seq, now });
-    if (!building) await tellFresh(tx, due.orgId, { items, begun, known: new Set(ended) });
+  const { ended, begun } = await findChanges(tx, position, scoreAll(profile, items));
+  const hasChanges = ended.length > 0 || begun.length > 0;
+  if (hasChanges) {
+    // A version that is not in force has no readers, so its rows need no sequence number.
+    const seq = isBuilding ? 0 : await advanceOwnPool(tx, position.orgId);
+    await replaceRelevance(tx, position, { ended, begun, seq, now });
+    // A change of the profile notifies about nothing.
+    if (!isBuilding) await notifyNewlyRelevant(tx, position.orgId, { items, begun, ended });
   }
-  await moveCursor(tx, due, last ? { seq: last.seq, itemId: last.id } : { seq: due.poolSeq, itemId: lastId });
-  return changed && !building;
+  const next = last ? { seq: last.seq, itemId: last.id } : { seq: position.poolSeq, itemId: maxItemId };
+  await advanceCursor(tx, position, next);
+  return hasChanges && !isBuilding ? 'changed' : 'unchanged';
 }
 
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const maxItemId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The items that reach the threshold; null for those that do not. */
+/** Returns a row for every item that reaches the threshold, and null for the others, by item id. */
 function scoreAll(profile: Profile, items: ScoredItem[]): Map<string, RelevanceRow | null> {
-  const matcher = toMatcher(profile);
+  const matcher = createMatcher(profile);
   return new Map(
     items.map(({ id, doc, added_to_feed_at }) => {
       const { score, reasons } = scoreItem(matcher, JSON.parse(doc) as FeedItem);
@@ -97,33 +103,40 @@ function scoreAll(profile: Profile, items: ScoredItem[]): Map<string, RelevanceR
   );
 }
 
-async function differences(
+/** Compares new scores with the stored rows. `ended` are items whose stored row ends, `begun` are the rows to store. */
+type RelevanceChanges = { ended: string[]; begun: RelevanceRow[] };
+
+async function findChanges(
   tx: Tx,
-  due: Due,
+  position: ScoringPosition,
   scored: Map<string, RelevanceRow | null>,
-): Promise<{ ended: string[]; begun: RelevanceRow[] }> {
-  const stored = new Map((await listStored(tx, due, [...scored.keys()])).map((one) => [one.itemId, one]));
-  const differs = [...scored].filter(([id, now]) => {
-    const before = stored.get(id);
-    return before?.score !== now?.score || before?.reasons !== now?.reasons;
+): Promise<RelevanceChanges> {
+  const storedRows = await listStoredRelevance(tx, position, [...scored.keys()]);
+  const storedById = new Map(storedRows.map((row) => [row.itemId, row]));
+  const changed = [...scored].filter(([id, row]) => {
+    const stored = storedById.get(id);
+    return stored?.score !== row?.score || stored?.reasons !== row?.reasons;
   });
   return {
-    ended: differs.flatMap(([id]) => (stored.has(id) ? [id] : [])),
-    begun: differs.flatMap(([, now]) => (now ? [now] : [])),
+    ended: changed.flatMap(([id]) => (storedById.has(id) ? [id] : [])),
+    begun: changed.flatMap(([, row]) => row ?? []),
   };
 }
 
-type Scored = { items: ScoredItem[]; begun: RelevanceRow[]; known: ReadonlySet<string> };
-
-/** Tells of items that are relevant now and were not before; a change of the profile is no news. */
-async function tellFresh(tx: Tx, orgId: OrgId, { items, begun, known }: Scored): Promise<void> {
-  const fresh = new Map(begun.flatMap((one) => (known.has(one.itemId) ? [] : [[one.itemId, one] as const])));
-  if (fresh.size === 0) return;
-  const told = items.flatMap(({ id, doc }) => {
-    const found = fresh.get(id);
-    if (!found) return [];
-    const relevance = { score: found.score, reasons: JSON.parse(found.reasons) as unknown };
+/** Notifies about items that are relevant now and were not before. */
+async function notifyNewlyRelevant(
+  tx: Tx,
+  orgId: OrgId,
+  { items, ended, begun }: { items: ScoredItem[] } & RelevanceChanges,
+): Promise<void> {
+  const wereRelevant = new Set(ended);
+  const newRows = new Map(begun.filter(({ itemId }) => !wereRelevant.has(itemId)).map((row) => [row.itemId, row]));
+  if (newRows.size === 0) return;
+  const newlyRelevant = items.flatMap(({ id, doc }) => {
+    const row = newRows.get(id);
+    if (!row) return [];
+    const relevance = { score: row.score, reasons: JSON.parse(row.reasons) as unknown };
     return [{ item: JSON.parse(doc) as FeedItem, relevance }];
   });
-  await tellRelevant(tx, orgId, told);
+  await notifyRelevantItems(tx, orgId, newlyRelevant);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Profile } from './profile.schema.ts';
-import { reasonKinds, scoreItem, toMatcher, type Judged } from './score.ts';
+import { reasonKinds, scoreItem, createMatcher, type ScoredFields } from './score.ts';
 
 const item = (over: {
   title?: string;
@@ -29,11 +29,11 @@ const item = (over: {
         charSpan: { start: 0, end: 1 },
       })),
     },
-  }) as unknown as Judged;
+  }) as unknown as ScoredFields;
 
-const score = (profile: unknown, judged: Judged) => scoreItem(toMatcher(Profile.parse(profile)), judged);
+const score = (profile: unknown, judged: ScoredFields) => scoreItem(createMatcher(Profile.parse(profile)), judged);
 
-describe('one kind of reason', () => {
+describe('scores one kind of reason:', () => {
   test.each([
     [
       'an affected product',
@@ -49,7 +49,7 @@ describe('one kind of reason', () => {
     ],
     ['any product of a vendor', { products: [{ vendor: 'Fortinet' }] }, { product: ['Fortinet', 'FortiOS', 1] }, 0.45],
     [
-      'a product that prose names',
+      'a product mentioned in a text',
       { products: [{ vendor: 'Ivanti', product: 'Connect Secure' }] },
       { passages: ['Ivanti Connect Secure was abused.'] },
       0.6,
@@ -59,12 +59,12 @@ describe('one kind of reason', () => {
     ['a keyword of several words', { keywords: ['supply  chain'] }, { title: 'A supply-chain attack' }, 0.6],
     ['a platform', { platforms: ['m365'] }, { platforms: ['office-suite'] }, 0.25],
     ['nothing in common', { sectors: ['energy'], regions: ['Europe'] }, { title: 'Banking trojan in Brazil' }, 0],
-  ] as const)('%s', (_, profile, given, expected) => {
-    expect(score(profile, item(given as unknown as Parameters<typeof item>[0])).score).toBe(expected);
+  ] as const)('%s', (_, profile, fields, expected) => {
+    expect(score(profile, item(fields as unknown as Parameters<typeof item>[0])).score).toBe(expected);
   });
 });
 
-test('reasons of several kinds add up as independent evidence, and point at the passage that holds the words', () => {
+test('combines reasons of several kinds as independent evidence, and references the passage with the words', () => {
   const found = score(
     { sectors: ['energy'], platforms: ['windows'] },
     item({ passages: ['Nothing here.', 'The energy sector is hit.'], platforms: ['windows'] }),
@@ -88,7 +88,7 @@ const anyItem = fc
   .record({ title: fc.array(anyWord, { maxLength: 4 }), platforms: fc.subarray(['windows', 'linux']) })
   .map(({ title, platforms }) => item({ title: title.join(' '), platforms }));
 
-test('a wider profile never lowers a score, and no order of its entries changes one', () => {
+test('never lowers a score for a wider profile, and ignores the order of entries', () => {
   fc.assert(
     fc.property(anyProfile, anyProfile, anyItem, (one, other, judged) => {
       const both = Object.fromEntries(

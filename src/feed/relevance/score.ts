@@ -1,20 +1,23 @@
-import { inWords, type NormalizedWords } from './text-words.ts';
+import { normalizeWords, type NormalizedWords } from './text-words.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import type { Profile } from './profile.schema.ts';
 
 export const reasonKinds = ['product', 'vendor', 'keyword', 'sector', 'region', 'platform'] as const;
 export type ReasonKind = (typeof reasonKinds)[number];
 
-/** Why an item matters to a profile. `evidenceRef` names the passage that holds the words, where one does. */
-export type Reason = { kind: ReasonKind; matched: string; weight: number; evidenceRef?: string };
-export type Relevance = { score: number; reasons: Reason[] };
+/** Why an item is relevant to a profile. `evidenceRef` is the passage that contains the words, if any. */
+export type ScoreReason = { kind: ReasonKind; matched: string; weight: number; evidenceRef?: string };
+export type RelevanceScore = { score: number; reasons: ScoreReason[] };
 
-/** The fields of an item that relevance is judged by. */
-export type Judged = Pick<FeedItem, 'classification' | 'affectedProducts' | 'provenance' | 'summary' | 'abstract'> & {
+/** The fields of an item that the score depends on. */
+export type ScoredFields = Pick<
+  FeedItem,
+  'classification' | 'affectedProducts' | 'provenance' | 'summary' | 'abstract'
+> & {
   event: Pick<FeedItem['event'], 'title'>;
 };
 
-// A product or a keyword of one's own is enough by itself at the usual threshold; a platform never is.
+// At the default threshold, a product or a keyword alone is sufficient, and a platform is not.
 const weights: Record<ReasonKind, number> = {
   product: 0.8,
   keyword: 0.6,
@@ -25,22 +28,22 @@ const weights: Record<ReasonKind, number> = {
 };
 const reasonsMax = 20;
 
-/** A profile made ready for many items. */
-export type Matcher = {
+/** A profile prepared for scoring many items. */
+export type ProfileMatcher = {
   profile: Profile;
-  products: { vendor: NormalizedWords; product: NormalizedWords | undefined; shown: string }[];
-  lists: { kind: 'keyword' | 'sector' | 'region'; words: NormalizedWords; shown: string }[];
+  products: { vendor: NormalizedWords; product: NormalizedWords | undefined; label: string }[];
+  lists: { kind: 'keyword' | 'sector' | 'region'; words: NormalizedWords; label: string }[];
 };
 
-export function toMatcher(profile: Profile): Matcher {
-  const list = (kind: 'keyword' | 'sector' | 'region', given: string[]): Matcher['lists'] =>
-    given.map((shown) => ({ kind, words: inWords(shown), shown }));
+export function createMatcher(profile: Profile): ProfileMatcher {
+  const list = (kind: 'keyword' | 'sector' | 'region', entries: string[]): ProfileMatcher['lists'] =>
+    entries.map((label) => ({ kind, words: normalizeWords(label), label }));
   return {
     profile,
     products: profile.products.map(({ vendor, product }) => ({
-      vendor: inWords(vendor),
-      product: product === undefined ? undefined : inWords(product),
-      shown: product === undefined ? vendor : `${vendor} ${product}`,
+      vendor: normalizeWords(vendor),
+      product: product === undefined ? undefined : normalizeWords(product),
+      label: product === undefined ? vendor : `${vendor} ${product}`,
     })),
     lists: [
       ...list('keyword', profile.keywords),
@@ -51,11 +54,11 @@ export function toMatcher(profile: Profile): Matcher {
 }
 
 /**
- * How much an item matters to a profile, 0 to 1, two decimals. Of each kind of reason the best match counts, and the kinds are combined as
- * independent evidence (noisy-or): more reasons never lower a score, and their order plays no part.
+ * Scores an item against a profile, from 0 to 1 with two decimals. The best match of each kind of reason counts, and the kinds combine as
+ * independent evidence (noisy-or): additional reasons never lower a score, and their order does not matter.
  */
-export function scoreItem(matcher: Matcher, item: Judged): Relevance {
-  const texts = textsOf(item);
+export function scoreItem(matcher: ProfileMatcher, item: ScoredFields): RelevanceScore {
+  const texts = toTexts(item);
   const reasons = [
     ...productReasons(matcher, item, texts),
     ...wordReasons(matcher, texts),
@@ -63,66 +66,67 @@ export function scoreItem(matcher: Matcher, item: Judged): Relevance {
   ];
   const best = new Map<ReasonKind, number>();
   for (const { kind, weight } of reasons) best.set(kind, Math.max(best.get(kind) ?? 0, weight));
-  const missed = [...best.values()].reduce((product, weight) => product * (1 - weight), 1);
+  const missProbability = [...best.values()].reduce((product, weight) => product * (1 - weight), 1);
   return {
-    score: Math.round((1 - missed) * 100) / 100,
+    score: Math.round((1 - missProbability) * 100) / 100,
     reasons: reasons.toSorted((a, b) => b.weight - a.weight || compare(a.matched, b.matched)).slice(0, reasonsMax),
   };
 }
 
-type Text = { words: NormalizedWords; evidenceRef?: string };
+type ScoredText = { words: NormalizedWords; evidenceRef?: string };
 
-function textsOf({ event, summary, abstract, provenance }: Judged): Text[] {
+function toTexts({ event, summary, abstract, provenance }: ScoredFields): ScoredText[] {
   return [
     ...provenance.supportingPassages.map(({ text }, index) => ({
-      words: inWords(text),
+      words: normalizeWords(text),
       evidenceRef: `provenance.supportingPassages[${index}]`,
     })),
-    { words: inWords(event.title) },
-    { words: inWords(summary ?? '') },
-    { words: inWords(abstract ?? '') },
+    { words: normalizeWords(event.title) },
+    { words: normalizeWords(summary ?? '') },
+    { words: normalizeWords(abstract ?? '') },
   ];
 }
 
-function productReasons({ products }: Matcher, item: Judged, texts: Text[]): Reason[] {
-  const affected = item.affectedProducts.map((one) => ({
-    vendor: inWords(one.vendor),
-    product: inWords(one.product),
-    confidence: one.confidence,
+function productReasons({ products }: ProfileMatcher, item: ScoredFields, texts: ScoredText[]): ScoreReason[] {
+  const affected = item.affectedProducts.map((affectedProduct) => ({
+    vendor: normalizeWords(affectedProduct.vendor),
+    product: normalizeWords(affectedProduct.product),
+    confidence: affectedProduct.confidence,
   }));
-  return products.flatMap(({ vendor, product, shown }): Reason[] => {
-    const own = affected.filter((one) => one.vendor.includes(vendor));
-    const named = product && own.filter((one) => one.product.includes(product));
-    const sure = Math.max(0, ...(named ?? own).map(({ confidence }) => confidence));
+  return products.flatMap(({ vendor, product, label }): ScoreReason[] => {
+    const sameVendor = affected.filter((other) => other.vendor.includes(vendor));
+    const matching = product ? sameVendor.filter((other) => other.product.includes(product)) : sameVendor;
+    const confidence = Math.max(0, ...matching.map((match) => match.confidence));
     const kind = product ? 'product' : 'vendor';
-    if (sure > 0) return [reason(kind, { matched: shown, share: sure, texts, words: product ?? vendor })];
-    // Prose that names vendor and product in one breath says the same with less certainty.
-    const told = texts.find(({ words }) => words.includes(vendor) && (!product || words.includes(product)));
-    return told ? [reason(kind, { matched: shown, share: 0.75, texts: [told], words: product ?? vendor })] : [];
+    if (confidence > 0) return [toReason(kind, { matched: label, share: confidence, texts, words: product ?? vendor })];
+    // A text that mentions both vendor and product is weaker evidence.
+    const mention = texts.find(({ words }) => words.includes(vendor) && (!product || words.includes(product)));
+    return mention ? [toReason(kind, { matched: label, share: 0.75, texts: [mention], words: product ?? vendor })] : [];
   });
 }
 
-function wordReasons({ lists }: Matcher, texts: Text[]): Reason[] {
+function wordReasons({ lists }: ProfileMatcher, texts: ScoredText[]): ScoreReason[] {
   return lists
     .filter(({ words }) => texts.some((text) => text.words.includes(words)))
-    .map(({ kind, words, shown }) => reason(kind, { matched: shown, share: 1, texts, words }));
+    .map(({ kind, words, label }) => toReason(kind, { matched: label, share: 1, texts, words }));
 }
 
-function platformReasons({ profile }: Matcher, item: Judged): Reason[] {
+function platformReasons({ profile }: ProfileMatcher, item: ScoredFields): ScoreReason[] {
   return profile.platforms
     .filter((platform) => item.classification.platforms.includes(platform))
     .map((platform) => ({ kind: 'platform', matched: platform, weight: weights.platform }));
 }
 
-type Match = { matched: string; share: number; texts: Text[]; words: NormalizedWords };
+/** `share` scales the weight of the kind. */
+type Match = { matched: string; share: number; texts: ScoredText[]; words: NormalizedWords };
 
-function reason(kind: ReasonKind, { matched, share, texts, words }: Match): Reason {
-  const proof = texts.find((text) => text.evidenceRef !== undefined && text.words.includes(words));
+function toReason(kind: ReasonKind, { matched, share, texts, words }: Match): ScoreReason {
+  const passage = texts.find((text) => text.evidenceRef !== undefined && text.words.includes(words));
   return {
     kind,
     matched,
     weight: Math.round(weights[kind] * share * 100) / 100,
-    ...(proof?.evidenceRef ? { evidenceRef: proof.evidenceRef } : {}),
+    ...(passage?.evidenceRef ? { evidenceRef: passage.evidenceRef } : {}),
   };
 }
 

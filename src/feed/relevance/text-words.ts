@@ -1,8 +1,8 @@
-/** A text as its words in lower case, one blank before, between and after: whole words are then found by plain search. */
+/** The words of a text in lower case, with one space before, between and after them, so that `includes` matches whole words. */
 export type NormalizedWords = string & { readonly isWords: true };
 
-/** Letters, digits and the marks inside names (`c++`, `.net`, `at&t`) make a word; everything else parts them. */
-export function inWords(text: string): NormalizedWords {
+/** A word consists of letters, digits, combining marks and `+`, `#`, `&` (as in `c++` and `at&t`). Everything else separates words. */
+export function normalizeWords(text: string): NormalizedWords {
   const words = text
     .normalize('NFC')
     .toLowerCase()

@@ -1,27 +1,27 @@
 import { z } from 'zod';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { isInstant } from '../../platform/lib/instant.ts';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
-const list = text({ min: 1, max: 5_000 }).optional();
+const List = boundedString({ min: 1, max: 5_000 }).optional();
 
-/** Parameters of TAXII 2.1, section 3.4; what is not known is passed over. */
+/** The parameters of TAXII 2.1, section 3.4. Unknown ones are ignored. */
 export const ObjectsQuery = z.looseObject({
-  added_after: text({ max: 40 }).optional(),
+  added_after: boundedString({ max: 40 }).optional(),
   limit: z
     .string()
     .regex(/^0*[1-9]\d*$/, 'must be a positive integer')
     .optional(),
-  next: text({ max: 100 }).optional(),
-  'match[id]': list,
-  'match[type]': list,
-  'match[version]': list,
-  'match[spec_version]': list,
+  next: boundedString({ max: 100 }).optional(),
+  'match[id]': List,
+  'match[type]': List,
+  'match[version]': List,
+  'match[spec_version]': List,
 });
 export type ObjectsQuery = z.infer<typeof ObjectsQuery>;
 
-export type Asked = {
-  /** RFC 3339 with up to six decimals, which dates here have. */
+export type ObjectsFilter = {
+  /** RFC 3339 with up to microseconds, the precision of `date_added`. */
   after: string | undefined;
   limit: number;
   ids: string[] | undefined;
@@ -35,8 +35,8 @@ const limitMax = 1_000;
 const listMax = 100;
 const isTime = (text: string): boolean => text.endsWith('Z') && isInstant(text);
 
-/** What a query asks for. Throws a 400 that names the parameter. */
-export function readObjectsQuery(query: ObjectsQuery): Asked {
+/** Parses the query string. Throws a 400 that names the invalid parameter. */
+export function readObjectsQuery(query: ObjectsQuery): ObjectsFilter {
   return {
     after: query.next === undefined ? readTime('added_after', query.added_after) : readNext(query.next),
     limit: Math.min(Number(query.limit ?? limitMax), limitMax),
@@ -52,17 +52,25 @@ export function readObjectsQuery(query: ObjectsQuery): Asked {
 function readTime(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (!isTime(value))
-    throw fieldError(`query/${name}`, 'invalid_time', `${name} must be a time such as 2026-01-05T09:00:00.000000Z.`);
+    throw fieldError(
+      `query/${name}`,
+      'invalid_time',
+      `\`${name}\` must be a UTC time such as 2026-01-05T09:00:00.000000Z.`,
+    );
   return value;
 }
 
-/** `next` is the date that a page ended with: an answer may then begin behind it, whatever came meanwhile. */
-export const nextOf = (date: string): string => Buffer.from(date).toString('base64url');
+/** Encodes the date of a page's last row. The next page begins after it, whatever was added meanwhile. */
+export const toNextToken = (date: string): string => Buffer.from(date).toString('base64url');
 
 function readNext(next: string): string {
   const date = Buffer.from(next, 'base64url').toString();
-  if (!isTime(date) || nextOf(date) !== next)
-    throw fieldError('query/next', 'unknown_next', 'next is not one that this server gave.');
+  if (!isTime(date) || toNextToken(date) !== next)
+    throw fieldError(
+      'query/next',
+      'unknown_next',
+      'Unknown `next` token. Use the `next` of a previous response, or request the first page again without it.',
+    );
   return date;
 }
 
@@ -70,8 +78,8 @@ function readList(
   query: ObjectsQuery,
   name: 'match[id]' | 'match[type]' | 'match[version]' | 'match[spec_version]',
 ): string[] | undefined {
-  const list = query[name]?.split(',').map((part) => part.trim());
-  if (list && list.length > listMax)
-    throw fieldError(`query/${name}`, 'too_many', `${name} takes ${listMax} values at most.`);
-  return list;
+  const values = query[name]?.split(',').map((part) => part.trim());
+  if (values && values.length > listMax)
+    throw fieldError(`query/${name}`, 'too_many', `\`${name}\` accepts at most ${listMax} values.`);
+  return values;
 }

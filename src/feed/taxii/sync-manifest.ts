@@ -1,100 +1,112 @@
 import type { Tx } from '../../platform/db/db.ts';
-import { findAnswering, isRelevant } from '../items/snapshot/relevance.sql.ts';
-import { asWorded } from '../exports/own-overrides.ts';
-import { goneObject } from '../exports/stix/revoked-object.ts';
-import { stixOfItem, type ExportedItem } from '../exports/stix/stix-item.ts';
+import { applyDatedOverride } from '../exports/dated-override.ts';
+import { readItemVersions } from '../exports/item-versions.store.ts';
+import { toRevokedObject } from '../exports/stix/revoked-object.ts';
+import { toStixItem, type ItemVersion } from '../exports/stix/stix-item.ts';
 import type { StixObject } from '../exports/stix/stix-object.ts';
-import { readVersions } from '../exports/exports.store.ts';
-import type { Listed } from './collections.ts';
+import { readOrgState } from '../items/snapshot/org-state.store.ts';
+import { isRelevant } from '../items/snapshot/relevance.sql.ts';
+import type { ManifestCollection } from './collections.ts';
 import {
-  insertObjects,
-  listChanged,
-  listHeldObjects,
+  insertManifestObjects,
+  listStandingObjects,
+  type NewManifestObject,
+  type StandingObject,
+} from './manifest-objects.store.ts';
+import {
+  advanceCursors,
+  listChangedItems,
+  listNewlyOverridden,
   listNewlyRelevant,
-  listNewlySaid,
-  listReworded,
-  moveCursors,
-  type Changed,
-  type HeldObject,
-  type NewObject,
+  listOverrideChanges,
+  type ItemChange,
 } from './manifest.store.ts';
 
-const itemsMax = 200;
+const changesMax = 200;
 
 /**
- * Lists the objects of the next items that changed, became relevant or of which the organization itself said something. The collection must be
- * locked. Answers how many items that were; none: the collection is up to date.
+ * Adds the objects of the next items that changed, became relevant or were overridden to a collection. The collection must be locked. Returns
+ * the number of changes: 0 means that the collection is up to date.
  */
-export async function bringUp(tx: Tx, collection: Listed): Promise<number> {
-  const changed = await listNext(tx, collection);
-  if (changed.length === 0) return 0;
-  const items = [...new Map(changed.filter(({ belongs }) => belongs).map((one) => [one.id, one])).values()];
-  const versions = await readVersions(tx, items);
-  const held = await listHeldObjects(
+export async function syncManifest(tx: Tx, collection: ManifestCollection): Promise<number> {
+  const changes = await listNextChanges(tx, collection);
+  if (changes.length === 0) return 0;
+  const items = [...new Map(changes.filter(({ isMember }) => isMember).map((change) => [change.id, change])).values()];
+  const versions = await readItemVersions(tx, items);
+  const standing = await listStandingObjects(
     tx,
     collection,
     items.map(({ id }) => id),
   );
+  const standingByItem = Map.groupBy(standing, ({ item_id }) => item_id);
   const objects = items.flatMap((item) => {
-    const exported = versions.get(`${item.id} ${item.version}`);
-    return exported
-      ? objectsOf(
-          item,
-          exported,
-          held.filter(({ item_id }) => item_id === item.id),
-        )
-      : [];
+    const version = versions.get(`${item.id} ${item.version}`);
+    return version ? toManifestObjects(item, version, standingByItem.get(item.id) ?? []) : [];
   });
   const distinct = [...new Map(objects.map((object) => [`${object.objectId} ${object.version}`, object])).values()];
-  if (distinct.length > 0) await insertObjects(tx, collection, distinct);
-  await moveCursors(tx, collection, changed);
-  return changed.length;
+  if (distinct.length > 0) await insertManifestObjects(tx, collection, distinct);
+  await advanceCursors(tx, collection, changes);
+  return changes.length;
 }
 
-async function listNext(tx: Tx, collection: Listed): Promise<Changed[]> {
-  const reworded = await listReworded(tx, collection, itemsMax);
-  if (reworded.length > 0) return reworded;
-  if (collection === 'all') return listChanged(tx, { collection, prefix: 'pool:', limit: itemsMax });
-  const answering = await findAnswering(tx);
-  const { version, seq } = answering;
-  const relevant = isRelevant(answering);
-  if (version === undefined || !relevant) return listChanged(tx, { collection, prefix: 'pool:', limit: itemsMax });
-  for (const list of [listNewlyRelevant, listNewlySaid]) {
-    const found = await list(tx, { collection, version, seq, relevant, limit: itemsMax });
+async function listNextChanges(tx: Tx, collection: ManifestCollection): Promise<ItemChange[]> {
+  const overrideChanges = await listOverrideChanges(tx, collection, changesMax);
+  if (overrideChanges.length > 0) return overrideChanges;
+  if (collection === 'all') return listChangedItems(tx, { collection, prefix: 'pool:', limit: changesMax });
+  const orgState = await readOrgState(tx);
+  const { profileVersion, ownSeq } = orgState;
+  const isMember = isRelevant(orgState);
+  if (profileVersion === undefined || !isMember)
+    return listChangedItems(tx, { collection, prefix: 'pool:', limit: changesMax });
+  for (const listChanges of [listNewlyRelevant, listNewlyOverridden]) {
+    const found = await listChanges(tx, {
+      collection,
+      profileVersion,
+      ownSeq,
+      isRelevant: isMember,
+      limit: changesMax,
+    });
     if (found.length > 0) return found;
   }
-  return listChanged(tx, { collection, prefix: `relevant ${version}:`, relevant, limit: itemsMax });
+  return listChangedItems(tx, { collection, prefix: `relevant ${profileVersion}:`, isMember, limit: changesMax });
 }
 
-/** The objects of an item, and the last versions of those that it had and has no more. */
-function objectsOf({ id, version }: Changed, exported: ExportedItem, held: HeldObject[]): NewObject[] {
-  const { objects } = stixOfItem(exported);
-  const item = asWorded(exported.item, exported.words.at(-1));
-  const there = new Set(objects.map((object) => object.id));
-  const gone = held
-    .filter(({ object_id }) => !there.has(object_id))
-    .map(({ type, object_id }) => goneObject(type, object_id, item))
+/** Returns the objects of an item, and the final versions of those that it no longer contains. */
+function toManifestObjects(
+  { id, version }: ItemChange,
+  itemVersion: ItemVersion,
+  standing: StandingObject[],
+): NewManifestObject[] {
+  const { objects } = toStixItem(itemVersion);
+  const item = applyDatedOverride(itemVersion.item, itemVersion.overrides.at(-1));
+  const currentIds = new Set(objects.map((object) => object.id));
+  const gone = standing
+    .filter(({ object_id }) => !currentIds.has(object_id))
+    .map(({ type, object_id }) => toRevokedObject(type, object_id, item))
     .filter((object) => object !== undefined);
-  const listed = (object: StixObject, isGone: boolean): NewObject => ({
+  const toManifestObject = (object: StixObject, isGone: boolean): NewManifestObject => ({
     objectId: object.id,
-    version: versionOf(object),
+    version: stixVersion(object),
     type: object.type,
-    specVersion: specVersionOf(object),
+    specVersion: stixSpecVersion(object),
     itemId: id,
     itemVersion: version,
-    gone: isGone,
+    isGone,
   });
-  return [...objects.map((object) => listed(object, false)), ...gone.map((object) => listed(object, true))];
+  return [
+    ...objects.map((object) => toManifestObject(object, false)),
+    ...gone.map((object) => toManifestObject(object, true)),
+  ];
 }
 
-/** `modified`, else `created`; observables have neither. */
-export const versionOf = (object: StixObject): string =>
-  typeof object['modified'] === 'string'
-    ? object['modified']
-    : typeof object['created'] === 'string'
-      ? object['created']
-      : '';
+/** Returns `modified`, or `created` if there is none. Observables have neither and an empty version. */
+export function stixVersion({ modified, created }: StixObject): string {
+  if (typeof modified === 'string') return modified;
+  return typeof created === 'string' ? created : '';
+}
 
-/** An object of STIX 2.0 does not say so. */
-const specVersionOf = (object: StixObject): string =>
-  typeof object['spec_version'] === 'string' ? object['spec_version'] : object['created'] === undefined ? '2.1' : '2.0';
+/** Objects of STIX 2.0 have no `spec_version`, but `created`. */
+function stixSpecVersion({ spec_version: specVersion, created }: StixObject): string {
+  if (typeof specVersion === 'string') return specVersion;
+  return created === undefined ? '2.1' : '2.0';
+}

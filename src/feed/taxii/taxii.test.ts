@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type Answer, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { startApp, type ApiResponse, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
 import { domains, reportOf } from '../../../test/support/feed/grouped-reports.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
 
@@ -10,11 +10,11 @@ beforeAll(async () => {
 
 const root = '/taxii2/root/';
 const objectsOf = (collection: string): string => `${root}collections/${collection}/objects/`;
-type Read = { id: string; type: string; modified?: string; revoked?: boolean; name?: string };
+type TaxiiObject = { id: string; type: string; modified?: string; revoked?: boolean; name?: string };
 
-/** Everything of a collection after a date, page by page, and the date that it ended with. */
+/** Reads a collection after a date, page by page. `last` is the date of the last object. */
 async function readAll(org: TestOrg, collection: string, after?: string, limit = 1_000) {
-  const objects: Read[] = [];
+  const objects: TaxiiObject[] = [];
   let next: string | undefined;
   let last = after;
   for (let page = 0; page < 200; page += 1) {
@@ -27,16 +27,16 @@ async function readAll(org: TestOrg, collection: string, after?: string, limit =
     expect(body.more === true).toBe(next !== undefined);
     if (next === undefined) return { objects, last };
   }
-  throw new Error('a collection without an end');
+  throw new Error('The collection did not end');
 }
 
-const post = (org: TestOrg, text: string): Promise<Answer> => org.call('POST', '/api/feed/items', { text });
+const post = (org: TestOrg, text: string): Promise<ApiResponse> => org.call('POST', '/api/feed/items', { text });
 
-describe('the standard', () => {
+describe('TAXII 2.1', () => {
   const get = async (url: string, headers: Record<string, string> = {}) =>
     (await app.newOrg()).call('GET', url, undefined, headers);
 
-  test('discovery leads to the API root and its collections', async () => {
+  test('leads from discovery to the API root and its collections', async () => {
     const discovery = await get('/taxii2/', { accept: 'application/taxii+json;version=2.1' });
     expect(discovery.headers['content-type']).toBe('application/taxii+json;version=2.1');
     expect(discovery.body.api_roots).toEqual([root]);
@@ -60,13 +60,13 @@ describe('the standard', () => {
     [`${objectsOf('all')}?next=anything`, {}, 400],
     [`${objectsOf('all')}?next=${Buffer.from('2026-02-30T00:00:00Z').toString('base64url')}`, {}, 400],
     [`${objectsOf('all')}report--6f3d2a54-1c1e-4b9c-9d0a-3a6b1c5e7f01/`, {}, 404],
-  ] as const)('%s %o: %i', async (url, headers, status) => {
+  ] as const)('returns for %s with %o: %i', async (url, headers, status) => {
     const answer = await get(url, headers);
     expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/taxii+json;version=2.1']);
     if (status !== 200) expect(answer.body.title).toMatch(/\w/);
   });
 
-  test('nothing can be written to a collection', async () => {
+  test('rejects writes to a collection', async () => {
     const org = await app.newOrg();
     const headers = { 'content-type': 'application/taxii+json;version=2.1' };
     const object = 'report--6f3d2a54-1c1e-4b9c-9d0a-3a6b1c5e7f01';
@@ -75,7 +75,7 @@ describe('the standard', () => {
     expect((await org.call('PUT', objectsOf('all'))).status).toBe(405);
   });
 
-  test('a key is taken as the password of Basic authentication, and only here', async () => {
+  test('accepts a key as the password of Basic authentication, which other routes do not', async () => {
     const org = await app.newOrg();
     const authorization = `Basic ${Buffer.from(`anyone:${org.key}`).toString('base64')}`;
     const call = (url: string, header: string) => app.app.inject({ url, headers: { authorization: header } });
@@ -87,7 +87,7 @@ describe('the standard', () => {
 });
 
 describe('objects', () => {
-  test('match, manifest, versions and one object by its id', async () => {
+  test('filters objects and returns the manifest, the versions and one object by its id', async () => {
     const org = await app.newOrg();
     await post(org, 'The group used evil-host[.]top and 203.0.113.7 as command and control servers.');
     const { objects } = await readAll(org, 'all');
@@ -105,13 +105,13 @@ describe('objects', () => {
       report!.modified,
     ]);
     const manifest = (await org.call('GET', `${root}collections/all/manifest/`)).body.objects;
-    expect(manifest.map(({ id }: Read) => id)).toEqual(objects.map(({ id }) => id));
+    expect(manifest.map(({ id }: TaxiiObject) => id)).toEqual(objects.map(({ id }) => id));
     const dates = manifest.map((row: { date_added: string }) => row.date_added);
     expect(new Set(dates).size).toBe(dates.length);
     expect(dates).toEqual(dates.toSorted());
   });
 
-  test('the same again page by page, and nothing twice', async () => {
+  test('returns the same objects page by page, none twice', async () => {
     const org = await app.newOrg();
     for (let n = 1; n <= 5; n += 1)
       await post(org, `Report ${n} names bad-host-${n}[.]top as a command and control server.`);
@@ -122,7 +122,7 @@ describe('objects', () => {
     expect(new Set(whole.objects.map(({ id, modified }) => `${id} ${modified}`)).size).toBe(whole.objects.length);
   });
 
-  test('a correction is added anew, and what it no longer names is revoked', async () => {
+  test('adds the objects of a correction and revokes those that it no longer contains', async () => {
     const org = await app.newOrg();
     const kev = await fileSource(app, org, { kind: 'csv' });
     await kev.pull('indicator\nfirst-host.top\nsecond-host.top\n');
@@ -136,7 +136,7 @@ describe('objects', () => {
     expect(objects.some(({ name, revoked }) => name === 'third-host.top' && !revoked)).toBe(true);
   });
 
-  test('a retraction comes as revoked, and its undoing as a later version', async () => {
+  test('revokes the objects of a retraction, and adds later versions when it is undone', async () => {
     const org = await app.newOrg();
     const { id } = (await post(org, 'The dropper was fetched from gone-host[.]top by the attackers.')).body;
     const first = await readAll(org, 'all');
@@ -152,17 +152,18 @@ describe('objects', () => {
     expect(third.objects[0]!.modified! > second.objects.find(({ type }) => type === 'indicator')!.modified!).toBe(true);
   });
 
-  test('what came as STIX keeps its id and its content', async () => {
+  test('keeps the id and content of objects that came as STIX', async () => {
     const org = await app.newOrg();
-    const bundle = reportOf(1, domains(1, 3)) as { objects: Read[] };
+    const bundle = reportOf(1, domains(1, 3)) as { objects: TaxiiObject[] };
     await (await fileSource(app, org, { kind: 'stix' })).pull(bundle);
     const { objects } = await readAll(org, 'all');
-    const byId = (list: Read[]) => list.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((one) => JSON.stringify(one));
+    const byId = (list: TaxiiObject[]) =>
+      list.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((one) => JSON.stringify(one));
     expect(byId(objects)).toEqual(byId(bundle.objects));
   });
 });
 
-test('a retraction by one organization alone is seen by it alone', async () => {
+test('revokes objects that an organization retracts for itself in its collections only', async () => {
   const [maker, reader] = [await app.newOrg(), await app.newOrg(['feed:read', 'feed:write'])];
   const source = await fileSource(app, maker, { kind: 'stix', visibility: 'shared', tlp: 'CLEAR' });
   await source.pull(reportOf(77, domains(7_700, 2)));
@@ -178,30 +179,30 @@ test('a retraction by one organization alone is seen by it alone', async () => {
   expect(again.objects.map(({ revoked }) => revoked)).toEqual([undefined, undefined, undefined]);
 });
 
-describe("an organization's own words", () => {
-  const say = async (org: TestOrg, id: string, words: object): Promise<void> =>
-    expect((await org.call('PUT', `/api/feed/items/${id}/override`, words)).status).toBe(200);
+describe('overrides', () => {
+  const override = async (org: TestOrg, id: string, body: object): Promise<void> =>
+    expect((await org.call('PUT', `/api/feed/items/${id}/override`, body)).status).toBe(200);
   const statusOf = (value: string, status: string) => ({ indicators: [{ type: 'domain', value, status }] });
 
-  test('are added as later versions, every one of which can be read again', async () => {
+  test('add later versions, all of which stay readable', async () => {
     const org = await app.newOrg();
     const shared = await readAll(org, 'all');
     const { id } = (await post(org, 'The dropper was fetched from worded-host[.]top by the attackers.')).body;
-    const seen: Read[] = [];
+    const seen: TaxiiObject[] = [];
     let { objects, last } = await readAll(org, 'all', shared.last);
-    for (const words of [
+    for (const body of [
       { severity: 'critical' },
       statusOf('worded-host.top', 'false_positive'),
       { severity: 'low', indicators: null },
-      { note: 'of no matter to others' },
+      { note: 'not exported' },
     ]) {
       seen.push(...objects);
-      await say(org, id, words);
+      await override(org, id, body);
       ({ objects, last } = await readAll(org, 'all', last));
     }
     expect(objects).toEqual([]);
     const ofType = (type: string) => seen.filter((one) => one.type === type);
-    expect(ofType('report').map((one) => (one as Read & { labels: string[] }).labels[0])).toEqual([
+    expect(ofType('report').map((one) => (one as TaxiiObject & { labels: string[] }).labels[0])).toEqual([
       expect.stringMatching(/^severity:(?!critical)/),
       'severity:critical',
       'severity:critical',
@@ -216,22 +217,22 @@ describe("an organization's own words", () => {
     expect(paged.objects.filter(({ type }) => type === 'report')).toEqual(ofType('report').slice(-1));
   });
 
-  test('revoke an indicator that came as STIX for it alone, and leave the rest as it came', async () => {
+  test('revoke an indicator that came as STIX for their organization only, and keep the other objects', async () => {
     const [maker, reader] = [await app.newOrg(), await app.newOrg(['feed:read', 'feed:write'])];
     const source = await fileSource(app, maker, { kind: 'stix', visibility: 'shared', tlp: 'CLEAR' });
     await source.pull(reportOf(78, ['taken-78.top', 'kept-78.top']));
     const before = { maker: await readAll(maker, 'all'), reader: await readAll(reader, 'all') };
     const [{ id }] = (await reader.call('GET', '/items?indicator=taken-78.top')).body.items;
-    await say(reader, id, { severity: 'low' });
+    await override(reader, id, { severity: 'low' });
     expect((await readAll(reader, 'all', before.reader.last)).objects).toEqual([]);
-    await say(reader, id, statusOf('taken-78.top', 'revoked'));
+    await override(reader, id, statusOf('taken-78.top', 'revoked'));
     const after = await readAll(reader, 'all', before.reader.last);
     expect(after.objects).toMatchObject([{ id: 'indicator--taken-78.top', revoked: true }]);
     expect((await readAll(maker, 'all', before.maker.last)).objects).toEqual([]);
   });
 });
 
-test('who resumes at the last date while four writers commit misses nothing', async () => {
+test('misses nothing when a reader resumes at the last date while four writers commit', async () => {
   const org = await app.newOrg();
   const readers = [
     { found: new Map<string, number>(), last: undefined as string | undefined, limit: 3 },

@@ -1,21 +1,25 @@
-import { addLosses, type Losses } from './unsupported-fields.ts';
-import { stixOfItem, type ExportedItem } from './stix-item.ts';
-import { uuidv5, type StixObject } from './stix-object.ts';
+import { toStixItem, type ItemVersion } from './stix-item.ts';
+import { observableNamespace, uuidv5, type StixObject } from './stix-object.ts';
+import { addUnsupported, type UnsupportedFields } from './unsupported-fields.ts';
 
-/** One bundle of several items; an object that several have stands in it once. Its id follows from what it holds. */
-export function bundleOf(items: ExportedItem[]): { bundle: object; losses: Losses } {
-  const objects = new Map<string, StixObject>();
-  const losses: Losses = {};
+/**
+ * Returns one bundle of several items. Of an object that several items share, the latest version is included. The id of the bundle is derived
+ * from its content.
+ */
+export function toBundle(items: ItemVersion[]): { bundle: object; unsupported: UnsupportedFields } {
+  const objectById = new Map<string, StixObject>();
+  const unsupported: UnsupportedFields = {};
   for (const item of items) {
-    const made = stixOfItem(item);
-    addLosses(losses, made.losses);
-    for (const object of made.objects) {
-      const known = objects.get(object.id);
-      if (!known || String(known['modified'] ?? '') < String(object['modified'] ?? '')) objects.set(object.id, object);
+    const stixItem = toStixItem(item);
+    addUnsupported(unsupported, stixItem.unsupported);
+    for (const object of stixItem.objects) {
+      const other = objectById.get(object.id);
+      if (!other || String(other['modified'] ?? '') < String(object['modified'] ?? ''))
+        objectById.set(object.id, object);
     }
   }
-  const list = [...objects.values()];
-  const held = list.map(({ id, modified }) => [id, modified]);
-  const id = `bundle--${uuidv5('00abedb4-aa42-466c-9c01-fed23315a9b7', JSON.stringify(held))}`;
-  return { bundle: { type: 'bundle', id, ...(list.length > 0 ? { objects: list } : {}) }, losses };
+  const objects = [...objectById.values()];
+  const versions = objects.map(({ id, modified }) => [id, modified]);
+  const id = `bundle--${uuidv5(observableNamespace, JSON.stringify(versions))}`;
+  return { bundle: { type: 'bundle', id, ...(objects.length > 0 ? { objects } : {}) }, unsupported };
 }

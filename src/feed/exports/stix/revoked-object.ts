@@ -1,7 +1,7 @@
 import type { FeedItem } from '../../model/item.schema.ts';
-import { stamp, stampModified, type StixObject } from './stix-object.ts';
+import { toStixTime, toModifiedTime, type StixObject } from './stix-object.ts';
 
-/** What each type must have, said without content. */
+/** The required properties of each type, without content. */
 const requiredByType: Record<string, (at: string, id: string) => Record<string, unknown>> = {
   report: (published, id) => ({ name: 'Withdrawn', published, object_refs: [id] }),
   indicator: (valid_from) => ({ pattern: "[x-tocsin:withdrawn = 'true']", pattern_type: 'stix', valid_from }),
@@ -12,20 +12,23 @@ const requiredByType: Record<string, (at: string, id: string) => Record<string, 
   'attack-pattern': () => ({ name: 'Withdrawn' }),
 };
 
-/** The last version of an object that its item no longer has, or whose content the reader may no longer see. Undefined for other types. */
-export function goneObject(
+/**
+ * Returns the last version of an object that its item no longer contains, or whose content the reader may no longer see. Returns undefined for
+ * types that cannot be revoked.
+ */
+export function toRevokedObject(
   type: string,
   id: string,
   item: Pick<FeedItem, 'createdAt' | 'lastUpdated'>,
 ): StixObject | undefined {
-  const required = requiredByType[type]?.(stamp(item.createdAt), id);
+  const required = requiredByType[type]?.(toStixTime(item.createdAt), id);
   return (
     required && {
       type,
       spec_version: '2.1',
       id,
-      created: stamp(item.createdAt),
-      modified: stampModified(item.lastUpdated),
+      created: toStixTime(item.createdAt),
+      modified: toModifiedTime(item.lastUpdated),
       revoked: true,
       ...required,
     }

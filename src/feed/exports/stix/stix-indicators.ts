@@ -1,59 +1,65 @@
-import { indicatorEnd } from '../../model/expiry.ts';
+import { overriddenStatus } from '../../items/overrides/apply-overrides.ts';
+import { indicatorExpiresAt } from '../../model/expiry.ts';
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
 import { buckets } from '../../model/vocabulary.ts';
-import { saidOf } from '../../items/overrides/apply-overrides.ts';
-import type { OwnWord } from '../own-overrides.ts';
-import { percent, stamp, type Common, type StixObject } from './stix-object.ts';
-import { observableOf } from './stix-observables.ts';
-import { patternOf } from './stix-patterns.ts';
+import type { DatedOverride } from '../dated-override.ts';
+import { toPercent, toStixTime, type ObjectContext, type StixObject } from './stix-object.ts';
+import { toObservable } from './stix-observables.ts';
+import { toPattern } from './stix-patterns.ts';
 
-/** The indicators of an item; with each that stands and that everyone may see, its observable and what joins the two. */
-export function indicatorObjects(item: FeedItem, word: OwnWord | undefined, common: Common): StixObject[] {
+/** Returns the indicators of an item. A valid indicator of a CLEAR item comes with its observable and the relationship between them. */
+export function toIndicatorObjects(
+  item: FeedItem,
+  override: DatedOverride | undefined,
+  context: ObjectContext,
+): StixObject[] {
   return buckets
     .flatMap((bucket) => item.iocs[bucket])
-    .flatMap((indicator) => objectsOf(item, indicator, { said: saidOf(word?.indicators, indicator), common }));
+    .flatMap((indicator) =>
+      toObjects(item, indicator, { ownStatus: overriddenStatus(override?.indicators, indicator), context }),
+    );
 }
 
-type Given = { said: Indicator['status'] | undefined; common: Common };
+type IndicatorContext = { ownStatus: Indicator['status'] | undefined; context: ObjectContext };
 
-/** What the organization calls expired is revoked: it ends by its word, and not at a time. What it calls active has no end. */
-function objectsOf(item: FeedItem, indicator: Indicator, { said, common }: Given): StixObject[] {
-  const { properties, idOf } = common;
+/** An indicator that the organization overrides as expired is revoked. One that it overrides as active has no end of validity. */
+function toObjects(item: FeedItem, indicator: Indicator, { ownStatus, context }: IndicatorContext): StixObject[] {
+  const { properties, toId } = context;
   const { type, value, normalizedValue, status, confidence } = indicator;
   const key = `${type} ${normalizedValue}`;
   const isRevoked =
-    properties['revoked'] === true || status === 'revoked' || status === 'false_positive' || said === 'expired';
-  const made: StixObject = {
+    properties['revoked'] === true || status === 'revoked' || status === 'false_positive' || ownStatus === 'expired';
+  const stixIndicator: StixObject = {
     type: 'indicator',
-    id: idOf('indicator', key),
+    id: toId('indicator', key),
     ...properties,
     ...(isRevoked ? { revoked: true } : {}),
     name: normalizedValue,
     ...(value === normalizedValue ? {} : { description: value }),
     indicator_types: [status === 'false_positive' ? 'benign' : 'malicious-activity'],
-    pattern: patternOf(indicator),
+    pattern: toPattern(indicator),
     pattern_type: 'stix',
     pattern_version: '2.1',
-    ...validity(item, indicator, said === 'active'),
-    confidence: percent(confidence),
+    ...toValidity(item, indicator, ownStatus === 'active'),
+    confidence: toPercent(confidence),
   };
-  const observable = isRevoked || item.source.tlp !== 'CLEAR' ? undefined : observableOf(indicator);
-  if (!observable) return [made];
-  const basis: StixObject = {
+  const observable = isRevoked || item.source.tlp !== 'CLEAR' ? undefined : toObservable(indicator);
+  if (!observable) return [stixIndicator];
+  const relationship: StixObject = {
     type: 'relationship',
-    id: idOf('relationship', key),
+    id: toId('relationship', key),
     ...properties,
     relationship_type: 'based-on',
-    source_ref: made.id,
+    source_ref: stixIndicator.id,
     target_ref: observable.id,
   };
-  return [made, observable, basis];
+  return [stixIndicator, observable, relationship];
 }
 
-/** `valid_until` must be later than `valid_from` (STIX 2.1, section 4.7); an end before the first sight moves that. */
-function validity(item: FeedItem, indicator: Indicator, isEndless: boolean): Record<string, string> {
-  const from = Date.parse(indicator.firstSeen ?? item.source.publishTime ?? item.addedToFeedAt);
-  const end = Math.min(indicatorEnd(indicator, item), Date.parse('9999-12-31T23:59:59.999Z'));
-  const valid = { valid_from: stamp(new Date(Math.min(from, end - 1)).toISOString()) };
-  return isEndless ? valid : { ...valid, valid_until: stamp(new Date(end).toISOString()) };
+/** `valid_until` must be later than `valid_from` (STIX 2.1, section 4.7). If the end is before the first sighting, `valid_from` moves. */
+function toValidity(item: FeedItem, indicator: Indicator, isEndless: boolean): Record<string, string> {
+  const start = Date.parse(indicator.firstSeen ?? item.source.publishTime ?? item.addedToFeedAt);
+  const end = Math.min(indicatorExpiresAt(indicator, item), Date.parse('9999-12-31T23:59:59.999Z'));
+  const validFrom = { valid_from: toStixTime(new Date(Math.min(start, end - 1)).toISOString()) };
+  return isEndless ? validFrom : { ...validFrom, valid_until: toStixTime(new Date(end).toISOString()) };
 }

@@ -1,7 +1,7 @@
 import type { Tlp } from '../../model/vocabulary.ts';
 import type { StixObject } from './stix-object.ts';
 
-/** The extension that OASIS published for TLP 2.0 and its marking definitions (cti-stix-common-objects). */
+/** The TLP 2.0 extension that OASIS published (cti-stix-common-objects). */
 const extension = 'extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e88d';
 const idByTlp: Record<Tlp, string> = {
   CLEAR: '94868c89-83c2-464b-929b-a1a8aa3c8487',
@@ -11,8 +11,8 @@ const idByTlp: Record<Tlp, string> = {
   RED: 'e828b379-4e03-4974-9ac4-e53a884c97c1',
 };
 
-/** The standard's own marking definition, as it was published. */
-export function markingOf(tlp: Tlp): StixObject {
+/** Returns the marking definition that OASIS published for a TLP level. */
+export function toTlpMarking(tlp: Tlp): StixObject {
   return {
     type: 'marking-definition',
     spec_version: '2.1',

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 
 export type StixObject = { type: string; id: string; [property: string]: unknown };
 
-/** Namespace of observables' ids (STIX 2.1, section 2.9). */
+/** The namespace of observable ids (STIX 2.1, section 2.9). */
 export const observableNamespace = '00abedb4-aa42-466c-9c01-fed23315a9b7';
-/** Namespace of what is the same in every installation. */
-const ownNamespace = '5d4b4bd2-5b8c-4e04-9f5e-8f5d6f0b7c31';
+/** The namespace of objects that are equal in every installation. */
+const sharedNamespace = '5d4b4bd2-5b8c-4e04-9f5e-8f5d6f0b7c31';
 
-/** A UUID version 5 (RFC 9562, section 5.5). */
+/** Returns a UUID version 5 (RFC 9562, section 5.5). */
 export function uuidv5(namespace: string, name: string): string {
   const hash = createHash('sha1')
     .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
@@ -20,33 +20,36 @@ export function uuidv5(namespace: string, name: string): string {
 }
 
 /**
- * Microseconds of every `modified`: the number of the form that objects are written in. Whoever changes what an object says of the same item
- * counts it up, so that other bytes always have another `modified`.
+ * The version of the object format, stored in the microseconds of every `modified`. Increase it with every change of what an item's objects
+ * contain, so that different bytes always have a different `modified`.
  */
-const form = '002';
+const formatVersion = '002';
 
-/** ISO text in milliseconds → a time of an object, which no new form moves: `created` never changes (STIX 2.1, section 3.2). */
-export const stamp = (iso: string): string => iso.replace(/Z$/, '002Z');
+/**
+ * Converts ISO text with milliseconds to a time of an object. The result does not depend on `formatVersion`: `created` never changes
+ * (STIX 2.1, section 3.2).
+ */
+export const toStixTime = (iso: string): string => iso.replace(/Z$/, '002Z');
 
-/** The same for `modified`, which never lies before `created`. */
-export const stampModified = (iso: string): string => iso.replace(/Z$/, `${form}Z`);
+/** Converts ISO text with milliseconds to a `modified` time, which is never before `created`. */
+export const toModifiedTime = (iso: string): string => iso.replace(/Z$/, `${formatVersion}Z`);
 
-/** Who published: the same object wherever the name is the same. */
-export function identityOf(publisher: string): StixObject {
+/** Returns the identity of a publisher. Equal names have equal objects in every installation. */
+export function toIdentity(publisher: string): StixObject {
   const at = '2026-01-01T00:00:00.000Z';
   return {
     type: 'identity',
     spec_version: '2.1',
-    id: `identity--${uuidv5(ownNamespace, `identity ${publisher}`)}`,
-    created: stamp(at),
-    modified: stampModified(at),
+    id: `identity--${uuidv5(sharedNamespace, `identity ${publisher}`)}`,
+    created: toStixTime(at),
+    modified: toModifiedTime(at),
     name: publisher,
     identity_class: 'organization',
   };
 }
 
-/** What all objects of an item have in common; `idOf` makes one out of what tells an object from the item's others. */
-export type Common = { properties: Record<string, unknown>; idOf: (type: string, key: string) => string };
+/** The properties that all objects of an item share, and the function that derives an id from a key unique within type and item. */
+export type ObjectContext = { properties: Record<string, unknown>; toId: (type: string, key: string) => string };
 
-/** STIX counts confidence in whole percents. */
-export const percent = (confidence: number): number => Math.round(confidence * 100);
+/** STIX expresses confidence as an integer from 0 to 100. */
+export const toPercent = (confidence: number): number => Math.round(confidence * 100);

@@ -1,24 +1,37 @@
 import type { FeedItem } from '../../model/item.schema.ts';
-import { saidOf } from '../../items/overrides/apply-overrides.ts';
-import type { OwnWord } from '../own-overrides.ts';
-import { stampModified, type StixObject } from './stix-object.ts';
-import { quoted } from './stix-patterns.ts';
+import { overriddenStatus } from '../../items/overrides/apply-overrides.ts';
+import type { DatedOverride } from '../dated-override.ts';
+import { toModifiedTime, type StixObject } from './stix-object.ts';
+import { quotePatternString } from './stix-patterns.ts';
 
-/** An object of others that is revoked, or stands again after that; observables, and what describes others, have no such state. */
-export function restate(object: StixObject, modified: string, revoked: boolean): StixObject {
+/**
+ * Returns a new version of an object that came as STIX, revoked or valid again. Returns the object unchanged if its source revoked it, and for
+ * objects without such a state: identities and objects without `modified`, such as observables.
+ */
+export function setRevoked(
+  object: StixObject,
+  { lastUpdated, isRevoked }: { lastUpdated: string; isRevoked: boolean },
+): StixObject {
   if (object['modified'] === undefined || object['revoked'] === true || object.type === 'identity') return object;
-  return { ...object, modified: stampModified(modified), ...(revoked ? { revoked } : {}) };
+  return { ...object, modified: toModifiedTime(lastUpdated), ...(isRevoked ? { revoked: true } : {}) };
 }
 
-/** Whether an object of others is an indicator of nothing but values that, by a word, are not to be acted on. */
-export function isTaken(object: StixObject, { iocs }: FeedItem, word: OwnWord | undefined): boolean {
+/** Whether an object that came as STIX is an indicator whose values are all overridden with a status other than active. */
+export function isWithdrawnByOverride(
+  object: StixObject,
+  { iocs }: FeedItem,
+  override: DatedOverride | undefined,
+): boolean {
   const pattern = object['pattern'];
-  if (!word || word.indicators.length === 0 || object.type !== 'indicator' || typeof pattern !== 'string') return false;
-  const text = pattern.toLowerCase();
-  const named = Object.values(iocs)
+  if (!override || override.indicators.length === 0 || object.type !== 'indicator' || typeof pattern !== 'string')
+    return false;
+  const patternText = pattern.toLowerCase();
+  const contains = (value: string): boolean => patternText.includes(quotePatternString(value).toLowerCase());
+  const indicators = Object.values(iocs)
     .flat()
-    .filter(({ value, normalizedValue }) =>
-      [value, normalizedValue].some((one) => text.includes(quoted(one).toLowerCase())),
-    );
-  return named.length > 0 && named.every((indicator) => (saidOf(word.indicators, indicator) ?? 'active') !== 'active');
+    .filter(({ value, normalizedValue }) => contains(value) || contains(normalizedValue));
+  return (
+    indicators.length > 0 &&
+    indicators.every((indicator) => (overriddenStatus(override.indicators, indicator) ?? 'active') !== 'active')
+  );
 }

@@ -12,7 +12,7 @@ const hashNames: Partial<Record<IndicatorType, string>> = {
   cert_sha256: 'SHA-256',
 };
 
-/** Object path by type; what the standard has no object for is looked for in an object of our own. */
+/** Object path by indicator type. Types that the standard has no object for use a custom `x-tocsin` object. */
 const pathByType: Partial<Record<IndicatorType, string>> = {
   ipv4: 'ipv4-addr:value',
   ipv6: 'ipv6-addr:value',
@@ -25,24 +25,26 @@ const pathByType: Partial<Record<IndicatorType, string>> = {
   cert_serial: 'x509-certificate:serial_number',
 };
 
-/** A string of a pattern (STIX 2.1, section 9.6). */
-export const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`;
+/** Quotes a string for a pattern (STIX 2.1, section 9.6). */
+export const quotePatternString = (text: string): string =>
+  `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`;
 
-/** The observation expression that looks for a value (STIX 2.1, section 9). */
-export function patternOf({ type, normalizedValue: value }: Pick<Indicator, 'type' | 'normalizedValue'>): string {
+/** Returns the observation expression that matches a value (STIX 2.1, section 9). */
+export function toPattern({ type, normalizedValue: value }: Pick<Indicator, 'type' | 'normalizedValue'>): string {
   const kind = type as IndicatorType;
   const hash = hashNames[kind];
-  if (hash) return `[${kind.startsWith('cert_') ? 'x509-certificate' : 'file'}:hashes.'${hash}' = ${quoted(value)}]`;
+  if (hash)
+    return `[${kind.startsWith('cert_') ? 'x509-certificate' : 'file'}:hashes.'${hash}' = ${quotePatternString(value)}]`;
   if (kind === 'file_path') {
     const { directory, name } = splitPath(value);
     if (directory !== '' && name !== '')
-      return `[file:name = ${quoted(name)} AND file:parent_directory_ref.path = ${quoted(directory)}]`;
-    return `[directory:path = ${quoted(value)}]`;
+      return `[file:name = ${quotePatternString(name)} AND file:parent_directory_ref.path = ${quotePatternString(directory)}]`;
+    return `[directory:path = ${quotePatternString(value)}]`;
   }
-  return `[${pathByType[kind] ?? `x-tocsin:${kind}`} = ${quoted(value)}]`;
+  return `[${pathByType[kind] ?? `x-tocsin:${kind}`} = ${quotePatternString(value)}]`;
 }
 
-/** A path in its directory and name; a path that ends in a separator is a directory. */
+/** Splits a path into directory and name. The name is empty if the path ends in a separator. */
 function splitPath(path: string): { directory: string; name: string } {
   const at = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
   return { directory: path.slice(0, at), name: path.slice(at + 1) };

@@ -11,10 +11,10 @@ import {
   tlps,
   type IndicatorType,
 } from '../../model/vocabulary.ts';
-import { bundleOf } from './bundle.ts';
-import type { OwnWord } from '../own-overrides.ts';
-import type { ExportedItem } from './stix-item.ts';
-import { observableOf } from './stix-observables.ts';
+import { toBundle } from './bundle.ts';
+import type { DatedOverride } from '../dated-override.ts';
+import type { ItemVersion } from './stix-item.ts';
+import { toObservable } from './stix-observables.ts';
 
 const at = '2026-01-05T09:00:00.000Z';
 const iocs = (found: Indicator[]): FeedItem['iocs'] =>
@@ -46,22 +46,22 @@ const evil: Indicator = {
   confidence: 0.7,
   ttlDays: 180,
 };
-const exported = (item: FeedItem, more: Partial<ExportedItem> = {}): ExportedItem => ({
+const versionOf = (item: FeedItem, more: Partial<ItemVersion> = {}): ItemVersion => ({
   item,
   originals: null,
-  words: [],
-  byPerson: false,
+  overrides: [],
+  isByPerson: false,
   ...more,
 });
-const word = (more: Partial<OwnWord>, day = 7): OwnWord => ({
+const override = (more: Partial<DatedOverride>, day = 7): DatedOverride => ({
   at: new Date(Date.UTC(2026, 0, day)),
   severity: null,
   status: null,
   indicators: [],
   ...more,
 });
-type Read = Record<string, unknown> & { id: string; type: string; modified?: string };
-const objectsOf = (one: ExportedItem): Read[] => (bundleOf([one]).bundle as { objects: Read[] }).objects;
+type ReadObject = Record<string, unknown> & { id: string; type: string; modified?: string };
+const objectsOf = (one: ItemVersion): ReadObject[] => (toBundle([one]).bundle as { objects: ReadObject[] }).objects;
 
 const indicator = fc.record({
   type: fc.constantFrom(...(Object.keys(bucketByType) as IndicatorType[])),
@@ -74,70 +74,75 @@ const indicators = fc
   .uniqueArray(indicator, { maxLength: 20, selector: ({ type, value }) => `${type} ${value}` })
   .map((list) => list.map((one): Indicator => ({ ...one, normalizedValue: one.value })));
 
-/** Words about some of the indicators. */
-const ownWords = fc
+/** Overrides of some of the indicators. */
+const overrideLists = fc
   .array(
     fc.record({
       severity: fc.option(fc.constantFrom(...severities)),
       status: fc.option(fc.constantFrom(...itemStatuses)),
       every: fc.integer({ min: 1, max: 3 }),
-      said: fc.constantFrom(...indicatorStatuses),
+      indicatorStatus: fc.constantFrom(...indicatorStatuses),
     }),
     { maxLength: 3 },
   )
-  .map((said) => (list: Indicator[]) => {
-    return said.map(({ severity, status, every, said: stand }, index) => {
+  .map((drafts) => (list: Indicator[]) => {
+    return drafts.map(({ severity, status, every, indicatorStatus }, index) => {
       const some = list.filter((_one, place) => place % every === 0);
-      const own = some.map(({ type, normalizedValue }) => ({ type, value: normalizedValue, status: stand }));
-      return word({ severity, status, indicators: own }, 7 + index);
+      const overridden = some.map(({ type, normalizedValue }) => ({
+        type,
+        value: normalizedValue,
+        status: indicatorStatus,
+      }));
+      return override({ severity, status, indicators: overridden }, 7 + index);
     });
   });
 
-describe('STIX out', () => {
-  // The first two stand in STIX 2.1 itself (sections 2.9 and 6.4).
+describe('STIX export', () => {
+  // The first two are examples of STIX 2.1 (sections 2.9 and 6.4).
   test.each([
     ['ipv4', '198.51.100.3', 'ipv4-addr--28bb3599-77cd-5a82-a950-b5bc3caf07c4'],
     ['domain', 'example.com', 'domain-name--bedb4899-d24b-5401-bc86-8f6b4cc18ec7'],
     ['ipv6', '2001:db8::1', 'ipv6-addr--6469e3a9-b053-5e34-a025-9396ae051d26'],
-  ])('%s %s has the id that everyone derives', (type, normalizedValue, id) => {
-    expect(observableOf({ type, normalizedValue })?.id).toBe(id);
+  ])('derives the standard id of %s %s', (type, normalizedValue, id) => {
+    expect(toObservable({ type, normalizedValue })?.id).toBe(id);
   });
 
-  test('a key that names two hives is looked for and is no observable', () => {
-    const key = (normalizedValue: string) => observableOf({ type: 'registry_key', normalizedValue });
+  test('creates no observable for a registry key with two hives', () => {
+    const key = (normalizedValue: string) => toObservable({ type: 'registry_key', normalizedValue });
     expect(key('HKEY_USERS\\Run')).toMatchObject({ type: 'windows-registry-key', key: 'HKEY_USERS\\Run' });
     expect(key('(HKLM|HKCU)\\Run')).toBeUndefined();
   });
 
-  test.each(['CVE-2024-1234', 'advisory-7'])('%s stands under the name of who counts it', (externalId) => {
-    const objects = objectsOf(exported({ ...itemOf([]), externalId }));
-    const [given, own] = [{ source_name: 'Blog' }, { source_name: 'cve', external_id: externalId }];
+  test.each(['CVE-2024-1234', 'advisory-7'])('references %s under the name of its issuer', (externalId) => {
+    const objects = objectsOf(versionOf({ ...itemOf([]), externalId }));
+    const source = { source_name: 'Blog' };
+    const cve = { source_name: 'cve', external_id: externalId };
     const url = 'https://northmere.example/1';
     expect(objects.find(({ type }) => type === 'report')!['external_references']).toEqual([
-      ...(externalId === 'advisory-7' ? [{ ...given, url, external_id: externalId }] : [{ ...given, url }, own]),
+      ...(externalId === 'advisory-7' ? [{ ...source, url, external_id: externalId }] : [{ ...source, url }, cve]),
       { source_name: 'tocsin', external_id: 'url:northmere.example/1' },
     ]);
     expect(faultsOf(objects)).toEqual([]);
   });
 
-  test('whatever an item holds, its objects keep to the standard and have the same bytes twice', () => {
+  test('produces valid objects with stable bytes for any item', () => {
     fc.assert(
-      fc.property(indicators, fc.constantFrom(...tlps), ownWords, (list, tlp, say) => {
-        const one = exported(itemOf(list, tlp), { words: say(list) });
+      fc.property(indicators, fc.constantFrom(...tlps), overrideLists, (list, tlp, createOverrides) => {
+        const one = versionOf(itemOf(list, tlp), { overrides: createOverrides(list) });
         expect(faultsOf(objectsOf(one))).toEqual([]);
-        expect(JSON.stringify(bundleOf([structuredClone(one)]))).toBe(JSON.stringify(bundleOf([one])));
+        expect(JSON.stringify(toBundle([structuredClone(one)]))).toBe(JSON.stringify(toBundle([one])));
       }),
       { numRuns: 200 },
     );
   });
 
-  test('other bytes of an object always mean another modified', () => {
-    const before = objectsOf(exported(itemOf([])));
+  test('increases `modified` whenever the bytes of an object change', () => {
+    const before = objectsOf(versionOf(itemOf([])));
     const changed = { ...itemOf([]), lastUpdated: '2026-01-06T09:00:00.000Z', version: 2 };
     for (const later of [
-      exported(changed),
-      exported(itemOf([]), { words: [word({ status: 'retracted' })] }),
-      exported(itemOf([]), { words: [word({ severity: 'low' })] }),
+      versionOf(changed),
+      versionOf(itemOf([]), { overrides: [override({ status: 'retracted' })] }),
+      versionOf(itemOf([]), { overrides: [override({ severity: 'low' })] }),
     ]) {
       const report = objectsOf(later).find(({ type }) => type === 'report')!;
       const known = before.find(({ id }) => id === report.id)!;
@@ -147,24 +152,26 @@ describe('STIX out', () => {
   });
 
   test.each(['expired', 'revoked', 'false_positive'] as const)(
-    'what the organization calls %s is revoked; what it calls active stands without an end',
+    'revokes an indicator overridden as %s, and removes the end of one overridden as active',
     (status) => {
-      const made = (stand: Indicator['status'], words: OwnWord[]) =>
-        objectsOf(exported(itemOf([{ ...evil, status: stand }]), { words })).find(({ type }) => type === 'indicator')!;
-      const say = (own: Indicator['status'], day: number) =>
-        word({ indicators: [{ type: 'domain', value: 'evil.top', status: own }] }, day);
-      expect(made('active', [say(status, 7)])).toMatchObject({
+      const exportIndicator = (sharedStatus: Indicator['status'], overrides: DatedOverride[]) =>
+        objectsOf(versionOf(itemOf([{ ...evil, status: sharedStatus }]), { overrides })).find(
+          ({ type }) => type === 'indicator',
+        )!;
+      const overrideStatus = (ownStatus: Indicator['status'], day: number) =>
+        override({ indicators: [{ type: 'domain', value: 'evil.top', status: ownStatus }] }, day);
+      expect(exportIndicator('active', [overrideStatus(status, 7)])).toMatchObject({
         revoked: true,
         modified: '2026-01-07T00:00:00.000002Z',
       });
-      const again = made(status, [say(status, 7), say('active', 8)]);
-      expect(again['revoked']).toBeUndefined();
-      expect(again['valid_until']).toBeUndefined();
-      expect(again.modified).toBe('2026-01-08T00:00:00.000002Z');
+      const restored = exportIndicator(status, [overrideStatus(status, 7), overrideStatus('active', 8)]);
+      expect(restored['revoked']).toBeUndefined();
+      expect(restored['valid_until']).toBeUndefined();
+      expect(restored.modified).toBe('2026-01-08T00:00:00.000002Z');
     },
   );
 
-  test('of what came as STIX only indicators of nothing but what the organization took back are touched', () => {
+  test('revokes original STIX indicators only if all their values are overridden', () => {
     const pattern = (text: string) => ({ type: 'indicator', id: `indicator--${text}`, pattern: text, modified: at });
     const originals = [
       pattern("[domain-name:value = 'EVIL.top']"),
@@ -173,31 +180,35 @@ describe('STIX out', () => {
       { type: 'report', id: 'report--1', modified: at },
     ];
     const other = { ...evil, value: 'other.top', normalizedValue: 'other.top' };
-    const give = (words: OwnWord[]) => objectsOf(exported(itemOf([evil, other]), { originals, words }));
-    const taken = word({ severity: 'low', indicators: [{ type: 'domain', value: 'evil.top', status: 'revoked' }] });
-    const [first, ...rest] = give([taken]);
+    const exportOriginals = (overrides: DatedOverride[]) =>
+      objectsOf(versionOf(itemOf([evil, other]), { originals, overrides }));
+    const revoking = override({
+      severity: 'low',
+      indicators: [{ type: 'domain', value: 'evil.top', status: 'revoked' }],
+    });
+    const [first, ...rest] = exportOriginals([revoking]);
     expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000002Z' });
     expect(rest).toEqual(originals.slice(1));
-    const [again] = give([taken, word({}, 8)]);
-    expect(again).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000002Z' });
+    const [restored] = exportOriginals([revoking, override({}, 8)]);
+    expect(restored).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000002Z' });
   });
 
-  test('the form of the objects is pinned: who changes it counts `form` up', () => {
-    expect(bundleOf([exported(itemOf([evil]))])).toMatchSnapshot();
+  test('keeps the object format, whose changes need a new `formatVersion`', () => {
+    expect(toBundle([versionOf(itemOf([evil]))])).toMatchSnapshot();
   });
 
-  test('a new form moves `modified` and no other time', () => {
-    const times = objectsOf(exported({ ...itemOf([evil]), createdAt: '2026-01-04T09:00:00.000Z' })).flatMap((object) =>
+  test('keeps the format version out of all times except `modified`', () => {
+    const times = objectsOf(versionOf({ ...itemOf([evil]), createdAt: '2026-01-04T09:00:00.000Z' })).flatMap((object) =>
       Object.entries(object).filter(([name, value]) => name !== 'modified' && /^2026-.*Z$/.test(String(value))),
     );
-    // As they were first given out, whatever `form` is by now.
+    // The microseconds of the first release, whatever `formatVersion` is now.
     expect(times.filter(([, value]) => !String(value).endsWith('.000002Z'))).toEqual([]);
     expect(new Set(times.map(([name]) => name))).toEqual(
       new Set(['created', 'published', 'valid_from', 'valid_until']),
     );
   });
 
-  test('an observable is written only where it may go unmarked', () => {
+  test('exports observables of CLEAR items only', () => {
     const one: Indicator = {
       type: 'ipv4',
       value: '203.0.113.7',
@@ -206,9 +217,9 @@ describe('STIX out', () => {
       confidence: 1,
       ttlDays: 30,
     };
-    const types = (tlp: FeedItem['source']['tlp']) => objectsOf(exported(itemOf([one], tlp))).map(({ type }) => type);
+    const types = (tlp: FeedItem['source']['tlp']) => objectsOf(versionOf(itemOf([one], tlp))).map(({ type }) => type);
     expect(types('CLEAR')).toContain('ipv4-addr');
     for (const tlp of tlps.slice(1)) expect(types(tlp)).not.toContain('ipv4-addr');
-    expect(bundleOf([exported(itemOf([one], 'AMBER'))]).losses).toMatchObject({ observables: 1 });
+    expect(toBundle([versionOf(itemOf([one], 'AMBER'))]).unsupported).toMatchObject({ observables: 1 });
   });
 });

@@ -1,36 +1,36 @@
 import type { FeedItem } from '../../model/item.schema.ts';
 
-/** How many values of which field of an item a format has no place for. */
-export type Losses = Record<string, number>;
+/** The number of values of an item that a format cannot represent, by field. */
+export type UnsupportedFields = Record<string, number>;
 
-export function addLosses(sum: Losses, more: Losses): void {
+/** Adds `more` to `sum`, without fields whose count is 0. */
+export function addUnsupported(sum: UnsupportedFields, more: UnsupportedFields): void {
   for (const [field, count] of Object.entries(more)) if (count > 0) sum[field] = (sum[field] ?? 0) + count;
 }
 
-/** Mappings that become objects. */
-const carried = new Set(['cve', 'observable:tool', 'observable:attack-pattern']);
+/** Frameworks whose mappings become STIX objects. */
+const supportedFrameworks = new Set(['cve', 'observable:tool', 'observable:attack-pattern']);
 
-/** What the STIX objects of an item do not say. */
-export function stixLosses(item: FeedItem): Losses {
-  const { classification, iocs } = item;
+export function countUnsupportedByStix({ source, event, classification, iocs, ...item }: FeedItem): UnsupportedFields {
   const indicators = Object.values(iocs).flat();
-  const losses: Losses = {};
-  addLosses(losses, {
+  const mappings = classification.mappings.filter(({ framework }) => !supportedFrameworks.has(framework));
+  const unsupported: UnsupportedFields = {};
+  addUnsupported(unsupported, {
     tldr: item.tldr ? 1 : 0,
     summary: item.summary && item.abstract ? 1 : 0,
     attackPath: item.attackPath.length,
     affectedProducts: item.affectedProducts.length,
     'classification.killChain': classification.killChain.length,
     'classification.platforms': classification.platforms.length,
-    'classification.mappings': classification.mappings.filter(({ framework }) => !carried.has(framework)).length,
+    'classification.mappings': mappings.length,
     'provenance.supportingPassages': item.provenance.supportingPassages.length,
-    'source.license': item.source.license ? 1 : 0,
-    'event.eventFirstSeen': item.event.eventFirstSeen ? 1 : 0,
-    'event.eventLastSeen': item.event.eventLastSeen ? 1 : 0,
-    // Their end stands in `valid_until`.
+    'source.license': source.license ? 1 : 0,
+    'event.eventFirstSeen': event.eventFirstSeen ? 1 : 0,
+    'event.eventLastSeen': event.eventLastSeen ? 1 : 0,
+    // Only their expiry is exported, as `valid_until`.
     'iocs.lastSeen': indicators.filter(({ lastSeen }) => lastSeen).length,
-    // An observable has no marking of its own, so that there is none of what not everyone may see.
-    observables: item.source.tlp === 'CLEAR' ? 0 : indicators.length,
+    // Observables carry no marking, so only those of CLEAR items are exported.
+    observables: source.tlp === 'CLEAR' ? 0 : indicators.length,
   });
-  return losses;
+  return unsupported;
 }

@@ -1,58 +1,41 @@
-import { sql } from 'kysely';
-import { rows, type Tx } from '../../../platform/db/db.ts';
-import type { OverriddenIndicator } from '../../model/overrides.schema.ts';
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
+import type { OverriddenIndicator } from '../../model/overrides.schema.ts';
 
-/** What an organization says of an item for itself that changes what is done with it. Null: what everyone sees. */
-export type Said = {
+/** The part of an organization's override that changes how an item is acted on. Null keeps the shared value. */
+export type AppliedOverride = {
   severity: FeedItem['event']['severity'] | null;
   status: FeedItem['event']['status'] | null;
   indicators: readonly OverriddenIndicator[];
 };
 
-type SaidRow = Omit<Said, 'indicators'> & { item_id: string; indicators: string | null };
-
-/** What the organization of the transaction says of these items now, by item. */
-export async function listSaidNow(tx: Tx, ids: string[]): Promise<Map<string, Said>> {
-  if (ids.length === 0) return new Map();
-  const found = await rows(
-    tx,
-    sql<SaidRow>`
-      select item_id, severity, status, indicators from feed_overrides
-      where organization_id = tocsin_org() and item_id = any(${ids}::uuid[])`,
-  );
-  return new Map(found.map((row) => [row.item_id, toSaid(row)]));
-}
-
-export const toSaid = ({ severity, status, indicators }: Omit<SaidRow, 'item_id'>): Said => ({
-  severity,
-  status,
-  indicators: indicators === null ? [] : (JSON.parse(indicators) as OverriddenIndicator[]),
-});
-
-/** What an organization's words say of an indicator; undefined: nothing. */
-export const saidOf = (
-  words: readonly OverriddenIndicator[] | undefined,
+/** Returns the status that an override sets for an indicator. */
+export const overriddenStatus = (
+  overrides: readonly OverriddenIndicator[] | undefined,
   { type, normalizedValue }: Pick<Indicator, 'type' | 'normalizedValue'>,
 ): OverriddenIndicator['status'] | undefined =>
-  words?.find((one) => one.type === type && one.value === normalizedValue)?.status;
+  overrides?.find((override) => override.type === type && override.value === normalizedValue)?.status;
 
-/** The item as an organization says it. Nothing of what is retracted, by whomever, is to be acted on. */
-export function asSaid(item: FeedItem, said: Said | undefined): FeedItem {
-  if (!said) return item;
+/**
+ * Returns the item with an override applied. An item that the source or the organization retracted has no active indicators: all are revoked
+ * except false positives.
+ */
+export function applyOverride(item: FeedItem, override: AppliedOverride | undefined): FeedItem {
+  if (!override) return item;
   const { severity, status } = item.event;
-  const isRetracted = status === 'retracted' || said.status === 'retracted';
-  const settle = (indicator: Indicator): Indicator => {
-    const own = saidOf(said.indicators, indicator) ?? indicator.status;
-    return { ...indicator, status: isRetracted && own !== 'false_positive' ? 'revoked' : own };
+  const isRetracted = status === 'retracted' || override.status === 'retracted';
+  const applyToIndicator = (indicator: Indicator): Indicator => {
+    const ownStatus = overriddenStatus(override.indicators, indicator) ?? indicator.status;
+    return { ...indicator, status: isRetracted && ownStatus !== 'false_positive' ? 'revoked' : ownStatus };
   };
-  const iocs = Object.fromEntries(Object.entries(item.iocs).map(([bucket, list]) => [bucket, list.map(settle)]));
+  const iocs = Object.fromEntries(
+    Object.entries(item.iocs).map(([bucket, indicators]) => [bucket, indicators.map(applyToIndicator)]),
+  );
   return {
     ...item,
     event: {
       ...item.event,
-      severity: said.severity ?? severity,
-      status: isRetracted ? 'retracted' : (said.status ?? status),
+      severity: override.severity ?? severity,
+      status: isRetracted ? 'retracted' : (override.status ?? status),
     },
     iocs: iocs as FeedItem['iocs'],
   };

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { feedToolsOf } from '../../../app/feed-tools.ts';
+import { createFeedTools } from '../../../app/feed-tools.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
-import { scoreDue } from '../../relevance/score-items.ts';
+import { scoreNextBatch } from '../../relevance/score-items.ts';
 import type { FeedItem, FeedList } from '../../model/item.schema.ts';
 import { itemStatuses, severities } from '../../model/vocabulary.ts';
 
@@ -25,13 +25,13 @@ const publishers = ['Alder', 'Birch', 'Cedar'];
 const statusOf = ({ event, tenantOverrides }: FeedItem): string => tenantOverrides?.status ?? event.status;
 const ids = (items: FeedItem[]): string[] => items.map(({ id }) => id);
 
-/** Lists, totals and statistics say the same as a recount of the whole list. */
+/** Checks lists, totals and statistics against a recount of the whole list. */
 async function expectRecount(org: TestOrg, asOf = ''): Promise<FeedList> {
   const all = await read(org, `perPage=100${asOf}`);
   expect(all.items).toHaveLength(all.total);
-  const expectList = async (query: string, fits: (item: FeedItem) => boolean): Promise<void> => {
+  const expectList = async (query: string, matches: (item: FeedItem) => boolean): Promise<void> => {
     const part = await read(org, `${query}&perPage=100${asOf}`);
-    expect(ids(part.items), query).toEqual(ids(all.items.filter(fits)));
+    expect(ids(part.items), query).toEqual(ids(all.items.filter(matches)));
     expect(part.total, query).toBe(part.items.length);
   };
   for (const severity of severities) await expectList(`severity=${severity}`, (item) => severityOf(item) === severity);
@@ -41,15 +41,15 @@ async function expectRecount(org: TestOrg, asOf = ''): Promise<FeedList> {
   const isRoot = (item: FeedItem): boolean => item.duplicateOf === undefined;
   await expectList('duplicates=hide', isRoot);
   for (const publisher of publishers) {
-    const isTold = ({ id }: FeedItem): boolean =>
+    const hasPublisher = ({ id }: FeedItem): boolean =>
       all.items.some((item) => (item.duplicateOf ?? item.id) === id && item.source.publisher === publisher);
-    await expectList(`duplicates=hide&source=${publisher}`, (item) => isRoot(item) && isTold(item));
+    await expectList(`duplicates=hide&source=${publisher}`, (item) => isRoot(item) && hasPublisher(item));
     await expectList(
       `duplicates=hide&status=active&source=${publisher}`,
-      (item) => isRoot(item) && isTold(item) && statusOf(item) === 'active',
+      (item) => isRoot(item) && hasPublisher(item) && statusOf(item) === 'active',
     );
   }
-  // From the last page on, so that none begins where another was seen to end.
+  // Reads the last page first, so that no page cursor is known.
   for (let page = Math.ceil(all.total / 3); page > 0; page -= 1) {
     const { items, total } = await read(org, `perPage=3&page=${page}${asOf}`);
     expect([ids(items), total], `page ${page}`).toEqual([ids(all.items.slice(page * 3 - 3, page * 3)), all.total]);
@@ -69,7 +69,7 @@ async function expectRecount(org: TestOrg, asOf = ''): Promise<FeedList> {
   return all;
 }
 
-const word = fc.record(
+const overrideBody = fc.record(
   {
     severity: fc.constantFrom(null, 'none', 'high', 'critical'),
     status: fc.constantFrom(null, 'active', 'corrected', 'retracted'),
@@ -79,7 +79,7 @@ const word = fc.record(
   { requiredKeys: [] },
 );
 const step = fc.oneof(
-  fc.record({ who: fc.nat(1), item: fc.nat(20), word }),
+  fc.record({ who: fc.nat(1), item: fc.nat(20), body: overrideBody }),
   fc.record({ who: fc.nat(1), item: fc.nat(20), into: fc.option(fc.nat(20)) }),
   fc.record({
     source: fc.nat(2),
@@ -89,7 +89,7 @@ const step = fc.oneof(
   }),
 );
 
-/** Puts an item below another's root, or splits it off its own; what cannot be moved stays. */
+/** Merges an item into another, or splits it off. The request may be rejected. */
 async function move(org: TestOrg, { item, into }: { item: number; into: number | null }): Promise<void> {
   const { items } = await read(org, 'perPage=100');
   const idAt = (place: number): string => items[place % items.length]!.id;
@@ -101,7 +101,7 @@ async function move(org: TestOrg, { item, into }: { item: number; into: number |
   expect(status < 500, JSON.stringify(body)).toBe(true);
 }
 
-test('whatever organizations and sources say: totals and statistics equal a recount, then and now', async () => {
+test('returns totals and statistics that equal a recount after any overrides and pulls, for past snapshots too', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 14 }), async (steps) => {
       const orgs = [
@@ -120,10 +120,10 @@ test('whatever organizations and sources say: totals and statistics equal a reco
       await sources[2]!.write({ 2: {} });
       const before: { org: TestOrg; asOf: string; list: FeedList }[] = [];
       for (const one of steps) {
-        if ('word' in one) {
+        if ('body' in one) {
           const org = orgs[one.who]!;
           const { items } = await read(org, 'perPage=100');
-          const { status, body } = await override(org, items[one.item % items.length]!.id, one.word);
+          const { status, body } = await override(org, items[one.item % items.length]!.id, one.body);
           expect(status, JSON.stringify(body)).toBe(200);
         } else if ('into' in one) await move(orgs[one.who]!, one);
         else await sources[one.source]!.write({ [one.number]: { revoked: one.revoked, words: one.words } });
@@ -146,7 +146,7 @@ async function setUp() {
   return { owner, org, other, source, items, one: items[0]!.id, two: items[1]!.id };
 }
 
-test('an override is its organization’s alone, changes no version and moves its view', async () => {
+test('changes the snapshot of the overriding organization only, and no item version', async () => {
   const { org, owner, other, one } = await setUp();
   const look = async (who: TestOrg) => {
     const answers = [
@@ -189,7 +189,7 @@ test('an override is its organization’s alone, changes no version and moves it
   expect(after.headers['etag']).not.toBe(own.headers['etag']);
   expect(after.body.items.find(({ id }: FeedItem) => id === one).tenantOverrides).toEqual(body.tenantOverrides);
   expect([await look(owner), await look(other)]).toEqual(before);
-  // The same again is nothing new; what is left out stays; null takes it back.
+  // A repeated value changes nothing, an absent field keeps its value, and null removes it.
   await override(org, one, { severity: 'critical' });
   expect((await org.call('GET', '/items')).headers['etag']).toBe(after.headers['etag']);
   await override(org, one, { severity: null, tags: null, indicators: null, relevance: null, status: null });
@@ -197,7 +197,7 @@ test('an override is its organization’s alone, changes no version and moves it
   expect((await override(org, one, { note: null })).body.tenantOverrides).toBeNull();
 });
 
-test('updatedSince finds what the organization said, and what it took back', async () => {
+test('finds new and removed overrides with updatedSince', async () => {
   const { org, other, two } = await setUp();
   now = new Date(now.getTime() + 60_000);
   const since = `updatedSince=${now.toISOString()}`;
@@ -209,10 +209,10 @@ test('updatedSince finds what the organization said, and what it took back', asy
   expect((await read(other, since)).total).toBe(0);
 });
 
-test('relevant follows what the organization said before what the rules say', async () => {
+test('prefers the verdict of the organization over the score of the rules', async () => {
   const { org, one, two } = await setUp();
   await org.call('PUT', '/api/feed/profile', { keywords: ['Linux'] });
-  while (await scoreDue(app.deps));
+  while (await scoreNextBatch(app.deps));
   const relevant = async (): Promise<string[]> => ids((await read(org, 'relevancyMode=relevant')).items);
   const byTitle = async (word: string): Promise<string> =>
     (await read(org, '')).items.find(({ event }) => event.title.includes(word))!.id;
@@ -231,7 +231,7 @@ test('relevant follows what the organization said before what the rules say', as
   expect((await relevant()).toSorted()).toEqual([linux, windows].toSorted());
 });
 
-test('what is wrong is said by name', async () => {
+test('returns 400 with a pointer for an invalid override', async () => {
   const { org, one } = await setUp();
   const pointer = async (body: unknown) => {
     const answer = await override(org, one, body);
@@ -249,11 +249,11 @@ test('what is wrong is said by name', async () => {
   expect((await override(await app.newOrg(), one, { note: 'x' })).status).toBe(404);
 });
 
-test('agents find items with the own words on them', async () => {
+test('returns items to agents with overrides applied', async () => {
   const [org, other] = [await app.newOrg(), await app.newOrg()];
   const source = await reportSource(app, org, { visibility: 'shared', tlp: 'CLEAR' });
   await source.write({ 901: { words: 'zanzibar' } });
-  const found = async ({ id }: TestOrg) => (await feedToolsOf(app.deps)(id).searchFeed('zanzibar', 5)) as object;
+  const found = async ({ id }: TestOrg) => (await createFeedTools(app.deps)(id).searchFeed('zanzibar', 5)) as object;
   const { items } = await read(other, 'q=zanzibar');
   expect((await override(other, items[0]!.id, { severity: 'critical', status: 'retracted' })).status).toBe(200);
   expect(await found(other)).toMatchObject({ items: [{ severity: 'critical', status: 'retracted' }] });

@@ -1,76 +1,89 @@
 import type { Tx } from '../../../platform/db/db.ts';
-import { listOwnOf, type Override, type Own, type Score } from './override-rows.store.ts';
-import type { RelevanceReason, TenantOverrides } from '../../model/overrides.schema.ts';
-import type { Answering } from '../snapshot/relevance.sql.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
+import type { RelevanceReason, TenantOverrides } from '../../model/overrides.schema.ts';
+import type { OrgState } from '../snapshot/org-state.store.ts';
+import { listOwnRows, type ItemOverrideRow, type OwnRows, type RelevanceScoreRow } from './override-rows.store.ts';
 
-/** Documents of a page as the organization sees them; those that it says nothing of stay the text that they are. */
-export async function overrideDocuments(tx: Tx, docs: string[], answering: Answering): Promise<string[]> {
-  if (docs.length === 0 || (answering.own === undefined && answering.version === undefined)) return docs;
-  const ids = docs.map(idOfDocument);
-  const found = await listOwnOf(tx, ids, answering);
+/** Returns the documents of a page as the organization sees them. Documents without an override or a score stay unparsed. */
+export async function overrideDocuments(tx: Tx, docs: string[], state: OrgState): Promise<string[]> {
+  if (docs.length === 0 || (state.overridesSeq === undefined && state.profileVersion === undefined)) return docs;
+  const ids = docs.map(readDocumentId);
+  const found = await listOwnRows(tx, ids, state);
   if (found.size === 0) return docs;
   return docs.map((doc, index) => {
-    const own = found.get(ids[index]!);
-    return own ? JSON.stringify(overridden(JSON.parse(doc) as FeedItem, own)) : doc;
+    const ownRows = found.get(ids[index]!);
+    return ownRows ? JSON.stringify(withTenantOverrides(JSON.parse(doc) as FeedItem, ownRows)) : doc;
   });
 }
 
 /** A document begins with its id. */
-const idOfDocument = (doc: string): string => /^\{"id":"([0-9a-f-]{36})"/.exec(doc)![1]!;
+const readDocumentId = (doc: string): string => /^\{"id":"([0-9a-f-]{36})"/.exec(doc)![1]!;
 
-/** The item with the organization's own words beside it; its own fields stay those that everyone sees, but for its root. */
-export function overridden(item: FeedItem, { said, score }: Own): FeedItem {
+/** Returns the item with `tenantOverrides` filled in. The item's own fields keep their shared values, except `duplicateOf`. */
+export function withTenantOverrides(item: FeedItem, { override, score }: OwnRows): FeedItem {
   const { duplicateOf, ...rest } = item;
-  const root = said?.moved ? said.duplicate_of : duplicateOf;
-  return { ...rest, ...(root ? { duplicateOf: root } : {}), tenantOverrides: toTenantOverrides(said, score) };
+  const root = override?.moved ? override.duplicate_of : duplicateOf;
+  return { ...rest, ...(root ? { duplicateOf: root } : {}), tenantOverrides: toTenantOverrides(override, score) };
 }
 
-function toTenantOverrides(said: Override | undefined, score: Score | undefined): TenantOverrides | null {
-  const relevance = relevanceOf(said, score);
-  const words = {
+function toTenantOverrides(
+  override: ItemOverrideRow | undefined,
+  score: RelevanceScoreRow | undefined,
+): TenantOverrides | null {
+  const relevance = toRelevance(override, score);
+  const fields = {
     ...(relevance ? { relevance } : {}),
-    ...(said?.severity ? { severity: said.severity as TenantOverrides['severity'] & string } : {}),
-    ...(said?.status ? { status: said.status as TenantOverrides['status'] & string } : {}),
-    ...(said?.indicators ? { indicators: JSON.parse(said.indicators) as TenantOverrides['indicators'] & object } : {}),
-    ...(said?.tags ? { tags: said.tags } : {}),
-    ...(said?.note ? { note: said.note } : {}),
+    ...(override?.severity ? { severity: override.severity as TenantOverrides['severity'] & string } : {}),
+    ...(override?.status ? { status: override.status as TenantOverrides['status'] & string } : {}),
+    ...(override?.indicators
+      ? { indicators: JSON.parse(override.indicators) as TenantOverrides['indicators'] & object }
+      : {}),
+    ...(override?.tags ? { tags: override.tags } : {}),
+    ...(override?.note ? { note: override.note } : {}),
   };
-  if (Object.keys(words).length === 0) return null;
-  const at = Math.max(said?.updated_at.getTime() ?? 0, score?.judged_at.getTime() ?? 0);
+  if (Object.keys(fields).length === 0) return null;
+  const updatedAt = Math.max(override?.updated_at.getTime() ?? 0, score?.judged_at.getTime() ?? 0);
   return {
-    ...words,
-    updatedAt: new Date(at).toISOString(),
-    ...(said?.updated_by ? { updatedBy: said.updated_by } : {}),
+    ...fields,
+    updatedAt: new Date(updatedAt).toISOString(),
+    ...(override?.updated_by ? { updatedBy: override.updated_by } : {}),
   };
 }
 
 type Relevance = NonNullable<TenantOverrides['relevance']>;
 
-/** A person's or a model's word stands before the rules. What was seen in the logs is *exposed*, unless it was judged irrelevant. */
-function relevanceOf(said: Override | undefined, score: Score | undefined): Relevance | undefined {
-  const reasons = score ? (JSON.parse(score.reasons) as RelevanceReason[]) : [];
-  const own = said?.relevance_reasons ? (JSON.parse(said.relevance_reasons) as RelevanceReason[]) : [];
-  const at = said?.relevance_at ?? score?.judged_at;
-  if (said?.relevance && at) {
-    const verdict = said.relevance === 'relevant' && said.exposed_at ? 'exposed' : said.relevance;
+/**
+ * The verdict of a person or a model wins over the score of the rules. An item seen in the logs is `exposed`, unless it was marked
+ * irrelevant.
+ */
+function toRelevance(
+  override: ItemOverrideRow | undefined,
+  score: RelevanceScoreRow | undefined,
+): Relevance | undefined {
+  const scoreReasons = parseReasons(score?.reasons);
+  const reasons = [...parseReasons(override?.relevance_reasons), ...scoreReasons];
+  const judgedAt = override?.relevance_at ?? score?.judged_at;
+  if (override?.relevance && judgedAt) {
+    const verdict = override.relevance === 'relevant' && override.exposed_at ? 'exposed' : override.relevance;
     return {
       verdict,
       score: verdict === 'irrelevant' ? 0 : (score?.score ?? 1),
-      reasons: [...own, ...reasons],
-      judgedBy: said.relevance_by ?? 'person',
-      judgedAt: at.toISOString(),
+      reasons,
+      judgedBy: override.relevance_by ?? 'person',
+      judgedAt: judgedAt.toISOString(),
     };
   }
-  if (said?.exposed_at)
-    return {
-      verdict: 'exposed',
-      score: 1,
-      reasons: [...own, ...reasons],
-      judgedBy: 'logs',
-      judgedAt: said.exposed_at.toISOString(),
-    };
-  return score
-    ? { verdict: 'relevant', score: score.score, reasons, judgedBy: 'rules', judgedAt: score.judged_at.toISOString() }
-    : undefined;
+  if (override?.exposed_at)
+    return { verdict: 'exposed', score: 1, reasons, judgedBy: 'logs', judgedAt: override.exposed_at.toISOString() };
+  if (!score) return undefined;
+  return {
+    verdict: 'relevant',
+    score: score.score,
+    reasons: scoreReasons,
+    judgedBy: 'rules',
+    judgedAt: score.judged_at.toISOString(),
+  };
 }
+
+const parseReasons = (json: string | null | undefined): RelevanceReason[] =>
+  json ? (JSON.parse(json) as RelevanceReason[]) : [];

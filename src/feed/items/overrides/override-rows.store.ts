@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
-import { rows, type Tx } from '../../../platform/db/db.ts';
-import type { Answering } from '../snapshot/relevance.sql.ts';
+import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import type { OverriddenIndicator } from '../../model/overrides.schema.ts';
+import type { OrgState } from '../snapshot/org-state.store.ts';
+import type { AppliedOverride } from './apply-overrides.ts';
 
-/** What the organization of the transaction says of an item. `moved`: it sees `duplicate_of` as the root, null for none. */
-export type Override = {
+/** The organization's override of an item. If `moved` is set, `duplicate_of` is the root for the organization, and null makes it a root. */
+export type ItemOverrideRow = {
   severity: string | null;
   status: string | null;
   note: string | null;
@@ -19,44 +21,66 @@ export type Override = {
   updated_at: Date;
   updated_by: string | null;
 };
-export type Score = { score: number; reasons: string; judged_at: Date };
+export type RelevanceScoreRow = { score: number; reasons: string; judged_at: Date };
 
-/** An item's id with what is the organization's own about it. */
-export type Own = { item_id: string; said: Override | undefined; score: Score | undefined };
+/** What is stored about an item for one organization alone. */
+export type OwnRows = { override: ItemOverrideRow | undefined; score: RelevanceScoreRow | undefined };
 
-/** Of these items, at the moment that `answering` stands for; items of which there is nothing are left out. */
-export async function listOwnOf(tx: Tx, ids: string[], { own, version, seq }: Answering): Promise<Map<string, Own>> {
-  const said = own === undefined ? [] : await listSaid(tx, ids, own);
-  const scores = version === undefined ? [] : await listScores(tx, ids, { version, seq });
-  const found = new Map<string, Own>();
-  for (const { item_id, ...row } of said) found.set(item_id, { item_id, said: row, score: undefined });
-  for (const { item_id, ...score } of scores) found.set(item_id, { item_id, said: found.get(item_id)?.said, score });
+/** Returns the organization's rows about these items at a state, by item id. Items without any are absent. */
+export async function listOwnRows(tx: Tx, itemIds: string[], state: OrgState): Promise<Map<string, OwnRows>> {
+  const { overridesSeq, profileVersion, ownSeq } = state;
+  const overrides = overridesSeq === undefined ? [] : await listOverridesAt(tx, itemIds, overridesSeq);
+  const scores =
+    profileVersion === undefined ? [] : await listScoresAt(tx, itemIds, { version: profileVersion, seq: ownSeq });
+  const found = new Map<string, OwnRows>();
+  for (const { item_id, ...override } of overrides) found.set(item_id, { override, score: undefined });
+  for (const { item_id, ...score } of scores) found.set(item_id, { override: found.get(item_id)?.override, score });
   return found;
 }
 
 const columns = sql`item_id, severity, status, note, indicators, tags, relevance, relevance_by, relevance_reasons, relevance_at, exposed_at,
   moved, duplicate_of, updated_at, updated_by`;
 
-/** What was said of these items when the organization's own pool stood at `seq`. */
-export function listSaid(tx: Tx, ids: string[], seq: number): Promise<(Override & { item_id: string })[]> {
-  const these = sql`organization_id = tocsin_org() and item_id = any(${ids}::uuid[]) and seq <= ${seq}`;
-  return rows(
+function listOverridesAt(tx: Tx, itemIds: string[], seq: number): Promise<(ItemOverrideRow & { item_id: string })[]> {
+  const isWanted = sql`organization_id = tocsin_org() and item_id = any(${itemIds}::uuid[]) and seq <= ${seq}`;
+  return queryRows(
     tx,
-    sql<Override & { item_id: string }>`
-      select ${columns} from feed_overrides where ${these}
-      union all select ${columns} from feed_override_states where ${these} and seq_until > ${seq}`,
+    sql<ItemOverrideRow & { item_id: string }>`
+      select ${columns} from feed_overrides where ${isWanted}
+      union all select ${columns} from feed_override_states where ${isWanted} and seq_until > ${seq}`,
   );
 }
 
-function listScores(
+function listScoresAt(
   tx: Tx,
-  ids: string[],
+  itemIds: string[],
   { version, seq }: { version: number; seq: number },
-): Promise<(Score & { item_id: string })[]> {
-  return rows(
+): Promise<(RelevanceScoreRow & { item_id: string })[]> {
+  return queryRows(
     tx,
-    sql<Score & { item_id: string }>`
+    sql<RelevanceScoreRow & { item_id: string }>`
       select item_id, score, reasons, judged_at from feed_relevance
-      where organization_id = tocsin_org() and version = ${version} and item_id = any(${ids}::uuid[]) and seq_from <= ${seq} and seq_until > ${seq}`,
+      where organization_id = tocsin_org() and version = ${version} and item_id = any(${itemIds}::uuid[]) and seq_from <= ${seq} and seq_until > ${seq}`,
   );
 }
+
+/** `indicators` is a JSON list. */
+export type AppliedOverrideRow = Omit<AppliedOverride, 'indicators'> & { indicators: string | null };
+
+/** Returns the organization's current overrides of these items, by item id. */
+export async function listCurrentOverrides(tx: Tx, itemIds: string[]): Promise<Map<string, AppliedOverride>> {
+  if (itemIds.length === 0) return new Map();
+  const found = await queryRows(
+    tx,
+    sql<AppliedOverrideRow & { item_id: string }>`
+      select item_id, severity, status, indicators from feed_overrides
+      where organization_id = tocsin_org() and item_id = any(${itemIds}::uuid[])`,
+  );
+  return new Map(found.map((row) => [row.item_id, toAppliedOverride(row)]));
+}
+
+export const toAppliedOverride = ({ severity, status, indicators }: AppliedOverrideRow): AppliedOverride => ({
+  severity,
+  status,
+  indicators: indicators === null ? [] : (JSON.parse(indicators) as OverriddenIndicator[]),
+});

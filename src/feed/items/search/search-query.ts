@@ -1,80 +1,87 @@
 import { z } from 'zod';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import { Instant } from '../../../platform/lib/instant.ts';
-import { text } from '../../../platform/lib/text/bounded-text.ts';
-import { indicatorForms, refangWords } from '../../model/indicator-forms.ts';
-import { termValue, type TermKind } from '../../model/terms.ts';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { indicatorForms, refangText } from '../../model/indicator-forms.ts';
+import { toTermValue, type TermKind } from '../../model/terms.ts';
 
-/** What is looked for beyond the columns of a list; each optional, an empty text counts as not given. */
+/** The search parameters of `GET /items`. All are optional, and an empty text counts as absent. */
 export const searchFields = {
-  q: text({ max: 500 })
+  q: boundedString({ max: 500 })
     .optional()
     .describe(
-      'Words of title, summary or text, all of them; `"…"` for a phrase, `or`, `-word`. Addresses in any writing.',
+      'Full-text search in title, summary and text. All words must match. Supports `"…"` for a phrase, `or` and `-word`. Addresses may be defanged.',
     ),
-  indicator: text({ max: 2_000 }).optional().describe('An indicator in any writing: defanged, upper case.'),
-  cve: text({ max: 50 }).optional().describe('`CVE-2024-12345`.'),
-  technique: text({ max: 50 }).optional().describe('An ATT&CK id; a technique finds its sub-techniques too.'),
-  actor: text({ max: 200 }).optional().describe('Name or alias, in any case.'),
-  updatedSince: Instant.optional().describe('Items whose `lastUpdated` is this or later.'),
+  indicator: boundedString({ max: 2_000 }).optional().describe('An indicator, which may be defanged or in upper case.'),
+  cve: boundedString({ max: 50 }).optional().describe('A CVE id, such as `CVE-2024-12345`.'),
+  technique: boundedString({ max: 50 })
+    .optional()
+    .describe('An ATT&CK id. A technique also matches its sub-techniques.'),
+  actor: boundedString({ max: 200 }).optional().describe('Name or alias of an actor, case-insensitive.'),
+  updatedSince: Instant.optional().describe('Items whose `lastUpdated` is this time or later.'),
   duplicates: z
     .enum(['hide'])
     .optional()
-    .describe('Only roots; `source`, `cve`, `indicator` and `q` then look at the duplicates of each too.'),
+    .describe('Returns only roots. `source`, `cve`, `indicator` and `q` then also match the duplicates of a root.'),
 };
 const SearchQuery = z.object(searchFields);
+type SearchQuery = z.infer<typeof SearchQuery>;
 
 export type TermFilter = { kind: TermKind; values: string[] };
 
-/** `terms` and `words` may be met by a duplicate where only roots are shown; `rootTerms` are the item's own. */
+/** `indicatorForms` are the canonical forms of a text that is a single word. */
+export type FullTextQuery = { text: string; indicatorForms: string[] };
+
+/** With `rootsOnly`, a duplicate may match `terms` and `fullText` for its root. The root itself must match `rootTerms`. */
 export type Search = {
   terms: TermFilter[];
   rootTerms: TermFilter[];
-  words: { text: string; forms: string[] } | undefined;
+  fullText: FullTextQuery | undefined;
   updatedSince: string | undefined;
   rootsOnly: boolean;
   applied: Record<string, string>;
 };
 
-/** Throws a 400 that names the parameter for one that is not usable. */
-export function readSearch(query: z.infer<typeof SearchQuery>): Search {
-  const q = textOf(query, 'q');
-  const indicator = textOf(query, 'indicator');
-  const cve = idOf(query, 'cve', /^CVE-\d{4}-\d{4,19}$/);
-  const technique = idOf(query, 'technique', /^T\d{4}(?:\.\d{3})?$/);
-  const actor = textOf(query, 'actor');
+/** Throws a 400 that names the parameter if an id has the wrong form. */
+export function readSearch(query: SearchQuery): Search {
+  const q = readText(query, 'q');
+  const indicator = readText(query, 'indicator');
+  const cve = readId(query, 'cve', { form: /^CVE-\d{4}-\d{4,19}$/, example: 'CVE-2024-12345' });
+  const technique = readId(query, 'technique', { form: /^T\d{4}(?:\.\d{3})?$/, example: 'T1059 or T1059.001' });
+  const actor = readText(query, 'actor');
   const updatedSince = query.updatedSince && new Date(query.updatedSince).toISOString();
-  const given = { q, indicator, cve, technique, actor, updatedSince, duplicates: query.duplicates };
-  const term = (kind: TermKind, value: string | undefined): TermFilter[] =>
-    value === undefined ? [] : [{ kind, values: [termValue(kind, value)] }];
+  const parameters = { q, indicator, cve, technique, actor, updatedSince, duplicates: query.duplicates };
+  const toTerms = (kind: TermKind, value: string | undefined): TermFilter[] =>
+    value === undefined ? [] : [{ kind, values: [toTermValue(kind, value)] }];
   return {
     terms: [
       ...(indicator === undefined ? [] : [{ kind: 'indicator' as const, values: indicatorForms(indicator) }]),
-      ...term('cve', cve),
+      ...toTerms('cve', cve),
     ],
-    rootTerms: [...term('technique', technique), ...term('actor', actor)],
-    words: q === undefined ? undefined : { text: refangWords(q), forms: /\s/.test(q) ? [] : indicatorForms(q) },
+    rootTerms: [...toTerms('technique', technique), ...toTerms('actor', actor)],
+    fullText:
+      q === undefined ? undefined : { text: refangText(q), indicatorForms: /\s/.test(q) ? [] : indicatorForms(q) },
     updatedSince,
     rootsOnly: query.duplicates === 'hide',
     applied: Object.fromEntries(
-      Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined),
+      Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined),
     ),
   };
 }
 
-type TextField = 'q' | 'indicator' | 'cve' | 'technique' | 'actor';
+type TextParameter = 'q' | 'indicator' | 'cve' | 'technique' | 'actor';
 
-function textOf(query: z.infer<typeof SearchQuery>, name: TextField): string | undefined {
+function readText(query: SearchQuery, name: TextParameter): string | undefined {
   return query[name]?.trim() || undefined;
 }
 
-function idOf(query: z.infer<typeof SearchQuery>, name: TextField, form: RegExp): string | undefined {
-  const id = textOf(query, name)?.toUpperCase();
+function readId(
+  query: SearchQuery,
+  name: TextParameter,
+  { form, example }: { form: RegExp; example: string },
+): string | undefined {
+  const id = readText(query, name)?.toUpperCase();
   if (id !== undefined && !form.test(id))
-    throw fieldError(
-      `query/${name}`,
-      'invalid_format',
-      `${name} must have the form of ${name === 'cve' ? 'CVE-2024-12345' : 'T1059 or T1059.001'}.`,
-    );
+    throw fieldError(`query/${name}`, 'invalid_format', `\`${name}\` must look like ${example}.`);
   return id;
 }

@@ -1,53 +1,59 @@
 import { sql } from 'kysely';
-import { row, rows, type Tx } from '../../../platform/db/db.ts';
-import { formsOf, hadWords, queryOf, withTerm, type Condition, type Words } from '../snapshot/conditions.sql.ts';
-import { changedIds, isListed, orderedRows, withColumns } from '../snapshot/snapshot-rows.sql.ts';
-import { toPageRows, type PageRow, type PageRows } from '../snapshot/page.store.ts';
-import type { View } from '../snapshot/snapshot.ts';
+import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
+import { orderedRows } from '../snapshot/ordered-rows.sql.ts';
+import { toItemsPage, type ItemsPage, type PageRow } from '../snapshot/page.store.ts';
+import { withCtes, type Condition, type StateCondition } from '../snapshot/query.sql.ts';
+import { changedIds, isInSnapshot, withStateColumns } from '../snapshot/snapshot-rows.sql.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { hadFullText, idsWithIndicator, toTsquery } from './search-conditions.sql.ts';
+import type { FullTextQuery } from './search-query.ts';
 
-type Sql = ReturnType<typeof sql>;
+type ScanWindow = { limit: number; offset: number; matchesPerRow?: number };
 
 /**
- * A page of what is found by words alone, where so many items have them that the page is soon met along the list: they are counted and not
- * gathered. Undefined where they are fewer: with a hundred found for each row up to the page's end no more than a hundredth of the feed is passed.
+ * Returns a page of a full-text search by scanning the list in order, for queries that match a large part of the feed. The matches are
+ * counted, but not collected. Returns undefined if there are fewer than `matchesPerRow` matches for each row up to the page's end: with 100,
+ * the scan passes at most a hundredth of the feed.
  */
-export async function readAlongList(
+export async function scanForText(
   tx: Tx,
-  view: View,
-  { words, limit, offset, foundPerRow = 100 }: { words: Words; limit: number; offset: number; foundPerRow?: number },
-): Promise<PageRows | undefined> {
-  const total = await countByWords(tx, view, words);
-  if (total < (offset + limit) * foundPerRow) return undefined;
-  const match: Condition = {
-    now: sql`and (${nowHas(words)} or i.id in (${withTerm(view, formsOf(words))}))`,
-    past: hadWords(words),
+  snapshot: Snapshot,
+  { query, limit, offset, matchesPerRow = 100 }: { query: FullTextQuery } & ScanWindow,
+): Promise<ItemsPage | undefined> {
+  const total = await countMatches(tx, snapshot, query);
+  if (total < (offset + limit) * matchesPerRow) return undefined;
+  const match: StateCondition = {
+    current: sql`${searchTextMatches(query)} or i.id in (${idsWithIndicator(snapshot, query)})`,
+    past: hadFullText(query),
   };
-  const page = sql`${orderedRows(view, {}, { limit: sql`${offset + limit}`, match })} listed limit ${limit} offset ${offset}`;
-  const found = await rows(
+  const listed = orderedRows(snapshot, {}, { limit: sql`${offset + limit}`, match });
+  const page = sql`select * from ${listed} listed limit ${limit} offset ${offset}`;
+  const found = await queryRows(
     tx,
-    sql<PageRow>`
-      with page as (select * from ${page})
-      select ${total}::bigint as total, item.* from (${withColumns(sql`page`, ['doc', 'next_expiry_at'])}) item
-      order by item.added_to_feed_at desc, item.id desc`,
+    sql<PageRow>`${withCtes(
+      [{ name: 'page', query: page, isMaterialized: false }],
+      sql`select ${total}::bigint as total, item.* from (${withStateColumns(sql`page`, ['doc', 'next_expiry_at'])}) item
+        order by item.added_to_feed_at desc, item.id desc`,
+    )}`,
   );
-  return toPageRows(found);
+  return toItemsPage(found);
 }
 
-/** A subquery, so that it is looked up for the rows that are passed and for no other. */
-const nowHas = (words: Words): Sql =>
-  sql`coalesce((select w.words @@ ${queryOf(words)} from item_search w where w.item_id = i.id), false)`;
+/** A subquery, so that the search text is read only for the rows that the scan passes. */
+const searchTextMatches = (query: FullTextQuery): Condition =>
+  sql`coalesce((select w.words @@ ${toTsquery(query)} from item_search w where w.item_id = i.id), false)`;
 
-/** How many items of a view have the words: those that have them now, put back to the view by the few that changed since. */
-async function countByWords(tx: Tx, view: View, words: Words): Promise<number> {
-  const { now, past } = isListed(view);
-  const named = withTerm(view, formsOf(words));
-  const found = await row(
+/** Counts the matches of a snapshot: the current matches, corrected by the few items that changed since. */
+async function countMatches(tx: Tx, snapshot: Snapshot, query: FullTextQuery): Promise<number> {
+  const { current, past } = isInSnapshot(snapshot);
+  const matches = searchTextMatches(query);
+  const found = await queryRow(
     tx,
     sql<{ n: number }>`
-      select tocsin_count_words(${view.poolIds}::uuid[], ${queryOf(words)})
-        - (select count(*) from items i where i.id in (${changedIds(view)}) and ${nowHas(words)})
-        + (select count(*) from items i where ${now} and i.id = any(array(${named})) and not ${nowHas(words)})
-        + (select count(*) from item_states s where ${past} ${hadWords(words)}) as n`,
+      select tocsin_count_words(${snapshot.poolIds}::uuid[], ${toTsquery(query)})
+        - (select count(*) from items i where i.id in (${changedIds(snapshot)}) and ${matches})
+        + (select count(*) from items i where (${current}) and i.id = any(array(${idsWithIndicator(snapshot, query)})) and not ${matches})
+        + (select count(*) from item_states s where (${past}) and (${hadFullText(query)})) as n`,
   );
   return found!.n;
 }

@@ -1,10 +1,13 @@
 import type { FeedItem } from '../../model/item.schema.ts';
 import { buckets } from '../../model/vocabulary.ts';
 
-const headMaxChars = 100_000;
+const textMaxChars = 100_000;
 
-/** What full-text search looks through before the stored text: title, summary and the refanged indicators, as many as fit. */
-export function searchHead({ event, summary, iocs }: Pick<FeedItem, 'event' | 'summary' | 'iocs'>): string {
+/**
+ * Returns the part of an item that full-text search covers besides the stored text: title, summary and normalized indicator values. The end is
+ * cut after 100,000 UTF-16 units.
+ */
+export function toSearchText({ event, summary, iocs }: Pick<FeedItem, 'event' | 'summary' | 'iocs'>): string {
   const values = buckets.flatMap((bucket) => iocs[bucket].map(({ normalizedValue }) => normalizedValue));
-  return [event.title, summary ?? '', ...values].join('\n').slice(0, headMaxChars).toWellFormed();
+  return [event.title, summary ?? '', ...values].join('\n').slice(0, textMaxChars).toWellFormed();
 }

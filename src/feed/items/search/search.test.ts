@@ -36,7 +36,7 @@ const names = async (query: Record<string, string>, on = org): Promise<string[]>
   return (body as FeedList).items.map(({ id }) => ids.get(id) ?? id).toSorted();
 };
 
-describe('finds', () => {
+describe('GET /items with search parameters', () => {
   const cases: [Record<string, string>, string[]][] = [
     [{ q: 'storm' }, ['calm', 'storm']],
     [{ q: 'STORM ruritania' }, ['calm', 'storm']],
@@ -75,14 +75,14 @@ describe('finds', () => {
     [{ updatedSince: '2999-01-01T00:00:00+02:00' }, []],
     [{ actor: '', cve: '', technique: '', indicator: '', q: '' }, ['calm', 'other', 'storm']],
   ];
-  test.each(cases)('%j', async (query, expected) => {
+  test.each(cases)('finds by %j', async (query, expected) => {
     expect(await names(query)).toEqual(expected);
     expect(await names({ ...query, duplicates: 'hide' })).toEqual(expected);
     expect(await names(query, other)).toEqual([]);
   });
 });
 
-test('pages of a search tile it', async () => {
+test('splits a search into pages without gaps or overlaps', async () => {
   const seen: string[] = [];
   for (const page of [1, 2, 3]) {
     const { body } = await org.call('GET', `/items?q=ruritania&perPage=1&page=${page}`);
@@ -109,12 +109,12 @@ test.each([
   `q=${'x'.repeat(501)}`,
   'q=a&q=b',
   'indicator=a&indicator=b',
-])('%s is a 400 that names the field', async (query) => {
+])('returns 400 with a pointer for %s', async (query) => {
   const { status, body } = await org.call('GET', `/items?${query}`);
   expect([status, body.errors[0].pointer]).toEqual([400, `query/${query.split('=')[0]}`]);
 });
 
-test('what was understood is said', async () => {
+test('reports the applied parameters', async () => {
   const { body } = await org.call(
     'GET',
     '/items?cve=cve-2023-23397&updatedSince=2026-01-01T02:00:00%2B02:00&actor=%20X%20',
@@ -125,7 +125,7 @@ test('what was understood is said', async () => {
   });
 });
 
-describe('as of before', () => {
+describe('with a snapshot token', () => {
   let source: ReportSource;
   let reader: TestOrg;
   beforeAll(async () => {
@@ -134,7 +134,7 @@ describe('as of before', () => {
     await source.write({ 1: { words: 'volcano' }, 2: { words: 'quiet' } });
   });
 
-  test('a search finds what it found then', async () => {
+  test('finds what it found in that snapshot', async () => {
     const find = async (query: string) => (await reader.call('GET', `/items?${query}`)).body as FeedList;
     const queries = ['q=volcano', 'q=r1.example', 'indicator=r1[.]example', 'q=volcano&duplicates=hide', 'q=nothing'];
     const before = await Promise.all(queries.map(find));
@@ -147,7 +147,7 @@ describe('as of before', () => {
   });
 });
 
-test('only roots where duplicates are hidden; a duplicate speaks for its root', async () => {
+test('returns only roots when duplicates are hidden, and matches a root by its duplicates', async () => {
   const reader = await app.newOrg();
   const [one, two] = [
     await reportSource(app, reader, { name: 'First', publisher: 'First' }),
@@ -160,7 +160,7 @@ test('only roots where duplicates are hidden; a duplicate speaks for its root', 
     return body.items.map(({ event, source }: FeedList['items'][number]) => `${source.publisher}: ${event.title}`);
   };
   const [root, member] = ['First: Report 1 alpha', 'Second: Report 1 beta'];
-  // Equal keys: the second report of one id is a duplicate of the first.
+  // The second report has the same key, so it is a duplicate of the first.
   expect((await list('')).toSorted()).toEqual([root, member, 'Second: Report 2 gamma']);
   expect((await list('duplicates=hide')).toSorted()).toEqual([root, 'Second: Report 2 gamma']);
   expect((await reader.call('GET', '/items?duplicates=hide&perPage=1')).body).toMatchObject({
@@ -178,7 +178,7 @@ test('only roots where duplicates are hidden; a duplicate speaks for its root', 
   ]);
 });
 
-test('a word of a private item is found by its organization alone, in the database too', async () => {
+test('finds the words of a private item for its organization only, in the database too', async () => {
   const find = (id: TestOrg['id']) =>
     inOrg(app.deps.db, id, async (tx) => {
       const { rows } = await sql`select item_id from item_search where words @@ 'ruritania'`.execute(tx);

@@ -3,7 +3,7 @@ import { startApp } from '../../../../test/support/harness.ts';
 import { fileSource, kevCatalogue, kevRow } from '../../../../test/support/feed/kev-source.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 
-test('while sources write, every answer is of one moment: total, list and order agree, and one tag means one content', async () => {
+test('returns consistent totals, lists and ETags while sources write', async () => {
   const app = await startApp();
   const org = await app.newOrg();
   const sources = await Promise.all([1, 2, 3].map(() => fileSource(app, org, { kind: 'kev' })));

@@ -1,71 +1,54 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { toWeakEtag, type Encoding } from './http-caching.ts';
 
-export type Encoding = 'identity' | 'gzip' | 'br';
+/** A complete response body with its ETag. Each encoding is compressed once, on first use. */
+export type CachedPage = { etag: string; bytes: (encoding: Encoding) => Buffer | Promise<Buffer> };
 
-/** A whole answer: its bytes, packed once when first asked for, and its ETag. */
-export type Page = { etag: string; bytes: (encoding: Encoding) => Buffer | Promise<Buffer> };
+export type PageCache = {
+  get: (key: string) => CachedPage | undefined;
+  put: (key: string, body: Buffer) => CachedPage;
+};
 
-export type PageCache = { get: (key: string) => Page | undefined; put: (key: string, body: Buffer) => Page };
-
-const packedMinBytes = 1_024;
+const compressMinBytes = 1_024;
 const brotliQuality = 4;
 
-/** Keeps the pages used last, within `bytesMax` (packed forms counted as if they were as large as the plain one). */
+/** Caches the most recently used pages within `bytesMax`. A page counts twice, which allows for its compressed forms. */
 export function createPageCache(bytesMax = 96 * 1024 * 1024): PageCache {
-  const pages = new Map<string, { page: Page; size: number }>();
-  let total = 0;
+  const pages = new LRUCache<string, CachedPage>({ maxSize: bytesMax, maxEntrySize: Math.floor(bytesMax / 4) });
   return {
-    get(key) {
-      const known = pages.get(key);
-      if (!known) return undefined;
-      pages.delete(key);
-      pages.set(key, known);
-      return known.page;
-    },
+    get: (key) => pages.get(key),
     put(key, body) {
       const page = createPage(key, body);
-      const size = body.length * 2 + key.length + 500;
-      if (size > bytesMax / 4 || pages.has(key)) return page;
-      pages.set(key, { page, size });
-      total += size;
-      for (const [oldest, { size: freed }] of pages) {
-        if (total <= bytesMax) break;
-        pages.delete(oldest);
-        total -= freed;
-      }
+      pages.set(key, page, { size: body.length * 2 + key.length + 500 });
       return page;
     },
   };
 }
 
-function createPage(key: string, body: Buffer): Page {
-  const packed = new Map<Encoding, Buffer | Promise<Buffer>>([['identity', body]]);
+function createPage(key: string, body: Buffer): CachedPage {
+  const encoded = new Map<Encoding, Buffer | Promise<Buffer>>([['identity', body]]);
   return {
-    etag: etagOf(key),
-    bytes(encoding) {
-      const wanted = body.length < packedMinBytes ? 'identity' : encoding;
-      const known = packed.get(wanted);
+    etag: toWeakEtag(key),
+    bytes(accepted) {
+      const encoding = body.length < compressMinBytes ? 'identity' : accepted;
+      const known = encoded.get(encoding);
       if (known) return known;
-      const made = pack(body, wanted).then((bytes) => {
-        packed.set(wanted, bytes);
+      const compressing = compress(body, encoding).then((bytes) => {
+        encoded.set(encoding, bytes);
         return bytes;
       });
-      packed.set(wanted, made);
-      return made;
+      encoded.set(encoding, compressing);
+      return compressing;
     },
   };
 }
 
-/** Weak, since one tag stands for the plain and the packed bytes. */
-export const etagOf = (key: string): string =>
-  `W/"${createHash('sha256').update(key).digest('base64url').slice(0, 27)}"`;
-
 const gzipAsync = promisify(gzip);
 const brotliAsync = promisify(brotliCompress);
 
-const pack = (body: Buffer, encoding: Encoding): Promise<Buffer> =>
+const compress = (body: Buffer, encoding: Encoding): Promise<Buffer> =>
   encoding === 'br'
     ? brotliAsync(body, {
         params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },

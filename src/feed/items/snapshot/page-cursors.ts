@@ -1,23 +1,10 @@
-import type { Db } from '../../../platform/db/db.ts';
-
-/** The row that a page ends with: the next one begins below it. */
-export type Mark = { at: Date; id: string };
-
-const marksMax = 20_000;
-const marksByDb = new WeakMap<Db, Map<string, Mark>>();
+import { LRUCache } from 'lru-cache';
+import type { PageCursor } from '../../../platform/lib/page-request.ts';
 
 /**
- * Where pages that were made end, by the view, the filters and how many rows lie before the next one. Whoever reads page after page
- * then never scans the pages before again; a mark of an older view is never asked for.
+ * The row before each page, keyed by snapshot, filters and offset. A client that reads page after page then never makes the database scan
+ * the earlier pages again.
  */
-export function marksOf(db: Db): { get: (key: string) => Mark | undefined; put: (key: string, mark: Mark) => void } {
-  const marks = marksByDb.get(db) ?? new Map<string, Mark>();
-  marksByDb.set(db, marks);
-  return {
-    get: (key) => marks.get(key),
-    put(key, mark) {
-      if (marks.size >= marksMax) marks.clear();
-      marks.set(key, mark);
-    },
-  };
-}
+export type PageCursors = LRUCache<string, PageCursor>;
+
+export const createPageCursors = (): PageCursors => new LRUCache({ max: 20_000 });

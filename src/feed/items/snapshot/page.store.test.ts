@@ -4,38 +4,38 @@ import { inOrg } from '../../../platform/db/db.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import type { ItemFilters } from '../item-filters.ts';
 import { readItemsPage } from './page.store.ts';
-import { viewOf } from './snapshot.ts';
 
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
 });
 
-test('a page is the same from either end of the list, then and now', async () => {
+test('reads the same page from either end of the list, for a past and the current snapshot', async () => {
   const org = await app.newOrg();
   const [one, two] = [await reportSource(app, org), await reportSource(app, org, { publisher: 'Birch' })];
   await one.write({ 1: {}, 2: { words: 'Windows' }, 3: { revoked: true }, 4: {}, 5: {}, 6: { words: 'critical' } });
   await two.write({ 1: {}, 7: {} });
   const { items } = (await org.call('GET', '/items')).body as { items: { id: string }[] };
-  const say = (place: number, body: unknown) => org.call('PUT', `/api/feed/items/${items[place]!.id}/override`, body);
-  await say(1, { severity: 'critical', status: 'retracted' });
-  const then = await viewOf(app.deps.db, org.id);
+  const override = (place: number, body: unknown) =>
+    org.call('PUT', `/api/feed/items/${items[place]!.id}/override`, body);
+  await override(1, { severity: 'critical', status: 'retracted' });
+  const past = await app.deps.snapshots.get(org.id);
   await one.write({ 2: { words: 'Linux' }, 4: { revoked: true }, 8: {} });
-  await say(2, { status: 'retracted' });
-  const now = await viewOf(app.deps.db, org.id);
-  expect(now.tag).not.toBe(then.tag);
-  for (const view of [then, now]) {
-    const own = Math.max(...view.seqs);
+  await override(2, { status: 'retracted' });
+  const current = await app.deps.snapshots.get(org.id);
+  expect(current.tag).not.toBe(past.tag);
+  for (const snapshot of [past, current]) {
+    const overridesSeq = Math.max(...snapshot.seqs);
     const cases: ItemFilters[] = [
       {},
-      { own, status: 'active' },
-      { own, status: 'retracted' },
-      { own, rootsOnly: true },
-      { own, rootsOnly: true, sources: { publishers: ['Birch'], names: [] } },
+      { overridesSeq, status: 'active' },
+      { overridesSeq, status: 'retracted' },
+      { overridesSeq, rootsOnly: true },
+      { overridesSeq, rootsOnly: true, sources: { publishers: ['Birch'], names: [] } },
     ];
     for (const filters of cases) {
-      const read = (offset: number, limit: number, farRows: number) =>
-        inOrg(app.deps.db, org.id, (tx) => readItemsPage(tx, view, { filters, limit, offset, farRows }));
+      const read = (offset: number, limit: number, farOffset: number) =>
+        inOrg(app.deps.db, org.id, (tx) => readItemsPage(tx, snapshot, { filters, limit, offset, farOffset }));
       const all = await read(0, 100, Infinity);
       expect(all.docs.length).toBe(all.total);
       expect(all.total).toBeGreaterThan(1);

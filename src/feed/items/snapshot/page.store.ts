@@ -1,17 +1,21 @@
 import { sql } from 'kysely';
-import { row, rows, type Tx } from '../../../platform/db/db.ts';
-import { isThroughDuplicates, type ItemFilters } from '../item-filters.ts';
-import { orderedRows, saidRows, withColumns } from './snapshot-rows.sql.ts';
-import type { Mark } from './page-cursors.ts';
-import { isNarrowedByOwn } from '../overrides/overrides.sql.ts';
-import { rowsThroughDuplicates } from './through-duplicates.sql.ts';
-import { totalOf } from './totals.sql.ts';
-import type { View } from './snapshot.ts';
-
-type Sql = ReturnType<typeof sql>;
+import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
+import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters } from '../item-filters.ts';
+import { duplicateRootsCte } from './duplicate-roots.sql.ts';
+import { orderedRows } from './ordered-rows.sql.ts';
+import { overriddenRowsCte } from './overridden-rows.sql.ts';
+import type { PageCursor } from '../../../platform/lib/page-request.ts';
+import { withCtes, type Cte, type Sql } from './query.sql.ts';
+import { withStateColumns } from './snapshot-rows.sql.ts';
+import type { Snapshot } from './snapshot.ts';
+import { totalCte } from './totals.sql.ts';
 
 /** `end` is the last row of the page. */
-export type PageRows = { total: number; docs: { doc: string; nextExpiryAt: Date | null }[]; end: Mark | undefined };
+export type ItemsPage = {
+  total: number;
+  docs: { doc: string; nextExpiryAt: Date | null }[];
+  end: PageCursor | undefined;
+};
 
 export type PageRow = {
   total: number;
@@ -21,48 +25,78 @@ export type PageRow = {
   next_expiry_at: Date | null;
 };
 
+/** `after` is the row before the page, if known. Offsets above `farOffset` may be read from the end of the list. */
+export type PageWindow = { limit: number; offset: number; after?: PageCursor | undefined; farOffset?: number };
+
 /**
- * One page of a view with its total. The total comes from the kept counts; no document is read before the page is known, and past the end
- * nothing is scanned. `after` is the row that stands at `offset`, where it is known: the scan then begins there. It begins at the end of the
- * list where that is nearer; from `farRows` rows on that is worth a statement to know.
+ * Returns one page of a snapshot with its total. The total comes from `feed_counts`. Documents are read for the rows of the page only, and
+ * nothing is scanned past the end. The scan begins after `after`, or at whichever end of the list is nearer. Above `farOffset`, one more
+ * statement to learn the total is worth its cost.
  */
 export async function readItemsPage(
   tx: Tx,
-  view: View,
-  given: { filters: ItemFilters; limit: number; offset: number; after?: Mark | undefined; farRows?: number },
-): Promise<PageRows> {
-  const { filters, limit, offset, after, farRows = 5_000 } = given;
-  const passed = after ? 0 : offset;
-  const oldestFirst = passed > farRows && passed > (await countItems(tx, view, filters)) / 2;
-  const ofTotal = (rowsOf: Sql): Sql => sql`(select case when n > ${offset} then ${rowsOf} else 0 end from total)`;
-  const scanned = sql`(select greatest(scanned, 0) from total)`;
-  const page = oldestFirst
-    ? sql`${orderedRows(view, filters, { limit: ofTotal(sql`n - ${offset}`), scanned, oldestFirst })} listed
-        limit ${ofTotal(sql`least(n - ${offset}, ${limit})`)} offset ${ofTotal(sql`greatest(n - ${offset + limit}, 0)`)}`
-    : sql`${orderedRows(view, filters, { limit: ofTotal(sql`${passed + limit}::bigint`), scanned, after })} listed limit ${limit} offset ${passed}`;
-  const found = await rows(
+  snapshot: Snapshot,
+  { filters, ...window }: { filters: ItemFilters } & PageWindow,
+): Promise<ItemsPage> {
+  const { offset, after, farOffset = 5_000 } = window;
+  const isFar = !after && offset > farOffset;
+  const scan =
+    isFar && offset > (await countItems(tx, snapshot, filters)) / 2
+      ? scanFromEnd(snapshot, filters, window)
+      : scanFromStart(snapshot, filters, window);
+  const ctes: Cte[] = [...listCtes(snapshot, filters), { name: 'page', query: scan, isMaterialized: false }];
+  const found = await queryRows(
     tx,
-    sql<PageRow>`
-      with ${withTotal(view, filters)}, page as (select * from ${page})
-      select total.n as total, item.* from total left join (${withColumns(sql`page`, ['doc', 'next_expiry_at'])}) item on true
-      order by item.added_to_feed_at desc, item.id desc`,
+    sql<PageRow>`${withCtes(
+      ctes,
+      sql`select total.n as total, item.* from total
+        left join (${withStateColumns(sql`page`, ['doc', 'next_expiry_at'])}) item on true
+        order by item.added_to_feed_at desc, item.id desc`,
+    )}`,
   );
-  return toPageRows(found);
+  return toItemsPage(found);
 }
 
-async function countItems(tx: Tx, view: View, filters: ItemFilters): Promise<number> {
-  const found = await row(tx, sql<{ n: number }>`with ${withTotal(view, filters)} select n from total`);
+function scanFromStart(snapshot: Snapshot, filters: ItemFilters, { limit, offset, after }: PageWindow): Sql {
+  const skipped = after ? 0 : offset;
+  const scanLimit = zeroPastEnd(offset, sql`${skipped + limit}::bigint`);
+  return sql`
+    select * from ${orderedRows(snapshot, filters, { limit: scanLimit, poolRows, after })} listed limit ${limit} offset ${skipped}`;
+}
+
+function scanFromEnd(snapshot: Snapshot, filters: ItemFilters, { limit, offset }: PageWindow): Sql {
+  const scanLimit = zeroPastEnd(offset, sql`n - ${offset}`);
+  return sql`
+    select * from ${orderedRows(snapshot, filters, { limit: scanLimit, poolRows, oldestFirst: true })} listed
+    limit ${zeroPastEnd(offset, sql`least(n - ${offset}, ${limit})`)}
+    offset ${zeroPastEnd(offset, sql`greatest(n - ${offset + limit}, 0)`)}`;
+}
+
+const poolRows = sql`(select greatest(pool_rows, 0) from total)`;
+
+/** A number that may refer to the total `n`, or 0 where the page begins past the end. */
+const zeroPastEnd = (offset: number, value: Sql): Sql =>
+  sql`(select case when n > ${offset} then ${value} else 0 end from total)`;
+
+async function countItems(tx: Tx, snapshot: Snapshot, filters: ItemFilters): Promise<number> {
+  const found = await queryRow(
+    tx,
+    sql<{ n: number }>`${withCtes(listCtes(snapshot, filters), sql`select n from total`)}`,
+  );
   return found!.n;
 }
 
-/** The CTE `total`, and before it `said_rows` and `through_duplicates` where the list asks for them. */
-const withTotal = (view: View, filters: ItemFilters): Sql => sql`
-  ${filters.own !== undefined && isNarrowedByOwn(filters) ? sql`said_rows as materialized (${saidRows(view, filters.own)}),` : sql``}
-  ${isThroughDuplicates(filters) ? sql`through_duplicates as materialized (${rowsThroughDuplicates(view, filters)}),` : sql``}
-  total as materialized (${totalOf(view, filters)})`;
+function listCtes(snapshot: Snapshot, filters: ItemFilters): Cte[] {
+  const { overridesSeq } = filters;
+  return [
+    ...(overridesSeq !== undefined && usesOverriddenRows(filters) ? [overriddenRowsCte(snapshot, overridesSeq)] : []),
+    ...(usesDuplicateRoots(filters) ? [duplicateRootsCte(snapshot, filters)] : []),
+    totalCte(snapshot, filters),
+  ];
+}
 
-/** Rows of which each carries the total; where the page is empty one has nothing else. */
-export function toPageRows(found: PageRow[]): PageRows {
+/** Every row carries the total. An empty page has a single row with nothing else. */
+export function toItemsPage(found: PageRow[]): ItemsPage {
   const page = found.filter(({ id }) => id !== null);
   const last = page.at(-1);
   return {

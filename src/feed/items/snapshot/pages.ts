@@ -1,49 +1,47 @@
-import type { Deps } from '../../../app/deps.ts';
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
-import { openAsOf, sealAsOf, type Moment } from './snapshot-token.ts';
-import { fullHour } from '../../model/expiry.ts';
-import { createPageCache, type Page, type PageCache } from './page-cache.ts';
-import { readFeedKey } from '../items.store.ts';
-import { viewOf } from './snapshot.ts';
+import { openSnapshotToken, sealSnapshotToken, type DatedSnapshot } from './snapshot-token.ts';
+import { startOfHour } from '../../model/expiry.ts';
+import { createPageCache, type CachedPage } from './page-cache.ts';
+import { readFeedKey } from './pools.store.ts';
+import type { SnapshotCache } from './snapshot.ts';
 
-/** Makes the body of an answer as it was at a moment; `asOf` is the moment's name. */
-export type BuildPage = (moment: Moment, asOf: string | undefined) => Promise<Buffer>;
+/** `key` identifies the response within its snapshot. `asOf` is a snapshot token; without one the page shows the feed at `now`. */
+export type FeedPageRequest = { orgId: OrgId; key: string; asOf?: string | undefined; now: Date };
 
-type Kept = { cache: PageCache; building: Map<string, Promise<Page>>; key: Promise<Buffer> | undefined };
-const keptByDb = new WeakMap<Db, Kept>();
+/** Builds the body of a response from one snapshot, whose token is `token`. */
+export type BuildPage = (dated: DatedSnapshot, token: string | undefined) => Promise<Buffer>;
 
 /**
- * The answer named `name` for the caller's view, the feed's version in it and the UTC hour, or for those that `asOf` names: from memory where
- * it was made before, by whomever with the same view. Statements read what was valid at the moment, so later writes never mix in.
+ * Returns a response of the feed. Organizations that see the same snapshot share the cached bytes of a page for one UTC hour, and concurrent
+ * requests share one build. Builders read the state at the snapshot's sequence numbers, so that later writes never leak into a page.
  */
-export async function getPage(
-  deps: Deps,
-  caller: Caller,
-  { name, asOf }: { name: string; asOf?: string | undefined },
-  build: BuildPage,
-): Promise<Page> {
-  const kept = keptByDb.get(deps.db) ?? { cache: createPageCache(), building: new Map(), key: undefined };
-  keptByDb.set(deps.db, kept);
-  const view = await viewOf(deps.db, caller.orgId);
-  const at = deps.clock();
-  const moment =
-    asOf === undefined
-      ? { view, hour: fullHour(at) }
-      : openAsOf(await feedKey(kept, deps.db, caller.orgId), asOf, { view, at });
-  const key = `${moment.view.tag} ${moment.hour} ${name}`;
-  const known = kept.cache.get(key) ?? kept.building.get(key);
-  if (known) return known;
-  const made = feedKey(kept, deps.db, caller.orgId)
-    .then((sealing) => build(moment, sealAsOf(sealing, moment)))
-    .then((body) => kept.cache.put(key, body));
-  kept.building.set(key, made);
-  return made.finally(() => kept.building.delete(key));
-}
+export type FeedPages = { get: (request: FeedPageRequest, build: BuildPage) => Promise<CachedPage> };
 
-function feedKey(kept: Kept, db: Db, orgId: OrgId): Promise<Buffer> {
-  kept.key ??= inOrg(db, orgId, readFeedKey);
-  kept.key.catch(() => (kept.key = undefined));
-  return kept.key;
+export function createFeedPages(db: Db, snapshots: SnapshotCache): FeedPages {
+  const cache = createPageCache();
+  const building = new Map<string, Promise<CachedPage>>();
+  let feedKey: Promise<Buffer> | undefined;
+  const getFeedKey = (orgId: OrgId): Promise<Buffer> => {
+    feedKey ??= inOrg(db, orgId, readFeedKey);
+    feedKey.catch(() => (feedKey = undefined));
+    return feedKey;
+  };
+  return {
+    async get({ orgId, key, asOf, now }, build) {
+      const snapshot = await snapshots.get(orgId);
+      const dated =
+        asOf === undefined
+          ? { snapshot, hour: startOfHour(now) }
+          : openSnapshotToken(await getFeedKey(orgId), asOf, { snapshot, now });
+      const cacheKey = `${dated.snapshot.tag} ${dated.hour} ${key}`;
+      const known = cache.get(cacheKey) ?? building.get(cacheKey);
+      if (known) return known;
+      const page = getFeedKey(orgId)
+        .then((feedKey) => build(dated, sealSnapshotToken(feedKey, dated)))
+        .then((body) => cache.put(cacheKey, body));
+      building.set(cacheKey, page);
+      return page.finally(() => building.delete(cacheKey));
+    },
+  };
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { sealAsOf, openAsOf } from './snapshot-token.ts';
+import { sealSnapshotToken, openSnapshotToken } from './snapshot-token.ts';
 import type { FeedItem, FeedList } from '../../model/item.schema.ts';
 import { reportSource, type Report, type ReportSource } from '../../../../test/support/feed/report-source.ts';
-import { toView } from './snapshot.ts';
+import { toSnapshot } from './snapshot.ts';
 
 let app: TestApp;
 let now = new Date('2026-03-02T10:20:30.000Z');
@@ -18,7 +18,7 @@ const read = async (org: TestOrg, query: string): Promise<FeedList> => {
   return body as FeedList;
 };
 
-/** Every page from the first on, as of the moment of the first; `between` runs before each next one. */
+/** Reads all pages with the token of the first one. `between` runs before each further page. */
 async function walk(
   org: TestOrg,
   query: string,
@@ -38,12 +38,12 @@ const change = fc.record({
   words: fc.constantFrom('critical', 'Windows', 'Linux server', 'nothing', 'ransomware on Windows'),
   revoked: fc.boolean(),
 });
-const steps = fc.array(fc.array(change, { maxLength: 4 }), { minLength: 4, maxLength: 8 });
+const changeLists = fc.array(fc.array(change, { maxLength: 4 }), { minLength: 4, maxLength: 8 });
 
-test('whatever is written between the pages: they hold what the list held at their moment, once each', async () => {
+test('returns the items of one snapshot once each, whatever is written between the pages', async () => {
   await fc.assert(
     fc.asyncProperty(
-      steps,
+      changeLists,
       fc.constantFrom('', 'status=retracted&', 'status=corrected&', 'platform=windows&'),
       async (moves, filter) => {
         const org = await app.newOrg();
@@ -74,19 +74,19 @@ test('whatever is written between the pages: they hold what the list held at the
   );
 });
 
-test('an item that was merged since is still a root as of the time before', async () => {
+test('shows an item as a root in a snapshot from before its merge', async () => {
   const org = await app.newOrg();
   await (await reportSource(app, org)).write({ 1: {}, 2: {} });
   const before = await read(org, 'duplicates=hide');
   const [one, two] = before.items.map(({ id }) => id);
   expect((await org.call('POST', `/api/feed/items/${one}/merge`, { into: two })).status).toBe(200);
   expect((await read(org, 'duplicates=hide')).total).toBe(1);
-  // Another size of page, so that it is read and not remembered.
+  // A different page size bypasses the cache.
   const then = await read(org, `duplicates=hide&perPage=9&asOf=${before.outputs!.asOf}`);
   expect([then.total, then.items]).toEqual([2, before.items]);
 });
 
-test('while writers write, each in its own pool or all in one, pages of one moment tile it and stay as they are', async () => {
+test('returns complete and stable pages of a snapshot while sources write to several pools', async () => {
   const [org, other] = [await app.newOrg(), await app.newOrg()];
   const sources = await Promise.all([
     reportSource(app, org),
@@ -127,7 +127,7 @@ test('while writers write, each in its own pool or all in one, pages of one mome
   expect(walks).toBeGreaterThan(2);
 });
 
-describe('the string', () => {
+describe('token', () => {
   let [org, stranger] = [] as unknown as [TestOrg, TestOrg];
   let [own, foreign] = ['', ''];
   beforeAll(async () => {
@@ -138,19 +138,19 @@ describe('the string', () => {
     )) as [string, string];
   });
 
-  const refuse = async (query: string): Promise<unknown> => {
+  const readError = async (query: string): Promise<unknown> => {
     const { status, body } = await org.call('GET', `/items?${query}`);
     return [status, body.code, body.errors[0].pointer];
   };
 
-  test('made up, changed, foreign, empty or twice: a 400 that names the field', async () => {
+  test('returns 400 with a pointer for a token that is invented, changed, foreign, empty or repeated', async () => {
     const flipped = `${own.slice(0, 30)}${own[30] === 'A' ? 'B' : 'A'}${own.slice(31)}`;
     for (const text of ['x', 'a'.repeat(100), own.slice(0, -4), flipped, `${own}=`, foreign, '', '%00'])
-      expect(await refuse(`asOf=${text}`), text).toEqual([400, 'validation_failed', 'query/asOf']);
-    expect(await refuse(`asOf=${own}&asOf=${own}`)).toEqual([400, 'validation_failed', 'query/asOf']);
+      expect(await readError(`asOf=${text}`), text).toEqual([400, 'validation_failed', 'query/asOf']);
+    expect(await readError(`asOf=${own}&asOf=${own}`)).toEqual([400, 'validation_failed', 'query/asOf']);
   });
 
-  test('equal for equal moments, another for another; it names no pool', async () => {
+  test('is equal for equal snapshots only, and reveals no pool', async () => {
     expect((await read(org, 'page=3')).outputs!.asOf).toBe(own);
     expect(foreign).not.toBe(own);
     expect(Buffer.from(own, 'base64url').toString('latin1')).not.toContain('0000');
@@ -158,16 +158,16 @@ describe('the string', () => {
     expect((await read(org, '')).outputs!.asOf).not.toBe(own);
   });
 
-  test('good for an hour after it was given, whenever that was; then as_of_expired', async () => {
+  test('is valid for at least one hour, then returns as_of_expired', async () => {
     const before = now;
     now = new Date('2026-03-02T11:59:59.000Z');
     expect((await read(org, `asOf=${own}`)).outputs!.asOf).toBe(own);
     now = new Date('2026-03-02T12:00:00.000Z');
-    expect(await refuse(`asOf=${own}`)).toEqual([400, 'as_of_expired', 'query/asOf']);
+    expect(await readError(`asOf=${own}`)).toEqual([400, 'as_of_expired', 'query/asOf']);
     now = before;
   });
 
-  test('carries any pools and sequences', () => {
+  test('encodes any pools and sequence numbers', () => {
     const key = Buffer.alloc(32, 7);
     const pools = fc.uniqueArray(fc.tuple(fc.uuid(), fc.integer({ min: 0, max: 2 ** 47 })), {
       maxLength: 30,
@@ -175,15 +175,17 @@ describe('the string', () => {
     });
     fc.assert(
       fc.property(pools, fc.integer({ min: 0, max: 1e6 }), (list, hours) => {
-        const moment = { view: toView(list), hour: hours * 3_600_000 };
-        const seen = toView([...list.map(([id]): [string, number] => [id, 1]), ['a pool made since', 5]]);
-        expect(openAsOf(key, sealAsOf(key, moment)!, { view: seen, at: new Date(moment.hour) })).toEqual(moment);
+        const dated = { snapshot: toSnapshot(list), hour: hours * 3_600_000 };
+        const current = toSnapshot([...list.map(([id]): [string, number] => [id, 1]), ['a newer pool', 5]]);
+        expect(
+          openSnapshotToken(key, sealSnapshotToken(key, dated)!, { snapshot: current, now: new Date(dated.hour) }),
+        ).toEqual(dated);
       }),
     );
   });
 });
 
-test('what was withdrawn from sight is not shown as of before either', async () => {
+test('does not show the content of an item withdrawn since the snapshot', async () => {
   const [owner, other] = [await app.newOrg(), await app.newOrg()];
   const source = await reportSource(app, owner, { visibility: 'shared', assignedTo: [other.id] });
   await source.write({ 1: { words: 'secret' }, 2: {} });

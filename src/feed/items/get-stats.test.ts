@@ -16,8 +16,8 @@ const change = fc.record({
 });
 const rounds = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 5 });
 
-/** The statistics as the list itself gives them, page by page. */
-async function counted(org: TestOrg, query: string): Promise<FeedItem[]> {
+/** Reads the whole list page by page. */
+async function listAll(org: TestOrg, query: string): Promise<FeedItem[]> {
   const items: FeedItem[] = [];
   for (let page = 1; ; page += 1) {
     const { body } = await org.call('GET', `/items?perPage=7&page=${page}${query}`);
@@ -30,27 +30,27 @@ async function counted(org: TestOrg, query: string): Promise<FeedItem[]> {
 }
 
 async function checkStats(org: TestOrg): Promise<void> {
-  const items = await counted(org, '');
+  const items = await listAll(org, '');
   const stats = (await org.call('GET', '/stats')).body as FeedStats;
-  const count = (fits: (item: FeedItem) => boolean): number => items.filter(fits).length;
+  const count = (matches: (item: FeedItem) => boolean): number => items.filter(matches).length;
   expect(stats.totalItems).toBe(items.length);
   for (const severity of severities) {
     expect(stats.severityBreakdown[severity]).toBe(count(({ event }) => event.severity === severity));
-    expect(await counted(org, `&severity=${severity}`)).toHaveLength(stats.severityBreakdown[severity]);
+    expect(await listAll(org, `&severity=${severity}`)).toHaveLength(stats.severityBreakdown[severity]);
   }
   for (const platform of platforms) {
     expect(stats.platformBreakdown[platform]).toBe(count((item) => item.classification.platforms.includes(platform)));
-    expect(await counted(org, `&platform=${platform}`)).toHaveLength(stats.platformBreakdown[platform]);
+    expect(await listAll(org, `&platform=${platform}`)).toHaveLength(stats.platformBreakdown[platform]);
   }
   expect(stats.sourcePublishers).toEqual([...new Set(items.map(({ source }) => source.publisher))].toSorted());
   expect(stats.recentItems.map(({ id }) => id)).toEqual(items.slice(0, 10).map(({ id }) => id));
   for (const status of ['active', 'corrected', 'retracted'])
-    expect(await counted(org, `&status=${status}`)).toHaveLength(count(({ event }) => event.status === status));
-  const roots = await counted(org, '&duplicates=hide');
+    expect(await listAll(org, `&status=${status}`)).toHaveLength(count(({ event }) => event.status === status));
+  const roots = await listAll(org, '&duplicates=hide');
   expect(roots).toEqual(items.filter(({ duplicateOf }) => duplicateOf === undefined));
 }
 
-test('after any additions, corrections, retractions and moves, statistics and filters count exactly what the list lists', async () => {
+test('counts in statistics and filters exactly the listed items, after any additions, corrections, retractions and moves', async () => {
   await fc.assert(
     fc.asyncProperty(rounds, async (moves) => {
       const [org, reader] = [await app.newOrg(), await app.newOrg()];

@@ -1,8 +1,8 @@
 import { uuidv5 } from './stix/stix-object.ts';
-import { addLosses, type Losses } from './stix/unsupported-fields.ts';
+import { addUnsupported, type UnsupportedFields } from './stix/unsupported-fields.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 
-/** Attribute type and category by type of indicator (MISP core format); the rest is given as text. */
+/** MISP attribute type and category by indicator type (MISP core format). Other types become text attributes. */
 const attributeByType: Record<string, [type: string, category: string]> = {
   ipv4: ['ip-dst', 'Network activity'],
   ipv6: ['ip-dst', 'Network activity'],
@@ -25,16 +25,14 @@ const attributeByType: Record<string, [type: string, category: string]> = {
 
 const threatLevels: Record<string, string> = { critical: '1', high: '1', medium: '2', low: '3', none: '4' };
 
-/**
- * MISP takes UUIDs up to version 5; the ids of items are of version 7. Another digit for the version keeps them apart and can be read back.
- */
-export const eventIdOf = (itemId: string): string => `${itemId.slice(0, 14)}4${itemId.slice(15)}`;
-export const itemIdOf = (eventId: string): string => `${eventId.slice(0, 14)}7${eventId.slice(15)}`;
+/** MISP accepts UUIDs up to version 5, and item ids have version 7. Only the version digit changes, so the mapping is reversible. */
+export const toMispEventId = (itemId: string): string => `${itemId.slice(0, 14)}4${itemId.slice(15)}`;
+export const toItemId = (eventId: string): string => `${eventId.slice(0, 14)}7${eventId.slice(15)}`;
 
-const seconds = (iso: string): string => String(Math.floor(Date.parse(iso) / 1_000));
+const toEpochSeconds = (iso: string): string => String(Math.floor(Date.parse(iso) / 1_000));
 const isRetracted = (item: FeedItem): boolean => item.event.status === 'retracted';
 
-function head(item: FeedItem): Record<string, unknown> {
+function renderEventHeader(item: FeedItem): Record<string, unknown> {
   const { source, event } = item;
   const tags = [
     `tlp:${source.tlp.toLowerCase()}`,
@@ -49,23 +47,23 @@ function head(item: FeedItem): Record<string, unknown> {
     Orgc: { name: source.publisher, uuid: uuidv5('00abedb4-aa42-466c-9c01-fed23315a9b7', source.publisher) },
     analysis: '2',
     Tag: [...new Set(tags)].map((name) => ({ name, exportable: true })),
-    timestamp: seconds(item.lastUpdated),
+    timestamp: toEpochSeconds(item.lastUpdated),
     date: (source.publishTime ?? item.addedToFeedAt).slice(0, 10),
     threat_level_id: threatLevels[event.severity]!,
   };
 }
 
-/** Index of a MISP feed: the heads of its events by their ids. */
-export const mispManifest = (items: FeedItem[]): object =>
-  Object.fromEntries(items.map((item) => [eventIdOf(item.id), head(item)]));
+/** Renders the manifest of a MISP feed: the headers of its events by event id. */
+export const renderMispManifest = (items: FeedItem[]): object =>
+  Object.fromEntries(items.map((item) => [toMispEventId(item.id), renderEventHeader(item)]));
 
-/** An event. A tombstone has its attributes deleted. */
-export function mispEvent(item: FeedItem): { event: object; losses: Losses } {
+/** Renders an event. All attributes of a retracted item are marked deleted. */
+export function renderMispEvent(item: FeedItem): { event: object; unsupported: UnsupportedFields } {
   const indicators = Object.values(item.iocs).flat();
-  const link = item.source.url ? [['link', 'External analysis', item.source.url] as const] : [];
+  const description = item.abstract ?? item.summary;
   const cves = item.classification.mappings.filter(({ framework }) => framework === 'cve');
-  const losses: Losses = {};
-  addLosses(losses, {
+  const unsupported: UnsupportedFields = {};
+  addUnsupported(unsupported, {
     attackPath: item.attackPath.length,
     affectedProducts: item.affectedProducts.length,
     'classification.killChain': item.classification.killChain.length,
@@ -81,28 +79,26 @@ export function mispEvent(item: FeedItem): { event: object; losses: Losses } {
     category,
     value,
     to_ids: false,
-    timestamp: seconds(item.lastUpdated),
+    timestamp: toEpochSeconds(item.lastUpdated),
     ...(isRetracted(item) ? { deleted: true } : {}),
   });
   const event = {
-    ...head(item),
-    uuid: eventIdOf(item.id),
+    ...renderEventHeader(item),
+    uuid: toMispEventId(item.id),
     published: true,
-    publish_timestamp: seconds(item.lastUpdated),
+    publish_timestamp: toEpochSeconds(item.lastUpdated),
     Attribute: [
-      ...link.map((one) => attribute(...one)),
-      ...((item.abstract ?? item.summary)
-        ? [attribute('comment', 'External analysis', (item.abstract ?? item.summary)!)]
-        : []),
+      ...(item.source.url ? [attribute('link', 'External analysis', item.source.url)] : []),
+      ...(description ? [attribute('comment', 'External analysis', description)] : []),
       ...cves.map(({ id }) => attribute('vulnerability', 'External analysis', id)),
-      ...indicators.map((indicator) => ofIndicator(indicator, attribute)),
+      ...indicators.map((indicator) => indicatorAttribute(indicator, attribute)),
     ],
   };
-  return { event: { Event: event }, losses };
+  return { event: { Event: event }, unsupported };
 }
 
-/** Only what is to be acted on is meant for detection; what is revoked is deleted. */
-function ofIndicator(
+/** Only active indicators are for detection (`to_ids`). Revoked ones and false positives are marked deleted. */
+function indicatorAttribute(
   { type, normalizedValue, status, firstSeen, lastSeen }: Indicator,
   attribute: (type: string, category: string, value: string) => Record<string, unknown>,
 ): Record<string, unknown> {

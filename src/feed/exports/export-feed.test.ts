@@ -26,21 +26,21 @@ async function filledOrg(): Promise<{ org: TestOrg; ids: Record<'clear' | 'amber
   return { org, ids };
 }
 
-test('formats without markings carry CLEAR and GREEN, and more where asked for', async () => {
+test('exports only CLEAR and GREEN items in formats without markings, unless `maxTlp` is set', async () => {
   const { org } = await filledOrg();
   for (const path of ['/rss', '/feed.json', '/csv', '/blocklist?type=domain&minConfidence=0']) {
-    const mild = JSON.stringify((await get(org, path)).body);
-    const more = JSON.stringify((await get(org, `${path}${path.includes('?') ? '&' : '?'}maxTlp=AMBER`)).body);
+    const byDefault = JSON.stringify((await get(org, path)).body);
+    const withAmber = JSON.stringify((await get(org, `${path}${path.includes('?') ? '&' : '?'}maxTlp=AMBER`)).body);
     const shown =
       path === '/rss' || path === '/feed.json' ? ['clear-host', 'amber-host'] : ['clear-host.top', 'amber-host.top'];
-    expect([mild.includes(shown[0]!), mild.includes(shown[1]!)]).toEqual([true, false]);
-    expect(more).toContain(shown[1]);
+    expect([byDefault.includes(shown[0]!), byDefault.includes(shown[1]!)]).toEqual([true, false]);
+    expect(withAmber).toContain(shown[1]);
   }
   const stix = JSON.stringify((await get(org, '/stix')).body);
   for (const host of ['clear-host.top', 'amber-host.top', 'gone-host.top']) expect(stix).toContain(host);
 });
 
-test('a tombstone stands in every export that can carry it, and on no block list', async () => {
+test('marks a retracted item in every format and leaves it off block lists', async () => {
   const { org, ids } = await filledOrg();
   const { objects } = (await get(org, '/stix')).body;
   const gone = objects.filter(
@@ -57,9 +57,9 @@ test('a tombstone stands in every export that can carry it, and on no block list
   expect((await get(org, '/blocklist?type=domain&minConfidence=0')).body).toBe('clear-host.top\n');
 });
 
-test('what an organization says of severity and indicators reaches its own files, and nobody else', async () => {
+test('applies overrides of severity and indicators to the exports of their organization only', async () => {
   const [maker, reader] = [await app.newOrg(), await app.newOrg(['feed:read', 'feed:write'])];
-  const list = await fileSource(app, maker, { kind: 'csv', visibility: 'shared', tlp: 'CLEAR', name: 'Own words' });
+  const list = await fileSource(app, maker, { kind: 'csv', visibility: 'shared', tlp: 'CLEAR', name: 'Overridden' });
   await list.pull('indicator\nsaid-false.top\nsaid-over.top\nstill-bad.top\n');
   const [item] = (await reader.call('GET', '/items?indicator=said-false.top')).body.items;
   const eventId = item.id.replace(/^(.{14})7/, '$14');
@@ -68,16 +68,19 @@ test('what an organization says of severity and indicators reaches its own files
     Promise.all([...paths, `/misp/${eventId}.json`].map(async (path) => JSON.stringify((await get(org, path)).body)));
   const before = await readFiles(maker);
   const { headers } = await get(reader, '/csv');
-  const stamp = async (org: TestOrg) => Number((await get(org, '/misp/manifest.json')).body[eventId].timestamp);
-  const stampBefore = await stamp(reader);
+  const readTimestamp = async (org: TestOrg) => Number((await get(org, '/misp/manifest.json')).body[eventId].timestamp);
+  const timestampBefore = await readTimestamp(reader);
 
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const indicators = [
     { type: 'domain', value: 'said-false.top', status: 'false_positive' },
     { type: 'domain', value: 'said-over.top', status: 'expired' },
   ];
-  const said = await reader.call('PUT', `/api/feed/items/${item.id}/override`, { severity: 'critical', indicators });
-  expect(said.status).toBe(200);
+  const response = await reader.call('PUT', `/api/feed/items/${item.id}/override`, {
+    severity: 'critical',
+    indicators,
+  });
+  expect(response.status).toBe(200);
 
   expect((await get(reader, paths[2]!)).body).toBe('still-bad.top\n');
   const csv = await get(reader, '/csv', { 'if-none-match': String(headers['etag']) });
@@ -91,13 +94,13 @@ test('what an organization says of severity and indicators reaches its own files
   const toIds = Event.Attribute.filter((one: { to_ids: boolean }) => one.to_ids);
   expect(toIds.map(({ value }: { value: string }) => value)).toEqual(['still-bad.top']);
   expect(Event.threat_level_id).toBe('1');
-  expect(await stamp(reader)).toBeGreaterThan(stampBefore);
+  expect(await readTimestamp(reader)).toBeGreaterThan(timestampBefore);
   expect((await get(reader, '/rss')).body).toContain('critical');
   expect(await readFiles(reader)).toEqual(await readFiles(reader));
   expect(await readFiles(maker)).toEqual(before);
 });
 
-test('the same state gives the same bytes; pages follow each other and an ETag answers 304', async () => {
+test('returns stable bytes, links the next page and answers a known ETag with 304', async () => {
   const org = await app.newOrg();
   await (await fileSource(app, org, { kind: 'kev', tlp: 'CLEAR' })).pull(kevCatalogue(1, kevRows(7)));
   const [one, two] = [await get(org, '/stix?limit=3'), await get(org, '/stix?limit=3')];
@@ -118,11 +121,11 @@ test('the same state gives the same bytes; pages follow each other and an ETag a
   expect(one.headers['x-tocsin-losses']).toMatch(/affectedProducts=3/);
 });
 
-test('the index of the MISP feed holds more than a page of items', async () => {
+test('returns more than one page of items in the MISP manifest', async () => {
   const org = await app.newOrg();
   await (await fileSource(app, org, { kind: 'kev', tlp: 'CLEAR' })).pull(kevCatalogue(1, kevRows(510)));
   const whole = await get(org, '/misp/manifest.json');
-  // Beside the shared items of the tests before.
+  // Includes the shared items of earlier tests.
   expect(Object.keys(whole.body).length).toBeGreaterThanOrEqual(510);
   expect(whole.headers['link']).toBeUndefined();
   const part = await get(org, '/misp/manifest.json?limit=505');
@@ -131,25 +134,25 @@ test('the index of the MISP feed holds more than a page of items', async () => {
   expect(Object.keys(rest.body)).toEqual(Object.keys(whole.body).slice(505));
 });
 
-const mark = (text: string): string => Buffer.from(text).toString('base64url');
+const encodeCursor = (text: string): string => Buffer.from(text).toString('base64url');
 
 test.each([
   '/stix?limit=0',
   '/stix?limit=501',
   '/misp/manifest.json?limit=10001',
   '/stix?after=x',
-  `/stix?after=${mark(`2026-01-01T00:00:00.000Z ${'-'.repeat(36)}`)}`,
-  `/stix?after=${mark('2026-13-01T00:00:00.000Z 01890000-0000-7000-8000-000000000000')}`,
+  `/stix?after=${encodeCursor(`2026-01-01T00:00:00.000Z ${'-'.repeat(36)}`)}`,
+  `/stix?after=${encodeCursor('2026-13-01T00:00:00.000Z 01890000-0000-7000-8000-000000000000')}`,
   '/csv?maxTlp=WHITE',
   '/blocklist',
   '/blocklist?type=planet',
   '/blocklist?type=ipv4&format=hosts',
   '/blocklist?type=ipv4&minConfidence=2',
-])('%s is refused', async (path) => {
+])('returns 400 for %s', async (path) => {
   expect((await get(await app.newOrg(), path)).status).toBe(400);
 });
 
-test('links of the list lead here', async () => {
+test('links the exports from the item list', async () => {
   const org = await app.newOrg();
   const { links } = (await org.call('GET', '/items')).body.outputs;
   for (const link of Object.values(links)) expect((await org.call('GET', String(link))).status).toBe(200);

@@ -1,0 +1,12 @@
+import type { FeedItem } from '../model/item.schema.ts';
+import { applyOverride, type AppliedOverride } from '../items/overrides/apply-overrides.ts';
+
+/** An organization's override of an item as far as exports show it, in force from a time on. */
+export type DatedOverride = AppliedOverride & { at: Date };
+
+/** Returns the item with an override applied and `lastUpdated` moved to the time of the override, if that is later. */
+export function applyDatedOverride(item: FeedItem, override: DatedOverride | undefined): FeedItem {
+  if (!override) return item;
+  const at = override.at.toISOString();
+  return { ...applyOverride(item, override), lastUpdated: at > item.lastUpdated ? at : item.lastUpdated };
+}

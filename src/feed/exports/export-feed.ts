@@ -1,0 +1,101 @@
+import { inOrg } from '../../platform/db/db.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
+import { getItem } from '../items/get-item.ts';
+import { toWeakEtag } from '../items/snapshot/http-caching.ts';
+import type { DatedSnapshot } from '../items/snapshot/snapshot-token.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+import { applyDatedOverride } from './dated-override.ts';
+import { readExportPage, readExportSnapshot, type ExportDeps } from './export-page.ts';
+import type { ExportQuery } from './exports-query.ts';
+import { renderCsv } from './indicator-csv.ts';
+import { readItemVersions } from './item-versions.store.ts';
+import { renderMispEvent, renderMispManifest, toItemId } from './misp-event.ts';
+import { listOverrideHistory } from './override-history.store.ts';
+import { toBundle } from './stix/bundle.ts';
+import type { UnsupportedFields } from './stix/unsupported-fields.ts';
+import { renderSyndication } from './syndication.ts';
+
+export type ExportFormat = 'stix' | 'misp' | 'rss' | 'json' | 'csv';
+/** `unsupported` counts the values that the format cannot represent, by field. */
+export type ExportFile = { type: string; text: string; unsupported: UnsupportedFields };
+type ExportFilePage = ExportFile & { next: string | undefined };
+
+/** By default, formats that carry TLP markings contain everything that the caller sees. The others contain CLEAR and GREEN. */
+export const effectiveTlpMax = (format: ExportFormat | 'blocklist', maxTlp: Tlp | undefined): Tlp =>
+  maxTlp ?? (format === 'stix' || format === 'misp' ? 'RED' : 'GREEN');
+
+/**
+ * Returns the ETag of a page of the feed in a format, and a function that reads the page. The tag is known before anything is read: equal
+ * snapshots, hours and queries produce equal bytes.
+ */
+export async function openExport(
+  deps: ExportDeps,
+  caller: Caller,
+  format: ExportFormat,
+  query: ExportQuery,
+): Promise<{ etag: string; read: () => Promise<ExportFilePage> }> {
+  const dated = await readExportSnapshot(deps, caller);
+  const etag = toWeakEtag(JSON.stringify([dated.snapshot.tag, dated.hour, format, query]));
+  const read = async (): Promise<ExportFilePage> => {
+    if (format === 'misp') return readMispManifest(deps, caller, { ...dated, query });
+    const tlpMax = effectiveTlpMax(format, query.maxTlp);
+    const page = await readExportPage(deps, caller, { ...dated, query, tlpMax });
+    return { ...(await render(deps, caller, format, page.items)), next: page.next };
+  };
+  return { etag, read };
+}
+
+const itemsPerRead = 500;
+
+/** Reads up to 10,000 items: a client of a MISP feed reads one manifest and follows no further pages. */
+async function readMispManifest(
+  deps: ExportDeps,
+  caller: Caller,
+  { query, ...dated }: DatedSnapshot & { query: ExportQuery },
+): Promise<ExportFilePage> {
+  const tlpMax = effectiveTlpMax('misp', query.maxTlp);
+  const manifest: Record<string, object> = {};
+  let next = query.after;
+  for (let remaining = Number(query.limit); remaining > 0; remaining -= itemsPerRead) {
+    const limit = String(Math.min(remaining, itemsPerRead));
+    const page = await readExportPage(deps, caller, { ...dated, tlpMax, query: { ...query, limit, after: next } });
+    Object.assign(manifest, renderMispManifest(page.items));
+    next = page.next;
+    if (next === undefined) break;
+  }
+  return { type: 'application/json', text: JSON.stringify(manifest), unsupported: {}, next };
+}
+
+async function render(
+  { db }: ExportDeps,
+  { orgId }: Caller,
+  format: Exclude<ExportFormat, 'misp'>,
+  items: FeedItem[],
+): Promise<ExportFile> {
+  switch (format) {
+    case 'stix': {
+      const keys = items.map(({ id, version }) => ({ id, version }));
+      const versions = await inOrg(db, orgId, (tx) => readItemVersions(tx, keys));
+      const found = keys
+        .map(({ id, version }) => versions.get(`${id} ${version}`))
+        .filter((version) => version !== undefined);
+      const { bundle, unsupported } = toBundle(found);
+      return { type: 'application/stix+json;version=2.1', text: JSON.stringify(bundle), unsupported };
+    }
+    case 'rss':
+      return { type: 'application/rss+xml', text: renderSyndication(items, 'rss'), unsupported: {} };
+    case 'json':
+      return { type: 'application/feed+json', text: renderSyndication(items, 'json'), unsupported: {} };
+    case 'csv':
+      return { type: 'text/csv', text: renderCsv(items), unsupported: {} };
+  }
+}
+
+/** Returns an event of the MISP feed. Throws `not_found` if the organization does not see its item. */
+export async function exportMispEvent(deps: ExportDeps, caller: Caller, eventId: string): Promise<ExportFile> {
+  const item = await getItem(deps, caller, toItemId(eventId));
+  const overrides = await inOrg(deps.db, caller.orgId, (tx) => listOverrideHistory(tx, [item.id]));
+  const { event, unsupported } = renderMispEvent(applyDatedOverride(item, overrides.get(item.id)?.at(-1)));
+  return { type: 'application/json', text: JSON.stringify(event), unsupported };
+}

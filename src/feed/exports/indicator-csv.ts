@@ -1,0 +1,41 @@
+import { indicatorExpiresAt } from '../model/expiry.ts';
+import type { FeedItem, Indicator } from '../model/item.schema.ts';
+
+const columns = [
+  'value',
+  'type',
+  'status',
+  'confidence',
+  'firstSeen',
+  'lastSeen',
+  'validUntil',
+  'severity',
+  'tlp',
+  'item',
+  'title',
+  'publisher',
+];
+
+/** Renders one line per indicator, in every status, so that consumers can remove revoked ones (RFC 4180). */
+export function renderCsv(items: FeedItem[]): string {
+  const lines = items.flatMap((item) =>
+    Object.values(item.iocs)
+      .flat()
+      .map((indicator) => renderLine(item, indicator)),
+  );
+  return [columns.join(','), ...lines, ''].join('\r\n');
+}
+
+function renderLine(item: FeedItem, indicator: Indicator): string {
+  const { normalizedValue, type, status, confidence, firstSeen = '', lastSeen = '' } = indicator;
+  const validUntil = new Date(Math.min(indicatorExpiresAt(indicator, item), 8.64e15)).toISOString();
+  const { event, source } = item;
+  const rest = [firstSeen, lastSeen, validUntil, event.severity, source.tlp, item.id, event.title, source.publisher];
+  return [normalizedValue, type, status, String(confidence), ...rest].map(renderField).join(',');
+}
+
+/** Quotes a field. A field that a spreadsheet would evaluate as a formula gets a leading apostrophe. */
+function renderField(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,41 @@
+import { sql } from 'kysely';
+import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { visiblePoolIds } from '../items/visible-pools.sql.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import type { DatedOverride } from './dated-override.ts';
+import { listOverrideHistory } from './override-history.store.ts';
+import type { ItemVersion } from './stix/stix-item.ts';
+import type { StixObject } from './stix/stix-object.ts';
+
+export type VersionKey = { id: string; version: number };
+type VersionRow = VersionKey & { doc: string; objects: string | null; cause: string };
+
+/**
+ * Returns versions of items, by `id version`. Versions that the organization does not see, or whose content was erased, are absent. The
+ * organization's overrides apply to every version.
+ */
+export async function readItemVersions(tx: Tx, keys: VersionKey[]): Promise<Map<string, ItemVersion>> {
+  if (keys.length === 0) return new Map();
+  const found = await queryRows(
+    tx,
+    sql<VersionRow>`
+      select v.item_id as id, v.version, v.doc, v.cause, (
+          select e.objects from item_versions e where e.item_id = v.item_id and e.version <= v.version and e.objects is not null
+          order by e.version desc limit 1) as objects
+      from unnest(${keys.map(({ id }) => id)}::uuid[], ${keys.map(({ version }) => version)}::int[]) as k (id, version)
+      join item_versions v on v.item_id = k.id and v.version = k.version
+      where v.doc <> '' and v.pool_id in ${visiblePoolIds}`,
+  );
+  const overrides = await listOverrideHistory(
+    tx,
+    found.map(({ id }) => id),
+  );
+  return new Map(found.map((row) => [`${row.id} ${row.version}`, toItemVersion(row, overrides.get(row.id) ?? [])]));
+}
+
+const toItemVersion = ({ doc, objects, cause }: VersionRow, overrides: DatedOverride[]): ItemVersion => ({
+  item: JSON.parse(doc) as FeedItem,
+  originals: objects === null ? null : (JSON.parse(objects) as StixObject[]),
+  overrides,
+  isByPerson: cause === 'person',
+});

@@ -1,0 +1,55 @@
+import { sql, type RawBuilder } from 'kysely';
+import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { visiblePoolIds } from '../items/visible-pools.sql.ts';
+import type { Indicator } from '../model/item.schema.ts';
+
+type Status = Indicator['status'];
+
+/** A canonical form of the requested value, and its term in `item_terms`. */
+export type LookupForm = { form: string; term: string };
+
+/** How many items give the value each status. An item counts once, with its strongest status. */
+export type StatusCounts = Record<Status, number>;
+
+const strongestFirst: Status[] = ['false_positive', 'active', 'expired', 'revoked'];
+const rank = (status: Status): RawBuilder<number> => sql.lit(strongestFirst.indexOf(status) + 1);
+
+/**
+ * Counts the visible items that contain a value, by its status at `hour` (epoch milliseconds) with overrides applied, and returns the documents
+ * of the newest `limit` items. The status follows the rules of `applyOverride`, evaluated in SQL so that no other document is read.
+ */
+export async function readLookup(
+  tx: Tx,
+  { forms, hour, limit }: { forms: LookupForm[]; hour: number; limit: number },
+): Promise<{ counts: StatusCounts; docs: string[] }> {
+  const countByRank = strongestFirst.map(
+    (status) => sql`count(*) filter (where rank = ${rank(status)}) as ${sql.ref(status)}`,
+  );
+  const found = await queryRows(
+    tx,
+    sql<StatusCounts & { doc: string | null }>`
+      with matched as materialized (
+        select i.id, i.added_to_feed_at, min(case
+          when coalesce(own.status, t.standing) = 'false_positive' then ${rank('false_positive')}
+          when i.status = 'retracted' or o.status = 'retracted' or coalesce(own.status, t.standing) = 'revoked' then ${rank('revoked')}
+          when own.status is not null then array_position(${strongestFirst}::text[], own.status)
+          when t.ends_at <= ${new Date(hour)} then ${rank('expired')}
+          else ${rank('active')} end) as rank
+        from unnest(${forms.map(({ form }) => form)}::text[], ${forms.map(({ term }) => term)}::text[]) as f (form, term)
+          join item_terms t on t.kind = 'indicator' and t.value = f.term
+          cross join lateral (
+            select id, status, added_to_feed_at from items where id = t.item_id and pool_id in ${visiblePoolIds} limit 1) i
+          left join feed_overrides o on o.organization_id = tocsin_org() and o.item_id = i.id
+          left join lateral (
+            select w ->> 'status' as status from json_array_elements(o.indicators::json) w where w ->> 'value' = f.form
+            order by array_position(${strongestFirst}::text[], w ->> 'status') limit 1) own on true
+        group by i.id, i.added_to_feed_at
+      )
+      select counts.*, newest.doc from (select ${sql.join(countByRank)} from matched) counts left join (
+        select i.doc, page.added_to_feed_at, page.id from (select * from matched order by added_to_feed_at desc, id desc limit ${limit}) page
+          join items i on i.id = page.id
+      ) newest on true order by newest.added_to_feed_at desc, newest.id desc`,
+  );
+  const { doc: _first, ...counts } = found[0]!;
+  return { counts, docs: found.flatMap(({ doc }) => doc ?? []) };
+}

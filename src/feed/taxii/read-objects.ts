@@ -1,0 +1,80 @@
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
+import { readItemVersions } from '../exports/item-versions.store.ts';
+import { toRevokedObject } from '../exports/stix/revoked-object.ts';
+import { toStixItem, type ItemVersion } from '../exports/stix/stix-item.ts';
+import type { StixObject } from '../exports/stix/stix-object.ts';
+import type { TaxiiCollection } from './collections.ts';
+import { listManifestRows, type ManifestRow } from './manifest-page.store.ts';
+import { lockCollection } from './manifest.store.ts';
+import { toNextToken, type ObjectsFilter } from './objects-query.ts';
+import { stixVersion, syncManifest } from './sync-manifest.ts';
+
+export type TaxiiDeps = { db: Db };
+
+/** `next` is present if there are more rows, or if the manifest is not fully synced yet. */
+export type ManifestPage = { rows: ManifestRow[]; next: string | undefined };
+
+/** Sync steps per request. The next page continues the sync. */
+const syncStepsMax = 25;
+
+/** Returns rows of a collection, after syncing its manifest as far as the page needs. */
+export function readManifestPage(
+  { db }: TaxiiDeps,
+  { orgId }: Caller,
+  collection: TaxiiCollection,
+  filter: ObjectsFilter,
+): Promise<ManifestPage> {
+  return inOrg(db, orgId, async (tx) => {
+    await lockCollection(tx, collection.manifest);
+    let found = await listManifestRows(tx, collection, filter);
+    let isSynced = false;
+    for (let step = 0; step < syncStepsMax && !isSynced && found.length <= filter.limit; step += 1) {
+      isSynced = (await syncManifest(tx, collection.manifest)) === 0;
+      if (!isSynced) found = await listManifestRows(tx, collection, filter);
+    }
+    const page = found.slice(0, filter.limit);
+    const hasMore = found.length > filter.limit || !isSynced;
+    const lastDate = page.at(-1)?.date_added ?? filter.after ?? '1970-01-01T00:00:00Z';
+    return { rows: page, next: hasMore ? toNextToken(lastDate) : undefined };
+  });
+}
+
+/** Returns the objects of rows, in their order. Rows whose item the organization no longer sees are left out. */
+export function readObjects({ db }: TaxiiDeps, { orgId }: Caller, manifest: ManifestRow[]): Promise<StixObject[]> {
+  return inOrg(db, orgId, (tx) => readContents(tx, manifest));
+}
+
+async function readContents(tx: Tx, manifest: ManifestRow[]): Promise<StixObject[]> {
+  const keys = new Map(
+    manifest.map((row) => [versionKey(row), { id: row.item_id, version: row.item_version }] as const),
+  );
+  const versions = await readItemVersions(tx, [...keys.values()]);
+  const objectsByKey = new Map<string, Map<string, StixObject>>();
+  const objectsOf = (key: string, version: ItemVersion): Map<string, StixObject> => {
+    const objects = objectsByKey.get(key) ?? objectsByVersion(version);
+    objectsByKey.set(key, objects);
+    return objects;
+  };
+  return manifest.flatMap((row) => {
+    const key = versionKey(row);
+    const version = versions.get(key);
+    if (!version) return [];
+    if (row.gone) return [{ ...toRevokedObject(row.type, row.object_id, version.item)!, modified: row.version }];
+    return objectsOf(key, version).get(`${row.object_id} ${row.version}`) ?? [];
+  });
+}
+
+const versionKey = ({ item_id, item_version }: ManifestRow): string => `${item_id} ${item_version}`;
+
+/**
+ * Returns every version of an item's objects, by object id and version: without overrides, and after each override of the history. A later
+ * one wins.
+ */
+function objectsByVersion(version: ItemVersion): Map<string, StixObject> {
+  const counts = [...Array(version.overrides.length + 1).keys()];
+  const objects = counts.flatMap(
+    (count) => toStixItem({ ...version, overrides: version.overrides.slice(0, count) }).objects,
+  );
+  return new Map(objects.map((object) => [`${object.id} ${stixVersion(object)}`, object]));
+}
