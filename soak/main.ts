@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { writeSoak } from '../quality/page.ts';
-import { startEmbedded } from '../src/platform/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/platform/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../src/platform/db/migrate.ts';
-import type { Options } from './plan.ts';
-import { reportOf } from './report.ts';
-import { soak } from './soak.ts';
+import type { SoakOptions } from './plan.ts';
+import { renderReport } from './report.ts';
+import { runSoak } from './run-soak.ts';
 
-/** `npm run soak [-- --detections 2000 --organizations 40 --days 14 …]`: plays the plan, prints what was found, exits with 1 for any deviation. */
+/** Runs a soak and prints the report. Exits with code 1 if there are deviations. Usage: `npm run soak [-- --detections 2000 --organizations 40 --days 14 …]` */
 const { values } = parseArgs({
   options: {
     detections: { type: 'string', default: '2000' },
@@ -22,35 +22,36 @@ const { values } = parseArgs({
   },
 });
 
-function count(name: keyof typeof values, min: number): number {
+function parseCount(name: keyof typeof values, min: number): number {
   const n = Number(values[name]);
-  if (!Number.isInteger(n) || n < min) throw new Error(`--${name} must be a whole number from ${min} up.`);
+  if (!Number.isInteger(n) || n < min) throw new Error(`--${name} must be an integer of at least ${min}.`);
   return n;
 }
 
-const options: Options = {
-  detections: count('detections', 1),
-  organizations: count('organizations', 1),
-  days: count('days', 1),
-  workers: count('workers', 1),
-  runsAtOnce: count('runs-at-once', 1),
-  local: count('local', 0),
-  waitMs: count('wait-seconds', 1) * 1000,
+const options: SoakOptions = {
+  detections: parseCount('detections', 1),
+  organizations: parseCount('organizations', 1),
+  days: parseCount('days', 1),
+  workers: parseCount('workers', 1),
+  runsAtOnce: parseCount('runs-at-once', 1),
+  localOrganizations: parseCount('local', 0),
+  waitMs: parseCount('wait-seconds', 1) * 1000,
 };
 const parent = resolve(import.meta.dirname, '../node_modules/.cache/tocsin-soak');
 mkdirSync(parent, { recursive: true });
 const dataDir = mkdtempSync(join(parent, 'data-'));
-const server = await startEmbedded({ dataDir, exclusive: false, log: () => undefined });
+const server = await startEmbeddedPostgres({ dataDir, exclusive: false, log: () => undefined });
 try {
   await migrate(server.url);
-  const begun = performance.now();
-  const say = (text: string): void => console.error(`${Math.round((performance.now() - begun) / 1000)} s: ${text}`);
-  const found = await soak(options, { databaseUrl: server.url, dataDir }, say);
-  const given = process.argv.slice(2).filter((word) => word !== '--write');
-  const report = reportOf(found, `npm run soak${given.length > 0 ? ` -- ${given.join(' ')}` : ''}`);
-  console.log(report);
-  if (values.write) writeSoak(`${report}\n`);
-  process.exitCode = found.faults.count > 0 ? 1 : 0;
+  const startMs = performance.now();
+  const report = (text: string): void =>
+    console.error(`${Math.round((performance.now() - startMs) / 1000)} s: ${text}`);
+  const findings = await runSoak(options, { databaseUrl: server.url, dataDir }, report);
+  const args = process.argv.slice(2).filter((arg) => arg !== '--write');
+  const page = renderReport(findings, `npm run soak${args.length > 0 ? ` -- ${args.join(' ')}` : ''}`);
+  console.log(page);
+  if (values.write) writeSoak(`${page}\n`);
+  process.exitCode = findings.deviations.count > 0 ? 1 : 0;
 } finally {
   await server.stop();
   rmSync(dataDir, { recursive: true, force: true });

@@ -1,18 +1,18 @@
 import type { Clock } from '../src/platform/lib/clock.ts';
-import { hourMs } from './world.ts';
+import { hourMs } from './scripted-events.ts';
 
-/** Slot time that goes with the machine's clock, never past the hour that it is in, and leaps to the next one when told. */
-export function leapingClock(start: Date): { now: Clock; leap: (to: Date) => void } {
-  let base = start.getTime();
-  let told = performance.now();
+/** Creates a slot clock that follows the machine's clock but stops at the end of its hour until `set` moves it to a new time. */
+export function createSlotClock(start: Date): { now: Clock; set: (time: Date) => void } {
+  let baseMs = start.getTime();
+  let setAtMs = performance.now();
   return {
     now: () => {
-      const end = Math.floor(base / hourMs + 1) * hourMs - 1;
-      return new Date(Math.min(end, Math.floor(base + performance.now() - told)));
+      const endMs = Math.floor(baseMs / hourMs + 1) * hourMs - 1;
+      return new Date(Math.min(endMs, Math.floor(baseMs + performance.now() - setAtMs)));
     },
-    leap: (to) => {
-      base = to.getTime();
-      told = performance.now();
+    set: (time) => {
+      baseMs = time.getTime();
+      setAtMs = performance.now();
     },
   };
 }

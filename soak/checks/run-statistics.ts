@@ -1,28 +1,28 @@
 import { sql } from 'kysely';
-import { acrossOrgs, row, rows, type Db } from '../src/platform/db/db.ts';
+import { acrossOrgs, queryRow, queryRows, type Db } from '../../src/platform/db/db.ts';
 
-/** `p99` of the time from a slot to the start of its run, in milliseconds. */
-export type Lag = { orgId: string; runs: number; p50: number; p99: number; max: number };
+/** The time from a slot to the start of its run, in milliseconds. */
+export type StartDelay = { orgId: string; runs: number; p50: number; p99: number; max: number };
 
-/** By organization. Slot time goes with the machine's clock within an hour, so that a lag below one hour is machine time. */
-export function readLags(db: Db): Promise<Lag[]> {
+/** Returns the start delays by organization. Delays below one hour are machine time, because the slot clock follows the machine's clock within an hour. */
+export function readStartDelays(db: Db): Promise<StartDelay[]> {
   return acrossOrgs(db, (tx) =>
-    rows(
+    queryRows(
       tx,
-      sql<Lag>`select organization_id as "orgId", count(*) as runs, percentile_disc(0.5) within group (order by lag_ms) as p50,
+      sql<StartDelay>`select organization_id as "orgId", count(*) as runs, percentile_disc(0.5) within group (order by lag_ms) as p50,
         percentile_disc(0.99) within group (order by lag_ms) as p99, max(lag_ms) as max
         from runs where trigger = 'schedule' and lag_ms is not null group by 1`,
     ),
   );
 }
 
-/** Runs by how they ended, and attempts beyond the first. */
-export function readEnds(db: Db): Promise<{ how: string; runs: number; again: number }[]> {
+/** Returns the number of runs and of repeated attempts by outcome: the status with its reason or failure kind. */
+export function readRunOutcomes(db: Db): Promise<{ outcome: string; runs: number; retries: number }[]> {
   return acrossOrgs(db, (tx) =>
-    rows(
+    queryRows(
       tx,
-      sql<{ how: string; runs: number; again: number }>`
-        select concat_ws(' ', status, coalesce(status_reason, failure::json->>'kind')) as how, count(*) as runs, sum(greatest(attempt - 1, 0)) as again
+      sql<{ outcome: string; runs: number; retries: number }>`
+        select concat_ws(' ', status, coalesce(status_reason, failure::json->>'kind')) as outcome, count(*) as runs, sum(greatest(attempt - 1, 0)) as retries
         from runs group by 1 order by 2 desc`,
     ),
   );
@@ -30,7 +30,7 @@ export function readEnds(db: Db): Promise<{ how: string; runs: number; again: nu
 
 export function readGaps(db: Db): Promise<{ reason: string; gaps: number; hours: number }[]> {
   return acrossOrgs(db, (tx) =>
-    rows(
+    queryRows(
       tx,
       sql<{ reason: string; gaps: number; hours: number }>`
         select reason, count(*) as gaps, sum(extract(epoch from gap_to - gap_from) / 3600) as hours from gaps group by 1 order by 1`,
@@ -38,10 +38,10 @@ export function readGaps(db: Db): Promise<{ reason: string; gaps: number; hours:
   );
 }
 
-/** Days of detections whose roll-up is not what a recount of the runs gives. */
-export async function countWrongDays(db: Db): Promise<number> {
-  const found = await acrossOrgs(db, (tx) =>
-    row(
+/** Counts the detection days whose stored statistics differ from a recount of the runs. */
+export async function countWrongStatisticDays(db: Db): Promise<number> {
+  const result = await acrossOrgs(db, (tx) =>
+    queryRow(
       tx,
       sql<{ n: number }>`
         with counted as (
@@ -56,5 +56,5 @@ export async function countWrongDays(db: Db): Promise<number> {
         where (c.runs, c.triggered, c.score_sum, c.scores) is distinct from (r.runs, r.triggered, r.score_sum, r.scores)`,
     ),
   );
-  return found!.n;
+  return result!.n;
 }

@@ -3,73 +3,73 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { FromWorker, WorkerTask } from './worker.ts';
 
-/** Memory of one process over its life (`hour` of slot time; resident and, after a collection, live MiB), and the processor time that it took. */
-export type Life = {
+/** The memory samples and processor time of one process. `hour` is the hour of slot time; `liveMib` is measured after a garbage collection. */
+export type WorkerLife = {
   worker: number;
-  samples: { hour: number; mib: number; live: number }[];
+  samples: { hour: number; residentMib: number; liveMib: number }[];
   cpuMs: number;
   isKilled: boolean;
 };
 
-export type Workers = {
-  leap: (now: Date, hour: number) => void;
-  /** Ends one process without a word and starts another in its place. */
+export type WorkerProcesses = {
+  setSlotTime: (now: Date, hour: number) => void;
+  /** Kills one process with SIGKILL and starts another one in its place. */
   kill: (index: number) => void;
-  lives: Life[];
-  /** What they wrote to stderr last. */
+  lives: WorkerLife[];
+  /** Returns the end of the processes' stderr output. */
   stderr: () => string;
-  /** Orderly; answers the exit codes. */
+  /** Stops all processes with SIGTERM and returns their exit codes. */
   stop: () => Promise<(number | null)[]>;
 };
 
-type Running = { child: ChildProcess; life: Life };
+type Running = { child: ChildProcess; life: WorkerLife };
 
-/** Several processes of soak/worker.ts on one database. */
-export function startWorkers(count: number, env: Record<string, string>, task: WorkerTask): Workers {
+/** Starts several processes of soak/worker.ts on one database. */
+export function startWorkers(count: number, env: Record<string, string>, task: WorkerTask): WorkerProcesses {
   let { now } = task;
-  let at = 0;
+  let currentHour = 0;
   let errors = '';
-  const lives: Life[] = [];
+  const lives: WorkerLife[] = [];
   const running: Running[] = [];
-  const add = (worker: number): void => {
+  const start = (worker: number): void => {
     const child = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify({ ...task, now })], {
       env: { PATH: process.env['PATH'] ?? '', ...env },
       execArgv: ['--disable-warning=ExperimentalWarning', '--expose-gc'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    const life: Life = { worker, samples: [], cpuMs: 0, isKilled: false };
+    const life: WorkerLife = { worker, samples: [], cpuMs: 0, isKilled: false };
     child.stderr?.on('data', (chunk: Buffer) => {
       errors = `${errors}${chunk.toString()}`.slice(-20_000);
     });
     child.on('message', ({ rssBytes, liveBytes, cpuMs }: FromWorker) => {
       if (life.samples.length === 0) child.send({ now });
       life.cpuMs = cpuMs;
-      life.samples.push({ hour: at, mib: rssBytes / 2 ** 20, live: liveBytes / 2 ** 20 });
+      life.samples.push({ hour: currentHour, residentMib: rssBytes / 2 ** 20, liveMib: liveBytes / 2 ** 20 });
     });
     child.on('error', () => undefined);
     running[worker] = { child, life };
     lives.push(life);
   };
-  for (let index = 0; index < count; index += 1) add(index);
+  for (let index = 0; index < count; index += 1) start(index);
   return {
     lives,
-    leap: (to, hour) => {
-      now = to.toISOString();
-      at = hour;
+    setSlotTime: (time, hour) => {
+      now = time.toISOString();
+      currentHour = hour;
       for (const { child, life } of running) if (life.samples.length > 0 && child.connected) child.send({ now });
     },
     kill: (index) => {
       const { child, life } = running[index]!;
       life.isKilled = true;
       child.kill('SIGKILL');
-      add(index);
+      start(index);
     },
     stderr: () => errors,
-    stop: () => Promise.all(running.map(({ child }) => ended(child))),
+    stop: () => Promise.all(running.map(({ child }) => stopProcess(child))),
   };
 }
 
-async function ended(child: ChildProcess): Promise<number | null> {
+async function stopProcess(child: ChildProcess): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const exit = once(child, 'exit');
   child.kill('SIGTERM');

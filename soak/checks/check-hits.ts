@@ -1,0 +1,49 @@
+import { sql } from 'kysely';
+import { acrossOrgs, queryRows, type Db } from '../../src/platform/db/db.ts';
+import type { ExpectedHit } from './expected-hits.ts';
+
+type StoredHit = { id: string; entity: string; from: Date; occurrences: number; seen: number; judged: boolean; evidence: string }; // prettier-ignore
+
+/** Returns all hits by detection ID. `seen` is the number of windows with an occurrence. */
+export async function readHits(db: Db): Promise<Map<string, StoredHit[]>> {
+  const hits = await acrossOrgs(db, (tx) =>
+    queryRows(
+      tx,
+      sql<StoredHit>`select detection_id as id, entity, window_from as "from", occurrences, judged, evidence,
+        (select count(distinct o.window_from) from hit_occurrences o where o.organization_id = h.organization_id and o.hit_id = h.id) as seen
+        from hits h`,
+    ),
+  );
+  return Map.groupBy(hits, ({ id }) => id);
+}
+
+/** Compares the hits of one detection with the expected ones. Returns a description of each difference. */
+export function findHitDeviations(
+  expected: ExpectedHit[],
+  stored: StoredHit[],
+  toHour: (time: Date) => number,
+): string[] {
+  const deviations: string[] = [];
+  const remaining = new Map(stored.map((hit) => [`${hit.entity} at hour ${toHour(hit.from)}`, hit]));
+  if (remaining.size < stored.length) deviations.push(`${stored.length - remaining.size} duplicate hits`);
+  for (const hit of expected) {
+    const name = `${hit.entity} at hour ${hit.hour}`;
+    const storedHit = remaining.get(name);
+    remaining.delete(name);
+    if (storedHit) deviations.push(...compareHit(hit, storedHit).map((text) => `${name}: ${text}`));
+    else if (!hit.isOptional) deviations.push(`${name} is missing`);
+  }
+  return [...deviations, ...[...remaining.keys()].map((name) => `${name} is unexpected`)];
+}
+
+function compareHit(expected: ExpectedHit, { occurrences, seen, judged, evidence }: StoredHit): string[] {
+  const deviations: string[] = [];
+  if (expected.isOptional && judged) deviations.push('the model judged it although it must call it harmless');
+  if (occurrences !== expected.occurrences || seen !== expected.occurrences)
+    deviations.push(`${occurrences} occurrences in ${seen} windows, expected ${expected.occurrences}`);
+  const rowIds = (JSON.parse(evidence) as { rowId: string }[]).map(({ rowId }) => rowId);
+  if (rowIds.length === 0) deviations.push('no evidence');
+  if (expected.ids.length > 0 && rowIds.some((id) => !expected.ids.includes(id)))
+    deviations.push(`unexpected evidence ${rowIds.join()}`);
+  return deviations;
+}

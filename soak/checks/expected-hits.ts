@@ -1,0 +1,74 @@
+import {
+  listEvents,
+  isHarmless,
+  hasPlantedEvent,
+  repeatedMinutes,
+  type SoakRule,
+  type SoakTimeline,
+} from '../scripted-events.ts';
+
+/**
+ * A hit that must exist for the scripted events. `hour` is the hour of its window. `ids` lists the events allowed as evidence; it is empty if
+ * the query returns sums. `isOptional` marks a hit that exists only if no model judged it in time.
+ */
+export type ExpectedHit = { entity: string; hour: number; occurrences: number; ids: string[]; isOptional: boolean };
+
+const learningWindows = 7;
+
+/** Returns exactly the hits that one detection must have after the hours accepted by `isCovered` were examined. */
+export function listExpectedHits(
+  timeline: SoakTimeline,
+  rule: SoakRule,
+  isCovered: (hour: number) => boolean,
+): ExpectedHit[] {
+  const hours = Array.from({ length: timeline.hours + 1 }, (_, hour) => hour).filter(isCovered);
+  if (rule.kind === 'repeated') return listRepeatedHits(timeline, rule, hours);
+  if (rule.kind === 'sequence') return listSequenceHits(timeline, rule, hours, isCovered);
+  return (
+    hours
+      // Categories that compare with the past raise no hits while they learn.
+      .filter((_, index) => index >= learningWindows || !(rule.kind === 'known' || rule.kind === 'counted'))
+      .filter((hour) => hasPlantedEvent(timeline, rule, hour))
+      .flatMap((hour) => {
+        const events = listEvents(timeline, rule, hour);
+        const planted = rule.kind === 'counted' ? events.filter(({ count }) => count === 200) : events.slice(-1);
+        return planted.map(({ user, id }) => ({
+          entity: user,
+          hour,
+          occurrences: 1,
+          ids: rule.kind === 'counted' ? [] : [id],
+          isOptional: rule.kind === 'model' && isHarmless(hour),
+        }));
+      })
+  );
+}
+
+/** An entity that appears repeatedly: occurrences within the suppression time are added to the existing hit. */
+function listRepeatedHits(timeline: SoakTimeline, rule: SoakRule, hours: number[]): ExpectedHit[] {
+  const hits: ExpectedHit[] = [];
+  for (const hour of hours.filter((one) => hasPlantedEvent(timeline, rule, one))) {
+    const [event] = listEvents(timeline, rule, hour);
+    if (!event) continue;
+    const last = hits.at(-1);
+    if (last && hour - last.hour < repeatedMinutes / 60) last.occurrences += 1;
+    else hits.push({ entity: event.user, hour, occurrences: 1, ids: [event.id], isOptional: false });
+  }
+  return hits;
+}
+
+/** Two steps in adjacent hours: found if both hours were examined, in any order. */
+function listSequenceHits(
+  timeline: SoakTimeline,
+  rule: SoakRule,
+  hours: number[],
+  isCovered: (hour: number) => boolean,
+): ExpectedHit[] {
+  return hours
+    .filter((hour) => hasPlantedEvent(timeline, rule, hour - 1) && isCovered(hour - 1))
+    .flatMap((hour) => {
+      const second = listEvents(timeline, rule, hour).find(({ step }) => step === 2);
+      const first = listEvents(timeline, rule, hour - 1).find(({ step }) => step === 1);
+      if (!second || !first) return [];
+      return [{ entity: second.user, hour, occurrences: 1, ids: [first.id, second.id], isOptional: false }];
+    });
+}
