@@ -72,7 +72,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     mcp,
     fetchAllow: config.fetchAllow,
     checkTests: (orgId, detectionId, definition) => findTestErrors(deps, { orgId, detectionId, definition }),
-    checkQuery: (orgId, ref, query) => checkQuery({ connectionFor }, orgId, { ref, query }),
+    checkQuery: (orgId, selector, query) => checkQuery({ connectionFor }, orgId, { selector, query }),
   };
   return {
     deps,

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { startStandIn, type Brain } from '../../../test/support/models/model-stand-in.ts';
-import { modelsAt } from '../../../test/support/models/scripted-models.ts';
+import { startModelStandIn, type ModelBrain } from '../../../test/support/models/model-stand-in.ts';
+import { createScriptedModels } from '../../../test/support/models/scripted-models.ts';
 import { startApp } from '../../../test/support/harness.ts';
-import { startSiem } from '../../../test/support/detection/connected-siem.ts';
+import { startOpenSearch } from '../../../test/support/detection/opensearch-stand-in.ts';
 
 const { deps, newOrg } = await startApp({
   clock: () => new Date('2030-01-07T12:00:00Z'),
   env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_LOG_LEVEL: 'fatal' },
 });
 const noModels = deps.models!;
-const siem = await startSiem();
+const siem = await startOpenSearch();
 const org = await newOrg();
 const connection = {
   kind: 'opensearch',
@@ -36,9 +36,9 @@ const submit = (detectionQuery: string, expected = ['ada']) => ({
   ],
 });
 
-async function generate(brain: Brain, siemType = 'OpenSearch') {
-  const stand = await startStandIn('anthropic', brain);
-  deps.models = modelsAt({ default: stand.url });
+async function generate(brain: ModelBrain, siemType = 'OpenSearch') {
+  const stand = await startModelStandIn('anthropic', brain);
+  deps.models = createScriptedModels({ default: stand.url });
   try {
     return { ...(await org.call('POST', '/api/detections/generate', { intent: 'Signs in', siemType })), stand };
   } finally {
@@ -51,17 +51,17 @@ const errorOf = ({ status, body }: { status: number; body: { errors?: { pointer:
   body.errors?.[0]?.code,
 ];
 
-test('without the connection, and without a model, it is refused by the field with the reason', async () => {
+test('returns 422 for siemType without a connection or without a model', async () => {
   expect(errorOf(await generate(() => submit(good)))).toEqual([422, '/siemType', 'no_connection']);
   await org.call('POST', '/api/connections', connection);
-  const asked = siem.asked();
+  const asked = siem.requestCount();
   const refused = await org.call('POST', '/api/detections/generate', { intent: 'Signs in', siemType: 'opensearch' });
   expect(errorOf(refused)).toEqual([422, '/siemType', 'no_model']);
-  expect(siem.asked()).toBe(asked);
+  expect(siem.requestCount()).toBe(asked);
 });
 
-test('a model writes for a SIEM that is connected, and what does not run there goes back to it', async () => {
-  const asked = siem.asked();
+test('lets a model write for a connected SIEM and returns an invalid query to it', async () => {
+  const asked = siem.requestCount();
   const { status, body, stand } = await generate((_asked, nth) =>
     submit(nth === 1 ? 'source=auth | where $window' : good),
   );
@@ -70,26 +70,26 @@ test('a model writes for a SIEM that is connected, and what does not run there g
     siemType: 'OpenSearch',
     detectionQuery: good,
     basedOn: { kind: 'model' },
-    // Six hours each of one account are one hit. Windows lie five minutes behind the hours, as those of its runs, so that a day has parts of 25.
+    // Rows of one account within six hours count as one hit. Windows are offset by five minutes, as in real runs, so a day overlaps 25 of them.
     estimate: { windows: 25, rowsTotal: 25, hits: 4, complete: true },
   });
   expect(stand.asked[0]!.raw).toContain('PPL');
   expect(stand.asked[0]!.raw).toContain('logs-*: user');
   expect(stand.asked[1]!.raw).toContain('no column entity');
-  // Fields, then check and one day at once for each of two drafts, and the windows of a day for the second.
-  expect(siem.asked() - asked).toBeLessThan(40);
+  // One request for the fields, a check and a trial day for each of two drafts, and the windows of a day for the second.
+  expect(siem.requestCount() - asked).toBeLessThan(40);
 });
 
 test.each([
-  ['a query without its window', submit('source=auth'), '$window'],
-  ['tests that it does not pass', submit(good, ['eve']), 'missing eve'],
-])('%s is no draft', async (_what, answer, reason) => {
+  ['a query without $window', submit('source=auth'), '$window'],
+  ['tests that fail', submit(good, ['eve']), 'missing eve'],
+])('rejects a draft with %s', async (_case, answer, reason) => {
   const { status, body } = await generate(() => answer);
   expect(status).toBe(503);
   expect(body.detail).toContain(reason);
 });
 
-test('a SIEM that is down is what the answer says', async () => {
+test('returns 503 if the SIEM is down', async () => {
   siem.answerWith(503);
   const { status, stand } = await generate(() => submit(good));
   siem.answerWith(200);

@@ -1,28 +1,33 @@
-import { inOrg } from '../../platform/db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
+import type { ConnectionSelector } from '../siem/connection-selector.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
 import { upstreamFault } from '../siem/siem-failures.ts';
-import { getConnectionRow } from './connections.ts';
 import { resumeConnection } from './connection-pauses.ts';
+import { getConnectionRow } from './connections.ts';
 import type { CheckConnection, ConnectionCheck, ConnectionFields } from './connections.schema.ts';
-import type { ConnectionSelector } from './connections.store.ts';
+import type { ConnectionFor } from './open-connection.ts';
 
-type CheckDeps = Pick<Deps, 'db' | 'clock' | 'connectionFor'>;
+/** `clock` is slot time. */
+export type CheckConnectionDeps = { db: Db; clock: Clock; connectionFor: ConnectionFor };
 
 const checkMs = 30_000;
 
-/** Asks the SIEM whether it answers and takes the credentials, and whether a query would run. 422 with what is wrong. A paused connection that is well is paused no more. */
+/**
+ * Checks that a SIEM responds and accepts the credentials, and that a query would run if one is given. Ends the connection's pause if the
+ * check succeeds. Throws a 422 with the problem if it fails.
+ */
 export async function checkConnection(
-  deps: CheckDeps,
+  deps: CheckConnectionDeps,
   caller: Caller,
   id: string,
   { query }: CheckConnection,
 ): Promise<ConnectionCheck> {
-  const connection = await connectionOf(deps, caller, id);
-  const begun = performance.now();
+  const connection = await openById(deps, caller, id);
+  const began = performance.now();
   const signal = AbortSignal.timeout(checkMs);
   try {
     await connection.ping(signal);
@@ -31,27 +36,31 @@ export async function checkConnection(
     throw checkFailed(error, query === undefined ? '/id' : '/query', signal);
   }
   if (connection.id !== undefined) await resumeConnection(deps, { orgId: caller.orgId, connectionId: connection.id });
-  return { ok: true, ms: Math.round(performance.now() - begun) };
+  return { ok: true, ms: Math.round(performance.now() - began) };
 }
 
-/** Asks the SIEM of a detection whether a query would run. Throws a SiemError that says why not, `timeout` where it does not answer in time. */
+/** Checks a query against a detection's SIEM. Throws a SiemError if the query would not run, or with kind `timeout` if the SIEM is too slow. */
 export async function checkQuery(
-  { connectionFor }: Pick<Deps, 'connectionFor'>,
+  { connectionFor }: { connectionFor: ConnectionFor },
   orgId: OrgId,
-  { ref, query }: { ref: ConnectionSelector; query: string },
+  { selector, query }: { selector: ConnectionSelector; query: string },
   signal = AbortSignal.timeout(checkMs),
 ): Promise<void> {
-  const connection = await connectionFor(orgId, ref);
+  const connection = await connectionFor(orgId, selector);
   try {
     await connection.check(query, signal);
   } catch (error) {
-    throw signal.aborted ? tooLate() : error;
+    throw signal.aborted ? checkTimeout() : error;
   }
 }
 
-/** The datasets that a connection can ask, with their fields. 503 where it does not answer. */
-export async function listConnectionFields(deps: CheckDeps, caller: Caller, id: string): Promise<ConnectionFields> {
-  const connection = await connectionOf(deps, caller, id);
+/** Returns the datasets that a connection can query, with their fields. Throws a 503 if the SIEM does not respond. */
+export async function listConnectionFields(
+  deps: CheckConnectionDeps,
+  caller: Caller,
+  id: string,
+): Promise<ConnectionFields> {
+  const connection = await openById(deps, caller, id);
   const signal = AbortSignal.timeout(checkMs);
   try {
     return { datasets: await connection.fields(signal) };
@@ -61,16 +70,17 @@ export async function listConnectionFields(deps: CheckDeps, caller: Caller, id: 
   }
 }
 
-async function connectionOf(deps: CheckDeps, caller: Caller, id: string): Promise<SiemConnection> {
+async function openById(deps: CheckConnectionDeps, caller: Caller, id: string): Promise<SiemConnection> {
   if (id !== caller.orgId) await inOrg(deps.db, caller.orgId, (tx) => getConnectionRow(tx, caller, id));
   return deps.connectionFor(caller.orgId, { connectionId: id, siemType: null });
 }
 
 function checkFailed(error: unknown, pointer: string, signal: AbortSignal): Error {
-  const known = signal.aborted ? tooLate() : error;
-  if (!(known instanceof SiemError)) return known as Error;
-  const { kind, message } = known.failure;
+  const failure = signal.aborted ? checkTimeout() : error;
+  if (!(failure instanceof SiemError)) return failure as Error;
+  const { kind, message } = failure.failure;
   return appError('check_failed', message, { errors: [{ pointer, code: kind, detail: message }] });
 }
 
-const tooLate = (): SiemError => upstreamFault('timeout', `No answer within ${checkMs / 1000} s.`, true);
+const checkTimeout = (): SiemError =>
+  upstreamFault('timeout', `The SIEM did not respond within ${checkMs / 1000} s.`, true);

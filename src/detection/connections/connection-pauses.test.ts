@@ -28,9 +28,10 @@ beforeEach(async () => {
   });
 });
 
-type Made = { org: TestOrg; connectionId: string; ids: string[] };
+type Setup = { org: TestOrg; connectionId: string; ids: string[] };
 
-async function start(count: number, given: object = {}): Promise<Made> {
+/** Creates an organization with a connection and hourly detections that use it. */
+async function createSetup(detections: number, changes: object = {}): Promise<Setup> {
   const org = await newOrg();
   const eventTypes = ['connection.paused', 'connection.resumed'];
   await org.call('POST', '/api/outputs', { kind: 'webhook', name: 'x', url: 'http://127.0.0.1:9/', eventTypes });
@@ -41,11 +42,11 @@ async function start(count: number, given: object = {}): Promise<Made> {
     credentials: { user: 'soc', password: 'pw' },
     delayMinutes: 0,
     recheckMinutes: 0,
-    ...given,
+    ...changes,
   });
   const connectionId: string = connection.body.id;
   const ids: string[] = [];
-  for (let n = 0; n < count; n++) {
+  for (let n = 0; n < detections; n++) {
     const { body } = await org.call('POST', '/api/detections', {
       name: `d${n}`,
       detectionCategory: 'custom',
@@ -63,110 +64,105 @@ const runAt = (n: number): Promise<number> => {
   time.now = hour(n);
   return executeDueRuns(deps, time.now);
 };
-const pauseOf = async ({ org, connectionId }: Made) =>
+const pauseOf = async ({ org, connectionId }: Setup) =>
   (await org.call('GET', `/api/connections/${connectionId}`)).body.pause;
-const eventsOf = ({ org }: Made) =>
+const eventsOf = ({ org }: Setup) =>
   inOrg(deps.db, org.id, (tx) => queryRows(tx, sql<{ body: string }>`select body from outbox order by id`)).then(
-    (found) => found.map(({ body }) => summarizeEvent(JSON.parse(body)).headline),
+    (rows) => rows.map(({ body }) => summarizeEvent(JSON.parse(body)).headline),
   );
-const coverageOf = ({ org }: Made) =>
+const coverageOf = ({ org }: Setup) =>
   inOrg(deps.db, org.id, (tx) =>
     queryRows(tx, sql<{ from: Date; to: Date }>`select covered_from as "from", covered_to as "to" from coverage`),
   );
-const checkDue = ({ org }: Made) =>
+const checkDue = ({ org }: Setup) =>
   inOrg(deps.db, org.id, (tx) => sql`update connection_pauses set check_at = clock_timestamp()`.execute(tx));
 
 test.each([
   ['an outage', null, 'unreachable'],
-  ['refused credentials', 401, 'credentials_refused'],
-])(
-  '%s pauses the connection once for all its detections, which reach back when it is well',
-  async (_name, status, kind) => {
-    const made = await start(3);
-    await runAt(1);
-    siem.answerWith(status);
-    for (const n of [2, 3, 4]) await runAt(n);
-    expect(await pauseOf(made)).toMatchObject({ kind, since: hour(2).toISOString() });
-    expect(await eventsOf(made)).toEqual(['Connection paused: Logs']);
-    const before = siem.asked();
-    await runAt(5);
-    expect(siem.asked()).toBe(before);
-    expect(await checkPausedConnections(deps, signal)).toBe(0);
-    await checkDue(made);
-    expect(await checkPausedConnections(deps, signal)).toBe(1);
-    expect(await pauseOf(made)).toMatchObject({ kind });
-    siem.answerWith(200);
-    await checkDue(made);
-    await checkPausedConnections(deps, signal);
-    expect(await pauseOf(made)).toBeNull();
-    expect(await eventsOf(made)).toEqual(['Connection paused: Logs', 'Connection resumed: Logs']);
-    await runAt(5);
-    expect(await coverageOf(made)).toEqual(made.ids.map(() => ({ from: hour(0), to: hour(5) })));
-    const { detections } = (await made.org.call('GET', '/api/detections')).body;
-    expect(detections.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual([true, true, true]);
-  },
-);
+  ['rejected credentials', 401, 'credentials_refused'],
+])('%s pauses the connection once, and its detections catch up after it recovers', async (_name, status, kind) => {
+  const setup = await createSetup(3);
+  await runAt(1);
+  siem.answerWith(status);
+  for (const n of [2, 3, 4]) await runAt(n);
+  expect(await pauseOf(setup)).toMatchObject({ kind, since: hour(2).toISOString() });
+  expect(await eventsOf(setup)).toEqual(['Connection paused: Logs']);
+  const before = siem.requestCount();
+  await runAt(5);
+  expect(siem.requestCount()).toBe(before);
+  expect(await checkPausedConnections(deps, signal)).toBe(0);
+  await checkDue(setup);
+  expect(await checkPausedConnections(deps, signal)).toBe(1);
+  expect(await pauseOf(setup)).toMatchObject({ kind });
+  siem.answerWith(200);
+  await checkDue(setup);
+  await checkPausedConnections(deps, signal);
+  expect(await pauseOf(setup)).toBeNull();
+  expect(await eventsOf(setup)).toEqual(['Connection paused: Logs', 'Connection resumed: Logs']);
+  await runAt(5);
+  expect(await coverageOf(setup)).toEqual(setup.ids.map(() => ({ from: hour(0), to: hour(5) })));
+  const { detections } = (await setup.org.call('GET', '/api/detections')).body;
+  expect(detections.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual([true, true, true]);
+});
 
-test('paused connections are asked side by side: one that hangs holds no other up', async () => {
+test('checks paused connections concurrently, so that one that hangs does not delay the others', async () => {
   const hanging = await startOpenSearch();
   hanging.answerWith('hang');
-  const [slow, well] = [await start(0, { settings: { url: hanging.url } }), await start(0)];
-  const trouble = { kind: 'unavailable', blame: 'upstream', retryable: true, message: 'down' } as const;
-  for (const { org, connectionId } of [slow, well])
-    await pauseConnection(deps, { orgId: org.id, connectionId }, trouble, null);
+  const [slow, healthy] = [await createSetup(0, { settings: { url: hanging.url } }), await createSetup(0)];
+  const failure = { kind: 'unavailable', blame: 'upstream', retryable: true, message: 'down' } as const;
+  for (const { org, connectionId } of [slow, healthy])
+    await pauseConnection(deps, { orgId: org.id, connectionId }, failure, null);
   await acrossOrgs(deps.db, (tx) =>
     sql`update connection_pauses set check_at = now() - interval '1 minute'`.execute(tx),
   );
-  const pauseOf = async ({ org, connectionId }: Made) =>
-    (await org.call('GET', `/api/connections/${connectionId}`)).body.pause;
   const stop = new AbortController();
   const checked = checkPausedConnections(deps, AbortSignal.any([signal, stop.signal]));
-  await expect.poll(() => pauseOf(well), { timeout: 8000 }).toBeNull();
-  expect(hanging.asked()).toBe(1);
+  await expect.poll(() => pauseOf(healthy), { timeout: 8000 }).toBeNull();
+  expect(hanging.requestCount()).toBe(1);
   stop.abort();
   await checked;
   expect(await pauseOf(slow)).toMatchObject({ kind: 'unavailable' });
 });
 
-test('what is throttled while the SIEM answers a plain word is tried again, and pauses nothing', async () => {
-  const made = await start(1);
+test('retries a throttled query without a pause while the SIEM responds to a ping', async () => {
+  const setup = await createSetup(1);
   siem.answerWith(429, 'queries');
   time.now = hour(1);
-  await executeDueRuns(deps, time.now, { leaveWaiting: true });
-  expect(await pauseOf(made)).toBeNull();
-  const { runs } = (await made.org.call('GET', `/api/detections/${made.ids[0]}/runs`)).body;
+  await executeDueRuns(deps, time.now, { skipWaiting: true });
+  expect(await pauseOf(setup)).toBeNull();
+  const { runs } = (await setup.org.call('GET', `/api/detections/${setup.ids[0]}/runs`)).body;
   expect(runs).toMatchObject([{ status: 'queued', attempt: 1, failure: { kind: 'throttled', retryable: true } }]);
 });
 
-test('missing rights pause until the query that met them would run', async () => {
-  const made = await start(1);
+test('stays paused for missing rights until the failed query would run', async () => {
+  const setup = await createSetup(1);
   siem.answerWith(403, 'queries');
   await runAt(1);
-  await checkDue(made);
+  await checkDue(setup);
   await checkPausedConnections(deps, signal);
-  expect(await pauseOf(made)).toMatchObject({ kind: 'rights_missing' });
-  expect(await eventsOf(made)).toEqual(['Connection paused: Logs']);
+  expect(await pauseOf(setup)).toMatchObject({ kind: 'rights_missing' });
+  expect(await eventsOf(setup)).toEqual(['Connection paused: Logs']);
 });
 
-test('a run by hand tries a paused connection and tells what it met; a check that goes well ends the pause', async () => {
-  const made = await start(1);
+test('a manual run queries a paused connection and reports its failure, and a successful check ends the pause', async () => {
+  const setup = await createSetup(1);
   siem.answerWith(503);
   await runAt(1);
-  const url = `/api/detections/${made.ids[0]}`;
-  const { runId } = (await made.org.call('POST', `${url}/run`, {})).body;
+  const url = `/api/detections/${setup.ids[0]}`;
+  const { runId } = (await setup.org.call('POST', `${url}/run`, {})).body;
   await executeDueRuns(deps, time.now);
-  const run = (await made.org.call('GET', `/api/runs/${runId}`)).body;
+  const run = (await setup.org.call('GET', `/api/runs/${runId}`)).body;
   expect(run).toMatchObject({ status: 'failed', failure: { kind: 'unavailable', blame: 'upstream' } });
   siem.answerWith(200);
-  await made.org.call('POST', `/api/connections/${made.connectionId}/check`);
-  expect(await pauseOf(made)).toBeNull();
+  await setup.org.call('POST', `/api/connections/${setup.connectionId}/check`);
+  expect(await pauseOf(setup)).toBeNull();
   await runAt(1);
-  expect(await coverageOf(made)).toEqual([{ from: hour(0), to: hour(1) }]);
+  expect(await coverageOf(setup)).toEqual([{ from: hour(0), to: hour(1) }]);
 });
 
-test('no more runs ask a connection at once than it has places, other runs go on', async () => {
-  const made = await start(5, { places: 2 });
-  await made.org.call('POST', '/api/detections', {
+test('limits concurrent runs per connection without limiting other runs', async () => {
+  const setup = await createSetup(5, { places: 2 });
+  await setup.org.call('POST', '/api/detections', {
     name: 'local',
     detectionCategory: 'custom',
     systemPrompt: 'Judge it.',
@@ -178,17 +174,17 @@ test('no more runs ask a connection at once than it has places, other runs go on
   const first = await claimRunsAcrossOrgs(deps.db, time.now, 5);
   const second = await claimRunsAcrossOrgs(deps.db, time.now, 5);
   const claimed = [...first, ...second].map(({ detectionId }) => detectionId);
-  expect(claimed.filter((id) => made.ids.includes(id))).toHaveLength(2);
+  expect(claimed.filter((id) => setup.ids.includes(id))).toHaveLength(2);
   expect(claimed).toHaveLength(3);
 });
 
-test('many runs that wait for a paused connection hold up no claim', async () => {
-  const made = await start(1);
+test('many runs waiting for a paused connection do not slow down claims', async () => {
+  const setup = await createSetup(1);
   siem.answerWith(401);
   await runAt(1);
-  await inOrg(deps.db, made.org.id, (tx) =>
+  await inOrg(deps.db, setup.org.id, (tx) =>
     sql`insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at, begun, connection_id)
-      select ${made.org.id}, gen_random_uuid(), ${made.ids[0]}, 'schedule', ${hour(1)}, ${hour(1)}, true, ${made.connectionId}::uuid from generate_series(1, 20000)`.execute(
+      select ${setup.org.id}, gen_random_uuid(), ${setup.ids[0]}, 'schedule', ${hour(1)}, ${hour(1)}, true, ${setup.connectionId}::uuid from generate_series(1, 20000)`.execute(
       tx,
     ),
   );

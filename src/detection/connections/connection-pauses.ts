@@ -1,59 +1,49 @@
-import { sql } from 'kysely';
-import { acrossOrgs, inOrg, queryRow, queryRows, type Db } from '../../platform/db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
+import type { Logger } from '../../platform/lib/logger.ts';
 import { runLoop } from '../../platform/lib/loop.ts';
-import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import { SiemError, type SiemConnection, type SiemFailure } from '../siem/connector.ts';
+import { claimChecksAcrossOrgs, deletePause, insertPause, type ConnectionKey } from './connection-pauses.store.ts';
+import type { ConnectionFor } from './open-connection.ts';
 
-type ConnectionId = { orgId: OrgId; connectionId: string };
-type PauseDeps = Pick<Deps, 'db' | 'clock'>;
-type CheckDeps = PauseDeps & Pick<Deps, 'log' | 'connectionFor'>;
+/** `clock` is slot time. */
+type PauseDeps = { db: Db; clock: Clock };
+export type ConnectionCheckDeps = PauseDeps & { log: Logger; connectionFor: ConnectionFor };
 
-const checkEvery = sql`interval '5 minutes'`;
 const checkMs = 30_000;
 const checksMax = 100;
-/** Those that hang hold the others up for no longer than until their next check. */
-const checksAtOnce = 10;
+const concurrency = 10;
 
-const nameOf = sql`(select c.name from connections c
-  where c.organization_id = connection_pauses.organization_id and c.id = connection_pauses.connection_id) as name`;
-
-/** Pauses a connection, with one event for as long as it lasts: no scheduled run or backfill asks it meanwhile. `query` met the trouble. */
+/**
+ * Pauses a connection after a failure. Scheduled runs and backfills do not query a paused connection. Emits one event per pause. `query` is
+ * the query that failed.
+ */
 export async function pauseConnection(
   { db, clock }: PauseDeps,
-  { orgId, connectionId }: ConnectionId,
+  { orgId, connectionId }: ConnectionKey,
   { kind, message }: SiemFailure,
   query: string | null,
 ): Promise<void> {
-  const now = clock();
+  const since = clock();
   await inOrg(db, orgId, async (tx) => {
-    const paused = await queryRow(
-      tx,
-      sql<{ name: string }>`
-        insert into connection_pauses (organization_id, connection_id, kind, message, query, since_at, check_at)
-        select ${orgId}::uuid, id, ${kind}, ${message}, ${query}, ${now}::timestamptz, clock_timestamp() + ${checkEvery}
-        from connections where organization_id = ${orgId} and id = ${connectionId}
-        on conflict do nothing returning ${nameOf}`,
-    );
+    const paused = await insertPause(tx, { orgId, connectionId }, { kind, message, query, since });
     if (!paused) return;
-    const data = { organizationId: orgId, connectionId, name: paused.name, kind, message, since: now.toISOString() };
+    const data = { organizationId: orgId, connectionId, name: paused.name, kind, message, since: since.toISOString() };
     await emitEvents(tx, [orgId], ['connection.paused'], () => [
-      { orgId, type: 'connection.paused', resourceId: connectionId, revision: now.getTime(), data },
+      { orgId, type: 'connection.paused', resourceId: connectionId, revision: since.getTime(), data },
     ]);
   });
 }
 
-/** Ends a pause, with an event where there was one. */
-export async function resumeConnection({ db, clock }: PauseDeps, { orgId, connectionId }: ConnectionId): Promise<void> {
+/** Ends a connection's pause and emits an event. Does nothing if the connection is not paused. */
+export async function resumeConnection(
+  { db, clock }: PauseDeps,
+  { orgId, connectionId }: ConnectionKey,
+): Promise<void> {
   const now = clock();
   await inOrg(db, orgId, async (tx) => {
-    const resumed = await queryRow(
-      tx,
-      sql<{
-        name: string;
-      }>`delete from connection_pauses where organization_id = ${orgId} and connection_id = ${connectionId} returning ${nameOf}`,
-    );
+    const resumed = await deletePause(tx, { orgId, connectionId });
     if (!resumed) return;
     const data = { organizationId: orgId, connectionId, name: resumed.name };
     await emitEvents(tx, [orgId], ['connection.resumed'], () => [
@@ -62,68 +52,55 @@ export async function resumeConnection({ db, clock }: PauseDeps, { orgId, connec
   });
 }
 
-/** Every 5 minutes asks each paused connection, with the query that met the trouble; one that is well is paused no more. Answers how many were asked. */
-export async function checkPausedConnections(deps: CheckDeps, signal: AbortSignal): Promise<number> {
-  const due = await claimChecksAcrossOrgs(deps.db);
-  const waiting = due.values();
+/**
+ * Checks each paused connection every 5 minutes, with the query that failed, and ends the pause if the check succeeds. Checks several
+ * connections concurrently, so that one that hangs does not delay the others. Returns the number of connections checked.
+ */
+export async function checkPausedConnections(deps: ConnectionCheckDeps, signal: AbortSignal): Promise<number> {
+  const due = await claimChecksAcrossOrgs(deps.db, checksMax);
+  const queue = due.values();
   const work = async (): Promise<void> => {
-    for (const { query, ...paused } of waiting) {
+    for (const { query, ...connection } of queue) {
       if (signal.aborted) break;
-      if (await isWell(deps, paused, query, signal)) await resumeConnection(deps, paused);
+      if (await isHealthy(deps, connection, query, signal)) await resumeConnection(deps, connection);
     }
   };
-  await Promise.all(Array.from({ length: checksAtOnce }, work));
+  await Promise.all(Array.from({ length: concurrency }, work));
   return due.length;
 }
 
-export function connectionCheckLoop(deps: CheckDeps, signal: AbortSignal): Promise<void> {
+export function connectionCheckLoop(deps: ConnectionCheckDeps, signal: AbortSignal): Promise<void> {
   return runLoop({ name: 'connection-check', idleMs: 20_000, signal, log: deps.log }, async () => {
     await checkPausedConnections(deps, signal);
     return false;
   });
 }
 
-type Due = ConnectionId & { query: string | null };
-
-function claimChecksAcrossOrgs(db: Db): Promise<Due[]> {
-  return acrossOrgs(db, (tx) =>
-    queryRows(
-      tx,
-      sql<Due>`
-        update connection_pauses set check_at = clock_timestamp() + ${checkEvery}
-        where (organization_id, connection_id) in (
-          select organization_id, connection_id from connection_pauses where check_at <= clock_timestamp()
-          order by check_at limit ${checksMax} for update skip locked)
-        returning organization_id as "orgId", connection_id as "connectionId", query`,
-    ),
-  );
-}
-
-async function isWell(
-  deps: CheckDeps,
-  { orgId, connectionId }: ConnectionId,
+async function isHealthy(
+  deps: ConnectionCheckDeps,
+  { orgId, connectionId }: ConnectionKey,
   query: string | null,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const within = AbortSignal.any([signal, AbortSignal.timeout(checkMs)]);
+  const checkSignal = AbortSignal.any([signal, AbortSignal.timeout(checkMs)]);
   try {
     const connection = await deps.connectionFor(orgId, { connectionId, siemType: null });
-    return await answersWell(connection, query, within);
+    return await passesCheck(connection, query, checkSignal);
   } catch (error) {
-    if (!(error instanceof SiemError) && !within.aborted)
-      deps.log.error({ err: error, connectionId }, 'a paused connection could not be checked');
+    if (!(error instanceof SiemError) && !checkSignal.aborted)
+      deps.log.error({ err: error, connectionId }, 'checking a paused connection failed');
     return false;
   }
 }
 
-async function answersWell(connection: SiemConnection, query: string | null, signal: AbortSignal): Promise<boolean> {
+async function passesCheck(connection: SiemConnection, query: string | null, signal: AbortSignal): Promise<boolean> {
   await connection.ping(signal);
   if (query === null) return true;
   try {
     await connection.check(query, signal);
     return true;
   } catch (error) {
-    // A query that its author has to mend says nothing against the SIEM.
+    // An error in the query itself does not mean that the SIEM is unhealthy.
     return error instanceof SiemError && error.failure.blame === 'author';
   }
 }

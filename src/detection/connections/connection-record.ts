@@ -2,26 +2,26 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Connection } from './connections.schema.ts';
 import type { ConnectionWithPause } from './connections.store.ts';
 
-/** A connection as it may be seen: without its credentials. */
-export function toConnection(one: ConnectionWithPause): Connection {
-  const { pause_kind: kind, pause_message: message, pause_since: since } = one;
+/** Converts a row to the API's record, without the credentials. */
+export function toConnection(row: ConnectionWithPause): Connection {
+  const { pause_kind: kind, pause_message: message, pause_since: since } = row;
   return {
-    id: one.id,
-    kind: one.kind,
-    name: one.name,
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
     isDefault: false,
-    settings: JSON.parse(one.settings) as Record<string, unknown>,
-    clock: one.clock,
-    delayMinutes: one.delay_minutes,
-    recheckMinutes: one.recheck_minutes,
-    places: one.places,
+    settings: JSON.parse(row.settings) as Record<string, unknown>,
+    clock: row.clock,
+    delayMinutes: row.delay_minutes,
+    recheckMinutes: row.recheck_minutes,
+    places: row.places,
     pause: kind !== null && since ? { kind, message: message ?? '', since: since.toISOString() } : null,
-    createdAt: one.created_at.toISOString(),
-    updatedAt: one.updated_at.toISOString(),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
   };
 }
 
-/** The embedded log store, which every organization has; its id is the organization's. */
+/** Returns the record of the embedded log store. Its ID is the organization's ID. */
 export function localStoreRecord(orgId: OrgId): Connection {
   return {
     id: orgId,

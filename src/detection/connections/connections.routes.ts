@@ -1,14 +1,14 @@
-import type { Deps } from '../../app/deps.ts';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
-import { checkConnection, listConnectionFields } from './check-connection.ts';
+import { checkConnection, listConnectionFields, type CheckConnectionDeps } from './check-connection.ts';
 import {
   changeConnection,
   createConnection,
   getConnection,
-  getConnections,
+  listConnections,
   listConnectionKinds,
   removeConnection,
+  type ConnectionDeps,
 } from './connections.ts';
 import {
   CheckConnection,
@@ -22,16 +22,18 @@ import {
   UpdateConnection,
 } from './connections.schema.ts';
 
+type ConnectionRoutesDeps = ConnectionDeps & CheckConnectionDeps;
+
 const tags = ['connections'];
 const read = { scope: 'detections:read' } as const;
 const admin = { scope: 'connections:admin' } as const;
 
-export function connectionRoutes(app: App, deps: Deps): void {
+export function connectionRoutes(app: App, deps: ConnectionRoutesDeps): void {
   app.route({
     method: 'GET',
     url: '/api/connections/kinds',
     config: read,
-    schema: { tags, summary: 'List the SIEMs that a connection may be to', response: { 200: ConnectionKinds } },
+    schema: { tags, summary: 'List the supported SIEMs', response: { 200: ConnectionKinds } },
     handler: () => listConnectionKinds(),
   });
   app.route({
@@ -40,11 +42,11 @@ export function connectionRoutes(app: App, deps: Deps): void {
     config: read,
     schema: {
       tags,
-      summary: 'List connections: the embedded store, then the newest first',
+      summary: 'List connections: the embedded log store, then the others, newest first',
       querystring: PageQuery,
       response: { 200: ConnectionList },
     },
-    handler: (request) => getConnections(deps, requireCaller(request), request.query),
+    handler: (request) => listConnections(deps, requireCaller(request), request.query),
   });
   app.route({
     method: 'POST',
@@ -53,10 +55,10 @@ export function connectionRoutes(app: App, deps: Deps): void {
     schema: { tags, summary: 'Create a connection to a SIEM', body: CreateConnection, response: { 200: Connection } },
     handler: (request) => createConnection(deps, requireCaller(request), request.body),
   });
-  oneConnection(app, deps);
+  connectionByIdRoutes(app, deps);
 }
 
-function oneConnection(app: App, deps: Deps): void {
+function connectionByIdRoutes(app: App, deps: ConnectionRoutesDeps): void {
   app.route({
     method: 'GET',
     url: '/api/connections/:id',
@@ -70,7 +72,7 @@ function oneConnection(app: App, deps: Deps): void {
     config: admin,
     schema: {
       tags,
-      summary: 'Change a connection; absent fields stay',
+      summary: 'Change a connection. Absent fields stay unchanged',
       params: ConnectionPath,
       body: UpdateConnection,
       response: { 200: Connection },
@@ -83,7 +85,7 @@ function oneConnection(app: App, deps: Deps): void {
     config: { ...admin, ignoresBody: true },
     schema: {
       tags,
-      summary: 'Delete a connection that no detection names',
+      summary: 'Delete a connection that no detection uses',
       params: ConnectionPath,
       response: { 200: Connection },
     },
@@ -95,7 +97,7 @@ function oneConnection(app: App, deps: Deps): void {
     config: { ...admin, isBodyOptional: true },
     schema: {
       tags,
-      summary: 'Ask whether a connection answers, and whether a query would run',
+      summary: 'Check that a connection works, and optionally that a query would run',
       params: ConnectionPath,
       body: CheckConnection,
       response: { 200: ConnectionCheck },
@@ -108,7 +110,7 @@ function oneConnection(app: App, deps: Deps): void {
     config: read,
     schema: {
       tags,
-      summary: 'List what a connection can be asked for',
+      summary: 'List the datasets and fields of a connection',
       params: ConnectionPath,
       response: { 200: ConnectionFields },
     },

@@ -9,20 +9,26 @@ const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
 
 const fields = {
   name: boundedString({ min: 1, max: 255 }),
-  settings: z.record(z.string(), z.unknown()).describe('Of its kind: see GET /api/connections/kinds.'),
+  settings: z
+    .record(z.string(), z.unknown())
+    .describe('Settings of this kind of SIEM: see GET /api/connections/kinds.'),
   credentials: z
     .record(z.string(), z.unknown())
-    .describe('Of its kind. Stored encrypted and never shown; with a new address they have to be given again.'),
+    .describe(
+      'Credentials for this kind of SIEM. Stored encrypted and never returned. Required again when the address changes.',
+    ),
   clock: z
     .enum(['ingest', 'event'])
-    .describe('What windows are on. ingest needs a column for it in the settings, and is then the default.'),
-  delayMinutes: z.int().min(0).max(1440).describe('How far a window lies behind its slot.'),
+    .describe(
+      'The time that windows are based on. ingest requires a column for it in the settings and is then the default.',
+    ),
+  delayMinutes: z.int().min(0).max(1440).describe('How long after the end of a window its slot is due.'),
   recheckMinutes: z
     .int()
     .min(0)
     .max(10_080)
-    .describe('On the clock event: how long after its slot a window is examined once more; 0: not at all.'),
-  places: z.int().min(1).max(100).describe('Runs that may ask it at the same time.'),
+    .describe('On the clock event: how long after its slot a window is examined a second time. 0: never.'),
+  places: z.int().min(1).max(100).describe('Runs that may query the connection concurrently.'),
 };
 
 export const CreateConnection = z.strictObject({
@@ -39,7 +45,7 @@ export type CreateConnection = z.infer<typeof CreateConnection>;
 
 const readOnly = ['id', 'kind', 'isDefault', 'pause', 'createdAt', 'updatedAt'];
 
-/** Absent means unchanged; `settings` and `credentials` are replaced whole. What GET gave may be sent back. */
+/** Absent fields stay unchanged. `settings` and `credentials` are replaced as a whole. Read-only fields of a GET response are ignored. */
 export const UpdateConnection = z.preprocess((value) => {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => !readOnly.includes(key)));
@@ -51,7 +57,7 @@ export const Connection = z
     id: z.string(),
     kind: z.enum(kinds),
     name: z.string(),
-    isDefault: z.boolean().describe('The embedded log store, which a detection asks that names no other.'),
+    isDefault: z.boolean().describe('true: the embedded log store, which detections query by default.'),
     settings: fields.settings,
     clock: z.enum(['ingest', 'event']),
     delayMinutes: z.int(),
@@ -60,7 +66,7 @@ export const Connection = z
     pause: z
       .object({ kind: z.string(), message: z.string(), since: time })
       .nullable()
-      .describe('Why no run asks it at present; it is checked every five minutes.'),
+      .describe('Why runs do not query it at present, or null. A paused connection is checked every five minutes.'),
     createdAt: time.nullable(),
     updatedAt: time.nullable(),
   })
@@ -75,8 +81,8 @@ export const ConnectionKinds = z.object({
     z.object({
       kind: z.enum(remoteKinds),
       label: z.string(),
-      language: z.string().describe('What its queries are written in.'),
-      writing: z.string().describe('How one is written, and what bounds it to its window.'),
+      language: z.string().describe('The query language.'),
+      writing: z.string().describe('How to write a query and restrict it to its window.'),
       settings: z.record(z.string(), z.unknown()).describe('A JSON schema.'),
       credentials: z.record(z.string(), z.unknown()).describe('A JSON schema.'),
     }),

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
+import type { ConnectionSelector } from '../siem/connection-selector.ts';
 import type { RemoteKind } from '../siem/registry.ts';
 
 export type ConnectionRow = {
@@ -19,29 +20,26 @@ export type ConnectionRow = {
   updated_at: Date;
 };
 
-/** With why it is paused, if it is. */
+/** A connection with its pause. The pause fields are null if it is not paused. */
 export type ConnectionWithPause = ConnectionRow & {
   pause_kind: string | null;
   pause_message: string | null;
   pause_since: Date | null;
 };
 
-/** Which connection is asked: the one that is named, else the only one of the SIEM's kind. */
-export type ConnectionSelector = { connectionId: string | null; siemType: string | null };
-
-const view = sql`select c.*, p.kind as pause_kind, p.message as pause_message, p.since_at as pause_since
+const selectWithPause = sql`select c.*, p.kind as pause_kind, p.message as pause_message, p.since_at as pause_since
   from connections c left join connection_pauses p on p.organization_id = c.organization_id and p.connection_id = c.id`;
 
-export async function insertConnection(tx: Tx, made: ConnectionRow): Promise<void> {
+export async function insertConnection(tx: Tx, connection: ConnectionRow): Promise<void> {
   await sql`
     insert into connections (organization_id, id, kind, name, settings, sealed, clock, delay_minutes, recheck_minutes, places, created_at, updated_at)
-    values (${made.organization_id}, ${made.id}, ${made.kind}, ${made.name}, ${made.settings}, ${made.sealed}, ${made.clock},
-      ${made.delay_minutes}, ${made.recheck_minutes}, ${made.places}, ${made.created_at}, ${made.updated_at})`.execute(
+    values (${connection.organization_id}, ${connection.id}, ${connection.kind}, ${connection.name}, ${connection.settings}, ${connection.sealed}, ${connection.clock},
+      ${connection.delay_minutes}, ${connection.recheck_minutes}, ${connection.places}, ${connection.created_at}, ${connection.updated_at})`.execute(
     tx,
   );
 }
 
-/** Stores all columns that a change may touch; `updated_at` moves strictly forward. */
+/** Updates all columns that a change request can set. `updated_at` always increases. */
 export async function updateConnection(tx: Tx, next: ConnectionRow, now: Date): Promise<void> {
   await sql`
     update connections set name = ${next.name}, settings = ${next.settings}, sealed = ${next.sealed}, clock = ${next.clock},
@@ -54,19 +52,20 @@ export async function deleteConnection(tx: Tx, orgId: OrgId, id: string): Promis
   await sql`delete from connections where organization_id = ${orgId} and id = ${id}`.execute(tx);
 }
 
+/** Finds a connection. `isLocked` locks its row for update. */
 export function findConnection(
   tx: Tx,
   orgId: OrgId,
   id: string,
-  lock = false,
+  { isLocked = false } = {},
 ): Promise<ConnectionWithPause | undefined> {
   return queryRow(
     tx,
-    sql<ConnectionWithPause>`${view} where c.organization_id = ${orgId} and c.id = ${id} ${lock ? sql`for update of c` : sql``}`,
+    sql<ConnectionWithPause>`${selectWithPause} where c.organization_id = ${orgId} and c.id = ${id} ${isLocked ? sql`for update of c` : sql``}`,
   );
 }
 
-/** Newest first, `limit` + 1 of them. */
+/** Returns up to `limit` + 1 connections, newest first. */
 export function listConnectionRows(
   tx: Tx,
   orgId: OrgId,
@@ -75,25 +74,29 @@ export function listConnectionRows(
   const older = after ? sql`and (c.created_at, c.id) < (${after.at}, ${after.id}::uuid)` : sql``;
   return queryRows(
     tx,
-    sql<ConnectionWithPause>`${view} where c.organization_id = ${orgId} ${older} order by c.created_at desc, c.id desc limit ${limit + 1}`,
+    sql<ConnectionWithPause>`${selectWithPause} where c.organization_id = ${orgId} ${older} order by c.created_at desc, c.id desc limit ${limit + 1}`,
   );
 }
 
-/** The connection that a detection asks; undefined: there is none, or no telling which. */
-export function resolveConnection(tx: Tx, orgId: OrgId, ref: ConnectionSelector): Promise<ConnectionRow | undefined> {
+/** Returns the selected connection, or undefined if it does not exist or several match. */
+export function resolveConnection(
+  tx: Tx,
+  orgId: OrgId,
+  selector: ConnectionSelector,
+): Promise<ConnectionRow | undefined> {
   return queryRow(
     tx,
     sql<ConnectionRow>`select c.* from connections c
-      where c.organization_id = ${orgId} and c.id = tocsin_connection(${orgId}, ${ref.connectionId}::uuid, ${ref.siemType}::text)`,
+      where c.organization_id = ${orgId} and c.id = tocsin_connection(${orgId}, ${selector.connectionId}::uuid, ${selector.siemType}::text)`,
   );
 }
 
-/** The names of a few detections that name a connection, deleted ones left out. */
+/** Returns the names of up to three detections that use a connection, not counting deleted ones. */
 export async function listUsingDetections(tx: Tx, orgId: OrgId, id: string): Promise<string[]> {
-  const found = await queryRows(
+  const detections = await queryRows(
     tx,
     sql<{ name: string }>`select name from agents
       where organization_id = ${orgId} and connection_id = ${id} and deleted_at is null order by created_at limit 3`,
   );
-  return found.map(({ name }) => name);
+  return detections.map(({ name }) => name);
 }

@@ -26,17 +26,17 @@ const detection = {
   detectionQuery: 'source=auth | where $window',
   detectionCadence: 'hourly',
 };
-const made = async (given: object = {}, by = org) => {
-  const answer = await by.call('POST', '/api/connections', { ...body, ...given });
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-  return answer.body;
+const create = async (changes: object = {}, by = org) => {
+  const response = await by.call('POST', '/api/connections', { ...body, ...changes });
+  expect(response.status, JSON.stringify(response.body)).toBe(200);
+  return response.body;
 };
-const refused = async (given: object) => {
-  const { status, body: problem } = await org.call('POST', '/api/connections', { ...body, ...given });
+const createInvalid = async (changes: object) => {
+  const { status, body: problem } = await org.call('POST', '/api/connections', { ...body, ...changes });
   return [status, problem.errors?.[0]?.pointer, problem.errors?.[0]?.code];
 };
 
-test('the embedded store is there from the beginning, and stays as it is', async () => {
+test('every organization has the embedded log store and cannot change it', async () => {
   const fresh = await newOrg();
   const { connections } = (await fresh.call('GET', '/api/connections')).body;
   expect(connections).toMatchObject([{ id: fresh.id, kind: 'local', isDefault: true, clock: 'ingest', pause: null }]);
@@ -47,8 +47,8 @@ test('the embedded store is there from the beginning, and stays as it is', async
   expect((await fresh.call('GET', `/api/connections/${fresh.id}/fields`)).body).toEqual({ datasets: [] });
 });
 
-test('a connection has its defaults filled in, is listed, changed and deleted', async () => {
-  const one = await made();
+test('creates a connection with defaults, lists, changes and deletes it', async () => {
+  const one = await create();
   expect(one).toMatchObject({
     kind: 'opensearch',
     isDefault: false,
@@ -69,13 +69,13 @@ test('a connection has its defaults filled in, is listed, changed and deleted', 
   expect((await org.call('GET', url)).status).toBe(404);
 });
 
-test('credentials are stored sealed, and stand in no answer and no audit row', async () => {
-  const one = await made();
+test('stores credentials sealed and returns them in no response or audit entry', async () => {
+  const one = await create();
   await org.call('PUT', `/api/connections/${one.id}`, { credentials: { user: 'soc', password: `${password}2` } });
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ['/api/connections', `/api/connections/${one.id}`, '/api/audit?limit=200'].map((path) => org.call('GET', path)),
   );
-  expect(JSON.stringify(answers)).not.toContain(password);
+  expect(JSON.stringify(responses)).not.toContain(password);
   const stored = await inOrg(deps.db, org.id, (tx) =>
     queryRows(tx, sql<{ row: string }>`select c::text as row, encode(sealed, 'escape') as sealed from connections c`),
   );
@@ -84,12 +84,12 @@ test('credentials are stored sealed, and stand in no answer and no audit row', a
   await expect(connection.ping(AbortSignal.timeout(5_000))).resolves.toBeUndefined();
 });
 
-test('with another address the credentials have to be given again', async () => {
-  const one = await made();
+test('requires the credentials again when the address changes', async () => {
+  const one = await create();
   const url = `/api/connections/${one.id}`;
   const settings = { url: 'http://127.0.0.1:9' };
-  const answer = await org.call('PUT', url, { settings });
-  expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, '/credentials']);
+  const response = await org.call('PUT', url, { settings });
+  expect([response.status, response.body.errors[0].pointer]).toEqual([400, '/credentials']);
   expect((await org.call('PUT', url, { settings: { ...one.settings, index: 'auth-*' } })).status).toBe(200);
   expect((await org.call('PUT', url, { settings, credentials: body.credentials })).status).toBe(200);
 });
@@ -107,23 +107,23 @@ test.each([
   [{ clock: 'ingest' }, ['400', '/clock', 'no_ingest_column']],
   [{ recheckMinutes: -1 }, ['400', '/recheckMinutes']],
   [{ places: 0 }, ['400', '/places']],
-])('%j is refused', async (given, expected) => {
-  expect((await refused(given)).map(String)).toEqual(expect.arrayContaining(expected));
+])('returns 400 for %j', async (changes, expected) => {
+  expect((await createInvalid(changes)).map(String)).toEqual(expect.arrayContaining(expected));
 });
 
-test('a field that a kind needs is said to be missing', async () => {
+test('reports a missing setting', async () => {
   const problem = (await org.call('POST', '/api/connections', { ...body, settings: {} })).body;
   expect(problem.detail).toBe('/settings/url: is missing');
 });
 
-test('the better clock is taken that the settings allow', async () => {
+test('defaults to the clock ingest if the settings allow it', async () => {
   const settings = { url: siem.url, ingestField: 'event.ingested' };
-  expect((await made({ settings })).clock).toBe('ingest');
-  expect((await made({ settings, clock: 'event' })).clock).toBe('event');
+  expect((await create({ settings })).clock).toBe('ingest');
+  expect((await create({ settings, clock: 'event' })).clock).toBe('event');
 });
 
-test('a check asks the SIEM, and what is wrong with it is a 422', async () => {
-  const one = await made();
+test('checks a connection and returns 422 if the check fails', async () => {
+  const one = await create();
   const url = `/api/connections/${one.id}`;
   expect((await org.call('POST', `${url}/check`)).body).toMatchObject({ ok: true });
   expect((await org.call('GET', `${url}/fields`)).body).toEqual({
@@ -138,7 +138,7 @@ test('a check asks the SIEM, and what is wrong with it is a 422', async () => {
   expect([down.status, down.body.errors[0].code, fields.status]).toEqual([422, 'credentials_refused', 503]);
 });
 
-test('the kinds tell what they need', async () => {
+test('lists the supported SIEMs with their schemas', async () => {
   const { kinds } = (await org.call('GET', '/api/connections/kinds')).body;
   expect(kinds.map(({ kind }: { kind: string }) => kind)).toEqual([
     'clickhouse',
@@ -151,16 +151,16 @@ test('the kinds tell what they need', async () => {
   for (const kind of kinds) expect(kind).toMatchObject({ settings: {}, credentials: {}, language: expect.any(String) });
 });
 
-test('who may only read detections sees connections and makes none', async () => {
+test('lists connections but returns 403 for creating one with detections:read only', async () => {
   const reader = await newKey(org, ['detections:read']);
   expect((await reader.call('GET', '/api/connections')).status).toBe(200);
   expect((await reader.call('POST', '/api/connections', body)).status).toBe(403);
 });
 
 describe('a detection', () => {
-  test('may name a connection of its own organization only, and keeps it from being deleted', async () => {
-    const one = await made();
-    const theirs = await made({}, stranger);
+  test('can use connections of its own organization only, and a used connection cannot be deleted', async () => {
+    const one = await create();
+    const theirs = await create({}, stranger);
     const foreign = await org.call('POST', '/api/detections', { ...detection, connectionId: theirs.id });
     expect([foreign.status, foreign.body.errors[0].pointer, foreign.body.errors[0].code]).toEqual([
       400,
@@ -180,69 +180,72 @@ describe('a detection', () => {
     expect(gone.warnings).toMatchObject([{ code: 'no_connection', field: 'connectionId' }]);
   });
 
-  test('that names a SIEM asks its only connection, and is warned where there is none or are two', async () => {
+  test('uses the only connection of its SIEM type, and has a warning if there are none or two', async () => {
     const own = await newOrg();
     const { body: record } = await own.call('POST', '/api/detections', { ...detection, siemType: 'OpenSearch' });
     const warnings = async () => (await own.call('GET', `/api/detections/${record.id}`)).body.warnings;
     expect(record.warnings).toMatchObject([{ code: 'no_connection', field: 'siemType' }]);
-    const one = await made({}, own);
+    const one = await create({}, own);
     expect(await warnings()).toBeUndefined();
     const found = await deps.connectionFor(own.id, { connectionId: null, siemType: 'OpenSearch' });
     expect(found.id).toBe(one.id);
-    await made({}, own);
+    await create({}, own);
     expect(await warnings()).toMatchObject([{ code: 'no_connection' }]);
   });
 
-  test('is planned as far behind its slots as its connection asks, from its next slot on', async () => {
+  test('is scheduled with the delay of its connection', async () => {
     const own = await newOrg();
     const delay = (id: string) =>
       inOrg(deps.db, own.id, (tx) =>
         queryRows(tx, sql<{ delay_ms: number }>`select delay_ms from schedules where detection_id = ${id}`),
       ).then(([found]) => found?.delay_ms);
-    const one = await made({ delayMinutes: 7 }, own);
+    const one = await create({ delayMinutes: 7 }, own);
     const { body: record } = await own.call('POST', '/api/detections', { ...detection, connectionId: one.id });
     expect(await delay(record.id)).toBe(7 * 60_000);
     await own.call('PUT', `/api/connections/${one.id}`, { delayMinutes: 3 });
     expect(await delay(record.id)).toBe(3 * 60_000);
     await own.call('PUT', `/api/detections/${record.id}`, { connectionId: own.id });
     expect(await delay(record.id)).toBe(0);
-    const { detectionCadence, ...byHand } = detection;
-    const { body: later } = await own.call('POST', '/api/detections', { ...byHand, connectionId: one.id });
+    const { detectionCadence, ...unscheduled } = detection;
+    const { body: later } = await own.call('POST', '/api/detections', { ...unscheduled, connectionId: one.id });
     expect(await delay(later.id)).toBeUndefined();
     await own.call('PUT', `/api/detections/${later.id}`, { detectionCadence });
     expect(await delay(later.id)).toBe(3 * 60_000);
   });
 
-  test('asked to be checked at once is checked by its own SIEM', async () => {
-    const one = await made();
+  test('is validated and previewed with its own SIEM', async () => {
+    const one = await create();
     const wrong = { ...detection, connectionId: one.id, detectionQuery: 'source=auth' };
-    const answer = await org.call('POST', '/api/detections?validate=true', wrong);
-    expect([answer.status, answer.body.errors[0].code]).toEqual([422, 'window_missing']);
+    const response = await org.call('POST', '/api/detections?validate=true', wrong);
+    expect([response.status, response.body.errors[0].code]).toEqual([422, 'window_missing']);
     const preview = { ...detection, connectionId: one.id, from: '2026-03-02T00:00:00Z', to: '2026-03-02T02:00:00Z' };
-    const { status, body: shown } = await org.call('POST', '/api/detections/preview', preview);
+    const { status, body: result } = await org.call('POST', '/api/detections/preview', preview);
     expect(status).toBe(200);
-    // Cut as its runs are, five minutes behind the hour; the SIEM of this test gives its row for each window.
-    expect(shown.windows.map(({ to, rowsTotal }: { to: string; rowsTotal: number }) => [to.slice(11, 16), rowsTotal])).toEqual([['00:55', 1], ['01:55', 1], ['02:00', 1]]); // prettier-ignore
+    // The windows end five minutes before the hour, like those of runs. The SIEM of this test returns one row per window.
+    expect(result.windows.map(({ to, rowsTotal }: { to: string; rowsTotal: number }) => [to.slice(11, 16), rowsTotal])).toEqual([['00:55', 1], ['01:55', 1], ['02:00', 1]]); // prettier-ignore
   });
 });
 
-test('a SIEM that does not answer in time is a 422 of ?validate=true that says so, and nothing is stored', async () => {
-  const asker = await newOrg();
-  await made({}, asker);
-  const asked = AbortSignal.timeout(200);
-  const { checkQuery: whole } = deps;
-  deps.checkQuery = (orgId, ref, query) => checkQuery(deps, orgId, { ref, query }, asked);
+test('returns 422 for ?validate=true and stores nothing if the SIEM does not respond in time', async () => {
+  const fresh = await newOrg();
+  await create({}, fresh);
+  const signal = AbortSignal.timeout(200);
+  const { checkQuery: original } = deps;
+  deps.checkQuery = (orgId, selector, query) => checkQuery(deps, orgId, { selector, query }, signal);
   siem.answerWith('hang');
   try {
-    const answer = await asker.call('POST', '/api/detections?validate=true', { ...detection, siemType: 'opensearch' });
-    expect(answer.status).toBe(422);
-    expect(answer.body).toMatchObject({
+    const response = await fresh.call('POST', '/api/detections?validate=true', {
+      ...detection,
+      siemType: 'opensearch',
+    });
+    expect(response.status).toBe(422);
+    expect(response.body).toMatchObject({
       code: 'check_failed',
-      errors: [{ pointer: '/detectionQuery', code: 'timeout', detail: 'No answer within 30 s.' }],
+      errors: [{ pointer: '/detectionQuery', code: 'timeout', detail: 'The SIEM did not respond within 30 s.' }],
     });
   } finally {
     siem.answerWith(200);
-    deps.checkQuery = whole!;
+    deps.checkQuery = original!;
   }
-  expect((await asker.call('GET', '/api/detections')).body.detections).toEqual([]);
+  expect((await fresh.call('GET', '/api/detections')).body.detections).toEqual([]);
 });

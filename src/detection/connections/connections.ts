@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { inOrg, type Tx } from '../../platform/db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../platform/lib/page-request.ts';
+import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { applyConnections } from '../scheduling/apply-connections.store.ts';
@@ -29,19 +29,19 @@ import {
   type ConnectionWithPause,
 } from './connections.store.ts';
 
-type ConnectionDeps = Pick<Deps, 'db' | 'config' | 'secrets'>;
+export type ConnectionDeps = { db: Db; config: { fetchAllow: readonly string[] }; secrets: Secretbox };
 
-/** Every kind that a connection may be to, with what its settings and credentials are. */
+/** Returns every supported SIEM with the JSON schemas of its settings and credentials. */
 export function listConnectionKinds(): ConnectionKinds {
-  const schemaOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>;
+  const toJsonSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>;
   const kinds = remoteKinds.map((kind) => {
     const { label, language, writing, settings, credentials } = getConnector(kind);
-    return { kind, label, language, writing, settings: schemaOf(settings), credentials: schemaOf(credentials) };
+    return { kind, label, language, writing, settings: toJsonSchema(settings), credentials: toJsonSchema(credentials) };
   });
   return { kinds };
 }
 
-/** Makes a connection; nothing is asked of the SIEM yet. 400 for settings or credentials that are not of the kind. */
+/** Creates a connection without contacting the SIEM. Throws a 400 for invalid settings or credentials. */
 export async function createConnection(
   deps: ConnectionDeps,
   caller: Caller,
@@ -51,13 +51,13 @@ export async function createConnection(
   const { kind, name, delayMinutes, recheckMinutes, places } = input;
   const settings = validateSettings(kind, input.settings, deps.config.fetchAllow);
   const credentials = validateCredentials(kind, input.credentials);
-  const ref = { organization_id: caller.orgId, id: uuidv7(now) };
-  const made: ConnectionRow = {
-    ...ref,
+  const key = { organization_id: caller.orgId, id: uuidv7(now) };
+  const connection: ConnectionRow = {
+    ...key,
     kind,
     name,
     settings: JSON.stringify(settings),
-    sealed: sealCredentials(deps.secrets, ref, credentials),
+    sealed: sealCredentials(deps.secrets, key, credentials),
     clock: chooseClock(kind, settings, input.clock),
     delay_minutes: delayMinutes,
     recheck_minutes: recheckMinutes,
@@ -66,57 +66,61 @@ export async function createConnection(
     updated_at: now,
   };
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    await insertConnection(tx, made);
+    await insertConnection(tx, connection);
     await applyConnections(tx, caller.orgId);
-    const after = await getConnectionRow(tx, caller, made.id);
-    await audit(tx, caller, 'connection.created', { before: null, after });
+    const after = await getConnectionRow(tx, caller, connection.id);
+    await auditConnection(tx, caller, 'connection.created', { before: null, after });
     return toConnection(after);
   });
 }
 
-/** The embedded store first, then the organization's own, newest first. */
-export async function getConnections(
-  { db }: Pick<Deps, 'db'>,
-  caller: Caller,
-  query: PageQuery,
-): Promise<ConnectionList> {
+/** Returns the embedded log store on the first page, then the organization's connections, newest first. */
+export async function listConnections({ db }: { db: Db }, caller: Caller, query: PageQuery): Promise<ConnectionList> {
   const request = readPageRequest(query);
-  const found = await inOrg(db, caller.orgId, (tx) => listConnectionRows(tx, caller.orgId, request));
-  const { page, nextCursor } = toPage(found, request.limit, (one) => ({ at: one.created_at, id: one.id }));
+  const rows = await inOrg(db, caller.orgId, (tx) => listConnectionRows(tx, caller.orgId, request));
+  const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.created_at, id: row.id }));
   const first = request.after === null ? [localStoreRecord(caller.orgId)] : [];
   return { connections: [...first, ...page.map(toConnection)], nextCursor };
 }
 
-export async function getConnection({ db }: Pick<Deps, 'db'>, caller: Caller, id: string): Promise<Connection> {
+export async function getConnection({ db }: { db: Db }, caller: Caller, id: string): Promise<Connection> {
   if (id === caller.orgId) return localStoreRecord(caller.orgId);
   return toConnection(await inOrg(db, caller.orgId, (tx) => getConnectionRow(tx, caller, id)));
 }
 
-/** Changes what the body names. With another address the credentials have to be given again: nobody sends stored ones elsewhere. 409 for the embedded store. */
+/**
+ * Changes the given fields of a connection. A new address requires the credentials again, so that stored credentials are never sent to
+ * another server. Throws a 409 for the embedded log store.
+ */
 export async function changeConnection(
   deps: ConnectionDeps,
   caller: Caller,
   id: string,
   input: UpdateConnection,
 ): Promise<Connection> {
-  refuseLocal(caller, id);
+  rejectLogStore(caller, id);
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    const before = await getConnectionRow(tx, caller, id, true);
-    await updateConnection(tx, merged(deps, before, input), new Date());
+    const before = await getConnectionRow(tx, caller, id, { isLocked: true });
+    await updateConnection(tx, applyInput(deps, before, input), new Date());
     await applyConnections(tx, caller.orgId);
     const after = await getConnectionRow(tx, caller, id);
-    await audit(tx, caller, 'connection.updated', { before, after });
+    await auditConnection(tx, caller, 'connection.updated', { before, after });
     return toConnection(after);
   });
 }
 
-function merged({ config, secrets }: ConnectionDeps, before: ConnectionRow, input: UpdateConnection): ConnectionRow {
+function applyInput(
+  { config, secrets }: ConnectionDeps,
+  before: ConnectionRow,
+  input: UpdateConnection,
+): ConnectionRow {
   const { kind } = before;
   const connector = getConnector(kind);
-  const old = JSON.parse(before.settings) as Record<string, unknown>;
-  const settings = input.settings === undefined ? old : validateSettings(kind, input.settings, config.fetchAllow);
-  if (input.credentials === undefined && connector.address(settings) !== connector.address(old))
-    throw fieldError('/credentials', 'required', 'With another address the credentials have to be given again.');
+  const oldSettings = JSON.parse(before.settings) as Record<string, unknown>;
+  const settings =
+    input.settings === undefined ? oldSettings : validateSettings(kind, input.settings, config.fetchAllow);
+  if (input.credentials === undefined && connector.address(settings) !== connector.address(oldSettings))
+    throw fieldError('/credentials', 'required', 'credentials must be sent again because the address changes.');
   return {
     ...before,
     name: input.name ?? before.name,
@@ -132,47 +136,50 @@ function merged({ config, secrets }: ConnectionDeps, before: ConnectionRow, inpu
   };
 }
 
-/** Removes a connection. 409 while a detection names it. */
-export async function removeConnection({ db }: Pick<Deps, 'db'>, caller: Caller, id: string): Promise<Connection> {
-  refuseLocal(caller, id);
+/** Deletes a connection. Throws a 409 if a detection uses it, and for the embedded log store. */
+export async function removeConnection({ db }: { db: Db }, caller: Caller, id: string): Promise<Connection> {
+  rejectLogStore(caller, id);
   return inOrg(db, caller.orgId, async (tx) => {
-    const before = await getConnectionRow(tx, caller, id, true);
-    const users = await listUsingDetections(tx, caller.orgId, id);
-    if (users.length > 0)
-      throw appError(
-        'conflict',
-        `Connection ${id} is used by detections: ${users.map((name) => `"${name.slice(0, 80)}"`).join(', ')}.`,
-      );
+    const before = await getConnectionRow(tx, caller, id, { isLocked: true });
+    const names = await listUsingDetections(tx, caller.orgId, id);
+    if (names.length > 0) {
+      const quoted = names.map((name) => `"${name.slice(0, 80)}"`).join(', ');
+      throw appError('conflict', `Connection ${id} is still used by detections: ${quoted}.`);
+    }
     await deleteConnection(tx, caller.orgId, id);
     await applyConnections(tx, caller.orgId);
-    await audit(tx, caller, 'connection.deleted', { before, after: null });
+    await auditConnection(tx, caller, 'connection.deleted', { before, after: null });
     return toConnection(before);
   });
 }
 
-export async function getConnectionRow(tx: Tx, caller: Caller, id: string, lock = false): Promise<ConnectionWithPause> {
-  const found = await findConnection(tx, caller.orgId, id, lock);
-  if (!found) throw appError('not_found', `Connection ${id} not found.`);
-  return found;
+/** Returns a connection. `isLocked` locks its row for update. Throws a 404 if it does not exist. */
+export async function getConnectionRow(
+  tx: Tx,
+  caller: Caller,
+  id: string,
+  options: { isLocked?: boolean } = {},
+): Promise<ConnectionWithPause> {
+  const row = await findConnection(tx, caller.orgId, id, options);
+  if (!row) throw appError('not_found', `Connection ${id} not found.`);
+  return row;
 }
 
-function refuseLocal(caller: Caller, id: string): void {
-  if (id === caller.orgId)
-    throw appError('conflict', 'The embedded log store is every organization’s own and stays as it is.');
+function rejectLogStore(caller: Caller, id: string): void {
+  if (id === caller.orgId) throw appError('conflict', 'The embedded log store cannot be changed or deleted.');
 }
 
-function audit(
+function auditConnection(
   tx: Tx,
   caller: Caller,
   action: string,
   { before, after }: { before: ConnectionWithPause | null; after: ConnectionWithPause | null },
 ): Promise<void> {
-  const shown = (one: ConnectionWithPause | null) => one && toConnection(one);
   return insertAudit(tx, caller, {
     action,
     resourceType: 'connection',
     resourceId: (after ?? before)!.id,
-    before: shown(before),
-    after: shown(after),
+    before: before && toConnection(before),
+    after: after && toConnection(after),
   });
 }

@@ -1,51 +1,47 @@
+import { LRUCache } from 'lru-cache';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
+import { selectsLogStore, type ConnectionSelector } from '../siem/connection-selector.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
 import { noConnectionTo } from '../siem/siem-failures.ts';
-import { getConnector } from './validate-settings.ts';
+import { resolveConnection, type ConnectionRow } from './connections.store.ts';
 import { openCredentials } from './seal-credentials.ts';
-import { resolveConnection, type ConnectionSelector, type ConnectionRow } from './connections.store.ts';
+import { getConnector } from './validate-settings.ts';
 
-/** The connection that a detection asks. With a transaction it is looked up there. Throws a SiemError, blame author, where there is none. */
-export type ConnectionFor = (orgId: OrgId, ref: ConnectionSelector, tx?: Tx) => Promise<SiemConnection>;
+/** Opens the SIEM connection of a detection, reading it in `tx` if given. Throws a SiemError with blame `author` if it does not exist. */
+export type ConnectionFor = (orgId: OrgId, selector: ConnectionSelector, tx?: Tx) => Promise<SiemConnection>;
 
-type ConnectDeps = {
+type OpenConnectionDeps = {
   db: Db;
   secrets: Secretbox;
+  /** Private hosts that connections may reach. */
   fetchAllow: readonly string[];
   local: (orgId: OrgId) => SiemConnection;
 };
 
-const knownMax = 1000;
+const connectionsMax = 1000;
 const minuteMs = 60_000;
 
-/** Connections stay as they were made until they change: some hold a token that is worth keeping. */
-export function createConnectionFor({ db, secrets, fetchAllow, local }: ConnectDeps): ConnectionFor {
-  const known = new Map<string, SiemConnection>();
+/** Creates a function that opens connections. It caches each connection until it changes, because some hold an access token. */
+export function createConnectionFor({ db, secrets, fetchAllow, local }: OpenConnectionDeps): ConnectionFor {
+  const connections = new LRUCache<string, SiemConnection>({ max: connectionsMax });
   const open = (row: ConnectionRow): SiemConnection => {
     const key = `${row.organization_id}/${row.id}/${row.updated_at.toISOString()}`;
-    const found = known.get(key) ?? openConnection(row, openCredentials(secrets, row), fetchAllow);
-    known.delete(key);
-    known.set(key, found);
-    if (known.size > knownMax) known.delete(known.keys().next().value!);
-    return found;
+    const connection = connections.get(key) ?? connect(row, openCredentials(secrets, row), fetchAllow);
+    connections.set(key, connection);
+    return connection;
   };
-  return async (orgId, ref, tx) => {
-    if (isLocalStore(orgId, ref)) return local(orgId);
-    const find = (on: Tx) => resolveConnection(on, orgId, ref);
-    const row = await (tx ? find(tx) : inOrg(db, orgId, find));
-    if (!row) throw noConnection(ref);
+  return async (orgId, selector, tx) => {
+    if (selectsLogStore(orgId, selector)) return local(orgId);
+    const resolve = (on: Tx) => resolveConnection(on, orgId, selector);
+    const row = await (tx ? resolve(tx) : inOrg(db, orgId, resolve));
+    if (!row) throw noConnection(selector);
     return open(row);
   };
 }
 
-/** The embedded store has the organization's own id. */
-export const isLocalStore = (orgId: OrgId, { connectionId, siemType }: ConnectionSelector): boolean =>
-  connectionId === orgId || (connectionId === null && (siemType === null || siemType.toLowerCase() === 'local'));
-
-/** A stored connection, ready to be asked. */
-export function openConnection(row: ConnectionRow, credentials: unknown, allow: readonly string[]): SiemConnection {
+function connect(row: ConnectionRow, credentials: unknown, allow: readonly string[]): SiemConnection {
   const connector = getConnector(row.kind);
   const settings = connector.settings.parse(JSON.parse(row.settings));
   return {
@@ -58,6 +54,6 @@ export function openConnection(row: ConnectionRow, credentials: unknown, allow: 
 }
 
 function noConnection({ connectionId, siemType }: ConnectionSelector): SiemError {
-  const message = connectionId === null ? noConnectionTo(siemType) : `There is no connection ${connectionId}.`;
+  const message = connectionId === null ? noConnectionTo(siemType) : `Connection ${connectionId} does not exist.`;
   return new SiemError({ kind: 'no_connection', blame: 'author', retryable: false, message });
 }

@@ -4,50 +4,54 @@ import { createAllowList } from '../../platform/lib/outbound-http/public-address
 import type { RemoteConnector } from '../siem/connector.ts';
 import { remoteConnectors, type RemoteKind } from '../siem/registry.ts';
 
-/** A connector with the types of its settings left out: each gets what its own schemas read. */
+/** Returns a connector without its settings type. Pass it only settings and credentials that its own schemas parsed. */
 export const getConnector = (kind: RemoteKind): RemoteConnector<unknown, unknown> => remoteConnectors[kind];
 
-/** Settings as the connector's schema reads them, defaults filled in. 400 for each that is wrong, and for one that would send credentials in the clear. */
-export function validateSettings(kind: RemoteKind, given: unknown, allow: readonly string[]): Record<string, unknown> {
+/** Returns the settings parsed by the connector's schema, with defaults. Throws a 400 for invalid settings and for an address without TLS. */
+export function validateSettings(kind: RemoteKind, input: unknown, allow: readonly string[]): Record<string, unknown> {
   const connector = getConnector(kind);
-  const settings = read(connector.settings, given, '/settings');
+  const settings = parseFields(connector.settings, input, '/settings');
   const plain = connector.plainHost(settings);
   if (plain && !createAllowList(allow)(plain.host, plain.host)) {
-    const detail = `${plain.field}: ${plain.host} is not reached without TLS (TOCSIN_FETCH_ALLOW can permit it).`;
+    const detail = `${plain.field}: ${plain.host} requires TLS, unless TOCSIN_FETCH_ALLOW lists it.`;
     throw fieldError(`/settings/${plain.field}`, 'tls_needed', detail);
   }
   return settings as Record<string, unknown>;
 }
 
-export const validateCredentials = (kind: RemoteKind, given: unknown): unknown =>
-  read(getConnector(kind).credentials, given, '/credentials');
+export const validateCredentials = (kind: RemoteKind, input: unknown): unknown =>
+  parseFields(getConnector(kind).credentials, input, '/credentials');
 
-/** The clock that is asked for, else the better one that the settings allow. 400 for `ingest` without a column. */
+/** Returns the requested clock, or else `ingest` if the settings name a column for it. Throws a 400 for `ingest` without such a column. */
 export function chooseClock(
   kind: RemoteKind,
   settings: unknown,
-  asked: 'ingest' | 'event' | undefined,
+  requested: 'ingest' | 'event' | undefined,
 ): 'ingest' | 'event' {
   const canIngest = getConnector(kind).canIngest(settings);
-  if (asked === 'ingest' && !canIngest)
-    throw fieldError('/clock', 'no_ingest_column', 'The clock ingest needs a column for it in the settings.');
-  return asked ?? (canIngest ? 'ingest' : 'event');
+  if (requested === 'ingest' && !canIngest)
+    throw fieldError(
+      '/clock',
+      'no_ingest_column',
+      'The clock ingest requires a column for the ingest time in the settings.',
+    );
+  return requested ?? (canIngest ? 'ingest' : 'event');
 }
 
-function read<T>(schema: z.ZodType<T>, given: unknown, at: string): T {
-  const parsed = schema.safeParse(given);
+function parseFields<T>(schema: z.ZodType<T>, input: unknown, pointer: string): T {
+  const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.flatMap((issue) => errorsOf(issue, at)).slice(0, 20);
+  const errors = parsed.error.issues.flatMap((issue) => toFieldErrors(issue, pointer)).slice(0, 20);
   throw appError('validation_failed', `${errors[0]!.pointer}: ${errors[0]!.detail}`, { errors });
 }
 
-function errorsOf(issue: z.core.$ZodIssue, at: string): FieldError[] {
-  const pointer = [at, ...issue.path].join('/');
+function toFieldErrors(issue: z.core.$ZodIssue, parent: string): FieldError[] {
+  const pointer = [parent, ...issue.path].join('/');
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
       pointer: `${pointer}/${key}`,
       code: 'unknown_field',
-      detail: `${key} is no field of this kind.`,
+      detail: `${key} is not a field of this kind of SIEM.`,
     }));
   return [{ pointer, code: issue.code, detail: describeIssue(issue.message) }];
 }

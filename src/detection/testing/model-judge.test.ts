@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../../test/support/harness.ts';
-import { blocksOf, modelsAt } from '../../../test/support/models/scripted-models.ts';
-import { startStandIn, type Asked } from '../../../test/support/models/model-stand-in.ts';
+import { delimitedBlocks, createScriptedModels } from '../../../test/support/models/scripted-models.ts';
+import { startModelStandIn, type ModelRequestRecord } from '../../../test/support/models/model-stand-in.ts';
 
-const stand = await startStandIn('anthropic', (asked) => verdictOn(asked));
-const models = modelsAt({ m: stand.url }, { budgets: { tokensPerRun: 250 } });
+const stand = await startModelStandIn('anthropic', (asked) => verdictOn(asked));
+const models = createScriptedModels({ m: stand.url }, { budgets: { tokensPerRun: 250 } });
 const { newOrg } = await startApp({ clock: () => new Date('2026-03-02T12:00:00Z'), deps: { models } });
 
 /** Only who signs in from KP is worth a hit. */
-function verdictOn(asked: Asked) {
-  const [facts, rows] = blocksOf(asked.turns[0]!.text);
+function verdictOn(asked: ModelRequestRecord) {
+  const [facts, rows] = delimitedBlocks(asked.turns[0]!.text);
   const { entity, entityType } = JSON.parse(facts!) as { entity: string; entityType: string };
   const [row] = JSON.parse(rows!) as { rowId: string; fields: Record<string, string> }[];
   const { country } = row!.fields;

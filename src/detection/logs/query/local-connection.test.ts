@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { connectorConformance } from '../../../../test/support/detection/connector-conformance.ts';
+import { testConnectorConformance } from '../../../../test/support/detection/connector-conformance.ts';
 import { remoteConnectors, siemConnectors } from '../../siem/registry.ts';
 import { localConnection } from './local-connection.ts';
 import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
-connectorConformance('local', async () => {
+testConnectorConformance('local', async () => {
   const store = await startLogStore();
   const org = await store.newOrg();
   for (const hour of ['00', '01', '02', '03']) {
