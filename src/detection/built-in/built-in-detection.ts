@@ -1,10 +1,11 @@
-/** An event of a shipped proof, in the dataset that it would arrive in. */
+/** A sample event and the dataset it belongs to. */
 export type SampleEvent = { dataset: string; event: Record<string, unknown> };
 
 /**
- * A detection that ships with the project. `query` is DuckDB SQL for the embedded log store; `dataset` is the one it mainly reads.
- * `sample` is its proof: over `match` and `noMatch` together the query names exactly `entities`, over `noMatch` alone none. Where the
- * category looks at history, a row alone names nobody: of a baseline those with a count above 0 stand, of a sequence those that completed it.
+ * A detection that ships with the project. `query` is DuckDB SQL for the embedded log store. `dataset` is the main dataset it
+ * reads. On the `match` and `noMatch` events together, the query finds exactly the sample's `entities`. On the `noMatch` events
+ * alone, it finds none. For a baseline, an entity counts as found if its count is above 0, and for a sequence, if it completed
+ * every step.
  */
 export type BuiltInDetection = {
   id: string;
@@ -25,7 +26,7 @@ export type BuiltInDetection = {
     match: readonly SampleEvent[];
     noMatch: readonly SampleEvent[];
     entities: readonly string[];
-    /** What its test cases have before that, where the category cannot do without. */
+    /** Earlier events for the test cases, if the category needs a history. */
     history?: readonly SampleEvent[];
   };
 };

@@ -21,7 +21,7 @@ function recordedEvents(folder: string): SampleEvent[] {
 
 const arn = (end: string) => `arn:aws:iam::123837392027:${end}`;
 
-/** What the simulation did, read from the recording: detection, who, a column and the values that must stand in it as evidence. */
+/** The actions of the recorded simulation: detection, entity, a column and the values it must contain as evidence. */
 const attack: [BuiltInId, entity: string, column: string, values: string[]][] = [
   ['aws-cloudtrail-disabled', arn('user/bert-jan'), 'action', ['DeleteTrail', 'PutEventSelectors', 'StopLogging']],
   ['aws-monitoring-removed', arn('user/bert-jan'), 'action', ['DeleteFlowLogs']],
@@ -60,19 +60,19 @@ describe.skipIf(data === undefined)('the recorded CloudTrail attack', () => {
   });
   afterAll(() => engine.close());
 
-  test.each(attack)('%s names %s by its rows', async (id, entity, column, values) => {
+  test.each(attack)('%s finds %s', async (id, entity, column, values) => {
     const detection = builtInDetections[id];
     const rows = (await engine.run(detection.query)).filter((row) => row[detection.entityField] === entity);
     expect([...new Set(rows.map((row) => String(row[column])))]).toEqual(expect.arrayContaining(values));
   });
 
-  test('the credentials of an instance are seen outside it', async () => {
+  test('finds instance credentials used outside the instance', async () => {
     const rows = await engine.run(builtInDetections['aws-instance-role-elsewhere'].query);
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatchObject({ addresses: 2, session: expect.stringContaining('/i-0dbc91f429e48eeed') });
   });
 
-  test('what restored the account at the end is not reported', async () => {
+  test('does not report the calls that restored the account at the end', async () => {
     const rows = await engine.run(builtInDetections['aws-cloudtrail-disabled'].query);
     expect(rows.filter((row) => row['action'] === 'PutEventSelectors')).toHaveLength(1);
     const shared = await engine.run(builtInDetections['aws-data-shared-outside'].query);

@@ -1,10 +1,10 @@
 /**
- * Who made a CloudTrail call, stable over sessions: the role behind a session, else the identity itself. Null for AWS services.
+ * The caller of a CloudTrail event, stable across sessions: the role of a session, else the identity itself. Null for AWS services.
  * Source: AWS CloudTrail User Guide, "CloudTrail userIdentity element".
  */
 export const PRINCIPAL =
   "coalesce(_event->>'$.userIdentity.sessionContext.sessionIssuer.arn', _event->>'$.userIdentity.arn')";
 
-/** The columns that every rule over CloudTrail shows of a call. Nested fields go through `_event`, so that one never seen is null, not an error. */
+/** The columns that every CloudTrail query returns. Nested fields are read through `_event`, so that a field that never occurred is null, not an error. */
 export const CALL = `_id, _time, ${PRINCIPAL} AS principal, eventName AS action, sourceIPAddress AS source_ip,
          (_event->>'$.errorCode') AS error, (_event->>'$.recipientAccountId') AS account`;

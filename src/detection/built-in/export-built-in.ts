@@ -2,7 +2,7 @@ import type { CreateDetection } from '../detections/record/detection-input.schem
 import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
 import type { BuiltInDetection, SampleEvent } from './built-in-detection.ts';
 
-/** A shipped detection as a body for create. */
+/** Returns the create body of a shipped detection. */
 export function toBuiltInBody(shipped: BuiltInDetection): CreateDetection {
   return {
     name: shipped.name,
@@ -19,7 +19,7 @@ export function toBuiltInBody(shipped: BuiltInDetection): CreateDetection {
   };
 }
 
-/** Its proof as test cases: what must match among what must not, and what must not alone. */
+/** Returns the sample as two test cases: all events, and only the events that must not match. */
 export function toBuiltInTests({ dataset, alsoReads = [], sample }: BuiltInDetection): TestSet {
   const byDataset = (events: readonly SampleEvent[]) =>
     Object.fromEntries(
@@ -32,12 +32,12 @@ export function toBuiltInTests({ dataset, alsoReads = [], sample }: BuiltInDetec
   return {
     tests: [
       {
-        name: 'finds what it is for',
+        name: 'finds the matching events',
         ...history,
         events: byDataset([...sample.match, ...sample.noMatch]),
         expect: [...sample.entities].toSorted(),
       },
-      { name: 'finds nothing in what only looks like it', ...history, events: byDataset(sample.noMatch), expect: [] },
+      { name: 'finds nothing in similar benign events', ...history, events: byDataset(sample.noMatch), expect: [] },
     ],
   };
 }

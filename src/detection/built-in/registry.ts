@@ -25,7 +25,7 @@ import { signInNewCountry } from './identity/sign-in-new-country.ts';
 import { uploadToNewDomain } from './network/upload-to-new-domain.ts';
 import type { BuiltInDetection } from './built-in-detection.ts';
 
-/** Every detection that ships with the project, by id. A new one is one file and one line here. */
+/** Every detection that ships with the project, by id. To add one, add a file and a line here. */
 export const builtInDetections = {
   'sign-in-new-country': signInNewCountry,
   'account-takeover': accountTakeover,

@@ -8,33 +8,33 @@ import type { SampleEvent } from './built-in-detection.ts';
 
 export type SampleRow = Record<string, unknown>;
 
-/** What a proof needs of the log store: the same column names and windows on event time, none of its processes and rules. */
+/** An in-process replacement for the log store with the same column names and with windows on event time. */
 export type SampleEngine = {
   setWindow: (from: Date, to: Date) => Promise<void>;
   run: (query: string) => Promise<SampleRow[]>;
   close: () => void;
 };
 
-const idOf = (event: SampleEvent['event']): string =>
+const readId = (event: SampleEvent['event']): string =>
   String(event['eventID'] ?? (event['event'] as { id?: string } | undefined)?.id);
-const timeOf = (event: SampleEvent['event']): string => String(event['@timestamp'] ?? event['eventTime']);
+const readTime = (event: SampleEvent['event']): string => String(event['@timestamp'] ?? event['eventTime']);
 
-function asLine({ event }: SampleEvent): string {
-  const at = timeOf(event);
-  return JSON.stringify({ ...event, _id: idOf(event), _time: at, _ingested: at, _event: JSON.stringify(event) });
+function toJsonLine({ event }: SampleEvent): string {
+  const time = readTime(event);
+  return JSON.stringify({ ...event, _id: readId(event), _time: time, _ingested: time, _event: JSON.stringify(event) });
 }
 
-/** A value as the log store hands it out: numbers as numbers, times as ISO text. */
-function plain(value: unknown): unknown {
+/** Converts a value to the JSON value that the log store returns. Times become ISO text. */
+function toJsonValue(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return value.map(plain);
+  if (Array.isArray(value)) return value.map(toJsonValue);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toJsonValue(inner)]));
 }
 
-/** Every dataset that a shipped query may name stands here, so that a sample needs events for its own only. */
-const SHAPES: Record<string, SampleEvent['event']> = {
+/** One event for each dataset that a shipped query can read, so that every table exists. */
+const DATASET_EVENTS: Record<string, SampleEvent['event']> = {
   auth: { '@timestamp': '2000-01-01T00:00:00Z' },
   process: { '@timestamp': '2000-01-01T00:00:00Z' },
   proxy: { '@timestamp': '2000-01-01T00:00:00Z' },
@@ -48,11 +48,13 @@ const SHAPES: Record<string, SampleEvent['event']> = {
   },
 };
 
-/** Loads events into a DuckDB of this process. Times are kept as UTC; an empty window is the whole of it. */
+/** Loads events into an in-memory DuckDB. Times are UTC. The initial window includes all events. */
 export async function openSampleEngine(events: Iterable<SampleEvent>): Promise<SampleEngine> {
-  const lines = new Map(Object.entries(SHAPES).map(([name, event]) => [name, [asLine({ dataset: name, event })]]));
-  for (const event of events) lines.get(event.dataset)?.push(asLine(event));
-  const folder = mkdtempSync(join(tmpdir(), 'tocsin-proof-'));
+  const lines = new Map(
+    Object.entries(DATASET_EVENTS).map(([name, event]) => [name, [toJsonLine({ dataset: name, event })]]),
+  );
+  for (const event of events) lines.get(event.dataset)?.push(toJsonLine(event));
+  const folder = mkdtempSync(join(tmpdir(), 'tocsin-samples-'));
   const db = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
   await db.run("SET TimeZone = 'UTC'");
   for (const [name, list] of lines) {
@@ -70,6 +72,6 @@ export async function openSampleEngine(events: Iterable<SampleEvent>): Promise<S
   };
   await setWindow(new Date('2001-01-01'), new Date('2100-01-01'));
   const run = async (query: string): Promise<SampleRow[]> =>
-    (await db.runAndReadAll(query)).getRowObjectsJS().map((row) => plain(row) as SampleRow);
+    (await db.runAndReadAll(query)).getRowObjectsJS().map((row) => toJsonValue(row) as SampleRow);
   return { setWindow, run, close: () => db.closeSync() };
 }

@@ -2,13 +2,13 @@ import type { SampleEvent } from './built-in-detection.ts';
 
 const ACCOUNT = '111122223333';
 
-/** The account that stands for an outsider in samples. */
+/** An account outside the organization. */
 export const OUTSIDE_ACCOUNT = '444455556666';
 
 export const userArn = (name: string): string => `arn:aws:iam::${ACCOUNT}:user/${name}`;
 export const roleArn = (name: string): string => `arn:aws:iam::${ACCOUNT}:role/${name}`;
 
-type Call = {
+type CallOptions = {
   user?: string;
   role?: string;
   session?: string;
@@ -21,7 +21,7 @@ type Call = {
   more?: Record<string, unknown>;
 };
 
-function identityOf({ user = 'dev', role, session = 'session' }: Call): Record<string, unknown> {
+function identityOf({ user = 'dev', role, session = 'session' }: CallOptions): Record<string, unknown> {
   if (role === undefined) return { type: 'IAMUser', arn: userArn(user), accountId: ACCOUNT, userName: user };
   return {
     type: 'AssumedRole',
@@ -31,10 +31,11 @@ function identityOf({ user = 'dev', role, session = 'session' }: Call): Record<s
   };
 }
 
-let made = 0;
+// Samples are created once at start-up. The counter gives each event a unique id.
+let eventCount = 0;
 
-/** A CloudTrail record of one API call; `call` is `service:Action`. */
-export function cloudtrail(call: `${string}:${string}`, options: Call = {}): SampleEvent {
+/** Returns the CloudTrail record of one API call. `call` is `service:Action`. */
+export function cloudtrail(call: `${string}:${string}`, options: CallOptions = {}): SampleEvent {
   const [service, eventName] = call.split(':') as [string, string];
   const event = {
     eventVersion: '1.08',
@@ -48,7 +49,7 @@ export function cloudtrail(call: `${string}:${string}`, options: Call = {}): Sam
     ...(options.error === undefined ? {} : { errorCode: options.error }),
     requestParameters: options.request ?? null,
     responseElements: null,
-    eventID: `sample-${++made}`,
+    eventID: `sample-${++eventCount}`,
     readOnly: options.readOnly ?? false,
     eventType: 'AwsApiCall',
     recipientAccountId: ACCOUNT,
@@ -57,7 +58,7 @@ export function cloudtrail(call: `${string}:${string}`, options: Call = {}): Sam
   return { dataset: 'cloudtrail', event };
 }
 
-type SignIn = {
+type SignInOptions = {
   user: string;
   at?: string;
   action?: string;
@@ -67,12 +68,12 @@ type SignIn = {
   managed?: boolean;
 };
 
-/** An ECS-like event of an identity provider. */
-export function signIn({ user, at, action, outcome, ip, country, managed }: SignIn): SampleEvent {
+/** Returns a sign-in event of an identity provider in ECS style. */
+export function signIn({ user, at, action, outcome, ip, country, managed }: SignInOptions): SampleEvent {
   const event = {
     '@timestamp': at ?? '2030-01-07T10:00:00.000Z',
     event: {
-      id: `sample-${++made}`,
+      id: `sample-${++eventCount}`,
       action: action ?? 'user.session.start',
       category: ['authentication'],
       outcome: outcome ?? 'success',
@@ -84,11 +85,11 @@ export function signIn({ user, at, action, outcome, ip, country, managed }: Sign
   return { dataset: 'auth', event };
 }
 
-/** A Sysmon process creation (event 1) as a Windows log shipper sends it. */
+/** Returns a Sysmon process creation (event 1) as a Windows log shipper sends it. */
 export function processStart(host: string, commandLine: string, more: Record<string, unknown> = {}): SampleEvent {
   const event = {
     '@timestamp': '2030-01-07T10:00:00.000Z',
-    event: { id: `sample-${++made}` },
+    event: { id: `sample-${++eventCount}` },
     EventID: 1,
     Channel: 'Microsoft-Windows-Sysmon/Operational',
     Hostname: host,
@@ -101,15 +102,15 @@ export function processStart(host: string, commandLine: string, more: Record<str
   return { dataset: 'process', event };
 }
 
-/** A request through the web proxy; `sent` in bytes. */
-export function webRequest(user: string, domain: string, sent: number): SampleEvent {
+/** Returns a request through the web proxy. */
+export function webRequest(user: string, domain: string, sentBytes: number): SampleEvent {
   const event = {
     '@timestamp': '2030-01-07T10:00:00.000Z',
-    event: { id: `sample-${++made}`, action: 'allowed' },
+    event: { id: `sample-${++eventCount}`, action: 'allowed' },
     user: { name: user },
     source: { ip: '10.20.0.5' },
     url: { domain },
-    http: { request: { method: 'POST', bytes: sent }, response: { status_code: 200, bytes: 400 } },
+    http: { request: { method: 'POST', bytes: sentBytes }, response: { status_code: 200, bytes: 400 } },
   };
   return { dataset: 'proxy', event };
 }

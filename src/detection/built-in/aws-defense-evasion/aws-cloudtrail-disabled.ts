@@ -29,15 +29,15 @@ WHERE principal IS NOT NULL
                     AND list_contains(coalesce(management, []), 'true'))))
 `;
 
-/** Trails stopped, deleted or narrowed; the call that puts everything back is not one of them. */
+/** Matches calls that stop, delete or narrow a trail, but not calls that restore full logging. */
 export const awsCloudtrailDisabled: BuiltInDetection = {
   id: 'aws-cloudtrail-disabled',
   name: 'CloudTrail stopped, deleted or narrowed',
   description: 'Someone stopped or deleted a trail or an event data store, or changed it so that it records less.',
   category: 'custom',
-  systemPrompt: `You judge attempts to blind the AWS audit log. A trail that is stopped, deleted or narrowed hides what follows.
-Benign: infrastructure code that removes a trail it made minutes before, by the role that always does so. A failed call (column error) is still an attempt.
-Say which trail, who, from where, and what the log no longer shows.`,
+  systemPrompt: `You judge attempts to blind the AWS audit log. Stopping, deleting or narrowing a trail hides the actions that follow.
+Benign: infrastructure code that removes a trail it created minutes before, run by its usual role. A failed call (column error) is still an attempt.
+State the trail, the identity, the source address and what the log no longer records.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

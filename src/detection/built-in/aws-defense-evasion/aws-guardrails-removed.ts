@@ -24,8 +24,8 @@ export const awsGuardrailsRemoved: BuiltInDetection = {
   name: 'Account leaves its organization or loses its guardrails',
   description: 'An account tried to leave the AWS organization, or a service control policy was detached.',
   category: 'custom',
-  systemPrompt: `You judge calls that take an account out from under its organization's guardrails and central logging.
-Leaving is rare and planned weeks ahead; a refused attempt by a workload's role is a strong sign of an intruder who tests its reach.`,
+  systemPrompt: `You judge calls that remove an account from its organization's guardrails and central logging.
+Leaving an organization is rare and planned weeks ahead. A denied attempt by a workload role strongly suggests an intruder probing its permissions.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

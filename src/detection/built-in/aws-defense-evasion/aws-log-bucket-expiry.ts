@@ -2,7 +2,7 @@ import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
-// CloudTrail gives one rule as an object and several as a list, so the days are read from the text.
+// CloudTrail records one rule as an object and several as a list, so the query reads the days from the JSON text.
 const query = `
 WITH calls AS (
   SELECT ${CALL},
@@ -22,10 +22,10 @@ WHERE principal IS NOT NULL AND days <= 7
 export const awsLogBucketExpiry: BuiltInDetection = {
   id: 'aws-log-bucket-expiry',
   name: 'Bucket set to delete its objects within a week',
-  description: 'A lifecycle rule lets the objects of a bucket expire after seven days or less.',
+  description: 'A lifecycle rule makes the objects of a bucket expire after seven days or less.',
   category: 'custom',
-  systemPrompt: `You judge lifecycle rules that make a bucket delete what it holds within a week. On a bucket of audit logs or backups this destroys evidence without a delete call.
-Benign: caches, build artefacts, temporary uploads. Look at the bucket's name and the caller.`,
+  systemPrompt: `You judge lifecycle rules that delete the contents of a bucket within a week. On a bucket with audit logs or backups, this destroys evidence without a delete call.
+Benign: caches, build artifacts, temporary uploads. Check the bucket name and the caller.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

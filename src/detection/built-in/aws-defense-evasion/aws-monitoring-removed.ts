@@ -28,11 +28,11 @@ export const awsMonitoringRemoved: BuiltInDetection = {
   id: 'aws-monitoring-removed',
   name: 'Network logs or security monitoring removed',
   description:
-    'VPC flow logs, resolver query logs, GuardDuty, Config, Security Hub or a log group were removed or off.',
+    'VPC flow logs, resolver query logs, GuardDuty, Config, Security Hub or a log group were removed or disabled.',
   category: 'custom',
-  systemPrompt: `You judge calls that take away a source of evidence other than CloudTrail: flow logs, resolver logs, GuardDuty, Config, Security Hub, log groups.
-Benign: a retired workload whose log group goes with its other parts. Suspicious: only the logging goes, or the caller never did so before.
-Name what no longer sees, and since when.`,
+  systemPrompt: `You judge calls that remove a source of evidence other than CloudTrail: flow logs, resolver logs, GuardDuty, Config, Security Hub, log groups.
+Benign: a retired workload whose log group is deleted with its other resources. Suspicious: only the logging is removed, or the caller has never done this before.
+State which source stopped recording, and since when.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

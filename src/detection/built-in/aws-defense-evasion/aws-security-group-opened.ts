@@ -2,7 +2,7 @@ import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
-// Old clients send one flat rule, newer ones a list of permissions: both are read.
+// Old clients send one flat rule and newer ones a list of permissions. The query reads both.
 const query = `
 WITH calls AS (
   SELECT ${CALL}, (_event->>'$.requestParameters.groupId') AS security_group,
@@ -51,7 +51,7 @@ export const awsSecurityGroupOpened: BuiltInDetection = {
   description: 'A security group lets the whole internet reach SSH, RDP, WinRM, SMB or a database port.',
   category: 'custom',
   systemPrompt: `You judge security group rules that open an administration or database port to the whole internet.
-Benign: hardly ever; a honeypot, a short test in a sandbox account. Name the group and the port, and ask for the rule to be narrowed.`,
+Rarely benign: a honeypot, or a short test in a sandbox account. State the group and the port, and recommend narrowing the rule.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

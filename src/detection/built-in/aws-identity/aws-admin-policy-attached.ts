@@ -27,16 +27,16 @@ WHERE principal IS NOT NULL
            AND regexp_matches(document, '"Action"\\s*:\\s*(\\[\\s*)?"(\\*|iam:\\*)"')))
 `;
 
-/** Rights to everything handed out, by managed policy, inline policy, new policy version or group. */
+/** Matches grants of full access through a managed policy, an inline policy, a new policy version or a group. */
 export const awsAdminPolicyAttached: BuiltInDetection = {
   id: 'aws-admin-policy-attached',
-  name: 'Administrator rights handed out in AWS',
+  name: 'Administrator rights granted in AWS',
   description:
-    'A user, role or group got AdministratorAccess, IAMFullAccess, an inline policy that allows everything, or an admin group.',
+    'A user, role or group was granted AdministratorAccess, IAMFullAccess, an inline policy that allows everything, or membership in an admin group.',
   category: 'privilege_escalation',
-  systemPrompt: `You judge grants of administrator rights in AWS. Who gave them, to whom, from where, and did the giver give them to itself?
+  systemPrompt: `You judge grants of administrator rights in AWS. Determine who granted them to whom, from which address, and whether the identity granted them to itself.
 Benign: a platform administrator or infrastructure code that sets up a new account or a break-glass role as planned.
-Suspicious: a person who is no administrator, the giver and the receiver are the same, an address never used before, a fresh key.`,
+Suspicious: the caller is not an administrator, grants rights to itself, uses a new address, or uses a recently created key.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

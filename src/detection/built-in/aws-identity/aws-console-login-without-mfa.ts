@@ -29,8 +29,8 @@ export const awsConsoleLoginWithoutMfa: BuiltInDetection = {
   name: 'Console sign-in without a second factor',
   description: 'An IAM user or the root user signed in to the AWS console with a password alone.',
   category: 'custom',
-  systemPrompt: `You judge sign-ins to the AWS console with a password alone. The root user must never do so.
-Look at the tool in user_agent (a browser or a script?) and at the address. Federated sessions are not in the rows: their second factor is asked elsewhere.`,
+  systemPrompt: `You judge sign-ins to the AWS console with a password alone. The root user must never sign in this way.
+Check whether user_agent is a browser or a script, and check the address. The rows contain no federated sessions, because their identity provider requests the second factor.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

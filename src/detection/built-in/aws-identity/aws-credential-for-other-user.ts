@@ -21,13 +21,13 @@ WHERE principal IS NOT NULL AND for_user IS NOT NULL AND for_user IS DISTINCT FR
 
 export const awsCredentialForOtherUser: BuiltInDetection = {
   id: 'aws-credential-for-other-user',
-  name: 'Credential made for another IAM user',
+  name: 'Credential created for another IAM user',
   description:
-    'An access key, console password or other long-lived credential was made for a user who is not the caller.',
+    'An access key, console password or other long-lived credential was created for a user other than the caller.',
   category: 'custom',
-  systemPrompt: `You judge long-lived credentials that one identity made for another IAM user: a common way to stay in an account.
-Benign: an identity team that sets up a new colleague or service user, soon after CreateUser and by the usual role.
-Suspicious: an old user that gets a second key or a first console password. Name the user who got it and what to revoke.`,
+  systemPrompt: `You judge long-lived credentials that one identity created for another IAM user. This is a common way to persist in an account.
+Benign: an identity team sets up a new colleague or service user, soon after CreateUser and with its usual role.
+Suspicious: an existing user receives a second key or a first console password. State which user received the credential and what to revoke.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

@@ -21,10 +21,10 @@ export const awsInstanceRoleElsewhere: BuiltInDetection = {
   id: 'aws-instance-role-elsewhere',
   name: "Instance's credentials used from a second address",
   description:
-    'The session of one EC2 instance made calls from two addresses with two different tools: its credentials left it.',
+    'The session of one EC2 instance made calls from two addresses with two different tools, so its credentials were used outside the instance.',
   category: 'custom',
-  systemPrompt: `You judge sessions of EC2 instance roles that call from more than one address with more than one tool. Credentials read from the metadata service and used elsewhere look like this.
-Benign: an instance that reaches AWS both through a NAT gateway and a VPC endpoint, or got a new public address. Compare the tools.`,
+  systemPrompt: `You judge sessions of EC2 instance roles that call from more than one address with more than one tool. Credentials that were read from the metadata service and used elsewhere produce this pattern.
+Benign: an instance reaches AWS through both a NAT gateway and a VPC endpoint, or received a new public address. Compare the tools.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

@@ -41,11 +41,11 @@ export const awsInstanceSecretsCollected: BuiltInDetection = {
   id: 'aws-instance-secrets-collected',
   name: 'Passwords or user data read from many instances',
   description:
-    'One identity asked for the Windows password or the user data of five or more EC2 instances within a window.',
+    'One identity requested the Windows password or the user data of five or more EC2 instances within a window.',
   category: 'custom',
-  systemPrompt: `You judge identities that ask many EC2 instances for their administrator password (GetPasswordData) or start script (user data), where credentials are often left.
+  systemPrompt: `You judge identities that request the administrator password (GetPasswordData) or start script (user data) of many EC2 instances. Start scripts often contain credentials.
 Refused calls count: they show the intent. Benign: an inventory tool that reads user data of all instances every day.
-Name the tool, the address and how many answers it got.`,
+State the tool, the address and how many requests succeeded.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

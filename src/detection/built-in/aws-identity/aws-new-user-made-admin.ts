@@ -27,12 +27,12 @@ const admin = { policyArn: 'arn:aws:iam::aws:policy/AdministratorAccess' };
 
 export const awsNewUserMadeAdmin: BuiltInDetection = {
   id: 'aws-new-user-made-admin',
-  name: 'New IAM user made administrator and given a credential',
+  name: 'New IAM user with administrator rights and a credential',
   description:
-    'Within a day a user was created, got administrator rights, and an access key or password was made for it.',
+    'Within a day, a user was created, was granted administrator rights, and received an access key or password.',
   category: 'sequence_pattern',
-  systemPrompt: `You judge the sequence create user, grant administrator rights, create a credential, for one new IAM user: a back door with all it needs.
-Benign: an administrator who sets up a colleague by hand, in working hours, from the office. Name the new user and its creator.`,
+  systemPrompt: `You judge the sequence create user, grant administrator rights, create a credential, for one new IAM user. Together these steps form a complete back door.
+Benign: an administrator sets up a colleague manually, during working hours, from the office. State the new user and its creator.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

@@ -36,8 +36,8 @@ export const awsOutsideTrust: BuiltInDetection = {
   description:
     "A role's trust policy names another account or everyone, or a new trust anchor or identity provider appeared.",
   category: 'privilege_escalation',
-  systemPrompt: `You judge new trust: a role that another account may take on, a certificate authority for Roles Anywhere, a SAML or OpenID Connect provider. Whoever is trusted comes back without any key of this account.
-Benign: a known vendor's account with an external id, the company's own identity provider. Name the role and who is trusted now.`,
+  systemPrompt: `You judge new trust: a role that another account can assume, a certificate authority for Roles Anywhere, a SAML or OpenID Connect provider. A trusted party can return without any key of this account.
+Benign: a known vendor's account with an external id, or the company's own identity provider. State the role and the trusted party.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

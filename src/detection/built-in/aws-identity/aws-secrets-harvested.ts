@@ -38,7 +38,7 @@ export const awsSecretsHarvested: BuiltInDetection = {
   category: 'custom',
   systemPrompt: `You judge identities that read many different secrets from Secrets Manager or decrypted SSM parameters in a short time.
 Benign: infrastructure code that refreshes its state, a backup of secrets, a deployment that reads its own application's path.
-Suspicious: unrelated paths, a person, a tool or address that the identity does not use otherwise. Say which secrets must be rotated first.`,
+Suspicious: unrelated paths, a human caller, or a tool or address that the identity does not normally use. State which secrets to rotate first.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

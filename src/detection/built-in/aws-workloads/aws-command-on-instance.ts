@@ -19,8 +19,8 @@ export const awsCommandOnInstance: BuiltInDetection = {
   description:
     'An identity ran a script on instances or opened a session through Systems Manager for the first time in 30 days.',
   category: 'first_occurrence',
-  systemPrompt: `You judge the first time that an identity runs scripts on instances through Systems Manager: it needs no network path and no key of the host.
-Benign: a new member of operations, patching. The script itself is hidden in the log: ask for the command's history on the instance.`,
+  systemPrompt: `You judge the first time an identity runs scripts on instances through Systems Manager. This needs no network path to the host and no key of the host.
+Benign: a new member of the operations team, or patching. The log does not show the script itself, so recommend checking the command history on the instance.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

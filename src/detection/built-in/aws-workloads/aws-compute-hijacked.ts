@@ -26,12 +26,12 @@ const run = (user: string, instanceType: string, maxCount: number) =>
 
 export const awsComputeHijacked: BuiltInDetection = {
   id: 'aws-compute-hijacked',
-  name: 'Accelerated or very many instances started',
+  name: 'Accelerated or many instances started',
   description:
-    'Someone started (or tried to start) instances with graphics or machine-learning chips, or ten and more at once.',
+    'Someone started or tried to start instances with graphics or machine-learning chips, or ten or more instances in one call.',
   category: 'custom',
-  systemPrompt: `You judge the start of instances that miners and crackers like: accelerated types, or many at once. A call refused by a quota (column error) is a typical first sign.
-Benign: a data science team, an autoscaling group, in the region and by the role that always does so.`,
+  systemPrompt: `You judge the start of instances that suit cryptocurrency mining and password cracking: accelerated types, or many in one call. A call denied by a quota (column error) is a typical first sign.
+Benign: a data science team or an autoscaling group, in its usual region and with its usual role.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

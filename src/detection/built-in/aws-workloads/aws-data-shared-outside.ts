@@ -38,15 +38,15 @@ WHERE principal IS NOT NULL AND shared_with IS DISTINCT FROM account
 const share = (user: string, call: `${string}:${string}`, request: Record<string, unknown>) =>
   cloudtrail(call, { user, request });
 
-/** Source of the parameter names: what CloudTrail records of the EC2, RDS and S3 calls. */
+/** Parameter names are those of CloudTrail records of the EC2, RDS and S3 calls. */
 export const awsDataSharedOutside: BuiltInDetection = {
   id: 'aws-data-shared-outside',
   name: 'Snapshot, image or bucket shared outside the account',
   description: 'A disk or database snapshot, a machine image or a bucket was opened to another account or to everyone.',
   category: 'custom',
-  systemPrompt: `You judge data that was opened to another AWS account: snapshots, machine images, database snapshots, bucket policies. Copying from there leaves no trace here.
-Benign: a backup account or a partner whose account number is known. Suspicious: an unknown account, everyone, a snapshot made minutes before.
-Name the resource and the account it went to.`,
+  systemPrompt: `You judge data that was opened to another AWS account: snapshots, machine images, database snapshots, bucket policies. Copies that the other account makes are not visible in this account's log.
+Benign: a backup account or a partner whose account number is known. Suspicious: an unknown account, public access, or a snapshot created minutes before.
+State the resource and the account that gained access.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

@@ -2,8 +2,8 @@ import type { BuiltInDetection } from '../built-in-detection.ts';
 import { PRINCIPAL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
-// Breadth, not volume: a person at the console makes many calls of few kinds, a discovery tool one of every kind.
-// Everyone has a row, with what goes beyond an ordinary session as the number, so that an identity's quiet hours are history too.
+// The query measures the number of different calls: a person at the console makes many calls of few kinds, a discovery tool one of each kind.
+// Every identity has a row, with the excess over an ordinary session as the count, so that quiet hours are part of the baseline too.
 const query = `
 SELECT ${PRINCIPAL} AS principal, greatest(count(DISTINCT eventName) - 15, 0) AS count,
        count(DISTINCT eventName) AS kinds, count(*) AS calls, count(DISTINCT eventSource) AS services,
@@ -20,12 +20,12 @@ const reads = (user: string, kinds: number, at = '2030-01-07T10:00:00Z') =>
 
 export const awsDiscoveryBurst: BuiltInDetection = {
   id: 'aws-discovery-burst',
-  name: 'Identity looks around far more than usual',
+  name: 'Unusually broad discovery by one identity',
   description:
-    'An identity makes far more different List, Describe and Get calls than its own history at this time of day explains.',
+    'An identity makes far more different List, Describe and Get calls than in its own history at this time of day.',
   category: 'baseline_anomaly',
-  systemPrompt: `You judge identities that suddenly read far more kinds of things in AWS than they ever did at this hour. Intruders do so right after they get a key, to learn what the key can do.
-Benign: a new dashboard, an audit, an inventory tool that was just set up. Look at the address, at the number of services and at refused calls. The number count is what goes beyond fifteen kinds of calls.`,
+  systemPrompt: `You judge identities that suddenly read far more kinds of AWS resources than they ever did at this hour. Intruders do this right after they obtain a key, to learn what it can access.
+Benign: a new dashboard, an audit, or a new inventory tool. Check the address, the number of services and the denied calls. The column count is the number of kinds of calls beyond fifteen.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

@@ -13,11 +13,11 @@ WHERE eventSource = 'lambda.amazonaws.com' AND starts_with(eventName, 'UpdateFun
 
 export const awsFunctionCodeOverwritten: BuiltInDetection = {
   id: 'aws-function-code-overwritten',
-  name: 'Lambda code replaced by someone new',
-  description: 'An identity replaced the code of a function that it had not touched in the last 30 days.',
+  name: 'Lambda code replaced by a new identity',
+  description: 'An identity replaced the code of a function that it had not changed in the last 30 days.',
   category: 'first_occurrence',
-  systemPrompt: `You judge the first time that an identity replaces the code of a Lambda function. Deployments come from one pipeline role; a person or another role that does so may have planted code.
-Benign: a new pipeline, an emergency fix that is known. Compare with who deployed it before.`,
+  systemPrompt: `You judge the first time an identity replaces the code of a Lambda function. Deployments normally come from one pipeline role. A person or another role may have planted code.
+Benign: a new pipeline, or a known emergency fix. Compare with the identities that deployed the function before.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

@@ -2,7 +2,7 @@ import type { BuiltInDetection } from '../built-in-detection.ts';
 import { CALL } from '../cloudtrail-sql.ts';
 import { cloudtrail, OUTSIDE_ACCOUNT, userArn } from '../samples.ts';
 
-// The event name carries the API's version: AddPermission20150331v2.
+// The event name contains the API version: AddPermission20150331v2.
 const query = `
 WITH calls AS (
   SELECT ${CALL},
@@ -31,8 +31,8 @@ export const awsFunctionOpened: BuiltInDetection = {
   name: 'Lambda function opened to everyone or another account',
   description: "A function's resource policy lets everyone or another account invoke it.",
   category: 'custom',
-  systemPrompt: `You judge resource policies that let everyone or another account call a Lambda function: a back door that needs no key.
-Benign: a public webhook behind a condition, a partner's account. Say what the function may do with its role.`,
+  systemPrompt: `You judge resource policies that let everyone or another account invoke a Lambda function. This is a back door that needs no key.
+Benign: a public webhook with a condition, or a partner's account. State what the function can do with its role.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

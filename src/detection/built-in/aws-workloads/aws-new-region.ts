@@ -2,7 +2,7 @@ import type { BuiltInDetection } from '../built-in-detection.ts';
 import { PRINCIPAL } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
-// Global services report us-east-1 whoever calls them, so they say nothing about the region in use.
+// Global services always report us-east-1, so their calls do not show the region in use.
 const query = `
 SELECT ${PRINCIPAL} AS principal, awsRegion AS region, count(*) AS calls,
        min(_time) AS first_call, list(_id ORDER BY _time, _id)[1:20] AS _ids, 'T1535' AS technique
@@ -15,11 +15,11 @@ GROUP BY 1, 2
 
 export const awsNewRegion: BuiltInDetection = {
   id: 'aws-new-region',
-  name: 'Changes in a region never used before',
+  name: 'Changes in a region new to the identity',
   description: 'An identity changed something in a region where it had changed nothing in the last 30 days.',
   category: 'first_occurrence',
-  systemPrompt: `You judge identities that begin to change things in a region new to them. Intruders like regions that nobody watches.
-Benign: a planned expansion or a disaster recovery test. Say what was made there.`,
+  systemPrompt: `You judge identities that begin to make changes in a region new to them. Intruders prefer regions that are not monitored.
+Benign: a planned expansion or a disaster recovery test. State what was created there.`,
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

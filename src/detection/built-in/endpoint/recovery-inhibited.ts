@@ -22,11 +22,11 @@ export const recoveryInhibited: BuiltInDetection = {
   id: 'recovery-inhibited',
   name: 'Shadow copies or recovery removed on a host',
   description:
-    'A command deleted shadow copies or backups, or switched off recovery: what ransomware does minutes before it encrypts.',
+    'A command deleted shadow copies or backups, or disabled recovery. Ransomware does this minutes before it encrypts.',
   category: 'custom',
-  systemPrompt: `You judge commands that take away the means to recover a Windows host: shadow copies, backup catalogs, start-up repair.
-Benign: backup software that makes room; it resizes the storage or lists copies and runs under its own service. A delete of all shadow copies from a shell is not.
-Act fast: isolate the host, look for the same command on others.`,
+  systemPrompt: `You judge commands that remove the means to recover a Windows host: shadow copies, backup catalogs, startup repair.
+Benign: backup software that frees space. It resizes the storage or lists copies, and runs under its own service. Deleting all shadow copies from a shell is not benign.
+Recommend isolating the host and searching for the same command on other hosts.`,
   query,
   cadence: 'hourly',
   dataset: 'process',

@@ -33,14 +33,14 @@ const takeover = (user: string, options: { managed: boolean; key: boolean }) => 
   ...(options.key ? [cloudtrail('iam:CreateAccessKey', { user, at: at(4) })] : []),
 ];
 
-/** Two datasets in one sequence: the identity provider's user name and the IAM user name must be the same word. */
+/** Joins two datasets by user name, so the identity provider and IAM must use the same name. */
 export const accountTakeover: BuiltInDetection = {
   id: 'account-takeover',
-  name: 'Account taken over, step by step',
+  name: 'Account takeover in several steps',
   description:
-    'Within a day one user failed to sign in, signed in from an unmanaged device, enrolled a second factor and made an AWS access key.',
+    'Within a day, one user failed to sign in, signed in from an unmanaged device, enrolled a second factor and created an AWS access key.',
   category: 'sequence_pattern',
-  systemPrompt: `You judge a sequence for one user: failed sign-in, success from an unmanaged device, a new second factor, a new AWS access key. Each step alone is everyday; together they are how an intruder settles in.
+  systemPrompt: `You judge a sequence for one user: failed sign-in, success from an unmanaged device, a new second factor, a new AWS access key. Each step alone is common. Together they show how an intruder gains persistent access.
 Benign: a new phone on the same day as a key rotation, from the user's usual address. Compare the addresses of the steps.`,
   query,
   cadence: 'hourly',

@@ -26,12 +26,12 @@ const users = Array.from({ length: 10 }, (_, n) => `user${n}`);
 
 export const passwordSpray: BuiltInDetection = {
   id: 'password-spray',
-  name: 'One address tries many users',
-  description: 'From one address eight or more users failed to sign in within a window, and hardly any got in.',
+  name: 'Password spraying from one address',
+  description: 'Eight or more users failed to sign in from one address within a window, and few or none succeeded.',
   category: 'custom',
   systemPrompt: `You judge one address from which many users fail to sign in: password spraying.
-Benign: an office or VPN address on the morning after a forced password change; there most users get in soon after, which the query already leaves out.
-The user who got in, if any (column signed_in), is the one to call first.`,
+Benign: an office or VPN address on the morning after a forced password change. Most users then sign in soon after, and the query already excludes such addresses.
+If a user signed in successfully (column signed_in), recommend contacting that user first.`,
   query,
   cadence: 'hourly',
   dataset: 'auth',

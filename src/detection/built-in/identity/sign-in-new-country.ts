@@ -1,7 +1,7 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
 import { signIn } from '../samples.ts';
 
-// Only the user and the country may stand here as words: every further word would make each address a first occurrence.
+// Only the user and the country may be text columns. Every further text column would create additional first occurrences.
 const query = `
 SELECT (_event->>'$.user.name') AS "user", (_event->>'$.source.geo.country_iso_code') AS country,
        count(*) AS sign_ins, min(_time) AS first_sign_in, list(_id ORDER BY _time, _id)[1:20] AS _ids, 'T1078.004' AS technique
@@ -16,9 +16,9 @@ export const signInNewCountry: BuiltInDetection = {
   name: 'Sign-in from a country new to the user',
   description: 'A user signed in from a country where the same user had not signed in during the last 30 days.',
   category: 'first_occurrence',
-  systemPrompt: `You judge the first successful sign-in of a user from a country. Most are travel.
-Suspicious: the user also signs in from home in the same hours, the device is not managed, failed attempts came before, a new second factor or password follows.
-Say what would settle it: a call to the user, the travel calendar.`,
+  systemPrompt: `You judge the first successful sign-in of a user from a country. Most are due to travel.
+Suspicious: the user also signs in from home in the same hours, the device is not managed, failed attempts precede it, or a new second factor or password follows.
+State what would confirm or rule it out: a call to the user, or the travel calendar.`,
   query,
   cadence: 'hourly',
   dataset: 'auth',

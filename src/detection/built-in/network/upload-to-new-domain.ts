@@ -16,11 +16,11 @@ export const uploadToNewDomain: BuiltInDetection = {
   id: 'upload-to-new-domain',
   name: 'Large upload to a domain new to the user',
   description:
-    'A user sent 100 MB or more within a window to a domain that got no such upload from the same user in 30 days.',
+    'A user sent 100 MB or more within a window to a domain that received no such upload from this user in 30 days.',
   category: 'first_occurrence',
-  systemPrompt: `You judge large uploads to a domain that the user had not sent much to before.
-Benign: a supplier's portal, a video call with screen recording, a new backup target that is announced. Suspicious: file-sharing sites, night hours, a server's or service account as the user.
-Name the volume and the domain.`,
+  systemPrompt: `You judge large uploads to a domain that the user had not sent much data to before.
+Benign: a supplier's portal, a video call with screen recording, an announced backup target. Suspicious: file-sharing sites, night hours, or a server or service account as the user.
+State the volume and the domain.`,
   query,
   cadence: 'hourly',
   dataset: 'proxy',
