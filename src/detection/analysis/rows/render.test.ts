@@ -116,3 +116,19 @@ test('whatever a row holds, what is stored is bounded text that PostgreSQL takes
     { numRuns: 300 },
   );
 });
+
+test('redacts the values of secret fields at any depth, also inside lists', () => {
+  const row = {
+    secretAccessKey: 'abc',
+    user: { password: 'p1', accessKeyId: 'AKIA1' },
+    list: [{ apiKey: 'k1', name: 'n' }],
+    nextToken: 'page2',
+  };
+  expect(renderRow(row, hour(0), definitionOf('custom')).fields).toEqual({
+    secretAccessKey: '[redacted]',
+    'user.password': '[redacted]',
+    'user.accessKeyId': 'AKIA1',
+    list: '[{"apiKey":"[redacted]","name":"n"}]',
+    nextToken: 'page2',
+  });
+});
