@@ -92,9 +92,9 @@ function exitCodeFor(steps: readonly PlanStep[], { check }: Pick<Values, 'check'
 
 function readFolderArgs(args: string[], allowed: (keyof Values)[], usage: string): { folder: string; values: Values } {
   const known = Object.fromEntries(allowed.map((name) => [name, options[name]])) as typeof options;
-  const { values, words } = readArgs(args, known, usage);
-  const [folder] = words;
-  if (folder === undefined || words.length > 1) throw new UsageError(`Usage: ${usage}`);
+  const { values, positionals } = readArgs(args, known, usage);
+  const [folder] = positionals;
+  if (folder === undefined || positionals.length > 1) throw new UsageError(`Usage: ${usage}`);
   return { folder, values };
 }
 

@@ -25,8 +25,8 @@ const portAttempts = 50;
 
 /** Runs the demo without settings or network access, in its own data directory. `--once` exits after the summary. */
 export async function demoCommand(args: string[]): Promise<number> {
-  const { values, words } = readArgs(args, { once: { type: 'boolean' }, logs: { type: 'string' } }, usage);
-  if (words.length > 0) throw new UsageError(`Usage: ${usage}`);
+  const { values, positionals } = readArgs(args, { once: { type: 'boolean' }, logs: { type: 'string' } }, usage);
+  if (positionals.length > 0) throw new UsageError(`Usage: ${usage}`);
   const startMs = performance.now();
   const end = new Date();
   const stopped = new AbortController();

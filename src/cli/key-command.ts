@@ -21,9 +21,9 @@ const options = {
 } as const;
 
 export async function keyCommand(args: string[]): Promise<number> {
-  const { values, words } = readArgs(args, options, usage);
-  const [verb, id] = words;
-  if (verb === 'create' && words.length === 1 && values.org && values.name) {
+  const { values, positionals } = readArgs(args, options, usage);
+  const [verb, id] = positionals;
+  if (verb === 'create' && positionals.length === 1 && values.org && values.name) {
     const input = readInput(values.name, values.scope, values.expires);
     const created = await withDatabase(async (db) =>
       createKey({ db }, await findAdministrator(db, values.org!), input),
@@ -35,7 +35,7 @@ export async function keyCommand(args: string[]): Promise<number> {
     );
     return 0;
   }
-  if (verb === 'list' && words.length === 1) {
+  if (verb === 'list' && positionals.length === 1) {
     const keys = await withDatabase((db) => listAllKeys(db, values.org));
     console.log(
       values.json
@@ -46,7 +46,7 @@ export async function keyCommand(args: string[]): Promise<number> {
     );
     return 0;
   }
-  if (verb === 'revoke' && words.length === 2 && id) {
+  if (verb === 'revoke' && positionals.length === 2 && id) {
     const revoked = await withDatabase((db) => revokeById(db, id));
     console.log(
       values.json

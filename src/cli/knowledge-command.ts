@@ -7,8 +7,8 @@ const options = { from: { type: 'string' }, json: { type: 'boolean' } } as const
 
 /** Installs the newest ATT&CK data, names and lists of harmless values, which take effect at the next start. */
 export async function knowledgeCommand(args: string[]): Promise<number> {
-  const { values, words } = readArgs(args, options, usage);
-  if (words.length !== 1 || words[0] !== 'update') throw new UsageError(`Usage: ${usage}`);
+  const { values, positionals } = readArgs(args, options, usage);
+  if (positionals.length !== 1 || positionals[0] !== 'update') throw new UsageError(`Usage: ${usage}`);
   const { dataDir, fetchAllow } = loadConfig();
   const taken = await updateKnowledge({ dataDir, from: values.from, fetchAllow });
   console.log(values.json ? JSON.stringify(taken) : resultLines(taken, dataDir).join('\n'));

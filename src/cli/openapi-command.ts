@@ -22,7 +22,7 @@ export async function renderOpenapi(): Promise<string> {
 
 export async function openapiCommand(args: string[]): Promise<number> {
   const usage = 'tocsin openapi';
-  if (readArgs(args, {}, usage).words.length > 0) throw new UsageError(`Usage: ${usage}`);
+  if (readArgs(args, {}, usage).positionals.length > 0) throw new UsageError(`Usage: ${usage}`);
   await writeFile(resolve(import.meta.dirname, '../../openapi.json'), await renderOpenapi());
   console.log('Wrote openapi.json.');
   return 0;

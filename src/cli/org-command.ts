@@ -8,9 +8,9 @@ import { withDatabase } from './with-database.ts';
 const usage = 'tocsin org create NAME [--json] | tocsin org list [--json]';
 
 export async function orgCommand(args: string[]): Promise<number> {
-  const { values, words } = readArgs(args, { json: { type: 'boolean' } }, usage);
-  const [verb, name] = words;
-  if (verb === 'create' && words.length === 2 && name && name.length <= 255) {
+  const { values, positionals } = readArgs(args, { json: { type: 'boolean' } }, usage);
+  const [verb, name] = positionals;
+  if (verb === 'create' && positionals.length === 2 && name && name.length <= 255) {
     const org = await withDatabase((db) => createOrganization({ db, clock: systemClock }, name));
     console.log(
       values.json
@@ -19,7 +19,7 @@ export async function orgCommand(args: string[]): Promise<number> {
     );
     return 0;
   }
-  if (verb === 'list' && words.length === 1) {
+  if (verb === 'list' && positionals.length === 1) {
     const orgs = await withDatabase((db) => acrossOrgs(db, listOrgsAcrossOrgs));
     const list = orgs.map(({ id, name: title, created_at }) => ({
       id,

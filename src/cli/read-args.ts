@@ -8,10 +8,10 @@ export function readArgs<T extends NonNullable<ParseArgsConfig['options']>>(
   args: string[],
   options: T,
   usage: string,
-): { values: ReturnType<typeof parseArgs<{ options: T; allowPositionals: true }>>['values']; words: string[] } {
+): { values: ReturnType<typeof parseArgs<{ options: T; allowPositionals: true }>>['values']; positionals: string[] } {
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-    return { values, words: positionals };
+    return { values, positionals };
   } catch (error) {
     throw new UsageError(
       `${error instanceof Error ? error.message.split('. ')[0] : 'Invalid arguments'}.\nUsage: ${usage}`,

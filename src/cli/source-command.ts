@@ -3,7 +3,9 @@ import { acrossOrgs, type Db } from '../platform/db/db.ts';
 import type { Deps } from '../app/deps.ts';
 import type { PullResult } from '../feed/ingestion/pull-plan.ts';
 import { CreateSource } from '../feed/sources/sources.schema.ts';
-import { createSource, listSources, pullSourceNow } from '../feed/sources/sources.ts';
+import { createSource } from '../feed/sources/create-source.ts';
+import { listSources } from '../feed/sources/list-sources.ts';
+import { pullSourceNow } from '../feed/sources/pull/pull-now.ts';
 import { appError } from '../platform/lib/errors.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import { uuidPattern } from '../platform/lib/org-id.ts';
@@ -38,13 +40,13 @@ type Session = { deps: Deps; caller: Caller };
 
 /** Manages feed sources. They are shared by all organizations unless `--private`. `--url` may be a `file:` address. */
 export async function sourceCommand(args: string[]): Promise<number> {
-  const { values, words } = readArgs(args, options, usage);
-  const [verb, id] = words;
+  const { values, positionals } = readArgs(args, options, usage);
+  const [verb, id] = positionals;
   const print = (value: unknown, line: string): number => {
     console.log(values.json ? JSON.stringify(value) : line);
     return 0;
   };
-  if ((verb === 'create' || verb === 'add') && words.length === 1) {
+  if ((verb === 'create' || verb === 'add') && positionals.length === 1) {
     const source = await withSession(values.org, async ({ deps, caller }) =>
       createSource(deps, caller, await readInput(deps.db, values)),
     );
@@ -53,7 +55,7 @@ export async function sourceCommand(args: string[]): Promise<number> {
       `Created source ${source.id} (${source.visibility}). Pull it now with: tocsin source pull ${source.id}`,
     );
   }
-  if (verb === 'list' && words.length === 1) {
+  if (verb === 'list' && positionals.length === 1) {
     const { sources } = await withSession(values.org, ({ deps, caller }) =>
       listSources(deps, caller, { limit: '200' }),
     );
@@ -67,7 +69,7 @@ export async function sourceCommand(args: string[]): Promise<number> {
         .join('\n'),
     );
   }
-  if (verb === 'pull' && words.length === 2 && id) {
+  if (verb === 'pull' && positionals.length === 2 && id) {
     if (!uuidPattern.test(id)) throw appError('not_found', `Source ${id} not found.`);
     const result = await withSession(values.org, ({ deps, caller }) => pullSourceNow(deps, caller, id));
     print(result, summaryOf(result));

@@ -15,7 +15,7 @@ export type Role = 'serve' | 'work' | 'all';
 
 /** Runs a role until SIGTERM or SIGINT. Then stops listening and claiming, lets running steps end, and stops the embedded PostgreSQL last. */
 export async function startCommand(role: Role, args: string[]): Promise<number> {
-  if (readArgs(args, {}, `tocsin ${role}`).words.length > 0) throw new UsageError(`Usage: tocsin ${role}`);
+  if (readArgs(args, {}, `tocsin ${role}`).positionals.length > 0) throw new UsageError(`Usage: tocsin ${role}`);
   const config = loadConfig();
   const stopped = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort());

@@ -12,9 +12,9 @@ const usage = 'tocsin test DIR [--junit FILE]';
 
 /** Runs the test cases of a folder of detections, without a service or key. Exit code 1 if a test fails, 2 if a file is invalid. */
 export async function testCommand(args: string[]): Promise<number> {
-  const { values, words } = readArgs(args, { junit: { type: 'string' } }, usage);
-  const [folder] = words;
-  if (folder === undefined || words.length > 1) throw new UsageError(`Usage: ${usage}`);
+  const { values, positionals } = readArgs(args, { junit: { type: 'string' } }, usage);
+  const [folder] = positionals;
+  if (folder === undefined || positionals.length > 1) throw new UsageError(`Usage: ${usage}`);
   if (!existsSync(folder) || !statSync(folder).isDirectory())
     throw new UsageError(`The folder ${folder} does not exist.`);
   const now = new Date();
