@@ -1,5 +1,4 @@
 import { createServer } from 'node:net';
-import type { Cluster } from './cluster.ts';
 
 /** Where a server listens, in libpq's notation: `host` is an IP address, or the folder of a socket whose name contains the port. */
 export type ServerAddress = { host: string; port: number };
@@ -7,8 +6,8 @@ export type ServerAddress = { host: string; port: number };
 export const loopback = '127.0.0.1';
 
 /** Returns the socket in the database folder, which only the server's user may enter. */
-export function socketAddress(cluster: Cluster): ServerAddress {
-  return { host: cluster.location, port: 5432 };
+export function socketAddress(databaseFolder: string): ServerAddress {
+  return { host: databaseFolder, port: 5432 };
 }
 
 export function isSocket({ host }: ServerAddress): boolean {

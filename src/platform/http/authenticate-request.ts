@@ -21,9 +21,9 @@ export function authenticateRequests(app: App, { auth, config }: AuthenticateReq
   const limiter = config.rateLimit > 0 ? createTokenBuckets({ ratePerSecond: config.rateLimit, burst }) : undefined;
   app.decorateRequest('caller', null);
   app.addHook('onRequest', (request, reply, done) => {
-    const { isPublic: open, acceptsBasicAuth: basic } = request.routeOptions.config;
-    if (open || isPreflight(request, config.corsOrigins)) return done();
-    const header = basic ? bearerFromBasic(request.headers.authorization) : request.headers.authorization;
+    const { isPublic, acceptsBasicAuth } = request.routeOptions.config;
+    if (isPublic || isPreflight(request, config.corsOrigins)) return done();
+    const header = acceptsBasicAuth ? bearerFromBasic(request.headers.authorization) : request.headers.authorization;
     const cached = auth.findCachedCaller(header);
     // A hook with a callback is much cheaper than one with a promise, so only database lookups return a promise.
     if (!cached) return auth.findCaller(header).then((caller) => admit(request, reply, caller));
@@ -31,15 +31,19 @@ export function authenticateRequests(app: App, { auth, config }: AuthenticateReq
     done();
   });
   function admit(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void {
-    const { scope, acceptsBasicAuth: basic } = request.routeOptions.config;
+    const { scope, acceptsBasicAuth } = request.routeOptions.config;
     if (!caller) {
       const { allowed, retryAfterS } = failures.take(request.ip);
       if (!allowed)
-        throw appError('rate_limited', 'Too many failed authentications from this address.', {
-          headers: { 'retry-after': String(retryAfterS) },
-        });
+        throw appError(
+          'rate_limited',
+          'Too many failed authentications from this address. Retry after the seconds in the Retry-After header.',
+          {
+            headers: { 'retry-after': String(retryAfterS) },
+          },
+        );
       throw appError('unauthorized', 'Send a valid API key as Authorization: Bearer <key>.', {
-        headers: { 'www-authenticate': `${basic ? 'Basic' : 'Bearer'} realm="tocsin"` },
+        headers: { 'www-authenticate': `${acceptsBasicAuth ? 'Basic' : 'Bearer'} realm="tocsin"` },
       });
     }
     request.caller = caller;
@@ -62,7 +66,7 @@ function applyRateLimit({ allowed, remaining, retryAfterS }: TokenResult, burst:
   if (!allowed)
     throw appError(
       'rate_limited',
-      'This key exceeds the rate limit of the installation. Retry after the time in Retry-After.',
+      'This key exceeds the rate limit. Retry after the seconds in the Retry-After header.',
       {
         headers: { 'retry-after': String(retryAfterS) },
       },

@@ -28,16 +28,16 @@ export function registerJsonBodies(app: App): void {
     }
   });
   app.addHook('onRoute', (route) => {
-    const { ignoresBody: noBody, isBodyOptional: bodyOptional } = route.config ?? {};
-    if (!noBody && !bodyOptional && !route.schema?.body) return;
+    const { ignoresBody, isBodyOptional } = route.config ?? {};
+    if (!ignoresBody && !isBodyOptional && !route.schema?.body) return;
     route.preValidation = [...[route.preValidation ?? []].flat(), checkBody];
   });
 }
 
 async function checkBody(request: FastifyRequest): Promise<void> {
-  const { ignoresBody: noBody, isBodyOptional: bodyOptional } = request.routeOptions.config;
-  if (noBody) request.body = undefined;
-  if (bodyOptional) request.body ??= {};
+  const { ignoresBody, isBodyOptional } = request.routeOptions.config;
+  if (ignoresBody) request.body = undefined;
+  if (isBodyOptional) request.body ??= {};
   if (!request.routeOptions.schema?.body) return;
   if (request.body === undefined) throw fieldError('', 'required', 'A JSON body is required.');
   rejectUnstorableText(request.body);

@@ -83,7 +83,7 @@ async function startServer(
   writeAccessRules(cluster.location);
   // The connection pools of other processes use the address of the server that died.
   const previous = isUsed ? readPidFile(cluster) : undefined;
-  const address = requiredAddress ?? (previous?.status === 'ready' ? previous : socketAddress(cluster));
+  const address = requiredAddress ?? (previous?.status === 'ready' ? previous : socketAddress(cluster.location));
   const launch = { address, isAddressFixed: requiredAddress !== undefined, settings, log };
   for (let attempt = 1; ; attempt++) {
     const server = toServer(cluster, await launchPostmaster(cluster, binaries, launch), true);
