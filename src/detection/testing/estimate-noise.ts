@@ -1,56 +1,55 @@
-import type { Definition } from '../detections/record/definition.ts';
 import type { Estimate } from '../detections/record/detection.schema.ts';
-import type { OrgId } from '../../platform/lib/org-id.ts';
 import { createTrialRun } from '../runs/execution/trial-run.ts';
 import { toQueryError } from './query-failure.ts';
-import type { SiemConnection } from '../siem/connector.ts';
-import { openSiem, collectHitKeys, simulateTimeRange, type TrialDeps } from './preview.ts';
+import type { TestSubject } from './run-test-case.ts';
+import {
+  collectHitKeys,
+  countRows,
+  findOldestEvent,
+  openSiem,
+  simulateTimeRange,
+  type TrialDeps,
+} from './simulate-time-range.ts';
 
 const dayMs = 86_400_000;
-const stretchDays = 7;
-/** Of another SIEM, which is asked window by window and may count what it is asked. */
+const logStoreDays = 7;
+/** Fewer days than for the log store, because another SIEM is queried window by window and may limit or charge for queries. */
 const remoteDays = 1;
+const oldestEventMs = 20_000;
 
 /**
- * What a detection would have raised over the last seven days of the organization's own logs, or the last day of another SIEM, on event
- * time; null where they hold nothing that it reads. The built-in analyst judges, so that it costs nothing: a model raises less. Throws what `simulateStretch`
- * throws, 422 for a query that does not run among it.
+ * Estimates what a detection would have raised on event time, over the last seven days in the embedded log store or the last day in another
+ * SIEM. Returns null if there are no events that the query reads. The built-in analyst gives the verdicts at no cost, so a model would raise
+ * fewer hits. Throws the same errors as `simulateTimeRange`.
  */
-export async function estimateNoise(
-  deps: TrialDeps,
-  of: { orgId: OrgId; detectionId: string; definition: Definition },
-): Promise<Estimate | null> {
+export async function estimateNoise(deps: TrialDeps, subject: TestSubject): Promise<Estimate | null> {
   const now = deps.clock();
-  const definition = { ...of.definition, modelAlias: 'analyst' };
-  const connection = await openSiem(deps, of.orgId, definition);
-  const run = createTrialRun({ ...of, definition }, { connection, clock: 'event', model: 'analyst', at: now });
-  const oldest = await oldestEvent(connection, definition);
-  if (oldest === null || oldest >= now) return null;
-  const days = connection.id === undefined ? stretchDays : remoteDays;
-  const from = new Date(Math.max(oldest.getTime(), now.getTime() - days * dayMs));
-  const { windows, complete } = await simulateTimeRange(deps, run, { from, to: now }, now);
-  const to = windows.at(-1)?.to ?? from;
-  const decisions = windows.flatMap((window) => window.decisions);
-  const hits = collectHitKeys(decisions).size;
-  const length = Math.max((to.getTime() - from.getTime()) / dayMs, 1);
+  const definition = { ...subject.definition, modelAlias: 'analyst' };
+  const connection = await openSiem(deps, subject.orgId, definition);
+  const run = createTrialRun({ ...subject, definition }, { connection, clock: 'event', model: 'analyst', at: now });
+  const oldestEvent = await findOldestEvent(
+    connection,
+    definition.detectionQuery,
+    AbortSignal.timeout(oldestEventMs),
+  ).catch((error: unknown) => {
+    throw toQueryError(error);
+  });
+  if (oldestEvent === null || oldestEvent >= now) return null;
+  const daysMax = connection.id === undefined ? logStoreDays : remoteDays;
+  const from = new Date(Math.max(oldestEvent.getTime(), now.getTime() - daysMax * dayMs));
+  const result = await simulateTimeRange(deps, run, { from, to: now }, now);
+  const to = result.windows.at(-1)?.to ?? from;
+  const resolutions = result.windows.flatMap((window) => window.resolutions);
+  const hits = collectHitKeys(resolutions).size;
+  const days = Math.max((to.getTime() - from.getTime()) / dayMs, 1);
   return {
     from: from.toISOString(),
     to: to.toISOString(),
-    windows: windows.length,
-    rowsTotal: windows.reduce((sum, { rowsTotal }) => sum + rowsTotal, 0),
-    candidates: decisions.length,
+    windows: result.windows.length,
+    rowsTotal: countRows(result),
+    candidates: resolutions.length,
     hits,
-    hitsPerDay: Math.round((10 * hits) / length) / 10,
-    complete,
+    hitsPerDay: Math.round((10 * hits) / days) / 10,
+    complete: result.complete,
   };
-}
-
-async function oldestEvent(connection: SiemConnection, { detectionQuery }: Definition): Promise<Date | null> {
-  try {
-    return connection.firstEventAt
-      ? await connection.firstEventAt(detectionQuery, AbortSignal.timeout(20_000))
-      : new Date(0);
-  } catch (error) {
-    throw toQueryError(error);
-  }
 }

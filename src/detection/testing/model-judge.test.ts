@@ -7,7 +7,7 @@ const stand = await startModelStandIn('anthropic', (asked) => verdictOn(asked));
 const models = createScriptedModels({ m: stand.url }, { budgets: { tokensPerRun: 250 } });
 const { newOrg } = await startApp({ clock: () => new Date('2026-03-02T12:00:00Z'), deps: { models } });
 
-/** Only who signs in from KP is worth a hit. */
+/** Triggers only for sign-ins from KP. */
 function verdictOn(asked: ModelRequestRecord) {
   const [facts, rows] = delimitedBlocks(asked.turns[0]!.text);
   const { entity, entityType } = JSON.parse(facts!) as { entity: string; entityType: string };
@@ -50,7 +50,7 @@ async function detection() {
   return { org, url };
 }
 
-test("the detection's model judges its test cases within the budgets, and the answer tells what it cost", async () => {
+test("judges test cases with the detection's model within its budgets and returns the cost", async () => {
   const { org, url } = await detection();
   const before = stand.asked.length;
   const { body } = await org.call('POST', `${url}/run`);
@@ -64,7 +64,7 @@ test("the detection's model judges its test cases within the budgets, and the an
   expect(over.results[3].error).toBe('The budget of 250 tokens per run is used up.');
 });
 
-test("a detection's own budget goes before that of its alias", async () => {
+test("a detection's own budget overrides that of its alias", async () => {
   const { org, url } = await detection();
   const set = await org.call('PUT', url.replace('/tests', ''), { budgets: { tokensPerRun: 130 } });
   expect(set.status).toBe(200);
@@ -76,7 +76,7 @@ test("a detection's own budget goes before that of its alias", async () => {
   ]);
 });
 
-test('judge=analyst asks no model and costs nothing', async () => {
+test('judge=analyst does not use the model and costs nothing', async () => {
   const { org, url } = await detection();
   const before = stand.asked.length;
   const { body } = await org.call('POST', `${url}/run?judge=analyst`);

@@ -2,7 +2,7 @@ import { appError } from '../../platform/lib/errors.ts';
 import { ModelError } from '../../platform/models/model-error.ts';
 import { SiemError } from '../siem/connector.ts';
 
-/** A query that fails, as a 422 about the query; what the SIEM, a model or this service is to blame for, as a 503. */
+/** Converts a query failure to a 422, and a failure of the SIEM, a model or this service to a 503. Returns other errors unchanged. */
 export function toQueryError(error: unknown): unknown {
   if (error instanceof ModelError)
     return appError(error.failure.blame === 'author' ? 'check_failed' : 'unavailable', error.failure.message);

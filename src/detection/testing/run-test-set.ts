@@ -1,23 +1,21 @@
 import type { TestCase, TestSet } from '../detections/test-cases/test-cases.schema.ts';
-import { addObservedFields, type FieldsByDataset } from '../logs/query/fixture-store.ts';
+import type { FieldsByDataset } from '../logs/catalog/catalog.ts';
+import type { LogEngine } from '../logs/engine/engine.ts';
+import { addObservedFields } from '../logs/query/fixture-store.ts';
+import { listDatasetsRead } from '../logs/query/inspect-query.ts';
+import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { createTrialRun } from '../runs/execution/trial-run.ts';
 import type { Judge } from '../runs/judging/judge.ts';
-import type { ActiveRun } from '../runs/execution/active-run.ts';
-import {
-  groupByDataset,
-  findTestDatasets,
-  runTestCase,
-  type TestCaseDeps,
-  type TestCaseInput,
-  type TestSubject,
-} from './run-test-case.ts';
+import { selectsLogStore } from '../siem/connection-selector.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
+import { groupByDataset } from './case-events.ts';
+import { runTestCase, type TestCaseDeps, type TestCaseInput, type TestSubject } from './run-test-case.ts';
 import type { TestResult, TestRun } from './testing.schema.ts';
 
 const timeMsMax = 90_000;
 
-/** What a tool of the judge may ask of a SIEM while tests run: nothing, since their events are all there is. */
-const nothingElse: SiemConnection = {
+/** The connection of test runs. The judge's tools cannot query a SIEM, because tests only use their own events. */
+const testConnection: SiemConnection = {
   clock: 'event',
   delayMs: 0,
   search: () =>
@@ -26,7 +24,7 @@ const nothingElse: SiemConnection = {
         kind: 'query_not_allowed',
         blame: 'author',
         retryable: false,
-        message: 'Tests see their own events alone.',
+        message: 'A test cannot query a SIEM. It only has its own events.',
       }),
     ),
   check: () => Promise.resolve(),
@@ -34,54 +32,63 @@ const nothingElse: SiemConnection = {
   ping: () => Promise.resolve(),
 };
 
-/** `columnsOf`: the columns that datasets have beside those that the tests' events show. `judgeOf`: who judges; none, the analyst. */
-type Surroundings = {
-  columnsOf: (datasets: string[]) => Promise<FieldsByDataset>;
-  judgeOf?: (run: ActiveRun) => Judge;
+type TestSetOptions = {
+  /** Loads the fields that datasets have besides those of the tests' events. */
+  loadFields: (datasets: string[]) => Promise<FieldsByDataset>;
+  /** Without it, the built-in analyst gives the verdicts. */
+  createJudge?: (run: ActiveRun) => Judge;
 };
 
-/** Whether a detection's query is one of another SIEM, whose rows the events of its tests stand for. */
+/** Reports whether a detection's query is written for another SIEM and there is no local query for its tests. */
 export function hasForeignQuery(
   { orgId, definition }: Pick<TestSubject, 'orgId' | 'definition'>,
   { localQuery }: TestSet,
 ): boolean {
-  const { siemType, connectionId } = definition;
-  const isLocal =
-    connectionId === null ? ['local', null].includes(siemType?.toLowerCase() ?? null) : connectionId === orgId;
-  return !isLocal && (localQuery ?? null) === null;
+  return !selectsLogStore(orgId, definition) && (localQuery ?? null) === null;
 }
 
-/** What the tests of a detection run: its definition with the query that the embedded engine can run. */
-export function withLocalQuery(tested: TestSubject, { localQuery }: TestSet): TestSubject {
-  return localQuery ? { ...tested, definition: { ...tested.definition, detectionQuery: localQuery } } : tested;
+/** Returns the datasets of a test set's events: those that its query reads, or `rows` if the query is written for another SIEM. */
+export async function findTestDatasets(
+  deps: { engine: LogEngine },
+  subject: Pick<TestSubject, 'orgId' | 'definition'>,
+  set: TestSet,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (hasForeignQuery(subject, set)) return ['rows'];
+  return listDatasetsRead(deps, subject.orgId, set.localQuery || subject.definition.detectionQuery, signal);
 }
 
-/** Runs a detection's test cases one by one, all as one run, over their events alone. Stores nothing, needs no database; ends after 90 seconds. */
+/**
+ * Runs a detection's test cases in order, as one run, on their own events only. Stores nothing and needs no database. Takes at most 90
+ * seconds.
+ */
 export async function runTestSet(
   deps: TestCaseDeps,
-  given: TestSubject,
+  subject: TestSubject,
   set: TestSet,
-  { columnsOf, judgeOf }: Surroundings,
+  { loadFields, createJudge }: TestSetOptions,
 ): Promise<TestRun> {
-  const isForeign = hasForeignQuery(given, set);
-  const tested = withLocalQuery(given, set);
-  const run = createTrialRun(tested, { connection: nothingElse, clock: 'event', model: 'analyst', at: deps.clock() });
+  const isForeignQuery = hasForeignQuery(subject, set);
+  const definition = { ...subject.definition, detectionQuery: set.localQuery || subject.definition.detectionQuery };
+  const run = createTrialRun(
+    { ...subject, definition },
+    { connection: testConnection, clock: 'event', model: 'analyst', at: deps.clock() },
+  );
   const signal = AbortSignal.timeout(timeMsMax);
-  const common = { run, isForeign, signal, ...(judgeOf ? { judge: judgeOf(run) } : {}) };
+  const judge = createJudge?.(run);
   const results: TestResult[] = [];
   try {
-    const datasets = await findTestDatasets(deps, { ...tested, isForeign }, signal);
-    const columns = set.tests.reduce(
-      (seen, test) => addCaseFields(seen, test, datasets),
-      isForeign ? new Map() : await columnsOf(datasets),
-    );
-    for (const test of set.tests) results.push(await resultOf(deps, { ...common, columns, test }));
+    const datasets = await findTestDatasets(deps, subject, set, signal);
+    const storedFields: FieldsByDataset = isForeignQuery ? new Map() : await loadFields(datasets);
+    const fields = addTestFields(storedFields, set, datasets);
+    const common = { run, datasets, isForeignQuery, fields, signal, ...(judge ? { judge } : {}) };
+    for (const test of set.tests) results.push(await runForResult(deps, { ...common, test }));
   } catch (error) {
-    for (const test of set.tests) results.push(failed(test, error));
+    for (const test of set.tests) results.push(toFailedResult(test, error));
   }
   return {
     passed: results.length > 0 && results.every(({ passed }) => passed),
-    queryTested: !isForeign,
+    queryTested: !isForeignQuery,
     model: run.model,
     tokens: run.spent.tokens,
     costUsd: run.spent.costUsd,
@@ -89,44 +96,41 @@ export async function runTestSet(
   };
 }
 
-/** The columns that the events of a case add. A case whose events fit no dataset fails by itself. */
-export function addCaseFields(
-  seen: FieldsByDataset,
-  { events, history }: TestCase,
-  datasets: string[],
-): FieldsByDataset {
-  try {
-    return addObservedFields(
-      addObservedFields(seen, groupByDataset(history ?? [], datasets)),
-      groupByDataset(events, datasets),
-    );
-  } catch {
-    return seen;
-  }
+/** Returns fields together with those of the test cases' events. Skips a case whose events cannot be assigned to a dataset, because it fails anyway. */
+export function addTestFields(fields: FieldsByDataset, { tests }: TestSet, datasets: string[]): FieldsByDataset {
+  return tests.reduce((merged, { history, events }) => {
+    try {
+      const withHistory = addObservedFields(merged, groupByDataset(history ?? [], datasets));
+      return addObservedFields(withHistory, groupByDataset(events, datasets));
+    } catch {
+      return merged;
+    }
+  }, fields);
 }
 
-async function resultOf(deps: TestCaseDeps, input: TestCaseInput): Promise<TestResult> {
-  const { expected, ...none } = failed(input.test, undefined);
+async function runForResult(deps: TestCaseDeps, input: TestCaseInput): Promise<TestResult> {
+  const { name, expect } = input.test;
+  const expected = [...new Set(expect)].toSorted();
   const began = performance.now();
-  const ms = (): number => Math.round((performance.now() - began) * 10) / 10;
+  const elapsedMs = (): number => Math.round((performance.now() - began) * 10) / 10;
   try {
     const found = await runTestCase(deps, input);
     const missing = expected.filter((entity) => !found.includes(entity));
     const unexpected = found.filter((entity) => !expected.includes(entity));
     const passed = missing.length + unexpected.length === 0;
-    return { ...none, expected, passed, found, missing, unexpected, error: null, ms: ms() };
+    return { name, passed, expected, found, missing, unexpected, error: null, ms: elapsedMs() };
   } catch (error) {
-    return { ...failed(input.test, error), ms: ms() };
+    return { ...toFailedResult(input.test, error), ms: elapsedMs() };
   }
 }
 
-function failed({ name, expect }: TestCase, error: unknown): TestResult {
+function toFailedResult({ name, expect }: TestCase, error: unknown): TestResult {
   const expected = [...new Set(expect)].toSorted();
   const message = error instanceof Error ? error.message : String(error);
   return { name, passed: false, expected, found: [], missing: expected, unexpected: [], error: message, ms: 0 };
 }
 
-/** What is wrong with a result, in words. */
+/** Describes why a test failed, for people: the error, or the missing and unexpected entities. */
 export const describeMismatch = ({ error, missing, unexpected }: TestResult): string =>
   error ??
   [

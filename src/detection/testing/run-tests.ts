@@ -1,46 +1,56 @@
 import { inOrg } from '../../platform/db/db.ts';
-import { findDefinition } from '../detections/history/revisions.store.ts';
-import { findTests } from '../detections/test-cases/test-cases.store.ts';
-import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
 import { appError, type FieldError } from '../../platform/lib/errors.ts';
-import { loadDatasetFields } from '../logs/query/search-logs.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
+import { findDefinition } from '../detections/history/revisions.store.ts';
+import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
+import { findTests } from '../detections/test-cases/test-cases.store.ts';
+import type { ListDatasetsDeps } from '../logs/catalog/list-datasets.ts';
+import { loadDatasetFields } from '../logs/query/search-logs.ts';
+import type { JudgeDeps } from '../runs/judging/model-judge.ts';
 import { createTrialJudge } from '../runs/judging/trial-judge.ts';
-import type { TestSubject } from './run-test-case.ts';
-import type { TrialDeps } from './preview.ts';
+import type { TestCaseDeps, TestSubject } from './run-test-case.ts';
+import { describeMismatch, runTestSet } from './run-test-set.ts';
 import type { TestQuery, TestRun } from './testing.schema.ts';
-import { runTestSet, describeMismatch } from './run-test-set.ts';
 
-/** Runs a detection's test cases: query, analysis and verdict, over their events alone. Stores nothing but what a model used up. */
-export async function runTests(deps: TrialDeps, caller: Caller, detectionId: string, by: TestQuery): Promise<TestRun> {
-  const ref = { orgId: caller.orgId, detectionId };
+export type RunTestsDeps = TestCaseDeps & JudgeDeps & ListDatasetsDeps;
+
+/** Runs a detection's test cases through query, analysis and verdict, on their own events only. Stores nothing except the model usage. */
+export async function runTests(
+  deps: RunTestsDeps,
+  caller: Caller,
+  detectionId: string,
+  options: TestQuery,
+): Promise<TestRun> {
+  const key = { orgId: caller.orgId, detectionId };
   const { definition, set } = await inOrg(deps.db, caller.orgId, async (tx) => {
-    const found = await findDefinition(tx, caller.orgId, detectionId);
-    if (!found) throw appError('not_found', `Detection ${detectionId} not found.`);
-    return { definition: found, set: await findTests(tx, ref) };
+    const active = await findDefinition(tx, caller.orgId, detectionId);
+    if (!active) throw appError('not_found', `Detection ${detectionId} not found.`);
+    return { definition: active, set: await findTests(tx, key) };
   });
-  return testDefinition(deps, { ...ref, definition }, set, by);
+  return testDefinition(deps, { ...key, definition }, set, options);
 }
 
-/** Runs test cases against a definition, stored or not. */
+/** Runs test cases against a definition, whether it is stored or not. */
 export function testDefinition(
-  deps: TrialDeps,
-  tested: TestSubject,
+  deps: RunTestsDeps,
+  subject: TestSubject,
   set: TestSet,
   { judge }: TestQuery,
 ): Promise<TestRun> {
-  return runTestSet(deps, tested, set, {
-    columnsOf: (datasets) => loadDatasetFields(deps, tested.orgId, datasets),
-    ...(judge === 'analyst' ? {} : { judgeOf: (run) => createTrialJudge(deps, run) }),
+  return runTestSet(deps, subject, set, {
+    loadFields: (datasets) => loadDatasetFields(deps, subject.orgId, datasets),
+    ...(judge === 'analyst' ? {} : { createJudge: (run) => createTrialJudge(deps, run) }),
   });
 }
 
-/** For a save that depends on its tests: what is wrong with them, empty where all pass. */
-export async function findTestErrors(deps: TrialDeps, tested: TestSubject): Promise<FieldError[]> {
-  const set = await inOrg(deps.db, tested.orgId, (tx) => findTests(tx, tested));
-  if (set.tests.length === 0)
-    return [{ pointer: '', code: 'no_tests', detail: 'The detection has no tests; PUT …/tests gives it some.' }];
-  const { results } = await testDefinition(deps, tested, set, {});
+/** Runs the stored tests of a detection against a definition. Returns one error per failed test, or an error if there are no tests. */
+export async function findTestErrors(deps: RunTestsDeps, subject: TestSubject): Promise<FieldError[]> {
+  const set = await inOrg(deps.db, subject.orgId, (tx) => findTests(tx, subject));
+  if (set.tests.length === 0) {
+    const detail = 'The detection has no tests. Add some with PUT /api/detections/{id}/tests.';
+    return [{ pointer: '', code: 'no_tests', detail }];
+  }
+  const { results } = await testDefinition(deps, subject, set, {});
   return results
     .filter(({ passed }) => !passed)
     .map((result) => ({

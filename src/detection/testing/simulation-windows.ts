@@ -1,29 +1,16 @@
-import { parseStoredCron } from '../../platform/lib/cron/cron-intervals.ts';
-import { lastSlot } from '../../platform/lib/cron/cron.ts';
-import { splitIntoWindows } from '../scheduling/timeline.ts';
-import type { TimeRange } from './simulate.ts';
+import { listWindowsBefore, splitIntoWindows, type TimeRange } from '../scheduling/slot-windows.ts';
 
 const hourly = '0 * * * *';
 
-/** How windows are cut: at the slots of a cron, null for none, as far behind them as the connection lies. */
-type Cut = { cron: string | null; delayMs: number };
+/** Windows end at the slots of a cron schedule, minus the connection's delay. `cron` is null without a schedule. */
+type WindowSchedule = { cron: string | null; delayMs: number };
 
-/** The slot windows of a stretch, `max` at most; without a schedule the stretch is one window. */
-export function windowsWithin(stretch: TimeRange, { cron, delayMs }: Cut, max: number): TimeRange[] {
-  return cron === null ? [stretch] : splitIntoWindows(stretch, { cron, delayMs }, max);
+/** Returns the first `max` slot windows of a time range. Without a schedule, the range is one window. */
+export function windowsWithin(range: TimeRange, { cron, delayMs }: WindowSchedule, max: number): TimeRange[] {
+  return cron === null ? [range] : splitIntoWindows(range, { cron, delayMs }, max);
 }
 
-/** The slot windows before a time, in order, back to `since`, the latest `max`; hours where there is no schedule. */
-export function windowsBefore(before: Date, since: Date, { cron, delayMs }: Cut, max: number): TimeRange[] {
-  const slots = parseStoredCron(cron ?? hourly);
-  const windows: TimeRange[] = [];
-  let to = before;
-  while (windows.length < max && to > since) {
-    const slot = lastSlot(slots, new Date(to.getTime() + delayMs - 1));
-    if (!slot) break;
-    const from = new Date(slot.getTime() - delayMs);
-    windows.unshift({ from, to });
-    to = from;
-  }
-  return windows;
+/** Returns the latest `max` slot windows before a time, back to `since`, oldest first. Without a schedule, windows are hourly. */
+export function windowsBefore(before: Date, since: Date, { cron, delayMs }: WindowSchedule, max: number): TimeRange[] {
+  return listWindowsBefore(before, { cron: cron ?? hourly, delayMs }, { since, max }).toReversed();
 }

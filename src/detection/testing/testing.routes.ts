@@ -3,8 +3,9 @@ import { TestSet } from '../detections/test-cases/test-cases.schema.ts';
 import { getTests, putTests } from '../detections/test-cases/test-cases.ts';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { backtestDetection } from './backtest.ts';
-import { previewDetection, type TrialDeps } from './preview.ts';
-import { runTests } from './run-tests.ts';
+import { previewDetection } from './preview.ts';
+import { runTests, type RunTestsDeps } from './run-tests.ts';
+import type { TrialDeps } from './simulate-time-range.ts';
 import { Backtest, BacktestRequest, Preview, PreviewDetection, TestQuery, TestRun } from './testing.schema.ts';
 
 const tags = ['detections'];
@@ -12,14 +13,14 @@ const read = { scope: 'detections:read' } as const;
 const write = { scope: 'detections:write' } as const;
 const run = { scope: 'detections:run' } as const;
 
-export function testingRoutes(app: App, deps: TrialDeps): void {
+export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
   app.route({
     method: 'POST',
     url: '/api/detections/preview',
     config: run,
     schema: {
       tags,
-      summary: 'Try a detection on a stretch of the past, without a trace',
+      summary: 'Preview a detection on past events without storing anything',
       body: PreviewDetection,
       response: { 200: Preview },
     },
@@ -31,7 +32,7 @@ export function testingRoutes(app: App, deps: TrialDeps): void {
     config: run,
     schema: {
       tags,
-      summary: 'What a detection would have raised, and how right it would have been',
+      summary: 'Backtest a detection: the hits it would have raised, compared with reviews',
       params: IdPath,
       body: BacktestRequest,
       response: { 200: Backtest },
@@ -42,7 +43,7 @@ export function testingRoutes(app: App, deps: TrialDeps): void {
     method: 'GET',
     url: '/api/detections/:id/tests',
     config: read,
-    schema: { tags, summary: 'Test cases of a detection', params: IdPath, response: { 200: TestSet } },
+    schema: { tags, summary: 'List the test cases of a detection', params: IdPath, response: { 200: TestSet } },
     handler: (request) => getTests(deps, requireCaller(request), request.params.id),
   });
   app.route({
@@ -51,7 +52,7 @@ export function testingRoutes(app: App, deps: TrialDeps): void {
     config: write,
     schema: {
       tags,
-      summary: 'Put test cases in place of those before',
+      summary: 'Replace the test cases of a detection',
       params: IdPath,
       body: TestSet,
       response: { 200: TestSet },

@@ -35,7 +35,7 @@ const PreviewCandidate = z.object({
   ),
   outcome: z
     .enum(['judged', 'occurrence', 'negative', 'excepted'])
-    .describe('occurrence, negative: the same was judged a short while before.'),
+    .describe('occurrence, negative: the same candidate was judged shortly before.'),
   verdict: Verdict.nullable(),
 });
 
@@ -51,24 +51,24 @@ export const Preview = z.object({
     }),
   ),
   rowsTotal: z.int(),
-  candidates: z.array(PreviewCandidate).describe('The first 100.'),
+  candidates: z.array(PreviewCandidate).describe('The first 100 candidates.'),
   candidatesTotal: z.int(),
   hits: z.int(),
-  noData: z.boolean().describe('A dataset that the query names never had an event.'),
-  complete: z.boolean().describe('false: time was up before all windows were examined.'),
+  noData: z.boolean().describe('A dataset in the query has never received an event.'),
+  complete: z.boolean().describe('false: the time limit was reached before all windows were examined.'),
   model: z.string(),
   costUsd: z.number(),
   warnings: z
     .array(z.object({ code: z.string(), detail: z.string() }))
-    .describe('Columns that the detection counts on and no row of a window has.'),
+    .describe('Columns that the detection requires but no row of a window has.'),
 });
 export type Preview = z.infer<typeof Preview>;
 
 export const BacktestRequest = z.strictObject({
   from: Instant,
   to: Instant,
-  promptVersion: z.int().min(1).optional().describe('Beside the active one.'),
-  modelAlias: z.string().optional().describe('Beside the active one.'),
+  promptVersion: z.int().min(1).optional().describe('A prompt version to compare with the active one.'),
+  modelAlias: z.string().optional().describe('A model alias to compare with the active one.'),
 });
 export type BacktestRequest = z.infer<typeof BacktestRequest>;
 
@@ -83,18 +83,18 @@ const Version = z.object({
   hitsPerDay: z.array(z.object({ day: z.string(), hits: z.int() })),
   candidates: z.int(),
   costUsd: z.number(),
-  reviewed: z.int().describe('Hits found again that a person judged.'),
-  precision: Share.describe('Of those, the share of true positives.'),
-  recall: Share.describe('Share of the true positives of that time that were found again.'),
+  reviewed: z.int().describe('Hits of this version that were reviewed.'),
+  precision: Share.describe('Share of true positives among the reviewed hits.'),
+  recall: Share.describe('Share of the true positives of the time range that this version found.'),
 });
 
 export const Backtest = z.object({
   from: Time,
-  to: Time.describe('As far as windows were examined.'),
+  to: Time.describe('The end of the last window examined.'),
   windows: z.int(),
   rowsTotal: z.int(),
   complete: z.boolean(),
-  versions: z.array(Version).describe('The active version, and the one asked for beside it.'),
+  versions: z.array(Version).describe('The active version, then the requested one.'),
 });
 export type Backtest = z.infer<typeof Backtest>;
 
@@ -102,7 +102,7 @@ export const TestQuery = z.object({
   judge: z
     .enum(['model', 'analyst'])
     .optional()
-    .describe("model: as the detection's alias says, within its budgets; analyst: the built-in analyst, free of cost."),
+    .describe("model: the detection's model, within its budgets. analyst: the built-in analyst, at no cost."),
 });
 export type TestQuery = z.infer<typeof TestQuery>;
 
@@ -119,8 +119,10 @@ export const TestResult = z.object({
 export type TestResult = z.infer<typeof TestResult>;
 
 export const TestRun = z.object({
-  passed: z.boolean().describe('There are tests and all of them passed.'),
-  queryTested: z.boolean().describe('false: the events stood for the rows of a query of another SIEM.'),
+  passed: z.boolean().describe('true: there is at least one test and all tests passed.'),
+  queryTested: z
+    .boolean()
+    .describe('false: the query is written for another SIEM and was not run. The events were used as its result rows.'),
   model: z.string(),
   tokens: z.int(),
   costUsd: z.number(),

@@ -13,8 +13,9 @@ const { deps, newOrg } = await startApp({ clock: () => time.now });
 const at = (hour: number, minute = 0): string => new Date(Date.UTC(2026, 2, 2, hour, minute)).toISOString();
 const login = (user: string, country: string, when: string) => ({ '@timestamp': when, user, country });
 
-async function ok(answer: ReturnType<TestOrg['call']>) {
-  const { status, body } = await answer;
+/** Returns the body of a response that must have status 200. */
+async function ok(response: ReturnType<TestOrg['call']>) {
+  const { status, body } = await response;
   expect(status, JSON.stringify(body)).toBe(200);
   return body;
 }
@@ -30,16 +31,16 @@ const detection = {
 const send = (org: TestOrg, events: unknown[]) =>
   ok(org.call('POST', '/api/logs/logins', events.map((event) => JSON.stringify(event)).join('\n')));
 
-const traces = ['agents', 'runs', 'candidates', 'hits', 'memory', 'memory_windows', 'run_queue'];
+const tables = ['agents', 'runs', 'candidates', 'hits', 'memory', 'memory_windows', 'run_queue'];
 const countRows = (orgId: TestOrg['id']) =>
   inOrg(deps.db, orgId, async (tx) => {
     const counts: number[] = [];
-    for (const name of traces)
+    for (const name of tables)
       counts.push((await queryRows(tx, sql<{ n: number }>`select count(*) as n from ${sql.table(name)}`))[0]!.n);
     return counts;
   });
 
-test('a preview shows rows, candidates and verdicts after the past, and leaves no trace', async () => {
+test('a preview returns rows, candidates and verdicts with memory of the past, and stores nothing', async () => {
   const org = await newOrg();
   await send(org, [
     ...Array.from({ length: 9 }, (_, n) => login('ada', 'NO', at(n))),
@@ -65,27 +66,27 @@ test('a preview shows rows, candidates and verdicts after the past, and leaves n
   expect([long.status, long.body.errors[0].pointer]).toEqual([400, '/to']);
 });
 
-test('a preview says which columns the rows lack', async () => {
+test('a preview warns about missing columns', async () => {
   const org = await newOrg();
   time.now = new Date(at(0, 30));
   await send(org, [login('ada', 'NO', at(0, 30))]);
   time.now = new Date(at(1));
-  const ask = (more: object) =>
-    ok(org.call('POST', '/api/detections/preview', { ...detection, ...more, from: at(0), to: at(2) }));
-  expect(await ask({})).toMatchObject({ rowsTotal: 1, warnings: [] });
-  expect((await ask({ entityField: 'usr', detectionCategory: 'sequence_pattern' })).warnings).toMatchObject([
+  const preview = (changes: object) =>
+    ok(org.call('POST', '/api/detections/preview', { ...detection, ...changes, from: at(0), to: at(2) }));
+  expect(await preview({})).toMatchObject({ rowsTotal: 1, warnings: [] });
+  expect((await preview({ entityField: 'usr', detectionCategory: 'sequence_pattern' })).warnings).toMatchObject([
     { code: 'no_entity_field', detail: expect.stringContaining('usr') },
     { code: 'no_steps' },
   ]);
 });
 
-test('windows of a connection that lies behind its slots are cut as its scheduled runs cut them', async () => {
+test('a preview on a connection with a delay has the windows of scheduled runs', async () => {
   const org = await newOrg();
   const siem = { ...scriptedSiem(() => []), delayMs: 5 * 60_000, firstEventAt: () => Promise.resolve(new Date(at(8))) };
-  const on = { ...deps, connectionFor: () => Promise.resolve(siem) };
+  const siemDeps = { ...deps, connectionFor: () => Promise.resolve(siem) };
   const caller = { orgId: org.id, keyId: null, scopes: new Set(scopes) };
   const input = CreateDetection.parse(detection);
-  const { windows } = await previewDetection(on, caller, { ...input, from: at(9, 55), to: at(11, 55) });
+  const { windows } = await previewDetection(siemDeps, caller, { ...input, from: at(9, 55), to: at(11, 55) });
   const spans = (list: { from: Date | string; to: Date | string }[]) =>
     list.map(({ from, to }) => [new Date(from).toISOString(), new Date(to).toISOString()]);
   expect(spans(windows)).toEqual([
@@ -99,41 +100,41 @@ test('windows of a connection that lies behind its slots are cut as its schedule
   ]);
 });
 
-test('a backtest counts hits per day and holds them against what people said, two versions side by side', async () => {
+test('a backtest counts hits per day and compares two versions with reviews', async () => {
   const org = await newOrg();
   time.now = new Date(at(0, 30));
-  const made = await ok(
+  const created = await ok(
     org.call('POST', '/api/detections', { ...detection, detectionCategory: 'custom', suppressionMinutes: 0 }),
   );
   await send(org, [login('ada', 'NO', at(0, 30)), login('bob', 'NO', at(0, 31)), login('eve', 'NO', at(0, 32))]);
   await executeDueRuns(deps, new Date(at(1)));
   time.now = new Date(at(1));
   const { hits } = await ok(org.call('GET', '/api/hits'));
-  const say = (entity: string, status: string) => {
+  const review = (entity: string, status: string) => {
     const { id } = hits.find((hit: { entity: string }) => hit.entity === entity);
     return ok(org.call('POST', `/api/hits/${id}/status`, { status }));
   };
-  await say('ada', 'true_positive');
-  await say('eve', 'true_positive');
-  await say('bob', 'false_positive');
-  const ask = (more: object) =>
-    org.call('POST', `/api/detections/${made.id}/backtest`, { from: at(0), to: at(2), ...more });
-  const one = await ok(ask({}));
+  await review('ada', 'true_positive');
+  await review('eve', 'true_positive');
+  await review('bob', 'false_positive');
+  const backtest = (options: object) =>
+    org.call('POST', `/api/detections/${created.id}/backtest`, { from: at(0), to: at(2), ...options });
+  const one = await ok(backtest({}));
   expect(one.versions).toMatchObject([{ hits: 3, reviewed: 3, precision: 0.667, recall: 1, costUsd: 0 }]);
   expect(one.versions[0].hitsPerDay).toEqual([{ day: '2026-03-02', hits: 3 }]);
   await ok(
-    org.call('PUT', `/api/detections/${made.id}`, {
+    org.call('PUT', `/api/detections/${created.id}`, {
       systemPrompt: 'Judge it twice.',
       detectionQuery: `${detection.detectionQuery} WHERE "user" = 'ada'`,
     }),
   );
-  const two = await ok(ask({ promptVersion: 1 }));
+  const two = await ok(backtest({ promptVersion: 1 }));
   expect(two.versions).toMatchObject([
     { promptVersion: 2, hits: 1, precision: 1, recall: 0.5 },
     { promptVersion: 1, hits: 1 },
   ]);
-  expect((await ask({ promptVersion: 9 })).body.errors[0].pointer).toBe('/promptVersion');
-  expect((await ask({ modelAlias: 'nobody' })).body.errors[0].pointer).toBe('/modelAlias');
+  expect((await backtest({ promptVersion: 9 })).body.errors[0].pointer).toBe('/promptVersion');
+  expect((await backtest({ modelAlias: 'nobody' })).body.errors[0].pointer).toBe('/modelAlias');
 });
 
 const cases = {
@@ -153,7 +154,7 @@ const cases = {
   ],
 };
 
-test('test cases run query, analysis and verdict over their events alone; a save can depend on them', async () => {
+test('test cases run query, analysis and verdict on their own events, and an update can require them to pass', async () => {
   const org = await newOrg();
   const { id } = await ok(org.call('POST', '/api/detections', detection));
   const url = `/api/detections/${id}`;
@@ -178,7 +179,7 @@ test('test cases run query, analysis and verdict over their events alone; a save
   expect(wrong.results[0].error).toContain('No column is named nation');
 });
 
-test("events stand for the rows of another SIEM's query, unless there is a local one", async () => {
+test("uses events as the rows of another SIEM's query unless there is a local query", async () => {
   const org = await newOrg();
   const foreign = { ...detection, siemType: 'splunk', detectionQuery: 'index=auth | table user, country' };
   const { id } = await ok(org.call('POST', '/api/detections', foreign));
@@ -196,7 +197,7 @@ test("events stand for the rows of another SIEM's query, unless there is a local
   expect([twice.status, twice.body.errors[0].pointer]).toEqual([400, '/tests']);
 });
 
-test('a test case without events is told what they must be', async () => {
+test('returns 400 that describes the expected events for a test case without events', async () => {
   const org = await newOrg();
   const { id } = await ok(org.call('POST', '/api/detections', detection));
   const { body } = await org.call('PUT', `/api/detections/${id}/tests`, { tests: [{ name: 'a', expect: [] }] });
@@ -205,9 +206,9 @@ test('a test case without events is told what they must be', async () => {
   );
 });
 
-test('nothing of all this is left in the tables of anyone', async () => {
-  const left = await acrossOrgs(deps.db, (tx) =>
+test('previews, backtests and tests store no runs', async () => {
+  const runs = await acrossOrgs(deps.db, (tx) =>
     queryRows(tx, sql`select 1 from runs where trigger not in ('schedule', 'manual')`),
   );
-  expect(left).toEqual([]);
+  expect(runs).toEqual([]);
 });

@@ -12,7 +12,7 @@ export function authorError(kind: string, message: string): SiemError {
 
 /** The engine failed for a reason unrelated to the query, which can be retried. */
 export function engineError(message: string): SiemError {
-  return new SiemError({ kind: 'engine_failed', blame: 'us', retryable: true, message });
+  return new SiemError({ kind: 'engine_failed', blame: 'service', retryable: true, message });
 }
 
 export function timeoutError(timeoutMs: number): SiemError {
@@ -27,7 +27,7 @@ export function memoryError(): SiemError {
 }
 
 export function cancelledError(): SiemError {
-  return new SiemError({ kind: 'cancelled', blame: 'us', retryable: true, message: 'The query was cancelled.' });
+  return new SiemError({ kind: 'cancelled', blame: 'service', retryable: true, message: 'The query was cancelled.' });
 }
 
 const byPrefix: [RegExp, string][] = [

@@ -80,9 +80,9 @@ test('an aborted signal cancels waiting and running queries', async () => {
   const first = failureOf(engine.query('a', job(slow), { timeoutMs: 60_000, signal: running.signal }));
   const second = failureOf(engine.query('a', job(slow), { timeoutMs: 60_000, signal: waiting.signal }));
   setTimeout(() => waiting.abort(), 200);
-  expect(await second).toMatchObject({ kind: 'cancelled', blame: 'us' });
+  expect(await second).toMatchObject({ kind: 'cancelled', blame: 'service' });
   running.abort();
-  expect(await first).toMatchObject({ kind: 'cancelled', blame: 'us' });
+  expect(await first).toMatchObject({ kind: 'cancelled', blame: 'service' });
   expect(
     await failureOf(engine.query('a', job('SELECT 1'), { timeoutMs: 1000, signal: running.signal })),
   ).toMatchObject({ kind: 'cancelled' });
@@ -133,7 +133,7 @@ test.skipIf(process.platform !== 'linux')(
       }),
     );
     setTimeout(() => process.kill(pid!, 'SIGKILL'), 200);
-    expect(await failed).toMatchObject({ kind: 'engine_failed', blame: 'us', retryable: true });
+    expect(await failed).toMatchObject({ kind: 'engine_failed', blame: 'service', retryable: true });
     expect((await engine.query('a', job('SELECT 1 AS x'), { timeoutMs: 10_000 })).rows).toEqual([{ x: 1 }]);
   },
 );

@@ -15,14 +15,14 @@ beforeEach(() => {
   folders.push(folder);
 });
 afterAll(() => {
-  for (const one of folders) rmSync(one, { recursive: true, force: true });
+  for (const path of folders) rmSync(path, { recursive: true, force: true });
 });
 
 const write = (name: string, fields: Record<string, unknown>): void =>
   writeFileSync(join(folder, name), writeDetectionFile(parseFields(fields)).text);
 
-/** The command with a database that is not there: it must not be asked. */
-async function run(...flags: string[]): Promise<{ code: number; out: string }> {
+/** Runs the command with an unreachable database, which it must not use. */
+async function runCommand(...flags: string[]): Promise<{ code: number; out: string }> {
   const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' };
   const { code, stdout, stderr } = await runProgram(['test', folder, ...flags], folder, env);
   return { code, out: `${stdout}${stderr}` };
@@ -41,36 +41,41 @@ const login = (user: string, country: string, hour: number) => ({
   user,
   country,
 });
-const seen = { name: 'new', history: [login('ada', 'NO', 8)], events: [login('ada', 'KP', 20)], expect: ['ada'] };
+const newCountryTest = {
+  name: 'new',
+  history: [login('ada', 'NO', 8)],
+  events: [login('ada', 'KP', 20)],
+  expect: ['ada'],
+};
 
-test('every shipped detection passes its proof, from files, without a service', async () => {
+test('every shipped detection passes its tests from files without the service', async () => {
   for (const shipped of Object.values(builtInDetections))
     write(`${shipped.id}.yaml`, { ...toBuiltInBody(shipped), ...toBuiltInTests(shipped) });
-  const { code, out } = await run();
+  const { code, out } = await runCommand();
   const n = Object.keys(builtInDetections).length;
   expect(out).toContain(`${2 * n} tests of ${n} detections: ${2 * n} passed, 0 failed`);
   expect(code).toBe(0);
 });
 
-test('a failing case ends with 1 and says why, in the table and in JUnit XML', async () => {
-  const wrong = { ...seen, name: 'a <wrong> & "odd" one', expect: ['eve'] };
-  // Its events do not have the column `mfa`; those of another file do.
-  write('a.yaml', { ...detection, tests: [seen, wrong] });
+test('exits with 1 and reports failed tests in the table and in JUnit XML', async () => {
+  const wrong = { ...newCountryTest, name: 'a <wrong> & "odd" one', expect: ['eve'] };
+  // The events of this file lack the column `mfa`, which those of another file have.
+  write('a.yaml', { ...detection, tests: [newCountryTest, wrong] });
   write('b.yaml', {
     ...detection,
-    tests: [{ name: 'mfa', events: [{ ...seen.events[0], mfa: true }], expect: ['ada'] }],
+    tests: [{ name: 'mfa', events: [{ ...newCountryTest.events[0], mfa: true }], expect: ['ada'] }],
   });
-  write('c.yaml', { ...detection, detectionQuery: 'SELECT nation FROM logins', tests: [seen] });
-  write('d.yaml', { ...detection, siemType: 'splunk', detectionQuery: 'index=auth', tests: [seen] });
+  write('c.yaml', { ...detection, detectionQuery: 'SELECT nation FROM logins', tests: [newCountryTest] });
+  write('d.yaml', { ...detection, siemType: 'splunk', detectionQuery: 'index=auth', tests: [newCountryTest] });
   write('e.yaml', {
     ...detection,
     siemType: 'splunk',
     detectionQuery: 'x',
     localQuery: detection.detectionQuery,
-    tests: [seen],
+    tests: [newCountryTest],
   });
   write('f.yaml', detection);
-  const { code, out } = await run('--junit', join(folder, 'out.xml'));
+  const { code, out } = await runCommand('--junit', join(folder, 'out.xml'));
   expect(code).toBe(1);
   const lines = out.split('\n').map((line) => line.replaceAll(/\s+/g, ' ').replace(/ \d+ ms$/, ''));
   expect(lines.slice(0, 11)).toEqual([
@@ -79,9 +84,9 @@ test('a failing case ends with 1 and says why, in the table and in JUnit XML', a
     ' missing eve; not expected ada',
     'ok b.yaml mfa',
     'FAIL c.yaml new',
-    ' No column is named nation; there are _id, _time, _ingested, _event, timestamp, user, country, mfa.',
+    ' No column is named nation; the columns are _id, _time, _ingested, _event, timestamp, user, country, mfa.',
     'ok d.yaml new',
-    "note d.yaml: queryTested: false, its events stood for the rows of another SIEM's query",
+    "note d.yaml: queryTested: false, the events were used as rows of another SIEM's query",
     'ok e.yaml new',
     'none f.yaml has no tests',
     expect.stringMatching(/^6 tests of 5 detections: 4 passed, 2 failed; /),
@@ -92,11 +97,11 @@ test('a failing case ends with 1 and says why, in the table and in JUnit XML', a
   expect(xml).toMatch(/<testsuite name="d.yaml" [^>]*>\s*<properties><property name="queryTested" value="false"\/>/);
 });
 
-test('wrong files end with 2: file, line and field, all of them at once', async () => {
+test('exits with 2 and lists file, line and field of every problem', async () => {
   const base = 'name: x\ndetectionCategory: custom\nsystemPrompt: p\ndetectionQuery: q\n';
   writeFileSync(join(folder, 'a.yaml'), `${base}tests:\n  - name: t\n    events: []\n    expcet: []\n`);
   writeFileSync(join(folder, 'b.yaml'), `${base}nmae: x\n`);
-  const { code, out } = await run();
+  const { code, out } = await runCommand();
   expect([code, out]).toEqual([
     2,
     expect.stringMatching(
@@ -105,8 +110,8 @@ test('wrong files end with 2: file, line and field, all of them at once', async 
   ]);
   rmSync(join(folder, 'a.yaml'));
   writeFileSync(join(folder, 'b.yaml'), `${base}customCronSchedule: '* * * * *'\n`);
-  expect(await run()).toEqual({ code: 2, out: expect.stringMatching(/^b\.yaml:5: customCronSchedule: /) });
+  expect(await runCommand()).toEqual({ code: 2, out: expect.stringMatching(/^b\.yaml:5: customCronSchedule: /) });
   rmSync(join(folder, 'b.yaml'));
-  expect(await run()).toMatchObject({ code: 2, out: expect.stringContaining('holds no detection') });
+  expect(await runCommand()).toMatchObject({ code: 2, out: expect.stringContaining('holds no detection') });
   expect((await runProgram(['test', join(folder, 'none')], folder)).code).toBe(2);
 });

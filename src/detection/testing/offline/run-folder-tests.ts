@@ -1,97 +1,90 @@
+import { AppError } from '../../../platform/lib/errors.ts';
+import { toOrgId } from '../../../platform/lib/org-id.ts';
 import type { DetectionFile } from '../../as-code/detection-file.ts';
-import {
-  DetectionFileError,
-  withoutTests as definitionFields,
-  toTestSet,
-  type FileFields,
-} from '../../as-code/file-fields.ts';
+import { DetectionFileError, toTestSet, withoutTests, type FileFields } from '../../as-code/file-fields.ts';
 import type { CreateDetection } from '../../detections/record/detection-input.schema.ts';
 import { buildDefinition } from '../../detections/record/new-detection.ts';
 import type { TestSet } from '../../detections/test-cases/test-cases.schema.ts';
-import { AppError } from '../../../platform/lib/errors.ts';
-import { toOrgId } from '../../../platform/lib/org-id.ts';
+import type { FieldsByDataset } from '../../logs/catalog/catalog.ts';
 import { createEngine } from '../../logs/engine/engine.ts';
-import type { FieldsByDataset } from '../../logs/query/fixture-store.ts';
 import { logFolderPath } from '../../logs/log-folder.ts';
-import { findTestDatasets, type TestCaseDeps, type TestSubject } from '../run-test-case.ts';
+import type { TestCaseDeps, TestSubject } from '../run-test-case.ts';
+import { addTestFields, findTestDatasets, hasForeignQuery, runTestSet } from '../run-test-set.ts';
 import type { TestRun } from '../testing.schema.ts';
-import { addCaseFields, runTestSet, hasForeignQuery, withLocalQuery } from '../run-test-set.ts';
 
-/** What became of the test cases of one file. */
+/** The test results of one file. */
 export type FileResult = { file: string; run: TestRun };
 
-type Ready = { file: string; tested: TestSubject; set: TestSet };
+type FileTests = { file: string; subject: TestSubject; set: TestSet };
 
 const organization = toOrgId('00000000-0000-7000-8000-000000000000');
-/** Detections under test at the same time: as many as one engine works at. */
-const atOnce = 2;
+/** Matches the number of tasks that one engine process runs at the same time. */
+const concurrency = 2;
+const inspectMs = 10_000;
 
 /**
- * Runs the test cases of all files, in the order of the files, with one engine and no service. `dataDir` is emptied by the caller. A dataset
- * has the columns that any test of the folder shows. Throws a BadFile for what the service would refuse.
+ * Runs the test cases of all files with one engine and without the service. Returns the results in the order of the files. The caller must
+ * empty `dataDir`. A dataset has the columns of all events of the folder's tests. Throws a DetectionFileError for definitions that the service
+ * would reject.
  */
 export async function runFolderTests(
   files: readonly DetectionFile[],
   { dataDir, now }: { dataDir: string; now: Date },
 ): Promise<FileResult[]> {
-  const ready = readyOf(files, now);
+  const tests = readTests(files, now);
   const engine = createEngine({ directoryOf: (id) => logFolderPath(dataDir, id) });
   const deps: TestCaseDeps = { engine, config: { dataDir }, clock: () => now };
   try {
-    const columns = await columnsOfAll(deps, ready);
+    const fields = await collectFields(deps, tests);
     const results: FileResult[] = [];
-    const waiting = [...ready.entries()];
+    const queue = tests.entries();
     const work = async (): Promise<void> => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) {
-        const [index, { file, tested, set }] = next;
-        const columnsOf = (): Promise<FieldsByDataset> => Promise.resolve(columns);
-        results[index] = { file, run: await runTestSet(deps, tested, set, { columnsOf }) };
-      }
+      for (const [index, { file, subject, set }] of queue)
+        results[index] = { file, run: await runTestSet(deps, subject, set, { loadFields: async () => fields }) };
     };
-    await Promise.all(Array.from({ length: atOnce }, work));
+    await Promise.all(Array.from({ length: concurrency }, work));
     return results;
   } finally {
     await engine.close();
   }
 }
 
-function readyOf(files: readonly DetectionFile[], now: Date): Ready[] {
+/** Returns the tests of every file that has some. Throws one error that lists the problems of all files. */
+function readTests(files: readonly DetectionFile[], now: Date): FileTests[] {
   const problems: string[] = [];
-  const ready = files.flatMap((file): Ready[] => {
+  const tests = files.flatMap((file): FileTests[] => {
     const set = toTestSet(file.fields);
     try {
-      const definition = buildDefinition({ orgId: organization }, inputOf(file.fields), now);
-      const tested = { orgId: organization, detectionId: organization, definition };
-      return set.tests.length === 0 ? [] : [{ file: file.name, tested, set }];
+      const definition = buildDefinition({ orgId: organization }, toInput(file.fields), now);
+      const subject = { orgId: organization, detectionId: organization, definition };
+      return set.tests.length === 0 ? [] : [{ file: file.name, subject, set }];
     } catch (error) {
       if (!(error instanceof AppError) || !error.errors) throw error;
-      const wrong = error.errors.map(({ pointer, detail }) => ({ path: pointer.split('/').slice(1), message: detail }));
-      problems.push(file.toError(wrong).message);
+      const issues = error.errors.map(({ pointer, detail }) => ({
+        path: pointer.split('/').slice(1),
+        message: detail,
+      }));
+      problems.push(file.toError(issues).message);
       return [];
     }
   });
   if (problems.length > 0) throw new DetectionFileError(problems.join('\n'));
-  return ready;
+  return tests;
 }
 
-/** A connection is the service's to know; tests ask none. */
-function inputOf(fields: FileFields): CreateDetection {
-  const { connectionId: _, ...input } = definitionFields(fields);
+/** Omits the connection, because only the service knows connections and tests do not use them. */
+function toInput(fields: FileFields): CreateDetection {
+  const { connectionId: _, ...input } = withoutTests(fields);
   return input as CreateDetection;
 }
 
-async function columnsOfAll(deps: TestCaseDeps, ready: readonly Ready[]): Promise<FieldsByDataset> {
-  let columns: FieldsByDataset = new Map();
-  for (const { tested, set } of ready) {
-    if (hasForeignQuery(tested, set)) continue;
-    const { orgId, definition } = withLocalQuery(tested, set);
-    // A query that cannot be read fails its own cases.
-    const datasets = await findTestDatasets(
-      deps,
-      { orgId, definition, isForeign: false },
-      AbortSignal.timeout(10_000),
-    ).catch(() => []);
-    for (const test of set.tests) columns = addCaseFields(columns, test, datasets);
+async function collectFields(deps: TestCaseDeps, tests: readonly FileTests[]): Promise<FieldsByDataset> {
+  let fields: FieldsByDataset = new Map();
+  for (const { subject, set } of tests) {
+    if (hasForeignQuery(subject, set)) continue;
+    // An invalid query adds no fields here and makes its own tests fail.
+    const datasets = await findTestDatasets(deps, subject, set, AbortSignal.timeout(inspectMs)).catch(() => []);
+    fields = addTestFields(fields, set, datasets);
   }
-  return columns;
+  return fields;
 }

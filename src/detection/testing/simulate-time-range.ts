@@ -1,0 +1,93 @@
+import type { Clock } from '../../platform/lib/clock.ts';
+import { fieldError } from '../../platform/lib/errors.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { categories } from '../analysis/registry.ts';
+import type { ActiveRun } from '../runs/execution/active-run.ts';
+import type { JudgeDeps } from '../runs/judging/model-judge.ts';
+import type { Resolution } from '../runs/judging/resolve-candidates.ts';
+import { createTrialJudge } from '../runs/judging/trial-judge.ts';
+import type { ConnectionSelector } from '../siem/connection-selector.ts';
+import type { SiemConnection } from '../siem/connector.ts';
+import { toQueryError } from './query-failure.ts';
+import { runSimulation, type SimulationResult } from './simulate.ts';
+import type { TimeRange } from '../scheduling/slot-windows.ts';
+import { windowsBefore, windowsWithin } from './simulation-windows.ts';
+
+/** What running a detection on the past needs. `clock` is slot time. */
+export type TrialDeps = JudgeDeps & {
+  clock: Clock;
+  connectionFor: (orgId: OrgId, selector: ConnectionSelector) => Promise<SiemConnection>;
+};
+
+const windowsMax = 200;
+const timeMsMax = 60_000;
+
+/** Opens the SIEM connection of a definition. Throws a 422 if it does not exist. */
+export async function openSiem(
+  { connectionFor }: Pick<TrialDeps, 'connectionFor'>,
+  orgId: OrgId,
+  selector: ConnectionSelector,
+): Promise<SiemConnection> {
+  try {
+    return await connectionFor(orgId, selector);
+  } catch (error) {
+    throw toQueryError(error);
+  }
+}
+
+/** Parses the time range of a request body. Throws a 400 if it is empty. */
+export function parseTimeRange(from: string, to: string): TimeRange {
+  const range = { from: new Date(from), to: new Date(to) };
+  if (range.from >= range.to) throw fieldError('/to', 'out_of_range', 'to must be later than from.');
+  return range;
+}
+
+/**
+ * Simulates a run over the slot windows of a time range, with memory filled from the windows before it. Takes at most 60 seconds. Throws a
+ * 400 for more than 200 windows, a 422 for a query that fails, and a 503 if the SIEM or a model fails.
+ */
+export async function simulateTimeRange(
+  deps: JudgeDeps,
+  run: ActiveRun,
+  range: TimeRange,
+  now: Date,
+): Promise<SimulationResult> {
+  const { connection, definition, analysis } = run;
+  // The same windows as those of scheduled runs, so that the hits get the same keys.
+  const schedule = { cron: definition.cronSchedule, delayMs: connection.delayMs };
+  const windows = windowsWithin(range, schedule, windowsMax + 1);
+  if (windows.length > windowsMax)
+    throw fieldError(
+      '/to',
+      'out_of_range',
+      `The time range has more than ${windowsMax} windows. Choose an earlier to.`,
+    );
+  const signal = AbortSignal.timeout(timeMsMax);
+  try {
+    const oldestEvent = await findOldestEvent(connection, definition.detectionQuery, signal);
+    const reach = new Date(range.from.getTime() - categories[analysis.category].reachMs(analysis));
+    const since = oldestEvent && oldestEvent > reach ? oldestEvent : reach;
+    const past = oldestEvent === null ? [] : windowsBefore(windows[0]!.from, since, schedule, windowsMax);
+    const judge = createTrialJudge(deps, run);
+    return await runSimulation({ run, search: connection.search, past, windows, now, signal, judge });
+  } catch (error) {
+    throw toQueryError(error);
+  }
+}
+
+/** Returns the time of the oldest event that a query can read, or null. A SIEM that cannot report it counts as having events since 1970. */
+export function findOldestEvent(connection: SiemConnection, query: string, signal: AbortSignal): Promise<Date | null> {
+  return connection.firstEventAt?.(query, signal) ?? Promise.resolve(new Date(0));
+}
+
+/** Returns the keys of the hits that the resolutions would create or join. */
+export function collectHitKeys(resolutions: Resolution[]): Set<string> {
+  return new Set(
+    resolutions.flatMap((resolution) =>
+      resolution.outcome === 'judged' && resolution.verified.triggered ? [resolution.hitKey] : [],
+    ),
+  );
+}
+
+export const countRows = ({ windows }: SimulationResult): number =>
+  windows.reduce((sum, { rowsTotal }) => sum + rowsTotal, 0);
