@@ -19,27 +19,31 @@ const ttlByBucket: Record<Bucket, number> = {
 };
 const phishingUrlDays = 7;
 
-/** Expiry is judged at the last full UTC hour, so that a page stays the same within one. */
-export const fullHour = (now: Date): number => Math.floor(now.getTime() / hourMs) * hourMs;
+/** Returns the start of the UTC hour in epoch milliseconds. Expiry is evaluated then, so that a page stays the same for an hour. */
+export const startOfHour = (now: Date): number => Math.floor(now.getTime() / hourMs) * hourMs;
 
 /**
- * Days that an indicator lives. A source's earlier end wins, a later one is capped at twice the default (spec/feed.md, "ttlDays").
- * `from` and `until` are epoch milliseconds; a part of a day is cut, so that nothing outlives what its source said.
+ * Returns the lifetime of an indicator in days. An earlier end stated by the source wins, and a later one is capped at twice the default
+ * (spec/feed.md, "ttlDays"). `from` and `until` are epoch milliseconds. Partial days are cut, so that an indicator never outlives the end that
+ * its source stated.
  */
-export function ttlDays(bucket: Bucket, given: { phishing?: boolean; from?: number; until?: number }): number {
-  const usual = bucket === 'urls' && given.phishing ? phishingUrlDays : ttlByBucket[bucket];
-  if (given.from === undefined || given.until === undefined) return usual;
-  const days = Math.max(0, Math.floor((given.until - given.from) / dayMs));
-  return Math.min(days, 2 * usual);
+export function ttlDays(
+  bucket: Bucket,
+  { phishing = false, from, until }: { phishing?: boolean; from?: number; until?: number },
+): number {
+  const defaultDays = bucket === 'urls' && phishing ? phishingUrlDays : ttlByBucket[bucket];
+  if (from === undefined || until === undefined) return defaultDays;
+  const days = Math.max(0, Math.floor((until - from) / dayMs));
+  return Math.min(days, 2 * defaultDays);
 }
 
-/** The bucket's indicators with the status that holds at `hour`, and when the next active one ends (null: none will). */
-export function settleIndicators(item: FeedItem, hour: number): Date | null {
+/** Sets active indicators to expired, or back, as of `hour`, in place. Returns when the next active one expires, or null if none will. */
+export function updateExpiry(item: FeedItem, hour: number): Date | null {
   let next = Infinity;
   for (const bucket of buckets) {
     for (const indicator of item.iocs[bucket]) {
       if (indicator.status !== 'active' && indicator.status !== 'expired') continue;
-      const end = indicatorEnd(indicator, item);
+      const end = indicatorExpiresAt(indicator, item);
       indicator.status = end <= hour ? 'expired' : 'active';
       if (end > hour) next = Math.min(next, end);
     }
@@ -47,13 +51,13 @@ export function settleIndicators(item: FeedItem, hour: number): Date | null {
   return next === Infinity || next > 8.64e15 ? null : new Date(next);
 }
 
-/** A stored document as it reads at `hour`. Only documents whose `next_expiry_at` has come need this. */
-export function settleDocument(doc: string, hour: number): string {
+/** Returns a stored document as of `hour`. Only documents whose `next_expiry_at` has passed need this. */
+export function updateDocumentExpiry(doc: string, hour: number): string {
   const item = JSON.parse(doc) as FeedItem;
-  settleIndicators(item, hour);
+  updateExpiry(item, hour);
   return JSON.stringify(item);
 }
 
-/** When an indicator ends, in epoch milliseconds. */
-export const indicatorEnd = (indicator: Indicator, { source, addedToFeedAt }: FeedItem): number =>
+/** Returns the time at which an indicator expires, in epoch milliseconds. */
+export const indicatorExpiresAt = (indicator: Indicator, { source, addedToFeedAt }: FeedItem): number =>
   Date.parse(indicator.lastSeen ?? source.publishTime ?? addedToFeedAt) + indicator.ttlDays * dayMs;

@@ -3,14 +3,14 @@ import { TenantOverrides } from './overrides.schema.ts';
 import { platforms } from './platforms.ts';
 import { indicatorStatuses, itemStatuses, killChainStages, severities, tlps } from './vocabulary.ts';
 
-const Confidence = z.number().min(0).max(1).describe('0 to 1, two decimals.');
+const Confidence = z.number().min(0).max(1).describe('From 0 to 1, with two decimals.');
 const Instant = z.string().describe('RFC 3339, UTC.');
 
 export const Indicator = z
   .object({
     type: z.string(),
-    value: z.string().describe('As printed by the source.'),
-    normalizedValue: z.string().describe('Refanged and canonical.'),
+    value: z.string().describe('The value as printed by the source.'),
+    normalizedValue: z.string().describe('The refanged, canonical value.'),
     status: z.enum(indicatorStatuses),
     confidence: Confidence,
     firstSeen: Instant.optional(),
@@ -36,7 +36,7 @@ export const Iocs = z.object({
 });
 export type Iocs = z.infer<typeof Iocs>;
 
-const Named = z.object({ name: z.string(), confidence: Confidence, aliases: z.array(z.string()) });
+const ThreatName = z.object({ name: z.string(), confidence: Confidence, aliases: z.array(z.string()) });
 
 export const Classification = z.object({
   attack: z.array(
@@ -45,12 +45,12 @@ export const Classification = z.object({
       subTechnique: z.string().optional(),
       techniqueName: z.string(),
       confidence: Confidence,
-      evidenceRef: z.string().describe('`provenance.supportingPassages[n]`.'),
+      evidenceRef: z.string().describe('A reference such as `provenance.supportingPassages[0]`.'),
     }),
   ),
   killChain: z.array(z.enum(killChainStages)),
-  malware: z.array(Named),
-  actor: z.array(Named),
+  malware: z.array(ThreatName),
+  actor: z.array(ThreatName),
   platforms: z.array(z.enum(platforms)),
   mappings: z.array(z.object({ framework: z.string(), id: z.string(), confidence: Confidence })),
 });
@@ -67,10 +67,12 @@ export type AffectedProduct = z.infer<typeof AffectedProduct>;
 export const Passage = z.object({
   text: z.string(),
   sourceUrl: z.string(),
-  charSpan: z.object({ start: z.int(), end: z.int() }).describe('UTF-16 units of the stored text, end exclusive.'),
+  charSpan: z
+    .object({ start: z.int(), end: z.int() })
+    .describe('Offsets in the stored text, in UTF-16 code units. `end` is exclusive.'),
 });
 
-/** A feed item as it leaves. A field without a value is left out; lists are always there. */
+/** A feed item in a response. Fields without a value are absent. Lists are always present. */
 export const FeedItem = z
   .object({
     id: z.string(),
@@ -126,7 +128,10 @@ export const FeedList = z.object({
     .optional(),
   outputs: z
     .object({
-      asOf: z.string().optional().describe('Names the moment of this page: give it to the next.'),
+      asOf: z
+        .string()
+        .optional()
+        .describe('Token of the snapshot that this page shows. Send it as `asOf` with the next page.'),
       sort: z.string(),
       links: z.object({ stix: z.string(), misp: z.string(), rss: z.string() }),
     })
@@ -144,7 +149,7 @@ export const FeedStats = z.object({
 export type FeedStats = z.infer<typeof FeedStats>;
 
 export const FeedItemDetail = FeedItem.extend({
-  duplicates: z.array(z.string()).describe('Ids of the other items of its group, the root first.'),
+  duplicates: z.array(z.string()).describe('Ids of the other items of its group, root first.'),
   related: z.array(z.string()).describe('Ids of items that it follows, that follow it, or that share a CVE with it.'),
   versions: z.array(
     z.object({
@@ -152,7 +157,7 @@ export const FeedItemDetail = FeedItem.extend({
       cause: z.string().describe('`added`, `source`, `reanalysis`, `group`, `person`, `vanished` or `moved`.'),
       changed: z.array(z.string()),
       at: Instant,
-      note: z.string().optional().describe('The reason that a person gave.'),
+      note: z.string().optional().describe('The reason given by a person.'),
     }),
   ),
 });

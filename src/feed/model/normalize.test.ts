@@ -32,11 +32,11 @@ describe('normalizeValue', () => {
     ['cert_sha1', 'AB:'.repeat(19) + 'CD', 'ab'.repeat(19) + 'cd'],
     ['android_package', 'com.evil.app', 'com.evil.app'],
     ['file_name', '  ', undefined],
-  ] as const)('%s %j', (type, value, expected) => {
+  ] as const)('normalizes %s %j', (type, value, expected) => {
     expect(normalizeValue(type, value)).toBe(expected);
   });
 
-  test('is stable: what it gave it gives again', () => {
+  test('returns a canonical form unchanged', () => {
     fc.assert(
       fc.property(fc.oneof(fc.webUrl({ withFragments: true, withQueryParameters: true }), fc.string()), (value) => {
         const once = normalizeValue('url', value);
@@ -52,11 +52,11 @@ describe('normalizeValue', () => {
   });
 });
 
-test('defanging of any web address is undone', () => {
+test('refang reverses the defanging of any web address', () => {
   fc.assert(
     fc.property(fc.webUrl(), (url) => {
-      const harmless = url.replace(/^http/, 'hxxp').replace('://', '[:]//').replaceAll('.', '[.]');
-      expect(refang(harmless)).toBe(url);
+      const defanged = url.replace(/^http/, 'hxxp').replace('://', '[:]//').replaceAll('.', '[.]');
+      expect(refang(defanged)).toBe(url);
     }),
   );
 });

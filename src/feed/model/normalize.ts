@@ -4,7 +4,7 @@ import { domainToASCII } from 'node:url';
 import type { IndicatorType } from './vocabulary.ts';
 import { refang } from './refang.ts';
 
-/** The canonical form of a value of a type, or undefined where the value is none of that type (spec/feed.md, "Indicator.type"). */
+/** Returns the canonical form of a value, or undefined if it is not a valid value of the type (spec/feed.md, "Indicator.type"). */
 export function normalizeValue(type: IndicatorType, value: string): string | undefined {
   const text = value.trim();
   return text === '' || text.length > 8_192 ? undefined : rules[type](text);
@@ -12,15 +12,15 @@ export function normalizeValue(type: IndicatorType, value: string): string | und
 
 type Rule = (text: string) => string | undefined;
 
-const hexOf =
+const hexDigits =
   (digits: number): Rule =>
   (text) =>
     new RegExp(`^[0-9a-f]{${digits}}$`, 'i').test(text) ? text.toLowerCase() : undefined;
 const certHash =
   (digits: number): Rule =>
   (text) =>
-    hexOf(digits)(text.replaceAll(/[:\s]/g, ''));
-const shaped =
+    hexDigits(digits)(text.replaceAll(/[:\s]/g, ''));
+const matching =
   (pattern: RegExp): Rule =>
   (text) =>
     pattern.test(text) ? text : undefined;
@@ -31,12 +31,12 @@ const rules: Record<IndicatorType, Rule> = {
   ipv6: normalizeIpv6,
   domain: normalizeDomain,
   url: normalizeUrl,
-  md5: hexOf(32),
-  sha1: hexOf(40),
-  sha256: hexOf(64),
-  sha512: hexOf(128),
-  imphash: hexOf(32),
-  ssdeep: shaped(/^\d+:[A-Za-z0-9+/]*:[A-Za-z0-9+/]*(?:,.*)?$/),
+  md5: hexDigits(32),
+  sha1: hexDigits(40),
+  sha256: hexDigits(64),
+  sha512: hexDigits(128),
+  imphash: hexDigits(32),
+  ssdeep: matching(/^\d+:[A-Za-z0-9+/]*:[A-Za-z0-9+/]*(?:,.*)?$/),
   file_name: asIs,
   file_path: asIs,
   registry_key: normalizeRegistryKey,
@@ -44,16 +44,16 @@ const rules: Record<IndicatorType, Rule> = {
   command_line: asIs,
   cert_sha1: certHash(40),
   cert_sha256: certHash(64),
-  cert_serial: (text) => shaped(/^[0-9a-f]{1,64}$/)(text.replaceAll(/[:\s-]/g, '').toLowerCase()),
-  aws_account: shaped(/^\d{12}$/),
-  aws_arn: shaped(/^arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:\d{0,12}:.+$/),
+  cert_serial: (text) => matching(/^[0-9a-f]{1,64}$/)(text.replaceAll(/[:\s-]/g, '').toLowerCase()),
+  aws_account: matching(/^\d{12}$/),
+  aws_arn: matching(/^arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:\d{0,12}:.+$/),
   azure_tenant: normalizeUuid,
   azure_app: normalizeUuid,
-  gcp_project: shaped(/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/),
-  bucket: shaped(/^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/),
-  android_package: shaped(/^[A-Za-z]\w*(?:\.[A-Za-z]\w*)+$/),
-  ios_bundle: shaped(/^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/),
-  imei: shaped(/^\d{15}$/),
+  gcp_project: matching(/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/),
+  bucket: matching(/^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/),
+  android_package: matching(/^[A-Za-z]\w*(?:\.[A-Za-z]\w*)+$/),
+  ios_bundle: matching(/^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/),
+  imei: matching(/^\d{15}$/),
 };
 
 function normalizeIpv4(text: string): string | undefined {
@@ -61,7 +61,7 @@ function normalizeIpv4(text: string): string | undefined {
   return isIPv4(address) ? address : undefined;
 }
 
-/** RFC 5952: lower case, the longest run of zeros as `::`, and the dotted form for mapped IPv4 addresses. */
+/** Follows RFC 5952: lower case, `::` for the longest run of zeros, and dotted notation for mapped IPv4 addresses. */
 function normalizeIpv6(text: string): string | undefined {
   const address = refang(text)
     .replace(/^\[(.*)\]$/, '$1')
@@ -80,10 +80,10 @@ function normalizeDomain(text: string): string | undefined {
   return ascii.split('.').every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) ? ascii : undefined;
 }
 
-/** Canonical as the URL standard writes it: host in lower case ASCII, no default port; the fragment goes. */
+/** Serializes by the URL standard: the host in lower-case ASCII, without a default port. The fragment is removed. */
 function normalizeUrl(text: string): string | undefined {
-  const clear = refang(text);
-  const absolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(clear) ? clear : `http://${clear}`;
+  const refanged = refang(text);
+  const absolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(refanged) ? refanged : `http://${refanged}`;
   if (!URL.canParse(absolute)) return undefined;
   const url = new URL(absolute);
   if (url.hostname === '') return undefined;

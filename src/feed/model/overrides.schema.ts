@@ -3,7 +3,7 @@ import { indicatorStatuses, itemStatuses, severities } from './vocabulary.ts';
 
 const Instant = z.string().describe('RFC 3339, UTC.');
 
-/** Least first. `exposed`: an active indicator of the item was seen in the organization's own logs. */
+/** Ranked from lowest to highest. `exposed`: an active indicator of the item was seen in the organization's logs. */
 export const verdicts = ['irrelevant', 'relevant', 'exposed'] as const;
 
 export const RelevanceReason = z.object({
@@ -12,18 +12,18 @@ export const RelevanceReason = z.object({
     .describe('`product`, `vendor`, `keyword`, `sector`, `region`, `platform`, `indicator`, `person` or `model`.'),
   matched: z.string(),
   weight: z.number().min(0).max(1),
-  evidenceRef: z.string().optional().describe('`provenance.supportingPassages[n]`.'),
+  evidenceRef: z.string().optional().describe('A reference such as `provenance.supportingPassages[0]`.'),
 });
 export type RelevanceReason = z.infer<typeof RelevanceReason>;
 
 export const OverriddenIndicator = z.object({
   type: z.string(),
-  value: z.string().describe('`normalizedValue` of an indicator of the item.'),
+  value: z.string().describe('The `normalizedValue` of an indicator of the item.'),
   status: z.enum(indicatorStatuses),
 });
 export type OverriddenIndicator = z.infer<typeof OverriddenIndicator>;
 
-/** What the calling organization says of an item that others see too. */
+/** The calling organization's overrides of an item. No other organization sees them. */
 export const TenantOverrides = z
   .object({
     relevance: z

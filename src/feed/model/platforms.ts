@@ -1,6 +1,6 @@
 import { ownValue } from '../../platform/lib/own-value.ts';
 
-/** The platforms that an item may name; also the keys of `platformBreakdown`. */
+/** The platforms of items, which are also the keys of `platformBreakdown`. */
 export const platforms = [
   'windows',
   'linux',
@@ -18,7 +18,7 @@ export const platforms = [
 ] as const;
 export type Platform = (typeof platforms)[number];
 
-// Other words for the same, as ATT&CK, STIX bundles and people write them; keys are lower case with single hyphens.
+// Other spellings in ATT&CK, STIX bundles and common usage, in lower case with single hyphens.
 const aliases: Record<string, Platform> = {
   win: 'windows',
   win32: 'windows',
@@ -71,9 +71,9 @@ const aliases: Record<string, Platform> = {
   plc: 'ics',
 };
 
-/** The platform that a word means, in any case and with blanks or underscores for hyphens; undefined for an unknown word. */
-export function findPlatform(word: string): Platform | undefined {
-  const key = word
+/** Finds a platform by name or alias, ignoring case, with spaces, underscores or slashes accepted for hyphens. */
+export function findPlatform(nameOrAlias: string): Platform | undefined {
+  const key = nameOrAlias
     .trim()
     .toLowerCase()
     .replaceAll(/[\s_/]+/g, '-');

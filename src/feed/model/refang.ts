@@ -1,6 +1,6 @@
 const dots = /\[\s?(?:\.|dot)\s?\]|\(\s?(?:\.|dot)\s?\)|\{\s?(?:\.|dot)\s?\}|\\\.|\[\.|\.\]/gi;
 
-/** Undoes the common ways of making an address harmless to click: `hxxp`, `[.]`, `(dot)`, `[:]`, `[@]`, `[://]`. */
+/** Reverses the common notations of defanged addresses: `hxxp`, `[.]`, `(dot)`, `[:]`, `[@]`, `[://]`. */
 export function refang(text: string): string {
   return text
     .trim()

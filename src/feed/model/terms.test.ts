@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { noIocs } from './source-record.ts';
+import { emptyIocs } from './source-record.ts';
 import type { FeedItem } from './item.schema.ts';
-import { termsOf, termValue } from './terms.ts';
+import { extractTerms, toTermValue } from './terms.ts';
 
 const indicator = (normalizedValue: string) => ({
   type: 'domain',
@@ -19,7 +19,7 @@ const item: FeedItem = {
   attackPath: [],
   classification: { attack: [], killChain: [], malware: [], actor: [], platforms: [], mappings: [] },
   affectedProducts: [],
-  iocs: noIocs(),
+  iocs: emptyIocs(),
   provenance: { supportingPassages: [] },
   version: 1,
   lastUpdated: '2024-01-05T00:00:00.000Z',
@@ -29,10 +29,10 @@ const item: FeedItem = {
   tenantOverrides: null,
 };
 
-test('an item is found by its values, each once, in their normal form', () => {
-  const terms = termsOf({
+test('extracts each value of an item once, in canonical form', () => {
+  const terms = extractTerms({
     ...item,
-    iocs: { ...noIocs(), domains: [indicator('a.example')], urls: [indicator('a.example')] },
+    iocs: { ...emptyIocs(), domains: [indicator('a.example')], urls: [indicator('a.example')] },
     classification: {
       attack: [
         {
@@ -74,18 +74,18 @@ test.each([
   [['active', 'false_positive', 'revoked'], 'false_positive'],
   [['active', { lastSeen: '2024-01-08T00:00:00.000Z' }], until('09')],
   [[{ ttlDays: 1e9 }, 'active'], { endsAt: null }],
-] as const)('of a value that an item names as %j the strongest word stands', (said, expected) => {
-  const named = said.map((one) => ({
+] as const)('keeps the strongest standing of a value that an item lists as %j', (indicators, expected) => {
+  const domains = indicators.map((one) => ({
     ...indicator('a.example'),
     ...(typeof one === 'string' ? { status: one } : one),
   }));
-  expect(termsOf({ ...item, iocs: { ...noIocs(), domains: named } })).toMatchObject([{ standing: expected }]);
+  expect(extractTerms({ ...item, iocs: { ...emptyIocs(), domains } })).toMatchObject([{ standing: expected }]);
 });
 
-test('a long value has a short name of its own', () => {
+test('stores a long value as its SHA-256', () => {
   const [one, two] = [
-    termValue('indicator', `http://a.example/${'x'.repeat(5_000)}1`),
-    termValue('indicator', `http://a.example/${'x'.repeat(5_000)}2`),
+    toTermValue('indicator', `http://a.example/${'x'.repeat(5_000)}1`),
+    toTermValue('indicator', `http://a.example/${'x'.repeat(5_000)}2`),
   ];
   expect(one).toMatch(/^sha256:[0-9a-f]{64}$/);
   expect(one).not.toBe(two);

@@ -1,52 +1,53 @@
 import { createHash } from 'node:crypto';
-import { indicatorEnd } from './expiry.ts';
+import { indicatorExpiresAt } from './expiry.ts';
 import type { FeedItem, Indicator } from './item.schema.ts';
 import { buckets, type Bucket } from './vocabulary.ts';
 
 export type TermKind = 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'product' | 'alias' | 'text';
-/** An identifying one can tell one story from another. `standing`: of an indicator alone. */
-export type Term = { kind: TermKind; value: string; identifying?: boolean; standing?: Standing };
+/** A value by which an item is found. Identifying terms can distinguish one story from another. Only indicators have a `standing`. */
+export type Term = { kind: TermKind; value: string; identifying?: boolean; standing?: TermStanding };
 
-/** How an indicator stands by its item's own word: denied, taken back, or good until `endsAt`; null: without end. */
-export type Standing = 'false_positive' | 'revoked' | { endsAt: Date | null };
+/** The status of an indicator in its item: a false positive, revoked, or valid until `endsAt`. Null means without end. */
+export type TermStanding = 'false_positive' | 'revoked' | { endsAt: Date | null };
 
-// What is printed the same way everywhere and belongs to one story more often than to many.
+// Types whose values have one notation and usually belong to a single story.
 const identifyingBuckets = new Set<Bucket>(['ipv4', 'ipv6', 'domains', 'urls', 'hashes', 'certs']);
 
-// A row of an index holds no more than 2,704 bytes.
+// An index row of PostgreSQL holds at most 2,704 bytes.
 const valueMaxChars = 500;
 
 /**
- * A value as `item_terms` holds it: indicators by `normalizedValue`, CVEs in upper case, techniques by id, names of actors, malware and
- * products ("vendor product") in lower case with single blanks. A longer one than 500 characters stands there by its SHA-256.
+ * Returns a value as it is stored in `item_terms`: indicators by `normalizedValue`, CVE and technique ids in upper case, names of actors, malware
+ * and products ("vendor product") in lower case with single spaces. A value longer than 500 characters is stored as its SHA-256.
  */
-export function termValue(kind: TermKind, value: string): string {
-  const text =
-    kind === 'indicator'
-      ? value
-      : kind === 'cve' || kind === 'technique'
-        ? value.trim().toUpperCase()
-        : value
-            .normalize('NFC')
-            .toLowerCase()
-            .replaceAll(/[\s_]+/g, ' ')
-            .trim();
+export function toTermValue(kind: TermKind, value: string): string {
+  const text = canonicalText(kind, value);
   return text.length <= valueMaxChars ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** What an item is found and compared by, each once: a sub-technique by its own id and its parent's, names with their aliases. */
-export function termsOf(item: FeedItem): Term[] {
+function canonicalText(kind: TermKind, value: string): string {
+  if (kind === 'indicator') return value;
+  if (kind === 'cve' || kind === 'technique') return value.trim().toUpperCase();
+  return value
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll(/[\s_]+/g, ' ')
+    .trim();
+}
+
+/** Returns the distinct terms of an item. A sub-technique counts with its parent, and names count with their aliases. */
+export function extractTerms(item: FeedItem): Term[] {
   const { iocs, classification, affectedProducts } = item;
   const terms = new Map<string, Term>();
   const add = (kind: TermKind, ...values: string[]): void => {
-    for (const given of values) {
-      const value = termValue(kind, given);
+    for (const text of values) {
+      const value = toTermValue(kind, text);
       if (value !== '') terms.set(`${kind} ${value}`, { kind, value });
     }
   };
   for (const bucket of buckets)
     for (const indicator of iocs[bucket]) {
-      const value = termValue('indicator', indicator.normalizedValue);
+      const value = toTermValue('indicator', indicator.normalizedValue);
       if (value === '') continue;
       const before = terms.get(`indicator ${value}`);
       const isIdentifying = identifyingBuckets.has(bucket) && indicator.status !== 'false_positive';
@@ -54,7 +55,7 @@ export function termsOf(item: FeedItem): Term[] {
         kind: 'indicator',
         value,
         ...(isIdentifying || before?.identifying ? { identifying: true } : {}),
-        standing: stronger(before?.standing, standingOf(indicator, item)),
+        standing: strongerStanding(before?.standing, toStanding(indicator, item)),
       });
     }
   for (const { framework, id } of classification.mappings) if (framework === 'cve') add('cve', id);
@@ -66,14 +67,14 @@ export function termsOf(item: FeedItem): Term[] {
   return [...terms.values()];
 }
 
-function standingOf(indicator: Indicator, item: FeedItem): Standing {
+function toStanding(indicator: Indicator, item: FeedItem): TermStanding {
   if (indicator.status === 'false_positive' || indicator.status === 'revoked') return indicator.status;
-  const end = new Date(indicatorEnd(indicator, item));
+  const end = new Date(indicatorExpiresAt(indicator, item));
   return { endsAt: Number.isNaN(end.getTime()) ? null : end };
 }
 
-/** Of two words of one item on a value: a denial, else the one that holds longer. */
-function stronger(a: Standing | undefined, b: Standing): Standing {
+/** Returns the stronger of two standings of one value in an item: a false positive, or else the one that is valid longer. */
+function strongerStanding(a: TermStanding | undefined, b: TermStanding): TermStanding {
   if (a === undefined || a === 'revoked' || b === 'false_positive') return b;
   if (a === 'false_positive' || b === 'revoked') return a;
   return a.endsAt === null || (b.endsAt !== null && a.endsAt >= b.endsAt) ? a : b;

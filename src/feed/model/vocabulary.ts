@@ -1,17 +1,17 @@
-/** Closed word lists of the feed, in the order that ranks them where they have one. Source: interface.md and spec/feed.md "Values". */
+/** The closed value lists of the feed, ranked from lowest to highest where they have a rank. Source: interface.md and spec/feed.md, "Values". */
 export const severities = ['none', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof severities)[number];
 
 export const itemStatuses = ['active', 'corrected', 'retracted'] as const;
 export type ItemStatus = (typeof itemStatuses)[number];
 
-/** TLP 2.0 (FIRST), mildest first. */
+/** TLP 2.0 (FIRST), least strict first. */
 export const tlps = ['CLEAR', 'GREEN', 'AMBER', 'AMBER+STRICT', 'RED'] as const;
 export type Tlp = (typeof tlps)[number];
 
 export const stricterTlp = (a: Tlp, b: Tlp): Tlp => (tlps.indexOf(a) >= tlps.indexOf(b) ? a : b);
 
-/** The stages of the cyber kill chain (Lockheed Martin), in their order. */
+/** The stages of the Cyber Kill Chain (Lockheed Martin), in order. */
 export const killChainStages = [
   'reconnaissance',
   'weaponization',
@@ -25,7 +25,7 @@ export type KillChainStage = (typeof killChainStages)[number];
 
 export const indicatorStatuses = ['active', 'expired', 'revoked', 'false_positive'] as const;
 
-/** Which list of `iocs` an indicator of a type stands in. */
+/** The list of `iocs` that contains the indicators of a type. */
 export const bucketByType = {
   ipv4: 'ipv4',
   ipv6: 'ipv6',

@@ -22,7 +22,8 @@ const freshMs = 100;
 const orgsMax = 10_000;
 
 export function createSnapshotCache(db: Db): SnapshotCache {
-  const snapshots = new LRUCache<OrgId, Promise<Snapshot>>({ max: orgsMax, ttl: freshMs });
+  // With a `ttlResolution` above 0, entries would outlive their time while the event loop is too busy to run timers.
+  const snapshots = new LRUCache<OrgId, Promise<Snapshot>>({ max: orgsMax, ttl: freshMs, ttlResolution: 0 });
   return {
     get(orgId) {
       const fresh = snapshots.get(orgId);
