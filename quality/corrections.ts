@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { parse, stringify } from 'yaml';
-import { inOrg, row } from '../src/platform/db/db.ts';
+import { inOrg, queryRow } from '../src/platform/db/db.ts';
 import type { PullResult } from '../src/feed/ingestion/pull-plan.ts';
 import { readZip } from '../src/platform/lib/zip.ts';
 import { jsonOf, requireData } from './data.ts';
@@ -110,7 +110,10 @@ async function osvFigures(place: FeedPlace): Promise<Figure[]> {
 
 async function countTombstones({ deps, orgId }: FeedPlace): Promise<number> {
   const found = await inOrg(deps.db, orgId, (tx) =>
-    row(tx, sql<{ n: number }>`select count(*) as n from items where status = 'retracted' and source_name = 'osv'`),
+    queryRow(
+      tx,
+      sql<{ n: number }>`select count(*) as n from items where status = 'retracted' and source_name = 'osv'`,
+    ),
   );
   return found?.n ?? 0;
 }

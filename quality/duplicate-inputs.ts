@@ -3,12 +3,13 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Term } from '../src/feed/model/terms.ts';
-import { traitsOf } from '../src/feed/deduplication/traits.ts';
-import { isTextKind, toItem } from '../src/feed/items/writing/item-document.ts';
+import { buildComparisonTraits } from '../src/feed/deduplication/similarity/comparison-traits.ts';
+import { isProseSource, toFeedItem } from '../src/feed/ingestion/item-document.ts';
 import { extractItem } from '../src/feed/extraction/extract-item.ts';
 import { toTextRecord } from '../src/feed/extraction/text/text-record.ts';
-import type { Part, SourceRecord } from '../src/feed/model/source-record.ts';
-import type { Origin } from '../src/feed/sources/source-row.ts';
+import type { SourceRecord } from '../src/feed/model/source-record.ts';
+import type { SourceDocument } from '../src/feed/formats/source-document.ts';
+import type { ItemOrigin } from '../src/feed/ingestion/source-row.ts';
 import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
 import { jsonOf, requireData, rowsOf } from './data.ts';
 
@@ -28,8 +29,8 @@ type Inputs = { entries: Entry[]; pairs: Pair[] };
 const epoch = new Date(0);
 
 function entryOf(id: string, kind: SourceKind | null, record: SourceRecord): Entry {
-  const origin: Origin = {
-    organization_id: '00000000-0000-7000-8000-000000000001' as Origin['organization_id'],
+  const origin: ItemOrigin = {
+    organization_id: '00000000-0000-7000-8000-000000000001' as ItemOrigin['organization_id'],
     id: null,
     kind,
     url: null,
@@ -50,14 +51,18 @@ function entryOf(id: string, kind: SourceKind | null, record: SourceRecord): Ent
     addedToFeedAt: epoch,
     lastUpdated: epoch,
   };
-  const item = toItem(record, origin, stamps);
+  const item = toFeedItem(record, origin, stamps);
   const { publisher, publishTime } = item.source;
   return {
     id,
     key: record.canonicalKey,
     publisher,
     publishedAt: publishTime === undefined ? undefined : Date.parse(publishTime),
-    ...traitsOf(item, { storedText: record.storedText, aliases: record.aliases, isText: isTextKind(kind) }),
+    ...buildComparisonTraits(item, {
+      storedText: record.storedText,
+      aliases: record.aliases,
+      isProse: isProseSource(kind),
+    }),
   };
 }
 
@@ -76,11 +81,11 @@ const textEntry = (
     }),
   );
 
-function read(kind: SourceKind, parts: Part[]): SourceRecord[] {
+function read(kind: SourceKind, parts: SourceDocument[]): SourceRecord[] {
   return sourceFormats[kind].parse(parts, { reliability: 0.6 }).records;
 }
 
-function filesOf(folder: string): Part[] {
+function filesOf(folder: string): SourceDocument[] {
   const path = join(requireData(), folder);
   return readdirSync(path)
     .filter((name) => /\.json(?:\.gz)?$/.test(name) && !/^(?:manifest|index)/.test(name))

@@ -1,8 +1,8 @@
-import { groupItems, type Link } from '../src/feed/deduplication/groups.ts';
-import { pairsOf } from '../src/feed/deduplication/pairs.ts';
-import { sameStory, type Facts } from '../src/feed/deduplication/same-story.ts';
-import { similarity, unpackSketch } from '../src/feed/deduplication/sketch.ts';
-import type { Holders } from '../src/feed/deduplication/deduplication.store.ts';
+import { groupItems, type GroupLink } from '../src/feed/deduplication/groups.ts';
+import { findPairs } from '../src/feed/deduplication/similarity/candidate-pairs.ts';
+import { scoreSameStory, type ComparedItem } from '../src/feed/deduplication/similarity/same-story.ts';
+import { similarity, unpackSketch } from '../src/feed/deduplication/similarity/sketch.ts';
+import type { ValueHolders } from '../src/feed/deduplication/deduplication.store.ts';
 import { percent, type Figure } from './table.ts';
 import { exactPairs, labelledPairs, type Entry, type Pair } from './duplicate-inputs.ts';
 
@@ -61,35 +61,37 @@ const figure = (what: string, part: number, all: number): Figure => ({
 
 function group(entries: Entry[]): Map<string, string> {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
-  const nodes = entries.map(({ id, key }) => ({ id, key: `${key} ${id}`, fixed: false }));
+  const nodes = entries.map(({ id, key }) => ({ id, key: `${key} ${id}`, isFixed: false }));
   const links = [...equalLinks(entries), ...storyLinks(byId)];
   return new Map(groupItems(nodes, links).flatMap((ids) => ids.map((id) => [id, ids[0]!] as const)));
 }
 
 /** Stage 1: equal keys and shared aliases. */
-function equalLinks(entries: Entry[]): Link[] {
+function equalLinks(entries: Entry[]): GroupLink[] {
   const named = entries.flatMap(({ id, key, terms }) => [
     { id, name: `key ${key}` },
     ...terms.filter(({ kind }) => kind === 'alias').map(({ value }) => ({ id, name: `alias ${value}` })),
   ]);
   return [...Map.groupBy(named, ({ name }) => name).values()].flatMap((same) =>
-    same.slice(1).map(({ id }): Link => ({ a: same[0]!.id, b: id, kind: 'same', weight: 3 })),
+    same.slice(1).map(({ id }): GroupLink => ({ a: same[0]!.id, b: id, kind: 'same', weight: 3 })),
   );
 }
 
 /** Stage 2, with the feed's own search for candidates and its own judgement. */
-function storyLinks(byId: Map<string, Entry>): Link[] {
+function storyLinks(byId: Map<string, Entry>): GroupLink[] {
   const compared = [...byId.values()].flatMap(({ id, terms, sketch }) =>
     terms
       .filter(({ kind, identifying }) => identifying || kind === 'text' || (kind === 'cve' && sketch !== null))
       .map(({ kind, value }) => ({ id, kind, value })),
   );
-  const holders = [...Map.groupBy(compared, ({ kind, value }) => `${kind} ${value}`).values()].map((held): Holders => ({
-    kind: held[0]!.kind,
-    value: held[0]!.value,
-    ids: held.map(({ id }) => id),
-  }));
-  return pairsOf(holders, new Set(byId.keys())).flatMap(({ a, b, rareIndicators }): Link[] => {
+  const holders = [...Map.groupBy(compared, ({ kind, value }) => `${kind} ${value}`).values()].map(
+    (held): ValueHolders => ({
+      kind: held[0]!.kind,
+      value: held[0]!.value,
+      ids: held.map(({ id }) => id),
+    }),
+  );
+  return findPairs(holders, new Set(byId.keys())).flatMap(({ a, b, rareIndicators }): GroupLink[] => {
     const [one, two] = [byId.get(a)!, byId.get(b)!];
     const [x, y] = [factsOf(one), factsOf(two)];
     const common = (kinds: string[]): number => {
@@ -98,17 +100,17 @@ function storyLinks(byId: Map<string, Entry>): Link[] {
       );
       return one.terms.filter(({ kind, value }) => theirs.has(`${kind} ${value}`)).length;
     };
-    const weight = sameStory(x, y, {
+    const weight = scoreSameStory(x, y, {
       rareIndicators,
       names: common(['cve', 'malware', 'actor']),
-      flaw: common(['cve']) > 0 && common(['product']) > 0,
+      vulnerability: common(['cve']) > 0 && common(['product']) > 0,
       similarity: x.sketch && y.sketch ? similarity(x.sketch, y.sketch) : 0,
     });
     return weight === undefined ? [] : [{ a, b, kind: 'same', weight }];
   });
 }
 
-const factsOf = ({ publisher, publishedAt, sketch, identifying }: Entry): Facts => ({
+const factsOf = ({ publisher, publishedAt, sketch, identifying }: Entry): ComparedItem => ({
   publisher,
   publishedAt,
   sketch: sketch === null ? undefined : unpackSketch(sketch),

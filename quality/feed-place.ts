@@ -2,20 +2,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { withDeps, type Inside } from '../bench/place.ts';
+import { withInProcessProgram, type InProcessProgram } from '../bench/environment.ts';
 import type { PullResult } from '../src/feed/ingestion/pull-plan.ts';
 import type { SourceKind } from '../src/feed/formats/registry.ts';
-import { createSource, pullSource } from '../src/feed/sources/sources.ts';
+import { createSource } from '../src/feed/sources/create-source.ts';
+import { pullSourceNow } from '../src/feed/sources/pull/pull-now.ts';
 import { scopes } from '../src/platform/orgs/caller.ts';
 
-export type FeedPlace = Inside & {
+export type FeedPlace = InProcessProgram & {
   /** A source over files of its own: each pull reads what is given, by file name. */
   source: (kind: SourceKind) => Promise<(files: Record<string, Buffer>) => Promise<PullResult>>;
 };
 
 /** A feed on an embedded database, filled from files through the whole pipeline. */
 export function withFeed<T>(work: (place: FeedPlace) => Promise<T>): Promise<T> {
-  return withDeps(async (inside) => {
+  return withInProcessProgram(async (inside) => {
     const caller = { orgId: inside.orgId, keyId: null, scopes: new Set(scopes) };
     const made: string[] = [];
     try {
@@ -27,7 +28,7 @@ export function withFeed<T>(work: (place: FeedPlace) => Promise<T>): Promise<T> 
           const { id } = await createSource(inside.deps, caller, { kind, name: kind, url: pathToFileURL(folder).href });
           return (files) => {
             for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
-            return pullSource(inside.deps, caller, id);
+            return pullSourceNow(inside.deps, caller, id);
           };
         },
       });

@@ -2,9 +2,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FeedItem } from '../src/feed/model/item.schema.ts';
 import { buckets } from '../src/feed/model/vocabulary.ts';
-import { toItem } from '../src/feed/items/writing/item-document.ts';
-import type { Part, SourceRecord } from '../src/feed/model/source-record.ts';
-import type { SourceRow } from '../src/feed/sources/source-row.ts';
+import { toFeedItem } from '../src/feed/ingestion/item-document.ts';
+import type { SourceRecord } from '../src/feed/model/source-record.ts';
+import type { SourceDocument } from '../src/feed/formats/source-document.ts';
+import type { SourceRow } from '../src/feed/ingestion/source-row.ts';
 import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
 import { requireData } from './data.ts';
 import type { Figure } from './table.ts';
@@ -20,7 +21,7 @@ export const recorded: [SourceKind, string][] = [
 ];
 
 /** The documents of a recorded source, as a directory source would read them. */
-export function partsOf(path: string): Part[] {
+export function partsOf(path: string): SourceDocument[] {
   const whole = join(requireData(), path);
   if (statSync(whole).isFile()) return [{ name: path, bytes: readFileSync(whole) }];
   const names = readdirSync(whole, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -65,7 +66,7 @@ function check(record: SourceRecord, kind: SourceKind, seen: Seen, verbose: bool
     visibility: 'shared',
     reliability: 0.6,
   } as SourceRow;
-  const item = toItem(record, { ...source, tlp: null, publisher: null, license: null }, stamps);
+  const item = toFeedItem(record, { ...source, tlp: null, publisher: null, license: null }, stamps);
   const wrong = (what: string): void => {
     seen.wrong += 1;
     if (verbose) console.log(`${kind} ${record.recordId}: ${what}`);

@@ -1,10 +1,10 @@
-import { bundleOf } from '../src/feed/exports/stix/bundle.ts';
-import type { ExportedItem } from '../src/feed/exports/stix/stix-item.ts';
+import { toBundle } from '../src/feed/exports/stix/bundle.ts';
+import type { ItemVersion } from '../src/feed/exports/stix/stix-item.ts';
 import { uuidv5, type StixObject } from '../src/feed/exports/stix/stix-object.ts';
 import type { FeedItem } from '../src/feed/model/item.schema.ts';
-import { toItem } from '../src/feed/items/writing/item-document.ts';
+import { toFeedItem } from '../src/feed/ingestion/item-document.ts';
 import type { SourceRecord } from '../src/feed/model/source-record.ts';
-import type { SourceRow } from '../src/feed/sources/source-row.ts';
+import type { SourceRow } from '../src/feed/ingestion/source-row.ts';
 import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
 import { faultsOf } from '../test/support/feed/stix-standard.ts';
 import { partsOf, recorded } from './passages.ts';
@@ -21,8 +21,8 @@ export async function measureStixOut(verbose: boolean, schemasDir: string | unde
     for (const record of records) {
       const item = itemOf(record, kind);
       // What came as STIX is written anew as well: else there would be nothing to see.
-      const exported: ExportedItem = { item, originals: null, words: [], byPerson: false };
-      const bundle = bundleOf([exported]).bundle as { objects: StixObject[] };
+      const exported: ItemVersion = { item, originals: null, overrides: [], isByPerson: false };
+      const bundle = toBundle([exported]).bundle as { objects: StixObject[] };
       const text = JSON.stringify(bundle);
       const faults = faultsOf(bundle.objects);
       const lost = lossesOf(item, text);
@@ -35,7 +35,7 @@ export async function measureStixOut(verbose: boolean, schemasDir: string | unde
       bySchema.faults += broken.length;
       seen.faults += faults.length;
       seen.lost += lost.length;
-      if (JSON.stringify(bundleOf([structuredClone(exported)]).bundle) !== text) seen.differing += 1;
+      if (JSON.stringify(toBundle([structuredClone(exported)]).bundle) !== text) seen.differing += 1;
     }
     const { objects, faults, lost, differing } = seen;
     return {
@@ -64,7 +64,7 @@ function itemOf(record: SourceRecord, kind: SourceKind): FeedItem {
   const at = new Date('2026-01-05T09:00:00Z');
   const status = record.withdrawn ? ('retracted' as const) : ('active' as const);
   const stamps = { id, version: 1, status, createdAt: at, addedToFeedAt: at, lastUpdated: at };
-  return toItem(record, { ...source, tlp: null, publisher: null, license: null }, stamps);
+  return toFeedItem(record, { ...source, tlp: null, publisher: null, license: null }, stamps);
 }
 
 /** What of an item is not in what our own reader makes of its bundle, the fields apart that are reported as lost. */

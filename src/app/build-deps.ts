@@ -11,6 +11,7 @@ import { useHeldKnowledge } from '../feed/reference-data/load-installed.ts';
 import { createFeedPages } from '../feed/items/snapshot/pages.ts';
 import { createPageCursors } from '../feed/items/snapshot/page-cursors.ts';
 import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
+import { createPullMetrics } from '../feed/sources/pull/pull-metrics.ts';
 import { createParser } from '../feed/sources/pull/parser.ts';
 import { createMcpTools } from '../platform/mcp/mcp-tools.ts';
 import { createDeliveryCounter } from '../platform/notifications/delivery/delivery-metrics.ts';
@@ -21,6 +22,7 @@ import { localConnection } from '../detection/logs/query/local-connection.ts';
 import { createCatalogCache } from '../detection/logs/catalog/catalog.store.ts';
 import { createEngine } from '../detection/logs/engine/engine.ts';
 import { logFolderPath } from '../detection/logs/log-folder.ts';
+import { createRunMetrics } from '../detection/runs/run-metrics.ts';
 import { createClockGuard } from '../detection/scheduling/clock-guard.ts';
 import { findTestErrors } from '../detection/testing/run-tests.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
@@ -56,6 +58,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     log,
     auth: createKeyAuthenticator(db),
     metrics,
+    runMetrics: createRunMetrics(metrics.registry, db),
     deliveryCounter: createDeliveryCounter(metrics.registry),
     secrets,
     clockGuard: createClockGuard(clock),
@@ -63,6 +66,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     logCatalogs,
     extractor,
     parser,
+    recordPull: createPullMetrics(metrics.registry),
     snapshots,
     feedPages: createFeedPages(db, snapshots),
     pageCursors: createPageCursors(),

@@ -13,10 +13,12 @@ import type { Extractor } from '../feed/ingestion/extractor.ts';
 import type { FeedPages } from '../feed/items/snapshot/pages.ts';
 import type { PageCursors } from '../feed/items/snapshot/page-cursors.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
+import type { RecordPull } from '../feed/sources/pull/pull-metrics.ts';
 import type { Parser } from '../feed/sources/pull/parser.ts';
 import type { CatalogCache } from '../detection/logs/catalog/catalog.store.ts';
 import type { LogEngine } from '../detection/logs/engine/engine.ts';
 import type { KeyAuthenticator } from '../platform/orgs/authenticate.ts';
+import type { RunMetrics } from '../detection/runs/run-metrics.ts';
 import type { ClockGuard } from '../detection/scheduling/clock-guard.ts';
 import type { ConnectionFor } from '../detection/connections/open-connection.ts';
 import type { ConnectionSelector } from '../detection/siem/connection-selector.ts';
@@ -37,6 +39,7 @@ export type Deps = {
   auth: KeyAuthenticator;
   /** The Prometheus registry and the HTTP histogram. */
   metrics: Metrics;
+  runMetrics: RunMetrics;
   /** Counts delivery attempts of outgoing events. */
   deliveryCounter: DeliveryCounter;
   /** Encrypts secrets before they are stored. */
@@ -59,6 +62,8 @@ export type Deps = {
   extractor: Extractor;
   /** Parses fetched feed documents, in worker threads. */
   parser: Parser;
+  /** Counts pulls of feed sources in the metrics. */
+  recordPull: RecordPull;
   /** The feed's current snapshot by organization. */
   snapshots: SnapshotCache;
   /** Cached responses of the feed. */

@@ -18,6 +18,7 @@ import { relevanceRoutes } from '../feed/relevance/relevance.routes.ts';
 import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
 import { hitRoutes } from '../detection/hits/hits.routes.ts';
 import { curationRoutes } from '../feed/curation/curation.routes.ts';
+import { postItemRoutes } from '../feed/ingestion/posting/post-item.routes.ts';
 import { sourceRoutes } from '../feed/sources/sources.routes.ts';
 import { runDetailRoutes } from '../detection/runs/run-details.routes.ts';
 import { retentionRoutes } from '../platform/retention/retention.routes.ts';
@@ -107,6 +108,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   sightingRoutes(app, deps);
   indicatorRoutes(app, deps);
   sourceRoutes(app, deps);
+  postItemRoutes(app, deps);
   taxiiRoutes(app, deps);
   exportRoutes(app, deps);
   curationRoutes(app, deps);

@@ -1,20 +1,21 @@
-import { inOrg } from '../../platform/db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import type { ItemExposures, Sweeps } from './sightings.schema.ts';
-import { listExposures, listSweeps, seesItem } from './sightings.store.ts';
+import type { ItemSightings, SweepList } from './sightings.schema.ts';
+import { isItemVisible, listSightings, listSweeps } from './sightings.store.ts';
 
-const exposuresMax = 200;
+export type ReadSightingsDeps = { db: Db };
 
-/** Where an item's indicators were seen in the organization's logs, the newest finds first. Throws not_found. */
-export async function getExposures({ db }: Pick<Deps, 'db'>, caller: Caller, id: string): Promise<ItemExposures> {
-  const found = await inOrg(db, caller.orgId, async (tx) =>
-    (await seesItem(tx, id)) ? listExposures(tx, caller.orgId, id, exposuresMax) : undefined,
+const sightingsMax = 200;
+
+/** Returns the newest 200 log rows in which an item's indicators were seen. Throws not_found for an item that the caller cannot see. */
+export async function getSightings({ db }: ReadSightingsDeps, caller: Caller, id: string): Promise<ItemSightings> {
+  const rows = await inOrg(db, caller.orgId, async (tx) =>
+    (await isItemVisible(tx, id)) ? listSightings(tx, caller.orgId, id, sightingsMax) : undefined,
   );
-  if (!found) throw appError('not_found', `Item ${id} not found`);
+  if (!rows) throw appError('not_found', `Item ${id} not found`);
   return {
-    exposures: found.map(({ connection_id, dataset, type, value, event, found_at }) => ({
+    exposures: rows.map(({ connection_id, dataset, type, value, event, found_at }) => ({
       connectionId: connection_id,
       dataset,
       type,
@@ -25,10 +26,10 @@ export async function getExposures({ db }: Pick<Deps, 'db'>, caller: Caller, id:
   };
 }
 
-export async function getSweeps({ db }: Pick<Deps, 'db'>, caller: Caller): Promise<Sweeps> {
-  const found = await inOrg(db, caller.orgId, (tx) => listSweeps(tx, caller.orgId));
+export async function getSweeps({ db }: ReadSightingsDeps, caller: Caller): Promise<SweepList> {
+  const rows = await inOrg(db, caller.orgId, (tx) => listSweeps(tx, caller.orgId));
   return {
-    sweeps: found.map(({ connection_id, last_at, last_error, failures }) => ({
+    sweeps: rows.map(({ connection_id, last_at, last_error, failures }) => ({
       connectionId: connection_id,
       lastAt: last_at?.toISOString() ?? null,
       failures,

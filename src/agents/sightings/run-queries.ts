@@ -1,76 +1,82 @@
 import { SiemError, type SiemConnection } from '../../detection/siem/connector.ts';
 import type { RemoteKind } from '../../detection/siem/registry.ts';
-import { fieldsToSweep, type Sought } from './sighting-fields.ts';
-import { matchesOf, type Exposure } from './matches.ts';
-import { sweepQuery, type Wanted } from './sweep-queries.ts';
-import type { Target } from './sweep-targets.ts';
+import { fieldsToSweep, type SweepKind } from './sighting-fields.ts';
+import { findSightings, type Sighting } from './find-sightings.ts';
+import { buildSweepQuery, type SweepValues } from './sweep-query.ts';
+import type { SweepTarget } from './sweep-targets.ts';
 
-/** `isWhole`: everything was looked for; `isSpent`: the queries of this hour did not suffice. `error`: what a person should know. */
-export type Asked = { found: Exposure[]; queries: number; isWhole: boolean; isSpent: boolean; error: string | null };
+export type SweepResult = {
+  sightings: Sighting[];
+  /** The number of queries sent. */
+  queries: number;
+  /** False if the sweep has to be repeated. A dataset that rejects its query is skipped and does not count. */
+  isComplete: boolean;
+  /** Whether the sweep stopped because the hour's queries were used up. */
+  isOutOfQueries: boolean;
+  /** A message for the organization's analysts. */
+  error: string | null;
+};
 
-type Asking = {
+type SweepRequest = {
   kind: RemoteKind | 'local';
-  lists: Wanted[];
-  targets: Target[];
+  batches: SweepValues[];
+  targets: SweepTarget[];
   queriesMax: number;
   now: Date;
   signal: AbortSignal;
 };
 
 const datasetsMax = 50;
-const backMs = 30 * 86_400_000;
+const lookbackMs = 30 * 86_400_000;
 const limits = { rowsMax: 500, groupsMax: 500, timeoutMs: 60_000 };
 
 /**
- * Asks each dataset that has fields for it for the values of the last 30 days of logs. A dataset that refuses its query is passed over and
- * named; trouble of the SIEM itself is thrown, and all is asked again later.
+ * Searches the last 30 days of every dataset with matching fields. Skips a dataset that rejects its query and reports it in `error`. Throws a
+ * SiemError if the SIEM itself fails.
  */
-export async function askAll(connection: SiemConnection, asking: Asking): Promise<Asked> {
-  const { kind, lists, targets, queriesMax, now, signal } = asking;
+export async function runSweepQueries(connection: SiemConnection, request: SweepRequest): Promise<SweepResult> {
+  const { kind, batches, targets, queriesMax, now, signal } = request;
   const datasets = (await connection.fields(signal)).flatMap((one) => fieldsToSweep(one) ?? []).slice(0, datasetsMax);
-  const asked: Asked = { found: [], queries: 0, isWhole: true, isSpent: false, error: null };
-  const window = { from: new Date(now.getTime() - backMs), to: now, clock: connection.clock };
+  const result: SweepResult = { sightings: [], queries: 0, isComplete: true, isOutOfQueries: false, error: null };
+  const window = { from: new Date(now.getTime() - lookbackMs), to: now, clock: connection.clock };
   for (const dataset of datasets) {
-    const open = [...lists];
-    for (let wanted = open.shift(); wanted; wanted = open.shift()) {
-      const query = sweepQuery(kind, dataset, wanted);
+    const queue = [...batches];
+    for (let values = queue.shift(); values; values = queue.shift()) {
+      const query = buildSweepQuery(kind, dataset, values);
       if (query === undefined) continue;
-      if (asked.queries >= queriesMax)
-        return {
-          ...asked,
-          isWhole: false,
-          isSpent: true,
-          error: 'The queries of this hour are spent: it goes on later.',
-        };
-      asked.queries += 1;
-      const answer = await searchOf(() => connection.search(query, window, limits, signal));
-      if ('refused' in answer) {
-        asked.error = `${dataset.dataset}: ${answer.refused}`.slice(0, 1_000);
+      if (result.queries >= queriesMax) {
+        const error = 'The query limit of this hour is used up. The sweep continues later.';
+        return { ...result, isComplete: false, isOutOfQueries: true, error };
+      }
+      result.queries += 1;
+      const outcome = await searchUnlessRejected(() => connection.search(query, window, limits, signal));
+      if ('rejection' in outcome) {
+        result.error = `${dataset.dataset}: ${outcome.rejection}`.slice(0, 1_000);
         break;
       }
-      const found = matchesOf(answer.rows, dataset, targets);
-      asked.found.push(...found);
-      // The rows of a common value may have left no room for those of the others.
-      const rest = without(wanted, found);
-      if (answer.truncated && countOf(rest) < countOf(wanted)) open.push(rest);
+      const sightings = findSightings(outcome.rows, dataset, targets);
+      result.sightings.push(...sightings);
+      // Rows of a frequent value can fill the result and hide other values: search again for the values not seen yet.
+      const unseen = removeSeen(values, sightings);
+      if (outcome.truncated && countValues(unseen) < countValues(values)) queue.push(unseen);
     }
   }
-  return asked;
+  return result;
 }
 
-function without(wanted: Wanted, found: Exposure[]): Wanted {
-  const seen = new Set(found.map(({ kind, value }) => `${kind} ${value}`));
-  const left = (kind: Sought): string[] => wanted[kind].filter((value) => !seen.has(`${kind} ${value}`));
-  return { address: left('address'), domain: left('domain'), hash: left('hash'), url: left('url') };
+function removeSeen(values: SweepValues, sightings: Sighting[]): SweepValues {
+  const seen = new Set(sightings.map(({ kind, value }) => `${kind} ${value}`));
+  const unseen = (kind: SweepKind): string[] => values[kind].filter((value) => !seen.has(`${kind} ${value}`));
+  return { address: unseen('address'), domain: unseen('domain'), hash: unseen('hash'), url: unseen('url') };
 }
 
-const countOf = (wanted: Wanted): number => Object.values(wanted).flat().length;
+const countValues = (values: SweepValues): number => Object.values(values).flat().length;
 
-async function searchOf(search: () => ReturnType<SiemConnection['search']>) {
+async function searchUnlessRejected(search: () => ReturnType<SiemConnection['search']>) {
   try {
     return await search();
   } catch (error) {
-    if (error instanceof SiemError && error.failure.blame === 'author') return { refused: error.failure.message };
+    if (error instanceof SiemError && error.failure.blame === 'author') return { rejection: error.failure.message };
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 import type { DatasetFields } from '../../detection/siem/connector.ts';
 import type { Bucket } from '../../feed/model/vocabulary.ts';
 
-/** What of an item is looked for in logs, and the names of fields that hold such values: ECS, CloudTrail, Sysmon, CIM and plain ones. */
-export const sought = {
+/** The indicator buckets that sweeps search for, and the log fields that contain such values: ECS, CloudTrail, Sysmon, CIM, and plain names. */
+export const sweepKinds = {
   address: {
     buckets: ['ipv4', 'ipv6'],
     names:
@@ -16,26 +16,26 @@ export const sought = {
   hash: { buckets: ['hashes'], names: /(?:^|[._])(?:file_?|process_?)?(?:md5|sha_?1|sha_?256|sha_?512|imphash|hash)$/ },
   url: { buckets: ['urls'], names: /(?:^|[._])(?:request_?|full_?)?ur[il]$|url\.(?:full|original)$/ },
 } as const satisfies Record<string, { buckets: readonly Bucket[]; names: RegExp }>;
-export type Sought = keyof typeof sought;
+export type SweepKind = keyof typeof sweepKinds;
 
-// Names that are the same in every language without quotes of their own; an index pattern is one too.
+// Names that every query language accepts without special quoting. Index patterns are included.
 const plainField = /^[A-Za-z_]\w{0,99}(?:\.\w{1,100}){0,9}$/;
 const plainDataset = /^[\w.*:-]{1,500}$/;
 const fieldsMax = 12;
 
-export type SweptDataset = { dataset: string; fields: { name: string; kind: Sought }[] };
+export type SweptDataset = { dataset: string; fields: { name: string; kind: SweepKind }[] };
 
-/** The fields of a dataset that may hold what is looked for; undefined where it has none. */
+/** Returns the fields of a dataset to search, or undefined if there are none. */
 export function fieldsToSweep({ dataset, fields }: DatasetFields): SweptDataset | undefined {
   if (!plainDataset.test(dataset)) return undefined;
-  const found = fields.flatMap(({ name }) => {
-    const kind = plainField.test(name) ? kindOf(name) : undefined;
+  const searchable = fields.flatMap(({ name }) => {
+    const kind = plainField.test(name) ? findKind(name) : undefined;
     return kind ? [{ name, kind }] : [];
   });
-  return found.length === 0 ? undefined : { dataset, fields: found.slice(0, fieldsMax) };
+  return searchable.length === 0 ? undefined : { dataset, fields: searchable.slice(0, fieldsMax) };
 }
 
-function kindOf(name: string): Sought | undefined {
-  const plain = name.toLowerCase();
-  return (Object.keys(sought) as Sought[]).find((kind) => sought[kind].names.test(plain));
+function findKind(fieldName: string): SweepKind | undefined {
+  const name = fieldName.toLowerCase();
+  return (Object.keys(sweepKinds) as SweepKind[]).find((kind) => sweepKinds[kind].names.test(name));
 }

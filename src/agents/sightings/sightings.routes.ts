@@ -1,24 +1,23 @@
 import { z } from 'zod';
-import type { Deps } from '../../app/deps.ts';
-import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
-import { getExposures, getSweeps } from './read-sightings.ts';
-import { ItemExposures, Sweeps } from './sightings.schema.ts';
+import { getSightings, getSweeps, type ReadSightingsDeps } from './read-sightings.ts';
+import { ItemSightings, SweepList } from './sightings.schema.ts';
 
 const params = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
 
-export function exposureRoutes(app: App, deps: Deps): void {
+export function sightingRoutes(app: App, deps: ReadSightingsDeps): void {
   app.route({
     method: 'GET',
     url: '/api/feed/items/:id/exposures',
     config: { scope: 'feed:read' },
     schema: {
       tags: ['feed'],
-      summary: 'Rows of the own logs that hold indicators of an item',
+      summary: 'List log rows that contain indicators of an item',
       params,
-      response: { 200: ItemExposures },
+      response: { 200: ItemSightings },
     },
-    handler: (request) => getExposures(deps, callerOf(request), request.params.id.toLowerCase()),
+    handler: (request) => getSightings(deps, requireCaller(request), request.params.id.toLowerCase()),
   });
   app.route({
     method: 'GET',
@@ -26,9 +25,9 @@ export function exposureRoutes(app: App, deps: Deps): void {
     config: { scope: 'feed:read' },
     schema: {
       tags: ['feed'],
-      summary: 'How the search of the own logs for new indicators goes',
-      response: { 200: Sweeps },
+      summary: 'Get the status of the searches for feed indicators in your logs',
+      response: { 200: SweepList },
     },
-    handler: (request) => getSweeps(deps, callerOf(request)),
+    handler: (request) => getSweeps(deps, requireCaller(request)),
   });
 }

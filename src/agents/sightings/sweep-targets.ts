@@ -1,26 +1,26 @@
 import type { FeedItem, Indicator } from '../../feed/model/item.schema.ts';
-import { sought, type Sought } from './sighting-fields.ts';
-import { isPlain, type Wanted } from './sweep-queries.ts';
+import { sweepKinds, type SweepKind } from './sighting-fields.ts';
+import { isPlainValue, type SweepValues } from './sweep-query.ts';
 
 const confidenceMin = 0.5;
-const perItemMax = 1_000;
-const perQueryMax = 100;
+const targetsPerItemMax = 1_000;
+const valuesPerQueryMax = 100;
 
-/** An indicator of an item that is looked for; `value` in lower case. */
-export type Target = { itemId: string; kind: Sought; type: string; value: string };
+/** An indicator of an item to search for. `value` is in lower case. */
+export type SweepTarget = { itemId: string; kind: SweepKind; type: string; value: string };
 
-/** What of an item is worth looking for: its active indicators of enough confidence, the surest first. */
-export function targetsOf(item: FeedItem): Target[] {
-  const counts = ({ status, confidence, normalizedValue }: Indicator): boolean =>
-    status === 'active' && confidence >= confidenceMin && isPlain(normalizedValue);
-  const found = (Object.keys(sought) as Sought[]).flatMap((kind) =>
-    sought[kind].buckets.flatMap((bucket) =>
-      item.iocs[bucket].filter(counts).map((indicator) => ({ kind, indicator })),
+/** Returns the item's active indicators with a confidence of at least 0.5, highest confidence first, at most 1,000. */
+export function listSweepTargets(item: FeedItem): SweepTarget[] {
+  const isWanted = ({ status, confidence, normalizedValue }: Indicator): boolean =>
+    status === 'active' && confidence >= confidenceMin && isPlainValue(normalizedValue);
+  const indicators = (Object.keys(sweepKinds) as SweepKind[]).flatMap((kind) =>
+    sweepKinds[kind].buckets.flatMap((bucket) =>
+      item.iocs[bucket].filter(isWanted).map((indicator) => ({ kind, indicator })),
     ),
   );
-  return found
+  return indicators
     .toSorted((a, b) => b.indicator.confidence - a.indicator.confidence)
-    .slice(0, perItemMax)
+    .slice(0, targetsPerItemMax)
     .map(({ kind, indicator: { type, normalizedValue } }) => ({
       itemId: item.id,
       kind,
@@ -29,13 +29,13 @@ export function targetsOf(item: FeedItem): Target[] {
     }));
 }
 
-/** The values of targets, each once, in lists that fit into one query. */
-export function listsOf(targets: Target[]): Wanted[] {
+/** Groups the distinct values of the targets into batches of at most 100, one query each. */
+export function toValueBatches(targets: SweepTarget[]): SweepValues[] {
   const distinct = [...new Map(targets.map((target) => [`${target.kind} ${target.value}`, target])).values()];
-  return Array.from({ length: Math.ceil(distinct.length / perQueryMax) }, (_, index) => {
-    const wanted: Wanted = { address: [], domain: [], hash: [], url: [] };
-    for (const { kind, value } of distinct.slice(index * perQueryMax, (index + 1) * perQueryMax))
-      wanted[kind].push(value);
-    return wanted;
+  return Array.from({ length: Math.ceil(distinct.length / valuesPerQueryMax) }, (_, index) => {
+    const values: SweepValues = { address: [], domain: [], hash: [], url: [] };
+    for (const { kind, value } of distinct.slice(index * valuesPerQueryMax, (index + 1) * valuesPerQueryMax))
+      values[kind].push(value);
+    return values;
   });
 }

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { catalogue, done, whileServing } from '../../../test/support/walk/fill-organization.ts';
+import { kevCatalogWith, readOk, whileServing } from '../../../test/support/walk/fill-organization.ts';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
-import { startSiem } from '../../../test/support/detection/connected-siem.ts';
+import { startOpenSearch } from '../../../test/support/detection/opensearch-stand-in.ts';
 import { sql } from 'kysely';
-import { acrossOrgs, rows } from '../../platform/db/db.ts';
+import { acrossOrgs, queryRows } from '../../platform/db/db.ts';
 import { domains, pullOnce, reportOf } from '../../../test/support/feed/grouped-reports.ts';
 import { deliverDue } from '../../platform/notifications/delivery/deliver.ts';
 import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
-import { enrolAcrossOrgs } from './sightings.store.ts';
+import { syncSweepsAcrossOrgs } from './sightings.store.ts';
 import { sweepDue } from './sweep.ts';
 
 let app: TestApp;
@@ -16,10 +16,10 @@ beforeAll(async () => {
   app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' }, clock: () => now });
 });
 
-/** Every SIEM of every organization is looked in until nothing new is there; what failed is tried again where `again` says so. */
+/** Makes every sweep due and runs sweeps until none is left. */
 async function sweep(): Promise<void> {
   now = new Date(now.getTime() + 60_000);
-  await enrolAcrossOrgs(app.deps.db);
+  await syncSweepsAcrossOrgs(app.deps.db);
   await acrossOrgs(app.deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
   for (let step = 0; step < 200 && (await sweepDue(app.deps, new AbortController().signal)); step += 1);
 }
@@ -40,7 +40,7 @@ const idOf = async (org: TestOrg, title: string): Promise<string> =>
 const exposures = async (org: TestOrg, id: string) =>
   (await org.call('GET', `/api/feed/items/${id}/exposures`)).body.exposures;
 
-test('an item whose indicator stands in the own logs is exposed, once, for its organization alone', async () => {
+test('marks an item as exposed once, and only for the organization whose logs contain its indicator', async () => {
   const [owner, org, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
   const values = domains(9_100, 6);
   await log(org, 'dns', [
@@ -67,7 +67,7 @@ test('an item whose indicator stands in the own logs is exposed, once, for its o
   expect(await exposures(other, id)).toEqual([]);
   expect((await other.call('GET', '/items')).headers['etag']).toBe(before);
   expect((await other.call('GET', `/items/${id}`)).body.tenantOverrides).toBeNull();
-  // The item changes and is looked for again: the row is there already.
+  // A change of the item repeats the search. The row is already stored.
   await org.call('PUT', `/api/feed/items/${id}/override`, { note: 'known' });
   await sweep();
   expect(await exposures(org, id)).toHaveLength(1);
@@ -75,15 +75,19 @@ test('an item whose indicator stands in the own logs is exposed, once, for its o
   expect((await org.call('GET', `/items/${id}`)).body.tenantOverrides.relevance.verdict).toBe('irrelevant');
 });
 
-test('a webhook is told once of an item that is exposed, with what was seen, and nobody else of it', async () => {
+test('sends one webhook for an exposed item with its sightings, to its organization only', async () => {
   const receiver = await startReceiver();
   afterAll(() => receiver.close());
   const [org, other] = [await app.newOrg(), await app.newOrg()];
-  const takes = { kind: 'webhook', url: receiver.url, eventTypes: ['feed.item.exposed'] };
-  const { secret } = (await org.call('POST', '/api/outputs', { ...takes, name: 'SOC' })).body;
-  const picky = await org.call('POST', '/api/outputs', { ...takes, name: 'Grave', minSeverity: 'critical' });
-  const others = await other.call('POST', '/api/outputs', { ...takes, name: 'Elsewhere' });
-  expect([picky.status, others.status]).toEqual([200, 200]);
+  const webhook = { kind: 'webhook', url: receiver.url, eventTypes: ['feed.item.exposed'] };
+  const { secret } = (await org.call('POST', '/api/outputs', { ...webhook, name: 'SOC' })).body;
+  const criticalOnly = await org.call('POST', '/api/outputs', {
+    ...webhook,
+    name: 'Critical',
+    minSeverity: 'critical',
+  });
+  const others = await other.call('POST', '/api/outputs', { ...webhook, name: 'Elsewhere' });
+  expect([criticalOnly.status, others.status]).toEqual([200, 200]);
   await log(org, 'dns', [{ _id: 'one', dns: { question: { name: 'exposed-host.top' } } }]);
   await sweep();
   const text = 'The implants talk to their command and control server exposed-host[.]top every hour.';
@@ -94,9 +98,9 @@ test('a webhook is told once of an item that is exposed, with what was seen, and
   await sweep();
   await deliverDue(app.deps);
   expect(receiver.received).toHaveLength(1);
-  const [one] = receiver.received;
-  expect(isSigned(one!, secret)).toBe(true);
-  expect(JSON.parse(one!.body)).toMatchObject({
+  const [delivery] = receiver.received;
+  expect(isSigned(delivery!, secret)).toBe(true);
+  expect(JSON.parse(delivery!.body)).toMatchObject({
     type: 'feed.item.exposed',
     organizationId: org.id,
     revision: item.version,
@@ -111,7 +115,7 @@ test('a webhook is told once of an item that is exposed, with what was seen, and
   });
 });
 
-test('an organization that switched it off is not looked in; what it denied is not looked for', async () => {
+test('skips an organization that disabled sweeps, and indicators that are overridden as false positives', async () => {
   const [org, off] = [await app.newOrg(), await app.newOrg()];
   expect((await off.call('PUT', '/api/feed/profile', { sweep: false })).body.sweep).toBe(false);
   for (const each of [org, off]) {
@@ -140,7 +144,7 @@ test('an organization that switched it off is not looked in; what it denied is n
   for (const [index, each] of [org, off].entries()) expect(await exposures(each, denied[index]!)).toEqual([]);
 });
 
-test('what an organization retracted is not looked for in its logs, in those of others it is', async () => {
+test('does not search for an item that the organization retracted, but searches the logs of others', async () => {
   const [owner, org, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
   const values = domains(9_300, 6);
   for (const each of [org, other]) await log(each, 'dns', [{ dns: { question: { name: values[0] } } }]);
@@ -152,7 +156,7 @@ test('what an organization retracted is not looked for in its logs, in those of 
   expect([await exposures(org, id), (await exposures(other, id)).length]).toEqual([[], 1]);
 });
 
-test('what has ended by now is not looked for, though its item changes', async () => {
+test('does not search for an expired indicator after its item changes', async () => {
   const org = await app.newOrg();
   const text = (value: string) => `The implants talk to their command and control server ${value} every hour.`;
   const before = now;
@@ -173,9 +177,9 @@ test('what has ended by now is not looked for, though its item changes', async (
   now = before;
 });
 
-test('a SIEM that is down is asked again, and says so', async () => {
+test('reports a SIEM that is down and retries it', async () => {
   const org = await app.newOrg();
-  const siem = await startSiem();
+  const siem = await startOpenSearch();
   const made = await org.call('POST', '/api/connections', {
     kind: 'opensearch',
     name: 'down',
@@ -202,19 +206,19 @@ test('a SIEM that is down is asked again, and says so', async () => {
   expect(await state()).toMatchObject({ failures: 0, lastError: null });
 });
 
-test('where nothing was ever logged, items are passed by without reading them', async () => {
+test('moves the cursor to the end without reading items if the log store is empty', async () => {
   const org = await app.newOrg();
   await sweep();
-  await whileServing(catalogue('passed by', 60), async (url) => {
-    const source = await done(org.call('POST', '/api/feed/sources', { kind: 'kev', name: 'many', url }));
-    await done(org.call('POST', `/api/feed/sources/${source.id}/pull`));
+  await whileServing(kevCatalogWith('passed by', 60), async (url) => {
+    const source = await readOk(org.call('POST', '/api/feed/sources', { kind: 'kev', name: 'many', url }));
+    await readOk(org.call('POST', `/api/feed/sources/${source.id}/pull`));
   });
   await acrossOrgs(app.deps.db, (tx) =>
     sql`update feed_sweeps set due_at = 'epoch' where organization_id = ${org.id}`.execute(tx),
   );
   await sweepDue(app.deps, new AbortController().signal);
   const [found] = await acrossOrgs(app.deps.db, (tx) =>
-    rows(
+    queryRows(
       tx,
       sql<{ at: [number, string]; seq: number }>`
         select s.cursor::jsonb -> p.id::text as at, p.seq from feed_sweeps s

@@ -1,25 +1,24 @@
 import { beforeEach, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { startStandIn, type Brain } from '../../../test/support/models/model-stand-in.ts';
-import { blocksOf, modelsAt } from '../../../test/support/models/scripted-models.ts';
+import { startModelStandIn, type ModelBrain } from '../../../test/support/models/model-stand-in.ts';
+import { delimitedBlocks, createScriptedModels } from '../../../test/support/models/scripted-models.ts';
 import { runDueAgents } from '../runs/run-due-agents.ts';
 import { inOrg } from '../../platform/db/db.ts';
-import { markExposed } from '../sightings/sightings.store.ts';
-import { forgetViews } from '../../feed/items/snapshot/snapshot.ts';
-import { withOwnPool } from '../../feed/relevance/own-pool.ts';
-import { scoreDue } from '../../feed/relevance/score-items.ts';
+import { markExposed } from '../../feed/items/writing/overrides.store.ts';
+import { withOwnPoolLocked } from '../../feed/relevance/own-pool.ts';
+import { scoreNextBatch } from '../../feed/relevance/score-items.ts';
 
 let now = new Date('2026-03-02T10:00:00.000Z');
 const { deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const { signal } = new AbortController();
-const stand = await startStandIn('anthropic');
+const stand = await startModelStandIn('anthropic');
 beforeEach(() => {
   stand.asked.length = 0;
-  deps.models = modelsAt({ m: stand.url });
+  deps.models = createScriptedModels({ m: stand.url });
 });
 
 const verdict =
-  (input: object): Brain =>
+  (input: object): ModelBrain =>
   () => ({ calls: [{ name: 'submit_verdict', input }] });
 const irrelevant = verdict({ verdict: 'irrelevant', reason: 'Only a shop in Spain was hit.', passages: [0] });
 const relevant = verdict({ verdict: 'relevant', reason: 'The item names Adyen.', passages: [0] });
@@ -46,10 +45,10 @@ async function withItems(
 }
 
 async function scoreAll(): Promise<void> {
-  for (let step = 0; step < 100 && (await scoreDue(deps)); step += 1);
+  for (let step = 0; step < 100 && (await scoreNextBatch(deps)); step += 1);
 }
 
-async function run({ org, agentId }: { org: TestOrg; agentId: string }, brain: Brain) {
+async function run({ org, agentId }: { org: TestOrg; agentId: string }, brain: ModelBrain) {
   stand.think(brain);
   now = new Date(now.getTime() + 3_600_000);
   await runDueAgents(deps, signal);
@@ -64,7 +63,7 @@ const rest = async ({ org, agentId }: { org: TestOrg; agentId: string }): Promis
   await org.call('PUT', `/api/agents/${agentId}`, { enabled: false });
 };
 
-test('a refined verdict shows in tenantOverrides and relevancyMode, for its organization alone, and is audited', async () => {
+test('shows a verdict in tenantOverrides and relevancyMode and writes an audit entry', async () => {
   const made = await withItems({ keywords: ['Adyen'] }, { text });
   const { org, ids, agentId } = made;
   expect(await listed(org)).toEqual(ids);
@@ -84,7 +83,7 @@ test('a refined verdict shows in tenantOverrides and relevancyMode, for its orga
     evidenceRef: 'provenance.supportingPassages[0]',
   });
   const [asked] = stand.asked;
-  const [profile, item] = blocksOf(asked!.turns[0]!.text);
+  const [profile, item] = delimitedBlocks(asked!.turns[0]!.text);
   expect([profile, item]).toEqual([expect.stringContaining('Adyen'), expect.stringContaining('[0] A shop in Spain')]);
   expect(asked!.system).not.toContain('Spain');
   const { steps } = (await org.call('GET', `/api/agents/${agentId}/runs/${ran.id}/steps`)).body;
@@ -96,7 +95,7 @@ test('a refined verdict shows in tenantOverrides and relevancyMode, for its orga
   await rest(made);
 });
 
-test('what the rules nearly call relevant may become it, and is told of once', async () => {
+test('makes an item just below the threshold relevant and notifies once', async () => {
   const made = await withItems(
     { keywords: ['Adyen'], threshold: 0.7 },
     { text },
@@ -118,7 +117,7 @@ test('what the rules nearly call relevant may become it, and is told of once', a
   await rest(made);
 });
 
-test('a person’s word stands, before and while the model is asked; what was seen in the logs stands too', async () => {
+test('never overrides an analyst, even one who decides during the model call, or a sighting in the logs', async () => {
   const made = await withItems(
     { keywords: ['Adyen'] },
     { text },
@@ -129,7 +128,7 @@ test('a person’s word stands, before and while the model is asked; what was se
   const say = (id: string) => org.call('PUT', `/api/feed/items/${id}/override`, { relevance: { verdict: 'relevant' } });
   const expose = (id: string) =>
     inOrg(deps.db, org.id, (tx) =>
-      withOwnPool(tx, org.id, async () => {
+      withOwnPoolLocked(tx, org.id, async () => {
         await markExposed(tx, org.id, [{ id, reasons: [] }], now);
         return true;
       }),
@@ -140,18 +139,22 @@ test('a person’s word stands, before and while the model is asked; what was se
     return irrelevant(asked, nth);
   });
   expect(ran).toMatchObject({
-    outcome: { candidates: 2, irrelevant: [ids[2]], dropped: [{ reason: 'Overtaken meanwhile.' }] },
+    outcome: {
+      candidates: 2,
+      irrelevant: [ids[2]],
+      dropped: [{ reason: 'The item, the profile, or its relevance changed during the judgment.' }],
+    },
   });
   for (const id of ids.slice(0, 2))
     expect(await relevanceOf(org, id)).toMatchObject({ verdict: 'relevant', judgedBy: 'person' });
   await expose(ids[2]!);
-  forgetViews(deps.db);
+  deps.snapshots.invalidate();
   expect(await relevanceOf(org, ids[2]!)).toMatchObject({ verdict: 'exposed', judgedBy: 'logs' });
   expect(await listed(org)).toContain(ids[2]);
   await rest(made);
 });
 
-test('instructions in an item change nothing of another item', async () => {
+test('instructions in one item do not affect another item', async () => {
   const made = await withItems(
     { keywords: ['Adyen'] },
     { text },
@@ -181,17 +184,17 @@ test('instructions in an item change nothing of another item', async () => {
   await rest(made);
 });
 
-test.each([false, true])('a text marked RED goes to a model of one’s own (%s) alone', async (local) => {
+test.each([false, true])('sends an item marked TLP:RED to a local model only (local: %s)', async (local) => {
   const made = await withItems({ keywords: ['Adyen'] }, { text, tlp: 'RED' });
-  const own = await startStandIn('openai-chat', irrelevant);
-  deps.models = modelsAt({ m: own.url }, { provider: 'openai-compatible', local });
+  const own = await startModelStandIn('openai-chat', irrelevant);
+  deps.models = createScriptedModels({ m: own.url }, { provider: 'openai-compatible', local });
   const ran = await run(made, irrelevant);
   expect(own.asked).toHaveLength(local ? 1 : 0);
   expect(ran).toMatchObject({ outcome: { candidates: 1, withheld: local ? 0 : 1 } });
   await rest(made);
 });
 
-test('a broken answer is repaired once, then given up', async () => {
+test('gives the model one retry after an invalid answer, then drops the item', async () => {
   const made = await withItems({ keywords: ['Adyen'] }, { text }, { text: `${text} Twice.` });
   const { org, ids } = made;
   const ran = await run(made, (asked, nth) =>
@@ -204,16 +207,16 @@ test('a broken answer is repaired once, then given up', async () => {
   await rest(made);
 });
 
-test('a verdict without a reason that holds is not written', async () => {
+test('does not apply a verdict without a verified reason', async () => {
   const made = await withItems({ keywords: ['Adyen'] }, { text });
   const { org, ids } = made;
   const ran = await run(made, verdict({ verdict: 'irrelevant', reason: 'Only CVE-2030-1 is meant.', passages: [0] }));
-  expect(ran).toMatchObject({ outcome: { irrelevant: [], dropped: [{ reason: 'No reason held.' }] } });
+  expect(ran).toMatchObject({ outcome: { irrelevant: [], dropped: [{ reason: 'No reason could be verified.' }] } });
   expect(await relevanceOf(org, ids[0]!)).toMatchObject({ judgedBy: 'rules' });
   await rest(made);
 });
 
-test('a used-up budget ends the asking, and the items keep their try', async () => {
+test('stops when the budget is used up and judges the remaining items in the next run', async () => {
   const made = await withItems({ keywords: ['Adyen'] }, { text }, { text: `${text} Twice.` });
   const { org, agentId, ids } = made;
   await org.call('PUT', `/api/agents/${agentId}`, { budgets: { tokensPerRun: 100 } });
@@ -226,7 +229,7 @@ test('a used-up budget ends the asking, and the items keep their try', async () 
   await rest(made);
 });
 
-test('without a model it completes and says so', async () => {
+test('completes with the note no_model without a model', async () => {
   const made = await withItems({ keywords: ['Adyen'] }, { text });
   await made.org.call('PUT', `/api/agents/${made.agentId}`, { modelAlias: 'default' });
   const ran = await run(made, irrelevant);
@@ -239,7 +242,7 @@ test('without a model it completes and says so', async () => {
   await rest(made);
 });
 
-test('ten of one run are judged, the newest first, and the next run goes on', async () => {
+test('judges the ten newest items per run and continues in the next run', async () => {
   const posts = Array.from({ length: 11 }, (_, n) => ({ text: `${text} Case ${n} of many.` }));
   const made = await withItems({ keywords: ['Adyen'] }, ...posts);
   const newest = made.ids.toReversed();
@@ -248,14 +251,17 @@ test('ten of one run are judged, the newest first, and the next run goes on', as
   await rest(made);
 });
 
-test('what was judged under a profile that changed meanwhile is not written, and judged anew', async () => {
+test('discards a verdict if the profile changed during the judgment, and judges the item again', async () => {
   const made = await withItems({ keywords: ['Adyen'] }, { text });
   const { org, ids } = made;
   const ran = await run(made, async (asked, nth) => {
     await org.call('PUT', '/api/feed/profile', { keywords: ['Adyen', 'Spain'] });
     return irrelevant(asked, nth);
   });
-  expect(ran.outcome).toMatchObject({ irrelevant: [], dropped: [{ reason: 'Overtaken meanwhile.' }] });
+  expect(ran.outcome).toMatchObject({
+    irrelevant: [],
+    dropped: [{ reason: 'The item, the profile, or its relevance changed during the judgment.' }],
+  });
   expect((await run(made, relevant)).outcome).toMatchObject({ relevant: ids });
   await rest(made);
 });

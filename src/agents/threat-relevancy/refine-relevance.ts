@@ -1,31 +1,34 @@
-import type { WorkDone, WorkTask } from '../built-in-agent.ts';
+import type { AgentTaskResult, AgentTask } from '../built-in-agent.ts';
 import { ModelError } from '../../platform/models/model-error.ts';
-import type { ModelRef } from '../../platform/models/models.ts';
-import { inOrg } from '../../platform/db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import type { ConfiguredModel } from '../../platform/models/models.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
-import { forgetViews } from '../../feed/items/snapshot/snapshot.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { mayRead } from '../suggestions/drafting/drafts.ts';
-import { openPurse } from '../suggestions/agent-spend.ts';
-import { askVerdict } from './ask-verdict.ts';
-import { listOpenNewest, listOpenRelevant, type Word } from './judgments.store.ts';
-import { keepWord, takeBack } from './keep-judgment.ts';
-import { isEmpty, type Profile } from '../../feed/relevance/profile.schema.ts';
-import { profileOf } from '../../feed/relevance/profile.ts';
+import { canModelRead } from '../suggestions/model-access.ts';
+import { createAgentSpendMeter } from '../suggestions/agent-spend.ts';
+import { requestRelevanceVerdict } from './request-verdict.ts';
+import { listOpenItems, listOpenRelevantItems, type RelevanceVerdict } from './judgments.store.ts';
+import { saveJudgment, withdrawOutdatedVerdicts } from './save-judgment.ts';
+import { isEmptyProfile, type Profile } from '../../feed/relevance/profile.schema.ts';
+import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
+import { parseProfile } from '../../feed/relevance/profile.ts';
 import { findProfile, type ProfileRow } from '../../feed/relevance/profile.store.ts';
-import { scoreItem, toMatcher } from '../../feed/relevance/score.ts';
+import { scoreItem, createMatcher } from '../../feed/relevance/score.ts';
+
+export type RefineRelevanceDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
 
 const dayMs = 86_400_000;
 const itemDays = 30;
 const relevantMax = 100;
 const newestMax = 500;
-const asksMax = 10;
-/** So far below the threshold the rules may have missed something. */
-const nearly = 0.15;
+const judgedMax = 10;
+/** Items with a score this far below the threshold are judged too, since the rules can miss something. */
+const thresholdMargin = 0.15;
 
-type Candidate = { item: FeedItem; isNews: boolean };
-type Outcome = {
+/** `notifyIfRelevant` is true for an item below the threshold that was never judged before. */
+type ItemToJudge = { item: FeedItem; notifyIfRelevant: boolean };
+type JudgmentOutcome = {
   relevant: string[];
   irrelevant: string[];
   dropped: { name: string; reason: string }[];
@@ -33,71 +36,96 @@ type Outcome = {
 };
 
 /**
- * Judges the newest items that the rules call relevant, or nearly so, ten of one run at most and each once for a version of it and of the
- * profile. What it said of other versions is taken back first. Without a profile or a model nothing is judged, and the outcome says so.
+ * Lets the model judge the newest items that the rules score as relevant or close to it: at most ten per run, and once for each version of the
+ * item and the profile. First withdraws verdicts on other versions. Without a profile or a model it judges nothing and sets `note`.
  */
-export async function refine(deps: Deps, task: WorkTask): Promise<WorkDone> {
+export async function refineRelevance(deps: RefineRelevanceDeps, task: AgentTask): Promise<AgentTaskResult> {
   const { model, orgId } = task;
   const stored = await inOrg(deps.db, orgId, (tx) => findProfile(tx, orgId));
-  const [profile, version] = [profileOf(stored), stored?.version ?? 0];
-  const takenBack = await takeBack(deps, orgId, version);
-  const candidates = stored && !isEmpty(profile) ? await findCandidates(deps, orgId, stored) : [];
-  const judged: Outcome = { relevant: [], irrelevant: [], dropped: [] };
-  const open = model ? candidates.filter(({ item }) => mayRead(model, item)) : [];
-  if (model) await judgeAll(deps, { task, model, profile, version, open: open.slice(0, asksMax) }, judged);
-  forgetViews(deps.db);
-  const note = isEmpty(profile) ? 'no_profile' : model ? undefined : 'no_model';
-  const figures = { candidates: candidates.length, withheld: model ? candidates.length - open.length : 0, takenBack };
+  const [profile, version] = [parseProfile(stored), stored?.version ?? 0];
+  const takenBack = await withdrawOutdatedVerdicts(deps, orgId, version);
+  const hasProfile = stored !== undefined && !isEmptyProfile(profile);
+  const candidates = hasProfile ? await listItemsToJudge(deps, orgId, stored) : [];
+  const readable = model ? candidates.filter(({ item }) => canModelRead(model, item)) : [];
+  const outcome: JudgmentOutcome = { relevant: [], irrelevant: [], dropped: [] };
+  if (model) await judgeItems(deps, { task, model, profile, version, items: readable.slice(0, judgedMax) }, outcome);
+  deps.snapshots.invalidate();
+  const counts = {
+    candidates: candidates.length,
+    withheld: model ? candidates.length - readable.length : 0,
+    takenBack,
+  };
+  const note = findNote(profile, model);
   return {
-    outcome: { ...figures, ...judged, ...(note ? { note } : {}) },
-    triggered: judged.relevant.length + judged.irrelevant.length > 0,
+    outcome: { ...counts, ...outcome, ...(note ? { note } : {}) },
+    triggered: outcome.relevant.length + outcome.irrelevant.length > 0,
   };
 }
 
-async function findCandidates(deps: Deps, orgId: OrgId, stored: ProfileRow): Promise<Candidate[]> {
-  const since = new Date(deps.clock().getTime() - itemDays * dayMs);
-  const open = { orgId, version: stored.version, builtVersion: stored.built_version, since };
-  const found = await inOrg(deps.db, orgId, async (tx) => [
-    ...(await listOpenRelevant(tx, open, relevantMax)),
-    ...(await listOpenNewest(tx, open, newestMax)),
-  ]);
-  const profile = profileOf(stored);
-  const matcher = toMatcher(profile);
-  const near = found.flatMap(({ doc, isKnown }): Candidate[] => {
-    const item = JSON.parse(doc) as FeedItem;
-    const { score } = scoreItem(matcher, item);
-    const isNear = score > 0 && score >= profile.threshold - nearly;
-    if (!isNear || item.provenance.supportingPassages.length === 0) return [];
-    return [{ item, isNews: !isKnown && score < profile.threshold }];
-  });
-  return [...new Map(near.map((one) => [one.item.id, one])).values()];
+function findNote(profile: Profile, model: ConfiguredModel | undefined): 'no_profile' | 'no_model' | undefined {
+  if (isEmptyProfile(profile)) return 'no_profile';
+  return model ? undefined : 'no_model';
 }
 
-type Judging = { task: WorkTask; model: ModelRef; profile: Profile; version: number; open: Candidate[] };
+async function listItemsToJudge(deps: RefineRelevanceDeps, orgId: OrgId, stored: ProfileRow): Promise<ItemToJudge[]> {
+  const since = new Date(deps.clock().getTime() - itemDays * dayMs);
+  const query = { orgId, version: stored.version, builtVersion: stored.built_version, since };
+  const openItems = await inOrg(deps.db, orgId, async (tx) => [
+    ...(await listOpenRelevantItems(tx, query, relevantMax)),
+    ...(await listOpenItems(tx, query, newestMax)),
+  ]);
+  const profile = parseProfile(stored);
+  const matcher = createMatcher(profile);
+  const items = openItems.flatMap(({ doc, wasJudgedBefore }): ItemToJudge[] => {
+    const item = JSON.parse(doc) as FeedItem;
+    const { score } = scoreItem(matcher, item);
+    const isClose = score > 0 && score >= profile.threshold - thresholdMargin;
+    if (!isClose || item.provenance.supportingPassages.length === 0) return [];
+    return [{ item, notifyIfRelevant: !wasJudgedBefore && score < profile.threshold }];
+  });
+  return [...new Map(items.map((one) => [one.item.id, one])).values()];
+}
 
-async function judgeAll(deps: Deps, judging: Judging, judged: Outcome): Promise<void> {
-  const { task, model, profile, version, open } = judging;
+type JudgeItemsInput = {
+  task: AgentTask;
+  model: ConfiguredModel;
+  profile: Profile;
+  /** The version of the profile. */
+  version: number;
+  items: ItemToJudge[];
+};
+
+/** Judges the items in order and adds the results to `outcome`. Stops at a model failure that would affect every item. */
+async function judgeItems(deps: RefineRelevanceDeps, input: JudgeItemsInput, outcome: JudgmentOutcome): Promise<void> {
+  const { task, model, profile, version, items } = input;
   const { prompt, signal } = task;
-  const purse = openPurse(deps, { ...task, keepsSteps: true }, model);
-  for (const candidate of open) {
+  const meter = createAgentSpendMeter(deps, { ...task, storesSteps: true }, model);
+  for (const { item, notifyIfRelevant } of items) {
     if (signal.aborted) break;
-    const { item } = candidate;
     const name = item.event.title;
-    const keep = (word: Word | null) => keepWord(deps, { ...candidate, orgId: task.orgId, version, word });
+    const save = (verdict: RelevanceVerdict | null) =>
+      saveJudgment(deps, { item, notifyIfRelevant, orgId: task.orgId, profileVersion: version, verdict });
     try {
-      const word = await askVerdict(item, profile, { model, ...purse, prompt, signal });
-      task.askedItems.push(item.id);
-      const kept = await keep(word.reasons.length > 0 ? word : null);
-      if (kept) judged[word.verdict].push(item.id);
-      else judged.dropped.push({ name, reason: word.reasons.length > 0 ? 'Overtaken meanwhile.' : 'No reason held.' });
+      const verdict = await requestRelevanceVerdict(item, profile, { model, ...meter, prompt, signal });
+      task.promptedItemIds.push(item.id);
+      const hasReasons = verdict.reasons.length > 0;
+      const wasApplied = await save(hasReasons ? verdict : null);
+      if (wasApplied) outcome[verdict.verdict].push(item.id);
+      else outcome.dropped.push({ name, reason: hasReasons ? supersededReason : unverifiedReason });
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
       const { kind, message } = error.failure;
-      if (kind !== 'invalid_draft' && kind !== 'model_refused') return void (judged.modelFailure = { kind, message });
-      // It had its try: the next run asks about another item.
-      task.askedItems.push(item.id);
-      await keep(null);
-      judged.dropped.push({ name, reason: message });
+      if (kind !== 'invalid_draft' && kind !== 'model_refused') {
+        outcome.modelFailure = { kind, message };
+        return;
+      }
+      // An item without a usable verdict counts as judged, so that the next run tries another item.
+      task.promptedItemIds.push(item.id);
+      await save(null);
+      outcome.dropped.push({ name, reason: message });
     }
   }
 }
+
+const supersededReason = 'The item, the profile, or its relevance changed during the judgment.';
+const unverifiedReason = 'No reason could be verified.';

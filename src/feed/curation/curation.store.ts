@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import { row, rows, type Tx } from '../../platform/db/db.ts';
-import { isVisible } from '../items/items.store.ts';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
+import { isPoolVisible } from '../items/visible-pools.sql.ts';
 
-/** An item that something is said of. */
-export type Target = {
+/** An item that a person decides about. */
+export type CuratedItem = {
   id: string;
   organization_id: string;
   source_id: string | null;
@@ -22,70 +23,64 @@ export type Target = {
   held_back: string | null;
 };
 
+/** The pool that a decision advances, with the decision's time and the pool's next sequence number. */
+export type DecisionContext = { caller: Caller; poolId: string; at: Date; seq: number };
+
 const columns = sql`i.id, i.organization_id, i.source_id, i.pool_id, p.kind as pool_kind, i.status, i.version, i.title, i.severity, i.publisher,
   i.source_name, i.platforms, i.duplicate_of, i.doc, i.own_doc, i.held_back`;
 
-/** An item that the transaction's organization sees. */
-export function findTarget(tx: Tx, id: string): Promise<Target | undefined> {
-  return row(
+/** Returns the item if the transaction's organization sees it. */
+export function findVisibleItem(tx: Tx, id: string): Promise<CuratedItem | undefined> {
+  return queryRow(
     tx,
-    sql<Target>`
+    sql<CuratedItem>`
       select ${columns} from items i join feed_pools p on p.id = i.pool_id
-      where i.id = ${id} and i.pool_id in (select id from feed_pools where ${isVisible})`,
+      where i.id = ${id} and i.pool_id in (select id from feed_pools where ${isPoolVisible})`,
   );
 }
 
-/** Holds the item's source before the pools, as a pull does, until the transaction ends. */
-export async function holdSource(tx: Tx, id: string): Promise<void> {
-  await sql`select from feed_sources where id = ${id} for update`.execute(tx);
-}
-
-/** The item as it is now that its pool is locked. */
-export async function lockTarget(tx: Tx, id: string): Promise<Target> {
-  return (await row(
+/** Returns the current item. Call it once the item's pool is locked. */
+export async function readCuratedItem(tx: Tx, id: string): Promise<CuratedItem> {
+  return (await queryRow(
     tx,
-    sql<Target>`select ${columns} from items i join feed_pools p on p.id = i.pool_id where i.id = ${id}`,
+    sql<CuratedItem>`select ${columns} from items i join feed_pools p on p.id = i.pool_id where i.id = ${id}`,
   ))!;
 }
 
-const groupMax = 5_000;
+const groupMembersMax = 5_000;
 
-/** The items that belong together with this one in its pool and the wider ones, itself left out. */
-export async function listCompanions(tx: Tx, item: Target, poolIds: string[]): Promise<string[]> {
+/** Returns the other items of the item's group that are in these pools. */
+export async function listGroupMembers(tx: Tx, item: CuratedItem, poolIds: string[]): Promise<string[]> {
   const root = item.duplicate_of ?? item.id;
-  const found = await rows(
+  const found = await queryRows(
     tx,
     sql<{ id: string }>`
       select id from items where (id = ${root} or duplicate_of = ${root}) and id <> ${item.id} and pool_id = any(${poolIds}::uuid[])
-      limit ${groupMax}`,
+      limit ${groupMembersMax}`,
   );
   return found.map(({ id }) => id);
 }
 
-export async function writeDecisions(
+export async function upsertDecisions(
   tx: Tx,
-  given: { poolId: string; pairs: [string, string][]; verdict: 'together' | 'apart'; at: Date; by: string | null },
+  decisions: { poolId: string; pairs: [string, string][]; verdict: 'together' | 'apart'; at: Date; by: string | null },
 ): Promise<void> {
-  const [a, b] = [given.pairs.map(([one]) => one), given.pairs.map(([, two]) => two)];
+  const { poolId, pairs, verdict, at, by } = decisions;
+  const [a, b] = [pairs.map(([one]) => one), pairs.map(([, two]) => two)];
   await sql`
     insert into item_decisions (pool_id, a, b, verdict, decided_at, decided_by)
-    select ${given.poolId}, least(n.a, n.b), greatest(n.a, n.b), ${given.verdict}, ${given.at}, ${given.by}
+    select ${poolId}, least(n.a, n.b), greatest(n.a, n.b), ${verdict}, ${at}, ${by}
     from unnest(${a}::uuid[], ${b}::uuid[]) as n (a, b)
     on conflict (pool_id, a, b) do update set verdict = excluded.verdict, decided_at = excluded.decided_at, decided_by = excluded.decided_by`.execute(
     tx,
   );
 }
 
-/** Forgets that items of two groups were told apart: the later word holds. */
-export async function forgetApart(tx: Tx, poolId: string, one: string[], two: string[]): Promise<void> {
+/** Deletes the decisions that separate items of two groups. A later decision replaces them. */
+export async function deleteApartDecisions(tx: Tx, poolId: string, groupA: string[], groupB: string[]): Promise<void> {
   await sql`
     delete from item_decisions where pool_id = ${poolId} and verdict = 'apart'
-      and ((a = any(${one}::uuid[]) and b = any(${two}::uuid[])) or (a = any(${two}::uuid[]) and b = any(${one}::uuid[])))`.execute(
+      and ((a = any(${groupA}::uuid[]) and b = any(${groupB}::uuid[])) or (a = any(${groupB}::uuid[]) and b = any(${groupA}::uuid[])))`.execute(
     tx,
   );
-}
-
-/** Makes a root point at another before its group is put in order, so that the other stays the root. `seq`: where the item's pool then stands. */
-export async function pointAt(tx: Tx, id: string, root: string, seq: number): Promise<void> {
-  await sql`update items set duplicate_of = ${root}, seq = ${seq} where id = ${id}`.execute(tx);
 }

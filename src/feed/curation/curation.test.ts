@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
-import { settleArrivals } from '../deduplication/arrivals.ts';
+import { processArrivals } from '../deduplication/arrivals.ts';
 import { domains, keptItems, pullOnce, reportOf } from '../../../test/support/feed/grouped-reports.ts';
 
 let app: TestApp;
@@ -225,7 +225,7 @@ describe('on items that others see too', () => {
     const { plain, ids, numbers } = await setUp(1);
     const second = await reports(await app.newOrg(), 1, shared);
     const own = await pullOnce(app, plain, { kind: 'stix', content: reportOf(5_000, domains(numbers[0]! * 100, 6)) });
-    while (await settleArrivals(app.deps));
+    while (await processArrivals(app.deps));
     const item = (await keptItems(app, plain)).find(({ title }) => title === 'Report 5000')!;
     expect([own.source.visibility, item.duplicate_of]).toEqual(['private', ids[0]]);
     await plain.call('POST', at(ids[0]!, 'merge'), { into: second.ids[0] });

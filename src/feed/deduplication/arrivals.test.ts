@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
 import { kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
-import { settleArrivals } from './arrivals.ts';
+import { processArrivals } from './arrivals.ts';
 import { domains, keptItems, partition, pullOnce, reportOf } from '../../../test/support/feed/grouped-reports.ts';
 
 let app: TestApp;
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 
 const settleAll = async (): Promise<void> => {
-  while (await settleArrivals(app.deps));
+  while (await processArrivals(app.deps));
 };
 
 /** What an organization is shown, with its tags. */

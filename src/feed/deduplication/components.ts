@@ -1,65 +1,63 @@
 import type { Tx } from '../../platform/db/db.ts';
-import { electRoot, groupItems, type Link, type Node } from './groups.ts';
-import { listFacts, listNeighbours, listTies, type FactsRow, type Universe } from './deduplication.store.ts';
+import {
+  listComparisonRows,
+  listNeighbors,
+  listTies,
+  type ComparisonRow,
+  type PoolScope,
+} from './deduplication.store.ts';
+import { electRoot, groupItems, type GroupLink, type GroupNode } from './groups.ts';
 
-/** Everything that hangs together is looked at as a whole, up to so many items. */
+// A component, the set of directly and indirectly connected items, is grouped as a whole up to this size.
 const componentMax = 5_000;
-const pairedMax = 50;
-const together = 4;
-const equalIdentity = 3;
+const allPairsMax = 50;
+const decisionWeight = 4;
+const equalIdentityWeight = 3;
 
-/** A group as it should be: its root and who belongs to it. `root` may be of a wider audience than the members. */
-export type Group = { root: string; members: FactsRow[] };
+/** A group of items of the pool. The root may be an item of a wider pool. */
+export type ItemGroup = { root: string; members: ComparisonRow[] };
 
-/** All items that hang together with these, those included; retracted ones are among them and belong to no group. */
-export async function loadComponent(tx: Tx, universe: Universe, ids: string[]): Promise<FactsRow[]> {
-  const found = new Map<string, FactsRow>();
+/** Returns the items that are directly or indirectly connected with these, including them. Retracted items are included but belong to no group. */
+export async function loadComponent(tx: Tx, scope: PoolScope, ids: string[]): Promise<ComparisonRow[]> {
+  const found = new Map<string, ComparisonRow>();
   let frontier = ids;
   while (frontier.length > 0 && found.size < componentMax) {
-    const rows = await listFacts(tx, universe, frontier);
+    const rows = await listComparisonRows(tx, scope, frontier);
     for (const row of rows) found.set(row.id, row);
-    // A group of a wider audience is taken as it is: what else hangs on it is no matter here.
-    const own = rows.filter(({ pool_id }) => pool_id === universe.poolId);
-    const next =
-      own.length === 0
-        ? []
-        : await listNeighbours(
-            tx,
-            universe,
-            own.map(({ id }) => id),
-          );
-    frontier = next.filter((id) => !found.has(id));
+    // A group of a wider pool does not change here, so its other connections are not followed.
+    const poolIds = rows.filter(({ pool_id }) => pool_id === scope.poolId).map(({ id }) => id);
+    const neighbors = poolIds.length === 0 ? [] : await listNeighbors(tx, scope, poolIds);
+    frontier = neighbors.filter((id) => !found.has(id));
   }
   return [...found.values()];
 }
 
-/** The groups of items that hang together, as rules and decisions make them. Nothing but the items and what is said of them counts. */
-export async function groupComponent(tx: Tx, universe: Universe, items: FactsRow[]): Promise<Group[]> {
+/** Groups the items of a component by rules and decisions. The result depends only on the items and the decisions about them. */
+export async function groupComponent(tx: Tx, scope: PoolScope, items: ComparisonRow[]): Promise<ItemGroup[]> {
   const live = items.filter(({ status }) => status !== 'retracted');
-  const isOwn = ({ pool_id }: FactsRow): boolean => pool_id === universe.poolId;
-  // Every item of a wider audience stands for the root of its group.
-  const standIn = new Map(live.map((item) => [item.id, isOwn(item) ? item.id : (item.duplicate_of ?? item.id)]));
-  const nodes = new Map<string, Node>();
+  const isInPool = ({ pool_id }: ComparisonRow): boolean => pool_id === scope.poolId;
+  // Items of a wider pool are represented by the root of their group.
+  const nodeIds = new Map(live.map((item) => [item.id, isInPool(item) ? item.id : (item.duplicate_of ?? item.id)]));
+  const nodes = new Map<string, GroupNode>();
   for (const item of live) {
-    const id = standIn.get(item.id)!;
-    const known = nodes.get(id);
-    if (!known || item.order_key < known.key) nodes.set(id, { id, key: item.order_key, fixed: !isOwn(item) });
+    const id = nodeIds.get(item.id)!;
+    const node = nodes.get(id);
+    if (!node || item.order_key < node.key) nodes.set(id, { id, key: item.order_key, isFixed: !isInPool(item) });
   }
-  const links = await linksOf(tx, universe, live);
-  const mapped = links.flatMap((link) => {
-    const [a, b] = [standIn.get(link.a), standIn.get(link.b)];
+  const links = (await listLinks(tx, scope, live)).flatMap((link) => {
+    const [a, b] = [nodeIds.get(link.a), nodeIds.get(link.b)];
     return a === undefined || b === undefined || a === b ? [] : [{ ...link, a, b }];
   });
-  const byId = new Map(live.filter(isOwn).map((item) => [item.id, item]));
-  return groupItems([...nodes.values()], mapped).flatMap((ids) => {
-    const members = ids.flatMap((id) => byId.get(id) ?? []);
+  const poolItems = new Map(live.filter(isInPool).map((item) => [item.id, item]));
+  return groupItems([...nodes.values()], links).flatMap((ids) => {
+    const members = ids.flatMap((id) => poolItems.get(id) ?? []);
     if (members.length === 0) return [];
-    const fixed = ids.find((id) => nodes.get(id)!.fixed);
-    return [{ root: fixed ?? rootOf(members), members }];
+    const fixedId = ids.find((id) => nodes.get(id)!.isFixed);
+    return [{ root: fixedId ?? electRootId(members), members }];
   });
 }
 
-const rootOf = (members: FactsRow[]): string =>
+const electRootId = (members: ComparisonRow[]): string =>
   electRoot(
     members.map((item) => ({
       id: item.id,
@@ -69,29 +67,30 @@ const rootOf = (members: FactsRow[]): string =>
     })),
   ).id;
 
-async function linksOf(tx: Tx, universe: Universe, items: FactsRow[]): Promise<Link[]> {
-  const { links, decisions, aliases } = await listTies(
-    tx,
-    universe,
-    items.map(({ id }) => id),
-  );
+async function listLinks(tx: Tx, scope: PoolScope, items: ComparisonRow[]): Promise<GroupLink[]> {
+  const itemIds = items.map(({ id }) => id);
+  const { links, decisions, aliases } = await listTies(tx, scope, itemIds);
   const byKey = Map.groupBy(items, ({ canonical_key }) => canonical_key);
-  const order = new Map(items.map((item) => [item.id, item.order_key]));
-  const equal = [
+  const orderKeys = new Map(items.map((item) => [item.id, item.order_key]));
+  const equalIds = [
     ...[...byKey.values()].map((same) => same.map(({ id }) => id)),
-    ...aliases.map(({ ids }) => ids.filter((id) => order.has(id))),
+    ...aliases.map(({ ids }) => ids.filter((id) => orderKeys.has(id))),
   ];
   return [
-    ...decisions.map(({ a, b, verdict }): Link => ({ a, b, kind: verdict, weight: together })),
-    ...equal.flatMap((ids) => pairsWithin(ids.toSorted((a, b) => (order.get(a)! < order.get(b)! ? -1 : 1)))),
-    ...links.map(({ a, b, weight }): Link => ({ a, b, kind: 'same', weight })),
+    ...decisions.map(({ a, b, verdict }): GroupLink => ({ a, b, kind: verdict, weight: decisionWeight })),
+    ...equalIds.flatMap((ids) =>
+      pairEqualIds(ids.toSorted((a, b) => (orderKeys.get(a)! < orderKeys.get(b)! ? -1 : 1))),
+    ),
+    ...links.map(({ a, b, weight }): GroupLink => ({ a, b, kind: 'same', weight })),
   ];
 }
 
-/** Every pair of a few; of many, each with the next ones. */
-function pairsWithin(ids: string[]): Link[] {
-  const reach = ids.length <= pairedMax ? ids.length : 2;
-  return ids.flatMap((a, at) =>
-    ids.slice(at + 1, at + 1 + reach).map((b): Link => ({ a, b, kind: 'same', weight: equalIdentity })),
+/** Links all pairs of a short list. In a long list, each item is linked with the next two. */
+function pairEqualIds(ids: string[]): GroupLink[] {
+  const reach = ids.length <= allPairsMax ? ids.length : 2;
+  return ids.flatMap((a, index) =>
+    ids
+      .slice(index + 1, index + 1 + reach)
+      .map((b): GroupLink => ({ a, b, kind: 'same', weight: equalIdentityWeight })),
   );
 }

@@ -1,18 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { electRoot, groupItems, type Link, type Member, type Node } from './groups.ts';
+import { electRoot, groupItems, type GroupLink, type RootCandidate, type GroupNode } from './groups.ts';
 
 const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
-const nodesOf = (fixed: string[]): Node[] => ids.map((id) => ({ id, key: `key ${id}`, fixed: fixed.includes(id) }));
+const nodesOf = (fixed: string[]): GroupNode[] =>
+  ids.map((id) => ({ id, key: `key ${id}`, isFixed: fixed.includes(id) }));
 const named = (groups: string[][]): string[] => groups.map((group) => group.toSorted().join('')).toSorted();
-const same = (a: string, b: string, weight = 0.5): Link => ({ a, b, kind: 'same', weight });
-const apart = (a: string, b: string): Link => ({ a, b, kind: 'apart', weight: 4 });
+const same = (a: string, b: string, weight = 0.5): GroupLink => ({ a, b, kind: 'same', weight });
+const apart = (a: string, b: string): GroupLink => ({ a, b, kind: 'apart', weight: 4 });
 
 const anyLinks = fc.array(
   fc.record({
     a: fc.constantFrom(...ids),
     b: fc.constantFrom(...ids),
-    kind: fc.constantFrom('same', 'same', 'same', 'together', 'apart') as fc.Arbitrary<Link['kind']>,
+    kind: fc.constantFrom('same', 'same', 'same', 'together', 'apart') as fc.Arbitrary<GroupLink['kind']>,
     weight: fc.constantFrom(0.5, 0.7, 0.7, 1, 3),
   }),
   { maxLength: 14 },
@@ -75,14 +76,14 @@ describe('groupItems', () => {
 });
 
 describe('electRoot', () => {
-  const member = (id: string, more: Partial<Member> = {}): Member => ({
+  const member = (id: string, more: Partial<RootCandidate> = {}): RootCandidate => ({
     id,
     addedAt: 1,
     publishedAt: 1,
     root: null,
     ...more,
   });
-  test.each<[string, Member[], string]>([
+  test.each<[string, RootCandidate[], string]>([
     ['the first that the feed held', [member('a', { addedAt: 2 }), member('b')], 'b'],
     [
       'then the first published, one without a date last',

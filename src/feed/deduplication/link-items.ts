@@ -1,94 +1,92 @@
 import type { Tx } from '../../platform/db/db.ts';
-import { pairsOf } from './pairs.ts';
-import { sameStory, type Facts } from './same-story.ts';
-import { similarity, unpackSketch } from './sketch.ts';
+import { batches } from '../items/writing/batches.ts';
+import type { RemovedTerm } from '../items/writing/write-terms.store.ts';
 import {
-  listFacts,
-  listHolders,
-  listHoldersOf,
+  listComparisonRows,
+  listHoldersOfItems,
+  listHoldersOfTerms,
   listSharedNames,
-  rareMax,
+  rareHoldersMax,
   replaceLinks,
-  type FactsRow,
-  type Holders,
-  type LinkRow,
-  type Universe,
+  type ComparisonRow,
+  type ItemLinkRow,
+  type PoolScope,
+  type ValueHolders,
 } from './deduplication.store.ts';
-
-const batchMax = 500;
-
-/** Values that items lost: what they tell may be rare again. */
-export type Gone = { kind: string; value: string }[];
+import { findPairs } from './similarity/candidate-pairs.ts';
+import { scoreSameStory, type ComparedItem } from './similarity/same-story.ts';
+import { similarity, unpackSketch } from './similarity/sketch.ts';
 
 /**
- * Compares items with what shares a rare value or a piece of text with them, and keeps the pairs that tell one story. Answers every item
- * whose group may be another now. A value that has become too common, or rare again, has all its holders compared anew: which pairs
- * there are depends on the items alone, not on the order in which they came.
+ * Compares items with those that share a rare value or a similar text, and stores the pairs that tell the same story. Returns all items whose
+ * group may change. If a value becomes too common, or rare again, all its holders are compared again, so that the pairs do not depend on the
+ * order in which the items arrived.
  */
-export async function linkItems(tx: Tx, universe: Universe, ids: string[], gone: Gone): Promise<Set<string>> {
-  const seeds = new Set(ids);
-  const queue = new Set([...ids, ...(await rareAgain(tx, universe, gone))]);
+export async function linkItems(
+  tx: Tx,
+  scope: PoolScope,
+  ids: string[],
+  removedTerms: RemovedTerm[],
+): Promise<Set<string>> {
+  const newIds = new Set(ids);
+  const queue = new Set([...ids, ...(await listHoldersOfRareTerms(tx, scope, removedTerms))]);
   const touched = new Set(queue);
   for (const batch of batches(ids)) {
-    const holders = await listHolders(tx, universe, batch);
-    for (const id of holders.flatMap((held) => tooCommonNow(held, seeds))) queue.add(id);
+    const holders = await listHoldersOfItems(tx, scope, batch);
+    for (const id of holders.flatMap((value) => previousHolders(value, newIds))) queue.add(id);
   }
   for (const batch of batches([...queue])) {
-    const links = await findLinks(tx, universe, batch);
-    const before = await replaceLinks(tx, universe.poolId, batch, links);
-    for (const id of [...batch, ...before, ...links.flatMap(({ a, b }) => [a, b])]) touched.add(id);
+    const links = await findLinks(tx, scope, batch);
+    const previouslyLinked = await replaceLinks(tx, scope.poolId, batch, links);
+    for (const id of [...batch, ...previouslyLinked, ...links.flatMap(({ a, b }) => [a, b])]) touched.add(id);
   }
   return touched;
 }
 
-export const batches = <T>(list: T[]): T[][] =>
-  Array.from({ length: Math.ceil(list.length / batchMax) }, (_, index) =>
-    list.slice(index * batchMax, (index + 1) * batchMax),
-  );
-
-async function rareAgain(tx: Tx, universe: Universe, gone: Gone): Promise<string[]> {
+/** Returns the holders of removed terms that are rare now. */
+async function listHoldersOfRareTerms(tx: Tx, scope: PoolScope, removedTerms: RemovedTerm[]): Promise<string[]> {
   const found: string[] = [];
-  for (const batch of batches(gone)) {
-    const holders = await listHoldersOf(tx, universe, batch);
-    found.push(...holders.flatMap(({ ids }) => (ids.length <= rareMax ? ids : [])));
+  for (const batch of batches(removedTerms)) {
+    const holders = await listHoldersOfTerms(tx, scope, batch);
+    found.push(...holders.flatMap(({ ids }) => (ids.length <= rareHoldersMax ? ids : [])));
   }
   return found;
 }
 
-/** The holders before, where a value was rare for them and no longer is. */
-function tooCommonNow({ ids }: Holders, seeds: ReadonlySet<string>): string[] {
-  if (ids.length <= rareMax) return [];
-  const before = ids.filter((id) => !seeds.has(id));
-  return before.length <= rareMax ? before : [];
+/** Returns the previous holders of a value that was rare for them and is now too common. */
+function previousHolders({ ids }: ValueHolders, newIds: ReadonlySet<string>): string[] {
+  if (ids.length <= rareHoldersMax) return [];
+  const previous = ids.filter((id) => !newIds.has(id));
+  return previous.length <= rareHoldersMax ? previous : [];
 }
 
-async function findLinks(tx: Tx, universe: Universe, ids: string[]): Promise<LinkRow[]> {
-  const pairs = pairsOf(await listHolders(tx, universe, ids), new Set(ids));
+async function findLinks(tx: Tx, scope: PoolScope, ids: string[]): Promise<ItemLinkRow[]> {
+  const pairs = findPairs(await listHoldersOfItems(tx, scope, ids), new Set(ids));
   if (pairs.length === 0) return [];
-  const partners = [...new Set(pairs.flatMap(({ a, b }) => [a, b]))];
-  const facts = new Map((await listFacts(tx, universe, partners)).map((row) => [row.id, row]));
-  const live = pairs.filter((pair) => mayBelong(universe, facts.get(pair.a), facts.get(pair.b)));
-  const names = new Map((await listSharedNames(tx, live)).map((row) => [`${row.a} ${row.b}`, row]));
-  return live.flatMap(({ a, b, rareIndicators }) => {
-    const [one, two] = [factsOf(facts.get(a)!), factsOf(facts.get(b)!)];
-    const shared = names.get(`${a} ${b}`);
-    const weight = sameStory(one, two, {
+  const pairedIds = [...new Set(pairs.flatMap(({ a, b }) => [a, b]))];
+  const rows = new Map((await listComparisonRows(tx, scope, pairedIds)).map((row) => [row.id, row]));
+  const comparable = pairs.filter((pair) => isComparable(scope, rows.get(pair.a), rows.get(pair.b)));
+  const shared = new Map((await listSharedNames(tx, comparable)).map((row) => [`${row.a} ${row.b}`, row]));
+  return comparable.flatMap(({ a, b, rareIndicators }) => {
+    const [itemA, itemB] = [toComparedItem(rows.get(a)!), toComparedItem(rows.get(b)!)];
+    const names = shared.get(`${a} ${b}`);
+    const weight = scoreSameStory(itemA, itemB, {
       rareIndicators,
-      names: shared?.names ?? 0,
-      flaw: shared?.flaw ?? false,
-      similarity: one.sketch && two.sketch ? similarity(one.sketch, two.sketch) : 0,
+      names: names?.names ?? 0,
+      vulnerability: names?.vulnerability ?? false,
+      similarity: itemA.sketch && itemB.sketch ? similarity(itemA.sketch, itemB.sketch) : 0,
     });
     return weight === undefined ? [] : [{ a, b, weight }];
   });
 }
 
-/** Two items of a wider audience are put in order there. */
-function mayBelong({ poolId }: Universe, a: FactsRow | undefined, b: FactsRow | undefined): boolean {
+/** Returns whether both items are live and at least one is in the pool. Pairs of a wider pool are linked there. */
+function isComparable({ poolId }: PoolScope, a: ComparisonRow | undefined, b: ComparisonRow | undefined): boolean {
   if (!a || !b || a.status === 'retracted' || b.status === 'retracted') return false;
   return a.pool_id === poolId || b.pool_id === poolId;
 }
 
-const factsOf = (row: FactsRow): Facts => ({
+const toComparedItem = (row: ComparisonRow): ComparedItem => ({
   publisher: row.publisher,
   publishedAt: row.publish_time?.getTime(),
   sketch: row.sketch === null ? undefined : unpackSketch(row.sketch),

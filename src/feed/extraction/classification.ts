@@ -1,7 +1,7 @@
 import { platforms as allPlatforms, type Platform } from '../model/platforms.ts';
 import type { Classification, Iocs } from '../model/item.schema.ts';
 import { findTactic, killChainOf, parentTechnique, type Technique } from '../reference-data/attack.ts';
-import { confidence } from '../model/source-record.ts';
+import { roundConfidence } from '../model/source-record.ts';
 
 export type Mapping = Classification['mappings'][number];
 
@@ -27,7 +27,7 @@ export function collectClassification(): ClassificationBuilder {
   const [malware, actors] = [new Map<string, Named[number]>(), new Map<string, Named[number]>()];
   const mappings = new Map<string, Mapping>();
   const mapping = (framework: string, id: string, sure: number): void => {
-    const made = { framework, id: id.slice(0, idMaxChars).toWellFormed(), confidence: confidence(sure) };
+    const made = { framework, id: id.slice(0, idMaxChars).toWellFormed(), confidence: roundConfidence(sure) };
     const known = mappings.get(`${framework} ${made.id}`);
     if (!known || known.confidence < made.confidence) mappings.set(`${framework} ${made.id}`, made);
   };
@@ -35,8 +35,8 @@ export function collectClassification(): ClassificationBuilder {
     mapping,
     technique(technique, sure, evidence) {
       const known = attack.get(technique.id);
-      if (known) known.sure = Math.max(known.sure, confidence(sure));
-      else attack.set(technique.id, { technique, sure: confidence(sure), evidenceRef: evidence() });
+      if (known) known.sure = Math.max(known.sure, roundConfidence(sure));
+      else attack.set(technique.id, { technique, sure: roundConfidence(sure), evidenceRef: evidence() });
       for (const name of technique.tactics) {
         const tactic = findTactic(name);
         if (tactic) mapping('mitre-attack-tactic', tactic.id, sure);
@@ -74,7 +74,7 @@ function addName(found: Map<string, Named[number]>, name: string, sure: number, 
   const others = aliases.filter((alias) => alias.toLowerCase() !== key);
   found.set(key, {
     name: known?.name ?? clean,
-    confidence: Math.max(known?.confidence ?? 0, confidence(sure)),
+    confidence: Math.max(known?.confidence ?? 0, roundConfidence(sure)),
     aliases: [...new Set([...(known?.aliases ?? []), ...others])],
   });
 }

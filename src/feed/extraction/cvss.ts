@@ -1,4 +1,4 @@
-import { scalarText } from '../../platform/lib/json/json-values.ts';
+import { asScalarText } from '../../platform/lib/json/json-values.ts';
 import calculator from 'ae-cvss-calculator';
 import type { Severity } from '../model/vocabulary.ts';
 
@@ -21,7 +21,7 @@ export function scoreOfVector(vector: string): CvssScore | undefined {
 
 /** A score that a source states itself, checked. */
 export function statedScore(version: unknown, score: unknown): CvssScore | undefined {
-  const known = versions.find((name) => name === scalarText(version));
+  const known = versions.find((name) => name === asScalarText(version));
   return known && typeof score === 'number' && score >= 0 && score <= 10 ? { version: known, score } : undefined;
 }
 

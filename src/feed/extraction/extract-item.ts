@@ -3,7 +3,7 @@ import { platforms } from '../model/platforms.ts';
 import type { AffectedProduct, Classification, Iocs } from '../model/item.schema.ts';
 import { bucketByType, type Severity } from '../model/vocabulary.ts';
 import { findTactic, killChainOf } from '../reference-data/attack.ts';
-import { noIocs } from '../model/source-record.ts';
+import { emptyIocs } from '../model/source-record.ts';
 import { attackEntry, attackPathOf } from './classification.ts';
 import type { Benign } from './indicators/benign.ts';
 import { extractIndicators, type Found, type Other } from './indicators/extract-indicators.ts';
@@ -133,7 +133,7 @@ function hostsOf({ sourceUrl, publisherHosts = [] }: ReportText): string[] {
 }
 
 function iocsOf(indicators: Found[]): Iocs {
-  const iocs = noIocs();
+  const iocs = emptyIocs();
   for (const { type, value, normalizedValue, status, confidence } of indicators) {
     const bucket = bucketByType[type];
     iocs[bucket].push({ type, value, status, confidence, normalizedValue, ttlDays: ttlDays(bucket, {}) });

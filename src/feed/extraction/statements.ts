@@ -1,7 +1,7 @@
 import { ttlDays } from '../model/expiry.ts';
 import type { Iocs } from '../model/item.schema.ts';
 import { bucketByType } from '../model/vocabulary.ts';
-import { confidence, noIocs } from '../model/source-record.ts';
+import { roundConfidence, emptyIocs } from '../model/source-record.ts';
 import type { Mapping } from './classification.ts';
 import type { Observable } from './observable.ts';
 
@@ -34,7 +34,7 @@ export function collectStatements(): {
     state(observable, statement) {
       if (observable.kind === 'other') {
         const id = observable.value.slice(0, mappingMaxChars).toWellFormed();
-        mappings.push({ framework: observable.framework, id, confidence: confidence(statement.confidence) });
+        mappings.push({ framework: observable.framework, id, confidence: roundConfidence(statement.confidence) });
         return;
       }
       const key = `${observable.type} ${observable.normalizedValue}`;
@@ -43,7 +43,7 @@ export function collectStatements(): {
       else found.set(key, { observable, made: [statement] });
     },
     iocs(publishTime) {
-      const iocs = noIocs();
+      const iocs = emptyIocs();
       for (const { observable, made } of found.values())
         iocs[bucketByType[observable.type]].push(indicatorOf(observable, made, publishTime));
       return iocs;
@@ -72,7 +72,7 @@ function indicatorOf(
       : standing.length === 0
         ? 'revoked'
         : 'active',
-    confidence: confidence(Math.max(...made.map((statement) => statement.confidence))),
+    confidence: roundConfidence(Math.max(...made.map((statement) => statement.confidence))),
     ...(firstSeen ? { firstSeen } : {}),
     ...(lastSeen ? { lastSeen } : {}),
     ttlDays: ttlDays(bucketByType[type], {

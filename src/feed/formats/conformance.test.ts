@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseCron } from '../../platform/lib/cron/cron.ts';
 import { tlps } from '../model/vocabulary.ts';
 import { readEntryText } from './rss/read-entry-text.ts';
-import type { Parsed, SourceFormat } from '../model/source-record.ts';
+import type { ParseResult, SourceFormat } from './source-format.ts';
 import { kevCatalogue, kevRows } from '../../../test/support/feed/kev-source.ts';
 import { csafAdvisory } from '../../../test/support/feed/csaf-documents.ts';
 import { mispEvent } from '../../../test/support/feed/misp-documents.ts';
@@ -39,7 +39,7 @@ const samples: Record<SourceKind, unknown> = {
 
 describe.each(sourceKinds)('%s', (kind) => {
   const format: SourceFormat = sourceFormats[kind];
-  const parse = (...documents: unknown[]): Parsed =>
+  const parse = (...documents: unknown[]): ParseResult =>
     withTexts(
       format.parse(
         documents.map((document, index) => ({
@@ -104,7 +104,7 @@ describe.each(sourceKinds)('%s', (kind) => {
           if (way === 0) renameAt(document, where, typeof value === 'string' ? value : JSON.stringify(value));
           else replaceAt(document, where, value);
         }
-        let parsed: Parsed | undefined;
+        let parsed: ParseResult | undefined;
         try {
           parsed = parse(document);
         } catch (error) {
@@ -120,7 +120,7 @@ describe.each(sourceKinds)('%s', (kind) => {
 });
 
 /** What the threads do for a pull. */
-function withTexts({ texts = [], ...parsed }: Parsed): Parsed {
+function withTexts({ texts = [], ...parsed }: ParseResult): ParseResult {
   return { ...parsed, records: [...parsed.records, ...texts.map((text) => readEntryText(text))] };
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { CollectContext, Collection, Document, DocumentRequest } from './fetch-session.ts';
 import { FetchStatusError } from '../../platform/lib/outbound-http/fetch.ts';
-import type { Part, Skipped } from '../model/source-record.ts';
+import type { SkippedEntry } from '../model/source-record.ts';
+import type { SourceDocument } from './source-document.ts';
 
 /** A document that an index names. */
 export type Entry = {
@@ -101,10 +102,10 @@ function sortOut(
 }
 
 type Reading = {
-  read: Map<string, Part>;
+  read: Map<string, SourceDocument>;
   seen: Map<string, string>;
   unchanged: number;
-  skipped: Skipped[];
+  skipped: SkippedEntry[];
   /** The place of the first that was not tried. */
   next: number;
   isOver: boolean;

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { fetchBytes, FetchStatusError } from '../../platform/lib/outbound-http/fetch.ts';
-import type { Part, Skipped } from '../model/source-record.ts';
+import type { SkippedEntry } from '../model/source-record.ts';
+import type { SourceDocument } from './source-document.ts';
 
 /** A document that was fetched. */
 export type Document = {
@@ -46,13 +47,13 @@ export type CollectContext = {
 
 /** What one pull read. `cursor` is JSON and is kept only together with the items. */
 export type Collection = {
-  parts: Part[];
+  parts: SourceDocument[];
   cursor: unknown;
   /** The cursor without these records, so that the next pull reads them again. */
   cursorWithout?: (recordIds: string[]) => unknown;
   /** Entries that were not read because what is known of them has not changed. */
   unchanged: number;
-  skipped: Skipped[];
+  skipped: SkippedEntry[];
   /** The bounds left something unread: the next pull comes soon and goes on. */
   more: boolean;
   /** How long a server asked to be left alone, in milliseconds. */
@@ -107,7 +108,7 @@ export function collectContext(given: {
           allow,
           signal,
           timeoutMs: Math.max(1, Math.min(take ? longMs : 60_000, leftMs())),
-          take: take && counted,
+          onChunk: take && counted,
         });
         if (fetched.kind === 'not-modified') return undefined;
         bytes += fetched.bytes.length;

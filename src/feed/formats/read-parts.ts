@@ -1,4 +1,6 @@
-import type { Parsed, Part, Skipped, SourceRecord } from '../model/source-record.ts';
+import type { SkippedEntry, SourceRecord } from '../model/source-record.ts';
+import type { ParseResult } from './source-format.ts';
+import type { SourceDocument } from './source-document.ts';
 
 const textMaxChars = 4_000_000;
 
@@ -6,9 +8,9 @@ const textMaxChars = 4_000_000;
  * Reads the parts of a source one by one. A part that cannot be read is named, and refuses the whole only where it is the source's only one. Of a
  * record that stands in several parts the newest counts; one that is too large to keep is named.
  */
-export function readParts(parts: Part[], readPart: (part: Part) => Parsed): Parsed {
+export function readParts(parts: SourceDocument[], readPart: (part: SourceDocument) => ParseResult): ParseResult {
   const records: SourceRecord[] = [];
-  const skipped: Skipped[] = [];
+  const skipped: SkippedEntry[] = [];
   for (const part of parts) {
     try {
       const read = readPart(part);

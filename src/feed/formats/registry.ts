@@ -1,4 +1,4 @@
-import type { SourceFormat } from '../model/source-record.ts';
+import type { SourceFormat } from './source-format.ts';
 import { csaf } from './csaf/csaf.ts';
 import { csv } from './csv/csv.ts';
 import { kev } from './kev/kev.ts';

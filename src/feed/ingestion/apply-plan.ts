@@ -1,104 +1,105 @@
 import type { Tx } from '../../platform/db/db.ts';
-import type { FeedItem } from '../model/item.schema.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import type { Action, HeldItem, Plan } from './pull-plan.ts';
-import { isTextKind } from '../items/writing/item-document.ts';
-import { moveCounts } from '../items/writing/counts.ts';
-import { settlePools } from '../deduplication/recompute-pools.ts';
-import { emitItems } from '../items/writing/item-events.ts';
-import { readingOf } from '../sources/pull/reader-version.ts';
-import type { Origin } from '../sources/source-row.ts';
-import { advancePools, listCurrentTexts, lockPools, markMissing } from '../items/writing/feed-pools.store.ts';
-import { emptyStates } from '../items/writing/write-search.ts';
-import { stepsOf, type Commit, type Current, type NewId } from './item-writes.ts';
-import { emptyVersions, writeItems, type CountKey } from '../items/writing/write-items.ts';
+import { recomputePools } from '../deduplication/recompute-pools.ts';
+import { countKeyOf, moveCounts } from '../items/writing/counts.store.ts';
+import { advancePools, lockPools, nextCommitTime } from '../items/writing/feed-pools.store.ts';
+import { emitItemEvents } from '../items/writing/item-events.ts';
+import { eraseVersionContent, setMissingPulls } from '../items/writing/update-items.store.ts';
+import { writeItems } from '../items/writing/write-items.store.ts';
+import { eraseStateContent } from '../items/writing/write-search.store.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import { buildItemWrites, type CurrentVersions, type WithNewId, type WriteContext } from './build-item-writes.ts';
+import { isProseSource } from './item-document.ts';
+import type { ItemAction, PullPlan } from './pull-plan.ts';
+import { toReaderVersion } from './reader-version.ts';
+import type { ItemOrigin } from './source-row.ts';
+import { listCurrentVersions } from './stored-items.store.ts';
 
 /**
- * Carries a plan out in the caller's transaction: items, versions, totals and the pools' sequence numbers move together. The locked pools
- * make `addedToFeedAt` strictly increase in commit order. `knowledge`: that of the extractor.
+ * Applies a plan in the caller's transaction: items, versions, totals and the sequence numbers of the pools change together. Locking the pools
+ * makes `addedToFeedAt` strictly increase in commit order.
  */
 export async function applyPlan(
   tx: Tx,
-  source: Origin,
-  plan: Plan,
-  { now, knowledge }: { now: Date; knowledge: number },
+  source: ItemOrigin,
+  plan: PullPlan,
+  { now, referenceDataVersion }: { now: Date; referenceDataVersion: number },
 ): Promise<void> {
-  await markMissing(tx, plan.back, 0);
-  await markMissing(tx, plan.absent, 1);
+  await setMissingPulls(tx, plan.returnedIds, 0);
+  await setMissingPulls(tx, plan.absentIds, 1);
   if (plan.actions.length === 0) return;
-  const poolIds = [...new Set(plan.actions.flatMap(poolsOf))].toSorted();
+  const poolIds = [...new Set(plan.actions.flatMap(listPoolIds))].toSorted();
   const pools = await lockPools(tx, poolIds);
-  const at = new Date(Math.max(now.getTime(), ...pools.map((pool) => pool.last_added_at.getTime() + 1)));
-  const isText = isTextKind(source.kind);
-  const commit: Commit = {
+  const at = nextCommitTime(pools, now);
+  const isProse = isProseSource(source.kind);
+  const context: WriteContext = {
     source,
     at,
     seqByPool: new Map(pools.map(({ id, seq }) => [id, seq + 1])),
-    current: await currentItems(tx, source, plan.actions),
-    isText,
-    reading: readingOf(isText, knowledge),
+    current: await readCurrentVersions(tx, source, plan.actions),
+    isProse,
+    readerVersion: toReaderVersion(isProse, referenceDataVersion),
   };
-  const steps = inPublishOrder(plan.actions, at).flatMap((action) => stepsOf(commit, action));
-  const emptied = plan.actions.flatMap((action) => (isMove(action) ? [action.held.id] : []));
-  await emptyVersions(tx, emptied);
-  const writes = steps.map(({ write }) => write);
-  const gone = await writeItems(tx, writes);
-  await emptyStates(tx, emptied);
+  const planned = sortByPublishTime(plan.actions, at).flatMap((action) => buildItemWrites(context, action));
+  const movedIds = plan.actions.flatMap((action) => (isMove(action) ? [action.stored.id] : []));
+  await eraseVersionContent(tx, movedIds);
+  const writes = planned.map(({ write }) => write);
+  const removedTerms = await writeItems(tx, writes);
+  await eraseStateContent(tx, movedIds);
   await moveCounts(
     tx,
-    steps.map(({ write, held }) => ({
-      ...(held ? { before: countKeyOfHeld(held) } : {}),
-      after: write,
-    })),
+    planned.map(({ write, stored }) => ({ ...(stored ? { before: countKeyOf(stored) } : {}), after: write })),
   );
-  const settled = await settlePools(tx, writes, { gone, ...commit });
+  const documents = await recomputePools(tx, writes, { removedTerms, ...context });
   await advancePools(tx, poolIds, at);
-  // What a source holds when it is first read is a load, not news.
+  // The items of the first pull of a source are not news.
   if (source.last_success_at)
-    await emitItems(
+    await emitItemEvents(
       tx,
-      steps.map(({ write, held }) => ({
-        write: { ...write, doc: settled.get(write.id) ?? write.doc },
-        statusBefore: held?.status,
+      planned.map(({ write, stored }) => ({
+        write: { ...write, doc: documents.get(write.id) ?? write.doc },
+        statusBefore: stored?.status,
       })),
     );
 }
 
-/** Whether fewer see the item from now on. */
-const isMove = (action: Action): action is Extract<Action, { kind: 'move' | 'tighten' }> =>
-  action.kind === 'move' || (action.kind === 'tighten' && action.poolId !== action.held.pool_id);
+/** Returns whether fewer organizations see the item from now on. */
+const isMove = (action: ItemAction): action is Extract<ItemAction, { kind: 'move' | 'raise-tlp' }> =>
+  action.kind === 'move' || (action.kind === 'raise-tlp' && action.poolId !== action.stored.pool_id);
 
-function poolsOf(action: Action): string[] {
-  if (action.kind === 'tighten') return [action.held.pool_id, action.poolId];
-  if (action.kind === 'vanish') return [action.held.pool_id];
-  return 'held' in action ? [action.held.pool_id, action.candidate.poolId] : [action.candidate.poolId];
+function listPoolIds(action: ItemAction): string[] {
+  switch (action.kind) {
+    case 'add':
+      return [action.candidate.poolId];
+    case 'vanish':
+      return [action.stored.pool_id];
+    case 'raise-tlp':
+      return [action.stored.pool_id, action.poolId];
+    default:
+      return [action.stored.pool_id, action.candidate.poolId];
+  }
 }
 
-async function currentItems(tx: Tx, source: Origin, actions: Action[]): Promise<Current> {
-  const ids = actions.flatMap((action) => ('held' in action ? [action.held.id] : []));
-  const found = ids.length === 0 ? [] : await listCurrentTexts(tx, source, ids);
+async function readCurrentVersions(tx: Tx, source: ItemOrigin, actions: ItemAction[]): Promise<CurrentVersions> {
+  const ids = actions.flatMap((action) => ('stored' in action ? [action.stored.id] : []));
+  const versions = ids.length === 0 ? [] : await listCurrentVersions(tx, source, ids);
   return new Map(
-    found.map(({ id, doc, stored_text, severity_rule, aliases, objects }) => {
+    versions.map(({ id, doc, stored_text, severity_rule, aliases, objects }) => {
       const { duplicateOf: _root, ...item } = JSON.parse(doc) as FeedItem;
       return [id, { item, storedText: stored_text, severityRule: severity_rule, aliases, objects }];
     }),
   );
 }
 
-/** Items of one commit share a time; their ids put the one published last first in the list. */
-function inPublishOrder(actions: Action[], at: Date): (Action & NewId)[] {
-  const published = (action: Action): string =>
+/** Items of one commit have the same time. Ascending ids put the most recently published item first in the list. */
+function sortByPublishTime(actions: ItemAction[], at: Date): (ItemAction & WithNewId)[] {
+  const publishTimeOf = (action: ItemAction): string =>
     'candidate' in action ? (action.candidate.record.publishTime ?? '') : '';
-  const ordered = actions.toSorted((a, b) => (published(a) < published(b) ? -1 : published(a) > published(b) ? 1 : 0));
-  const ids = ordered.map(() => uuidv7(at)).toSorted();
-  return ordered.map((action, index) => ({ ...action, id: ids[index]! }));
+  const sorted = actions.toSorted((a, b) => {
+    const [timeA, timeB] = [publishTimeOf(a), publishTimeOf(b)];
+    if (timeA === timeB) return 0;
+    return timeA < timeB ? -1 : 1;
+  });
+  const ids = sorted.map(() => uuidv7(at)).toSorted();
+  return sorted.map((action, index) => ({ ...action, id: ids[index]! }));
 }
-
-const countKeyOfHeld = (held: HeldItem): CountKey => ({
-  poolId: held.pool_id,
-  severity: held.severity,
-  status: held.status,
-  publisher: held.publisher,
-  sourceName: held.source_name,
-  platforms: held.platforms,
-});

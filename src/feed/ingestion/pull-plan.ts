@@ -1,153 +1,136 @@
+import type { SkippedEntry } from '../model/source-record.ts';
 import type { Tlp } from '../model/vocabulary.ts';
-import type { Skipped, SourceRecord } from '../model/source-record.ts';
+import type { ItemCandidate } from './item-candidates.ts';
+import type { StoredItem } from './stored-items.store.ts';
 
-/** An item that the feed holds of a source: the latest generation of its record. */
-export type HeldItem = {
-  id: string;
-  record_id: string;
-  generation: number;
-  status: 'active' | 'corrected' | 'retracted';
-  version: number;
-  content_hash: string;
-  record_hash: string;
-  record_modified_at: Date | null;
-  missing_pulls: number;
-  /** A person took it back: its source says nothing of it any more until the person takes that back. */
-  held_back: boolean;
-  pool_id: string;
-  severity: string;
-  publisher: string;
-  source_name: string;
-  platforms: string[];
-  created_at: Date;
-  added_to_feed_at: Date;
-};
+/** A change of one item. */
+export type ItemAction =
+  | { kind: 'add'; candidate: ItemCandidate; generation: number; follows?: string }
+  | { kind: 'correct'; stored: StoredItem; candidate: ItemCandidate; cause: 'source' | 'reanalysis' }
+  | { kind: 'withdraw'; stored: StoredItem; candidate: ItemCandidate }
+  /** The audience changes. The old audience keeps a tombstone without content. */
+  | { kind: 'move'; stored: StoredItem; candidate: ItemCandidate; cause: 'source' | 'reanalysis' }
+  /** The record was absent from two good pulls. */
+  | { kind: 'vanish'; stored: StoredItem }
+  | RaiseTlpAction;
 
-/** A record with what the feed would make of it. */
-export type Candidate = { record: SourceRecord; recordHash: string; contentHash: string; poolId: string };
+/** The source's own marking is now stricter than the item's, even if the source no longer lists the record. */
+export type RaiseTlpAction = { kind: 'raise-tlp'; stored: StoredItem; tlp: Tlp; poolId: string; isLatest: boolean };
 
-export type Action =
-  | { kind: 'add'; candidate: Candidate; generation: number; follows?: string }
-  | { kind: 'correct'; held: HeldItem; candidate: Candidate; cause: 'source' | 'reanalysis' }
-  | { kind: 'withdraw'; held: HeldItem; candidate: Candidate }
-  /** The audience changes: a tombstone without content stays for the old one. */
-  | { kind: 'move'; held: HeldItem; candidate: Candidate; cause: 'source' | 'reanalysis' }
-  /** Absent from two good pulls. */
-  | { kind: 'vanish'; held: HeldItem }
-  | Tighten;
-
-/** The source's own marking is stricter now than what the item has, whether the source still holds it or not. */
-export type Tighten = { kind: 'tighten'; held: HeldItem; tlp: Tlp; poolId: string; isLatest: boolean };
-
-export type Plan = {
-  actions: Action[];
-  /** Ids of items whose record is back, and of those absent for the first time. */
-  back: string[];
-  absent: string[];
-  /** How many records the pull held. */
+export type PullPlan = {
+  actions: ItemAction[];
+  /** Ids of items whose record is back. */
+  returnedIds: string[];
+  /** Ids of items whose record is absent for the first time. */
+  absentIds: string[];
+  /** The number of records in the pull. */
   records: number;
   result: PullResult;
 };
 
-/** Records of the source itself, each counted once. `error` says why a pull was not good; it then changed nothing. */
+/** Counts the source's records, each once. If `error` is set, the pull was not good and changed no item. */
 export type PullResult = {
   added: number;
   corrected: number;
   retracted: number;
   unchanged: number;
-  skipped: Skipped[];
+  skipped: SkippedEntry[];
   error?: string;
 };
 
 const absentPullsMax = 2;
-const lacksShareMax = 0.05;
+const missingShareMax = 0.05;
 
-/** What a pull changes. `catalogue` says that a record absent from `candidates` and `present` is gone from the source. */
-export function planPull(given: {
-  held: HeldItem[];
-  candidates: Candidate[];
-  present: ReadonlySet<string>;
-  catalogue: boolean;
-  /** Records that the source says have not changed; they were not read. */
+/** Plans the changes of a pull. */
+export function planPull(pull: {
+  stored: StoredItem[];
+  candidates: ItemCandidate[];
+  /** Ids of records that the pull contains but `candidates` does not. */
+  presentIds: ReadonlySet<string>;
+  /** Whether a record that is neither in `candidates` nor in `presentIds` has been removed from the source. */
+  isCatalog: boolean;
+  /** The number of records that the source reports as unchanged, which were not fetched. */
   unread: number;
-  skipped: Skipped[];
-}): Plan {
-  const { candidates, catalogue } = given;
-  const held = new Map(given.held.map((item) => [item.record_id, item]));
-  const actions: Action[] = [];
+  skipped: SkippedEntry[];
+}): PullPlan {
+  const { candidates } = pull;
+  const storedByRecord = new Map(pull.stored.map((item) => [item.record_id, item]));
+  const actions: ItemAction[] = [];
   for (const candidate of candidates) {
-    const action = actionFor(candidate, held.get(candidate.record.recordId));
+    const action = planRecord(candidate, storedByRecord.get(candidate.record.recordId));
     if (action) actions.push(action);
   }
-  const seen = new Set([...given.present, ...candidates.map(({ record }) => record.recordId)]);
-  const missing = catalogue ? missingOf(given.held, seen) : [];
-  const back = given.held.filter((item) => isLive(item) && item.missing_pulls > 0 && seen.has(item.record_id));
-  const { vanished, absent } = ageMissing(missing);
+  const presentIds = new Set([...pull.presentIds, ...candidates.map(({ record }) => record.recordId)]);
+  const missing = pull.isCatalog ? listMissing(pull.stored, presentIds) : [];
+  const returned = pull.stored.filter(
+    (item) => isLive(item) && item.missing_pulls > 0 && presentIds.has(item.record_id),
+  );
+  const { vanished, absentIds } = splitMissing(missing);
   actions.push(...vanished);
-  const result = countResult(actions, candidates.length, given.skipped);
+  const result = countResult(actions, candidates.length, pull.skipped);
   return {
     actions,
-    back: back.map(({ id }) => id),
-    absent,
+    returnedIds: returned.map(({ id }) => id),
+    absentIds,
     records: candidates.length,
-    result: { ...result, unchanged: result.unchanged + given.unread },
+    result: { ...result, unchanged: result.unchanged + pull.unread },
   };
 }
 
-/** What a repeated good pull changes: what lacked last time lacks again. */
-export function planRepeat(held: HeldItem[], records: number): Plan {
-  const { vanished, absent } = ageMissing(held.filter((item) => isLive(item) && item.missing_pulls > 0));
+/** Plans a good pull whose documents did not change: records that were absent last time are absent again. */
+export function planUnchangedPull(stored: StoredItem[], records: number): PullPlan {
+  const { vanished, absentIds } = splitMissing(stored.filter((item) => isLive(item) && item.missing_pulls > 0));
   return {
     actions: vanished,
-    back: [],
-    absent,
+    returnedIds: [],
+    absentIds,
     records,
     result: { ...countResult(vanished, 0, []), unchanged: records },
   };
 }
 
-/** Whether a catalogue lacks so many known rows that it is not to be believed. */
-export function lacksTooMany(held: HeldItem[], seen: ReadonlySet<string>): boolean {
-  const known = held.filter(isLive).length;
-  return known > 0 && missingOf(held, seen).length / known >= lacksShareMax;
+/** Returns whether a catalog lacks so many known rows that it is probably broken. */
+export function isMissingTooManyRows(stored: StoredItem[], presentIds: ReadonlySet<string>): boolean {
+  const known = stored.filter(isLive).length;
+  return known > 0 && listMissing(stored, presentIds).length / known >= missingShareMax;
 }
 
-const isLive = (item: HeldItem): boolean => item.status !== 'retracted';
+const isLive = (item: StoredItem): boolean => item.status !== 'retracted';
 
-const missingOf = (held: HeldItem[], seen: ReadonlySet<string>): HeldItem[] =>
-  held.filter((item) => isLive(item) && !seen.has(item.record_id));
+const listMissing = (stored: StoredItem[], presentIds: ReadonlySet<string>): StoredItem[] =>
+  stored.filter((item) => isLive(item) && !presentIds.has(item.record_id));
 
-function ageMissing(missing: HeldItem[]): { vanished: Action[]; absent: string[] } {
-  const isGone = (item: HeldItem): boolean => item.missing_pulls + 1 >= absentPullsMax;
+function splitMissing(missing: StoredItem[]): { vanished: ItemAction[]; absentIds: string[] } {
+  const isVanished = (item: StoredItem): boolean => item.missing_pulls + 1 >= absentPullsMax;
   return {
-    vanished: missing.filter(isGone).map((item) => ({ kind: 'vanish', held: item })),
-    absent: missing.filter((item) => !isGone(item)).map(({ id }) => id),
+    vanished: missing.filter(isVanished).map((stored) => ({ kind: 'vanish', stored })),
+    absentIds: missing.filter((item) => !isVanished(item)).map(({ id }) => id),
   };
 }
 
-function actionFor(candidate: Candidate, held: HeldItem | undefined): Action | undefined {
+function planRecord(candidate: ItemCandidate, stored: StoredItem | undefined): ItemAction | undefined {
   const { record } = candidate;
-  if (!held) return { kind: 'add', candidate, generation: 1 };
+  if (!stored) return { kind: 'add', candidate, generation: 1 };
   const isOlder =
-    held.record_modified_at !== null &&
+    stored.record_modified_at !== null &&
     record.modifiedAt !== undefined &&
-    Date.parse(record.modifiedAt) < held.record_modified_at.getTime();
-  if (held.held_back) return undefined;
-  if (held.status === 'retracted') {
-    // Retracted is final for machines: a record that returns is a new item beside the tombstone.
-    const vanished = held.missing_pulls >= absentPullsMax;
-    const returns = !record.withdrawn && !isOlder && (vanished || candidate.recordHash !== held.record_hash);
-    return returns ? { kind: 'add', candidate, generation: held.generation + 1, follows: held.id } : undefined;
+    Date.parse(record.modifiedAt) < stored.record_modified_at.getTime();
+  if (stored.held_back) return undefined;
+  if (stored.status === 'retracted') {
+    // A source cannot undo a retraction. A record that returns becomes a new item beside the tombstone.
+    const hasVanished = stored.missing_pulls >= absentPullsMax;
+    const hasReturned = !record.withdrawn && !isOlder && (hasVanished || candidate.recordHash !== stored.record_hash);
+    return hasReturned ? { kind: 'add', candidate, generation: stored.generation + 1, follows: stored.id } : undefined;
   }
   if (isOlder) return undefined;
-  if (record.withdrawn) return { kind: 'withdraw', held, candidate };
-  const cause = candidate.recordHash === held.record_hash ? 'reanalysis' : 'source';
-  if (candidate.poolId !== held.pool_id) return { kind: 'move', held, candidate, cause };
-  return candidate.contentHash === held.content_hash ? undefined : { kind: 'correct', held, candidate, cause };
+  if (record.withdrawn) return { kind: 'withdraw', stored, candidate };
+  const cause = candidate.recordHash === stored.record_hash ? 'reanalysis' : 'source';
+  if (candidate.poolId !== stored.pool_id) return { kind: 'move', stored, candidate, cause };
+  return candidate.contentHash === stored.content_hash ? undefined : { kind: 'correct', stored, candidate, cause };
 }
 
-function countResult(actions: Action[], records: number, skipped: Skipped[]): PullResult {
-  const count = (fits: (action: Action) => boolean): number => actions.filter(fits).length;
+function countResult(actions: ItemAction[], records: number, skipped: SkippedEntry[]): PullResult {
+  const count = (matches: (action: ItemAction) => boolean): number => actions.filter(matches).length;
   const added = count(({ kind }) => kind === 'add');
   const corrected = count(
     (action) => (action.kind === 'correct' || action.kind === 'move') && action.cause === 'source',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
-import { inOrg, row, rows } from '../../platform/db/db.ts';
+import { inOrg, queryRow, queryRows } from '../../platform/db/db.ts';
 import { fileSource, kevCatalogue, kevRow, kevRows } from '../../../test/support/feed/kev-source.ts';
 import { stixBundle } from '../../../test/support/feed/stix-documents.ts';
 
@@ -53,7 +53,7 @@ describe('two organizations', () => {
     for (const table of ['items', 'item_versions', 'item_terms', 'feed_counts', 'feed_sources', 'feed_pools']) {
       const count = (org: TestOrg) =>
         inOrg(app.deps.db, org.id, (tx) =>
-          row(
+          queryRow(
             tx,
             sql<{
               n: number;
@@ -67,7 +67,7 @@ describe('two organizations', () => {
     expect(changed.numAffectedRows).toBe(0n);
     const [item] = (await alice.call('GET', '/items?perPage=1')).body.items;
     const pool = await inOrg(app.deps.db, alice.id, (tx) =>
-      row(tx, sql<{ id: string }>`select id from feed_pools where organization_id = ${alice.id}`),
+      queryRow(tx, sql<{ id: string }>`select id from feed_pools where organization_id = ${alice.id}`),
     );
     await expect(
       inOrg(app.deps.db, bob.id, (tx) =>
@@ -160,7 +160,7 @@ describe('shared sources', () => {
     expect(kept.rows).toEqual([]);
     const terms = (org: TestOrg) =>
       inOrg(app.deps.db, org.id, (tx) =>
-        rows(tx, sql<{ kind: string; value: string }>`select kind, value from item_terms`),
+        queryRows(tx, sql<{ kind: string; value: string }>`select kind, value from item_terms`),
       );
     expect(await terms(other)).toEqual([]);
     expect(await terms(owner)).toEqual([{ kind: 'indicator', value: 'secret.example' }]);

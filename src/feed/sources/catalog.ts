@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { tlps, type Tlp } from '../model/vocabulary.ts';
 import { sourceKinds, type SourceKind } from '../formats/registry.ts';
 
-type Known = {
+type CatalogEntry = {
   kind: SourceKind;
   title: string;
   publisher: string;
   url: string;
   reliability: number;
-  /** Left out where the publisher states none. */
+  /** Omitted if the publisher states no license. */
   license?: string;
   tlp: Tlp;
 };
 
-const of =
+const entryOf =
   (kind: SourceKind, reliability: number) =>
-  (publisher: string, title: string, url: string, license?: string): Known => ({
+  (publisher: string, title: string, url: string, license?: string): CatalogEntry => ({
     kind,
     title,
     publisher,
@@ -24,30 +24,34 @@ const of =
     ...(license ? { license } : {}),
     tlp: 'CLEAR',
   });
-const authority = of('rss', 0.9);
-const vendor = of('rss', 0.8);
-const list = of('csv', 0.7);
+const authority = entryOf('rss', 0.9);
+const vendor = entryOf('rss', 0.8);
+const indicatorList = entryOf('csv', 0.7);
 
-/** Well-known public sources, by the name that switches one on. Facts only: nothing of them is shipped. */
-export const knownSources: Record<string, Known> = {
-  'cisa-kev': of('kev', 0.95)(
+/** Well-known public sources, by catalog name. Only facts about the sources; none of their content is included. */
+export const sourceCatalog: Record<string, CatalogEntry> = {
+  'cisa-kev': entryOf('kev', 0.95)(
     'CISA',
     'Known Exploited Vulnerabilities',
     'https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json',
     'CC0-1.0',
   ),
-  nvd: of('nvd', 0.9)('NIST', 'National Vulnerability Database', 'https://services.nvd.nist.gov/rest/json/cves/2.0'),
+  nvd: entryOf('nvd', 0.9)(
+    'NIST',
+    'National Vulnerability Database',
+    'https://services.nvd.nist.gov/rest/json/cves/2.0',
+  ),
   'cisa-advisories': authority(
     'CISA',
     'Cybersecurity advisories',
     'https://www.cisa.gov/cybersecurity-advisories/all.xml',
   ),
-  'cisa-csaf': of('csaf', 0.95)(
+  'cisa-csaf': entryOf('csaf', 0.95)(
     'CISA',
     'Industrial control systems advisories (CSAF)',
     'https://www.cisa.gov/sites/default/files/csaf/provider-metadata.json',
   ),
-  'cert-bund-csaf': of('csaf', 0.9)(
+  'cert-bund-csaf': entryOf('csaf', 0.9)(
     'BSI',
     'CERT-Bund advisories (CSAF)',
     'https://wid.cert-bund.de/.well-known/csaf/provider-metadata.json',
@@ -66,7 +70,7 @@ export const knownSources: Record<string, Known> = {
     'OGL-UK-3.0',
   ),
   jpcert: authority('JPCERT/CC', 'Alerts and reports in English', 'https://www.jpcert.or.jp/english/rss/jpcert-en.rdf'),
-  'sans-isc': of('rss', 0.8)(
+  'sans-isc': entryOf('rss', 0.8)(
     'SANS Internet Storm Center',
     'Diaries',
     'https://isc.sans.edu/rssfeed_full.xml',
@@ -91,52 +95,61 @@ export const knownSources: Record<string, Known> = {
   sentinellabs: vendor('SentinelOne', 'SentinelLABS', 'https://www.sentinelone.com/labs/feed/'),
   'check-point-research': vendor('Check Point', 'Check Point Research', 'https://research.checkpoint.com/feed/'),
   'dfir-report': vendor('The DFIR Report', 'The DFIR Report', 'https://thedfirreport.com/feed/'),
-  'circl-osint': of('misp', 0.7)(
+  'circl-osint': entryOf('misp', 0.7)(
     'CIRCL',
     'OSINT feed (MISP)',
     'https://www.circl.lu/doc/misp/feed-osint/manifest.json',
   ),
-  botvrij: of('misp', 0.6)('Botvrij.eu', 'OSINT feed (MISP)', 'https://www.botvrij.eu/data/feed-osint/manifest.json'),
-  urlhaus: list('abuse.ch', 'URLhaus, recent addresses', 'https://urlhaus.abuse.ch/downloads/csv_recent/', 'CC0-1.0'),
-  threatfox: list(
+  botvrij: entryOf('misp', 0.6)(
+    'Botvrij.eu',
+    'OSINT feed (MISP)',
+    'https://www.botvrij.eu/data/feed-osint/manifest.json',
+  ),
+  urlhaus: indicatorList(
+    'abuse.ch',
+    'URLhaus, recent addresses',
+    'https://urlhaus.abuse.ch/downloads/csv_recent/',
+    'CC0-1.0',
+  ),
+  threatfox: indicatorList(
     'abuse.ch',
     'ThreatFox, recent indicators',
     'https://threatfox.abuse.ch/export/csv/recent/',
     'CC0-1.0',
   ),
-  'malware-bazaar': list(
+  'malware-bazaar': indicatorList(
     'abuse.ch',
     'MalwareBazaar, recent samples',
     'https://bazaar.abuse.ch/export/csv/recent/',
     'CC0-1.0',
   ),
-  'feodo-tracker': list(
+  'feodo-tracker': indicatorList(
     'abuse.ch',
     'Feodo Tracker, botnet servers',
     'https://feodotracker.abuse.ch/downloads/ipblocklist.csv',
     'CC0-1.0',
   ),
-  'emerging-threats': of('csv', 0.6)(
+  'emerging-threats': entryOf('csv', 0.6)(
     'Proofpoint',
     'Emerging Threats, compromised hosts',
     'https://rules.emergingthreats.net/blockrules/compromised-ips.txt',
   ),
-  'osv-pypi': of('osv', 0.8)(
+  'osv-pypi': entryOf('osv', 0.8)(
     'OSV',
     'Open Source Vulnerabilities, PyPI',
     'https://osv-vulnerabilities.storage.googleapis.com/PyPI/modified_id.csv',
   ),
-  'osv-go': of('osv', 0.8)(
+  'osv-go': entryOf('osv', 0.8)(
     'OSV',
     'Open Source Vulnerabilities, Go',
     'https://osv-vulnerabilities.storage.googleapis.com/Go/modified_id.csv',
   ),
 };
 
-export const KnownSources = z.object({
+export const SourceCatalog = z.object({
   sources: z.array(
     z.object({
-      name: z.string().describe('What `catalogue` of POST /api/feed/sources takes.'),
+      name: z.string().describe('The value for `catalogue` of POST /api/feed/sources.'),
       title: z.string(),
       kind: z.enum(sourceKinds),
       url: z.string(),
@@ -148,6 +161,6 @@ export const KnownSources = z.object({
   ),
 });
 
-export const listKnownSources = (): z.infer<typeof KnownSources> => ({
-  sources: Object.entries(knownSources).map(([name, known]) => ({ name, ...known })),
+export const listCatalog = (): z.infer<typeof SourceCatalog> => ({
+  sources: Object.entries(sourceCatalog).map(([name, known]) => ({ name, ...known })),
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
 import { sql } from 'kysely';
-import { acrossOrgs, rows } from '../../platform/db/db.ts';
+import { acrossOrgs, queryRows } from '../../platform/db/db.ts';
 import { kevCatalogue, kevRows } from '../../../test/support/feed/kev-source.ts';
 import { startServer } from '../../../test/support/feed/source-server.ts';
 
@@ -42,7 +42,10 @@ test.each([
   ];
   expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain('secret');
   const stored = await acrossOrgs(app.deps.db, (tx) =>
-    rows(tx, sql<{ line: string }>`select s::text as line from feed_sources s union all select a::text from audit a`),
+    queryRows(
+      tx,
+      sql<{ line: string }>`select s::text as line from feed_sources s union all select a::text from audit a`,
+    ),
   );
   expect(stored.map(({ line }) => line).join()).not.toMatch(/secret[:-]1|7365637265742d31|7365637265743a31/);
 });

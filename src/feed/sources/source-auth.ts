@@ -1,16 +1,24 @@
 import { z } from 'zod';
 import { fieldError } from '../../platform/lib/errors.ts';
+import { openJson, sealJson, type SealedRecord } from '../../platform/lib/sealed-json.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
-const printable = text({ min: 1, max: 4_000 }).regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
-const managed = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding', 'cookie']);
+const printable = boundedString({ min: 1, max: 4_000 }).regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
+const managedHeaders = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'accept-encoding',
+  'cookie',
+]);
 
-/** How a source is asked with a credential; it goes to the source's own origin alone. */
+/** A credential of a source. It is sent only to the origin of the source's address. */
 export const SourceAuth = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('basic'),
-    username: printable.regex(/^[^:]*$/, 'may hold no colon'),
+    username: printable.regex(/^[^:]*$/, 'must not contain a colon'),
     password: printable,
   }),
   z.strictObject({ type: z.literal('bearer'), token: printable }),
@@ -18,26 +26,23 @@ export const SourceAuth = z.discriminatedUnion('type', [
     type: z.literal('header'),
     name: z
       .string()
-      .regex(/^[A-Za-z][A-Za-z0-9-]{0,99}$/, 'must be the name of a header')
-      .refine((name) => !managed.has(name.toLowerCase()), 'is a header that is set otherwise'),
+      .regex(/^[A-Za-z][A-Za-z0-9-]{0,99}$/, 'must be a header name')
+      .refine((name) => !managedHeaders.has(name.toLowerCase()), 'is a header that the service sets itself'),
     value: printable,
   }),
 ]);
 export type SourceAuth = z.infer<typeof SourceAuth>;
 
-type Ref = { organization_id: string; id: string };
-const contextOf = ({ organization_id, id }: Ref): string => `source/${organization_id}/${id}`;
+export const sealAuth = (secrets: Secretbox, source: SealedRecord, auth: SourceAuth): Buffer =>
+  sealJson(secrets, 'source', source, auth);
 
-export const sealAuth = (secrets: Secretbox, ref: Ref, auth: SourceAuth): Buffer =>
-  secrets.seal(JSON.stringify(auth), contextOf(ref));
-
-/** The request headers of a source's credential. */
-export function authHeaders(
+/** Returns the request headers of a source's credential. */
+export function openAuthHeaders(
   secrets: Secretbox,
-  source: Ref & { sealed_auth: Buffer | null },
+  source: SealedRecord & { sealed_auth: Buffer | null },
 ): Record<string, string> | undefined {
   if (!source.sealed_auth) return undefined;
-  const auth = JSON.parse(secrets.open(source.sealed_auth, contextOf(source))) as SourceAuth;
+  const auth = openJson<SourceAuth>(secrets, 'source', source, source.sealed_auth);
   switch (auth.type) {
     case 'basic':
       return { authorization: `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}` };
@@ -49,18 +54,18 @@ export function authHeaders(
 }
 
 /**
- * What is kept of a credential when a source is made or changed: undefined leaves it, null removes it. One that was given for a host does
- * not go to another by a change of the address.
+ * Returns the sealed credential of a source that is created or changed. undefined keeps the current credential, null removes it. Throws a 400
+ * if the address changes to another origin while the credential is kept.
  */
-export function changedAuth(
+export function resolveSealedAuth(
   secrets: Secretbox,
-  source: Ref & { url: string; sealed_auth: Buffer | null },
+  source: SealedRecord & { url: string; sealed_auth: Buffer | null },
   { auth, url }: { auth: SourceAuth | null | undefined; url: string },
 ): Buffer | null {
-  if (auth && url.startsWith('file:')) throw fieldError('/auth', 'not_for_files', 'A file is read without auth.');
+  if (auth && url.startsWith('file:')) throw fieldError('/auth', 'not_for_files', '`auth` is not valid for a file.');
   if (auth === null) return null;
   if (auth) return sealAuth(secrets, source, auth);
   if (source.sealed_auth && new URL(url).origin !== new URL(source.url).origin)
-    throw fieldError('/auth', 'required', 'The address leads to another host: give auth again, or null for none.');
+    throw fieldError('/auth', 'required', '`url` has another host. Send `auth` again, or null to remove it.');
   return source.sealed_auth;
 }

@@ -1,55 +1,60 @@
 import { z } from 'zod';
 import { tlps } from '../model/vocabulary.ts';
-import { Instant } from '../../platform/lib/instant.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
-import { text } from '../../platform/lib/text/bounded-text.ts';
-import { instant } from '../model/source-record.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { SourceAuth } from './source-auth.ts';
+import { TlpInput } from '../ingestion/tlp-input.ts';
 import { sourceKinds } from '../formats/registry.ts';
 
-const Words = z.array(text({ min: 1, max: 200 })).max(100);
-const Tlp = z.enum([...tlps, 'WHITE', 'AMBER_STRICT']);
+const WordList = z.array(boundedString({ min: 1, max: 200 })).max(100);
 const OrgIds = z.array(z.string().regex(uuidPattern, 'must be a UUID')).max(1_000);
 
 const fields = {
-  name: text({ min: 1, max: 255 }),
-  url: text({ min: 1, max: 2_000 }).describe('http, https, or a `file:` address where the settings allow one.'),
-  publisher: text({ min: 1, max: 200 }).nullable().optional(),
-  tlp: Tlp.nullable().optional(),
-  license: text({ min: 1, max: 200 }).nullable().optional(),
-  reliability: z.number().min(0).max(1).optional().describe('How far the source is trusted, 0 to 1.'),
-  schedule: text({ max: 500 })
+  name: boundedString({ min: 1, max: 255 }),
+  url: boundedString({ min: 1, max: 2_000 }).describe(
+    'An http or https address, or a `file:` address if the settings allow it.',
+  ),
+  publisher: boundedString({ min: 1, max: 200 }).nullable().optional(),
+  tlp: TlpInput.nullable().optional(),
+  license: boundedString({ min: 1, max: 200 }).nullable().optional(),
+  reliability: z.number().min(0).max(1).optional().describe('How reliable the source is, 0 to 1.'),
+  schedule: boundedString({ max: 500 })
     .nullable()
     .optional()
-    .describe('Cron expression in UTC, not more often than hourly; null: that of the kind.'),
+    .describe('Cron expression in UTC, at most hourly. null: the default of the kind.'),
   enabled: z.boolean().optional(),
-  include: Words.optional().describe('Only records with one of these words.'),
-  exclude: Words.optional().describe('No record with one of these words.'),
+  include: WordList.optional().describe('Only records that contain one of these words.'),
+  exclude: WordList.optional().describe('No records that contain one of these words.'),
   auth: SourceAuth.nullable()
     .optional()
-    .describe('A credential for the address; kept sealed and never given out. null removes it.'),
+    .describe('A credential for the address. Stored encrypted and never returned. null removes it.'),
   assignedTo: OrgIds.nullable()
     .optional()
-    .describe('Organizations that see a shared source; null: all. Needs feed:admin.'),
+    .describe('Organizations that see a shared source. null: all. Needs `feed:admin`.'),
 };
 
-/** What a source must have, unless the catalogue has it. */
-const needed = ['kind', 'name', 'url'] as const;
+/** Required unless the source comes from the catalog. */
+const required = ['kind', 'name', 'url'] as const;
 
 export const CreateSource = z
   .strictObject({
-    catalogue: z.string().optional().describe('A name of GET /api/feed/catalogue, which gives what is not given here.'),
+    catalogue: z
+      .string()
+      .optional()
+      .describe('A name of GET /api/feed/catalogue, which provides the fields that are omitted here.'),
     ...fields,
     kind: z.enum(sourceKinds).optional().describe('Required without `catalogue`.'),
     name: fields.name.optional().describe('Required without `catalogue`.'),
     url: fields.url
       .optional()
-      .describe('http, https, or a `file:` address where the settings allow one. Required without `catalogue`.'),
-    visibility: z.enum(['private', 'shared']).optional().describe('Default private; shared needs feed:admin.'),
+      .describe(
+        'An http or https address, or a `file:` address if the settings allow it. Required without `catalogue`.',
+      ),
+    visibility: z.enum(['private', 'shared']).optional().describe('Default `private`. `shared` needs `feed:admin`.'),
   })
   .superRefine((input, context) => {
     if (input.catalogue !== undefined) return;
-    for (const name of needed)
+    for (const name of required)
       if (input[name] === undefined)
         context.addIssue({ code: 'custom', path: [name], message: 'is required without catalogue' });
   });
@@ -62,7 +67,7 @@ export const PullOutcome = z
     retracted: z.int(),
     unchanged: z.int(),
     skipped: z.array(z.object({ entry: z.string(), reason: z.string() })),
-    error: z.string().optional().describe('Why the pull was not good; it then changed no item.'),
+    error: z.string().optional().describe('Why the pull failed. A failed pull changes no item.'),
   })
   .meta({ id: 'PullOutcome' });
 
@@ -81,18 +86,15 @@ export const Source = z
     include: z.array(z.string()),
     exclude: z.array(z.string()),
     visibility: z.enum(['private', 'shared']),
-    assignedTo: z.array(z.string()).nullable().optional().describe('Only for its owner.'),
+    assignedTo: z.array(z.string()).nullable().optional().describe('Only for the owner.'),
     own: z.boolean(),
-    hasAuth: z.boolean().optional().describe('Only for its owner.'),
+    hasAuth: z.boolean().optional().describe('Only for the owner.'),
     nextPullAt: z.string().nullable(),
     lastPullAt: z.string().nullable(),
     lastSuccessAt: z.string().nullable(),
     lastNewAt: z.string().nullable(),
-    lagSeconds: z.int().nullable().describe('Time since the last good pull.'),
-    silentSince: z
-      .string()
-      .nullable()
-      .describe('Since when nothing new has come for longer than is usual for the source.'),
+    lagSeconds: z.int().nullable().describe('Seconds since the last good pull.'),
+    silentSince: z.string().nullable().describe('Since when the source has had no new item for longer than usual.'),
     lastError: z.string().nullable(),
     failures: z.int(),
     lastResult: PullOutcome.nullable(),
@@ -119,7 +121,7 @@ const readOnly = [
   'updatedAt',
 ] as const;
 
-/** Every field optional; what only the service writes is ignored, so that what GET gave can be PUT back. */
+/** All fields are optional. Read-only fields are ignored, so that the response of a GET can be sent back in a PUT. */
 export const UpdateSource = z.strictObject({
   ...fields,
   name: fields.name.optional(),
@@ -132,28 +134,6 @@ export const UpdateSource = z.strictObject({
   >),
 });
 export type UpdateSource = z.infer<typeof UpdateSource>;
-
-const textMaxBytes = 1024 * 1024;
-
-export const PostItem = z.strictObject({
-  text: z
-    .string()
-    .refine((text) => text.trim() !== '', 'must hold something to read')
-    .refine((text) => Buffer.byteLength(text) <= textMaxBytes, `must have at most ${textMaxBytes} bytes in UTF-8`)
-    .describe('The report, at most 1 MiB in UTF-8.'),
-  title: text({ min: 1, max: 300 }).optional().describe("Default: the text's first line."),
-  publisher: text({ min: 1, max: 200 }).optional().describe('Default: the name of the organization.'),
-  publishTime: Instant.or(z.iso.date())
-    .refine((text) => instant(text) !== undefined, 'must lie in the years 100 to 4500')
-    .optional()
-    .describe('RFC 3339, or a date alone.'),
-  sourceUrl: text({ max: 2_000 }, z.url({ protocol: /^https?$/, message: 'must begin with http:// or https://' }))
-    .refine((url) => !URL.parse(url)?.username && !URL.parse(url)?.password, 'may not hold a user name or password')
-    .optional()
-    .describe('Where the text was published. It is not fetched.'),
-  tlp: Tlp.optional().describe('Default AMBER.'),
-});
-export type PostItem = z.infer<typeof PostItem>;
 
 export const SourceList = z.object({ sources: z.array(Source), nextCursor: z.string().nullable() });
 export type SourceList = z.infer<typeof SourceList>;

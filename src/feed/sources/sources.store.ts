@@ -1,58 +1,80 @@
 import { sql } from 'kysely';
-import { acrossOrgs, row, rows, type Db, type Tx } from '../../platform/db/db.ts';
+import { acrossOrgs, inOrg, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Mark } from '../../platform/lib/page-request.ts';
-import type { SourceRow } from './source-row.ts';
+import type { PageCursor } from '../../platform/lib/page-request.ts';
+import type { SourceKey, SourceRow } from '../ingestion/source-row.ts';
 
 const lease = "interval '10 minutes'";
 const columnNames = `organization_id, id, visibility, assigned_to, pool_id, kind, name, url, file_allowed, publisher, tlp, license,
   reliability, schedule, enabled, include, exclude, etag, last_modified, cursor, next_pull_at, worker, failures, last_pull_at, last_success_at,
   last_new_at, last_error, last_result, sealed_auth, created_at, updated_at`;
 const columns = sql.raw(columnNames);
-// What a source remembers of thousands of documents is of no use to a list.
+// Lists omit the cursor, which can cover thousands of documents.
 const listColumns = sql.raw(columnNames.replace(' cursor,', " '{}' as cursor,"));
 
-type SourceId = Pick<SourceRow, 'id' | 'organization_id'>;
+/** Row-level security enforces the same condition. */
+const isVisibleSource = sql`(organization_id = tocsin_org() or (visibility = 'shared' and (assigned_to is null or tocsin_org() = any(assigned_to))))`;
 
-/** Row-level security says the same once more. */
-const isSeen = sql`(organization_id = tocsin_org() or (visibility = 'shared' and (assigned_to is null or tocsin_org() = any(assigned_to))))`;
+/**
+ * Runs a transaction that may write a source's items. For a private source it belongs to the source's organization, so that row-level security
+ * applies. The pools of a shared source belong to several organizations.
+ */
+export function withSourceAcrossOrgs<T>(
+  db: Db,
+  source: Pick<SourceRow, 'visibility' | 'organization_id'>,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  return source.visibility === 'private' ? inOrg(db, source.organization_id, work) : acrossOrgs(db, work);
+}
 
-/** Sources that the organization sees: its own and the shared ones. Newest first, one more than `limit`. */
-export function listSourceRows(tx: Tx, limit: number, after: Mark | null): Promise<SourceRow[]> {
-  return rows(
+/** Returns the organization's own and visible shared sources, newest first, one more than `limit`. */
+export function listSourceRows(tx: Tx, limit: number, after: PageCursor | null): Promise<SourceRow[]> {
+  return queryRows(
     tx,
     sql<SourceRow>`
       select ${listColumns} from feed_sources
-      where deleted_at is null and ${isSeen} ${after ? sql`and (created_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
+      where deleted_at is null and ${isVisibleSource} ${after ? sql`and (created_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by created_at desc, id desc limit ${limit + 1}`,
   );
 }
 
-/** A source that the transaction's organization sees. */
+/** Returns a source if the transaction's organization sees it. */
 export function findSource(tx: Tx, id: string): Promise<SourceRow | undefined> {
-  return row(
+  return queryRow(
     tx,
-    sql<SourceRow>`select ${columns} from feed_sources where id = ${id} and deleted_at is null and ${isSeen}`,
+    sql<SourceRow>`select ${columns} from feed_sources where id = ${id} and deleted_at is null and ${isVisibleSource}`,
   );
 }
 
-/** A source of its owner, whoever asks. */
-export async function readSource(tx: Tx, source: SourceId): Promise<SourceRow> {
-  return (await row(tx, sql<SourceRow>`select ${columns} from feed_sources where ${isIt(source)}`))!;
+/** Returns a source by its key, independent of the transaction's organization. */
+export async function readSource(tx: Tx, source: SourceKey): Promise<SourceRow> {
+  return (await queryRow(tx, sql<SourceRow>`select ${columns} from feed_sources where ${hasKey(source)}`))!;
 }
 
-const isIt = ({ organization_id, id }: SourceId) => sql`organization_id = ${organization_id} and id = ${id}`;
+const hasKey = ({ organization_id, id }: SourceKey) => sql`organization_id = ${organization_id} and id = ${id}`;
 
-/** Holds the row until the transaction ends. */
-export function lockSource(tx: Tx, source: SourceId): Promise<SourceRow | undefined> {
-  return row(
+/** Locks the row until the transaction ends. */
+export function lockSource(tx: Tx, source: SourceKey): Promise<SourceRow | undefined> {
+  return queryRow(
     tx,
-    sql<SourceRow>`select ${columns} from feed_sources where ${isIt(source)} and deleted_at is null for update`,
+    sql<SourceRow>`select ${columns} from feed_sources where ${hasKey(source)} and deleted_at is null for update`,
+  );
+}
+
+export async function lockSourceById(tx: Tx, id: string): Promise<void> {
+  await sql`select from feed_sources where id = ${id} for update`.execute(tx);
+}
+
+/** Makes the next pull read all records again, even if the source has not changed. */
+export async function requestReread(tx: Tx, id: string): Promise<void> {
+  await sql`
+    update feed_sources set etag = null, last_modified = null, cursor = (cursor::jsonb - 'reading')::text where id = ${id}`.execute(
+    tx,
   );
 }
 
 export async function countSources(tx: Tx, orgId: OrgId): Promise<number> {
-  const found = await row(
+  const found = await queryRow(
     tx,
     sql<{
       n: number;
@@ -61,28 +83,19 @@ export async function countSources(tx: Tx, orgId: OrgId): Promise<number> {
   return found?.n ?? 0;
 }
 
-export type NewSource = Pick<
+export type NewSource = Omit<
   SourceRow,
-  | 'organization_id'
-  | 'id'
-  | 'visibility'
-  | 'assigned_to'
-  | 'pool_id'
-  | 'kind'
-  | 'name'
-  | 'url'
-  | 'file_allowed'
-  | 'publisher'
-  | 'tlp'
-  | 'license'
-  | 'reliability'
-  | 'schedule'
-  | 'enabled'
-  | 'include'
-  | 'exclude'
-  | 'next_pull_at'
-  | 'sealed_auth'
-  | 'created_at'
+  | 'etag'
+  | 'last_modified'
+  | 'cursor'
+  | 'worker'
+  | 'failures'
+  | 'last_pull_at'
+  | 'last_success_at'
+  | 'last_new_at'
+  | 'last_error'
+  | 'last_result'
+  | 'updated_at'
 >;
 
 export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
@@ -95,7 +108,7 @@ export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
       ${source.created_at})`.execute(tx);
 }
 
-/** Writes what a PUT may change. The validators go, so that the next pull reads under the new settings. */
+/** Writes the fields that a PUT may change. Removes the HTTP validators, so that the next pull applies the new settings. */
 export async function updateSourceRow(tx: Tx, source: SourceRow): Promise<void> {
   await sql`
     update feed_sources set name = ${source.name}, url = ${source.url}, file_allowed = ${source.file_allowed},
@@ -103,19 +116,19 @@ export async function updateSourceRow(tx: Tx, source: SourceRow): Promise<void> 
       schedule = ${source.schedule}, enabled = ${source.enabled}, include = ${source.include}, exclude = ${source.exclude},
       assigned_to = ${source.assigned_to}::uuid[], sealed_auth = ${source.sealed_auth}, cursor = ${source.cursor}, next_pull_at = ${source.next_pull_at}, etag = null,
       last_modified = null, updated_at = ${source.updated_at}
-    where ${isIt(source)}`.execute(tx);
+    where ${hasKey(source)}`.execute(tx);
 }
 
-export async function markSourceDeleted(tx: Tx, source: SourceId, now: Date): Promise<void> {
-  await sql`update feed_sources set deleted_at = ${now}, enabled = false, next_pull_at = null where ${isIt(source)}`.execute(
+export async function markSourceDeleted(tx: Tx, source: SourceKey, now: Date): Promise<void> {
+  await sql`update feed_sources set deleted_at = ${now}, enabled = false, next_pull_at = null where ${hasKey(source)}`.execute(
     tx,
   );
 }
 
-/** Takes the source whose slot has come longest ago and that nobody pulls; leases and back-off run on the database's clock. */
+/** Claims the source that has been due longest and has no lease. Leases use the database's clock. */
 export function claimDueSourceAcrossOrgs(db: Db, now: Date, worker: string): Promise<SourceRow | undefined> {
   return acrossOrgs(db, (tx) =>
-    row(
+    queryRow(
       tx,
       sql<SourceRow>`
         update feed_sources set worker = ${worker}, lease_until = clock_timestamp() + ${sql.raw(lease)}
@@ -126,23 +139,23 @@ export function claimDueSourceAcrossOrgs(db: Db, now: Date, worker: string): Pro
   );
 }
 
-/** Takes one source for a pull at once, unless it is being pulled. */
-export function claimSource(tx: Tx, source: SourceId, worker: string): Promise<SourceRow | undefined> {
-  return row(
+/** Claims a source for an immediate pull, unless it has a lease. */
+export function claimSource(tx: Tx, source: SourceKey, worker: string): Promise<SourceRow | undefined> {
+  return queryRow(
     tx,
     sql<SourceRow>`
       update feed_sources set worker = ${worker}, lease_until = clock_timestamp() + ${sql.raw(lease)}
-      where ${isIt(source)} and deleted_at is null and (lease_until is null or lease_until < clock_timestamp()) returning ${columns}`,
+      where ${hasKey(source)} and deleted_at is null and (lease_until is null or lease_until < clock_timestamp()) returning ${columns}`,
   );
 }
 
-/** The source while this worker still has it, locked; undefined after the lease went to another. */
-export function lockClaim(tx: Tx, source: SourceId, worker: string): Promise<SourceRow | undefined> {
-  return row(
+/** Locks and returns the source if the worker's lease is still valid. */
+export function lockClaim(tx: Tx, source: SourceKey, worker: string): Promise<SourceRow | undefined> {
+  return queryRow(
     tx,
     sql<SourceRow>`
       select ${columns} from feed_sources
-      where ${isIt(source)} and worker = ${worker} and lease_until > clock_timestamp() and deleted_at is null for update`,
+      where ${hasKey(source)} and worker = ${worker} and lease_until > clock_timestamp() and deleted_at is null for update`,
   );
 }
 
@@ -162,18 +175,18 @@ export type PullEnd = Pick<
   | 'last_result'
 >;
 
-/** Ends a pull and gives the source back. */
+/** Ends a pull and releases the source. */
 export async function finishPull(tx: Tx, worker: string, end: PullEnd): Promise<void> {
   await sql`
     update feed_sources set worker = null, lease_until = null, cursor = ${end.cursor}, etag = ${end.etag}, last_modified = ${end.last_modified},
       next_pull_at = ${end.next_pull_at}, failures = ${end.failures}, last_pull_at = ${end.last_pull_at},
       last_success_at = ${end.last_success_at}, last_new_at = ${end.last_new_at}, last_error = ${end.last_error}, last_result = ${end.last_result}
-    where ${isIt(end)} and worker = ${worker}`.execute(tx);
+    where ${hasKey(end)} and worker = ${worker}`.execute(tx);
 }
 
-/** Gives a source back as it was, when a pull was interrupted and not when it failed. */
-export async function releaseSource(tx: Tx, source: SourceId, worker: string): Promise<void> {
-  await sql`update feed_sources set worker = null, lease_until = null where ${isIt(source)} and worker = ${worker}`.execute(
+/** Releases the source of an interrupted pull without changing anything else. */
+export async function releaseSource(tx: Tx, source: SourceKey, worker: string): Promise<void> {
+  await sql`update feed_sources set worker = null, lease_until = null where ${hasKey(source)} and worker = ${worker}`.execute(
     tx,
   );
 }

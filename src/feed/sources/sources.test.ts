@@ -8,7 +8,7 @@ import { newDataDir, startApp, type TestApp, type TestOrg } from '../../../test/
 import { pullNextDue } from './pull/pull-loop.ts';
 import { claimDueSourceAcrossOrgs } from './sources.store.ts';
 import { commandLine, kevCatalogue, kevRow, kevRows } from '../../../test/support/feed/kev-source.ts';
-import { createSource } from './sources.ts';
+import { createSource } from './create-source.ts';
 import { stixBundle } from '../../../test/support/feed/stix-documents.ts';
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { TestApp, TestOrg } from '../harness.ts';
-import { inOrg, rows } from '../../../src/platform/db/db.ts';
+import { inOrg, queryRows } from '../../../src/platform/db/db.ts';
 import { fileSource } from './kev-source.ts';
 import type { CreateSource } from '../../../src/feed/sources/sources.schema.ts';
 
@@ -58,7 +58,7 @@ export type Kept = {
 /** Every item that the organization sees, with what stands in its row. */
 export const keptItems = (app: TestApp, org: TestOrg): Promise<Kept[]> =>
   inOrg(app.deps.db, org.id, (tx) =>
-    rows(
+    queryRows(
       tx,
       sql<Kept>`select id, title, publisher, duplicate_of, status, severity, version, doc from items order by title, publisher`,
     ),

@@ -9,7 +9,8 @@ import { scopes } from '../../../src/platform/orgs/caller.ts';
 import type { PullResult } from '../../../src/feed/ingestion/pull-plan.ts';
 import type { CreateSource, Source } from '../../../src/feed/sources/sources.schema.ts';
 import type { SourceKind } from '../../../src/feed/formats/registry.ts';
-import { createSource, pullSource } from '../../../src/feed/sources/sources.ts';
+import { createSource } from '../../../src/feed/sources/create-source.ts';
+import { pullSourceNow } from '../../../src/feed/sources/pull/pull-now.ts';
 
 export type KevRow = Record<string, string | string[]>;
 export type Kev = { catalogVersion: string; dateReleased: string; count: number; vulnerabilities: KevRow[] };
@@ -36,7 +37,7 @@ export async function fileSource(
     url,
     pull(content) {
       writeFileSync(path, Buffer.isBuffer(content) || typeof content === 'string' ? content : JSON.stringify(content));
-      return pullSource(app.deps, commandLine(org), source.id);
+      return pullSourceNow(app.deps, commandLine(org), source.id);
     },
   };
 }

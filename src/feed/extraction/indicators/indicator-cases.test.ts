@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { addresses } from '../../../../test/support/indicator-cases/addresses.ts';
-import type { Case } from '../../../../test/support/indicator-cases/case.ts';
+import type { IndicatorCase } from '../../../../test/support/indicator-cases/case.ts';
 import { codes } from '../../../../test/support/indicator-cases/codes.ts';
-import { disguises } from '../../../../test/support/indicator-cases/defanged.ts';
+import { defanged } from '../../../../test/support/indicator-cases/defanged.ts';
 import { files } from '../../../../test/support/indicator-cases/files.ts';
 import { languages } from '../../../../test/support/indicator-cases/languages.ts';
 import { extractIndicators } from './extract-indicators.ts';
@@ -20,8 +20,8 @@ function read(passage: string): string[] {
 
 const order = (values: readonly string[]): string[] => values.toSorted();
 
-const cases: [string, Case[]][] = [
-  ['disguises', disguises],
+const cases: [string, IndicatorCase[]][] = [
+  ['disguises', defanged],
   ['addresses', addresses],
   ['codes', codes],
   ['files', files],

@@ -1,6 +1,6 @@
 import type { Platform } from '../../model/platforms.ts';
 import type { AffectedProduct } from '../../model/item.schema.ts';
-import { confidence } from '../../model/source-record.ts';
+import { roundConfidence } from '../../model/source-record.ts';
 import { platformsOfProduct } from './product-platforms.ts';
 
 const productsMax = 500;
@@ -24,7 +24,7 @@ export function collectProducts(reliability: number): {
         vendor: names[0],
         product: names[1],
         versions: [],
-        confidence: confidence(reliability),
+        confidence: roundConfidence(reliability),
         all: new Set<string>(),
       };
       for (const version of versions.map(clean)) if (version && known.all.size < versionsMax) known.all.add(version);

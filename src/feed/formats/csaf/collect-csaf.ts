@@ -8,7 +8,7 @@ import {
 } from '../fetch-entries.ts';
 import type { CollectContext, Collection, Document } from '../fetch-session.ts';
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
-import type { Skipped } from '../../model/source-record.ts';
+import type { SkippedEntry } from '../../model/source-record.ts';
 import { entriesMax, type Head } from './csaf-lists.ts';
 
 /** So many lists of a provider are asked for by one pull; the next ones have their turn a minute later. */
@@ -50,7 +50,7 @@ async function collectLists(context: CollectContext, provider: Provider): Promis
   const { turn = 0 } = (context.cursor ?? {}) as Cursor;
   const from = turn < provider.lists.length ? turn : 0;
   const index: Index = { entries: [], lists: {}, isPart: provider.lists.length > listsAtOnce };
-  const skipped: Skipped[] = [];
+  const skipped: SkippedEntry[] = [];
   let first: unknown;
   for (const url of provider.lists.slice(from, from + listsAtOnce)) {
     try {

@@ -3,12 +3,12 @@ import type { Entry } from '../fetch-entries.ts';
 import {
   decodeUtf8,
   isObject,
-  objectsOf,
+  asObjects,
   parseJsonText,
-  textOf,
+  asText,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
-import { instant } from '../../model/source-record.ts';
+import { parseInstant } from '../../model/source-record.ts';
 
 /** Documents that a list may name, and all lists that one pull reads together. */
 export const entriesMax = 100_000;
@@ -26,17 +26,17 @@ export function readHead(found: Digestible): Head {
   const json = /^\s*\{/.test(text) ? parseJsonText(text) : undefined;
   if (!isObject(json)) return listOf(listEntries(text, found.url));
   if (isObject(json['document'])) return { kind: 'advisory' };
-  if (Array.isArray(json['distributions'])) return readProvider(objectsOf(json['distributions']));
+  if (Array.isArray(json['distributions'])) return readProvider(asObjects(json['distributions']));
   return listOf(rolieEntries(json, found.url));
 }
 
 /** A provider offers the same documents as ROLIE feeds or in directories, or both: the feeds are read where there are any. */
 function readProvider(distributions: JsonObject[]): Head {
   const feeds = distributions
-    .flatMap((one) => (isObject(one['rolie']) ? objectsOf(one['rolie']['feeds']) : []))
-    .map((feed) => textOf(feed['url']))
+    .flatMap((one) => (isObject(one['rolie']) ? asObjects(one['rolie']['feeds']) : []))
+    .map((feed) => asText(feed['url']))
     .filter((url) => url !== undefined);
-  const directories = distributions.map((one) => textOf(one['directory_url'])).filter((url) => url !== undefined);
+  const directories = distributions.map((one) => asText(one['directory_url'])).filter((url) => url !== undefined);
   const lists = [...new Set(feeds.length > 0 ? feeds : directories)];
   if (lists.length === 0) throw new Error('the provider names no feed and no directory');
   return { kind: 'provider', lists, areFeeds: feeds.length > 0 };
@@ -50,10 +50,10 @@ function listOf(entries: Entry[]): Head {
 
 function rolieEntries(json: JsonObject, base: string): Entry[] {
   const feed = isObject(json['feed']) ? json['feed'] : {};
-  return objectsOf(feed['entry']).flatMap((entry) => {
-    const self = objectsOf(entry['link']).find(({ rel }) => rel === 'self');
-    const content = isObject(entry['content']) ? textOf(entry['content']['src']) : undefined;
-    return entryOf(base, content ?? textOf(self?.['href']), textOf(entry['updated']));
+  return asObjects(feed['entry']).flatMap((entry) => {
+    const self = asObjects(entry['link']).find(({ rel }) => rel === 'self');
+    const content = isObject(entry['content']) ? asText(entry['content']['src']) : undefined;
+    return entryOf(base, content ?? asText(self?.['href']), asText(entry['updated']));
   });
 }
 
@@ -68,5 +68,5 @@ function listEntries(text: string, base: string): Entry[] {
 function entryOf(base: string, path: string | undefined, time: string | undefined): Entry[] {
   if (!path || path.length > 2_000 || !URL.canParse(path, base)) return [];
   const url = new URL(path, base).href;
-  return [{ id: url, url, mark: instant(time) }];
+  return [{ id: url, url, mark: parseInstant(time) }];
 }

@@ -1,5 +1,5 @@
 import type { collectProducts } from '../../extraction/products/affected-products.ts';
-import { isObject, objectsOf, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { isObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 type Product = { vendor: string; product: string; version: string };
 
@@ -10,11 +10,11 @@ const depthMax = 30;
 export function productsOfTree(tree: JsonObject): Map<string, Product> {
   const found = new Map<string, Product>();
   const put = (of: unknown, product: Product): void => {
-    const id = isObject(of) ? textOf(of['product_id']) : undefined;
+    const id = isObject(of) ? asText(of['product_id']) : undefined;
     if (id && found.size < productsMax) found.set(id, product);
   };
   const walk = (branch: JsonObject, at: Product, depth: number): void => {
-    const name = textOf(branch['name']) ?? '';
+    const name = asText(branch['name']) ?? '';
     const here = { ...at };
     if (branch['category'] === 'vendor') here.vendor = name;
     else if (branch['category'] === 'product_name' || branch['category'] === 'product_family') here.product = name;
@@ -22,28 +22,28 @@ export function productsOfTree(tree: JsonObject): Map<string, Product> {
       here.version = name;
     else if (here.product === '') here.product = name;
     put(branch['product'], here.product === '' ? { ...here, product: nameOf(branch['product']) } : here);
-    if (depth < depthMax) for (const next of objectsOf(branch['branches'])) walk(next, here, depth + 1);
+    if (depth < depthMax) for (const next of asObjects(branch['branches'])) walk(next, here, depth + 1);
   };
-  for (const branch of objectsOf(tree['branches'])) walk(branch, { vendor: '', product: '', version: '' }, 0);
-  for (const one of objectsOf(tree['full_product_names'])) put(one, { vendor: '', product: nameOf(one), version: '' });
-  for (const relation of objectsOf(tree['relationships'])) {
-    const part = found.get(textOf(relation['product_reference']) ?? '');
+  for (const branch of asObjects(tree['branches'])) walk(branch, { vendor: '', product: '', version: '' }, 0);
+  for (const one of asObjects(tree['full_product_names'])) put(one, { vendor: '', product: nameOf(one), version: '' });
+  for (const relation of asObjects(tree['relationships'])) {
+    const part = found.get(asText(relation['product_reference']) ?? '');
     const full = relation['full_product_name'];
     put(full, part ?? { vendor: '', product: nameOf(full), version: '' });
   }
   return found;
 }
 
-const nameOf = (product: unknown): string => (isObject(product) ? (textOf(product['name']) ?? '') : '');
+const nameOf = (product: unknown): string => (isObject(product) ? (asText(product['name']) ?? '') : '');
 
 const affecting = ['known_affected', 'first_affected', 'last_affected'];
 
 /** Adds the products that the document's vulnerabilities affect. */
 export function addAffected(document: JsonObject, products: ReturnType<typeof collectProducts>): void {
   const tree = productsOfTree(isObject(document['product_tree']) ? document['product_tree'] : {});
-  for (const vulnerability of objectsOf(document['vulnerabilities'])) {
+  for (const vulnerability of asObjects(document['vulnerabilities'])) {
     const status = isObject(vulnerability['product_status']) ? vulnerability['product_status'] : {};
-    for (const id of affecting.flatMap((name) => textsOf(status[name]))) {
+    for (const id of affecting.flatMap((name) => asTexts(status[name]))) {
       const product = tree.get(id);
       if (product) products.add(product.vendor, product.product, product.version ? [product.version] : []);
     }

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { collectContext, type Collection } from '../fetch-session.ts';
-import type { Parsed } from '../../model/source-record.ts';
+import type { ParseResult } from '../source-format.ts';
 import { csafAdvisory } from '../../../../test/support/feed/csaf-documents.ts';
 import { serverOfTests } from '../../../../test/support/feed/source-server.ts';
 import { csaf } from './csaf.ts';
 
 const server = await serverOfTests();
 
-const parse = (...documents: object[]): Parsed =>
+const parse = (...documents: object[]): ParseResult =>
   csaf.parse(
     documents.map((document, index) => ({ name: `${index}.json`, bytes: Buffer.from(JSON.stringify(document)) })),
     { reliability: 0.9 },

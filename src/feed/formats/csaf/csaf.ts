@@ -6,24 +6,19 @@ import { collectClassification } from '../../extraction/classification.ts';
 import { bestScore, scoreOfVector, statedScore, type CvssScore } from '../../extraction/cvss.ts';
 import {
   isObject,
-  objectsOf,
+  asObjects,
   parseJsonBytes,
-  textOf,
-  textsOf,
+  asText,
+  asTexts,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText } from '../../extraction/text/stored-text.ts';
 import { findTlp } from '../../extraction/tlp.ts';
-import {
-  instant,
-  noIocs,
-  type Parsed,
-  type Part,
-  type SourceFormat,
-  type SourceRecord,
-} from '../../model/source-record.ts';
+import { parseInstant, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
+import type { ParseResult, SourceFormat } from '../source-format.ts';
+import type { SourceDocument } from '../source-document.ts';
 import { readParts } from '../read-parts.ts';
 
 const vulnerabilitiesMax = 5_000;
@@ -38,15 +33,15 @@ export const csaf: SourceFormat = {
   parse: (parts, { reliability }) => readParts(parts, (part) => readPart(part, reliability)),
 };
 
-function readPart(part: Part, reliability: number): Parsed {
+function readPart(part: SourceDocument, reliability: number): ParseResult {
   const whole = parseJsonBytes(part.bytes);
   const document = isObject(whole) && isObject(whole['document']) ? whole['document'] : undefined;
   if (!isObject(whole) || !document) throw new Error('the document is no CSAF advisory');
   const tracking = isObject(document['tracking']) ? document['tracking'] : {};
-  const id = textOf(tracking['id'])?.trim();
-  const released = instant(tracking['current_release_date']);
+  const id = asText(tracking['id'])?.trim();
+  const released = parseInstant(tracking['current_release_date']);
   if (!id || id.length > 200 || !released) throw new Error('the advisory has no tracking id and current release date');
-  if (objectsOf(whole['vulnerabilities']).length > vulnerabilitiesMax)
+  if (asObjects(whole['vulnerabilities']).length > vulnerabilitiesMax)
     throw new Error(`the advisory has more than ${vulnerabilitiesMax} vulnerabilities`);
   return { records: [readAdvisory({ id, released, whole, document, tracking, part }, reliability)], skipped: [] };
 }
@@ -57,17 +52,17 @@ type Advisory = {
   whole: JsonObject;
   document: JsonObject;
   tracking: JsonObject;
-  part: Part;
+  part: SourceDocument;
 };
 
 function readAdvisory({ id, released, whole, document, tracking, part }: Advisory, reliability: number): SourceRecord {
   const text = createStoredText();
   const spans = text.fields(whole);
-  const vulnerabilities = objectsOf(whole['vulnerabilities']);
+  const vulnerabilities = asObjects(whole['vulnerabilities']);
   const publisher = isObject(document['publisher']) ? document['publisher'] : {};
-  const notes = objectsOf(document['notes']);
+  const notes = asObjects(document['notes']);
   const about = notes.findIndex(({ category }) => category === 'summary' || category === 'description');
-  const abstract = textOf(notes[about]?.['text']);
+  const abstract = asText(notes[about]?.['text']);
   const proofs = [
     'document.title',
     `document.notes[${about}].text`,
@@ -79,7 +74,7 @@ function readAdvisory({ id, released, whole, document, tracking, part }: Advisor
   const aggregate = isObject(document['aggregate_severity']) ? document['aggregate_severity'] : {};
   const judged = judgeSeverity({
     cvss: vulnerabilities.map(scoreOf).filter((score) => score !== undefined),
-    word: textOf(aggregate['text']),
+    word: asText(aggregate['text']),
     text: abstract ?? '',
     exploited: 'no',
   });
@@ -88,12 +83,12 @@ function readAdvisory({ id, released, whole, document, tracking, part }: Advisor
     recordId: `${owner}:${id}`,
     canonicalKey: `adv:${owner}:${id}`,
     externalId: id,
-    title: (textOf(document['title']) ?? id).trim().slice(0, 500).toWellFormed(),
-    publisher: textOf(publisher['name'])?.trim().slice(0, 200).toWellFormed(),
-    language: textOf(document['lang'])?.slice(0, 35),
+    title: (asText(document['title']) ?? id).trim().slice(0, 500).toWellFormed(),
+    publisher: asText(publisher['name'])?.trim().slice(0, 200).toWellFormed(),
+    language: asText(document['lang'])?.slice(0, 35),
     url: urlOf(document),
     textUrl: part.url,
-    publishTime: instant(tracking['initial_release_date']) ?? released,
+    publishTime: parseInstant(tracking['initial_release_date']) ?? released,
     modifiedAt: changedAt(released, tracking),
     tlp: tlpOf(document),
     withdrawn: isWithdrawn(document, tracking),
@@ -104,7 +99,7 @@ function readAdvisory({ id, released, whole, document, tracking, part }: Advisor
     tldr: abstract && firstSentences(abstract, 1, 300),
     ...classify({ id, tracking, vulnerabilities }, reliability).build(products.platforms()),
     affectedProducts: products.products(),
-    iocs: noIocs(),
+    iocs: emptyIocs(),
     storedText: text.text(),
     passages: text.passages(),
   };
@@ -115,13 +110,13 @@ function classify(
   reliability: number,
 ): ReturnType<typeof collectClassification> {
   const found = collectClassification();
-  for (const name of [id, ...textsOf(tracking['aliases'])])
+  for (const name of [id, ...asTexts(tracking['aliases'])])
     found.mapping('observable:advisory', name.trim(), reliability);
   for (const vulnerability of vulnerabilities) {
-    const cve = textOf(vulnerability['cve'])?.trim().toUpperCase() ?? '';
+    const cve = asText(vulnerability['cve'])?.trim().toUpperCase() ?? '';
     if (cvePattern.test(cve)) found.mapping('cve', cve, reliability);
-    const cwes = [vulnerability['cwe'], ...objectsOf(vulnerability['cwes'])].filter(isObject);
-    for (const cwe of cwes.map((one) => textOf(one['id'])?.trim() ?? ''))
+    const cwes = [vulnerability['cwe'], ...asObjects(vulnerability['cwes'])].filter(isObject);
+    for (const cwe of cwes.map((one) => asText(one['id'])?.trim() ?? ''))
       if (/^CWE-\d+$/.test(cwe)) found.mapping('cwe', cwe, reliability);
   }
   return found;
@@ -129,38 +124,38 @@ function classify(
 
 /** Two revisions of one day are told apart by how many there are, a millisecond each. */
 function changedAt(released: string, tracking: JsonObject): string {
-  const revisions = objectsOf(tracking['revision_history']).length;
+  const revisions = asObjects(tracking['revision_history']).length;
   return new Date(Date.parse(released) + Math.min(revisions, 1_000)).toISOString();
 }
 
 /** Who is responsible for the advisory's id: the namespace, by which the standard makes ids unique, else the name. */
 function ownerOf(publisher: JsonObject): string {
-  const namespace = textOf(publisher['namespace'])?.trim() ?? '';
+  const namespace = asText(publisher['namespace'])?.trim() ?? '';
   if (URL.canParse(namespace) && new URL(namespace).hostname !== '')
     return new URL(namespace).hostname.replace(/^www\./, '');
-  const name = (textOf(publisher['name']) ?? '').toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-');
+  const name = (asText(publisher['name']) ?? '').toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-');
   return name.replaceAll(/^-|-$/g, '').slice(0, 100) || 'unknown';
 }
 
 /** The score of one vulnerability that counts, over all its products. */
 function scoreOf(vulnerability: JsonObject): CvssScore | undefined {
-  const contents = objectsOf(vulnerability['metrics']).map((metric) => metric['content']);
-  const scores = [...objectsOf(vulnerability['scores']), ...contents.filter(isObject)];
+  const contents = asObjects(vulnerability['metrics']).map((metric) => metric['content']);
+  const scores = [...asObjects(vulnerability['scores']), ...contents.filter(isObject)];
   return bestScore(
     scores.flatMap((score) =>
       [score['cvss_v4'], score['cvss_v3'], score['cvss_v2']]
         .filter(isObject)
         .map(
-          (one) => statedScore(one['version'], one['baseScore']) ?? scoreOfVector(textOf(one['vectorString']) ?? ''),
+          (one) => statedScore(one['version'], one['baseScore']) ?? scoreOfVector(asText(one['vectorString']) ?? ''),
         ),
     ),
   );
 }
 
 function urlOf(document: JsonObject): string | undefined {
-  const own = objectsOf(document['references'])
+  const own = asObjects(document['references'])
     .filter(({ category }) => category === 'self')
-    .map(({ url }) => textOf(url) ?? '')
+    .map(({ url }) => asText(url) ?? '')
     .filter((url) => /^https?:\/\//i.test(url) && url.length <= 2_000);
   return own.toReversed().find((url) => !/\.(?:json|pdf|txt)$/i.test(url)) ?? own[0];
 }
@@ -168,20 +163,20 @@ function urlOf(document: JsonObject): string | undefined {
 function tlpOf(document: JsonObject): SourceRecord['tlp'] {
   const distribution = isObject(document['distribution']) ? document['distribution'] : {};
   const tlp = isObject(distribution['tlp']) ? distribution['tlp'] : {};
-  return findTlp(textOf(tlp['label']) ?? '');
+  return findTlp(asText(tlp['label']) ?? '');
 }
 
 /** CSAF 2.1 has a category for it; in 2.0 the newest revision or the title says so. */
 function isWithdrawn(document: JsonObject, tracking: JsonObject): boolean {
-  if (/^csaf_(?:withdrawn|superseded)$/.test(textOf(document['category']) ?? '')) return true;
-  const revisions = objectsOf(tracking['revision_history']);
+  if (/^csaf_(?:withdrawn|superseded)$/.test(asText(document['category']) ?? '')) return true;
+  const revisions = asObjects(tracking['revision_history']);
   const latest = revisions
-    .toSorted((a, b) => ((instant(a['date']) ?? '') < (instant(b['date']) ?? '') ? -1 : 1))
+    .toSorted((a, b) => ((parseInstant(a['date']) ?? '') < (parseInstant(b['date']) ?? '') ? -1 : 1))
     .at(-1);
-  const notice = textOf(latest?.['summary']) ?? '';
+  const notice = asText(latest?.['summary']) ?? '';
   return (
     /^\W*(?:withdrawn|retracted)\W*[:\]–-]|[([](?:withdrawn|retracted)[)\]]\s*$/i.test(
-      textOf(document['title']) ?? '',
+      asText(document['title']) ?? '',
     ) ||
     /^\W*(?:withdrawn|retracted)\b|\b(?:advisory|document|bulletin) (?:has been |was |is )?(?:withdrawn|retracted|revoked)\b/i.test(
       notice,

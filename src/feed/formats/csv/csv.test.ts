@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { buckets } from '../../model/vocabulary.ts';
-import type { Parsed } from '../../model/source-record.ts';
+import type { ParseResult } from '../source-format.ts';
 import { csv } from './csv.ts';
 
-const parse = (text: string | Buffer, name = 'list.csv'): Parsed =>
+const parse = (text: string | Buffer, name = 'list.csv'): ParseResult =>
   csv.parse([{ name, bytes: Buffer.from(text as string) }], { reliability: 0.7 });
 
 /** Every indicator stands in a passage, every passage in the text. */
-function check({ records }: Parsed): void {
+function check({ records }: ParseResult): void {
   for (const { storedText, passages, iocs } of records) {
     const texts = passages.map(({ start, end }) => storedText.slice(start, end));
     for (const text of texts) expect(text).not.toBe('');
@@ -62,7 +62,7 @@ describe('lists as they are met', () => {
 "2026-03-03 06:14:29", "2", "198.51.101.7:443", "ip:port", "botnet_cc", "", "Cobalt Strike", "", "100", "None"
 `);
     check(parsed);
-    const [{ title, iocs, classification }] = parsed.records as [Parsed['records'][number]];
+    const [{ title, iocs, classification }] = parsed.records as [ParseResult['records'][number]];
     expect([title, parsed.skipped]).toEqual(['ThreatFox IOCs: recent additions - CSV format', []]);
     expect([...iocs.domains, ...iocs.ipv4]).toMatchObject([
       { value: 'evil-host.top', confidence: 0.75, firstSeen: '2026-03-03T06:14:29.000Z' },

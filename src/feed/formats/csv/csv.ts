@@ -3,7 +3,8 @@ import { decodeUtf8 } from '../../../platform/lib/json/json-values.ts';
 import { toListRecord, type Line } from './list-record.ts';
 import { rowReader } from './list-row.ts';
 import { readTable } from './list-table.ts';
-import type { ParseContext, Parsed, Part, SourceFormat } from '../../model/source-record.ts';
+import type { ParseContext, ParseResult, SourceFormat } from '../source-format.ts';
+import type { SourceDocument } from '../source-document.ts';
 import { isZip, readZip } from '../../../platform/lib/zip.ts';
 import { readParts } from '../read-parts.ts';
 
@@ -19,11 +20,11 @@ export const csv: SourceFormat = {
   parse: (parts, context) => readParts(parts.flatMap(unzipped), (part) => readList(part, context)),
 };
 
-const unzipped = (part: Part): Part[] =>
+const unzipped = (part: SourceDocument): SourceDocument[] =>
   isZip(part.bytes) ? readZip(part.bytes, (name) => fileNames.test(name), zipBounds) : [part];
 
 /** A list is one item; a long one is several, each value always in the same of them. */
-function readList(part: Part, context: ParseContext): Parsed {
+function readList(part: SourceDocument, context: ParseContext): ParseResult {
   const { header, rows, about, date = part.modified } = readTable(decodeUtf8(part.bytes));
   const read = rowReader(header);
   const lines: Line[] = [];

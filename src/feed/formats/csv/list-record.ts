@@ -5,7 +5,8 @@ import { bucketByType } from '../../model/vocabulary.ts';
 import { shippedBenign } from '../../extraction/indicators/benign.ts';
 import { collectPassages } from '../../extraction/text/passages.ts';
 import type { Span } from '../../extraction/text/stored-text.ts';
-import { confidence, noIocs, type ParseContext, type SourceRecord } from '../../model/source-record.ts';
+import { roundConfidence, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
+import type { ParseContext } from '../source-format.ts';
 import type { Row } from './list-row.ts';
 
 /** A row with the line that it is kept as. */
@@ -19,7 +20,7 @@ const lineMaxChars = 4_000;
 
 /** The item of a list, or of one part of it: every indicator with the line that states it. */
 export function toListRecord(given: List, { reliability }: ParseContext): SourceRecord {
-  const iocs = noIocs();
+  const iocs = emptyIocs();
   const mappings = new Map<string, SourceRecord['classification']['mappings'][number]>();
   const malware = new Map<string, number>();
   const known = new Map<string, Indicator>();
@@ -30,7 +31,7 @@ export function toListRecord(given: List, { reliability }: ParseContext): Source
     const line = text.slice(0, lineMaxChars).toWellFormed();
     for (const one of row.observables) {
       if (!line.includes(one.value)) continue;
-      const sure = row.confidence ?? confidence(reliability);
+      const sure = row.confidence ?? roundConfidence(reliability);
       if (one.kind === 'other') {
         mappings.set(`${one.framework} ${one.value}`, {
           framework: one.framework,

@@ -1,6 +1,6 @@
 import { observed, observedAddress, type Observable } from '../../extraction/observable.ts';
 import { feedDate } from '../rss/feed-dates.ts';
-import { confidence } from '../../model/source-record.ts';
+import { roundConfidence } from '../../model/source-record.ts';
 
 /** What a row of a list says. Times are ISO text. */
 export type Row = {
@@ -97,5 +97,5 @@ function ofForm(cell: string): Observable[] {
 /** Lists give 0 to 100, or 0 to 1. */
 function scoreOf(text: string | undefined): number | undefined {
   const score = text === undefined ? Number.NaN : Number(text);
-  return Number.isNaN(score) || score < 0 || score > 100 ? undefined : confidence(score > 1 ? score / 100 : score);
+  return Number.isNaN(score) || score < 0 || score > 100 ? undefined : roundConfidence(score > 1 ? score / 100 : score);
 }

@@ -1,12 +1,6 @@
-import {
-  confidence,
-  instant,
-  noIocs,
-  type Parsed,
-  type SourceFormat,
-  type SourceRecord,
-} from '../../model/source-record.ts';
-import { isObject, parseJsonBytes, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { roundConfidence, parseInstant, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
+import type { ParseResult, SourceFormat } from '../source-format.ts';
+import { isObject, parseJsonBytes, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { platformsOfProduct } from '../../extraction/products/product-platforms.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
@@ -33,7 +27,7 @@ export const kev: SourceFormat = {
       throw new Error('the document has no list "vulnerabilities"');
     const rows: unknown[] = catalogue['vulnerabilities'];
     if (rows.length > rowsMax) throw new Error(`the catalogue has more than ${rowsMax} rows`);
-    const released = instant(catalogue['dateReleased']);
+    const released = parseInstant(catalogue['dateReleased']);
     if (!released) throw new Error('the catalogue has no valid "dateReleased"');
     if (typeof catalogue['count'] !== 'number') throw new Error('the catalogue declares no "count"');
     return {
@@ -43,11 +37,11 @@ export const kev: SourceFormat = {
   },
 };
 
-function readRows(rows: unknown[], reliability: number): Pick<Parsed, 'records' | 'skipped'> {
+function readRows(rows: unknown[], reliability: number): Pick<ParseResult, 'records' | 'skipped'> {
   const records = new Map<string, SourceRecord>();
-  const skipped: Parsed['skipped'] = [];
+  const skipped: ParseResult['skipped'] = [];
   for (const [index, row] of rows.entries()) {
-    const id = isObject(row) ? textOf(row['cveID'])?.trim() : undefined;
+    const id = isObject(row) ? asText(row['cveID'])?.trim() : undefined;
     if (!isObject(row) || !id || !cvePattern.test(id))
       skipped.push({ entry: id?.slice(0, 100) ?? `vulnerabilities/${index}`, reason: 'no valid cveID' });
     else if (records.has(id)) skipped.push({ entry: id, reason: 'stands in the catalogue more than once' });
@@ -61,18 +55,18 @@ function readRow(id: string, row: JsonObject, reliability: number): SourceRecord
   const spans = text.fields(row);
   const proofs = ['shortDescription', 'vendorProject', 'product', 'knownRansomwareCampaignUse', 'cwes'];
   for (const name of proofs) if (spans.has(name)) text.prove(spans.get(name)!);
-  const description = textOf(row['shortDescription']);
-  const vendor = textOf(row['vendorProject']) ?? '';
-  const product = textOf(row['product']) ?? '';
-  const ransomware = textOf(row['knownRansomwareCampaignUse'])?.trim().toLowerCase() === 'known';
+  const description = asText(row['shortDescription']);
+  const vendor = asText(row['vendorProject']) ?? '';
+  const product = asText(row['product']) ?? '';
+  const ransomware = asText(row['knownRansomwareCampaignUse'])?.trim().toLowerCase() === 'known';
   const judged = judgeSeverity({ text: description ?? '', exploited: ransomware ? 'ransomware' : 'listed' });
-  const sure = confidence(reliability);
+  const sure = roundConfidence(reliability);
   return {
     recordId: id,
     canonicalKey: `cve:${id}`,
     externalId: id,
-    title: (textOf(row['vulnerabilityName']) ?? id).trim().slice(0, 500).toWellFormed(),
-    publishTime: instant(row['dateAdded']),
+    title: (asText(row['vulnerabilityName']) ?? id).trim().slice(0, 500).toWellFormed(),
+    publishTime: parseInstant(row['dateAdded']),
     withdrawn: false,
     severity: judged.severity,
     severityRule: judged.rule,
@@ -92,7 +86,7 @@ function readRow(id: string, row: JsonObject, reliability: number): SourceRecord
       ],
     },
     affectedProducts: vendor || product ? [{ vendor, product, versions: [], confidence: sure }] : [],
-    iocs: noIocs(),
+    iocs: emptyIocs(),
     storedText: text.text(),
     passages: text.passages(),
   };
@@ -100,7 +94,7 @@ function readRow(id: string, row: JsonObject, reliability: number): SourceRecord
 
 const cwesOf = (row: JsonObject): string[] => [
   ...new Set(
-    textsOf(row['cwes'])
+    asTexts(row['cwes'])
       .map((cwe) => cwe.trim())
       .filter((cwe) => /^CWE-\d+$/.test(cwe)),
   ),

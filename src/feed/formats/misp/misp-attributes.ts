@@ -1,5 +1,5 @@
-import { instant } from '../../model/source-record.ts';
-import { objectsOf, textOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { parseInstant } from '../../model/source-record.ts';
+import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 /** An attribute of an event or of an object in it. */
 export type Attribute = {
@@ -16,24 +16,24 @@ export type Attribute = {
 
 /** Every attribute of an event, those of its objects too, in their order. Proposals of others (ShadowAttribute) state nothing yet. */
 export function attributesOf(event: JsonObject): Attribute[] {
-  const found: Attribute[] = objectsOf(event['Attribute']).map((holder, at) => ({
+  const found: Attribute[] = asObjects(event['Attribute']).map((holder, at) => ({
     holder,
     prefix: `Attribute[${indexOf(event['Attribute'], holder, at)}].`,
     relation: undefined,
     deleted: false,
     validUntil: undefined,
   }));
-  for (const [at, object] of objectsOf(event['Object']).entries()) {
+  for (const [at, object] of asObjects(event['Object']).entries()) {
     const place = indexOf(event['Object'], object, at);
-    const parts = objectsOf(object['Attribute']);
+    const parts = asObjects(object['Attribute']);
     const end = parts.find((part) => part['object_relation'] === 'validity-not-after');
     for (const [index, holder] of parts.entries())
       found.push({
         holder,
         prefix: `Object[${place}].Attribute[${indexOf(object['Attribute'], holder, index)}].`,
-        relation: `${textOf(object['name']) ?? ''} ${textOf(holder['object_relation']) ?? ''}`,
+        relation: `${asText(object['name']) ?? ''} ${asText(holder['object_relation']) ?? ''}`,
         deleted: object['deleted'] === true || object['deleted'] === '1',
-        validUntil: instant(end?.['value']),
+        validUntil: parseInstant(end?.['value']),
       });
   }
   return found;

@@ -1,10 +1,10 @@
 import { collectClassification, platformsOfIndicators } from '../../extraction/classification.ts';
-import { isObject, objectsOf, scalarText, textOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { isObject, asObjects, asScalarText, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { locate } from '../../extraction/text/locate.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { collectStatements } from '../../extraction/statements.ts';
 import { createStoredText, valueMaxChars } from '../../extraction/text/stored-text.ts';
-import { instant, type SourceRecord } from '../../model/source-record.ts';
+import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import { findPlatform } from '../../model/platforms.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
 import { attributesOf, type Attribute } from './misp-attributes.ts';
@@ -33,7 +33,7 @@ export function readEvent(
   if (spans.has('info')) text.prove(spans.get('info')!);
   const found = collectClassification();
   const statements = collectStatements();
-  const publishTime = instant(textOf(event['date'])) ?? timeOf(event['timestamp']);
+  const publishTime = parseInstant(asText(event['date'])) ?? timeOf(event['timestamp']);
   const withdrawn = isSet(event['deleted']);
   const attributes = attributesOf(event);
   for (const { holder, prefix } of [{ holder: event, prefix: '' }, ...attributes]) {
@@ -48,10 +48,14 @@ export function readEvent(
   for (const attribute of attributes) readAttribute(attribute, { statements, found, reliability, withdrawn, prove });
   for (const { framework, id: name, confidence } of statements.mappings) found.mapping(framework, name, confidence);
   const iocs = statements.iocs(publishTime);
-  const info = textOf(event['info'])?.trim() ?? id;
-  const judged = judgeSeverity({ word: levels.get(scalarText(event['threat_level_id'])), text: info, exploited: 'no' });
-  const owner = isObject(event['Orgc']) ? textOf(event['Orgc']['name']) : undefined;
-  const seen = attributes.map(({ holder }) => instant(holder['first_seen'])).filter((time) => time !== undefined);
+  const info = asText(event['info'])?.trim() ?? id;
+  const judged = judgeSeverity({
+    word: levels.get(asScalarText(event['threat_level_id'])),
+    text: info,
+    exploited: 'no',
+  });
+  const owner = isObject(event['Orgc']) ? asText(event['Orgc']['name']) : undefined;
+  const seen = attributes.map(({ holder }) => parseInstant(holder['first_seen'])).filter((time) => time !== undefined);
   return {
     recordId: id,
     canonicalKey: `uuid:${id}`,
@@ -91,22 +95,22 @@ type Reading = {
 
 function readAttribute(attribute: Attribute, { statements, found, reliability, withdrawn, prove }: Reading): void {
   const { holder, relation } = attribute;
-  const [type, value] = [textOf(holder['type'])?.trim(), textOf(holder['value'])];
+  const [type, value] = [asText(holder['type'])?.trim(), asText(holder['value'])];
   if (!type || !value) return;
   if (type === 'vulnerability' && /^CVE-\d{4}-\d{4,19}$/i.test(value.trim()))
     found.mapping('cve', value.trim().toUpperCase(), reliability);
   if (type === 'weakness' && /^CWE-\d+$/i.test(value.trim()))
     found.mapping('cwe', value.trim().toUpperCase(), reliability);
   const judged = judgementOfTags(holder);
-  const sightings = objectsOf(holder['Sighting']);
-  const seen = sightings.filter((one) => scalarText(one['type']) === '0').map((one) => timeOf(one['date_sighting']));
-  const lastSeen = [instant(holder['last_seen']), ...seen].filter((time) => time !== undefined).toSorted();
+  const sightings = asObjects(holder['Sighting']);
+  const seen = sightings.filter((one) => asScalarText(one['type']) === '0').map((one) => timeOf(one['date_sighting']));
+  const lastSeen = [parseInstant(holder['last_seen']), ...seen].filter((time) => time !== undefined).toSorted();
   const statement = {
     confidence: judged.confidence ?? reliability * (isSet(holder['to_ids']) ? 1 : contextWorth),
-    firstSeen: instant(holder['first_seen']),
+    firstSeen: parseInstant(holder['first_seen']),
     lastSeen: lastSeen.at(-1),
     revoked: withdrawn || isSet(holder['deleted']) || attribute.deleted,
-    falsePositive: judged.falsePositive || sightings.some((one) => scalarText(one['type']) === '1'),
+    falsePositive: judged.falsePositive || sightings.some((one) => asScalarText(one['type']) === '1'),
     phishing: judged.phishing,
   };
   for (const observable of observablesOf(type, value, relation)) {
@@ -123,13 +127,13 @@ const linkOf = (attributes: Attribute[]): string | undefined =>
       ({ holder }) =>
         holder['type'] === 'link' || (holder['type'] === 'url' && holder['category'] === 'External analysis'),
     )
-    .map(({ holder }) => textOf(holder['value'])?.trim() ?? '')
+    .map(({ holder }) => asText(holder['value'])?.trim() ?? '')
     .find((value) => /^https?:\/\//i.test(value) && value.length <= 2_000);
 
 /** Tags such as `ms-caro-malware:malware-platform="Win32"` or `osint:…` aside, those that name a platform by its word. */
 const statedPlatforms = (event: JsonObject) =>
-  objectsOf(event['Tag'])
-    .map((tag) => /platform(?:-type)?="([^"]{1,40})"$/i.exec(textOf(tag['name']) ?? '')?.[1])
+  asObjects(event['Tag'])
+    .map((tag) => /platform(?:-type)?="([^"]{1,40})"$/i.exec(asText(tag['name']) ?? '')?.[1])
     .map((word) => (word === undefined ? undefined : findPlatform(word)))
     .filter((platform) => platform !== undefined);
 
@@ -137,6 +141,6 @@ const isSet = (value: unknown): boolean => value === true || value === 1 || valu
 
 /** MISP writes times as seconds since 1970, in text or number; 0 is none. */
 export function timeOf(value: unknown): string | undefined {
-  const seconds = typeof value === 'number' ? value : /^\d{1,11}$/.test(textOf(value) ?? '') ? Number(value) : 0;
+  const seconds = typeof value === 'number' ? value : /^\d{1,11}$/.test(asText(value) ?? '') ? Number(value) : 0;
   return seconds > 0 && seconds < 8e10 ? new Date(seconds * 1000).toISOString() : undefined;
 }

@@ -1,6 +1,6 @@
 import { stricterTlp, type Tlp } from '../../model/vocabulary.ts';
 import type { ClassificationBuilder } from '../../extraction/classification.ts';
-import { isObject, objectsOf, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { isObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { findTlp } from '../../extraction/tlp.ts';
 import { findTechnique, fromTechniques, type Technique } from '../../reference-data/attack.ts';
 
@@ -21,20 +21,20 @@ const galaxyTag = /^misp-galaxy:([a-z0-9-]+)="([^"]{1,500})"$/i;
 export function clustersOf(holder: JsonObject): { cluster: Cluster; path: string }[] {
   const found: { cluster: Cluster; path: string }[] = [];
   const spelled = new Set<string>();
-  for (const [at, galaxy] of objectsOf(holder['Galaxy']).entries()) {
-    for (const [index, one] of objectsOf(galaxy['GalaxyCluster']).entries()) {
+  for (const [at, galaxy] of asObjects(holder['Galaxy']).entries()) {
+    for (const [index, one] of asObjects(galaxy['GalaxyCluster']).entries()) {
       const meta = isObject(one['meta']) ? one['meta'] : {};
-      const value = textOf(one['value']);
-      const tag = textOf(one['tag_name']);
+      const value = asText(one['value']);
+      const tag = asText(one['tag_name']);
       if (!value) continue;
       if (tag) spelled.add(tag);
-      const type = textOf(one['type']) ?? textOf(galaxy['type']) ?? '';
-      const cluster = { galaxy: type, value, aliases: textsOf(meta['synonyms']).slice(0, 100) };
+      const type = asText(one['type']) ?? asText(galaxy['type']) ?? '';
+      const cluster = { galaxy: type, value, aliases: asTexts(meta['synonyms']).slice(0, 100) };
       found.push({ cluster, path: `Galaxy[${at}].GalaxyCluster[${index}].value` });
     }
   }
-  for (const [at, tag] of objectsOf(holder['Tag']).entries()) {
-    const name = textOf(tag['name'])?.trim() ?? '';
+  for (const [at, tag] of asObjects(holder['Tag']).entries()) {
+    const name = asText(tag['name'])?.trim() ?? '';
     const [, galaxy, value] = galaxyTag.exec(name) ?? [];
     // Some clusters are tagged by a number that says nothing without the galaxy.
     if (!galaxy || !value || spelled.has(name) || /^[0-9a-f-]{36}$/.test(value)) continue;
@@ -76,7 +76,7 @@ function techniqueOf(value: string): Technique | undefined {
 }
 
 const tagsOf = (holder: JsonObject): string[] =>
-  objectsOf(holder['Tag']).map((tag) => textOf(tag['name'])?.trim() ?? '');
+  asObjects(holder['Tag']).map((tag) => asText(tag['name'])?.trim() ?? '');
 
 /** The strictest TLP tag of the holders. */
 export function tlpOfTags(holders: JsonObject[]): Tlp | undefined {

@@ -3,12 +3,13 @@ import type { CollectContext, Collection, Digestible } from '../fetch-session.ts
 import {
   isObject,
   parseJsonBytes,
-  scalarText,
-  textOf,
+  asScalarText,
+  asText,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
 import { readEvent } from './misp-event.ts';
-import type { Parsed, Part, SourceFormat } from '../../model/source-record.ts';
+import type { ParseResult, SourceFormat } from '../source-format.ts';
+import type { SourceDocument } from '../source-document.ts';
 import { readParts } from '../read-parts.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -48,18 +49,18 @@ function readManifest({ bytes }: Digestible): ManifestRow[] {
   if (rows.length === 0 && Object.keys(manifest).length > 0) throw new Error('the manifest is no list of events');
   if (rows.length > eventsMax) throw new Error(`the manifest names more than ${eventsMax} events`);
   const newest = rows.toSorted(([, a], [, b]) => changedAt(b) - changedAt(a));
-  return newest.map(([id, row]) => ({ id, mark: scalarText((row as JsonObject)['timestamp']) }));
+  return newest.map(([id, row]) => ({ id, mark: asScalarText((row as JsonObject)['timestamp']) }));
 }
 
-const changedAt = (row: unknown): number => Number(scalarText((row as JsonObject)['timestamp'])) || 0;
+const changedAt = (row: unknown): number => Number(asScalarText((row as JsonObject)['timestamp'])) || 0;
 
-function readPart(part: Part, reliability: number): Parsed {
+function readPart(part: SourceDocument, reliability: number): ParseResult {
   const document = parseJsonBytes(part.bytes);
   const events = eventsOf(document);
   if (!events) throw new Error('the document is no MISP event');
-  const parsed: Parsed = { records: [], skipped: [] };
+  const parsed: ParseResult = { records: [], skipped: [] };
   for (const [index, event] of events.entries()) {
-    const id = textOf(event['uuid'])?.trim().toLowerCase();
+    const id = asText(event['uuid'])?.trim().toLowerCase();
     const count = [event['Attribute'], event['Object']].reduce(
       (sum: number, list) => sum + (Array.isArray(list) ? list.length : 0),
       0,

@@ -1,6 +1,6 @@
 import type { CollectContext, Collection, Digestible } from '../fetch-session.ts';
 import { isObject, parseJsonBytes } from '../../../platform/lib/json/json-values.ts';
-import type { Part } from '../../model/source-record.ts';
+import type { SourceDocument } from '../source-document.ts';
 
 const dayMs = 24 * 3_600_000;
 /** The longest range that the service answers (NVD CVE API 2.0, lastModStartDate). */
@@ -21,7 +21,7 @@ type State = { from: string; to?: string; startIndex?: number; total?: number };
 export async function collectNvd(context: CollectContext): Promise<Collection> {
   const now = context.now.getTime();
   let state = (context.cursor as State | undefined) ?? { from: new Date(now - windowMs).toISOString() };
-  const parts: Part[] = [];
+  const parts: SourceDocument[] = [];
   let requests = 0;
   for (;;) {
     const to = state.to ?? new Date(Math.min(now, Date.parse(state.from) + windowMs)).toISOString();
@@ -52,7 +52,7 @@ export async function collectNvd(context: CollectContext): Promise<Collection> {
 async function readPage(
   context: CollectContext,
   { from, to, startIndex }: { from: string; to: string; startIndex: number },
-): Promise<{ part: Part; count: number; total: number }> {
+): Promise<{ part: SourceDocument; count: number; total: number }> {
   const url = new URL(context.url);
   url.searchParams.set('lastModStartDate', from);
   url.searchParams.set('lastModEndDate', to);

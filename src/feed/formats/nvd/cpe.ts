@@ -1,19 +1,19 @@
 import type { collectProducts } from '../../extraction/products/affected-products.ts';
-import { objectsOf, textOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 const depthMax = 10;
 
 /** Adds the products that the configurations of a CVE name as vulnerable (CPE 2.3). */
 export function addConfigured(cve: JsonObject, products: ReturnType<typeof collectProducts>): void {
   const visit = (node: JsonObject, depth: number): void => {
-    for (const match of objectsOf(node['cpeMatch'])) {
-      const named = match['vulnerable'] === true ? partsOfCpe(textOf(match['criteria']) ?? '') : undefined;
+    for (const match of asObjects(node['cpeMatch'])) {
+      const named = match['vulnerable'] === true ? partsOfCpe(asText(match['criteria']) ?? '') : undefined;
       if (named) products.add(named.vendor, named.product, versionsOf(match, named.version));
     }
     if (depth < depthMax)
-      for (const child of [...objectsOf(node['nodes']), ...objectsOf(node['children'])]) visit(child, depth + 1);
+      for (const child of [...asObjects(node['nodes']), ...asObjects(node['children'])]) visit(child, depth + 1);
   };
-  for (const configuration of objectsOf(cve['configurations'])) visit(configuration, 0);
+  for (const configuration of asObjects(cve['configurations'])) visit(configuration, 0);
 }
 
 /** Vendor, product and version of a formatted string (NISTIR 7695): fields by `:`, escapes by a backslash. */
@@ -37,7 +37,7 @@ function versionsOf(match: JsonObject, version: string): string[] {
     ['<=', 'versionEndIncluding'],
     ['<', 'versionEndExcluding'],
   ].flatMap(([sign, name]) => {
-    const bound = textOf(match[name!]);
+    const bound = asText(match[name!]);
     return bound ? [`${sign} ${bound.trim()}`] : [];
   });
   if (bounds.length > 0) return [bounds.join(', ')];

@@ -3,9 +3,9 @@ import { collectClassification } from '../../extraction/classification.ts';
 import { bestScore, scoreOfVector, statedScore, type CvssScore } from '../../extraction/cvss.ts';
 import {
   isObject,
-  objectsOf,
+  asObjects,
   parseJsonBytes,
-  textOf,
+  asText,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
@@ -13,14 +13,9 @@ import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText } from '../../extraction/text/stored-text.ts';
 import { collectNvd, digestPage } from './collect-nvd.ts';
 import { addConfigured } from './cpe.ts';
-import {
-  instant,
-  noIocs,
-  type Parsed,
-  type Part,
-  type SourceFormat,
-  type SourceRecord,
-} from '../../model/source-record.ts';
+import { parseInstant, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
+import type { ParseResult, SourceFormat } from '../source-format.ts';
+import type { SourceDocument } from '../source-document.ts';
 import { readParts } from '../read-parts.ts';
 
 const idPattern = /^CVE-\d{4}-\d{4,19}$/;
@@ -42,15 +37,15 @@ export const nvd: SourceFormat = {
   parse: (parts, { reliability }) => readParts(parts, (part) => readPage(part, reliability)),
 };
 
-function readPage(part: Part, reliability: number): Parsed {
+function readPage(part: SourceDocument, reliability: number): ParseResult {
   const page = parseJsonBytes(part.bytes);
   const rows: unknown = isObject(page) ? page['vulnerabilities'] : undefined;
   if (!Array.isArray(rows)) throw new Error('the document has no list "vulnerabilities"');
   if (rows.length > rowsMax) throw new Error(`the page has more than ${rowsMax} rows`);
-  const parsed: Parsed = { records: [], skipped: [] };
+  const parsed: ParseResult = { records: [], skipped: [] };
   for (const [index, row] of rows.entries()) {
     const cve: unknown = isObject(row) ? row['cve'] : undefined;
-    const id = isObject(cve) ? textOf(cve['id'])?.trim() : undefined;
+    const id = isObject(cve) ? asText(cve['id'])?.trim() : undefined;
     if (isObject(cve) && id && idPattern.test(id)) parsed.records.push(readCve(id, cve, { part, reliability }));
     else
       parsed.skipped.push({
@@ -64,38 +59,38 @@ function readPage(part: Part, reliability: number): Parsed {
 function readCve(
   id: string,
   cve: JsonObject,
-  { part, reliability }: { part: Part; reliability: number },
+  { part, reliability }: { part: SourceDocument; reliability: number },
 ): SourceRecord {
   const text = createStoredText();
   const spans = text.fields(cve);
-  const descriptions = objectsOf(cve['descriptions']);
+  const descriptions = asObjects(cve['descriptions']);
   const english = descriptions.findIndex(({ lang }) => lang === 'en');
-  const description = textOf(descriptions[english]?.['value']);
+  const description = asText(descriptions[english]?.['value']);
   for (const path of ['id', `descriptions[${english}].value`, 'vulnStatus'])
     if (spans.has(path)) text.prove(spans.get(path)!);
   const products = collectProducts(reliability);
   addConfigured(cve, products);
   const found = collectClassification();
   found.mapping('cve', id, reliability);
-  for (const { value } of objectsOf(cve['weaknesses']).flatMap((weakness) => objectsOf(weakness['description'])))
-    if (/^CWE-\d+$/.test(textOf(value) ?? '')) found.mapping('cwe', textOf(value)!, reliability);
+  for (const { value } of asObjects(cve['weaknesses']).flatMap((weakness) => asObjects(weakness['description'])))
+    if (/^CWE-\d+$/.test(asText(value) ?? '')) found.mapping('cwe', asText(value)!, reliability);
   const score = scoreOf(cve);
   const judged = judgeSeverity({
     cvss: score ? [score] : [],
     text: description ?? '',
-    exploited: textOf(cve['cisaExploitAdd']) ? 'listed' : 'no',
+    exploited: asText(cve['cisaExploitAdd']) ? 'listed' : 'no',
   });
   const sentence = description && firstSentences(description, 1, 300);
   return {
     recordId: id,
     canonicalKey: `cve:${id}`,
     externalId: id,
-    title: (textOf(cve['cisaVulnerabilityName']) ?? sentence ?? id).trim().slice(0, 500).toWellFormed(),
+    title: (asText(cve['cisaVulnerabilityName']) ?? sentence ?? id).trim().slice(0, 500).toWellFormed(),
     url: `https://nvd.nist.gov/vuln/detail/${id}`,
     textUrl: part.url,
-    publishTime: instant(cve['published']),
-    modifiedAt: instant(cve['lastModified']),
-    withdrawn: /^rejected$/i.test(textOf(cve['vulnStatus']) ?? ''),
+    publishTime: parseInstant(cve['published']),
+    modifiedAt: parseInstant(cve['lastModified']),
+    withdrawn: /^rejected$/i.test(asText(cve['vulnStatus']) ?? ''),
     severity: judged.severity,
     severityRule: judged.rule,
     abstract: description,
@@ -103,7 +98,7 @@ function readCve(
     tldr: sentence,
     ...found.build(products.platforms()),
     affectedProducts: products.products(),
-    iocs: noIocs(),
+    iocs: emptyIocs(),
     storedText: text.text(),
     passages: text.passages(),
   };
@@ -113,7 +108,7 @@ function readCve(
 function scoreOf(cve: JsonObject): CvssScore | undefined {
   const metrics = isObject(cve['metrics']) ? cve['metrics'] : {};
   const chosen = metricNames.flatMap((name) => {
-    const stated = objectsOf(metrics[name]);
+    const stated = asObjects(metrics[name]);
     const primary = stated.filter(({ type }) => type === 'Primary');
     return primary.length > 0 ? primary : stated;
   });
@@ -121,7 +116,7 @@ function scoreOf(cve: JsonObject): CvssScore | undefined {
     chosen.map(({ cvssData }) =>
       isObject(cvssData)
         ? (statedScore(cvssData['version'], cvssData['baseScore']) ??
-          scoreOfVector(textOf(cvssData['vectorString']) ?? ''))
+          scoreOfVector(asText(cvssData['vectorString']) ?? ''))
         : undefined,
     ),
   );

@@ -1,6 +1,6 @@
 import { collectEntries, fetchList, type EntriesCursor } from '../fetch-entries.ts';
 import type { CollectContext, Collection } from '../fetch-session.ts';
-import type { Skipped } from '../../model/source-record.ts';
+import type { SkippedEntry } from '../../model/source-record.ts';
 import { readRow, scanIndex, type Row } from './scan-index.ts';
 
 /** Records whose time is remembered; what is older than all of them was read. */
@@ -40,7 +40,12 @@ export async function collectOsv(context: CollectContext): Promise<Collection> {
 
 const addressOf = (path: string): string => `./${path.split('/').map(encodeURIComponent).join('/')}.json`;
 
-type Open = { rows: Row[]; left: boolean; skipped: Skipped[]; lists: Parameters<typeof collectEntries>[1]['lists'] };
+type Open = {
+  rows: Row[];
+  left: boolean;
+  skipped: SkippedEntry[];
+  lists: Parameters<typeof collectEntries>[1]['lists'];
+};
 
 const goOn = (waiting: string[]): Open => ({
   rows: waiting.map(readRow).filter((row) => row !== undefined),

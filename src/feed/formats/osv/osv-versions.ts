@@ -1,11 +1,11 @@
-import { objectsOf, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 /** The versions that an `affected` entry of an OSV record names: ranges where it has them, one by one otherwise. */
 export function versionsOf(affected: JsonObject): string[] {
-  const ranges = objectsOf(affected['ranges'])
+  const ranges = asObjects(affected['ranges'])
     .filter(({ type }) => type !== 'GIT')
-    .flatMap((range) => rangesOf(objectsOf(range['events'])));
-  return ranges.length > 0 ? ranges : textsOf(affected['versions']);
+    .flatMap((range) => rangesOf(asObjects(range['events'])));
+  return ranges.length > 0 ? ranges : asTexts(affected['versions']);
 }
 
 /** Events in their order: each `introduced` opens a range, what follows closes it. */
@@ -13,7 +13,7 @@ function rangesOf(events: JsonObject[]): string[] {
   const found: string[] = [];
   let open: string | undefined;
   for (const event of events) {
-    const at = (name: string): string | undefined => textOf(event[name])?.trim();
+    const at = (name: string): string | undefined => asText(event[name])?.trim();
     const end = at('fixed') ?? at('limit');
     const last = at('last_affected');
     if (at('introduced') !== undefined) {

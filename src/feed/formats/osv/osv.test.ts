@@ -1,14 +1,14 @@
 import { zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 import { collectContext, type CollectBounds, type Collection } from '../fetch-session.ts';
-import type { Parsed } from '../../model/source-record.ts';
+import type { ParseResult } from '../source-format.ts';
 import { osvRecord } from '../../../../test/support/feed/osv-documents.ts';
 import { serverOfTests } from '../../../../test/support/feed/source-server.ts';
 import { osv } from './osv.ts';
 
 const server = await serverOfTests();
 
-const parse = (...contents: (object | string | Buffer)[]): Parsed =>
+const parse = (...contents: (object | string | Buffer)[]): ParseResult =>
   osv.parse(
     contents.map((content, index) => ({
       name: `part-${index}`,

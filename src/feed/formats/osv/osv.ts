@@ -1,20 +1,15 @@
 import { collectProducts } from '../../extraction/products/affected-products.ts';
 import { collectClassification } from '../../extraction/classification.ts';
 import { bestScore, scoreOfVector } from '../../extraction/cvss.ts';
-import { isObject, objectsOf, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { isObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText } from '../../extraction/text/stored-text.ts';
 import { parseJsonOrYaml } from '../../../platform/lib/json/yaml.ts';
-import {
-  instant,
-  noIocs,
-  type Parsed,
-  type Part,
-  type SourceFormat,
-  type SourceRecord,
-} from '../../model/source-record.ts';
+import { parseInstant, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
+import type { ParseResult, SourceFormat } from '../source-format.ts';
+import type { SourceDocument } from '../source-document.ts';
 import { collectOsv } from './collect-osv.ts';
 import { idPattern } from './scan-index.ts';
 import { versionsOf } from './osv-versions.ts';
@@ -45,20 +40,20 @@ export const osv: SourceFormat = {
   parse: (parts, { reliability }) => readParts(parts.flatMap(unzipped), (part) => readPart(part, reliability)),
 };
 
-const unzipped = (part: Part): Part[] =>
+const unzipped = (part: SourceDocument): SourceDocument[] =>
   isZip(part.bytes) ? readZip(part.bytes, (name) => fileNames.test(name), zipBounds) : [part];
 
-function readPart(part: Part, reliability: number): Parsed {
+function readPart(part: SourceDocument, reliability: number): ParseResult {
   const document = parseJsonOrYaml(part.bytes);
   const entries: unknown[] = Array.isArray(document)
     ? document
     : isObject(document) && Array.isArray(document['vulns'])
       ? document['vulns']
       : [document];
-  const parsed: Parsed = { records: [], skipped: [] };
+  const parsed: ParseResult = { records: [], skipped: [] };
   for (const [index, entry] of entries.entries()) {
-    const id = isObject(entry) ? textOf(entry['id'])?.trim() : undefined;
-    if (isObject(entry) && id && idPattern.test(id) && instant(entry['modified']))
+    const id = isObject(entry) ? asText(entry['id'])?.trim() : undefined;
+    if (isObject(entry) && id && idPattern.test(id) && parseInstant(entry['modified']))
       parsed.records.push(readRecord(id, entry, { part, reliability }));
     else if (entries.length === 1) throw new Error('the document is no OSV record with id and modified');
     else parsed.skipped.push({ entry: id ?? `${part.name}[${index}]`, reason: 'no OSV record with id and modified' });
@@ -69,29 +64,29 @@ function readPart(part: Part, reliability: number): Parsed {
 function readRecord(
   id: string,
   entry: JsonObject,
-  { part, reliability }: { part: Part; reliability: number },
+  { part, reliability }: { part: SourceDocument; reliability: number },
 ): SourceRecord {
   const text = createStoredText();
   const spans = text.fields(entry);
   for (const name of ['summary', 'details', 'aliases', 'withdrawn']) if (spans.has(name)) text.prove(spans.get(name)!);
-  const aliases = textsOf(entry['aliases']).map((alias) => alias.trim());
+  const aliases = asTexts(entry['aliases']).map((alias) => alias.trim());
   const products = collectProducts(reliability);
-  for (const affected of objectsOf(entry['affected'])) {
+  for (const affected of asObjects(entry['affected'])) {
     const named = isObject(affected['package']) ? affected['package'] : {};
-    const product = textOf(named['name']) ?? textOf(named['purl']) ?? '';
-    products.add(textOf(named['ecosystem']) ?? '', product, versionsOf(affected));
+    const product = asText(named['name']) ?? asText(named['purl']) ?? '';
+    products.add(asText(named['ecosystem']) ?? '', product, versionsOf(affected));
   }
   const found = collectClassification();
-  for (const cve of [id, ...aliases, ...textsOf(entry['upstream'])].filter((name) => cvePattern.test(name)))
+  for (const cve of [id, ...aliases, ...asTexts(entry['upstream'])].filter((name) => cvePattern.test(name)))
     found.mapping('cve', cve, reliability);
   // Records of several databases that are about one thing find each other by these.
   for (const name of [id, ...aliases].filter((name) => !cvePattern.test(name)))
     found.mapping('observable:advisory', name, reliability);
   const specific = isObject(entry['database_specific']) ? entry['database_specific'] : {};
-  for (const cwe of textsOf(specific['cwe_ids']).filter((name) => /^CWE-\d+$/.test(name)))
+  for (const cwe of asTexts(specific['cwe_ids']).filter((name) => /^CWE-\d+$/.test(name)))
     found.mapping('cwe', cwe, reliability);
-  const details = textOf(entry['details']);
-  const summary = textOf(entry['summary']) ?? (details && firstSentences(details, 1, 300));
+  const details = asText(entry['details']);
+  const summary = asText(entry['summary']) ?? (details && firstSentences(details, 1, 300));
   const judged = judgeSeverity({ ...severityOf(entry, specific), text: details ?? summary ?? '', exploited: 'no' });
   return {
     recordId: id,
@@ -102,9 +97,9 @@ function readRecord(
     publisher: ownValue(publishers, prefixOf(id)),
     url: urlOf(entry),
     textUrl: part.url,
-    publishTime: instant(entry['published']) ?? instant(entry['modified']),
-    modifiedAt: instant(entry['modified']),
-    withdrawn: instant(entry['withdrawn']) !== undefined,
+    publishTime: parseInstant(entry['published']) ?? parseInstant(entry['modified']),
+    modifiedAt: parseInstant(entry['modified']),
+    withdrawn: parseInstant(entry['withdrawn']) !== undefined,
     severity: judged.severity,
     severityRule: judged.rule,
     abstract: details ?? summary,
@@ -112,7 +107,7 @@ function readRecord(
     tldr: summary && firstSentences(summary, 1, 300),
     ...found.build(products.platforms()),
     affectedProducts: products.products(),
-    iocs: noIocs(),
+    iocs: emptyIocs(),
     storedText: text.text(),
     passages: text.passages(),
   };
@@ -131,14 +126,14 @@ function severityOf(
   entry: JsonObject,
   specific: JsonObject,
 ): { cvss: NonNullable<ReturnType<typeof bestScore>>[]; word: string | undefined } {
-  const stated = [entry, ...objectsOf(entry['affected'])].flatMap((one) => objectsOf(one['severity']));
-  const best = bestScore(stated.map((one) => scoreOfVector(textOf(one['score']) ?? '')));
+  const stated = [entry, ...asObjects(entry['affected'])].flatMap((one) => asObjects(one['severity']));
+  const best = bestScore(stated.map((one) => scoreOfVector(asText(one['score']) ?? '')));
   const ubuntu = stated.find((one) => one['type'] === 'Ubuntu');
-  return { cvss: best ? [best] : [], word: textOf(specific['severity']) ?? textOf(ubuntu?.['score']) };
+  return { cvss: best ? [best] : [], word: asText(specific['severity']) ?? asText(ubuntu?.['score']) };
 }
 
 function urlOf(entry: JsonObject): string | undefined {
-  const references = objectsOf(entry['references']).map(({ type, url }) => ({ type, url: textOf(url) ?? '' }));
+  const references = asObjects(entry['references']).map(({ type, url }) => ({ type, url: asText(url) ?? '' }));
   const open = references.filter(({ url }) => /^https?:\/\//i.test(url) && url.length <= 2_000);
   return (open.find(({ type }) => type === 'ADVISORY') ?? open[0])?.url;
 }

@@ -1,4 +1,4 @@
-import { instant } from '../../model/source-record.ts';
+import { parseInstant } from '../../model/source-record.ts';
 
 export const idPattern = /^[A-Za-z0-9][A-Za-z0-9._:+-]{2,199}$/;
 /** The index of all ecosystems had about 40 MB in 2025. */
@@ -22,7 +22,7 @@ export type Scan = {
 /** One row of `modified_id.csv`: `time,id`, or `time,ecosystem/id` where it is of all ecosystems. */
 export function readRow(line: string): Row | undefined {
   const [mark = '', path = ''] = line.trim().split(',');
-  const time = instant(mark);
+  const time = parseInstant(mark);
   const id = path.slice(path.lastIndexOf('/') + 1);
   return time && idPattern.test(id) ? { path, mark, at: `${time} ${path}` } : undefined;
 }

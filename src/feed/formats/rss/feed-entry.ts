@@ -1,4 +1,4 @@
-import { textOf } from '../../../platform/lib/json/json-values.ts';
+import { asText } from '../../../platform/lib/json/json-values.ts';
 import { feedDate } from './feed-dates.ts';
 import { childrenOf, elementsOf, htmlOfElement, textOfElement } from './xml-elements.ts';
 import type { FeedEntry } from './read-feed.ts';
@@ -20,26 +20,26 @@ export function readEntry(entry: Element, documentUrl: string | undefined): Feed
   };
   const base = entry.base ?? documentUrl;
   const absolute = (address: string | undefined, of: Element = entry): string | undefined =>
-    resolved(textOf(address), resolved(of.base, documentUrl) ?? base);
+    resolved(asText(address), resolved(of.base, documentUrl) ?? base);
   const guid = first('guid', 'id');
   const about = entry.attributes['rdf:about'];
   const id =
     absolute(guid?.name === 'guid' ? undefined : guid && textOfElement(guid), guid) ??
-    (guid && textOf(textOfElement(guid))?.trim()) ??
-    textOf(about);
+    (guid && asText(textOfElement(guid))?.trim()) ??
+    asText(about);
   const title = first('title', 'dc:title', 'media:title');
   const content = first('content:encoded', 'content', 'xhtml:body', 'body', 'fullitem');
   const summary = first('description', 'summary', 'dc:description', 'media:description');
   return {
     id,
     link: linkOf(entry, absolute) ?? linkOfGuid(guid) ?? absolute(about),
-    title: title && textOf(titleText(title))?.replaceAll(/\s+/g, ' ').trim(),
+    title: title && asText(titleText(title))?.replaceAll(/\s+/g, ' ').trim(),
     published: dateOf(entry, 'pubdate', 'issued', 'published', 'dcterms:issued'),
     updated: dateOf(entry, 'dc:date', 'modified', 'updated', 'dcterms:modified', 'date', 'lastbuilddate'),
     created: dateOf(entry, 'created', 'dcterms:created'),
-    content: content && textOf(markup(content)),
-    summary: summary && textOf(markup(summary)),
-    language: textOf(entry.language ?? childrenOf(entry, 'dc:language', 'language').map(textOfElement)[0]),
+    content: content && asText(markup(content)),
+    summary: summary && asText(markup(summary)),
+    language: asText(entry.language ?? childrenOf(entry, 'dc:language', 'language').map(textOfElement)[0]),
   };
 }
 

@@ -1,4 +1,4 @@
-import { isObject, textOf } from '../../../platform/lib/json/json-values.ts';
+import { isObject, asText } from '../../../platform/lib/json/json-values.ts';
 import { decodeDocument } from './decode-document.ts';
 import { elementsOf } from './xml-elements.ts';
 import { readJsonFeed } from './json-feed.ts';
@@ -45,7 +45,7 @@ function entriesOfJson(text: string): Feed {
   } catch (error) {
     throw new Error('the document is not valid JSON', { cause: error });
   }
-  if (!isObject(value) || !Array.isArray(value['items']) || !(textOf(value['version']) ?? textOf(value['title'])))
+  if (!isObject(value) || !Array.isArray(value['items']) || !(asText(value['version']) ?? asText(value['title'])))
     throw new Error('the document is no JSON Feed');
   const items = value['items'] as unknown[];
   return { entries: readJsonFeed(value, items.slice(0, entriesMax)), left: leftOf(items) };

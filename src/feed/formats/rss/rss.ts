@@ -3,7 +3,9 @@ import type { CollectContext, Collection, Digestible } from '../fetch-session.ts
 import { wellFormed } from '../../extraction/text/stored-text.ts';
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import { readFeed, type FeedEntry } from './read-feed.ts';
-import type { Part, Skipped, SourceFormat, UnreadText } from '../../model/source-record.ts';
+import type { SkippedEntry, UnreadText } from '../../model/source-record.ts';
+import type { SourceFormat } from '../source-format.ts';
+import type { SourceDocument } from '../source-document.ts';
 
 const atOnce = 3;
 const pagesMax = 200;
@@ -25,7 +27,7 @@ export const rss: SourceFormat = {
   digest: ([feed]) => entriesOf(feed!),
   parse(parts) {
     const texts: UnreadText[] = [];
-    const skipped: Skipped[] = [];
+    const skipped: SkippedEntry[] = [];
     for (const part of parts) {
       if (part.entry) texts.push(unreadOf(part.entry as FeedEntry, part));
       else {
@@ -39,12 +41,12 @@ export const rss: SourceFormat = {
 };
 
 type Entry = FeedEntry & { recordId: string; hash: string };
-type Entries = { entries: Entry[]; left: Skipped[] };
+type Entries = { entries: Entry[]; left: SkippedEntry[] };
 
 /** The entries of a feed by their identity: the first of several that share one counts. */
 function entriesOf(document: Pick<Digestible, 'bytes'> & Partial<Digestible>): Entries {
   const feed = readFeed(document);
-  const left: Skipped[] =
+  const left: SkippedEntry[] =
     feed.left === 0 ? [] : [{ entry: `${feed.left} entries`, reason: 'the feed has more than are read' }];
   const entries = new Map<string, Entry>();
   for (const entry of feed.entries) {
@@ -63,7 +65,7 @@ const hashOf = ({ id, link, title, published, updated, content, summary }: FeedE
   sha256(JSON.stringify([id, link, title, published, updated, content, summary]));
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-function unreadOf(entry: FeedEntry, part?: Part): UnreadText {
+function unreadOf(entry: FeedEntry, part?: SourceDocument): UnreadText {
   const { recordId } = entry as Entry;
   return {
     recordId,
@@ -104,7 +106,7 @@ async function collect(context: CollectContext): Promise<Collection> {
   if (!feed) return { parts: [], cursor: held, unchanged: known.size, skipped: [], more: false };
   const { entries, left } = (await context.digest([feed])) as Entries;
   const seen = new Map<string, string>();
-  const read = new Map<string, Part>();
+  const read = new Map<string, SourceDocument>();
   const skipped = [...left];
   const open = entries.filter((entry) => known.get(entry.recordId) !== markOf(entry, context.now));
   let [next, unchanged] = [0, entries.length - open.length];
@@ -161,11 +163,11 @@ function quietUntil(entries: Entry[], now: Date): string {
 }
 
 /** Fetches pages of entries; of a host that fails several times in a row, or asks for more patience than there is, no more. */
-function pageReader(context: CollectContext): (entry: Entry) => Promise<Part | Error> {
+function pageReader(context: CollectContext): (entry: Entry) => Promise<SourceDocument | Error> {
   const failures = new Map<string, number>();
   return async (entry) => {
     const { link = '', recordId } = entry;
-    const part: Part = { name: recordId, bytes: Buffer.alloc(0), entry };
+    const part: SourceDocument = { name: recordId, bytes: Buffer.alloc(0), entry };
     if (!/^https?:\/\//i.test(link)) return part;
     const host = URL.parse(link)?.host ?? '';
     if ((failures.get(host) ?? 0) >= failuresMax) return new Error(`${host} is left alone after its failures`);

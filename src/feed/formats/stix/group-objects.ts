@@ -1,4 +1,4 @@
-import type { Skipped } from '../../model/source-record.ts';
+import type { SkippedEntry } from '../../model/source-record.ts';
 import { refsOf, textField, type Bundle, type StixObject } from './stix-objects.ts';
 
 /** What becomes one item: a head (absent for the rest of a bundle) and the objects that belong to it, the head not among them. */
@@ -28,7 +28,7 @@ const helpers = new Set([...links, 'identity', 'location']);
  * of these holds, with what is directly related to it and held by none; indicators and observations left over are one more item, or one each. Whatever ends in no item is named
  * in `skipped`.
  */
-export function groupObjects(bundle: Bundle, leftOver: Loose): { groups: Group[]; skipped: Skipped[] } {
+export function groupObjects(bundle: Bundle, leftOver: Loose): { groups: Group[]; skipped: SkippedEntry[] } {
   const held = new Set<string>();
   const related = relations(bundle);
   const groups: Group[] = [];

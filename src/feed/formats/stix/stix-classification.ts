@@ -2,7 +2,7 @@ import { platforms, findPlatform } from '../../model/platforms.ts';
 import type { Classification, Iocs } from '../../model/item.schema.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import { collectClassification, platformsOfIndicators, type Mapping } from '../../extraction/classification.ts';
-import { isObject, scalarText, textOf, textsOf } from '../../../platform/lib/json/json-values.ts';
+import { isObject, asScalarText, asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { findTactic, findTechnique, type Technique } from '../../reference-data/attack.ts';
 import { confidenceOf, referencesOf, textField, type StixObject } from './stix-objects.ts';
 
@@ -52,8 +52,8 @@ const named: Record<string, 'malware' | 'tool' | 'actor'> = {
 };
 
 const aliasesOf = (object: StixObject): string[] => [
-  ...textsOf(object['aliases']),
-  ...textsOf(object['x_mitre_aliases']),
+  ...asTexts(object['aliases']),
+  ...asTexts(object['x_mitre_aliases']),
 ];
 
 const frameworks: Record<string, [string, RegExp]> = {
@@ -79,13 +79,13 @@ function techniqueOf(object: StixObject): Technique | undefined {
 }
 
 export const nameOf = (object: StixObject): string =>
-  (textOf(object['name']) ?? object.id).trim().slice(0, 500).toWellFormed();
+  (asText(object['name']) ?? object.id).trim().slice(0, 500).toWellFormed();
 
 function phasesOf(object: StixObject): string[] {
   const phases = Array.isArray(object['kill_chain_phases']) ? object['kill_chain_phases'].filter(isObject) : [];
   return phases
-    .filter((phase) => scalarText(phase['kill_chain_name']).startsWith('mitre-attack'))
-    .map((phase) => textOf(phase['phase_name']) ?? '');
+    .filter((phase) => asScalarText(phase['kill_chain_name']).startsWith('mitre-attack'))
+    .map((phase) => asText(phase['phase_name']) ?? '');
 }
 
 /**
@@ -106,6 +106,6 @@ function platformsOf(objects: StixObject[], iocs: Iocs): Classification['platfor
 }
 
 const statedPlatforms = (object: StixObject): (typeof platforms)[number][] =>
-  textsOf(object['x_mitre_platforms'])
+  asTexts(object['x_mitre_platforms'])
     .map(findPlatform)
     .filter((platform) => platform !== undefined);

@@ -1,9 +1,9 @@
 import type { Iocs } from '../../model/item.schema.ts';
 import type { Mapping } from '../../extraction/classification.ts';
-import { isObject, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { isObject, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import type { Observable } from '../../extraction/observable.ts';
 import { collectStatements, type Statement } from '../../extraction/statements.ts';
-import { confidence, instant } from '../../model/source-record.ts';
+import { roundConfidence, parseInstant } from '../../model/source-record.ts';
 import { classifyProperty } from './stix-observables.ts';
 import { confidenceOf, isRevoked, type StixObject } from './stix-objects.ts';
 import { valuesOfPattern } from './patterns/pattern-values.ts';
@@ -59,9 +59,9 @@ function readIndicator(indicator: StixObject): {
   observables: Observable[];
   mapping?: { framework: string; id: string };
 } {
-  const pattern = textOf(indicator['pattern']);
-  const language = textOf(indicator['pattern_type'])?.toLowerCase() ?? 'stix';
-  const name = (textOf(indicator['name']) ?? indicator.id).slice(0, mappingMaxChars).toWellFormed();
+  const pattern = asText(indicator['pattern']);
+  const language = asText(indicator['pattern_type'])?.toLowerCase() ?? 'stix';
+  const name = (asText(indicator['name']) ?? indicator.id).slice(0, mappingMaxChars).toWellFormed();
   if (language !== 'stix')
     return { observables: [], mapping: { framework: `observable:${language.slice(0, 40)}`, id: name } };
   let observables: Observable[] = [];
@@ -78,13 +78,13 @@ function readIndicator(indicator: StixObject): {
 }
 
 function statementOf(indicator: StixObject, given: Given): Statement {
-  const words = [...textsOf(indicator['labels']), ...textsOf(indicator['indicator_types'])];
+  const words = [...asTexts(indicator['labels']), ...asTexts(indicator['indicator_types'])];
   return {
     revoked: given.withdrawn || isRevoked(indicator),
-    confidence: confidence(confidenceOf(indicator, given.reliability)),
-    firstSeen: instant(indicator['valid_from']),
+    confidence: roundConfidence(confidenceOf(indicator, given.reliability)),
+    firstSeen: parseInstant(indicator['valid_from']),
     lastSeen: given.lastSightings.get(indicator.id),
-    until: instant(indicator['valid_until']),
+    until: parseInstant(indicator['valid_until']),
     phishing: words.some((word) => /phish/i.test(word)),
   };
 }
@@ -93,10 +93,10 @@ function statementOf(indicator: StixObject, given: Given): Statement {
 function observationOf(observed: StixObject, object: JsonObject, given: Given): Statement {
   return {
     revoked: given.withdrawn || isRevoked(observed),
-    confidence: confidence(confidenceOf(observed, given.reliability) * observedWorth),
-    firstSeen: instant(observed['first_observed']),
-    lastSeen: instant(observed['last_observed']),
-    until: instant(object['validity_not_after']),
+    confidence: roundConfidence(confidenceOf(observed, given.reliability) * observedWorth),
+    firstSeen: parseInstant(observed['first_observed']),
+    lastSeen: parseInstant(observed['last_observed']),
+    until: parseInstant(object['validity_not_after']),
     phishing: false,
   };
 }
@@ -109,14 +109,14 @@ const depthMax = 8;
 
 /** Every scalar property of an observed object, classified by its path. */
 function propertiesOf(object: JsonObject): Observable[] {
-  const type = textOf(object['type']) ?? '';
+  const type = asText(object['type']) ?? '';
   const found: Observable[] = [];
   const walk = (value: unknown, steps: string[]): void => {
     if (steps.length > depthMax) return;
     if (Array.isArray(value)) for (const part of value) walk(part, [...steps, '[*]']);
     else if (isObject(value)) for (const [name, part] of Object.entries(value)) walk(part, [...steps, name]);
     else if (steps.length > 0 && (typeof value === 'string' || typeof value === 'number')) {
-      const text = textOf(String(value));
+      const text = asText(String(value));
       const observable = text === undefined ? undefined : classifyProperty(type, steps, text);
       if (observable) found.push(observable);
     }

@@ -1,4 +1,4 @@
-import { isObject, textOf, textsOf } from '../../../platform/lib/json/json-values.ts';
+import { isObject, asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { findTlp } from '../../extraction/tlp.ts';
 import { stricterTlp, type Tlp } from '../../model/vocabulary.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
@@ -30,9 +30,9 @@ function markingsOf(object: StixObject, bundle: Bundle): Tlp[] {
   const granular = Array.isArray(object['granular_markings']) ? object['granular_markings'].filter(isObject) : [];
   const refs = [
     ...refsOf(object, 'object_marking_refs'),
-    ...granular.map((marking) => textOf(marking['marking_ref'])).filter((ref) => ref !== undefined),
+    ...granular.map((marking) => asText(marking['marking_ref'])).filter((ref) => ref !== undefined),
   ];
-  const labels = textsOf(object['labels']).filter((label) => /^tlp:/i.test(label.trim()));
+  const labels = asTexts(object['labels']).filter((label) => /^tlp:/i.test(label.trim()));
   return [...refs.map((ref) => tlpOfRef(ref, bundle)), ...labels.map(findTlp)].filter((tlp) => tlp !== undefined);
 }
 

@@ -1,5 +1,6 @@
-import { isObject, parseJsonBytes, textOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
-import { instant, type Part, type Skipped } from '../../model/source-record.ts';
+import { isObject, parseJsonBytes, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { parseInstant, type SkippedEntry } from '../../model/source-record.ts';
+import type { SourceDocument } from '../source-document.ts';
 
 export type StixObject = JsonObject & { type: string; id: string };
 
@@ -10,13 +11,13 @@ export type Bundle = {
   objects: Map<string, StixObject>;
   /** When each object was last sighted, as ISO text, as far as the document says. */
   lastSightings: Map<string, string>;
-  skipped: Skipped[];
+  skipped: SkippedEntry[];
 };
 
 const objectsMax = 200_000;
 
 /** Reads a bundle (STIX 2.0 or 2.1), a TAXII envelope or a bare list of objects. Throws an Error for anything else. */
-export function readBundle(part: Part): Bundle {
+export function readBundle(part: SourceDocument): Bundle {
   const document = parseJsonBytes(part.bytes);
   const list = Array.isArray(document) ? document : isObject(document) ? document['objects'] : undefined;
   const isBundle = isObject(document) && document['type'] === 'bundle';
@@ -25,13 +26,13 @@ export function readBundle(part: Part): Bundle {
   const entries: unknown[] = list ?? [];
   if (entries.length > objectsMax) throw new Error(`the bundle has more than ${objectsMax} objects`);
   const objects = new Map<string, StixObject>();
-  const skipped: Skipped[] = [];
+  const skipped: SkippedEntry[] = [];
   for (const [index, entry] of entries.entries()) {
     const object = asStixObject(entry);
     if (!object) skipped.push({ entry: `${part.name}: objects/${index}`, reason: 'no STIX object with type and id' });
     else if (!isOlder(object, objects.get(object.id))) objects.set(object.id, object);
   }
-  const id = isObject(document) ? textOf(document['id']) : undefined;
+  const id = isObject(document) ? asText(document['id']) : undefined;
   return { name: part.name, id, objects, lastSightings: sightingsOf(objects.values()), skipped };
 }
 
@@ -39,7 +40,7 @@ function sightingsOf(objects: Iterable<StixObject>): Map<string, string> {
   const found = new Map<string, string>();
   for (const object of objects) {
     const ref = object.type === 'sighting' && !isRevoked(object) ? textField(object, 'sighting_of_ref') : '';
-    const last = instant(object['last_seen']);
+    const last = parseInstant(object['last_seen']);
     if (ref && last && last > (found.get(ref) ?? '')) found.set(ref, last);
   }
   return found;
@@ -57,7 +58,7 @@ const isOlder = (object: StixObject, known: StixObject | undefined): boolean =>
 
 /** When the object was last changed, as ISO text; observables of 2.1 have no such time. */
 export const modifiedAt = (object: StixObject): string | undefined =>
-  instant(object['modified']) ?? instant(object['created']);
+  parseInstant(object['modified']) ?? parseInstant(object['created']);
 
 export const refsOf = (object: StixObject, name = 'object_refs'): string[] => {
   const refs = object[name];
@@ -65,7 +66,7 @@ export const refsOf = (object: StixObject, name = 'object_refs'): string[] => {
 };
 
 /** A text property, empty where the object has none. */
-export const textField = (object: StixObject, name: string): string => textOf(object[name]) ?? '';
+export const textField = (object: StixObject, name: string): string => asText(object[name]) ?? '';
 
 export const isRevoked = (object: StixObject): boolean => object['revoked'] === true;
 
@@ -81,8 +82,8 @@ export function referencesOf(object: StixObject): ExternalReference[] {
   const references = object['external_references'];
   if (!Array.isArray(references)) return [];
   return references.filter(isObject).map((reference) => ({
-    source: textOf(reference['source_name'])?.toLowerCase() ?? '',
-    id: textOf(reference['external_id'])?.trim(),
-    url: textOf(reference['url']),
+    source: asText(reference['source_name'])?.toLowerCase() ?? '',
+    id: asText(reference['external_id'])?.trim(),
+    url: asText(reference['url']),
   }));
 }

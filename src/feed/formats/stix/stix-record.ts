@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { textOf, textsOf } from '../../../platform/lib/json/json-values.ts';
+import { asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { locate } from '../../extraction/text/locate.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
-import { instant, type ParseContext, type SourceRecord } from '../../model/source-record.ts';
+import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
+import type { ParseContext } from '../source-format.ts';
 import { classify, nameOf } from './stix-classification.ts';
 import type { Group } from './group-objects.ts';
 import { indicatorsOf } from './stix-indicators.ts';
@@ -19,7 +20,7 @@ export function readGroup(bundle: Bundle, group: Group, context: ParseContext): 
   const withdrawn = head !== undefined && isRevoked(head);
   const { text, names, references, ranges } = writeText(all);
   const whole = text.text();
-  const description = head && textOf(head['description']);
+  const description = head && asText(head['description']);
   const publishTime = publishTimeOf(group);
   const { iocs, mappings } = indicatorsOf(all, {
     reliability: context.reliability,
@@ -45,7 +46,7 @@ export function readGroup(bundle: Bundle, group: Group, context: ParseContext): 
     externalId: head?.id ?? bundle.id,
     title: titleOf(bundle, head),
     publisher: publisherOf(bundle, head),
-    language: head && textOf(head['lang']),
+    language: head && asText(head['lang']),
     url:
       head &&
       referencesOf(head)
@@ -135,7 +136,7 @@ function keyOf(bundle: Bundle, head: StixObject | undefined): string {
 
 function titleOf(bundle: Bundle, head: StixObject | undefined): string {
   if (!head) return `Indicators of ${bundle.name}`;
-  const name = textOf(head['name']) ?? textOf(head['title']);
+  const name = asText(head['name']) ?? asText(head['title']);
   return name
     ? name.trim().slice(0, 500).toWellFormed()
     : (firstSentences(
@@ -147,15 +148,15 @@ function titleOf(bundle: Bundle, head: StixObject | undefined): string {
 
 function publisherOf(bundle: Bundle, head: StixObject | undefined): string | undefined {
   const creator = head && bundle.objects.get(textField(head, 'created_by_ref'));
-  return creator?.type === 'identity' && textOf(creator['name'])
+  return creator?.type === 'identity' && asText(creator['name'])
     ? nameOf(creator).slice(0, 200).toWellFormed()
     : undefined;
 }
 
 /** When the story came out: the report's own date, else that of its newest object. */
 function publishTimeOf({ head, members }: Group): string | undefined {
-  if (head) return instant(head['published']) ?? instant(head['created']);
-  const times = members.map((member) => instant(member['created'])).filter((time) => time !== undefined);
+  if (head) return parseInstant(head['published']) ?? parseInstant(head['created']);
+  const times = members.map((member) => parseInstant(member['created'])).filter((time) => time !== undefined);
   return times.toSorted().at(-1);
 }
 
@@ -164,13 +165,13 @@ const storyTypes = new Set(['campaign', 'report', 'grouping', 'incident', 'malwa
 const seen = (objects: StixObject[], name: string): string[] =>
   objects
     .filter(({ type }) => storyTypes.has(type))
-    .map((object) => instant(object[name]))
+    .map((object) => parseInstant(object[name]))
     .filter((time) => time !== undefined)
     .toSorted();
 
 /** The source's own word for severity, from a label such as `severity:high` or `misp:threat-level="medium-risk"`. */
 function severityWord(head: StixObject | undefined): string | undefined {
-  const labels = head ? textsOf(head['labels']) : [];
+  const labels = head ? asTexts(head['labels']) : [];
   const words = labels.map(
     (label) => /(?:severity|threat-level)\s*[:=]\s*"?(none|low|medium|moderate|high|critical)\b/i.exec(label)?.[1],
   );

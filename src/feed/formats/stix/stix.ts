@@ -1,4 +1,5 @@
-import type { Parsed, ParseContext, Part, SourceFormat } from '../../model/source-record.ts';
+import type { ParseResult, ParseContext, SourceFormat } from '../source-format.ts';
+import type { SourceDocument } from '../source-document.ts';
 import { groupObjects, type Loose } from './group-objects.ts';
 import { readBundle } from './stix-objects.ts';
 import { joinsOf, originalsOf } from './stix-originals.ts';
@@ -13,10 +14,10 @@ export const stix: SourceFormat = {
 };
 
 /** `loose`: whether indicators and observations that nothing holds are one item together or one each. */
-export const parseStix = (parts: Part[], context: ParseContext, { loose }: { loose: Loose }): Parsed =>
+export const parseStix = (parts: SourceDocument[], context: ParseContext, { loose }: { loose: Loose }): ParseResult =>
   readParts(parts, (part) => readPart(part, context, loose));
 
-function readPart(part: Part, context: ParseContext, loose: Loose): Parsed {
+function readPart(part: SourceDocument, context: ParseContext, loose: Loose): ParseResult {
   const bundle = readBundle(part);
   const { groups, skipped } = groupObjects(bundle, loose);
   const joins = joinsOf(bundle);

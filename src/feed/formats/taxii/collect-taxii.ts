@@ -1,6 +1,7 @@
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import type { CollectContext, Collection, Document } from '../fetch-session.ts';
-import { instant, type Part, type Skipped } from '../../model/source-record.ts';
+import { parseInstant, type SkippedEntry } from '../../model/source-record.ts';
+import type { SourceDocument } from '../source-document.ts';
 import { joinPages, type PageDigest, type Pages } from './page-digest.ts';
 import { fetchAnswer, objectEndpoints } from './taxii-endpoints.ts';
 
@@ -24,8 +25,8 @@ const overlapMs = 10 * 60_000;
  */
 export async function collectTaxii(context: CollectContext): Promise<Collection> {
   const places = { ...((context.cursor ?? {}) as { places?: Record<string, Place> }).places };
-  const parts: Part[] = [];
-  const skipped: Skipped[] = [];
+  const parts: SourceDocument[] = [];
+  const skipped: SkippedEntry[] = [];
   let more = false;
   let first: unknown;
   const endpoints = await objectEndpoints(context);
@@ -116,6 +117,6 @@ function nextOf(
 const overlapped = (time: string): string => new Date(Date.parse(time) - overlapMs).toISOString();
 
 function later(known: string | undefined, given: unknown): string | undefined {
-  const time = instant(given);
+  const time = parseInstant(given);
   return time && (known === undefined || time > known) ? time : known;
 }

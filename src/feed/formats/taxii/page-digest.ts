@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Digestible } from '../fetch-session.ts';
-import { isObject, parseJsonBytes, textOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { isObject, parseJsonBytes, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { standAlone, tiesOf, type Ties } from './standalone-objects.ts';
 
 /** A page of a collection: its objects as the inside of a JSON list, and where it says that there is more. */
@@ -29,7 +29,7 @@ export function digestPage({ bytes }: Digestible): PageDigest {
   const text = textOfAll(objects).slice(1, -1);
   return {
     more: envelope['more'] === true,
-    next: textOf(envelope['next']),
+    next: asText(envelope['next']),
     count: objects.length,
     bytes: Buffer.from(text),
     hash: sha256(text),

@@ -1,10 +1,10 @@
 import type { CollectContext, Document } from '../fetch-session.ts';
 import {
   isObject,
-  objectsOf,
+  asObjects,
   parseJsonBytes,
-  textOf,
-  textsOf,
+  asText,
+  asTexts,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
 
@@ -20,15 +20,15 @@ export async function objectEndpoints(context: CollectContext): Promise<string[]
   const [collection] = /^.*\/collections\/[^/]+\//.exec(`${url.pathname.replace(/\/$/, '')}/`) ?? [];
   if (collection) return [new URL(`${collection}objects/`, url).href];
   const head = await readJson(context, context.url);
-  const roots = textsOf(head['api_roots']);
-  const bases = roots.length > 0 ? (textOf(head['default']) ? [textOf(head['default'])!] : roots) : [context.url];
+  const roots = asTexts(head['api_roots']);
+  const bases = roots.length > 0 ? (asText(head['default']) ? [asText(head['default'])!] : roots) : [context.url];
   const found: string[] = [];
   for (const base of bases.slice(0, rootsMax)) {
     const root = new URL(base, context.url).href.replace(/\/?$/, '/');
     const listed = Array.isArray(head['collections']) ? head : await readJson(context, `${root}collections/`);
     const list = Array.isArray(head['collections']) ? root : `${root}collections/`;
-    for (const one of objectsOf(listed['collections'])) {
-      const id = textOf(one['id'])?.trim();
+    for (const one of asObjects(listed['collections'])) {
+      const id = asText(one['id'])?.trim();
       if (id && one['can_read'] !== false) found.push(`${list}${encodeURIComponent(id)}/objects/`);
     }
   }

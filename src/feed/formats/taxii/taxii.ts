@@ -1,4 +1,4 @@
-import type { SourceFormat } from '../../model/source-record.ts';
+import type { SourceFormat } from '../source-format.ts';
 import { collectTaxii } from './collect-taxii.ts';
 import { digestPage } from './page-digest.ts';
 import { parseStix } from '../stix/stix.ts';

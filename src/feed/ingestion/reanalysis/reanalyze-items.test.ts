@@ -1,24 +1,24 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { acrossOrgs, inOrg, row } from '../../../platform/db/db.ts';
+import { acrossOrgs, inOrg, queryRow } from '../../../platform/db/db.ts';
 import { ThreadError } from '../../../platform/lib/threads/thread-pool.ts';
 import { kevCatalogue, kevRow } from '../../../../test/support/feed/kev-source.ts';
 import { pullOnce } from '../../../../test/support/feed/grouped-reports.ts';
-import { reanalyseSome } from './reanalyze-items.ts';
+import { reanalyzeBatch } from './reanalyze-items.ts';
 
 const app: TestApp = await startApp();
 const text =
   'Acme Bank was hit by Emotet on Monday. The intruders came from evil-bank[.]top and used PowerShell to stay.';
 
 const all = async (): Promise<void> => {
-  while (await reanalyseSome(app.deps));
+  while (await reanalyzeBatch(app.deps));
 };
 
 /** Makes an item what an older version of the program might have made of it. */
 const age = (id: string, change: (doc: { iocs: { domains: unknown[] } }) => void): Promise<void> =>
   acrossOrgs(app.deps.db, async (tx) => {
-    const { doc } = (await row(tx, sql<{ doc: string }>`select doc from items where id = ${id}`))!;
+    const { doc } = (await queryRow(tx, sql<{ doc: string }>`select doc from items where id = ${id}`))!;
     const old = JSON.parse(doc);
     change(old);
     await sql`update items set doc = ${JSON.stringify(old)}, content_hash = 'old', reading = 0 where id = ${id}`.execute(
@@ -31,7 +31,8 @@ const termsOf = (org: TestOrg, id: string): Promise<number> =>
   inOrg(
     app.deps.db,
     org.id,
-    async (tx) => (await row(tx, sql<{ n: number }>`select count(*) as n from item_terms where item_id = ${id}`))!.n,
+    async (tx) =>
+      (await queryRow(tx, sql<{ n: number }>`select count(*) as n from item_terms where item_id = ${id}`))!.n,
   );
 
 test('a stored text that reads otherwise now is a version of its own, and no correction', async () => {
@@ -76,13 +77,13 @@ test('newer knowledge reads texts again, and only them', async () => {
   const { extractor } = app.deps;
   const newer: typeof extractor = {
     ...extractor,
-    knowledge: extractor.knowledge + 1,
+    referenceDataVersion: extractor.referenceDataVersion + 1,
     read: async (report, signal) => {
       read.push(report.text);
       return { ...(await extractor.read(report, signal)), attackPath: ['Known since'], severity: 'critical' };
     },
   };
-  while (await reanalyseSome({ ...app.deps, extractor: newer }));
+  while (await reanalyzeBatch({ ...app.deps, extractor: newer }));
   expect(read.filter((one) => one.includes('Once more.'))).toHaveLength(1);
   const { body: after } = await org.call('GET', `/items/${item.id}`);
   expect(after).toMatchObject({ version: 2, attackPath: ['Known since'], event: { status: 'active' } });
@@ -98,7 +99,7 @@ test('a text waits for its turn where the threads have no room', async () => {
   const { body: item } = await org.call('POST', '/api/feed/items', { text: `${text} No room.` });
   await age(item.id, ({ iocs }) => iocs.domains.splice(0));
   const full = { ...app.deps.extractor, read: () => Promise.reject(new ThreadError('full', 'too much waits already')) };
-  await expect(reanalyseSome({ ...app.deps, extractor: full })).rejects.toThrow('too much waits');
+  await expect(reanalyzeBatch({ ...app.deps, extractor: full })).rejects.toThrow('too much waits');
   await all();
   expect((await org.call('GET', `/items/${item.id}`)).body.version).toBe(2);
 });

@@ -1,56 +1,61 @@
-import { acrossOrgs, type Tx } from '../../../platform/db/db.ts';
-import type { Deps } from '../../../app/deps.ts';
-import { fullHour, settleIndicators } from '../../model/expiry.ts';
-import type { FeedItem } from '../../model/item.schema.ts';
-import { forgetViews } from '../../items/snapshot/snapshot.ts';
-import { searchHead } from '../../items/search/search-text.ts';
-import { loop } from '../../../platform/lib/loop.ts';
-import { isBusy } from '../../../platform/lib/threads/thread-pool.ts';
-import { moveCounts } from '../../items/writing/counts.ts';
-import { settlePools } from '../../deduplication/recompute-pools.ts';
-import { traitsOf } from '../../deduplication/traits.ts';
-import { isTextKind } from '../../items/writing/item-document.ts';
+import { acrossOrgs, type Db, type Tx } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Logger } from '../../../platform/lib/logger.ts';
+import { runLoop } from '../../../platform/lib/loop.ts';
+import { isPoolBusy } from '../../../platform/lib/threads/thread-pool.ts';
+import { recomputePools } from '../../deduplication/recompute-pools.ts';
+import { buildComparisonTraits } from '../../deduplication/similarity/comparison-traits.ts';
 import type { ExtractedItem } from '../../extraction/extract-item.ts';
-import { changedParts, contentHash } from '../../items/writing/hashes.ts';
-import { readingOf } from '../../sources/pull/reader-version.ts';
-import { advancePools, lockPools } from '../../items/writing/feed-pools.store.ts';
-import { writeItems, type ItemWrite } from '../../items/writing/write-items.ts';
-import { writeTerms } from '../../items/writing/write-terms.ts';
-import { findStale, listStale, updateTraits, type StoredItem } from './reanalysis.store.ts';
+import { toSearchText } from '../../items/search/search-text.ts';
+import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
+import { countKeyOf, moveCounts } from '../../items/writing/counts.store.ts';
+import { advancePools, lockPool, nextCommitTime } from '../../items/writing/feed-pools.store.ts';
+import type { ItemWrite } from '../../items/writing/item-columns.ts';
+import { updateComparisonTraits } from '../../items/writing/update-items.store.ts';
+import { writeItems } from '../../items/writing/write-items.store.ts';
+import { writeTerms, type RemovedTerm } from '../../items/writing/write-terms.store.ts';
+import { startOfHour, updateExpiry } from '../../model/expiry.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
+import { changedParts, contentHash } from '../content-hash.ts';
+import type { Extractor } from '../extractor.ts';
+import { isProseSource } from '../item-document.ts';
+import { toReaderVersion } from '../reader-version.ts';
+import { findStaleItem, listStaleItems, type StaleItem } from './stale-items.store.ts';
 
 const idleMs = 60_000;
 const batchMax = 20;
 
-type Work = Pick<Deps, 'db' | 'clock' | 'extractor' | 'log'>;
+export type ReanalysisDeps = { db: Db; clock: Clock; extractor: Extractor; snapshots: SnapshotCache; log: Logger };
 
-/** Analyses again what was read by an older version of the program, or by older knowledge, until the signal ends it. */
-export const reanalysisLoop = (deps: Deps, signal: AbortSignal): Promise<void> =>
-  loop({ name: 'reanalysis', idleMs, signal, log: deps.log }, () => reanalyseSome(deps, signal));
+/** Reanalyzes items that an older reader version produced, until the signal aborts. */
+export const reanalysisLoop = (deps: ReanalysisDeps, signal: AbortSignal): Promise<void> =>
+  runLoop({ name: 'reanalysis', idleMs, signal, log: deps.log }, () => reanalyzeBatch(deps, signal));
 
 /**
- * Analyses some stored items again, from their stored texts. What comes out otherwise is a version of cause `reanalysis`: it corrects nothing,
- * sends nothing and counts in no pull. Answers false where nothing is left. The fields of a structured record are read again by the next pull
- * of its source; here only what it is found and compared by is made anew.
+ * Extracts a batch of stale items again from their stored texts. Returns false if none is left. A different result becomes a version with the
+ * cause `reanalysis`, which is no correction, emits no event and is not counted in a pull. For structured records only the search and
+ * comparison traits are updated; their fields are parsed again by the next pull of their source.
  */
-export async function reanalyseSome(deps: Work, signal?: AbortSignal): Promise<boolean> {
-  const items = await acrossOrgs(deps.db, (tx) => listStale(tx, textReading(deps), batchMax));
+export async function reanalyzeBatch(deps: ReanalysisDeps, signal?: AbortSignal): Promise<boolean> {
+  const items = await acrossOrgs(deps.db, (tx) => listStaleItems(tx, proseReaderVersion(deps), batchMax));
   for (const item of items) {
-    const extracted = await read(deps, item, signal);
-    await acrossOrgs(deps.db, (tx) => reanalyse(tx, item, extracted, deps));
+    const extracted = await extractText(deps, item, signal);
+    await acrossOrgs(deps.db, (tx) => reanalyzeItem(tx, item, extracted, deps));
   }
-  if (items.length > 0) forgetViews(deps.db);
+  if (items.length > 0) deps.snapshots.invalidate();
   return items.length > 0;
 }
 
-const textReading = ({ extractor }: Work): number => readingOf(true, extractor.knowledge);
+const proseReaderVersion = ({ extractor }: ReanalysisDeps): number =>
+  toReaderVersion(true, extractor.referenceDataVersion);
 
-/** A text that cannot be read stays as it was read before. */
-async function read(
-  { extractor, log }: Work,
-  item: StoredItem,
+/** Returns undefined if the item is not prose, is retracted, or its text cannot be read. The item's content then stays the same. */
+async function extractText(
+  { extractor, log }: ReanalysisDeps,
+  item: StaleItem,
   signal?: AbortSignal,
 ): Promise<ExtractedItem | undefined> {
-  if (!isTextKind(item.kind) || item.status === 'retracted') return undefined;
+  if (!isProseSource(item.kind) || item.status === 'retracted') return undefined;
   const { event, source } = JSON.parse(item.doc) as FeedItem;
   try {
     return await extractor.read(
@@ -58,46 +63,46 @@ async function read(
       signal,
     );
   } catch (error) {
-    if (signal?.aborted || isBusy(error)) throw error;
-    log.warn({ err: error, itemId: item.id }, 'a stored text could not be analysed again');
+    if (signal?.aborted || isPoolBusy(error)) throw error;
+    log.warn({ err: error, itemId: item.id }, 'Reanalysis of a stored text failed.');
     return undefined;
   }
 }
 
-async function reanalyse(tx: Tx, stale: StoredItem, extracted: ExtractedItem | undefined, deps: Work): Promise<void> {
-  const [pool] = await lockPools(tx, [stale.pool_id]);
-  const item = await findStale(tx, stale, textReading(deps));
+async function reanalyzeItem(
+  tx: Tx,
+  stale: StaleItem,
+  extracted: ExtractedItem | undefined,
+  deps: ReanalysisDeps,
+): Promise<void> {
+  const pool = await lockPool(tx, stale.pool_id);
+  const item = await findStaleItem(tx, stale, proseReaderVersion(deps));
   if (!item) return;
-  const at = new Date(Math.max(deps.clock().getTime(), pool!.last_added_at.getTime() + 1));
+  const at = nextCommitTime([pool], deps.clock());
   const { duplicateOf: _root, ...before } = JSON.parse(item.doc) as FeedItem;
-  const content = extracted ? withReading(before, extracted) : before;
+  const content = extracted ? applyExtraction(before, extracted) : before;
   const hash = contentHash(content, item.stored_text);
-  const isText = isTextKind(item.kind);
+  const isProse = isProseSource(item.kind);
   const traits = {
-    ...traitsOf(content, { storedText: item.stored_text, isText, aliases: item.aliases }),
-    reading: readingOf(isText, deps.extractor.knowledge),
+    ...buildComparisonTraits(content, { storedText: item.stored_text, isProse, aliases: item.aliases }),
+    readerVersion: toReaderVersion(isProse, deps.extractor.referenceDataVersion),
   };
-  // What the content hash was made from is kept; it tells whether there is anything new.
   const isChanged = extracted !== undefined && hash !== item.content_hash;
-  const seq = pool!.seq + 1;
-  const gone = isChanged
-    ? await writeItems(tx, [
-        writeOf(item, { before, content, hash, severityRule: extracted.severityRule, traits, seq, at }),
-      ])
-    : await writeTraits(tx, item, traits);
-  if (isChanged)
-    await moveCounts(tx, [
-      {
-        before: keyOf(item),
-        after: { ...keyOf(item), severity: content.event.severity, platforms: content.classification.platforms },
-      },
-    ]);
+  const seq = pool.seq + 1;
+  let removedTerms: RemovedTerm[];
+  if (isChanged) {
+    const { severityRule } = extracted;
+    removedTerms = await writeItems(tx, [buildWrite(item, { before, content, hash, severityRule, traits, seq, at })]);
+    const { severity } = content.event;
+    const { platforms } = content.classification;
+    await moveCounts(tx, [{ before: countKeyOf(item), after: { ...countKeyOf(item), severity, platforms } }]);
+  } else removedTerms = await writeTraits(tx, item, traits);
   const seqByPool = new Map([[item.pool_id, seq]]);
-  const settled = await settlePools(tx, [{ id: item.id, poolId: item.pool_id }], { gone, at, seqByPool });
-  if (isChanged || settled.size > 0) await advancePools(tx, [item.pool_id], at);
+  const regrouped = await recomputePools(tx, [{ id: item.id, poolId: item.pool_id }], { removedTerms, at, seqByPool });
+  if (isChanged || regrouped.size > 0) await advancePools(tx, [item.pool_id], at);
 }
 
-function withReading(item: FeedItem, extracted: ExtractedItem): FeedItem {
+function applyExtraction(item: FeedItem, extracted: ExtractedItem): FeedItem {
   const { summary: _summary, tldr: _tldr, ...rest } = item;
   const sourceUrl = item.provenance.supportingPassages[0]?.sourceUrl ?? item.source.url ?? `urn:uuid:${item.id}`;
   return {
@@ -119,32 +124,33 @@ function withReading(item: FeedItem, extracted: ExtractedItem): FeedItem {
   };
 }
 
-type Traits = ReturnType<typeof traitsOf> & { reading: number };
+type ReanalyzedTraits = Pick<ItemWrite, 'terms' | 'sketch' | 'identifying' | 'readerVersion'>;
 
-async function writeTraits(tx: Tx, item: StoredItem, traits: Traits): Promise<Awaited<ReturnType<typeof writeTerms>>> {
-  await updateTraits(tx, item.id, traits);
-  // An item that is read again may have had other terms before, whatever its version.
+async function writeTraits(tx: Tx, item: StaleItem, traits: ReanalyzedTraits): Promise<RemovedTerm[]> {
+  await updateComparisonTraits(tx, item.id, traits);
+  // The next version number makes writeTerms delete old terms, which even a first version may have here.
   const { id, organization_id: organizationId, pool_id: poolId } = item;
   return writeTerms(tx, [{ id, organizationId, poolId, version: item.version + 1, terms: traits.terms }]);
 }
 
-type Reread = {
+type ReanalyzedItem = {
   before: FeedItem;
   content: FeedItem;
   hash: string;
   severityRule: string;
-  traits: Traits;
+  traits: ReanalyzedTraits;
   seq: number;
   at: Date;
 };
 
-function writeOf(item: StoredItem, { before, content, hash, severityRule, traits, seq, at }: Reread): ItemWrite {
+function buildWrite(item: StaleItem, reanalyzed: ReanalyzedItem): ItemWrite {
+  const { before, content, traits, at } = reanalyzed;
   const version = item.version + 1;
   const after: FeedItem = { ...content, version, lastUpdated: at.toISOString() };
-  const nextExpiryAt = settleIndicators(after, fullHour(at));
+  const nextExpiryAt = updateExpiry(after, startOfHour(at));
   const storedText = item.stored_text;
   return {
-    ...keyOf(item),
+    ...countKeyOf(item),
     ...traits,
     id: item.id,
     organizationId: item.organization_id,
@@ -153,22 +159,22 @@ function writeOf(item: StoredItem, { before, content, hash, severityRule, traits
     generation: item.generation,
     canonicalKey: item.canonical_key,
     version,
-    contentHash: hash,
+    contentHash: reanalyzed.hash,
     recordHash: item.record_hash,
     recordModifiedAt: item.record_modified_at?.toISOString() ?? null,
     related: null,
     severity: after.event.severity,
-    severityRule,
+    severityRule: reanalyzed.severityRule,
     platforms: after.classification.platforms,
     title: after.event.title,
     publishTime: after.source.publishTime ?? null,
     doc: JSON.stringify(after),
     storedText,
     objects: null,
-    searchHead: searchHead(after),
+    searchHead: toSearchText(after),
     nextExpiryAt,
     missingPulls: item.missing_pulls,
-    seq,
+    seq: reanalyzed.seq,
     addedToFeedAt: item.added_to_feed_at,
     createdAt: item.created_at,
     at,
@@ -176,12 +182,3 @@ function writeOf(item: StoredItem, { before, content, hash, severityRule, traits
     changed: changedParts({ item: before, storedText }, { item: after, storedText }),
   };
 }
-
-const keyOf = (item: StoredItem) => ({
-  poolId: item.pool_id,
-  severity: item.severity,
-  status: item.status,
-  publisher: item.publisher,
-  sourceName: item.source_name,
-  platforms: item.platforms,
-});

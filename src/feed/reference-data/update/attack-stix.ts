@@ -1,4 +1,4 @@
-import { isObject, objectsOf, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { isObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import type { Attack } from '../reference-files.ts';
 
 const idSources = new Set(['mitre-attack', 'mitre-mobile-attack', 'mitre-ics-attack']);
@@ -8,12 +8,12 @@ const idSources = new Set(['mitre-attack', 'mitre-mobile-attack', 'mitre-ics-att
  * successors of revoked ids, groups and software. Of what several bundles hold the first counts.
  */
 export function readAttackBundles(bundles: JsonObject[]): Attack {
-  const objects = bundles.flatMap((bundle) => objectsOf(bundle['objects']));
+  const objects = bundles.flatMap((bundle) => asObjects(bundle['objects']));
   const successorOf = new Map<unknown, unknown>();
   for (const object of objects)
     if (object['relationship_type'] === 'revoked-by') successorOf.set(object['source_ref'], object['target_ref']);
   const idByRef = new Map(objects.map((object) => [object['id'], attackId(object)]));
-  const version = textOf(objects.find(({ type }) => type === 'x-mitre-collection')?.['x_mitre_version']);
+  const version = asText(objects.find(({ type }) => type === 'x-mitre-collection')?.['x_mitre_version']);
   const made: Attack = {
     ...(version ? { attackVersion: version } : {}),
     tactics: [],
@@ -24,21 +24,21 @@ export function readAttackBundles(bundles: JsonObject[]): Attack {
   const seen = new Set<string>();
   for (const object of objects) {
     const id = attackId(object);
-    const name = textOf(object['name']);
+    const name = asText(object['name']);
     const { type } = object;
     // Mitigations of old versions have the ids of their techniques.
-    const key = `${textOf(type)} ${id}`;
+    const key = `${asText(type)} ${id}`;
     if (!id || !name || seen.has(key)) continue;
     seen.add(key);
     const isGone = object['revoked'] === true || object['x_mitre_deprecated'] === true;
     if (type === 'attack-pattern' && /^T\d{4}(?:\.\d{3})?$/.test(id))
       made.techniques.push(techniqueOf(object, { id, name, successor: idByRef.get(successorOf.get(object['id'])) }));
-    const shortName = textOf(object['x_mitre_shortname']);
+    const shortName = asText(object['x_mitre_shortname']);
     if (type === 'x-mitre-tactic' && shortName && !isGone) made.tactics.push({ id, name, shortName });
     if (type === 'intrusion-set' && !isGone)
-      made.groups.push({ name, aliases: othersOf(name, textsOf(object['aliases'])) });
+      made.groups.push({ name, aliases: othersOf(name, asTexts(object['aliases'])) });
     if ((type === 'malware' || type === 'tool') && !isGone)
-      made.software.push({ name, type, aliases: othersOf(name, textsOf(object['x_mitre_aliases'])) });
+      made.software.push({ name, type, aliases: othersOf(name, asTexts(object['x_mitre_aliases'])) });
   }
   return made;
 }
@@ -48,12 +48,12 @@ function techniqueOf(
   { id, name, successor }: { id: string; name: string; successor: string | undefined },
 ): Attack['techniques'][number] {
   const isGone = object['revoked'] === true || object['x_mitre_deprecated'] === true;
-  const phases = objectsOf(object['kill_chain_phases']).map((phase) => textOf(phase['phase_name']));
+  const phases = asObjects(object['kill_chain_phases']).map((phase) => asText(phase['phase_name']));
   return {
     id,
     name,
     tactics: [...new Set(phases.filter((phase) => phase !== undefined))],
-    platforms: textsOf(object['x_mitre_platforms']).map((platform) =>
+    platforms: asTexts(object['x_mitre_platforms']).map((platform) =>
       platform.toLowerCase().replaceAll(/[\s/]+/g, '-'),
     ),
     ...(successor ? { revokedBy: successor } : isGone ? { deprecated: true } : {}),
@@ -61,8 +61,8 @@ function techniqueOf(
 }
 
 const attackId = (object: JsonObject): string | undefined =>
-  textOf(
-    objectsOf(object['external_references']).find(({ source_name: source }) => idSources.has(textOf(source) ?? ''))?.[
+  asText(
+    asObjects(object['external_references']).find(({ source_name: source }) => idSources.has(asText(source) ?? ''))?.[
       'external_id'
     ],
   );

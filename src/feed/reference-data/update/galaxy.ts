@@ -1,4 +1,4 @@
-import { isObject, objectsOf, textOf, textsOf, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { isObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import type { Names } from '../reference-files.ts';
 
 /** The clusters of MISP galaxy (https://github.com/MISP/misp-galaxy) that name actors, malware and tools, and what they name; the surest first. */
@@ -31,11 +31,11 @@ export const isCluster = (document: unknown): document is JsonObject =>
 
 /** The names of one cluster file; `stem` is its file name without the ending. */
 export function readCluster(cluster: JsonObject, stem: string): Names['names'] {
-  const kind = galaxyKinds.get(stem) ?? galaxyKinds.get(textOf(cluster['type']) ?? '');
+  const kind = galaxyKinds.get(stem) ?? galaxyKinds.get(asText(cluster['type']) ?? '');
   if (!kind) throw new Error(`${stem} is no cluster of actors, malware or tools`);
-  return objectsOf(cluster['values']).flatMap((one) => {
-    const name = textOf(one['value']);
+  return asObjects(cluster['values']).flatMap((one) => {
+    const name = asText(one['value']);
     const meta = isObject(one['meta']) ? one['meta'] : {};
-    return name ? [{ name: name.slice(0, 1_000), kind, aliases: textsOf(meta['synonyms']).slice(0, 1_000) }] : [];
+    return name ? [{ name: name.slice(0, 1_000), kind, aliases: asTexts(meta['synonyms']).slice(0, 1_000) }] : [];
   });
 }

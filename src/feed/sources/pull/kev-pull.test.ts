@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { dataDir } from '../../../../test/support/data.ts';
 import { startApp, type TestApp } from '../../../../test/support/harness.ts';
-import { inOrg, rows } from '../../../platform/db/db.ts';
+import { inOrg, queryRows } from '../../../platform/db/db.ts';
 import { fileSource, kevCatalogue, kevRow, kevRows, readGzip } from '../../../../test/support/feed/kev-source.ts';
 
 let app: TestApp;
@@ -218,12 +218,12 @@ describe('the recorded catalogue', () => {
   async function changedFields(orgId: Parameters<typeof inOrg>[1], count: number): Promise<Map<string, string[]>> {
     if (count === 0) return new Map();
     const found = await inOrg(app.deps.db, orgId, async (tx) => {
-      const items = await rows(
+      const items = await queryRows(
         tx,
         sql<{ id: string; record_id: string; version: number }>`
           select id, record_id, version from items where last_updated = (select max(last_updated) from items where version > 1)`,
       );
-      const texts = await rows(
+      const texts = await queryRows(
         tx,
         sql<{ item_id: string; version: number; stored_text: string }>`
           select item_id, version, stored_text from item_versions where item_id = any(${items.map(({ id }) => id)}::uuid[])`,

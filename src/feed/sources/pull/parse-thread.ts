@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { answerTasks } from '../../../platform/lib/threads/thread-worker.ts';
+import { serveTasks } from '../../../platform/lib/threads/thread-worker.ts';
 import { useAttack } from '../../reference-data/attack.ts';
 import { heldAttack } from '../../reference-data/installed.ts';
 import type { DigestTask, ParseTask } from './parser.ts';
@@ -8,13 +8,13 @@ import { sourceFormats } from '../../formats/registry.ts';
 const attack = heldAttack(String(workerData));
 if (attack) useAttack(attack);
 
-/** A buffer arrives as plain bytes. */
+/** Restores the Buffer, because the message carries it as a plain Uint8Array. */
 const withBuffer = <T extends { bytes: Uint8Array }>(part: T): T => ({
   ...part,
   bytes: Buffer.from(part.bytes.buffer, part.bytes.byteOffset, part.bytes.byteLength),
 });
 
-answerTasks((task: ParseTask | DigestTask) => {
+serveTasks((task: ParseTask | DigestTask) => {
   const format = sourceFormats[task.kind];
   return 'documents' in task
     ? format.digest?.(task.documents.map(withBuffer))

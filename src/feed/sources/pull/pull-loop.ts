@@ -1,25 +1,24 @@
-import type { Deps } from '../../../app/deps.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { loop } from '../../../platform/lib/loop.ts';
-import { pullClaimed } from './pull-source.ts';
+import { runLoop } from '../../../platform/lib/loop.ts';
 import { claimDueSourceAcrossOrgs } from '../sources.store.ts';
+import { pullClaimedSource, type PullDeps } from './pull-source.ts';
 
-/** So many sources are pulled at the same time by one process: one that is slow holds up no other. */
-const pullsAtOnce = 3;
+// Concurrent pulls of one process, so that a slow source does not delay the others.
+const concurrentPulls = 3;
 const idleMs = 1_000;
 
-/** Pulls due sources until the signal ends it. Any number of processes may run it on one database. */
-export async function ingestLoop(deps: Deps, signal: AbortSignal): Promise<void> {
-  const lanes = Array.from({ length: pullsAtOnce }, (_, lane) =>
-    loop({ name: `ingest ${lane}`, idleMs, signal, log: deps.log }, () => pullNextDue(deps, signal)),
+/** Pulls due sources until the signal aborts. Any number of processes may run it on one database. */
+export async function pullLoop(deps: PullDeps, signal: AbortSignal): Promise<void> {
+  const lanes = Array.from({ length: concurrentPulls }, (_, lane) =>
+    runLoop({ name: `pull ${lane}`, idleMs, signal, log: deps.log }, () => pullNextDue(deps, signal)),
   );
   await Promise.all(lanes);
 }
 
-/** Pulls the source that has been due longest; answers false when none is due. */
-export async function pullNextDue(deps: Deps, signal?: AbortSignal): Promise<boolean> {
+/** Pulls the source that has been due longest. Returns false if no source is due. */
+export async function pullNextDue(deps: PullDeps, signal?: AbortSignal): Promise<boolean> {
   const source = await claimDueSourceAcrossOrgs(deps.db, deps.clock(), uuidv7());
   if (!source) return false;
-  await pullClaimed(deps, source, { scheduled: true, ...(signal ? { signal } : {}) });
+  await pullClaimedSource(deps, source, { isScheduled: true, ...(signal ? { signal } : {}) });
   return true;
 }

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { dataDir } from '../../../../test/support/data.ts';
 import { startApp, type TestApp } from '../../../../test/support/harness.ts';
-import { acrossOrgs, rows } from '../../../platform/db/db.ts';
+import { acrossOrgs, queryRows } from '../../../platform/db/db.ts';
 import { FeedItem } from '../../model/item.schema.ts';
 import { fileSource, kevCatalogue, kevRows, readGzip } from '../../../../test/support/feed/kev-source.ts';
 import { stixBundle } from '../../../../test/support/feed/stix-documents.ts';
@@ -109,7 +109,7 @@ test('added times strictly increase with the sequence of the pool, even while th
   const times = [...new Set<string>(body.items.map((item: FeedItem) => item.addedToFeedAt))];
   expect(times).toHaveLength(3);
   const seqs = await acrossOrgs(app.deps.db, (tx) =>
-    rows(
+    queryRows(
       tx,
       sql<{
         seq: number;
@@ -156,7 +156,7 @@ test.skipIf(!data)(
     const kev = await fileSource(app, org, { kind: 'kev' });
     await kev.pull(readGzip(resolve(data!, 'feed/kev/kev-latest.json.gz')));
     const stored = await acrossOrgs(app.deps.db, (tx) =>
-      rows(
+      queryRows(
         tx,
         sql<{
           doc: string;

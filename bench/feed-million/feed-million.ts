@@ -1,0 +1,154 @@
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import type { FeedList } from '../../src/feed/model/item.schema.ts';
+import { publicPoolId } from '../../src/feed/items/writing/feed-pools.store.ts';
+import { fillFeed, type FeedSize } from './fill-feed.ts';
+import { measureInTurn, measureMs, type Benchmark, type BenchmarkRow } from '../benchmark.ts';
+import { measureProfileChange, overrideItems } from './override-items.ts';
+import { compareCachedPages } from '../list-items.ts';
+import { apiKey, withDataDir, withRunningProgram, type RunningProgram } from '../environment.ts';
+
+// 2,200 items of 2,000 entries, 100 of 91.
+const million: FeedSize = { numbers: 2_000, copies: 455, organizations: 10, ownNumbers: 91 };
+const rounds = 5;
+
+const lists: Record<string, string> = {
+  'first page of 100': '/items?perPage=100',
+  'a page of 20 at 80 % of the list, requested directly': '/items?page=DEEP',
+  'severity=critical': '/items?severity=critical',
+  'platform=windows': '/items?platform=windows',
+  'source with a fifth of all items': '/items?source=northmere',
+  'three filters combined': '/items?severity=high&platform=windows&source=northmere',
+  'duplicates=hide': '/items?duplicates=hide',
+  'duplicates=hide and source': '/items?duplicates=hide&source=northmere',
+  'indicator of one item': '/items?indicator=HOST-1004711[.]example',
+  'cve of one item': '/items?cve=CVE-2030-1004711',
+  'q matching one item': '/items?q=host-1004711.example',
+  'q with a rare word (about one item in 1,000)': '/items?q=RARE',
+  'q with two words (about one item in 100)': '/items?q=SOME',
+  'q with a word in half of the items': '/items?q=HALF',
+  'updatedSince, the newest 10,000': '/items?updatedSince=RECENT',
+};
+
+/** Requested again after the organization has overrides of 1,000 items. */
+const overridden: Record<string, string> = {
+  'first page of 20, 1,000 overrides': '/items',
+  'severity=critical, 1,000 overrides': '/items?severity=critical',
+  'status=retracted, 1,000 overrides': '/items?status=retracted',
+  'duplicates=hide, 1,000 overrides': '/items?duplicates=hide',
+};
+
+type FeedBenchmark = { running: RunningProgram; client: pg.Client; report: (text: string) => void };
+
+/** Sends one request and returns the whole response body. */
+async function get(running: RunningProgram, path: string): Promise<string> {
+  const response = await fetch(`${running.url}${path}`, { headers: { authorization: `Bearer ${apiKey}` } });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text.slice(0, 300)}`);
+  return text;
+}
+
+/** Advances the feed, which makes all cached pages outdated. */
+async function invalidateCaches(client: pg.Client): Promise<void> {
+  await client.query("update feed_pools set seq = seq + 1 where kind = 'private'");
+  await new Promise((passed) => {
+    setTimeout(passed, 150);
+  });
+}
+
+/** Measures an uncached response. The baseline reads the same rows by their known IDs. */
+async function cold({ running, client, report }: FeedBenchmark, path: string, baseline: () => Promise<unknown>) {
+  const tocsin = async (): Promise<number> => {
+    await invalidateCaches(client);
+    return measureMs(() => get(running, path));
+  };
+  const result = await measureInTurn(rounds, { tocsin, baseline: () => measureMs(baseline), better: 'less' });
+  report(`${path}: ${result.tocsin.toFixed(1)} ms`);
+  return { unit: 'ms', ...result };
+}
+
+/** Measures an uncached page of a list. The baseline reads the documents by ID. */
+async function coldList(benchmark: FeedBenchmark, what: string, path: string): Promise<BenchmarkRow> {
+  const { items, total } = JSON.parse(await get(benchmark.running, path)) as FeedList;
+  const ids = items.map(({ id }) => id);
+  const result = await cold(benchmark, path, () =>
+    benchmark.client.query('select doc from items where id = any($1::uuid[])', [ids]),
+  );
+  return { label: `cold, ${what}: ${total.toLocaleString('en')} items`, ...result };
+}
+
+/** Measures uncached statistics. The baseline reads the stored counts and the titles of the newest items. */
+async function coldStats(benchmark: FeedBenchmark, what: string): Promise<BenchmarkRow> {
+  const { recentItems } = JSON.parse(await get(benchmark.running, '/stats')) as { recentItems: { id: string }[] };
+  const ids = recentItems.map(({ id }) => id);
+  const result = await cold(benchmark, '/stats', async () => {
+    await benchmark.client.query('select severity, platforms, publisher, n from feed_counts');
+    await benchmark.client.query('select title, severity, publish_time from items where id = any($1::uuid[])', [ids]);
+  });
+  return { label: what, ...result };
+}
+
+/** Returns the values for the placeholders in the paths above, which depend on the feed's content. */
+async function valuesOf(client: pg.Client): Promise<Record<string, string>> {
+  const { rows } = await client.query<{ word: string; ndoc: number }>(
+    `select word, ndoc from ts_stat('select words from item_search tablesample system (2)') where word ~ '^[a-z]+$' order by ndoc`,
+  );
+  const [{ n }] = (await client.query<{ n: number }>('select count(*)::int as n from item_search')).rows as [
+    { n: number },
+  ];
+  const near = (share: number): string => {
+    const away = ({ ndoc }: { ndoc: number }): number => Math.abs(ndoc - share * n * 0.02);
+    return rows.toSorted((a, b) => away(a) - away(b))[0]!.word;
+  };
+  const recent = await client.query<{ at: Date }>(
+    `select added_to_feed_at as at from items where pool_id = '${publicPoolId}' order by 1 desc offset 10000 limit 1`,
+  );
+  return {
+    DEEP: String(Math.floor((n * 0.8) / 20)),
+    RARE: near(0.001),
+    SOME: `${near(0.1)} ${near(0.12)}`,
+    HALF: near(0.5),
+    RECENT: recent.rows[0]!.at.toISOString(),
+  };
+}
+
+function memoryOf(pid: number): number {
+  const found = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return found ? Number(found[1]) / 1024 : Number.NaN;
+}
+
+async function measure(benchmark: FeedBenchmark): Promise<BenchmarkRow[]> {
+  const { running, client, report } = benchmark;
+  const values = await valuesOf(client);
+  const lines: BenchmarkRow[] = [];
+  for (const [what, path] of Object.entries(lists)) {
+    const named = path.replace(/[A-Z]{4,}$/, (name) => encodeURIComponent(values[name]!));
+    lines.push(await coldList(benchmark, what, named));
+  }
+  lines.push(await coldStats(benchmark, 'cold, `GET /stats`'));
+  report('hot');
+  lines.push(...(await withDataDir((dir) => compareCachedPages(dir, running))));
+  await overrideItems(client);
+  report('1,000 overrides per organization');
+  for (const [what, path] of Object.entries(overridden)) lines.push(await coldList(benchmark, what, path));
+  lines.push(await coldStats(benchmark, 'cold, `GET /stats`, 1,000 overrides'));
+  lines.push(await measureProfileChange(running, [values['RARE']!]));
+  report(`a profile change: ${Math.round(lines.at(-1)!.tocsin)} s`);
+  lines.push(await coldList(benchmark, 'relevancyMode=relevant', '/items?relevancyMode=relevant'));
+  return [...lines, { label: 'memory of the server at the end', unit: 'MiB', tocsin: memoryOf(running.program.pid) }];
+}
+
+export const feedMillionBenchmark: Benchmark = {
+  title: 'A feed of a million items and ten organizations with 100 private items and 1,000 overrides each',
+  run: (report) =>
+    withRunningProgram({ TOCSIN_FETCH_ALLOW: '127.0.0.1' }, async (running) => {
+      await fillFeed(running, million, report);
+      const client = new pg.Client({ connectionString: running.databaseUrl });
+      await client.connect();
+      try {
+        return await measure({ running, client, report });
+      } finally {
+        await client.end();
+      }
+    }),
+};

@@ -1,0 +1,43 @@
+import { openDb } from '../../src/platform/db/db.ts';
+import { systemClock } from '../../src/platform/lib/clock.ts';
+import { scopes } from '../../src/platform/orgs/caller.ts';
+import { createKey } from '../../src/platform/orgs/keys.ts';
+import { createOrganization } from '../../src/app/bootstrap.ts';
+import { multiplyItems } from './multiply-items.ts';
+import { firstNumber, pullSeeds, buildSeeds } from './seed-sources.ts';
+import { measureMs } from '../benchmark.ts';
+import { createCaller, type RunningProgram } from '../environment.ts';
+
+/** The number of entries in the shared sources, the copies of each, the organizations, and the private entries of each organization. */
+export type FeedSize = { numbers: number; copies: number; organizations: number; ownNumbers: number };
+
+const firstOwnNumber = 9_000_000;
+
+/** Pulls private items for every organization and shared items for the first one, then copies the shared items. */
+export async function fillFeed(running: RunningProgram, size: FeedSize, report: (text: string) => void): Promise<void> {
+  const { numbers, copies, organizations, ownNumbers } = size;
+  const day = new Date(Date.now() - 3 * 86_400_000);
+  const ms = await measureMs(async () => {
+    await pullSeeds(running.call, buildSeeds(firstNumber, numbers, day), 'shared');
+    const calls = [running.call, ...(await addOrganizations(running, organizations - 1))];
+    for (const [index, call] of calls.entries())
+      await pullSeeds(call, buildSeeds(firstOwnNumber + index * ownNumbers, ownNumbers, day), 'private');
+  });
+  report(`pulled by the program: ${Math.round(ms / 1_000)} s`);
+  const items = await multiplyItems(running.databaseUrl, { copies, numbers }, report);
+  report(`${items.toLocaleString('en')} items`);
+}
+
+/** Creates more organizations. Returns a caller with an API key for each. */
+async function addOrganizations(running: RunningProgram, count: number): Promise<RunningProgram['call'][]> {
+  const db = openDb(running.databaseUrl);
+  const calls: RunningProgram['call'][] = [];
+  for (let n = 1; n <= count; n += 1) {
+    const { id } = await createOrganization({ db, clock: systemClock }, `neighbor ${n}`);
+    const caller = { orgId: id, keyId: null, scopes: new Set<string>(scopes) };
+    const { key } = await createKey({ db }, caller, { name: 'bench', scopes: [...scopes] });
+    calls.push(createCaller(running.url, key!));
+  }
+  await db.destroy();
+  return calls;
+}

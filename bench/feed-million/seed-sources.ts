@@ -1,0 +1,122 @@
+import { randomOf, type Random } from '../../src/demo/company/random.ts';
+import { whileServing } from '../../test/support/walk/fill-organization.ts';
+
+/** The documents of the three sources that the program pulls. */
+export type SeedDocuments = { reports: string; mirror: string; catalogue: string };
+
+/** The first number. All numbers have seven digits, so that every entry has the same length. */
+export const firstNumber = 1_000_000;
+
+const publishers = ['Alder Labs', 'Quayside CERT', 'Blue Fen', 'Harrow Research'];
+const platforms = ['windows', 'linux', 'macos', 'android'];
+const vocabularySize = 20_000;
+
+/**
+ * Documents of made-up entries, a number each, from `first` on. Entries of the same place in two calls differ in their number and in
+ * nothing else; it stands in the id, the CVE and the indicator that an entry has alone. `day`: when they were published.
+ */
+export function buildSeeds(first: number, count: number, day: Date): SeedDocuments {
+  const vocabulary = vocabularyOf(randomOf('vocabulary'));
+  const entries = Array.from({ length: count }, (_, place) => {
+    const random = randomOf('seed', place);
+    return { place, day, number: String(first + place), text: (words: number) => textOf(random, vocabulary, words) };
+  });
+  const [events, rows] = [
+    entries.filter(({ place }) => place % 5 !== 0),
+    entries.filter(({ place }) => place % 5 === 0),
+  ];
+  const reports = events.map((entry) => eventOf(entry, publishers[entry.place % publishers.length]!));
+  const mirrored = events.filter(({ place }) => place % 10 === 9).map((entry) => eventOf(entry, 'Tarn Mirror'));
+  return {
+    reports: JSON.stringify({ response: reports }),
+    mirror: JSON.stringify({ response: mirrored }),
+    catalogue: JSON.stringify({
+      dateReleased: day.toISOString(),
+      count: rows.length,
+      vulnerabilities: rows.map(rowOf),
+    }),
+  };
+}
+
+type Call = (method: 'POST', path: string, body?: unknown) => Promise<unknown>;
+
+/** Creates three sources in the caller's organization and pulls the documents. */
+export async function pullSeeds(call: Call, seeds: SeedDocuments, visibility: 'shared' | 'private'): Promise<void> {
+  const sources = [
+    { kind: 'misp', name: 'Reports', text: seeds.reports },
+    { kind: 'misp', name: 'Mirror', text: seeds.mirror },
+    { kind: 'kev', name: 'Catalogue', text: seeds.catalogue, publisher: 'Northmere' },
+  ];
+  for (const { text, ...source } of sources) {
+    await whileServing(text, async (url) => {
+      const { id } = (await call('POST', '/api/feed/sources', { ...source, url, visibility })) as { id: string };
+      const { added, skipped } = (await call('POST', `/api/feed/sources/${id}/pull`)) as {
+        added: number;
+        skipped: unknown[];
+      };
+      if (added === 0 || skipped.length > 0)
+        throw new Error(`${source.name}: ${added} added, ${JSON.stringify(skipped)}`);
+    });
+  }
+}
+
+type Entry = { place: number; number: string; day: Date; text: (words: number) => string };
+
+function eventOf({ place, number, day, text }: Entry, publisher: string): object {
+  const platform = platforms[place % 7];
+  return {
+    Event: {
+      uuid: `00000000-0000-4000-8000-00000${number}`,
+      info: text(25),
+      date: day.toISOString().slice(0, 10),
+      timestamp: String(Math.floor(day.getTime() / 1_000)),
+      threat_level_id: String(1 + (place % 4)),
+      Orgc: { name: publisher },
+      Tag: [{ name: 'tlp:clear' }, ...(platform ? [{ name: `bench:platform="${platform}"` }] : [])],
+      Attribute: [
+        { type: 'vulnerability', category: 'External analysis', value: `CVE-2030-${number}` },
+        {
+          type: 'domain',
+          category: 'Network activity',
+          to_ids: true,
+          value: `host-${number}.example`,
+          comment: text(20),
+        },
+        {
+          type: 'domain',
+          category: 'Network activity',
+          to_ids: true,
+          value: `shared-${place % 20}.example`,
+          comment: text(8),
+        },
+      ],
+    },
+  };
+}
+
+function rowOf({ place, number, day, text }: Entry): object {
+  return {
+    cveID: `CVE-2030-${number}`,
+    vendorProject: place % 15 === 0 ? 'Microsoft' : text(1),
+    product: place % 15 === 0 ? 'Windows' : text(2),
+    vulnerabilityName: text(7),
+    dateAdded: day.toISOString().slice(0, 10),
+    shortDescription: text(40),
+    requiredAction: 'Apply the update.',
+    dueDate: '2026-01-26',
+    knownRansomwareCampaignUse: place % 2 === 0 ? 'Known' : 'Unknown',
+    notes: '',
+    cwes: ['CWE-287'],
+  };
+}
+
+const letters = [...'etaoinshrdlucm'];
+
+const vocabularyOf = (random: Random): string[] =>
+  Array.from({ length: vocabularySize }, () =>
+    Array.from({ length: random.int(3, 9) }, () => random.pick(letters)).join(''),
+  );
+
+/** Picks words unevenly: as in natural language, few words are frequent and most are rare. */
+const textOf = (random: Random, vocabulary: string[], words: number): string =>
+  Array.from({ length: words }, () => vocabulary[Math.floor(vocabulary.length * random.next() ** 3)]!).join(' ');

@@ -1,0 +1,40 @@
+import { availableParallelism } from 'node:os';
+import { createThreadPool } from '../../platform/lib/threads/thread-pool.ts';
+import { knowledgeTakenAt } from '../reference-data/installed-at.ts';
+import type { SourceRecord, UnreadText } from '../model/source-record.ts';
+import type { ExtractedItem, ReportText } from '../extraction/extract-item.ts';
+
+export type ExtractTask = { kind: 'report'; report: ReportText } | { kind: 'entry'; entry: UnreadText };
+
+/** Extracts items from texts in worker threads, so that the main thread stays responsive and a slow text can be abandoned. */
+export type Extractor = {
+  /** The version of the reference data in use. */
+  referenceDataVersion: number;
+  /** `read` and `readEntry` reject with a ThreadError if a thread fails or is unavailable, and with an Error if the text itself is unusable. */
+  read: (report: ReportText, signal?: AbortSignal) => Promise<ExtractedItem>;
+  /** Extracts the record of a feed entry from its page or its own text. */
+  readEntry: (entry: UnreadText, signal?: AbortSignal) => Promise<SourceRecord>;
+  close: () => Promise<void>;
+};
+
+const timeoutMs = 20_000;
+const threadsMax = Math.min(4, Math.max(1, availableParallelism() - 1));
+
+/** Reads the installed reference data from `dataDir`. */
+export function createExtractor(dataDir: string): Extractor {
+  const threads = createThreadPool<ExtractTask, unknown>({
+    file: new URL('extraction-thread.ts', import.meta.url),
+    workerData: dataDir,
+    threadsMax,
+    waitingMax: 64,
+    memoryMb: 512,
+  });
+  return {
+    referenceDataVersion: knowledgeTakenAt(dataDir),
+    read: async (report, signal) =>
+      (await threads.run({ kind: 'report', report }, { timeoutMs, signal })) as ExtractedItem,
+    readEntry: async (entry, signal) =>
+      (await threads.run({ kind: 'entry', entry }, { timeoutMs, signal })) as SourceRecord,
+    close: threads.close,
+  };
+}

@@ -1,0 +1,46 @@
+import type { SkippedEntry, SourceRecord } from '../model/source-record.ts';
+import { contentHash, recordHash } from './content-hash.ts';
+import { effectiveTlp, toFeedItem } from './item-document.ts';
+import type { ItemOrigin } from './source-row.ts';
+
+/** A record with the hashes that reveal a change, and the pool of the organizations that may see it. */
+export type ItemCandidate = { record: SourceRecord; recordHash: string; contentHash: string; poolId: string };
+
+// A row of a PostgreSQL index has at most 2,704 bytes.
+const idMaxBytes = 2_000;
+// A page has up to 100 documents.
+const documentMaxChars = 4_000_000;
+// The size of a document follows from its text, so only documents with a long text are measured.
+const measuredFromChars = 100_000;
+
+/** Builds the candidates of records. Records that are too large are returned separately. */
+export function buildItemCandidates(
+  records: SourceRecord[],
+  source: ItemOrigin,
+  privatePoolId: string,
+): { candidates: ItemCandidate[]; tooLarge: SkippedEntry[] } {
+  const candidates: ItemCandidate[] = [];
+  const tooLarge: SkippedEntry[] = [];
+  // The stamps do not affect the hash.
+  const epoch = new Date(0);
+  const stamps = { id: '', version: 0, createdAt: epoch, addedToFeedAt: epoch, lastUpdated: epoch };
+  for (const record of records) {
+    if ([record.recordId, record.canonicalKey].some((id) => Buffer.byteLength(id) > idMaxBytes)) {
+      tooLarge.push({ entry: record.recordId.slice(0, 100), reason: `its id is longer than ${idMaxBytes} bytes` });
+      continue;
+    }
+    const item = toFeedItem(record, source, { ...stamps, status: record.withdrawn ? 'retracted' : 'active' });
+    if (record.storedText.length > measuredFromChars && JSON.stringify(item).length > documentMaxChars) {
+      tooLarge.push({ entry: record.recordId, reason: `the item would be larger than ${documentMaxChars} characters` });
+      continue;
+    }
+    const isPrivate = source.visibility === 'private' || effectiveTlp(record, source) === 'RED';
+    candidates.push({
+      record,
+      recordHash: recordHash(record),
+      contentHash: contentHash(item, record.storedText),
+      poolId: isPrivate ? privatePoolId : source.pool_id,
+    });
+  }
+  return { candidates, tooLarge };
+}

@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { SourceKey } from './source-row.ts';
+
+/** An item of a source in the feed: the latest generation of its record. */
+export type StoredItem = {
+  id: string;
+  record_id: string;
+  generation: number;
+  status: 'active' | 'corrected' | 'retracted';
+  version: number;
+  content_hash: string;
+  record_hash: string;
+  record_modified_at: Date | null;
+  missing_pulls: number;
+  /** Whether a person retracted the item. The source does not change it until the person takes the retraction back. */
+  held_back: boolean;
+  pool_id: string;
+  severity: string;
+  publisher: string;
+  source_name: string;
+  platforms: string[];
+  created_at: Date;
+  added_to_feed_at: Date;
+};
+
+/** Columns of a `StoredItem`, of a row `i` of items. */
+export const storedItemColumns = sql`i.id, i.record_id, i.generation, i.status, i.version, i.content_hash, i.record_hash, i.record_modified_at,
+  i.missing_pulls, i.pool_id, i.severity, i.publisher, i.source_name, i.platforms, i.created_at, i.added_to_feed_at,
+  i.held_back is not null as held_back`;
+
+/** Returns the latest generation of every record of a source. */
+export function listStoredItems(tx: Tx, source: SourceKey): Promise<StoredItem[]> {
+  return queryRows(
+    tx,
+    sql<StoredItem>`
+      select distinct on (i.record_id) ${storedItemColumns}
+      from items i where i.organization_id = ${source.organization_id} and i.source_id = ${source.id} order by i.record_id, i.generation desc`,
+  );
+}
+
+/** The current version of an item. `doc` does not include the figures of its group. */
+export type CurrentVersionRow = {
+  id: string;
+  doc: string;
+  stored_text: string;
+  severity_rule: string;
+  aliases: string[];
+  objects: string | null;
+};
+
+export function listCurrentVersions(
+  tx: Tx,
+  source: Pick<SourceKey, 'organization_id'>,
+  ids: string[],
+): Promise<CurrentVersionRow[]> {
+  return queryRows(
+    tx,
+    sql<CurrentVersionRow>`
+      select i.id, coalesce(i.own_doc, i.doc) as doc, v.stored_text, v.objects, i.severity_rule,
+        array(select t.value from item_terms t where t.item_id = i.id and t.kind = 'alias') as aliases
+      from items i join item_versions v on v.item_id = i.id and v.version = i.version
+      where i.organization_id = ${source.organization_id} and i.id = any(${ids}::uuid[])`,
+  );
+}
+
+/** Returns the id of the item that the organization created from a posted text. */
+export async function findPostedItem(tx: Tx, orgId: OrgId, recordId: string): Promise<string | undefined> {
+  const found = await queryRow(
+    tx,
+    sql<{ id: string }>`
+      select id from items where organization_id = ${orgId} and source_id is null and record_id = ${recordId} order by generation desc limit 1`,
+  );
+  return found?.id;
+}
+
+export async function readOrgName(tx: Tx, orgId: OrgId): Promise<string> {
+  return (await queryRow(tx, sql<{ name: string }>`select name from organizations where id = ${orgId}`))!.name;
+}

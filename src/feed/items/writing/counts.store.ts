@@ -1,0 +1,56 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../../platform/db/db.ts';
+
+/** The key of a row of `feed_counts`, which counts the items of a pool. */
+export type CountKey = {
+  poolId: string;
+  severity: string;
+  status: string;
+  publisher: string;
+  sourceName: string;
+  platforms: string[];
+};
+
+type CountedRow = Pick<CountKey, 'severity' | 'status' | 'publisher' | 'platforms'> & {
+  pool_id: string;
+  source_name: string;
+};
+
+export const countKeyOf = (row: CountedRow): CountKey => ({
+  poolId: row.pool_id,
+  severity: row.severity,
+  status: row.status,
+  publisher: row.publisher,
+  sourceName: row.source_name,
+  platforms: row.platforms,
+});
+
+/** An item that is now counted under another key. `before` is undefined for a new item. */
+export type CountMove = { before?: CountKey; after: CountKey };
+
+/** Updates the totals in the transaction that writes the items. The items' pools must be locked. */
+export async function moveCounts(tx: Tx, moves: CountMove[]): Promise<void> {
+  const deltas = new Map<string, { key: CountKey; by: number }>();
+  const add = (key: CountKey, by: 1 | -1): void => {
+    const platforms = key.platforms.toSorted();
+    const name = JSON.stringify([key.poolId, key.severity, key.status, key.publisher, key.sourceName, platforms]);
+    deltas.set(name, { key: { ...key, platforms }, by: (deltas.get(name)?.by ?? 0) + by });
+  };
+  for (const { before, after } of moves) {
+    if (before) add(before, -1);
+    add(after, 1);
+  }
+  const changed = [...deltas.values()].filter(({ by }) => by !== 0);
+  if (changed.length === 0) return;
+  const column = (read: (key: CountKey) => string): string[] => changed.map(({ key }) => read(key));
+  await sql`
+    insert into feed_counts (pool_id, severity, status, publisher, source_name, platforms, n)
+    select * from unnest(${column((key) => key.poolId)}::uuid[], ${column((key) => key.severity)}::text[], ${column((key) => key.status)}::text[],
+      ${column((key) => key.publisher)}::text[], ${column((key) => key.sourceName)}::text[], ${column((key) => key.platforms.join(','))}::text[],
+      ${changed.map(({ by }) => by)}::int[])
+    on conflict (pool_id, severity, status, publisher, source_name, platforms) do update set n = feed_counts.n + excluded.n`.execute(
+    tx,
+  );
+  const pools = [...new Set(changed.map(({ key }) => key.poolId))];
+  await sql`delete from feed_counts where n = 0 and pool_id = any(${pools}::uuid[])`.execute(tx);
+}

@@ -1,0 +1,110 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Term } from '../../model/terms.ts';
+
+type ColumnValue = string | number | Date | string[] | null;
+
+/** A column of an insert. `type` is its PostgreSQL type. */
+type Column<T extends ColumnValue> = {
+  name: string;
+  type: string;
+  /** The SQL expression over the unnested row `n`, if it is not the value itself. */
+  expression?: string;
+  /** Set if an update never changes the column. */
+  isFixed?: true;
+  /** Carries the TypeScript type. Never set. */
+  value?: T;
+};
+type Columns = Record<string, Column<ColumnValue>>;
+type RowOf<C extends Columns> = { [K in keyof C]: C[K] extends Column<infer T> ? T : never };
+
+const column = <T extends ColumnValue>(name: string, type: string, expression?: string): Column<T> => ({
+  name,
+  type,
+  ...(expression ? { expression } : {}),
+});
+const fixed = <T extends ColumnValue>(name: string, type: string, expression?: string): Column<T> => ({
+  ...column<T>(name, type, expression),
+  isFixed: true,
+});
+/** A text array, which unnest cannot carry as an array of arrays. */
+const textList = (name: string): Column<string[]> => column(name, 'text', `string_to_array(n.${name}, ',')`);
+
+const itemColumns = {
+  organizationId: fixed<string>('organization_id', 'uuid'),
+  id: fixed<string>('id', 'uuid'),
+  poolId: fixed<string>('pool_id', 'uuid'),
+  sourceId: fixed<string | null>('source_id', 'uuid'),
+  recordId: fixed<string>('record_id', 'text'),
+  generation: fixed<number>('generation', 'int'),
+  canonicalKey: fixed<string>('canonical_key', 'text'),
+  version: column<number>('version', 'int'),
+  contentHash: column<string>('content_hash', 'text'),
+  recordHash: column<string>('record_hash', 'text'),
+  recordModifiedAt: column<string | null>('record_modified_at', 'timestamptz'),
+  related: fixed<string | null>('related', 'uuid', 'array_remove(array[n.related], null)'),
+  severity: column<string>('severity', 'text'),
+  severityRule: column<string>('severity_rule', 'text'),
+  status: column<string>('status', 'text'),
+  publisher: column<string>('publisher', 'text'),
+  sourceName: column<string>('source_name', 'text'),
+  platforms: textList('platforms'),
+  title: column<string>('title', 'text'),
+  publishTime: column<string | null>('publish_time', 'timestamptz'),
+  doc: column<string>('doc', 'text'),
+  nextExpiryAt: column<Date | null>('next_expiry_at', 'timestamptz'),
+  missingPulls: column<number>('missing_pulls', 'int'),
+  seq: column<number>('seq', 'bigint'),
+  addedToFeedAt: fixed<Date>('added_to_feed_at', 'timestamptz'),
+  createdAt: fixed<Date>('created_at', 'timestamptz'),
+  at: column<Date>('last_updated', 'timestamptz'),
+  sketch: column<string | null>('sketch', 'text'),
+  identifying: column<number>('identifying', 'int'),
+  readerVersion: column<number>('reading', 'int'),
+} satisfies Columns;
+
+const versionColumns = {
+  organizationId: column<string>('organization_id', 'uuid'),
+  id: column<string>('item_id', 'uuid'),
+  poolId: column<string>('pool_id', 'uuid'),
+  version: column<number>('version', 'int'),
+  cause: column<string>('cause', 'text'),
+  changed: textList('changed'),
+  storedText: column<string>('stored_text', 'text'),
+  doc: column<string>('doc', 'text'),
+  at: column<Date>('at', 'timestamptz'),
+  /** The STIX objects that this version was parsed from, as a JSON array. */
+  objects: column<string | null>('objects', 'text'),
+} satisfies Columns;
+
+/** A new or changed item with its new version, its search text and its terms. */
+export type ItemWrite = RowOf<typeof itemColumns> &
+  RowOf<typeof versionColumns> & { searchHead: string; terms: Term[] };
+
+/** Inserts items. An item whose id exists is updated, except for its fixed columns. */
+export function upsertItemsStatement(writes: ItemWrite[]): RawBuilder<unknown> {
+  const updates = Object.values<Column<ColumnValue>>(itemColumns)
+    .filter(({ isFixed }) => !isFixed)
+    .map(({ name }) => sql.raw(`${name} = excluded.${name}`));
+  return sql`${insertStatement('items', itemColumns, writes)}
+    on conflict (id) do update set ${sql.join(updates)}, own_doc = null`;
+}
+
+export const insertVersionsStatement = (writes: ItemWrite[]): RawBuilder<unknown> =>
+  insertStatement('item_versions', versionColumns, writes);
+
+function insertStatement<C extends Columns>(table: string, columns: C, rows: RowOf<C>[]): RawBuilder<unknown> {
+  const entries = Object.entries<Column<ColumnValue>>(columns);
+  const names = sql.raw(entries.map(([, { name }]) => name).join(', '));
+  const expressions = sql.raw(entries.map(([, { name, expression }]) => expression ?? `n.${name}`).join(', '));
+  const arrays = entries.map(
+    ([key, { type }]) => sql`${rows.map((row) => toParameter(row[key]!))}::${sql.raw(type)}[]`,
+  );
+  return sql`
+    insert into ${sql.raw(table)} (${names})
+    select ${expressions} from unnest(${sql.join(arrays)}) as n (${names})`;
+}
+
+function toParameter(value: ColumnValue): string | number | null {
+  if (value instanceof Date) return value.toISOString();
+  return Array.isArray(value) ? value.toSorted().join(',') : value;
+}

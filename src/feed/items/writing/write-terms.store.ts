@@ -1,0 +1,54 @@
+import { sql } from 'kysely';
+import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import type { Term } from '../../model/terms.ts';
+
+export type ItemTerms = { id: string; organizationId: string; poolId: string; version: number; terms: Term[] };
+
+export type RemovedTerm = { kind: string; value: string };
+
+const rowsMax = 5_000;
+
+/** Replaces the terms of items. Unchanged terms are not rewritten. Returns the terms that items no longer have. */
+export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
+  const changed = items.filter(({ version }) => version > 1);
+  const removed = changed.length > 0 ? await deleteOldTerms(tx, changed) : [];
+  const all = items.flatMap(({ id, organizationId, poolId, terms }) =>
+    terms.map(({ kind, value, identifying = false, standing }) => ({
+      id,
+      organizationId,
+      poolId,
+      kind,
+      value,
+      identifying,
+      standing: typeof standing === 'string' ? standing : null,
+      endsAt: typeof standing === 'object' ? (standing.endsAt?.toISOString() ?? null) : null,
+    })),
+  );
+  for (let start = 0; start < all.length; start += rowsMax) {
+    const batch = all.slice(start, start + rowsMax);
+    const column = <K extends keyof (typeof batch)[number]>(name: K): (typeof batch)[number][K][] =>
+      batch.map((row) => row[name]);
+    await sql`
+      insert into item_terms (organization_id, item_id, pool_id, kind, value, identifying, standing, ends_at)
+      select * from unnest(${column('organizationId')}::uuid[], ${column('id')}::uuid[], ${column('poolId')}::uuid[],
+        ${column('kind')}::text[], ${column('value')}::text[], ${column('identifying')}::boolean[], ${column('standing')}::text[],
+        ${column('endsAt')}::timestamptz[])
+      on conflict (item_id, kind, value) do update set identifying = excluded.identifying, standing = excluded.standing, ends_at = excluded.ends_at
+        where (item_terms.identifying, item_terms.standing, item_terms.ends_at)
+          is distinct from (excluded.identifying, excluded.standing, excluded.ends_at)`.execute(tx);
+  }
+  return removed;
+}
+
+function deleteOldTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
+  const current = items.flatMap(({ id, terms }) => terms.map((term) => ({ id, ...term })));
+  const column = (name: 'id' | 'kind' | 'value'): string[] => current.map((row) => row[name]);
+  return queryRows(
+    tx,
+    sql<RemovedTerm>`
+    delete from item_terms t where t.item_id = any(${items.map(({ id }) => id)}::uuid[])
+      and not exists (select from unnest(${column('id')}::uuid[], ${column('kind')}::text[], ${column('value')}::text[]) as n (item_id, kind, value)
+        where n.item_id = t.item_id and n.kind = t.kind and n.value = t.value)
+    returning t.kind, t.value`,
+  );
+}

@@ -1,0 +1,59 @@
+import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-pool.ts';
+import type { ParseResult } from '../../formats/source-format.ts';
+import type { Extractor } from '../../ingestion/extractor.ts';
+import type { SkippedEntry, SourceRecord, UnreadText } from '../../model/source-record.ts';
+
+const concurrentTexts = 2;
+// A lease lasts ten minutes, part of which is spent on fetching.
+const timeMaxMs = 180_000;
+const outOfTime = new ThreadError('timeout', 'was not extracted: the other texts took too long');
+
+/**
+ * Extracts the texts of a parse result in threads and adds their records. A text that cannot be extracted is skipped with the reason; one that
+ * ran out of time is also `late`. Throws if the thread pool is full or the signal aborts.
+ */
+export async function extractTexts(
+  extractor: Extractor,
+  parsed: ParseResult,
+  signal?: AbortSignal,
+): Promise<ParseResult> {
+  const texts = parsed.texts ?? [];
+  if (texts.length === 0) return parsed;
+  const startedMs = performance.now();
+  const records: (SourceRecord | undefined)[] = texts.map(() => undefined);
+  const skipped: SkippedEntry[] = [];
+  const late: string[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < texts.length) {
+      const [index, text] = [next, texts[next]!];
+      next += 1;
+      const isOutOfTime = performance.now() - startedMs > timeMaxMs;
+      const record = isOutOfTime ? outOfTime : await extractText(extractor, text, signal);
+      if (record instanceof Error) {
+        skipped.push({ entry: text.recordId, reason: record.message });
+        if (record instanceof ThreadError && record.reason === 'timeout') late.push(text.recordId);
+      } else records[index] = record;
+    }
+  };
+  await Promise.all(Array.from({ length: concurrentTexts }, lane));
+  return {
+    ...parsed,
+    records: [...parsed.records, ...records.filter((record) => record !== undefined)],
+    skipped: [...parsed.skipped, ...skipped],
+    late,
+  };
+}
+
+async function extractText(
+  extractor: Extractor,
+  text: UnreadText,
+  signal?: AbortSignal,
+): Promise<SourceRecord | Error> {
+  try {
+    return await extractor.readEntry(text, signal);
+  } catch (error) {
+    if (isPoolBusy(error)) throw error;
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { opendir, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { fetchBytes } from '../../../platform/lib/outbound-http/fetch.ts';
+import { collectContext, type Collection, type Digestible } from '../../formats/fetch-session.ts';
+import { feedDate } from '../../formats/rss/feed-dates.ts';
+import type { SourceFormat } from '../../formats/source-format.ts';
+import type { SourceDocument } from '../../formats/source-document.ts';
+
+export type FetchedDocuments =
+  | { kind: 'read'; parts: SourceDocument[]; etag: string | undefined; lastModified: string | undefined }
+  | { kind: 'collected'; parts: SourceDocument[]; collection: Collection }
+  | { kind: 'not-modified' };
+
+type AddressedSource = { url: string; etag: string | null; last_modified: string | null; file_allowed: boolean };
+type FetchOptions = {
+  format: SourceFormat;
+  settings: { fetchAllow: string[]; fileSources: string[] };
+  /** The request headers of the source's credential. */
+  headers: Record<string, string> | undefined;
+  /** The state from the last `collect` of this source. */
+  collected: unknown;
+  now: Date;
+  digest: (documents: Digestible[]) => Promise<unknown>;
+  signal?: AbortSignal | undefined;
+};
+
+const filesMax = 10_000;
+const depthMax = 8;
+const bytesMax = 128 * 1024 * 1024;
+
+/**
+ * Fetches the documents of a source: the document at its address, the matching files of a directory, or what its format collects.
+ * Throws an Error whose message is safe to show.
+ */
+export async function fetchDocuments(source: AddressedSource, options: FetchOptions): Promise<FetchedDocuments> {
+  const { format, settings, headers, signal } = options;
+  if (source.url.startsWith('file:'))
+    return readFiles(source, settings.fileSources, format.files ?? /\.json(?:\.gz)?$/i);
+  const { collected: cursor, now, digest } = options;
+  const collecting = format.collect?.(
+    collectContext({ url: source.url, cursor, now, allow: settings.fetchAllow, digest, headers, signal }),
+  );
+  if (collecting) {
+    const collection = await collecting;
+    return { kind: 'collected', parts: collection.parts, collection };
+  }
+  const fetched = await fetchBytes({
+    url: source.url,
+    allow: settings.fetchAllow,
+    etag: source.etag ?? undefined,
+    lastModified: source.last_modified ?? undefined,
+    headers,
+    signal,
+  });
+  if (fetched.kind === 'not-modified') return fetched;
+  const name = basename(new URL(source.url).pathname) || 'document';
+  return {
+    kind: 'read',
+    parts: [{ name, bytes: fetched.bytes, modified: feedDate(fetched.lastModified) }],
+    etag: fetched.etag,
+    lastModified: fetched.lastModified,
+  };
+}
+
+async function readFiles(
+  source: AddressedSource,
+  openDirectories: string[],
+  fileNames: RegExp,
+): Promise<FetchedDocuments> {
+  const path = await realpath(fileURLToPath(source.url)).catch(() => undefined);
+  if (path === undefined) throw new Error('the file does not exist');
+  if (!source.file_allowed && !(await isBelowAny(path, openDirectories)))
+    throw new Error('the file is outside the directories of TOCSIN_FILE_SOURCES');
+  const paths = (await stat(path)).isDirectory() ? await listFiles(path, fileNames) : [path];
+  const files: { name: string; size: number; mtime: Date }[] = [];
+  for (const name of paths) {
+    const { size, mtime } = await stat(name);
+    files.push({ name, size, mtime });
+  }
+  if (files.reduce((sum, { size }) => sum + size, 0) > bytesMax)
+    throw new Error(`the files together are larger than ${bytesMax} bytes`);
+  const parts: SourceDocument[] = [];
+  for (const { name, mtime } of files)
+    parts.push({ name: documentName(path, name), bytes: await readFile(name), modified: mtime.toISOString() });
+  return { kind: 'read', parts, etag: undefined, lastModified: undefined };
+}
+
+/** Returns whether a real path is inside one of the directories. Symbolic links in the names of the directories are followed. */
+export async function isBelowAny(path: string, directories: string[]): Promise<boolean> {
+  for (const directory of directories) {
+    const parent = await realpath(directory).catch(() => undefined);
+    const relativePath = parent === undefined ? '..' : relative(parent, path);
+    if (relativePath === '' || (relativePath !== '..' && !relativePath.startsWith(`..${sep}`))) return true;
+  }
+  return false;
+}
+
+const documentName = (root: string, file: string): string =>
+  file === root ? basename(file) : relative(root, file).replaceAll(sep, '/');
+
+/** Returns the matching files of a directory. Symbolic links are not followed, because they could lead outside of it or form a cycle. */
+async function listFiles(root: string, fileNames: RegExp): Promise<string[]> {
+  const found: string[] = [];
+  const open = [{ directory: root, depth: 0 }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    for await (const entry of await opendir(next.directory)) {
+      const path = join(next.directory, entry.name);
+      if (entry.isDirectory() && next.depth < depthMax) open.push({ directory: path, depth: next.depth + 1 });
+      if (entry.isFile() && fileNames.test(entry.name)) found.push(path);
+      if (found.length > filesMax) throw new Error(`the directory contains more than ${filesMax} files`);
+    }
+  }
+  if (found.length === 0) throw new Error('the directory contains no file of this kind');
+  return found.toSorted();
+}
+
+/** Hashes documents, to detect that a source has not changed. */
+export function hashDocuments(documents: SourceDocument[]): string {
+  const hash = createHash('sha256');
+  for (const { name, bytes } of documents)
+    hash.update(`${documents.length > 1 ? name : ''}\n${bytes.length}\n`).update(bytes);
+  return hash.digest('hex');
+}

@@ -1,0 +1,48 @@
+import type { Tx } from '../../../platform/db/db.ts';
+import { uuidv7 } from '../../../platform/lib/ids.ts';
+import type { ParseResult } from '../../formats/source-format.ts';
+import { buildItemCandidates } from '../../ingestion/item-candidates.ts';
+import { ignoreMinorEdits } from '../../ingestion/minor-edits.ts';
+import { isMissingTooManyRows, planPull, planUnchangedPull, type PullPlan } from '../../ingestion/pull-plan.ts';
+import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
+import { listStoredItems, type StoredItem } from '../../ingestion/stored-items.store.ts';
+import { ensurePrivatePool } from '../../items/writing/feed-pools.store.ts';
+import { BadPull } from './bad-pull.ts';
+import { filterRecords } from './filter-records.ts';
+
+/** Compares the records with the stored items of the source. `parsed` is undefined if the documents did not change since the last good pull. */
+export async function planSourcePull(
+  tx: Tx,
+  source: SourceRow,
+  parsed: ParseResult | undefined,
+  cursor: PullCursor,
+): Promise<PullPlan> {
+  const stored = await listStoredItems(tx, source);
+  if (!parsed) return planUnchangedPull(stored, cursor.records ?? 0);
+  const { kept, skipped, presentIds } = filterRecords(parsed.records, source);
+  checkCatalog(parsed, stored, { presentIds, newest: cursor.newest });
+  const privatePoolId = await ensurePrivatePool(tx, source.organization_id, uuidv7());
+  const { candidates, tooLarge } = buildItemCandidates(kept, source, privatePoolId);
+  await ignoreMinorEdits(tx, source, candidates, stored);
+  return planPull({
+    stored,
+    candidates,
+    presentIds,
+    isCatalog: parsed.catalogue !== undefined,
+    unread: parsed.unchanged ?? 0,
+    skipped: [...parsed.skipped, ...skipped, ...tooLarge],
+  });
+}
+
+function checkCatalog(
+  { catalogue: catalog }: ParseResult,
+  stored: StoredItem[],
+  { presentIds, newest }: { presentIds: ReadonlySet<string>; newest: string | undefined },
+): void {
+  if (!catalog) return;
+  const { declared, rows, released } = catalog;
+  if (declared !== rows) throw new BadPull(`the catalog declares ${declared} rows but has ${rows}`);
+  if (newest !== undefined && released < newest)
+    throw new BadPull(`the catalog of ${released} is older than the newest one seen (${newest})`);
+  if (isMissingTooManyRows(stored, presentIds)) throw new BadPull('the catalog lacks 5 % or more of the known rows');
+}

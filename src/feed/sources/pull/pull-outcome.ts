@@ -1,0 +1,101 @@
+import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
+import type { Collection } from '../../formats/fetch-session.ts';
+import type { ParseResult } from '../../formats/source-format.ts';
+import type { PullPlan, PullResult } from '../../ingestion/pull-plan.ts';
+import { readerRevision } from '../../ingestion/reader-version.ts';
+import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
+import { updateNewsRhythm } from '../notify-source-events.ts';
+import { nextPullAfterSuccess, nextPull } from '../source-schedule.ts';
+import type { PullEnd } from '../sources.store.ts';
+import { BadPull } from './bad-pull.ts';
+import { hashDocuments, type FetchedDocuments } from './fetch-documents.ts';
+
+const storedSkippedMax = 100;
+
+export type GoodPull = {
+  /** The source when the pull began. */
+  before: SourceRow;
+  cursor: PullCursor;
+  fetched: FetchedDocuments;
+  parsed: ParseResult | undefined;
+  plan: PullPlan;
+  isScheduled: boolean;
+  now: Date;
+};
+
+/** Returns the state of a source after a good pull. */
+export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
+  const { before, cursor, fetched, parsed, plan, now } = pull;
+  const { added, corrected, retracted } = plan.result;
+  const isNew = added + corrected + retracted > 0;
+  const read = fetched.kind === 'read' ? fetched : undefined;
+  const collection = fetched.kind === 'collected' ? fetched.collection : undefined;
+  const newest = parsed?.catalogue?.released ?? cursor.newest;
+  // If the settings changed or a retraction was taken back during the pull, the next pull reads everything again.
+  const isCurrent = source.updated_at.getTime() === before.updated_at.getTime() && source.cursor === before.cursor;
+  const nextCursor: PullCursor = {
+    ...cursor,
+    ...(collection ? { collected: toCollectedCursor(collection, parsed?.late) } : {}),
+    ...(parsed && read ? { bytes: hashDocuments(read.parts), records: plan.records } : {}),
+    ...(newest ? { newest } : {}),
+    ...updateNewsRhythm(source, cursor, { now, isNew }),
+    reading: isCurrent ? String(readerRevision) : '',
+  };
+  return {
+    id: source.id,
+    organization_id: source.organization_id,
+    cursor: JSON.stringify(nextCursor),
+    etag: read ? (read.etag ?? null) : source.etag,
+    last_modified: read ? (read.lastModified ?? null) : source.last_modified,
+    next_pull_at: nextPullAfterSuccess(source, now, {
+      isScheduled: pull.isScheduled,
+      hasMore: collection?.more ?? false,
+      retryAfterMs: collection?.askedMs,
+    }),
+    failures: 0,
+    last_pull_at: now,
+    last_success_at: now,
+    last_new_at: isNew ? now : source.last_new_at,
+    last_error: null,
+    last_result: toStoredResult(plan.result),
+  };
+}
+
+const toCollectedCursor = ({ cursor, cursorWithout }: Collection, late: string[] = []): unknown =>
+  late.length > 0 && cursorWithout ? cursorWithout(late) : cursor;
+
+/** Returns the result of a failed pull. The reasons of errors other than `BadPull` are not shown. */
+export function failedPullResult(source: SourceRow, error: unknown): PullResult & { error: string } {
+  const reason =
+    error instanceof BadPull ? error.message : 'the pull failed with an internal error; see the service log';
+  return {
+    added: 0,
+    corrected: 0,
+    retracted: 0,
+    unchanged: 0,
+    skipped: [{ entry: source.name, reason }],
+    error: reason,
+  };
+}
+
+/** Returns the state of a source after a failed pull. */
+export function failedPullEnd(
+  source: SourceRow,
+  pull: { error: unknown; result: PullResult & { error: string }; isScheduled: boolean; now: Date },
+): PullEnd {
+  const { error, result, isScheduled, now } = pull;
+  const failures = source.failures + 1;
+  const retryAfterMs =
+    error instanceof BadPull && error.cause instanceof FetchStatusError ? error.cause.retryAfterMs : undefined;
+  return {
+    ...source,
+    failures,
+    last_pull_at: now,
+    last_error: result.error.slice(0, 1_000),
+    last_result: toStoredResult(result),
+    next_pull_at: nextPull(source, now, { isScheduled, failures, retryAfterMs }),
+  };
+}
+
+const toStoredResult = (result: PullResult): string =>
+  JSON.stringify({ ...result, skipped: result.skipped.slice(0, storedSkippedMax) });

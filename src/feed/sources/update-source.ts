@@ -1,0 +1,143 @@
+import { checkIfMatch, recordEtag } from '../../platform/http/etag.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
+import { nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
+import { fieldError } from '../../platform/lib/errors.ts';
+import type { Secretbox } from '../../platform/lib/secretbox.ts';
+import { insertAudit } from '../../platform/orgs/audit.store.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
+import { sourceFormats } from '../formats/registry.ts';
+import type { PullCursor, SourceRow } from '../ingestion/source-row.ts';
+import { toStoredTlp } from '../ingestion/tlp-input.ts';
+import { updateAssignedPool } from '../items/writing/feed-pools.store.ts';
+import { raiseTlp, type RaiseTlpDeps } from './pull/raise-tlp.ts';
+import { changeSource, getVisibleSource, isCommandLine } from './source-access.ts';
+import { resolveSealedAuth } from './source-auth.ts';
+import { effectiveSchedule } from './source-schedule.ts';
+import { toSource } from './source-view.ts';
+import type { Source, UpdateSource } from './sources.schema.ts';
+import { markSourceDeleted, readSource, updateSourceRow } from './sources.store.ts';
+import { normalizeSchedule, validateUrl } from './validate-source-input.ts';
+
+export type UpdateSourceDeps = RaiseTlpDeps & { clock: Clock; secrets: Secretbox; config: { fileSources: string[] } };
+
+/**
+ * Updates the given fields of a source. null resets a field to the default of the source kind. A stricter `tlp` applies to all items of the
+ * source when this returns. Throws a 412 if `ifMatch` (RFC 9110) does not match the current version.
+ */
+export async function updateSource(
+  deps: UpdateSourceDeps,
+  caller: Caller,
+  id: string,
+  { change: input, ifMatch }: { change: UpdateSource; ifMatch?: string | undefined },
+): Promise<Source> {
+  const fileAllowed = input.url === undefined ? undefined : await checkNewUrl(deps, caller, id, input.url);
+  let remarked: SourceRow | undefined;
+  const updated = await changeSource(deps, caller, id, async (tx, before) => {
+    const now = deps.clock();
+    checkIfMatch(ifMatch, recordEtag({ updatedAt: before.updated_at.toISOString() }));
+    checkFixedFields(before, input);
+    const sealedAuth = resolveSealedAuth(deps.secrets, before, { auth: input.auth, url: input.url ?? before.url });
+    const after = applyChange(before, input, { fileAllowed, sealedAuth, now });
+    if (JSON.stringify(after) === JSON.stringify(before)) return toSource(before, caller, now);
+    after.updated_at = new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1));
+    await updateSourceRow(tx, after);
+    if (after.tlp !== before.tlp) remarked = after;
+    if (after.assigned_to !== null) await updateAssignedPool(tx, after.pool_id, after.assigned_to);
+    const source = toSource(await readSource(tx, before), caller, now);
+    await insertAudit(tx, caller, {
+      action: 'source.updated',
+      resourceType: 'source',
+      resourceId: id,
+      before: toSource(before, caller, now),
+      after: source,
+    });
+    return source;
+  });
+  if (remarked) await raiseTlp(deps, remarked);
+  return updated;
+}
+
+/** Validates an address unless it is the current one, so that the response of a GET can be sent back in a PUT. */
+async function checkNewUrl(
+  deps: UpdateSourceDeps,
+  caller: Caller,
+  id: string,
+  url: string,
+): Promise<boolean | undefined> {
+  const source = await getVisibleSource(deps, caller, id);
+  if (source.url === url) return source.file_allowed;
+  return validateUrl(url, { isTrusted: isCommandLine(caller), fileSources: deps.config.fileSources });
+}
+
+function checkFixedFields(before: SourceRow, input: UpdateSource): void {
+  for (const name of ['kind', 'visibility'] as const) {
+    if (input[name] !== undefined && input[name] !== before[name])
+      throw fieldError(`/${name}`, 'read_only', `\`${name}\` cannot change. Create another source.`);
+  }
+  // The list may change, but switching between a list and all organizations would change the pool of the items.
+  if (input.assignedTo !== undefined && (input.assignedTo === null) !== (before.assigned_to === null))
+    throw fieldError(
+      '/assignedTo',
+      'read_only',
+      '`assignedTo` cannot change between a list and null. Create another source.',
+    );
+}
+
+type ResolvedInput = { fileAllowed: boolean | undefined; sealedAuth: Buffer | null; now: Date };
+
+function applyChange(
+  before: SourceRow,
+  input: UpdateSource,
+  { fileAllowed, sealedAuth, now }: ResolvedInput,
+): SourceRow {
+  const { defaults } = sourceFormats[before.kind];
+  const orBefore = <T>(value: T | undefined, previous: T): T => (value === undefined ? previous : value);
+  const after: SourceRow = {
+    ...before,
+    name: orBefore(input.name, before.name),
+    url: orBefore(input.url, before.url),
+    file_allowed: orBefore(fileAllowed, before.file_allowed),
+    publisher: orBefore(input.publisher, before.publisher),
+    tlp: input.tlp ? toStoredTlp(input.tlp) : orBefore(input.tlp as null | undefined, before.tlp),
+    license: orBefore(input.license, before.license),
+    reliability: orBefore(input.reliability, before.reliability),
+    schedule: input.schedule
+      ? normalizeSchedule(input.schedule)
+      : orBefore(input.schedule as null | undefined, before.schedule),
+    enabled: orBefore(input.enabled, before.enabled),
+    include: input.include ? JSON.stringify(input.include) : before.include,
+    exclude: input.exclude ? JSON.stringify(input.exclude) : before.exclude,
+    assigned_to: orBefore(input.assignedTo, before.assigned_to),
+    sealed_auth: sealedAuth,
+  };
+  // GET returns the default schedule if none is set. Sent back in a PUT, it does not set that schedule.
+  if (before.schedule === null && after.schedule === defaults.schedule) after.schedule = null;
+  if (JSON.stringify(after) === JSON.stringify(before)) return after;
+  const { reading: _reading, ...cursor } = JSON.parse(before.cursor) as PullCursor;
+  after.cursor = JSON.stringify(cursor);
+  after.next_pull_at = nextPullAfterChange(before, after, now);
+  return after;
+}
+
+function nextPullAfterChange(before: SourceRow, after: SourceRow, now: Date): Date | null {
+  if (!after.enabled) return null;
+  // A changed marking must not wait for the next slot.
+  if (after.tlp !== before.tlp && before.last_success_at !== null) return now;
+  return nextSlot(parseCron(effectiveSchedule(after)), now);
+}
+
+/** Deletes a source. Its items remain. */
+export async function deleteSource(deps: UpdateSourceDeps, caller: Caller, id: string): Promise<Source> {
+  return changeSource(deps, caller, id, async (tx, before) => {
+    const deleted = toSource(before, caller, deps.clock());
+    await markSourceDeleted(tx, before, deps.clock());
+    await insertAudit(tx, caller, {
+      action: 'source.deleted',
+      resourceType: 'source',
+      resourceId: id,
+      before: deleted,
+      after: null,
+    });
+    return deleted;
+  });
+}
