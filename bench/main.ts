@@ -5,37 +5,39 @@ import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { sql } from 'kysely';
 import { root } from '../test/support/program.ts';
-import { claims } from './claims.ts';
-import { create } from './create.ts';
-import { extract } from './extract.ts';
-import { feedMillion } from './feed-million.ts';
-import type { Figure, Line } from './figure.ts';
-import { ingest } from './ingest.ts';
-import { items } from './items.ts';
-import { local } from './local.ts';
-import { withDeps } from './place.ts';
-import { start } from './start.ts';
+import { claimRunsBenchmark } from './claim-runs.ts';
+import { createDetectionBenchmark } from './create-detection.ts';
+import { extractReportsBenchmark } from './extract-reports.ts';
+import { feedMillionBenchmark } from './feed-million/feed-million.ts';
+import type { Benchmark, BenchmarkRow } from './benchmark.ts';
+import { pullSourcesBenchmark } from './pull-sources.ts';
+import { listItemsBenchmark } from './list-items.ts';
+import { queryLogStoreBenchmark } from './query-log-store.ts';
+import { withInProcessProgram } from './environment.ts';
+import { startUpBenchmark } from './start-up.ts';
 
-const figures: Record<string, Figure> = {
-  start,
-  items,
-  'feed-million': feedMillion,
-  create,
-  claims,
-  local,
-  extract,
-  ingest,
+const benchmarks: Record<string, Benchmark> = {
+  startUpBenchmark,
+  listItemsBenchmark,
+  'feed-million': feedMillionBenchmark,
+  createDetectionBenchmark,
+  claimRunsBenchmark,
+  queryLogStoreBenchmark,
+  extractReportsBenchmark,
+  pullSourcesBenchmark,
 };
 
 const { values, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true });
-const unknown = positionals.filter((name) => !Object.hasOwn(figures, name));
+const unknown = positionals.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) {
-  console.error(`There is no figure ${unknown.join(', ')}. Figures: ${Object.keys(figures).join(', ')}.`);
+  console.error(
+    `Unknown benchmark: ${unknown.join(', ')}. Available benchmarks: ${Object.keys(benchmarks).join(', ')}.`,
+  );
   process.exit(2);
 }
 
-async function machine(): Promise<string> {
-  const postgres = await withDeps(
+async function describeMachine(): Promise<string> {
+  const postgres = await withInProcessProgram(
     async ({ db }) => (await sql<{ v: string }>`select current_setting('server_version') as v`.execute(db)).rows[0]!.v,
   );
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
@@ -44,46 +46,46 @@ async function machine(): Promise<string> {
   return `${cpus().length} cores (${model}), ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${process.arch}; Node ${process.versions.node}, PostgreSQL ${postgres}, DuckDB ${duckdb}`;
 }
 
-const shown = (value: number | undefined): string =>
+const formatNumber = (value: number | undefined): string =>
   value === undefined ? '' : value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
 
-function table(title: string, lines: Line[]): string {
-  const rows = lines.map(
-    ({ what, unit, ours, bare, share }) =>
-      `| ${what} | ${shown(ours)} | ${shown(bare)} | ${share === undefined ? '' : `${Math.round(share * 100)} %`} | ${unit} |`,
+function renderTable(title: string, rows: BenchmarkRow[]): string {
+  const lines = rows.map(
+    ({ label, unit, tocsin, baseline, share }) =>
+      `| ${label} | ${formatNumber(tocsin)} | ${formatNumber(baseline)} | ${share === undefined ? '' : `${Math.round(share * 100)} %`} | ${unit} |`,
   );
-  return [`## ${title}`, '', '| | here | bare | share | unit |', '|---|---:|---:|---:|---|', ...rows].join('\n');
+  return [`## ${title}`, '', '| | Tocsin | baseline | share | unit |', '|---|---:|---:|---:|---|', ...lines].join('\n');
 }
 
-const parts: string[] = [];
-for (const [name, figure] of Object.entries(figures)) {
+const sections: string[] = [];
+for (const [name, benchmark] of Object.entries(benchmarks)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
-  console.error(`${name}: ${figure.title}`);
-  const lines = await figure.run((text) => console.error(`  ${text}`));
-  parts.push(table(figure.title, lines));
-  console.log(`\n${parts.at(-1)}\n`);
+  console.error(`${name}: ${benchmark.title}`);
+  const rows = await benchmark.run((text) => console.error(`  ${text}`));
+  sections.push(renderTable(benchmark.title, rows));
+  console.log(`\n${sections.at(-1)}\n`);
 }
-const facts = await machine();
-console.log(facts);
+const machine = await describeMachine();
+console.log(machine);
 
 if (values.write) {
   const file = join(root, 'docs/reference/benchmarks.md');
   const head = `# Benchmarks
 
-Made by \`npm run bench -- --write\`; \`npm run bench -- NAME … [--write]\` takes some of them: ${Object.keys(figures).join(', ')}. Each figure is the median of several rounds; where there is a bare counterpart both are measured in turn, and *share* is the median of the rounds' ratios (100 %: as good as bare; for times and costs bare ÷ here). The database is the embedded one with its usual settings, \`fsync\` included.
+This page is written by \`npm run bench -- --write\`. \`npm run bench -- NAME … [--write]\` runs only some benchmarks: ${Object.keys(benchmarks).join(', ')}. Each figure is the median of several rounds. If there is a baseline, both sides are measured in turn, and *share* is the median ratio of the rounds: 100 % means as good as the baseline, and for times and costs the ratio is baseline ÷ Tocsin. The database is the embedded one with its default settings, including \`fsync\`.
 
-Machine: ${facts}.`;
-  await writeFile(file, `${[head, ...inOrder(await readFile(file, 'utf8'))].join('\n\n')}\n`);
-  console.log('docs/reference/benchmarks.md is written.');
+Machine: ${machine}.`;
+  await writeFile(file, `${[head, ...mergeSections(await readFile(file, 'utf8'))].join('\n\n')}\n`);
+  console.log('Wrote docs/reference/benchmarks.md.');
 }
 
-/** The sections as they stand in the file, those that were measured now in their new form; the order is that of the figures. */
-function inOrder(before: string): string[] {
+/** Returns the page's sections in the order of the benchmarks. New results replace the sections with the same title. */
+function mergeSections(page: string): string[] {
   const titleOf = (section: string): string => section.slice(3).split('\n')[0]!;
-  const sections = before.split(/\n(?=## )/).slice(1);
+  const existing = page.split(/\n(?=## )/).slice(1);
   const byTitle = new Map(
-    [...sections.map((section) => section.trimEnd()), ...parts].map((section) => [titleOf(section), section]),
+    [...existing.map((section) => section.trimEnd()), ...sections].map((section) => [titleOf(section), section]),
   );
-  return Object.values(figures).flatMap(({ title }) => byTitle.get(title) ?? []);
+  return Object.values(benchmarks).flatMap(({ title }) => byTitle.get(title) ?? []);
 }
 process.exit(0);

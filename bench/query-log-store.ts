@@ -11,7 +11,7 @@ const hours = (n: number): Date => new Date(from.getTime() + n * 3_600_000);
 
 let now = from;
 
-/** Sign-ins, an hour a batch. */
+/** Stores sign-in events, one hour per batch. */
 async function ingest({ deps, orgId }: InProcessProgram): Promise<void> {
   for (let n = 0; n < batches; n += 1) {
     now = new Date(hours(n).getTime() + 1_800_000);
@@ -30,28 +30,28 @@ async function ingest({ deps, orgId }: InProcessProgram): Promise<void> {
   now = hours(batches);
 }
 
-const queries = [
+const scenarios = [
   {
-    what: 'rows of an hour (one file)',
+    label: 'rows of one hour (one file)',
     window: { from: hours(10), to: hours(11) },
     query: 'SELECT _id, _time, "user", country FROM signins WHERE outcome = \'failure\'',
   },
   {
-    what: 'groups of two days (all files)',
+    label: 'groups of two days (all files)',
     window: { from, to: hours(batches) },
     query: 'SELECT "user", count(*) AS count FROM signins GROUP BY 1',
   },
 ];
 
-/** The same statement over the same files in a DuckDB of this process: views made, statement run, rows read. */
-async function bareQuery(
+/** Runs the same statement on the same files with DuckDB in this process: creates the views, runs the statement, and reads the rows. */
+async function prepareDuckDbQuery(
   connection: DuckDBConnection,
   { deps, orgId }: InProcessProgram,
-  asked: (typeof queries)[number],
+  scenario: (typeof scenarios)[number],
 ): Promise<() => Promise<number>> {
   const { buildJob } = await planSearch(deps, orgId, {
-    query: asked.query,
-    window: { ...asked.window, clock: 'ingest' },
+    query: scenario.query,
+    window: { ...scenario.window, clock: 'ingest' },
   });
   const { sql, tables } = buildJob();
   return async () => {
@@ -61,21 +61,22 @@ async function bareQuery(
 }
 
 async function compare(
-  inside: InProcessProgram,
+  program: InProcessProgram,
   connection: DuckDBConnection,
-  asked: (typeof queries)[number],
+  scenario: (typeof scenarios)[number],
 ): Promise<BenchmarkRow> {
-  const bare = await bareQuery(connection, inside, asked);
-  const ours = async (): Promise<number> =>
+  const baseline = await prepareDuckDbQuery(connection, program, scenario);
+  const tocsin = async (): Promise<number> =>
     (
-      await searchLogs(inside.deps, inside.orgId, {
-        query: asked.query,
-        window: { ...asked.window, clock: 'ingest' },
+      await searchLogs(program.deps, program.orgId, {
+        query: scenario.query,
+        window: { ...scenario.window, clock: 'ingest' },
         limits,
       })
     ).rows.length;
-  const [here, there] = [await ours(), await bare()];
-  if (here !== there || here === 0) throw new Error(`${asked.what}: ${here} rows against ${there}`);
+  const [rowCount, baselineRowCount] = [await tocsin(), await baseline()];
+  if (rowCount !== baselineRowCount || rowCount === 0)
+    throw new Error(`${scenario.label}: ${rowCount} rows, baseline ${baselineRowCount}`);
   const each = (work: () => Promise<unknown>) => async (): Promise<number> => {
     const ms = await measureMs(async () => {
       for (let n = 0; n < perRound; n += 1) await work();
@@ -83,31 +84,31 @@ async function compare(
     return ms / perRound;
   };
   return {
-    label: `${asked.what}, ${here} rows`,
+    label: `${scenario.label}, ${rowCount} rows`,
     unit: 'ms',
-    ...(await measureInTurn(rounds, { ours: each(ours), bare: each(bare), better: 'less' })),
+    ...(await measureInTurn(rounds, { tocsin: each(tocsin), baseline: each(baseline), better: 'less' })),
   };
 }
 
 export const queryLogStoreBenchmark: Benchmark = {
-  title: `A query of the embedded log store against DuckDB alone on the same files (${batches * eventsPerBatch} events)`,
-  run: (say) =>
+  title: `Queries of the embedded log store against DuckDB alone on the same files (${batches * eventsPerBatch} events)`,
+  run: (report) =>
     withInProcessProgram(
-      async (inside) => {
-        say('storing the events');
-        const ms = await measureMs(() => ingest(inside));
+      async (program) => {
+        report('storing the events');
+        const ms = await measureMs(() => ingest(program));
         const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
         const connection = await instance.connect();
         const lines: BenchmarkRow[] = [
           {
-            label: `stored durably, ${eventsPerBatch} a request`,
+            label: `events stored durably, ${eventsPerBatch} per request`,
             unit: 'events/s',
-            ours: (batches * eventsPerBatch) / (ms / 1000),
+            tocsin: (batches * eventsPerBatch) / (ms / 1000),
           },
         ];
-        for (const asked of queries) {
-          say(asked.what);
-          lines.push(await compare(inside, connection, asked));
+        for (const scenario of scenarios) {
+          report(scenario.label);
+          lines.push(await compare(program, connection, scenario));
         }
         connection.closeSync();
         return lines;

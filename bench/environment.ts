@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buildDeps } from '../src/app/build-deps.ts';
 import { loadConfig } from '../src/config.ts';
 import { openDb, type Db } from '../src/platform/db/db.ts';
-import { startEmbedded } from '../src/platform/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/platform/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../src/platform/db/migrate.ts';
 import type { Deps } from '../src/app/deps.ts';
 import { createLogger } from '../src/platform/lib/logger.ts';
@@ -13,8 +13,8 @@ import { createKey } from '../src/platform/orgs/keys.ts';
 import { createOrganization } from '../src/app/bootstrap.ts';
 import { root, runProgram, startProgram, type Program } from '../test/support/program.ts';
 
-/** A directory of the bench's own, on the disk where the checkout lies, removed afterwards with the server that may use it. */
-export async function withDir<T>(work: (dir: string) => Promise<T>): Promise<T> {
+/** Runs `work` with an empty directory on the disk of the checkout. Deletes the directory afterwards. */
+export async function withDataDir<T>(work: (dir: string) => Promise<T>): Promise<T> {
   const parent = join(root, 'node_modules/.cache/tocsin-bench');
   mkdirSync(parent, { recursive: true });
   const dir = mkdtempSync(join(parent, 'data-'));
@@ -25,22 +25,30 @@ export async function withDir<T>(work: (dir: string) => Promise<T>): Promise<T> 
   }
 }
 
-export const apiKey = 'a-key-for-the-bench-alone';
+export const apiKey = 'a-key-used-by-benchmarks-only';
 
-export type Running = {
+export type RunningProgram = {
   program: Program;
   url: string;
   databaseUrl: string;
   call: (method: string, path: string, body?: unknown) => Promise<unknown>;
 };
 
-/** The whole program as a process on an embedded database, as `npm start` has it. */
-export async function withProgram<T>(env: Record<string, string>, work: (running: Running) => Promise<T>): Promise<T> {
-  return withDir(async (dir) => {
+/** Runs `work` against the whole program in its own process on an embedded database, as `npm start` runs it. */
+export async function withRunningProgram<T>(
+  env: Record<string, string>,
+  work: (running: RunningProgram) => Promise<T>,
+): Promise<T> {
+  return withDataDir(async (dir) => {
     const program = await startProgram(dir, { TOCSIN_API_KEY: apiKey, ...env });
-    const server = await startEmbedded({ dataDir: dir, exclusive: false, log: () => undefined });
+    const server = await startEmbeddedPostgres({ dataDir: dir, exclusive: false, log: () => undefined });
     try {
-      return await work({ program, url: program.url, databaseUrl: server.url, call: callWith(program.url, apiKey) });
+      return await work({
+        program,
+        url: program.url,
+        databaseUrl: server.url,
+        call: createCaller(program.url, apiKey),
+      });
     } finally {
       await server.stop();
       await program.kill('SIGTERM');
@@ -49,27 +57,30 @@ export async function withProgram<T>(env: Record<string, string>, work: (running
   });
 }
 
-/** Calls the program with a key; anything but 200 is an error. */
-export const callWith =
-  (url: string, key: string): Running['call'] =>
+/** Returns a function that calls the program with a key. The function throws for any status other than 200. */
+export const createCaller =
+  (url: string, key: string): RunningProgram['call'] =>
   async (method, path, body) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${url}${path}`, {
+    const response = await fetch(`${url}${path}`, {
       method,
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const read: unknown = await answer.json();
-    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(read)}`);
-    return read;
+    const result: unknown = await response.json();
+    if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(result)}`);
+    return result;
   };
 
-export type Inside = { deps: Deps; db: Db; url: string; orgId: OrgId; key: string };
+export type InProcessProgram = { deps: Deps; db: Db; url: string; orgId: OrgId; key: string };
 
-/** The program's parts in this process, on an embedded database. */
-export async function withDeps<T>(work: (inside: Inside) => Promise<T>, clock?: () => Date): Promise<T> {
-  return withDir(async (dir) => {
-    const server = await startEmbedded({ dataDir: dir, exclusive: false, log: () => undefined });
+/** Runs `work` with the program's dependencies in this process, on an embedded database. */
+export async function withInProcessProgram<T>(
+  work: (program: InProcessProgram) => Promise<T>,
+  clock?: () => Date,
+): Promise<T> {
+  return withDataDir(async (dir) => {
+    const server = await startEmbeddedPostgres({ dataDir: dir, exclusive: false, log: () => undefined });
     await migrate(server.url);
     const db = openDb(server.url);
     const config = loadConfig({ TOCSIN_DATA_DIR: dir, TOCSIN_LOG_LEVEL: 'error' });

@@ -3,42 +3,42 @@ import { dataDir } from '../test/support/data.ts';
 import { partsOf, recorded } from '../quality/passages.ts';
 import { withFeed } from '../quality/feed-place.ts';
 import { sourceFormats } from '../src/feed/formats/registry.ts';
-import { timed, type Figure, type Line } from './figure.ts';
+import { measureMs, type Benchmark, type BenchmarkRow } from './benchmark.ts';
 
-/** Every recorded source read from files into an empty feed: parsed alone, then the whole pull with its transaction. */
-async function measureFolder(say: (text: string) => void): Promise<Line[]> {
+/** Reads every recorded source from files into an empty feed. Measures parsing alone and the whole pull with its transaction. */
+async function measureFolder(report: (text: string) => void): Promise<BenchmarkRow[]> {
   return withFeed(async (place) => {
-    const lines: Line[] = [];
+    const lines: BenchmarkRow[] = [];
     const total = { items: 0, parseMs: 0, pullMs: 0 };
     for (const [kind, path] of recorded) {
-      say(path);
+      report(path);
       const parts = partsOf(path);
       sourceFormats[kind].parse(parts, { reliability: 0.6 });
       let items = 0;
-      const parseMs = await timed(async () => {
+      const parseMs = await measureMs(async () => {
         items = sourceFormats[kind].parse(parts, { reliability: 0.6 }).records.length;
       });
       const pull = await place.source(kind);
       const files = Object.fromEntries(parts.map(({ name, bytes }) => [name.replaceAll('/', '-'), bytes]));
-      const pullMs = await timed(() => pull(files));
-      lines.push({ what: path, unit: 'items/s', ours: (items / pullMs) * 1000, bare: (items / parseMs) * 1000 });
+      const pullMs = await measureMs(() => pull(files));
+      lines.push({ label: path, unit: 'items/s', tocsin: (items / pullMs) * 1000, baseline: (items / parseMs) * 1000 });
       total.items += items;
       total.parseMs += parseMs;
       total.pullMs += pullMs;
     }
     const { items, parseMs, pullMs } = total;
     lines.push({
-      what: 'the whole folder',
+      label: 'the whole folder',
       unit: 'items/s',
-      ours: (items / pullMs) * 1000,
-      bare: (items / parseMs) * 1000,
+      tocsin: (items / pullMs) * 1000,
+      baseline: (items / parseMs) * 1000,
     });
     return lines;
   });
 }
 
-/** Ingest of the recorded sources; without them there is nothing to measure. */
-export const ingest: Figure = {
-  title: 'Ingest of recorded sources (here: the whole pull; bare: parsing alone)',
-  run: async (say) => (existsSync(dataDir() ?? '') ? measureFolder(say) : []),
+/** Measures pulls of the recorded sources. Returns no rows if they are not available. */
+export const pullSourcesBenchmark: Benchmark = {
+  title: 'Pulls of recorded sources (baseline: parsing alone)',
+  run: async (report) => (existsSync(dataDir() ?? '') ? measureFolder(report) : []),
 };

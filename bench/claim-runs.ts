@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { claimRunsAcrossOrgs } from '../src/detection/scheduling/claim-runs.store.ts';
+import { claimRunsAcrossOrgs } from '../src/detection/scheduling/queue/claim-runs.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../src/detection/scheduling/enqueue-runs.ts';
-import type { Places } from '../src/detection/scheduling/concurrency-limits.ts';
-import { alternate, median, timed, type Figure } from './figure.ts';
-import { withDeps, type Inside } from './place.ts';
+import type { ConcurrencyLimits } from '../src/detection/scheduling/queue/concurrency-limits.ts';
+import { measureInTurn, median, measureMs, type Benchmark } from './benchmark.ts';
+import { withInProcessProgram, type InProcessProgram } from './environment.ts';
 
 const [orgs, perOrg, rounds, claimers, perClaim] = [50, 1000, 5, 4, 8];
 const claimsPerRound = 4000;
 const slot = new Date(Date.UTC(2026, 2, 2, 1));
 
-/** Organizations with hourly detections, all due at one slot; every other one is judged by a model. */
-async function fill({ url }: Inside): Promise<void> {
+/** Inserts organizations with hourly detections that are all due at one slot. A model judges every second one. */
+async function fill({ url }: InProcessProgram): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(`
@@ -25,9 +25,9 @@ async function fill({ url }: Inside): Promise<void> {
   await client.end();
 }
 
-async function enqueueAll({ db }: Inside): Promise<number> {
+async function enqueueAll({ db }: InProcessProgram): Promise<number> {
   let queued = 0;
-  const ms = await timed(async () => {
+  const ms = await measureMs(async () => {
     for (let more = true; more;) {
       const pass = await enqueueDueRunsAcrossOrgs(db, { now: slot, spreadMs: 0, limit: 500 });
       queued += pass.queued;
@@ -37,15 +37,15 @@ async function enqueueAll({ db }: Inside): Promise<number> {
   return queued / (ms / 1000);
 }
 
-/** Claims as workers do, several at a time. */
-async function claimMany({ db, url }: Inside, places: Places = {}): Promise<number> {
+/** Claims runs like the workers do, several at a time. */
+async function claimMany({ db, url }: InProcessProgram, places: ConcurrencyLimits = {}): Promise<number> {
   return perSecond(url, 'run_queue', 'run_id', async () =>
     (await claimRunsAcrossOrgs(db, slot, perClaim, places)).map(({ runId }) => runId),
   );
 }
 
-/** The least that a queue can be: one table, claims by skip locked, the same number at a time, and the same removal. */
-async function claimBare({ url }: Inside): Promise<number> {
+/** Claims from a minimal queue: one table with SKIP LOCKED, the same batch size, and the same deletion. */
+async function claimBare({ url }: InProcessProgram): Promise<number> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(
@@ -65,7 +65,10 @@ async function claimBare({ url }: Inside): Promise<number> {
   });
 }
 
-/** Claims by several claimers at once. What is claimed leaves the queue at once, since lanes have room for few, and by the same statement on both sides. */
+/**
+ * Measures claims per second with several concurrent claimers. Both sides delete claimed entries immediately with the same statement, because an
+ * organization can only run a few at a time.
+ */
 async function perSecond(
   url: string,
   table: string,
@@ -73,7 +76,7 @@ async function perSecond(
   claim: (pool: pg.Pool) => Promise<string[]>,
 ): Promise<number> {
   const pool = new pg.Pool({ connectionString: url, max: claimers });
-  // The pool does not wait for its connections to close, and the server may go first.
+  // The pool does not wait for its connections to close, so the server can stop first.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   let claimed = 0;
@@ -84,39 +87,39 @@ async function perSecond(
       await pool.query(`delete from ${table} where ${key} = any($1)`, [ids]);
     }
   };
-  const ms = await timed(() => Promise.all(Array.from({ length: claimers }, work)));
+  const ms = await measureMs(() => Promise.all(Array.from({ length: claimers }, work)));
   await pool.end();
   return claimed / (ms / 1000);
 }
 
-export const claims: Figure = {
-  title: `Due agents: ${orgs * perOrg} due at one slot in ${orgs} organizations`,
-  run: (say) =>
-    withDeps(async (inside) => {
-      say('filling');
-      await fill(inside);
-      say('queueing');
-      const queued = await enqueueAll(inside);
-      say('claiming');
-      const found = await alternate(rounds, {
-        ours: () => claimMany(inside),
-        bare: () => claimBare(inside),
+export const claimRunsBenchmark: Benchmark = {
+  title: `Scheduling: ${orgs * perOrg} detections due at one slot in ${orgs} organizations`,
+  run: (report) =>
+    withInProcessProgram(async (program) => {
+      report('filling');
+      await fill(program);
+      report('enqueueing');
+      const queued = await enqueueAll(program);
+      report('claiming');
+      const result = await measureInTurn(rounds, {
+        tocsin: () => claimMany(program),
+        baseline: () => claimBare(program),
         better: 'more',
       });
-      say('claiming with models');
-      const modelled: number[] = [];
-      for (let round = 0; round < rounds; round += 1) modelled.push(await claimMany(inside, { quick: 1000 }));
+      report('claiming with models');
+      const modelRates: number[] = [];
+      for (let round = 0; round < rounds; round += 1) modelRates.push(await claimMany(program, { quick: 1000 }));
       return [
-        { what: 'slots turned into queued runs', unit: 'runs/s', ours: queued },
+        { label: 'due slots enqueued as runs', unit: 'runs/s', tocsin: queued },
         {
-          what: `claimed, ${claimers} workers, ${perClaim} at a time; bare: a plain table with skip locked`,
+          label: `runs claimed by ${claimers} workers, ${perClaim} at a time (baseline: a plain table with SKIP LOCKED)`,
           unit: 'runs/s',
-          ...found,
+          ...result,
         },
         {
-          what: 'the same with models, whose places all claimers share: half of the runs have one',
+          label: 'runs claimed if half of them use a model with a shared concurrency limit',
           unit: 'runs/s',
-          ours: median(modelled),
+          tocsin: median(modelRates),
         },
       ];
     }),

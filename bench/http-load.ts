@@ -1,27 +1,29 @@
 import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 
-export type Load = { perSecond: number; cpuMs: number | undefined };
+export type LoadResult = { perSecond: number; cpuMs: number | undefined };
 
 type Request = { url: string; method?: 'GET' | 'POST'; headers?: Record<string, string>; body?: string };
 
 /**
- * Requests over ten connections for some seconds: answers per second, and the processor time of the server's process per answer (Linux only).
- * Any answer but 200 is an error.
+ * Sends requests over ten connections for the given time. Returns the responses per second and the server's processor time per response (Linux
+ * only). Throws if a response has a status other than 2xx.
  */
-export async function load(request: Request, pid: number, seconds: number): Promise<Load> {
-  const before = cpuMsOf(pid);
+export async function measureLoad(request: Request, pid: number, seconds: number): Promise<LoadResult> {
+  const before = readCpuMs(pid);
   const result = await autocannon({ ...request, connections: 10, duration: seconds });
-  const after = cpuMsOf(pid);
+  const after = readCpuMs(pid);
   if (result.non2xx + result.errors + result.timeouts > 0 || result['2xx'] === 0)
-    throw new Error(`${request.url}: ${result.non2xx} refused, ${result.errors} errors, ${result['2xx']} answered`);
+    throw new Error(
+      `${request.url}: ${result.non2xx} failed responses, ${result.errors} errors, ${result['2xx']} successful responses`,
+    );
   const cpuMs = before === undefined || after === undefined ? undefined : (after - before) / result['2xx'];
   return { perSecond: result['2xx'] / result.duration, cpuMs };
 }
 
 const ticksPerSecond = 100;
 
-function cpuMsOf(pid: number): number | undefined {
+function readCpuMs(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

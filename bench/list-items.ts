@@ -1,0 +1,137 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { randomOf } from '../src/demo/company/random.ts';
+import { kevCatalogWith, whileServing } from '../test/support/walk/fill-organization.ts';
+import { measureInTurn, median, type Benchmark, type BenchmarkRow } from './benchmark.ts';
+import { measureLoad } from './http-load.ts';
+import { apiKey, withDataDir, withRunningProgram, type RunningProgram } from './environment.ts';
+
+const path = '/items?perPage=100';
+const [itemsMade, rounds, seconds] = [5000, 5, 3];
+
+/** Builds a catalogue with varied words, so that compressing it is realistic work. */
+export function variedCatalogue(count: number): string {
+  const random = randomOf('items');
+  const letters = [...'etaoinshrdlucm'];
+  const word = (): string => Array.from({ length: random.int(3, 9) }, () => random.pick(letters)).join('');
+  const words = Array.from({ length: 800 }, word);
+  const text = (length: number): string => Array.from({ length }, () => random.pick(words)).join(' ');
+  const made = JSON.parse(kevCatalogWith('Northmere', count)) as { vulnerabilities: Record<string, unknown>[] };
+  for (const entry of made.vulnerabilities) {
+    Object.assign(entry, {
+      vendorProject: text(1),
+      product: text(2),
+      vulnerabilityName: text(7),
+      shortDescription: text(40),
+    });
+  }
+  return JSON.stringify(made);
+}
+
+type Coding = 'identity' | 'gzip';
+const headersFor = (coding: Coding): Record<string, string> => ({
+  authorization: `Bearer ${apiKey}`,
+  'accept-encoding': coding,
+});
+
+/** Returns a response as raw bytes. `fetch` would decompress it. */
+async function getRawResponse(
+  url: string,
+  coding: Coding,
+): Promise<{ bytes: Buffer; headers: Record<string, string> }> {
+  const request = get(`${url}${path}`, { headers: headersFor(coding) });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const bytes = await buffer(response);
+  const kept = ['content-type', 'content-encoding', 'etag', 'vary', 'cache-control'];
+  const headers = Object.fromEntries(
+    kept.flatMap((name) => (response.headers[name] === undefined ? [] : [[name, String(response.headers[name])]])),
+  );
+  return { bytes, headers };
+}
+
+async function startBare(
+  dir: string,
+  running: RunningProgram,
+): Promise<{ child: ChildProcess; url: string; sizes: Record<Coding, number> }> {
+  const answers = [];
+  const sizes = { identity: 0, gzip: 0 };
+  for (const coding of ['identity', 'gzip'] as const) {
+    const { bytes, headers } = await getRawResponse(running.url, coding);
+    const file = join(dir, coding);
+    writeFileSync(file, bytes);
+    sizes[coding] = bytes.length;
+    answers.push({ path: `/${coding}`, file, headers });
+  }
+  const child = fork(join(import.meta.dirname, 'bare-http-server.ts'), [JSON.stringify(answers)]);
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  return { child, url, sizes };
+}
+
+async function compare(
+  running: RunningProgram,
+  baseline: { child: ChildProcess; url: string; sizes: Record<Coding, number> },
+  coding: Coding,
+): Promise<BenchmarkRow[]> {
+  const cpu = { tocsin: [] as number[], baseline: [] as number[] };
+  const measure = async (side: 'tocsin' | 'baseline'): Promise<number> => {
+    const url = side === 'tocsin' ? `${running.url}${path}` : `${baseline.url}/${coding}`;
+    const { perSecond, cpuMs } = await measureLoad(
+      { url, headers: headersFor(coding) },
+      side === 'tocsin' ? running.program.pid : baseline.child.pid!,
+      seconds,
+    );
+    if (cpuMs !== undefined) cpu[side].push(cpuMs * 1000);
+    return perSecond;
+  };
+  await measure('tocsin');
+  await measure('baseline');
+  cpu.tocsin.length = cpu.baseline.length = 0;
+  const result = await measureInTurn(rounds, {
+    tocsin: () => measure('tocsin'),
+    baseline: () => measure('baseline'),
+    better: 'more',
+  });
+  const label = `${coding === 'gzip' ? 'gzip' : 'plain'}, ${Math.round(baseline.sizes[coding] / 1024)} KiB`;
+  const lines: BenchmarkRow[] = [{ label, unit: 'responses/s', ...result }];
+  if (cpu.tocsin.length > 0) {
+    const [tocsin, baselineCpu] = [median(cpu.tocsin), median(cpu.baseline)];
+    lines.push({
+      label: `${label}: processor time of the server`,
+      unit: 'µs/response',
+      tocsin,
+      baseline: baselineCpu,
+      share: baselineCpu / tocsin,
+    });
+  }
+  return lines;
+}
+
+export const listItemsBenchmark: Benchmark = {
+  title: '`GET /items?perPage=100` against a bare `node:http` server that sends the same bytes',
+  run: (report) =>
+    withRunningProgram({ TOCSIN_FETCH_ALLOW: '127.0.0.1' }, async (running) => {
+      report(`filling the feed with ${itemsMade} items`);
+      await whileServing(variedCatalogue(itemsMade), async (url) => {
+        const source = (await running.call('POST', '/api/feed/sources', { kind: 'kev', name: 'bench', url })) as {
+          id: string;
+        };
+        await running.call('POST', `/api/feed/sources/${source.id}/pull`);
+      });
+      report('measuring');
+      return withDataDir((dir) => compareCachedPages(dir, running));
+    }),
+};
+
+/** Compares the program's cached pages with a bare HTTP server, plain and compressed. */
+export async function compareCachedPages(dir: string, running: RunningProgram): Promise<BenchmarkRow[]> {
+  const baseline = await startBare(dir, running);
+  try {
+    return [...(await compare(running, baseline, 'identity')), ...(await compare(running, baseline, 'gzip'))];
+  } finally {
+    baseline.child.kill();
+  }
+}
