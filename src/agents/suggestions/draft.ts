@@ -1,15 +1,17 @@
-import type { CreateDetection } from '../../detection/detections/record/detection-input.ts';
+import type { CreateDetection } from '../../detection/detections/record/detection-input.schema.ts';
 import type { TestCase } from '../../detection/detections/test-cases/test-cases.schema.ts';
 
-/** What a draft was made of. */
-export const bases = ['shipped', 'template', 'indicators', 'model'] as const;
-export type Basis = { kind: (typeof bases)[number]; id: string };
+/** The kinds of source that a draft is built from. */
+export const draftBases = ['shipped', 'template', 'indicators', 'model'] as const;
+export type DraftBasis = { kind: (typeof draftBases)[number]; id: string };
 
-/** A detection that could be proposed. Drafts of one `key` are look-alikes whatever their text; `reads` names a dataset, for people. */
-export type Draft = {
+/** A detection that can be suggested. */
+export type DetectionDraft = {
+  /** Identifies duplicates: two drafts with the same key count as the same suggestion, whatever their text. */
   key: string;
-  basis: Basis;
+  basis: DraftBasis;
   technique: string | null;
+  /** The data that the query reads, for display. */
   reads: string;
   body: CreateDetection;
   tests: TestCase[];

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { startStandIn, type Brain } from '../../../test/support/models/model-stand-in.ts';
-import { modelsAt } from '../../../test/support/models/scripted-models.ts';
+import { startModelStandIn, type ModelBrain } from '../../../test/support/models/model-stand-in.ts';
+import { createScriptedModels } from '../../../test/support/models/scripted-models.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { processStart } from '../../detection/built-in/samples.ts';
-import { techniquesIn } from './drafting/intent.ts';
+import { findTechniquesInText } from './drafting/match-intent.ts';
 
 let now = new Date('2030-01-07T12:00:00Z');
 const { deps, newOrg } = await startApp({ clock: () => now });
@@ -17,7 +17,7 @@ async function send(org: TestOrg, dataset: string, events: unknown[]): Promise<v
   now = new Date(now.getTime() + 1000);
 }
 
-async function withProcesses(): Promise<TestOrg> {
+async function newOrgWithProcesses(): Promise<TestOrg> {
   const org = await newOrg();
   const commands = ['vssadmin.exe delete shadows /all', 'notepad.exe a.txt'];
   await send(
@@ -39,8 +39,8 @@ test.each([
   ['memory of lsass dumped', 'template', 'lsass-dumped', 'T1003.001'],
   ['an attacker inhibits system recovery', 'shipped', 'recovery-inhibited', 'T1490'],
   ['a coin miner that is started', 'template', 'coin-miner', 'T1496'],
-])('without a model "%s" gives %s %s', async (intent, kind, id, technique) => {
-  const org = await withProcesses();
+])('without a model "%s" returns %s %s', async (intent, kind, id, technique) => {
+  const org = await newOrgWithProcesses();
   const { status, body } = await generate(org, intent);
   expect(status, JSON.stringify(body)).toBe(200);
   expect(body).toMatchObject({ basedOn: { kind, id }, technique, warnings: [], tokens: 0 });
@@ -55,8 +55,8 @@ test.each([
   expect((await org.call('POST', `/api/detections/${created.body.id}/tests/run`)).body.passed).toBe(true);
 });
 
-test('what cannot be made is refused by the field, with what would help', async () => {
-  const [org, empty] = [await withProcesses(), await newOrg()];
+test('returns 422 with the field and a hint if no detection fits', async () => {
+  const [org, empty] = [await newOrgWithProcesses(), await newOrg()];
   const refused = async (on: TestOrg, intent: string, more: object = {}) => {
     const { status, body } = await generate(on, intent, more);
     return [status, body.errors[0].pointer, body.errors[0].code, body.detail];
@@ -75,10 +75,10 @@ test('what cannot be made is refused by the field, with what would help', async 
   expect(tools).toMatchObject({ toolNames: ['get_rows', 'nope'], warnings: [{ code: 'unknown_tool' }] });
 });
 
-test('techniques are understood by id and by name, and words that are none are not', () => {
-  expect(techniquesIn('t1059.001 and T9999')).toEqual(['T1059.001']);
-  expect(techniquesIn('an OS credential dumping tool')).toContain('T1003');
-  expect(techniquesIn('a tool on a server')).toEqual([]);
+test('finds techniques by ID and by name, but not in unrelated words', () => {
+  expect(findTechniquesInText('t1059.001 and T9999')).toEqual(['T1059.001']);
+  expect(findTechniquesInText('an OS credential dumping tool')).toContain('T1003');
+  expect(findTechniquesInText('a tool on a server')).toEqual([]);
 });
 
 const drafted = (detectionQuery: string) => ({
@@ -94,14 +94,14 @@ const drafted = (detectionQuery: string) => ({
 const submit = (query: string) => ({ calls: [{ name: 'submit_detection', input: drafted(query) }] });
 const good = `SELECT (_event->>'$.Hostname') AS entity, _id, _time FROM process WHERE (_event->>'$.CommandLine') LIKE 'notepad%'`;
 
-async function withModel(brain: Brain) {
-  const stand = await startStandIn('anthropic', brain);
-  deps.models = modelsAt({ default: stand.url });
+async function withModel(brain: ModelBrain) {
+  const stand = await startModelStandIn('anthropic', brain);
+  deps.models = createScriptedModels({ default: stand.url });
   return stand;
 }
 
-test('a model writes it, and what does not run goes back to it once', async () => {
-  const org = await withProcesses();
+test('lets a model write the detection and returns an invalid query to it once', async () => {
+  const org = await newOrgWithProcesses();
   const stand = await withModel((_asked, nth) => submit(nth === 1 ? 'SELECT x FROM process' : good));
   const { status, body } = await generate(org, 'Someone opens notes');
   deps.models = noModels;
@@ -119,8 +119,8 @@ test('a model writes it, and what does not run goes back to it once', async () =
   expect(stand.asked[1]!.raw).toContain('No column is named x');
 });
 
-test('a model that fails gives way to what ships, and says so; where nothing ships it is the answer', async () => {
-  const org = await withProcesses();
+test('falls back to a shipped detection with a warning if the model fails, and returns 503 if none fits', async () => {
+  const org = await newOrgWithProcesses();
   await withModel(() => submit('SELECT nothing FROM nowhere'));
   const fallback = await generate(org, 'T1490');
   expect(fallback.body).toMatchObject({

@@ -1,43 +1,58 @@
-import type { Spent } from '../../platform/models/budgets.ts';
+import type { Spend } from '../../platform/models/spending/budgets.ts';
 import { ModelError } from '../../platform/models/model-error.ts';
-import type { ModelRef } from '../../platform/models/models.ts';
-import { getFields } from '../../detection/connections/check-connection.ts';
+import type { ConfiguredModel, Models } from '../../platform/models/models.ts';
+import { listConnectionFields } from '../../detection/connections/check-connection.ts';
 import { inOrg } from '../../platform/db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+
 import type { Estimate, Warning } from '../../detection/detections/record/detection.schema.ts';
-import { toolWarnings } from '../../detection/detections/record/warnings.ts';
+import { findToolWarnings } from '../../detection/detections/record/warnings.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { listDatasets } from '../../detection/logs/catalog/list-datasets.ts';
+import { listDatasets, type ListDatasetsDeps } from '../../detection/logs/catalog/list-datasets.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { failureAsError } from '../../detection/testing/query-failure.ts';
+import { toQueryError } from '../../detection/testing/query-failure.ts';
 import { SiemError } from '../../detection/siem/connector.ts';
 import type { RemoteKind } from '../../detection/siem/registry.ts';
-import type { Draft } from './draft.ts';
-import { fittingDrafts, missingFor, techniquesIn } from './drafting/intent.ts';
-import type { Dataset } from './drafting/log-datasets.ts';
-import { draftByModel } from './drafting/model-draft.ts';
-import { proveDraft } from './prove-draft.ts';
-import { openPurse } from './agent-spend.ts';
-import type { Generated, GenerateRequest } from './suggestions.schema.ts';
-import { findResearcher } from '../threat-research/research.store.ts';
-import { connectedTarget, localTarget, type Target } from './drafting/target.ts';
+import type { DetectionDraft } from './draft.ts';
+import { matchIntent, listMissingDatasets, findTechniquesInText } from './drafting/match-intent.ts';
+import type { LogDataset } from './drafting/log-kinds.ts';
+import { draftWithModel } from './drafting/draft-with-model.ts';
+import { validateDraft, type ValidateDraftDeps } from './validate-draft.ts';
+import { createAgentSpendMeter } from './agent-spend.ts';
+import type { GeneratedDetection, GenerateRequest } from './generate-detection.schema.ts';
+import { findDraftingAgent } from './drafting-agent.store.ts';
+import { siemTarget, logStoreTarget, type DraftTarget } from './drafting/draft-targets.ts';
 
-const triesMax = 5;
-const modelMs = 100_000;
+export type GenerateDetectionDeps = ValidateDraftDeps & ListDatasetsDeps & { models?: Models };
 
-type Made = { draft: Draft; estimate: Estimate; steps: string[]; matched: string[]; spent: Spent; warnings: Warning[] };
+const draftsMax = 5;
+const modelTimeoutMs = 100_000;
+
+type Generation = {
+  draft: DetectionDraft;
+  estimate: Estimate;
+  steps: string[];
+  matched: string[];
+  spent: Spend;
+  warnings: Warning[];
+};
 
 /**
- * Writes a detection for an intent and runs it over the organization's logs; stores nothing. The model behind the alias `default`
- * writes it where there is one, else, or if that fails, the best shipped detection or query template. For a SIEM that is connected only a
- * model can. 422 where nothing fits.
+ * Writes a detection for an intent and runs it on the organization's logs, without storing it. The model with the alias `default` writes it.
+ * Without a model, or if the model fails, the best matching shipped detection or query template is used. A detection for a connected SIEM
+ * always needs a model. Throws check_failed if nothing fits.
  */
-export async function generateDetection(deps: Deps, caller: Caller, input: GenerateRequest): Promise<Generated> {
+export async function generateDetection(
+  deps: GenerateDetectionDeps,
+  caller: Caller,
+  input: GenerateRequest,
+): Promise<GeneratedDetection> {
   const { intent, siemType = null, toolNames } = input;
-  const isLocal = siemType === null || siemType.toLowerCase() === 'local';
-  const made = isLocal ? await forLogs(deps, caller, intent) : await forSiem(deps, caller, { intent, siemType });
-  const { draft, estimate, steps, matched, spent, warnings } = made;
+  const isLogStore = siemType === null || siemType.toLowerCase() === 'local';
+  const generation = isLogStore
+    ? await generateForLogStore(deps, caller, intent)
+    : await generateForSiem(deps, caller, { intent, siemType });
+  const { draft, estimate, steps, matched, spent, warnings } = generation;
   const { body, tests, technique, basis } = draft;
   const tools = toolNames ?? [];
   return {
@@ -56,36 +71,32 @@ export async function generateDetection(deps: Deps, caller: Caller, input: Gener
     technique,
     basedOn: { ...basis, matched },
     estimate,
-    warnings: [...warnings, ...toolWarnings(tools)],
+    warnings: [...warnings, ...findToolWarnings(tools)],
     ...spent,
   };
 }
 
-async function forLogs(deps: Deps, caller: Caller, intent: string): Promise<Made> {
+async function generateForLogStore(deps: GenerateDetectionDeps, caller: Caller, intent: string): Promise<Generation> {
   const { datasets } = await listDatasets(deps, caller.orgId);
   if (datasets.length === 0)
-    throw refusal(
-      '/intent',
-      'no_logs',
-      'There are no logs to detect anything in; send some to POST /api/logs/{dataset}.',
-    );
+    throw refusal('/intent', 'no_logs', 'The log store has no events. Send events to POST /api/logs/{dataset} first.');
   const model = deps.models?.find('default');
-  if (!model) return byRules(deps, caller, { intent, datasets });
-  const drafted = await byModel(deps, caller, { intent, model, target: localTarget(datasets) });
-  if ('draft' in drafted) return drafted;
-  const made = await byRules(deps, caller, { intent, datasets }).catch(() => {
-    throw drafted.answer;
+  if (!model) return generateFromShipped(deps, caller, { intent, datasets });
+  const result = await generateWithModel(deps, caller, { intent, model, target: logStoreTarget(datasets) });
+  if ('draft' in result) return result;
+  const generation = await generateFromShipped(deps, caller, { intent, datasets }).catch(() => {
+    throw result.error;
   });
-  const { spent, detail } = drafted;
-  return { ...made, spent, warnings: [{ code: 'model_failed', field: 'modelAlias', detail }] };
+  const { spent, detail } = result;
+  return { ...generation, spent, warnings: [{ code: 'model_failed', field: 'modelAlias', detail }] };
 }
 
-/** What ships is written for the embedded store: for another SIEM a model writes, and its query is run over the connection. */
-async function forSiem(
-  deps: Deps,
+/** Lets a model write the detection, since shipped detections only run on the embedded log store. */
+async function generateForSiem(
+  deps: GenerateDetectionDeps,
   caller: Caller,
   { intent, siemType }: { intent: string; siemType: string },
-): Promise<Made> {
+): Promise<Generation> {
   const connection = await deps
     .connectionFor(caller.orgId, { connectionId: null, siemType })
     .catch((error: unknown) => {
@@ -96,90 +107,98 @@ async function forSiem(
     throw refusal(
       '/siemType',
       'no_model',
-      `What ships is written for the embedded store; for ${siemType} a language model is needed behind the alias default.`,
+      `Shipped detections only run on the embedded log store. Configure a language model with the alias \`default\` to generate detections for ${siemType}.`,
     );
-  const { datasets } = await getFields(deps, caller, connection.id!);
+  const { datasets } = await listConnectionFields(deps, caller, connection.id!);
   if (datasets.every(({ fields }) => fields.length === 0))
-    throw refusal('/siemType', 'no_logs', `The connection to ${siemType} shows no fields that could be asked for.`);
-  const target = connectedTarget(siemType.toLowerCase() as RemoteKind, datasets);
-  const drafted = await byModel(deps, caller, { intent, model, target });
-  if ('draft' in drafted) return drafted;
-  throw drafted.answer;
+    throw refusal('/siemType', 'no_logs', `The connection to ${siemType} lists no fields to query.`);
+  const target = siemTarget(siemType.toLowerCase() as RemoteKind, datasets);
+  const result = await generateWithModel(deps, caller, { intent, model, target });
+  if ('draft' in result) return result;
+  throw result.error;
 }
 
-type Undrafted = { answer: unknown; detail: string; spent: Spent };
+type ModelFailureResult = { error: unknown; detail: string; spent: Spend };
 
-async function byModel(
-  deps: Deps,
+async function generateWithModel(
+  deps: GenerateDetectionDeps,
   caller: Caller,
-  { intent, model, target }: { intent: string; model: ModelRef; target: Target },
-): Promise<Made | Undrafted> {
-  const { agentId, prompt, budgets } = await inOrg(deps.db, caller.orgId, (tx) => findResearcher(tx, caller.orgId));
+  { intent, model, target }: { intent: string; model: ConfiguredModel; target: DraftTarget },
+): Promise<Generation | ModelFailureResult> {
+  const { agentId, prompt, budgets } = await inOrg(deps.db, caller.orgId, (tx) => findDraftingAgent(tx, caller.orgId));
   const spent = { tokens: 0, costUsd: 0 };
-  const spender = { orgId: caller.orgId, agentId, runId: uuidv7(), budgets, spent, keepsSteps: false };
-  const purse = openPurse(deps, spender, model);
-  const ask = (): string => `Write one detection for this: ${intent}`;
-  const signal = AbortSignal.timeout(modelMs);
+  const spender = { orgId: caller.orgId, agentId, runId: uuidv7(), budgets, spent, storesSteps: false };
+  const meter = createAgentSpendMeter(deps, spender, model);
+  const renderTask = (): string => `Write one detection for this: ${intent}`;
+  const signal = AbortSignal.timeout(modelTimeoutMs);
   try {
-    const found = await draftByModel(deps, caller, { model, purse, prompt, target, signal, about: 'intent', ask });
-    return { ...found, matched: [], spent, warnings: [] };
+    const request = { model, meter, prompt, target, signal, subject: 'intent', renderTask };
+    const modelDraft = await draftWithModel(deps, caller, request);
+    return { ...modelDraft, matched: [], spent, warnings: [] };
   } catch (error) {
-    if (error instanceof ModelError) return { answer: failureAsError(error), detail: error.failure.message, spent };
+    if (error instanceof ModelError) return { error: toQueryError(error), detail: error.failure.message, spent };
     if (!signal.aborted) throw error;
-    const detail = 'The model took too long.';
-    return { answer: appError('unavailable', detail), detail, spent };
+    const detail = `The model did not answer within ${modelTimeoutMs / 1000} seconds.`;
+    return { error: appError('unavailable', detail), detail, spent };
   }
 }
 
-async function byRules(
-  deps: Deps,
+/** Returns the best matching shipped detection or query template that passes validation. Throws check_failed with the reasons otherwise. */
+async function generateFromShipped(
+  deps: GenerateDetectionDeps,
   caller: Caller,
-  { intent, datasets }: { intent: string; datasets: Dataset[] },
-): Promise<Made> {
+  { intent, datasets }: { intent: string; datasets: LogDataset[] },
+): Promise<Generation> {
   const reasons: string[] = [];
-  for (const { draft, matched } of fittingDrafts(intent, datasets).slice(0, triesMax)) {
-    const proven = await proveDraft(deps, caller, draft);
-    if ('reason' in proven) {
-      reasons.push(`${draft.body.name}: ${proven.reason}`);
+  for (const { draft, matched } of matchIntent(intent, datasets).slice(0, draftsMax)) {
+    const validation = await validateDraft(deps, caller, draft);
+    if ('reason' in validation) {
+      reasons.push(`${draft.body.name}: ${validation.reason}`);
       continue;
     }
     const spent = { tokens: 0, costUsd: 0 };
-    return { draft, estimate: proven.estimate, steps: stepsOf(draft), matched, spent, warnings: [] };
+    return { draft, estimate: validation.estimate, steps: describeSteps(draft), matched, spent, warnings: [] };
   }
-  const understood = techniquesIn(intent);
-  const missing = missingFor(intent, datasets);
-  const why = [
-    understood.length > 0
-      ? `Techniques understood: ${understood.slice(0, 5).join(', ')}.`
-      : 'No technique was understood.',
-    missing.length > 0 ? `Datasets that would be needed: ${missing.join(', ')}.` : '',
+  const techniques = findTechniquesInText(intent);
+  const missing = listMissingDatasets(intent, datasets);
+  const details = [
+    techniques.length > 0
+      ? `Recognized techniques: ${techniques.slice(0, 5).join(', ')}.`
+      : 'The intent contains no known technique.',
+    missing.length > 0 ? `Missing datasets: ${missing.join(', ')}.` : '',
     ...reasons.slice(0, 3),
   ];
-  const known = datasets
+  const names = datasets
     .slice(0, 10)
     .map(({ name }) => name)
     .join(', ');
   throw refusal(
     '/intent',
     'nothing_fits',
-    `Nothing that ships fits this over the datasets ${known}. ${why.filter((part) => part !== '').join(' ')}`,
+    `No shipped detection or template fits this intent and the datasets ${names}. ${details.filter((part) => part !== '').join(' ')}`,
   );
 }
 
 const refusal = (pointer: string, code: string, detail: string): Error =>
   appError('check_failed', detail, { errors: [{ pointer, code, detail }] });
 
-const howJudged: Record<Draft['body']['detectionCategory'], string> = {
-  custom: 'Every entity that the query finds is judged.',
-  privilege_escalation: 'Every entity that the query finds is judged.',
-  first_occurrence: 'An entity is judged when it shows values that it had in no window of the last 30 days.',
-  baseline_anomaly: 'An entity is judged when its number is far above its own past.',
-  sequence_pattern: 'An entity is judged when it completed the steps in order within a day.',
+const categorySteps: Record<DetectionDraft['body']['detectionCategory'], string> = {
+  custom: 'Every entity that the query returns is judged.',
+  privilege_escalation: 'Every entity that the query returns is judged.',
+  first_occurrence: 'An entity is judged when it shows values not seen in any window of the last 30 days.',
+  baseline_anomaly: 'An entity is judged when its count is far above its own baseline.',
+  sequence_pattern: 'An entity is judged when it completes the steps in order within a day.',
 };
 
-const stepsOf = ({ body, reads }: Draft): string[] => [
-  `Each ${body.detectionCadence === 'hourly' ? 'hour' : body.detectionCadence === 'daily' ? 'day' : 'week'} the query runs over the new events of ${reads}.`,
+const cadencePeriods: Record<NonNullable<DetectionDraft['body']['detectionCadence']>, string> = {
+  hourly: 'hour',
+  daily: 'day',
+  weekly: 'week',
+};
+
+const describeSteps = ({ body, reads }: DetectionDraft): string[] => [
+  `Every ${cadencePeriods[body.detectionCadence ?? 'weekly']} the query runs on the new events of ${reads}.`,
   `Rows are grouped by ${body.entityField}.`,
-  howJudged[body.detectionCategory],
-  'The system prompt says how; without a language model the built-in analyst judges from the facts.',
+  categorySteps[body.detectionCategory],
+  'The system prompt defines how entities are judged. Without a language model, the built-in analyst judges them by the facts.',
 ];

@@ -1,16 +1,16 @@
 import type { Evidence } from '../../detection/detections/record/detection.schema.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
-import type { Draft } from './draft.ts';
+import type { DetectionDraft } from './draft.ts';
 
-/** A draft, and the report that asks for it. */
-export type Proposal = Draft & { rationale: string; sourceItemIds: string[]; evidence: Evidence[] };
+/** A draft with the reason for suggesting it and the feed items behind it. */
+export type Proposal = DetectionDraft & { rationale: string; sourceItemIds: string[]; evidence: Evidence[] };
 
-const passageMax = 500;
+const passageMaxChars = 500;
 
-/** Where a suggestion comes from, in words and as a reference: the item, what it says, and the passage. */
-export function withSource(draft: Draft, item: FeedItem, reason: string, evidenceRef?: string): Proposal {
-  const passage = evidenceRef === undefined ? undefined : passageOf(item, evidenceRef);
-  const quoted = passage === undefined ? '' : ` It says: “${[...passage].slice(0, passageMax).join('')}”`;
+/** Adds the rationale to a draft: the reason, the item's title and publisher, and the cited passage with its reference. */
+export function toProposal(draft: DetectionDraft, item: FeedItem, reason: string, evidenceRef?: string): Proposal {
+  const passage = evidenceRef === undefined ? undefined : findPassage(item, evidenceRef);
+  const quoted = passage === undefined ? '' : ` It says: “${[...passage].slice(0, passageMaxChars).join('')}”`;
   return {
     ...draft,
     rationale: `${reason} “${item.event.title}” (${item.source.publisher}).${quoted}`,
@@ -19,7 +19,7 @@ export function withSource(draft: Draft, item: FeedItem, reason: string, evidenc
   };
 }
 
-function passageOf(item: FeedItem, evidenceRef: string): string | undefined {
+function findPassage(item: FeedItem, evidenceRef: string): string | undefined {
   const index = /\[(\d+)\]$/.exec(evidenceRef)?.[1];
   return index === undefined ? undefined : item.provenance.supportingPassages[Number(index)]?.text;
 }

@@ -83,7 +83,7 @@ async function ask(org: TestOrg, items: FeedItem[], { brain, local = false }: { 
     budgets: {},
     signal,
     spent: { tokens: 0, costUsd: 0 },
-    askedItems: [],
+    promptedItemIds: [],
   };
   const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
   const { datasets } = await listDatasets(deps, org.id);
@@ -94,7 +94,7 @@ test('drafts have a technique, a passage, tests, and an estimate, and the prompt
   const org = await withLogs();
   const { drafts, task, stand } = await ask(org, [item('one')], { brain: () => submit(query('notepad%')) });
   expect(drafts).toMatchObject({ dropped: [], failure: null });
-  expect(task).toMatchObject({ askedItems: ['one'], spent: { tokens: 120 } });
+  expect(task).toMatchObject({ promptedItemIds: ['one'], spent: { tokens: 120 } });
   expect(drafts.proposals).toMatchObject([
     {
       key: 'draft:one',
@@ -122,7 +122,7 @@ test.each([
   const { drafts, task, stand } = await ask(org, [item('one')], { brain: () => submit(bad) });
   expect(drafts.proposals).toEqual([]);
   expect(drafts).toMatchObject({ dropped: [{ name: 'Report one' }] });
-  expect(task.askedItems).toEqual(['one']);
+  expect(task.promptedItemIds).toEqual(['one']);
   expect(stand.asked).toHaveLength(2);
 });
 
@@ -170,7 +170,7 @@ test.each([
   expect(drafts.proposals).toMatchObject([
     { key: 'draft:one', body: { siemType: 'opensearch', detectionQuery: pplQuery }, estimate: { complete: true } },
   ]);
-  expect([task.askedItems, stand.asked.length]).toEqual([['one'], answers]);
+  expect([task.promptedItemIds, stand.asked.length]).toEqual([['one'], answers]);
   expect(siem.requestCount()).toBeGreaterThan(24);
 });
 
@@ -188,7 +188,7 @@ test('drops an item if the SIEM fails its queries, and skips a SIEM that is down
   siem.answerWith(503, 'queries');
   const { drafts, task } = await ask(org, [item('one')], { brain: submitPpl });
   expect(drafts).toMatchObject({ proposals: [], dropped: [{ name: 'Report one' }], failure: null });
-  expect(task.askedItems).toEqual(['one']);
+  expect(task.promptedItemIds).toEqual(['one']);
   siem.answerWith(503);
   expect((await ask(org, [item('one')], { brain: submitPpl })).stand.asked).toEqual([]);
   siem.answerWith(200);
@@ -200,7 +200,7 @@ test('stops at a model outage and sends the items again in the next run', async 
   const org = await withLogs();
   const { drafts, task, stand } = await ask(org, [item('one'), item('two')], { brain: () => ({ status: 503 }) });
   expect(drafts).toMatchObject({ failure: { kind: 'model_unavailable' } });
-  expect(task.askedItems).toEqual([]);
+  expect(task.promptedItemIds).toEqual([]);
   expect(stand.asked).toHaveLength(1);
   const kept = await inOrg(deps.db, org.id, (tx) => listSteps(tx, org.id, task.runId, { after: null, limit: 10 }));
   expect(kept.map(({ body }) => JSON.parse(body))).toMatchObject([

@@ -1,29 +1,29 @@
-import { builtinDetections } from '../../../detection/built-in/registry.ts';
-import type { BuiltinDetection } from '../../../detection/built-in/built-in-detection.ts';
-import { bodyOf, testsOf } from '../../../detection/built-in/export-built-in.ts';
-import type { Draft } from '../draft.ts';
-import type { Dataset } from './log-datasets.ts';
+import { builtInDetections } from '../../../detection/built-in/registry.ts';
+import type { BuiltInDetection } from '../../../detection/built-in/built-in-detection.ts';
+import { toBuiltInBody, toBuiltInTests } from '../../../detection/built-in/export-built-in.ts';
+import type { DetectionDraft } from '../draft.ts';
+import type { LogDataset } from './log-kinds.ts';
 
-export const allShipped: readonly BuiltinDetection[] = Object.values(builtinDetections);
+export const shippedDetections: readonly BuiltInDetection[] = Object.values(builtInDetections);
 
-/** Shipped detections, as far as the organization has the logs they read. */
-export function readableShipped(datasets: readonly Dataset[]): BuiltinDetection[] {
+/** Returns the shipped detections whose datasets all exist. */
+export function listReadableDetections(datasets: readonly LogDataset[]): BuiltInDetection[] {
   const names = new Set(datasets.map(({ name }) => name));
-  return allShipped.filter((one) => datasetsOf(one).every((name) => names.has(name)));
+  return shippedDetections.filter((one) => listDatasetNames(one).every((name) => names.has(name)));
 }
 
-const datasetsOf = ({ dataset, alsoReads = [] }: BuiltinDetection): string[] => [dataset, ...alsoReads];
+const listDatasetNames = ({ dataset, alsoReads = [] }: BuiltInDetection): string[] => [dataset, ...alsoReads];
 
-/** Technique ids of a shipped detection, as its tags have them. */
-export const techniquesOf = ({ tags }: BuiltinDetection): string[] =>
+/** Returns the technique IDs in a shipped detection's tags. */
+export const listTechniqueIds = ({ tags }: BuiltInDetection): string[] =>
   tags.filter((tag) => tag.startsWith('attack.')).map((tag) => tag.slice('attack.'.length).toUpperCase());
 
-/** A shipped detection as a draft, for one of its techniques if that is known. */
-export const shippedDraft = (detection: BuiltinDetection, technique: string | null): Draft => ({
+/** Returns a draft of a shipped detection for one of its techniques. */
+export const draftShippedDetection = (detection: BuiltInDetection, technique: string | null): DetectionDraft => ({
   key: `shipped:${detection.id}`,
   basis: { kind: 'shipped', id: detection.id },
   technique,
   reads: detection.dataset,
-  body: bodyOf(detection),
-  tests: testsOf(detection).tests,
+  body: toBuiltInBody(detection),
+  tests: toBuiltInTests(detection).tests,
 });

@@ -1,23 +1,23 @@
-import type { Template } from './template.ts';
+import type { QueryTemplate } from './template.ts';
 
-/** Calls of AWS that a technique is made of, read from CloudTrail; refused calls are left out unless they are the point. */
-export const cloud: readonly Template[] = [
+/** AWS API calls from CloudTrail. Denied calls are excluded unless the template is about them. */
+export const cloud: readonly QueryTemplate[] = [
   {
     id: 'aws-user-or-key-made',
     techniques: ['T1136.003', 'T1136', 'T1098.001', 'T1098', 'T1078.004'],
-    name: 'AWS user, key or console password made',
+    name: 'AWS user, key, or console password created',
     kind: 'cloudtrail',
     severity: 'medium',
     where: { action: '^(createuser|createaccesskey|createloginprofile|updateloginprofile)$' },
     except: { error: '.' },
-    benign: 'the pipeline or the people who administer identities; anyone else is worth a call',
+    benign: 'the deployment pipeline and identity administrators; ask anyone else',
     match: ['CreateUser', 'CreateAccessKey'],
     noMatch: ['ListUsers', { action: 'CreateUser', error: 'AccessDenied' }],
   },
   {
     id: 'aws-data-destroyed',
     techniques: ['T1485', 'T1486', 'T1490', 'T1561', 'T1485.001'],
-    name: 'AWS data, keys or backups deleted',
+    name: 'AWS data, keys, or backups deleted',
     kind: 'cloudtrail',
     severity: 'high',
     where: {
@@ -25,14 +25,14 @@ export const cloud: readonly Template[] = [
         '^(deletebucket|deleteobjects|deletedbinstance|deletedbcluster|deletedbsnapshot|deletesnapshot|deletevolume|deletetable|schedulekeydeletion|deletebackupvault|deleterecoverypoint|disablekey|deletefilesystem)$',
     },
     except: { error: '.' },
-    benign: 'clean-up jobs, which delete the same kind of thing every day',
+    benign: 'cleanup jobs that delete the same kind of resource every day',
     match: ['DeleteDBCluster', 'ScheduleKeyDeletion'],
     noMatch: ['DescribeSnapshots'],
   },
   {
     id: 'aws-account-access-removed',
     techniques: ['T1531', 'T1098'],
-    name: 'AWS identities removed or shut out',
+    name: 'AWS identities removed or locked out',
     kind: 'cloudtrail',
     severity: 'high',
     where: {
@@ -40,14 +40,14 @@ export const cloud: readonly Template[] = [
         '^(deleteuser|deleteloginprofile|deactivatemfadevice|deletevirtualmfadevice|deleterole|leaveorganization|closeaccount|removeaccountfromorganization)$',
     },
     except: { error: '.' },
-    benign: 'people leaving, through the usual pipeline',
+    benign: 'offboarding of employees through the usual pipeline',
     match: ['DeactivateMFADevice', 'DeleteLoginProfile'],
     noMatch: ['ListMFADevices'],
   },
   {
     id: 'aws-storage-discovery',
     techniques: ['T1619', 'T1530', 'T1213', 'T1580', 'T1613'],
-    name: 'AWS storage, secrets and images listed by one identity',
+    name: 'AWS storage, secrets, and images listed by one identity',
     kind: 'cloudtrail',
     severity: 'medium',
     where: {
@@ -58,7 +58,7 @@ export const cloud: readonly Template[] = [
       columns: `count(DISTINCT ${sql('action')}) AS count`,
       condition: `count(DISTINCT ${sql('action')}) >= 5`,
     }),
-    benign: 'inventory and security posture tools, which do so every day',
+    benign: 'inventory and security posture tools that do this every day',
     match: ['ListBuckets', 'ListSecrets', 'DescribeSnapshots', 'DescribeImages', 'ListTables'].map((action) => ({
       action,
       principal: 'MATCH',
@@ -68,7 +68,7 @@ export const cloud: readonly Template[] = [
   {
     id: 'aws-identity-discovery',
     techniques: ['T1087.004', 'T1069.003', 'T1087', 'T1069', 'T1526', 'T1538', 'T1201'],
-    name: 'AWS identities and their rights listed by one identity',
+    name: 'AWS identities and their permissions listed by one identity',
     kind: 'cloudtrail',
     severity: 'medium',
     where: {
@@ -79,7 +79,7 @@ export const cloud: readonly Template[] = [
       columns: `count(DISTINCT ${sql('action')}) AS count`,
       condition: `count(DISTINCT ${sql('action')}) >= 4`,
     }),
-    benign: 'inventory and security posture tools, which do so every day',
+    benign: 'inventory and security posture tools that do this every day',
     match: ['ListUsers', 'ListRoles', 'ListPolicies', 'GetCallerIdentity'].map((action) => ({
       action,
       principal: 'MATCH',
@@ -89,7 +89,7 @@ export const cloud: readonly Template[] = [
   {
     id: 'aws-refused-calls',
     techniques: ['T1580', 'T1526', 'T1087.004', 'T1110', 'T1078.004'],
-    name: 'AWS identity is refused far more than usual',
+    name: 'AWS identity denied far more often than usual',
     kind: 'cloudtrail',
     needs: ['error'],
     category: 'baseline_anomaly',
@@ -99,7 +99,7 @@ export const cloud: readonly Template[] = [
       columns: `count(*) FILTER (regexp_matches(lower(${sql('error')}), 'denied|unauthorized')) AS count`,
       condition: 'true',
     }),
-    benign: 'a new deployment whose role lacks a right',
+    benign: 'a new deployment whose role lacks a permission',
     match: [],
     noMatch: ['ListUsers'],
   },
@@ -112,14 +112,14 @@ export const cloud: readonly Template[] = [
     severity: 'medium',
     where: { action: '^(putimage|registerimage|createimage|copyimage|importimage|registertaskdefinition)$' },
     except: { error: '.' },
-    benign: 'the build pipeline, which does so every day',
+    benign: 'the build pipeline, which does this every day',
     match: ['PutImage'],
     noMatch: ['BatchGetImage'],
   },
   {
     id: 'aws-token-borrowed',
     techniques: ['T1550.001', 'T1550', 'T1528', 'T1134', 'T1548.005', 'T1548'],
-    name: 'AWS session or federation token asked by an identity new to it',
+    name: 'AWS session or federation token requested by an identity for the first time',
     kind: 'cloudtrail',
     category: 'first_occurrence',
     severity: 'medium',
@@ -128,7 +128,7 @@ export const cloud: readonly Template[] = [
         '^(getfederationtoken|getsessiontoken|assumerolewithsaml|assumerolewithwebidentity|createtoken|getsignintoken)$',
     },
     except: { error: '.' },
-    benign: 'console sign-in through the company’s identity provider',
+    benign: 'console sign-in through the organization’s identity provider',
     match: ['GetFederationToken'],
     noMatch: ['GetCallerIdentity'],
   },

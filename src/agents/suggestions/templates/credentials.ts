@@ -1,16 +1,16 @@
-import type { Template } from './template.ts';
+import type { QueryTemplate } from './template.ts';
 
-export const credentials: readonly Template[] = [
+export const credentials: readonly QueryTemplate[] = [
   {
     id: 'lsass-dumped',
     techniques: ['T1003.001', 'T1003'],
-    name: 'Memory of LSASS dumped',
+    name: 'LSASS memory dumped',
     kind: 'process',
     severity: 'critical',
     where: {
       command: String.raw`procdump.*lsass|comsvcs(\.dll)?.*(minidump|#?\+?24)|sekurlsa::|mimikatz|nanodump|lsassy|out-minidump|rundll32.*\bminidump\b|taskmgr.*lsass`,
     },
-    benign: 'support staff who were asked for a dump by a vendor; rare, and known beforehand',
+    benign: 'support staff creating a dump that a vendor requested; rare and announced',
     match: [
       'procdump64.exe -accepteula -ma lsass.exe C:\\Windows\\Temp\\l.dmp',
       'rundll32.exe C:\\Windows\\System32\\comsvcs.dll, MiniDump 624 C:\\Windows\\Temp\\l.dmp full',
@@ -26,20 +26,20 @@ export const credentials: readonly Template[] = [
     where: {
       command: String.raw`reg(\.exe)?"?\s+(save|export)\s+"?(hklm|hkey_local_machine)\\(sam|security|system)\b|secretsdump`,
     },
-    benign: 'backup products that save the system state under their own service',
+    benign: 'backup products that save the system state under their own service account',
     match: ['reg save HKLM\\SAM C:\\Windows\\Temp\\sam.hiv'],
     noMatch: ['reg export HKCU\\Software\\App a.reg'],
   },
   {
     id: 'directory-database-copied',
     techniques: ['T1003.003', 'T1003', 'T1006'],
-    name: 'Directory database copied',
+    name: 'Active Directory database copied',
     kind: 'process',
     severity: 'critical',
     where: {
       command: String.raw`ntdsutil.*(ifm|create\s+full)|ntds\.dit|vssadmin(\.exe)?"?\s+create\s+shadow|diskshadow.*(/s|expose)|esentutl.*ntds`,
     },
-    benign: 'backup of a domain controller under its own service',
+    benign: 'backup of a domain controller under the backup service account',
     match: ['ntdsutil "ac i ntds" "ifm" "create full C:\\Windows\\Temp\\n" q q'],
     noMatch: ['ntdsutil help'],
   },
@@ -52,7 +52,7 @@ export const credentials: readonly Template[] = [
     where: {
       command: String.raw`\b(cat|less|head|tail|cp|scp|tar|base64|xxd)\s.*(/etc/shadow|\.ssh/id_(rsa|ed25519|ecdsa|dsa)|\.aws/credentials|\.kube/config|\.git-credentials|\.netrc|\.pgpass|\.docker/config\.json)`,
     },
-    benign: 'backups, and developers who look at their own key file',
+    benign: 'backups, and developers reading their own key file',
     match: ['cat /etc/shadow', 'tar czf /tmp/k.tgz /home/ada/.ssh/id_ed25519 /home/ada/.aws/credentials'],
     noMatch: ['cat /etc/passwd', 'ssh -i /home/ada/.ssh/id_ed25519 host'],
   },
@@ -65,7 +65,7 @@ export const credentials: readonly Template[] = [
     where: {
       command: String.raw`(findstr|select-string|\bgrep|\brg)\b.*(passw|pwd|secret|api[_-]?key|token)|reg(\.exe)?"?\s+query\s.*/f\s+"?passw|cmdkey\s+/list|vaultcmd\s+/list`,
     },
-    benign: 'developers who search their own source code',
+    benign: 'developers searching their own source code',
     match: ['findstr /si password *.xml *.ini *.txt', 'grep -ri password /var/www'],
     noMatch: ['grep -r import src', 'findstr /i error app.log'],
   },
@@ -78,7 +78,7 @@ export const credentials: readonly Template[] = [
     where: {
       command: String.raw`(copy|xcopy|robocopy|cp|type|cat|tar|7z|rar|sqlite3)\b.*(\\|/)(login data|cookies|web data|key4\.db|logins\.json|local state|login\.keychain)|security\s+(dump-keychain|find-generic-password)|dpapi::|sharpchrom|lazagne|hackbrowserdata`,
     },
-    benign: 'profile migration tools when a machine is replaced',
+    benign: 'profile migration tools during a hardware replacement',
     match: [
       'cmd /c copy "C:\\Users\\ada\\AppData\\Local\\Google\\Chrome\\User Data\\Default\\Login Data" C:\\Temp\\l',
       'C:\\Temp\\laZagne.exe all',
@@ -88,20 +88,20 @@ export const credentials: readonly Template[] = [
   {
     id: 'kerberos-tickets',
     techniques: ['T1558.003', 'T1558', 'T1558.004', 'T1550.003', 'T1550.002', 'T1550', 'T1558.001'],
-    name: 'Kerberos tickets asked for or passed by tool',
+    name: 'Kerberos tickets requested or passed with an attack tool',
     kind: 'process',
     severity: 'high',
     where: {
       command: String.raw`\brubeus|kerberoast|asreproast|getuserspns|getnpusers|setspn(\.exe)?"?\s.*-q\s+\*/|invoke-kerberoast|kerberos::(ptt|golden)|\bpth-|sekurlsa::pth|ticketer\.py`,
     },
-    benign: 'a penetration test that is announced',
+    benign: 'an announced penetration test',
     match: ['Rubeus.exe kerberoast /outfile:h.txt', 'setspn -T corp -Q */*'],
     noMatch: ['setspn -L svc-sql', 'klist'],
   },
   {
     id: 'kerberos-many-accounts',
     techniques: ['T1110.003', 'T1110', 'T1558.004'],
-    name: 'Kerberos tickets asked for very many accounts on one host',
+    name: 'Kerberos tickets requested for many accounts on one host',
     kind: 'windows',
     needs: ['target'],
     severity: 'medium',
@@ -110,14 +110,14 @@ export const credentials: readonly Template[] = [
       columns: `count(DISTINCT ${sql('target')}) AS count`,
       condition: `count(DISTINCT ${sql('target')}) >= 20`,
     }),
-    benign: 'a domain controller at the start of the working day; compare with its usual number',
+    benign: 'a domain controller at the start of the workday; compare with its usual number',
     match: Array.from({ length: 20 }, (_, n) => ({ event_id: 4771, host: 'MATCH', target: `user${n}` })),
     noMatch: Array.from({ length: 20 }, () => ({ event_id: 4771, host: 'QUIET', target: 'ada' })),
   },
   {
     id: 'brute-force',
     techniques: ['T1110', 'T1110.001', 'T1110.002', 'T1110.004', 'T1133', 'T1078'],
-    name: 'Many failed sign-ins of one account, and one that succeeds',
+    name: 'Many failed sign-ins to one account followed by a successful one',
     kind: 'signIn',
     severity: 'high',
     where: { outcome: String.raw`^(fail|failure|failed|denied|error|success|succeeded|ok|allowed)` },
@@ -125,7 +125,7 @@ export const credentials: readonly Template[] = [
       const failed = `count(*) FILTER (regexp_matches(lower(${sql('outcome')}), '^(fail|denied|error)'))`;
       return { columns: `${failed} AS count`, condition: `${failed} >= 10 AND ${failed} < count(*)` };
     },
-    benign: 'an old password in a mail program or script after a change; the address is then the usual one',
+    benign: 'an outdated password in a mail client or script; the source address is then the usual one',
     match: [
       ...Array.from({ length: 10 }, () => ({ user: 'MATCH', outcome: 'failure', source_ip: '203.0.113.7' })),
       { user: 'MATCH', outcome: 'success', source_ip: '203.0.113.7' },
@@ -138,27 +138,27 @@ export const credentials: readonly Template[] = [
   {
     id: 'mfa-fatigue',
     techniques: ['T1621', 'T1111', 'T1556.006', 'T1556'],
-    name: 'Second factor asked for again and again',
+    name: 'Repeated prompts for a second factor',
     kind: 'signIn',
     needs: ['action'],
     severity: 'high',
     where: { action: String.raw`mfa|factor|push|otp|verify|authentication_challenge` },
     having: () => ({ columns: 'count(*) AS count', condition: 'count(*) >= 8' }),
-    benign: 'a user with a broken phone, who then calls the help desk',
+    benign: 'a user with a broken phone, who usually calls the help desk',
     match: Array.from({ length: 8 }, () => ({ user: 'MATCH', outcome: 'failure', action: 'user.mfa.push' })),
     noMatch: Array.from({ length: 8 }, () => ({ user: 'QUIET', outcome: 'success', action: 'user.session.start' })),
   },
   {
     id: 'valid-account-new-address',
     techniques: ['T1078', 'T1078.004', 'T1078.002', 'T1133', 'T1199', 'T1586'],
-    name: 'Sign-in from an address new to the user',
+    name: 'Sign-in from a new address for the user',
     kind: 'signIn',
     needs: ['user', 'source_ip'],
     category: 'first_occurrence',
     severity: 'low',
     where: { outcome: String.raw`^(success|succeeded|ok|allowed|granted)` },
     having: (sql) => ({ columns: `${sql('source_ip')} AS source_ip`, condition: 'true' }),
-    benign: 'travel, a new provider at home; the device and the hour are then as usual',
+    benign: 'travel or a new home internet provider; the device and the time of day are then as usual',
     match: [{ user: 'MATCH', outcome: 'success', source_ip: '203.0.113.7' }],
     noMatch: [{ user: 'QUIET', outcome: 'failure', source_ip: '203.0.113.9' }],
   },
@@ -171,7 +171,7 @@ export const credentials: readonly Template[] = [
     where: {
       command: String.raw`\b(tcpdump|tshark|dumpcap|windump|pktmon\s+start|responder\.py|inveigh|ettercap|bettercap|mitm6|ntlmrelayx)\b|netsh\s+trace\s+start`,
     },
-    benign: 'network engineers who look for a fault',
+    benign: 'network engineers troubleshooting a fault',
     match: ['tcpdump -i eth0 -w /tmp/c.pcap', 'netsh trace start capture=yes'],
     noMatch: ['netstat -an'],
   },

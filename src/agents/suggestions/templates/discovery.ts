@@ -1,6 +1,6 @@
-import type { Template } from './template.ts';
+import type { QueryTemplate } from './template.ts';
 
-export const discovery: readonly Template[] = [
+export const discovery: readonly QueryTemplate[] = [
   {
     id: 'host-discovery-burst',
     techniques: [
@@ -17,7 +17,7 @@ export const discovery: readonly Template[] = [
       'T1120',
       'T1614',
     ],
-    name: 'A burst of commands that look around on a host',
+    name: 'Burst of discovery commands on a host',
     kind: 'process',
     severity: 'medium',
     where: {
@@ -27,7 +27,7 @@ export const discovery: readonly Template[] = [
       const kinds = `count(DISTINCT regexp_extract(lower(${sql('command')}), '^\\S*\\b([a-z]+)(\\.exe)?"?(\\s|$)', 1))`;
       return { columns: `${kinds} AS count`, condition: `${kinds} >= 4` };
     },
-    benign: 'inventory agents and support staff; the same commands then come on many hosts',
+    benign: 'inventory agents and support staff; the same commands then run on many hosts',
     match: ['systeminfo', 'whoami /all', 'ipconfig /all', 'netstat -ano', 'tasklist /v'].map((command) => ({
       host: 'MATCH',
       user: 'MATCH',
@@ -42,13 +42,13 @@ export const discovery: readonly Template[] = [
   {
     id: 'domain-discovery',
     techniques: ['T1482', 'T1087.002', 'T1069.002', 'T1018', 'T1087', 'T1069', 'T1615', 'T1201'],
-    name: 'Domain, its trusts or its administrators listed',
+    name: 'Domain, its trusts, or its administrators listed',
     kind: 'process',
     severity: 'medium',
     where: {
       command: String.raw`nltest(\.exe)?"?\s.*/(domain_trusts|dclist|dsgetdc)|\bnet1?(\.exe)?"?\s+(group|user|accounts|view)\s.*/domain|adfind(\.exe)?|sharphound|bloodhound|get-ad(user|computer|group|trust|domain)\b|dsquery\s|powerview|get-domain(user|computer|group|trust)`,
     },
-    benign: 'administrators of the directory from their own workstation',
+    benign: 'directory administrators on their own workstations',
     match: [
       'nltest /domain_trusts /all_trusts',
       'net group "Domain Admins" /domain',
@@ -59,7 +59,7 @@ export const discovery: readonly Template[] = [
   {
     id: 'local-account-discovery',
     techniques: ['T1087.001', 'T1069.001', 'T1087', 'T1069', 'T1135'],
-    name: 'Local accounts, groups or shares listed',
+    name: 'Local accounts, groups, or shares listed',
     kind: 'process',
     severity: 'low',
     where: {
@@ -78,21 +78,21 @@ export const discovery: readonly Template[] = [
     where: {
       command: String.raw`\b(nmap|masscan|zmap|rustscan|advanced_(ip|port)_scanner|netscan|softperfect|angryip|ipscan|naabu|fscan|crackmapexec|nxc|netexec)(64)?(\.exe)?\b`,
     },
-    benign: 'the scanner of the security team, from its own server',
+    benign: 'the security team’s scanner on its own server',
     match: ['nmap -sS -p 445 10.0.0.0/16', 'C:\\Users\\Public\\netscan.exe /range:10.0.0.0-10.0.255.255'],
     noMatch: ['netsh wlan show networks'],
   },
   {
     id: 'port-sweep',
     techniques: ['T1046', 'T1018', 'T1595'],
-    name: 'One address tries many addresses',
+    name: 'One address connects to many addresses',
     kind: 'network',
     needs: ['target', 'client'],
     category: 'baseline_anomaly',
     severity: 'medium',
     where: {},
     having: (sql) => ({ columns: `count(DISTINCT ${sql('target')}) AS count`, condition: 'true' }),
-    benign: 'monitoring, scanners and domain controllers, which do so every hour',
+    benign: 'monitoring, scanners, and domain controllers that do this every hour',
     match: [],
     noMatch: [{ client: '10.0.0.9', target: '10.0.0.10', port: 443 }],
   },

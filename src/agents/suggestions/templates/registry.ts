@@ -6,10 +6,10 @@ import { execution } from './execution.ts';
 import { impact } from './impact.ts';
 import { movement } from './movement.ts';
 import { persistence } from './persistence.ts';
-import type { Template } from './template.ts';
+import type { QueryTemplate } from './template.ts';
 
-/** Every query template, one file a family of techniques. A new one is an entry of its file. */
-export const templates: readonly Template[] = [
+/** Every query template, one file per family of techniques. */
+export const queryTemplates: readonly QueryTemplate[] = [
   ...execution,
   ...persistence,
   ...evasion,

@@ -1,27 +1,29 @@
 import type { DetectionCategory } from '../../../detection/analysis/candidate.ts';
-import type { LogKind, Shape } from '../drafting/log-datasets.ts';
+import type { LogKind, LogShape } from '../drafting/log-kinds.ts';
 
-/** Parts of an event by name; a text stands for the main part of the kind. */
-export type Sample = string | Record<string, string | number>;
+/** The parts of an event by name. A string is short for the main part of the log kind. */
+export type EventSample = string | Record<string, string | number>;
 
-/**
- * A query for a technique over whatever dataset holds logs of a kind. `where`: expressions (RE2) that the lower-cased parts must
- * match; `except`: none of these. `having` makes it a count by entity instead. `match` are events it finds, each of an entity of its
- * own unless the sample names one, `noMatch` such that look alike.
- */
-export type Template = {
+/** A query for a technique that can be compiled for any dataset with logs of one kind. */
+export type QueryTemplate = {
   id: string;
   techniques: readonly string[];
   name: string;
   kind: LogKind;
-  /** Parts that the query cannot do without, besides the main one. */
+  /** Required parts besides the main one. */
   needs?: readonly string[];
   category?: DetectionCategory;
   severity: 'low' | 'medium' | 'high' | 'critical';
+  /** Regular expressions (RE2) that parts in lower case must match. */
   where: Record<string, string>;
+  /** Regular expressions that parts in lower case must not match. */
   except?: Record<string, string>;
-  having?: (sql: (part: string) => string, shape: Shape) => { columns: string; condition: string };
+  /** Turns the query into a count per entity. */
+  having?: (sql: (part: string) => string, shape: LogShape) => { columns: string; condition: string };
+  /** Benign causes, for the system prompt. */
   benign: string;
-  match: readonly Sample[];
-  noMatch: readonly Sample[];
+  /** Events that the query finds. Each has its own entity unless the sample sets one. */
+  match: readonly EventSample[];
+  /** Similar events that the query does not find. */
+  noMatch: readonly EventSample[];
 };

@@ -1,19 +1,22 @@
 import { z } from 'zod';
 import { detectionCategories } from '../../detection/analysis/candidate.ts';
-import { cadences, Estimate, Warning } from '../../detection/detections/record/detection.schema.ts';
+import { Estimate, Warning } from '../../detection/detections/record/detection.schema.ts';
+import { cadences } from '../../detection/detections/record/field-schemas.ts';
 import { TestCase } from '../../detection/detections/test-cases/test-cases.schema.ts';
-import { text } from '../../platform/lib/text/bounded-text.ts';
-import { bases } from './draft.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { draftBases } from './draft.ts';
 
 export const GenerateRequest = z.strictObject({
-  intent: text({ min: 1, max: 4000 }).describe('What is to be detected, in words; ATT&CK ids and names help.'),
+  intent: boundedString({ min: 1, max: 4000 }).describe(
+    'What to detect, in plain words. ATT&CK technique IDs and names help.',
+  ),
   siemType: z.string().nullable().optional(),
   toolNames: z.array(z.string()).nullable().optional(),
 });
 export type GenerateRequest = z.infer<typeof GenerateRequest>;
 
-/** Nothing of it is stored; the fields of a detection can be sent to POST /api/detections. */
-export const Generated = z
+/** A generated detection, not stored. Its detection fields can be sent to `POST /api/detections`. */
+export const GeneratedDetection = z
   .object({
     steps: z.array(z.string()),
     name: z.string(),
@@ -30,15 +33,15 @@ export const Generated = z
     technique: z.string().nullable(),
     basedOn: z
       .object({
-        kind: z.enum(bases),
-        id: z.string().describe('Of the shipped detection or query template, or the model.'),
-        matched: z.array(z.string()).describe('Techniques and words of the intent that it was chosen by.'),
+        kind: z.enum(draftBases),
+        id: z.string().describe('The ID of the shipped detection or query template, or the name of the model.'),
+        matched: z.array(z.string()).describe('The techniques and words of the intent that matched.'),
       })
-      .describe('What it was made from.'),
+      .describe('The source of the detection.'),
     estimate: Estimate,
     warnings: z.array(Warning),
     tokens: z.number(),
     costUsd: z.number(),
   })
   .meta({ id: 'GeneratedDetection' });
-export type Generated = z.infer<typeof Generated>;
+export type GeneratedDetection = z.infer<typeof GeneratedDetection>;

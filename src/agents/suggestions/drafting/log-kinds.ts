@@ -1,9 +1,9 @@
-/** A dataset of the organization's log store, with its columns; those inside objects by dotted names. */
-export type Dataset = { name: string; columns: readonly { name: string }[] };
+/** A dataset with its columns. Columns inside objects have dotted names. */
+export type LogDataset = { name: string; columns: readonly { name: string }[] };
 
 /**
- * The kinds of logs that a template can read: for each part of an event the columns that may hold it (ECS, Sysmon, Windows,
- * CloudTrail and plain names). `main` is what makes a dataset one of the kind; the entity is the first part of `entities` that it has.
+ * The kinds of logs that a template can read. `parts` lists the columns that can contain each part of an event (ECS, Sysmon, Windows,
+ * CloudTrail, and plain names). A dataset is of a kind if it has the `main` part. Its entity is the first existing part of `entities`.
  */
 export const logKinds = {
   process: {
@@ -112,42 +112,45 @@ export const logKinds = {
 
 export type LogKind = keyof typeof logKinds;
 
-/** What a dataset has of a kind of logs: part to columns, the likeliest first, and the part that names the entity. */
-export type Shape = { dataset: string; kind: LogKind; entity: string; columns: Record<string, readonly string[]> };
+/** The parts of a log kind that a dataset has, with their columns, most likely first. `entity` is the part that identifies the entity. */
+export type LogShape = { dataset: string; kind: LogKind; entity: string; columns: Record<string, readonly string[]> };
 
-/** The dataset as logs of a kind; undefined where it lacks what makes it one, or an entity. */
-export function shapeOf(dataset: Dataset, kind: LogKind): Shape | undefined {
+/** Returns the shape of a dataset as logs of a kind, or undefined if it has no main part or no entity. */
+export function findLogShape(dataset: LogDataset, kind: LogKind): LogShape | undefined {
   const { main, entities, parts } = logKinds[kind];
   const names = new Set(dataset.columns.map(({ name }) => name));
   const columns = Object.fromEntries(
     Object.entries<readonly string[]>(parts)
       .map(([part, candidates]) => [part, candidates.filter((name) => names.has(name))] as const)
-      .filter(([, found]) => found.length > 0),
+      .filter(([, existing]) => existing.length > 0),
   );
   const entity = entities.find((part) => part in columns);
   return main in columns && entity !== undefined ? { dataset: dataset.name, kind, entity, columns } : undefined;
 }
 
-/** A part of an event as SQL text. */
-export function partSql({ columns }: Shape, part: string): string {
-  const found = (columns[part] ?? []).map(columnSql);
-  return found.length === 1 ? found[0]! : `coalesce(${found.join(', ')})`;
+/** Returns the SQL expression for a part of an event. */
+export function partSql({ columns }: LogShape, part: string): string {
+  const expressions = (columns[part] ?? []).map(columnSql);
+  return expressions.length === 1 ? expressions[0]! : `coalesce(${expressions.join(', ')})`;
 }
 
-/** One column as text, read from the event: so one that no event of a window, or of a test, has is null and no error. */
+/** Returns the SQL expression for a column as text. It reads from `_event`, so that a column no event has is null instead of an error. */
 export const columnSql = (column: string): string => `(_event->>'$.${column}')`;
 
-export const sqlText = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+export const quoteSqlText = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-/** An event of this shape that holds the given parts, each in the column where the dataset is likeliest to have it. */
-export function eventOf({ columns }: Pick<Shape, 'columns'>, parts: Record<string, unknown>): Record<string, unknown> {
+/** Builds an event with the given parts, each in its most likely column. */
+export function buildEvent(
+  { columns }: Pick<LogShape, 'columns'>,
+  parts: Record<string, unknown>,
+): Record<string, unknown> {
   const event: Record<string, unknown> = {};
   for (const [part, value] of Object.entries(parts)) {
     const path = columns[part]?.[0]?.split('.');
     if (!path) continue;
-    let at = event;
-    for (const key of path.slice(0, -1)) at = (at[key] ??= {}) as Record<string, unknown>;
-    at[path.at(-1)!] = value;
+    let parent = event;
+    for (const key of path.slice(0, -1)) parent = (parent[key] ??= {}) as Record<string, unknown>;
+    parent[path.at(-1)!] = value;
   }
   return event;
 }

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { whileServing } from '../../../test/support/walk/fill-organization.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { demoFeed } from '../../demo/demo-feed.ts';
-import { builtinDetections, type BuiltinId } from '../../detection/built-in/registry.ts';
+import { builtInDetections, type BuiltInId } from '../../detection/built-in/registry.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
-import { fromIndicators } from '../suggestions/drafting/from-indicators.ts';
-import { research } from './research.ts';
+import { proposeForIndicators } from '../suggestions/drafting/propose-for-indicators.ts';
+import { researchThreats } from './research-threats.ts';
 
-// The samples of shipped detections are of this day.
+// The samples of shipped detections are from this day.
 let now = new Date('2030-01-07T12:00:00Z');
 const { deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const report = demoFeed(now).find(({ kind }) => kind === 'stix')!;
@@ -19,9 +19,9 @@ async function readReport(org: TestOrg): Promise<void> {
   });
 }
 
-/** Events of a shipped detection's own proof, as they would arrive. */
-async function sendLogs(org: TestOrg, id: BuiltinId): Promise<void> {
-  const { match } = builtinDetections[id].sample;
+/** Sends the sample events of a shipped detection. */
+async function sendLogs(org: TestOrg, id: BuiltInId): Promise<void> {
+  const { match } = builtInDetections[id].sample;
   for (const dataset of new Set(match.map((one) => one.dataset))) {
     const lines = match.filter((one) => one.dataset === dataset).map(({ event }) => JSON.stringify(event));
     const sent = await org.call('POST', `/api/logs/${dataset}?history=true`, lines.join('\n'), {
@@ -36,10 +36,10 @@ const agentOf = async (org: TestOrg) =>
     (one: { builtInAgentType: string }) => one.builtInAgentType === 'threat-research',
   );
 
-/** One run without a model; answers how many suggestions it made. */
+/** Runs the agent once without a model. Returns the number of new suggestions. */
 async function run(org: TestOrg): Promise<number> {
   const { id: agentId } = await agentOf(org);
-  // What was sent at this very moment is not seen yet.
+  // Events received in the current millisecond are not visible yet.
   now = new Date(now.getTime() + 1000);
   const { signal } = new AbortController();
   const task = {
@@ -51,20 +51,20 @@ async function run(org: TestOrg): Promise<number> {
     budgets: {},
     signal,
     spent: { tokens: 0, costUsd: 0 },
-    askedItems: [],
+    promptedItemIds: [],
   };
-  return ((await research(deps, task)).outcome['suggestions'] as string[]).length;
+  return ((await researchThreats(deps, task)).outcome['suggestions'] as string[]).length;
 }
 
 const suggestionsOf = async (org: TestOrg) => (await org.call('GET', '/api/detections/suggestions')).body.suggestions;
 
-test('a report becomes suggestions that run on the logs there are, with technique, passage, noise and tests; each once', async () => {
+test('turns a report into suggestions that run on the existing logs, with technique, passage, estimate, and tests, once each', async () => {
   const org = await newOrg();
   await readReport(org);
   expect(await run(org)).toBe(0);
   await sendLogs(org, 'recovery-inhibited');
   expect(await run(org)).toBe(3);
-  const shipped = builtinDetections['recovery-inhibited'];
+  const shipped = builtInDetections['recovery-inhibited'];
   const suggestions = await suggestionsOf(org);
   const suggestion = suggestions.find(({ name }: { name: string }) => name === shipped.name);
   expect(suggestion).toMatchObject({ detectionQuery: shipped.query, isSuggestion: true, technique: 'T1490' });
@@ -74,18 +74,18 @@ test('a report becomes suggestions that run on the logs there are, with techniqu
   const [{ evidenceRef, itemId: cited }] = suggestion.evidence;
   const passage = item.provenance.supportingPassages[Number(/\d+/.exec(evidenceRef)![0])].text;
   expect([cited, suggestion.rationale.includes(passage.slice(0, 100))]).toEqual([itemId, true]);
-  // Two events of the sample, two hours before: two hits in a day that is not yet over.
+  // The sample has two events, both two hours old: two hits on the current day.
   expect(suggestion.estimate).toMatchObject({ hits: 2, hitsPerDay: 2, complete: true, candidates: 2, rowsTotal: 2 });
   const tests = await org.call('POST', `/api/detections/${suggestion.id}/tests/run`);
   expect(tests.body).toMatchObject({ passed: true, results: [{}, {}] });
-  // A technique that no shipped detection has, over the columns that are there.
+  // Templates cover techniques without a shipped detection.
   const others = suggestions.filter(({ tags }: { tags: string[] }) => tags.includes('template'));
   expect(others.map(({ technique }: { technique: string }) => technique).toSorted()).toEqual([
     'T1566.002',
     'T1567.002',
   ]);
   expect(await run(org)).toBe(0);
-  // Accepted or dismissed, it does not come again; a dismissal is forgotten after 90 days, when the report is, too.
+  // An accepted or dismissed suggestion does not come back. Both the dismissal and the report expire after 90 days.
   await org.call('POST', `/api/detections/${suggestion.id}/dismiss`, { reason: 'noisy' });
   expect(await run(org)).toBe(0);
   expect((await org.call('POST', `/api/detections/${suggestion.id}/restore`)).status).toBe(200);
@@ -94,7 +94,7 @@ test('a report becomes suggestions that run on the logs there are, with techniqu
   expect((await org.call('GET', `/api/detections/${suggestion.id}/tests`)).body.tests).toHaveLength(2);
 });
 
-test('a changed text has no estimate until there is a new one', async () => {
+test('clears the estimate when a suggestion is changed', async () => {
   const org = await newOrg();
   await readReport(org);
   await sendLogs(org, 'recovery-inhibited');
@@ -104,7 +104,7 @@ test('a changed text has no estimate until there is a new one', async () => {
   expect((await org.call('PUT', `/api/detections/${id}`, { detectionQuery })).body.detectionQuery).toBe(detectionQuery);
 });
 
-test('another organization gets nothing from a report it does not see', async () => {
+test('suggests nothing for a report that the organization cannot see', async () => {
   const [reader, other] = [await newOrg(), await newOrg()];
   await readReport(reader);
   for (const org of [reader, other]) await sendLogs(org, 'recovery-inhibited');
@@ -112,7 +112,7 @@ test('another organization gets nothing from a report it does not see', async ()
   expect(await run(reader)).toBe(3);
 });
 
-test('one run suggests no more than a person reads', async () => {
+test('suggests at most five detections per run', async () => {
   const org = await newOrg();
   await readReport(org);
   for (const id of ['aws-cloudtrail-disabled', 'recovery-inhibited', 'password-spray', 'upload-to-new-domain'] as const)
@@ -126,7 +126,7 @@ test('one run suggests no more than a person reads', async () => {
   );
 });
 
-test('indicators become a query that finds them and nothing else, whatever they are made of', async () => {
+test('builds a query that finds exactly the active indicators, even with quotes in their values', async () => {
   const org = await newOrg();
   const events = [
     { '@timestamp': now.toISOString(), user: { name: 'ada' }, url: { domain: "BAD.example'x" } },
@@ -158,7 +158,7 @@ test('indicators become a query that finds them and nothing else, whatever they 
       ],
     },
   } as unknown as FeedItem;
-  const [proposal, ...more] = fromIndicators(item, [
+  const [proposal, ...more] = proposeForIndicators(item, [
     { name: 'web', columns: [{ name: 'url.domain' }, { name: 'user.name' }] },
     { name: 'other', columns: [{ name: 'x' }] },
   ]);
@@ -174,19 +174,19 @@ test('indicators become a query that finds them and nothing else, whatever they 
   expect(rows).toMatchObject([{ entity: 'ada', indicator: "bad.example'x" }]);
 });
 
-test('what the organization retracted, or calls low, is not researched', async () => {
+test('ignores items that the organization retracted or rated low', async () => {
   const org = await newOrg();
   await readReport(org);
   await sendLogs(org, 'recovery-inhibited');
   const { items } = (await org.call('GET', '/items?perPage=100')).body;
   for (const [index, { id }] of items.entries()) {
-    const word = index % 2 === 0 ? { status: 'retracted' } : { severity: 'low' };
-    expect((await org.call('PUT', `/api/feed/items/${id}/override`, word)).status).toBe(200);
+    const override = index % 2 === 0 ? { status: 'retracted' } : { severity: 'low' };
+    expect((await org.call('PUT', `/api/feed/items/${id}/override`, override)).status).toBe(200);
   }
   expect(await run(org)).toBe(0);
 });
 
-test('what has ended since its item was written is not researched', async () => {
+test('ignores indicators that expired after their item was written', async () => {
   const [org, later] = [await newOrg(), await newOrg()];
   const publishTime = new Date(now.getTime() - 25 * 86_400_000).toISOString();
   const text = 'The group used the server at 91.92.240[.]77 to control its implants for weeks.';

@@ -1,0 +1,115 @@
+import { inOrg } from '../../platform/db/db.ts';
+import type { CreateDetectionDeps } from '../../detection/detections/create-detection.ts';
+import type { AgentTaskResult, AgentTask } from '../built-in-agent.ts';
+import type { Estimate } from '../../detection/detections/record/detection.schema.ts';
+import { createSuggestion } from '../../detection/detections/suggestions/create-suggestion.ts';
+import { applyOverride } from '../../feed/items/overrides/apply-overrides.ts';
+import { listCurrentOverrides } from '../../feed/items/overrides/override-rows.store.ts';
+import { startOfHour, updateExpiry } from '../../feed/model/expiry.ts';
+import type { FeedItem } from '../../feed/model/item.schema.ts';
+import { AppError } from '../../platform/lib/errors.ts';
+import { listDatasets, type ListDatasetsDeps } from '../../detection/logs/catalog/list-datasets.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
+import { draftFromReports } from '../suggestions/drafting/draft-from-reports.ts';
+import { proposeForIndicators } from '../suggestions/drafting/propose-for-indicators.ts';
+import type { LogDataset } from '../suggestions/drafting/log-kinds.ts';
+import type { Proposal } from '../suggestions/proposal.ts';
+import { validateDraft, type ValidateDraftDeps } from '../suggestions/validate-draft.ts';
+import { listKnownDetections, listRecentItems } from './research.store.ts';
+import { proposeForTechniques } from '../suggestions/drafting/propose-for-techniques.ts';
+
+export type ResearchDeps = ListDatasetsDeps & ValidateDraftDeps & CreateDetectionDeps;
+
+const dayMs = 86_400_000;
+const itemDays = 30;
+const itemsMax = 500;
+const duplicateDays = 90;
+/** Per run, so that an analyst can read them all. */
+const suggestionsMax = 5;
+const validationsMax = 50;
+
+type ResearchRun = {
+  deps: ResearchDeps;
+  task: AgentTask;
+  caller: Caller;
+  /** IDs of the new suggestions. */
+  suggestions: string[];
+  dropped: { name: string; reason: string }[];
+};
+
+/**
+ * Suggests detections for the feed items of the last 30 days, newest first: model-written drafts if a model is configured, shipped detections
+ * and query templates for techniques, and queries for indicators. Every suggestion runs on the organization's logs or a connected SIEM and has
+ * a noise estimate. Skips detections that exist or were deleted or dismissed within 90 days.
+ */
+export async function researchThreats(deps: ResearchDeps, task: AgentTask): Promise<AgentTaskResult> {
+  const { orgId } = task;
+  const caller: Caller = { orgId, keyId: null, scopes: new Set() };
+  const run: ResearchRun = { deps, task, caller, suggestions: [], dropped: [] };
+  const { datasets } = await listDatasets(deps, orgId);
+  const items = await readRecentItems(deps, task);
+  const drafts = await draftFromReports(deps, { task, caller, items, datasets });
+  run.dropped.push(...drafts.dropped);
+  for (const { estimate, ...proposal } of drafts.proposals) await storeSuggestion(run, proposal, estimate);
+  const proposals = await listNewProposals(run, items, datasets);
+  for (const proposal of proposals.slice(0, validationsMax)) {
+    if (run.suggestions.length >= suggestionsMax || task.signal.aborted) break;
+    await suggestIfValid(run, proposal);
+  }
+  const { suggestions, dropped } = run;
+  const counts = { items: items.length, proposals: proposals.length + drafts.proposals.length };
+  return {
+    outcome: { ...counts, suggestions, dropped, ...(drafts.failure ? { modelFailure: drafts.failure } : {}) },
+    triggered: suggestions.length > 0,
+  };
+}
+
+/** Returns recent items with the organization's overrides applied. */
+async function readRecentItems(deps: Pick<ResearchDeps, 'db' | 'clock'>, { orgId }: AgentTask): Promise<FeedItem[]> {
+  const since = new Date(deps.clock().getTime() - itemDays * dayMs);
+  return inOrg(deps.db, orgId, async (tx) => {
+    const docs = await listRecentItems(tx, orgId, { since, limit: itemsMax });
+    const items = docs.map((doc) => JSON.parse(doc) as FeedItem);
+    // An indicator that was active when the item was written may have expired since.
+    for (const item of items) updateExpiry(item, startOfHour(deps.clock()));
+    const ids = items.map(({ id }) => id);
+    const overrides = await listCurrentOverrides(tx, ids);
+    return items.map((item) => applyOverride(item, overrides.get(item.id)));
+  });
+}
+
+/** Returns one proposal per key, from the newest item. Leaves out those that the organization already knows. */
+async function listNewProposals(
+  { deps, task }: ResearchRun,
+  items: FeedItem[],
+  datasets: LogDataset[],
+): Promise<Proposal[]> {
+  const all = items.flatMap((item) => [
+    ...proposeForTechniques(item, datasets),
+    ...proposeForIndicators(item, datasets),
+  ]);
+  const proposals = [...new Map(all.toReversed().map((one) => [one.key, one])).values()].toReversed();
+  const since = new Date(deps.clock().getTime() - duplicateDays * dayMs);
+  const known = await inOrg(deps.db, task.orgId, (tx) => listKnownDetections(tx, task.orgId, since));
+  return proposals.filter(({ key, body }) => !known.keys.has(key) && !known.queries.has(body.detectionQuery));
+}
+
+async function suggestIfValid(run: ResearchRun, proposal: Proposal): Promise<void> {
+  const validation = await validateDraft(run.deps, run.caller, proposal);
+  if ('reason' in validation) run.dropped.push({ name: proposal.body.name, reason: validation.reason });
+  else await storeSuggestion(run, proposal, validation.estimate);
+}
+
+async function storeSuggestion(run: ResearchRun, proposal: Proposal, estimate: Estimate): Promise<void> {
+  const { deps, caller, suggestions, dropped } = run;
+  const { key, body, tests, technique, rationale, sourceItemIds, evidence } = proposal;
+  const input = { ...body, rationale, sourceItemIds, evidence, ...(technique === null ? {} : { technique }) };
+  try {
+    const { id } = await createSuggestion(deps, caller, input, { proposal: { key, tests, estimate } });
+    suggestions.push(id);
+  } catch (error) {
+    // A duplicate was dismissed.
+    if (!(error instanceof AppError && error.code === 'conflict')) throw error;
+    dropped.push({ name: body.name, reason: error.message });
+  }
+}
