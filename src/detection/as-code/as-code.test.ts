@@ -246,5 +246,5 @@ test('reports an unknown API key by the name of its setting', async () => {
     out: expect.stringContaining('the API key in TOCSIN_API_KEY'),
   });
   org = { ...org, key: 'no-key-that-a-request-can-carry-✓' };
-  expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('plain ASCII') });
+  expect(await tocsin('pull')).toMatchObject({ code: 1, out: expect.stringContaining('printable ASCII') });
 });

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Exception } from '../../analysis/exceptions.ts';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../../platform/lib/page-request.ts';
+import type { DetectionKey } from '../../scheduling/detection-key.ts';
 
 export type ExceptionRow = Exception & {
   reason: string;
@@ -10,8 +10,6 @@ export type ExceptionRow = Exception & {
   createdAt: Date;
   expiresAt: Date | null;
 };
-
-type DetectionKey = { orgId: OrgId; detectionId: string };
 
 const columns = sql`id, kind, entity, field, value, reason, key_id as "keyId", created_at as "createdAt", expires_at as "expiresAt"`;
 const isOfDetection = ({ orgId, detectionId }: DetectionKey) =>

@@ -6,10 +6,9 @@ import type { Caller } from '../../../platform/orgs/caller.ts';
 import type { AgentView } from '../record/detection-row.ts';
 import { requireDetection } from '../require-detection.ts';
 import { findAgent } from '../detection-views.store.ts';
+import type { DetectionKey } from '../../scheduling/detection-key.ts';
 
 export type HistoryDeps = { db: Db; clock: Clock };
-export type DetectionKey = { orgId: Caller['orgId']; detectionId: string };
-
 /** Runs `work` for a detection or suggestion, deleted or not. Throws 404 for any other id. */
 export function readHistory<T>(
   { db, clock }: HistoryDeps,

@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Definition } from '../record/definition.ts';
-
-type DetectionKey = { orgId: OrgId; detectionId: string };
+import type { DetectionKey } from '../../scheduling/detection-key.ts';
 
 /** Returns the id and text of one prompt version, as a definition has them. */
 export function findPromptText(

@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Definition } from '../record/definition.ts';
-
-type DetectionKey = { orgId: OrgId; detectionId: string };
+import type { DetectionKey } from '../../scheduling/detection-key.ts';
 
 /** Returns a detection's current definition, whether it is deleted or not. */
 export async function findDefinition(tx: Tx, orgId: OrgId, detectionId: string): Promise<Definition | undefined> {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
+import type { DetectionKey } from '../../scheduling/detection-key.ts';
 
 export type GrantRow = { tool: string; settings: Record<string, unknown>; keyId: string | null; createdAt: Date };
 
@@ -15,7 +16,7 @@ export async function listGrants(tx: Tx, orgId: OrgId, detectionId: string): Pro
   return found.map((grant) => ({ ...grant, settings: JSON.parse(grant.settings) as Record<string, unknown> }));
 }
 
-export async function upsertGrant(tx: Tx, key: { orgId: OrgId; detectionId: string }, grant: GrantRow): Promise<void> {
+export async function upsertGrant(tx: Tx, key: DetectionKey, grant: GrantRow): Promise<void> {
   await sql`
     insert into tool_grants (organization_id, detection_id, tool, settings, key_id, created_at)
     values (${key.orgId}, ${key.detectionId}, ${grant.tool}, ${JSON.stringify(grant.settings)}, ${grant.keyId}, ${grant.createdAt})
@@ -23,7 +24,7 @@ export async function upsertGrant(tx: Tx, key: { orgId: OrgId; detectionId: stri
       created_at = excluded.created_at`.execute(tx);
 }
 
-export async function deleteGrant(tx: Tx, key: { orgId: OrgId; detectionId: string }, tool: string): Promise<void> {
+export async function deleteGrant(tx: Tx, key: DetectionKey, tool: string): Promise<void> {
   await sql`delete from tool_grants where organization_id = ${key.orgId} and detection_id = ${key.detectionId} and tool = ${tool}`.execute(
     tx,
   );
