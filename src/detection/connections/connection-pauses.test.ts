@@ -188,7 +188,7 @@ test('many runs waiting for a paused connection do not slow down claims', async 
       tx,
     ),
   );
-  const begun = performance.now();
+  const began = performance.now();
   expect(await claimRunsAcrossOrgs(deps.db, hour(2), 2)).toEqual([]);
-  expect(performance.now() - begun).toBeLessThan(2_000);
+  expect(performance.now() - began).toBeLessThan(2_000);
 });

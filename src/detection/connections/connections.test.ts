@@ -48,8 +48,8 @@ test('every organization has the embedded log store and cannot change it', async
 });
 
 test('creates a connection with defaults, lists, changes and deletes it', async () => {
-  const one = await create();
-  expect(one).toMatchObject({
+  const created = await create();
+  expect(created).toMatchObject({
     kind: 'opensearch',
     isDefault: false,
     settings: { url: siem.url, timeField: '@timestamp', index: 'logs-*', rowsAtOnce: 200 },
@@ -60,37 +60,37 @@ test('creates a connection with defaults, lists, changes and deletes it', async 
     pause: null,
   });
   const listed = (await org.call('GET', '/api/connections?limit=1')).body;
-  expect(listed.connections.map(({ id }: { id: string }) => id)).toEqual([org.id, one.id]);
-  const url = `/api/connections/${one.id}`;
-  const changed = (await org.call('PUT', url, { ...one, name: 'Other', delayMinutes: 0, recheckMinutes: 0 })).body;
-  expect(changed).toMatchObject({ name: 'Other', delayMinutes: 0, recheckMinutes: 0, settings: one.settings });
-  expect(changed.updatedAt > one.updatedAt).toBe(true);
+  expect(listed.connections.map(({ id }: { id: string }) => id)).toEqual([org.id, created.id]);
+  const url = `/api/connections/${created.id}`;
+  const changed = (await org.call('PUT', url, { ...created, name: 'Other', delayMinutes: 0, recheckMinutes: 0 })).body;
+  expect(changed).toMatchObject({ name: 'Other', delayMinutes: 0, recheckMinutes: 0, settings: created.settings });
+  expect(changed.updatedAt > created.updatedAt).toBe(true);
   expect((await org.call('DELETE', url)).status).toBe(200);
   expect((await org.call('GET', url)).status).toBe(404);
 });
 
 test('stores credentials sealed and returns them in no response or audit entry', async () => {
-  const one = await create();
-  await org.call('PUT', `/api/connections/${one.id}`, { credentials: { user: 'soc', password: `${password}2` } });
+  const created = await create();
+  await org.call('PUT', `/api/connections/${created.id}`, { credentials: { user: 'soc', password: `${password}2` } });
   const responses = await Promise.all(
-    ['/api/connections', `/api/connections/${one.id}`, '/api/audit?limit=200'].map((path) => org.call('GET', path)),
+    ['/api/connections', `/api/connections/${created.id}`, '/api/audit?limit=200'].map((path) => org.call('GET', path)),
   );
   expect(JSON.stringify(responses)).not.toContain(password);
   const stored = await inOrg(deps.db, org.id, (tx) =>
     queryRows(tx, sql<{ row: string }>`select c::text as row, encode(sealed, 'escape') as sealed from connections c`),
   );
   expect(JSON.stringify(stored)).not.toContain(password);
-  const connection = await deps.connectionFor(org.id, { connectionId: one.id, siemType: null });
+  const connection = await deps.connectionFor(org.id, { connectionId: created.id, siemType: null });
   await expect(connection.ping(AbortSignal.timeout(5_000))).resolves.toBeUndefined();
 });
 
 test('requires the credentials again when the address changes', async () => {
-  const one = await create();
-  const url = `/api/connections/${one.id}`;
+  const created = await create();
+  const url = `/api/connections/${created.id}`;
   const settings = { url: 'http://127.0.0.1:9' };
   const response = await org.call('PUT', url, { settings });
   expect([response.status, response.body.errors[0].pointer]).toEqual([400, '/credentials']);
-  expect((await org.call('PUT', url, { settings: { ...one.settings, index: 'auth-*' } })).status).toBe(200);
+  expect((await org.call('PUT', url, { settings: { ...created.settings, index: 'auth-*' } })).status).toBe(200);
   expect((await org.call('PUT', url, { settings, credentials: body.credentials })).status).toBe(200);
 });
 
@@ -123,8 +123,8 @@ test('defaults to the clock ingest if the settings allow it', async () => {
 });
 
 test('checks a connection and returns 422 if the check fails', async () => {
-  const one = await create();
-  const url = `/api/connections/${one.id}`;
+  const created = await create();
+  const url = `/api/connections/${created.id}`;
   expect((await org.call('POST', `${url}/check`)).body).toMatchObject({ ok: true });
   expect((await org.call('GET', `${url}/fields`)).body).toEqual({
     datasets: [{ dataset: 'logs-*', fields: [{ name: 'user', type: 'keyword' }] }],
@@ -159,7 +159,7 @@ test('lists connections but returns 403 for creating one with detections:read on
 
 describe('a detection', () => {
   test('can use connections of its own organization only, and a used connection cannot be deleted', async () => {
-    const one = await create();
+    const created = await create();
     const theirs = await create({}, stranger);
     const foreign = await org.call('POST', '/api/detections', { ...detection, connectionId: theirs.id });
     expect([foreign.status, foreign.body.errors[0].pointer, foreign.body.errors[0].code]).toEqual([
@@ -167,58 +167,63 @@ describe('a detection', () => {
       '/connectionId',
       'unknown_connection',
     ]);
-    const { body: record } = await org.call('POST', '/api/detections', { ...detection, connectionId: one.id });
-    expect(record).toMatchObject({ connectionId: one.id });
+    const { body: record } = await org.call('POST', '/api/detections', { ...detection, connectionId: created.id });
+    expect(record).toMatchObject({ connectionId: created.id });
     expect(record.warnings).toBeUndefined();
     const put = await org.call('PUT', `/api/detections/${record.id}`, { connectionId: theirs.id });
     expect([put.status, put.body.errors[0].pointer]).toEqual([400, '/connectionId']);
-    const inUse = await org.call('DELETE', `/api/connections/${one.id}`);
+    const inUse = await org.call('DELETE', `/api/connections/${created.id}`);
     expect([inUse.status, inUse.body.detail]).toEqual([409, expect.stringContaining('Root logs in')]);
     await org.call('DELETE', `/api/detections/${record.id}`);
-    expect((await org.call('DELETE', `/api/connections/${one.id}`)).status).toBe(200);
-    const gone = (await org.call('POST', `/api/detections/${record.id}/restore`)).body;
-    expect(gone.warnings).toMatchObject([{ code: 'no_connection', field: 'connectionId' }]);
+    expect((await org.call('DELETE', `/api/connections/${created.id}`)).status).toBe(200);
+    const restored = (await org.call('POST', `/api/detections/${record.id}/restore`)).body;
+    expect(restored.warnings).toMatchObject([{ code: 'no_connection', field: 'connectionId' }]);
   });
 
   test('uses the only connection of its SIEM type, and has a warning if there are none or two', async () => {
-    const own = await newOrg();
-    const { body: record } = await own.call('POST', '/api/detections', { ...detection, siemType: 'OpenSearch' });
-    const warnings = async () => (await own.call('GET', `/api/detections/${record.id}`)).body.warnings;
+    const fresh = await newOrg();
+    const { body: record } = await fresh.call('POST', '/api/detections', { ...detection, siemType: 'OpenSearch' });
+    const warnings = async () => (await fresh.call('GET', `/api/detections/${record.id}`)).body.warnings;
     expect(record.warnings).toMatchObject([{ code: 'no_connection', field: 'siemType' }]);
-    const one = await create({}, own);
+    const created = await create({}, fresh);
     expect(await warnings()).toBeUndefined();
-    const found = await deps.connectionFor(own.id, { connectionId: null, siemType: 'OpenSearch' });
-    expect(found.id).toBe(one.id);
-    await create({}, own);
+    const connection = await deps.connectionFor(fresh.id, { connectionId: null, siemType: 'OpenSearch' });
+    expect(connection.id).toBe(created.id);
+    await create({}, fresh);
     expect(await warnings()).toMatchObject([{ code: 'no_connection' }]);
   });
 
   test('is scheduled with the delay of its connection', async () => {
-    const own = await newOrg();
+    const fresh = await newOrg();
     const delay = (id: string) =>
-      inOrg(deps.db, own.id, (tx) =>
+      inOrg(deps.db, fresh.id, (tx) =>
         queryRows(tx, sql<{ delay_ms: number }>`select delay_ms from schedules where detection_id = ${id}`),
-      ).then(([found]) => found?.delay_ms);
-    const one = await create({ delayMinutes: 7 }, own);
-    const { body: record } = await own.call('POST', '/api/detections', { ...detection, connectionId: one.id });
+      ).then(([schedule]) => schedule?.delay_ms);
+    const created = await create({ delayMinutes: 7 }, fresh);
+    const { body: record } = await fresh.call('POST', '/api/detections', { ...detection, connectionId: created.id });
     expect(await delay(record.id)).toBe(7 * 60_000);
-    await own.call('PUT', `/api/connections/${one.id}`, { delayMinutes: 3 });
+    await fresh.call('PUT', `/api/connections/${created.id}`, { delayMinutes: 3 });
     expect(await delay(record.id)).toBe(3 * 60_000);
-    await own.call('PUT', `/api/detections/${record.id}`, { connectionId: own.id });
+    await fresh.call('PUT', `/api/detections/${record.id}`, { connectionId: fresh.id });
     expect(await delay(record.id)).toBe(0);
     const { detectionCadence, ...unscheduled } = detection;
-    const { body: later } = await own.call('POST', '/api/detections', { ...unscheduled, connectionId: one.id });
+    const { body: later } = await fresh.call('POST', '/api/detections', { ...unscheduled, connectionId: created.id });
     expect(await delay(later.id)).toBeUndefined();
-    await own.call('PUT', `/api/detections/${later.id}`, { detectionCadence });
+    await fresh.call('PUT', `/api/detections/${later.id}`, { detectionCadence });
     expect(await delay(later.id)).toBe(3 * 60_000);
   });
 
   test('is validated and previewed with its own SIEM', async () => {
-    const one = await create();
-    const wrong = { ...detection, connectionId: one.id, detectionQuery: 'source=auth' };
+    const created = await create();
+    const wrong = { ...detection, connectionId: created.id, detectionQuery: 'source=auth' };
     const response = await org.call('POST', '/api/detections?validate=true', wrong);
     expect([response.status, response.body.errors[0].code]).toEqual([422, 'window_missing']);
-    const preview = { ...detection, connectionId: one.id, from: '2026-03-02T00:00:00Z', to: '2026-03-02T02:00:00Z' };
+    const preview = {
+      ...detection,
+      connectionId: created.id,
+      from: '2026-03-02T00:00:00Z',
+      to: '2026-03-02T02:00:00Z',
+    };
     const { status, body: result } = await org.call('POST', '/api/detections/preview', preview);
     expect(status).toBe(200);
     // The windows end five minutes before the hour, like those of runs. The SIEM of this test returns one row per window.

@@ -3,13 +3,13 @@ import { startApp } from '../../../test/support/harness.ts';
 import { delimitedBlocks, createScriptedModels } from '../../../test/support/models/scripted-models.ts';
 import { startModelStandIn, type ModelRequestRecord } from '../../../test/support/models/model-stand-in.ts';
 
-const stand = await startModelStandIn('anthropic', (asked) => verdictOn(asked));
+const stand = await startModelStandIn('anthropic', submitVerdict);
 const models = createScriptedModels({ m: stand.url }, { budgets: { tokensPerRun: 250 } });
 const { newOrg } = await startApp({ clock: () => new Date('2026-03-02T12:00:00Z'), deps: { models } });
 
 /** Triggers only for sign-ins from KP. */
-function verdictOn(asked: ModelRequestRecord) {
-  const [facts, rows] = delimitedBlocks(asked.turns[0]!.text);
+function submitVerdict(request: ModelRequestRecord) {
+  const [facts, rows] = delimitedBlocks(request.turns[0]!.text);
   const { entity, entityType } = JSON.parse(facts!) as { entity: string; entityType: string };
   const [row] = JSON.parse(rows!) as { rowId: string; fields: Record<string, string> }[];
   const { country } = row!.fields;
@@ -29,8 +29,8 @@ function verdictOn(asked: ModelRequestRecord) {
 
 const login = (user: string, country: string) => ({ '@timestamp': '2026-03-02T10:00:00Z', user, country });
 const tests = [
-  { name: 'worth a hit', events: [login('ada', 'KP')], expect: ['ada'] },
-  { name: 'not worth one', events: [login('bob', 'NO')], expect: [] },
+  { name: 'raises a hit', events: [login('ada', 'KP')], expect: ['ada'] },
+  { name: 'raises no hit', events: [login('bob', 'NO')], expect: [] },
   { name: 'the last within the budget', events: [login('eve', 'KP')], expect: ['eve'] },
 ];
 
@@ -57,7 +57,7 @@ test("judges test cases with the detection's model within its budgets and return
   expect(stand.asked.length - before).toBe(3);
   expect(body).toMatchObject({ passed: true, model: 'anthropic/stand-in', tokens: 360, costUsd: 0.006 });
   const refused = await detection();
-  const four = [...tests, { name: 'beyond', events: [login('joe', 'KP')], expect: ['joe'] }];
+  const four = [...tests, { name: 'over the budget', events: [login('joe', 'KP')], expect: ['joe'] }];
   await refused.org.call('PUT', refused.url, { tests: four });
   const { body: over } = await refused.org.call('POST', `${refused.url}/run`);
   expect(over.passed).toBe(false);

@@ -9,7 +9,11 @@ import { openInstance } from './instance.ts';
 import { runQuery, serializeTree } from './run-query.ts';
 import type { FromChild, ToChild } from './protocol.ts';
 
-type OpenEngine = { instance: DuckDBInstance; plain: DuckDBConnection; running: Map<number, DuckDBConnection> };
+type OpenEngine = {
+  instance: DuckDBInstance;
+  inspectConnection: DuckDBConnection;
+  running: Map<number, DuckDBConnection>;
+};
 
 /** This process has exactly one engine, which the first message opens. */
 let engine: Promise<OpenEngine> | undefined;
@@ -44,7 +48,7 @@ async function handle(message: ToChild): Promise<void> {
     watchMemory(message.options.residentMb);
     engine = openInstance(message.options).then(async (instance) => ({
       instance,
-      plain: await instance.connect(),
+      inspectConnection: await instance.connect(),
       running: new Map(),
     }));
     await engine;
@@ -60,7 +64,7 @@ async function handle(message: ToChild): Promise<void> {
 
 async function inspect(state: OpenEngine, id: number, sql: string): Promise<void> {
   try {
-    await post({ kind: 'inspected', id, inspection: inspectTree(await serializeTree(state.plain, sql)) });
+    await post({ kind: 'inspected', id, inspection: inspectTree(await serializeTree(state.inspectConnection, sql)) });
   } catch (error) {
     await postFailure(id, error);
   }

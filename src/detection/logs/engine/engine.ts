@@ -101,7 +101,9 @@ export function createEngine(options: EngineOptions): LogEngine {
 
   function startTasks(): void {
     if (isClosed) return;
-    for (const lane of [...lanes.values()]) while (lane.canStart() && (lane.hasEngine() || makeRoom())) lane.start();
+    // A copy, because `makeRoom` may move lanes to the end of the order.
+    const inOrder = [...lanes.values()];
+    for (const lane of inOrder) while (lane.canStart() && (lane.hasEngine() || makeRoom())) lane.start();
   }
 
   function submit(organization: string, input: EngineTaskInput): Promise<EngineResult> {

@@ -29,7 +29,7 @@ export type Inspection = {
 };
 
 type Node = Record<string, unknown>;
-type Scope = { ctes: ReadonlySet<string>; outer: boolean };
+type Scope = { ctes: ReadonlySet<string>; isOuter: boolean };
 
 const parametersAllowed = new Set(['window_start', 'window_end']);
 const jsonReaders = new Set([
@@ -72,7 +72,7 @@ export function inspectTree(serialized: string): Inspection {
   const statements = tree['statements'] as Node[];
   if (statements.length !== 1)
     throw queryNotAllowed(`A query must be exactly one statement, but this text has ${statements.length}.`);
-  const found: Inspection = {
+  const inspection: Inspection = {
     tables: [],
     columns: [],
     aliases: [],
@@ -82,11 +82,11 @@ export function inspectTree(serialized: string): Inspection {
     aggregate: false,
     parameters: [],
   };
-  visit(statements[0], { ctes: new Set(), outer: true }, found);
-  const rowNames = new Set(found.rowNames);
-  if (found.columns.some((use) => use.names.length === 1 && rowNames.has(use.names[0]!.toLowerCase())))
-    found.allColumns = true;
-  return found;
+  visit(statements[0], { ctes: new Set(), isOuter: true }, inspection);
+  const rowNames = new Set(inspection.rowNames);
+  if (inspection.columns.some((use) => use.names.length === 1 && rowNames.has(use.names[0]!.toLowerCase())))
+    inspection.allColumns = true;
+  return inspection;
 }
 
 function parseError(tree: Node): Error {
@@ -99,59 +99,59 @@ function parseError(tree: Node): Error {
   return queryNotAllowed(message || 'This statement is not allowed as a query.');
 }
 
-function visit(value: unknown, scope: Scope, found: Inspection): void {
+function visit(value: unknown, scope: Scope, inspection: Inspection): void {
   if (Array.isArray(value)) {
-    for (const entry of value) visit(entry, scope, found);
+    for (const entry of value) visit(entry, scope, inspection);
     return;
   }
   if (value === null || typeof value !== 'object') return;
   const node = value as Node;
-  if (typeof node['class'] === 'string') visitExpression(node, scope, found);
-  else if (typeof node['type'] === 'string') visitNode(node, node['type'], scope, found);
-  else visitChildren(node, scope, found);
+  if (typeof node['class'] === 'string') visitExpression(node, scope, inspection);
+  else if (typeof node['type'] === 'string') visitNode(node, node['type'], scope, inspection);
+  else visitChildren(node, scope, inspection);
 }
 
-function visitChildren(node: Node, scope: Scope, found: Inspection): void {
-  for (const child of Object.values(node)) if (typeof child === 'object') visit(child, scope, found);
+function visitChildren(node: Node, scope: Scope, inspection: Inspection): void {
+  for (const child of Object.values(node)) if (typeof child === 'object') visit(child, scope, inspection);
 }
 
-function addAlias(node: Node, found: Inspection): void {
-  if (typeof node['alias'] === 'string' && node['alias'] !== '') found.aliases.push(node['alias'].toLowerCase());
+function addAlias(node: Node, inspection: Inspection): void {
+  if (typeof node['alias'] === 'string' && node['alias'] !== '') inspection.aliases.push(node['alias'].toLowerCase());
 }
 
-function addRowName(name: string, found: Inspection): void {
+function addRowName(name: string, inspection: Inspection): void {
   if (name === '') return;
-  found.aliases.push(name.toLowerCase());
-  found.rowNames.push(name.toLowerCase());
+  inspection.aliases.push(name.toLowerCase());
+  inspection.rowNames.push(name.toLowerCase());
 }
 
-function visitExpression(node: Node, scope: Scope, found: Inspection): void {
+function visitExpression(node: Node, scope: Scope, inspection: Inspection): void {
   const kind = String(node['class']);
   if (!expressionClasses.has(kind)) throw queryNotAllowed(`Expressions of class ${kind} are not allowed in a query.`);
-  addAlias(node, found);
-  if (kind === 'COLUMN_REF') visitColumn(node, found);
-  if (kind === 'STAR' || kind === 'POSITIONAL_REFERENCE') found.allColumns = true;
-  if (kind === 'PARAMETER') addParameter(node, found);
-  if (kind === 'FUNCTION' || kind === 'WINDOW') visitCall(node, kind, scope, found);
-  else if (kind === 'SUBQUERY') visitChildren(node, { ...scope, outer: false }, found);
-  else if (kind === 'LAMBDA') visitJsonReader(node, [node['lhs'], node['expr']], scope, found);
-  else visitChildren(node, scope, found);
+  addAlias(node, inspection);
+  if (kind === 'COLUMN_REF') visitColumn(node, inspection);
+  if (kind === 'STAR' || kind === 'POSITIONAL_REFERENCE') inspection.allColumns = true;
+  if (kind === 'PARAMETER') addParameter(node, inspection);
+  if (kind === 'FUNCTION' || kind === 'WINDOW') visitCall(node, kind, scope, inspection);
+  else if (kind === 'SUBQUERY') visitChildren(node, { ...scope, isOuter: false }, inspection);
+  else if (kind === 'LAMBDA') visitJsonReader(node, [node['lhs'], node['expr']], scope, inspection);
+  else visitChildren(node, scope, inspection);
 }
 
-function visitColumn(node: Node, found: Inspection): void {
+function visitColumn(node: Node, inspection: Inspection): void {
   const names = node['column_names'] as string[];
   const last = lastName(node)!;
   if (names.length === 1 && clockFunctions.includes(last))
     throw queryNotAllowed(`${last} is not allowed in a query: ${suggestAlternative(last)}.`);
-  if (last === '_event') found.eventAsText = false;
-  found.columns.push({ names, byteOffset: Number(node['query_location']), isOutputName: false });
+  if (last === '_event') inspection.eventAsText = false;
+  inspection.columns.push({ names, byteOffset: Number(node['query_location']), isOutputName: false });
 }
 
-function addParameter(node: Node, found: Inspection): void {
+function addParameter(node: Node, inspection: Inspection): void {
   const name = String(node['identifier']);
   if (!parametersAllowed.has(name))
     throw queryNotAllowed(`The parameter $${name} is unknown. Use $window_start or $window_end.`);
-  if (!found.parameters.includes(name)) found.parameters.push(name);
+  if (!inspection.parameters.includes(name)) inspection.parameters.push(name);
 }
 
 function checkName(node: Node, what: string): string {
@@ -162,15 +162,15 @@ function checkName(node: Node, what: string): string {
   return name;
 }
 
-function visitCall(node: Node, kind: string, scope: Scope, found: Inspection): void {
+function visitCall(node: Node, kind: string, scope: Scope, inspection: Inspection): void {
   const name = checkName(node, 'function');
   if (!allowedFunctions.has(name)) {
     const instead = suggestAlternative(name);
     throw queryNotAllowed(`The function ${name} is not allowed in a query${instead ? `: ${instead}` : ''}.`);
   }
-  if (kind === 'FUNCTION' && scope.outer && aggregateFunctions.has(name)) found.aggregate = true;
-  if (jsonReaders.has(name)) visitJsonReader(node, node['children'] as unknown[], scope, found);
-  else visitChildren(node, scope, found);
+  if (kind === 'FUNCTION' && scope.isOuter && aggregateFunctions.has(name)) inspection.aggregate = true;
+  if (jsonReaders.has(name)) visitJsonReader(node, node['children'] as unknown[], scope, inspection);
+  else visitChildren(node, scope, inspection);
 }
 
 /** Rejects `a = 1 AND x->>'$.b'`. The engine parses it as `(a = 1 AND x)->>'$.b'`, which fails only when a row reaches it. */
@@ -183,14 +183,14 @@ function rejectWeakArrow(first: Node | undefined): void {
   );
 }
 
-function visitJsonReader(node: Node, children: unknown[], scope: Scope, found: Inspection): void {
+function visitJsonReader(node: Node, children: unknown[], scope: Scope, inspection: Inspection): void {
   const first = children[0] as Node | undefined;
   rejectWeakArrow(first);
   const isEventFirst = first?.['class'] === 'COLUMN_REF' && lastName(first) === '_event';
-  const wasEventAsText = found.eventAsText;
-  visitChildren(node, scope, found);
+  const wasEventAsText = inspection.eventAsText;
+  visitChildren(node, scope, inspection);
   // Visiting the children cleared the flag because of `_event` itself. Restore it unless the call uses `_event` a second time.
-  if (isEventFirst && wasEventAsText) found.eventAsText = countEventUses(children) === 1;
+  if (isEventFirst && wasEventAsText) inspection.eventAsText = countEventUses(children) === 1;
 }
 
 function countEventUses(value: unknown): number {
@@ -203,76 +203,76 @@ function lastName(node: Node): string | undefined {
   return (node['column_names'] as string[] | undefined)?.at(-1)?.toLowerCase();
 }
 
-function visitNode(node: Node, type: string, scope: Scope, found: Inspection): void {
+function visitNode(node: Node, type: string, scope: Scope, inspection: Inspection): void {
   if (!nodeTypes.has(type))
     throw queryNotAllowed(`${statementNames[type] ?? `Nodes of type ${type}`} are not allowed in a query.`);
-  addRowName(String(node['alias'] ?? ''), found);
-  if (type === 'BASE_TABLE') visitTable(node, scope, found);
-  if (type === 'TABLE_FUNCTION') return visitTableFunction(node, scope, found);
+  addRowName(String(node['alias'] ?? ''), inspection);
+  if (type === 'BASE_TABLE') visitTable(node, scope, inspection);
+  if (type === 'TABLE_FUNCTION') return visitTableFunction(node, scope, inspection);
   if (type === 'UNBOUND_TYPE_INFO' && (node['catalog'] || node['schema']))
     throw queryNotAllowed('Types with a schema are not allowed in a query.');
-  if (type === 'JOIN') visitJoin(node, found);
-  if (Array.isArray(node['column_name_alias']) && node['column_name_alias'].length > 0) found.allColumns = true;
-  if (type.endsWith('_NODE')) return visitQuery(node, type, scope, found);
-  if (type === 'DISTINCT_MODIFIER' && scope.outer) found.aggregate = true;
-  visitChildren(node, scope, found);
+  if (type === 'JOIN') visitJoin(node, inspection);
+  if (Array.isArray(node['column_name_alias']) && node['column_name_alias'].length > 0) inspection.allColumns = true;
+  if (type.endsWith('_NODE')) return visitQuery(node, type, scope, inspection);
+  if (type === 'DISTINCT_MODIFIER' && scope.isOuter) inspection.aggregate = true;
+  visitChildren(node, scope, inspection);
 }
 
-function visitTable(node: Node, scope: Scope, found: Inspection): void {
+function visitTable(node: Node, scope: Scope, inspection: Inspection): void {
   const name = String(node['table_name']);
   const qualified = [node['catalog_name'], node['schema_name'], name].filter(Boolean).join('.');
   if (qualified !== name)
     throw queryNotAllowed(`The table ${qualified} is not allowed in a query. Use dataset names without a schema.`);
   if (node['at_clause']) throw queryNotAllowed('AT is not allowed in a query.');
   const lower = name.toLowerCase();
-  addRowName(name, found);
+  addRowName(name, inspection);
   if (scope.ctes.has(lower)) return;
   if (!/^[a-z][a-z0-9_]*$/.test(lower))
     throw queryNotAllowed(`"${name.slice(0, 100)}" is not a valid dataset name. A query reads datasets by name.`);
-  if (!found.tables.includes(lower)) found.tables.push(lower);
+  if (!inspection.tables.includes(lower)) inspection.tables.push(lower);
 }
 
-function visitTableFunction(node: Node, scope: Scope, found: Inspection): void {
+function visitTableFunction(node: Node, scope: Scope, inspection: Inspection): void {
   const call = node['function'] as Node;
   const name = checkName(call, 'table function');
   if (call['class'] !== 'FUNCTION' || !allowedTableFunctions.has(name))
     throw queryNotAllowed(`The table function ${name} is not allowed in a query.`);
-  addRowName(name, found);
-  for (const [key, child] of Object.entries(node)) if (key !== 'function') visit(child, scope, found);
-  visitChildren(call, scope, found);
+  addRowName(name, inspection);
+  for (const [key, child] of Object.entries(node)) if (key !== 'function') visit(child, scope, inspection);
+  visitChildren(call, scope, inspection);
 }
 
-function visitJoin(node: Node, found: Inspection): void {
-  if (node['ref_type'] === 'NATURAL') found.allColumns = true;
+function visitJoin(node: Node, inspection: Inspection): void {
+  if (node['ref_type'] === 'NATURAL') inspection.allColumns = true;
   for (const name of (node['using_columns'] as string[] | undefined) ?? [])
-    found.columns.push({ names: [name], byteOffset: -1, isOutputName: false });
+    inspection.columns.push({ names: [name], byteOffset: -1, isOutputName: false });
 }
 
-function visitQuery(node: Node, type: string, scope: Scope, found: Inspection): void {
+function visitQuery(node: Node, type: string, scope: Scope, inspection: Inspection): void {
   const ctes = new Set(scope.ctes);
   for (const entry of ((node['cte_map'] as Node)['map'] as Node[]) ?? []) {
     const name = String(entry['key']).toLowerCase();
-    addRowName(name, found);
+    addRowName(name, inspection);
     // A CTE sees the CTEs before it. Its own name refers to the dataset, unless it is recursive: RECURSIVE_CTE_NODE adds it below.
-    visit(entry['value'], { ...scope, ctes: new Set(ctes) }, found);
+    visit(entry['value'], { ...scope, ctes: new Set(ctes) }, inspection);
     ctes.add(name);
   }
   const isGrouped =
     ((node['group_expressions'] as unknown[] | undefined) ?? []).length > 0 ||
     node['aggregate_handling'] === 'FORCE_AGGREGATES';
-  if (scope.outer && isGrouped) found.aggregate = true;
+  if (scope.isOuter && isGrouped) inspection.aggregate = true;
   if (type === 'RECURSIVE_CTE_NODE') ctes.add(String(node['cte_name']).toLowerCase());
   const inner = { ...scope, ctes };
   for (const [key, child] of Object.entries(node)) {
-    if (key === 'select_list') visitSelectList(child as Node[], inner, found);
-    else if (key !== 'cte_map') visit(child, inner, found);
+    if (key === 'select_list') visitSelectList(child as Node[], inner, inspection);
+    else if (key !== 'cte_map') visit(child, inner, inspection);
   }
 }
 
-function visitSelectList(list: Node[], scope: Scope, found: Inspection): void {
+function visitSelectList(list: Node[], scope: Scope, inspection: Inspection): void {
   for (const entry of list) {
-    const index = found.columns.length;
-    visit(entry, scope, found);
-    if (entry['class'] === 'COLUMN_REF' && !entry['alias']) found.columns[index]!.isOutputName = true;
+    const index = inspection.columns.length;
+    visit(entry, scope, inspection);
+    if (entry['class'] === 'COLUMN_REF' && !entry['alias']) inspection.columns[index]!.isOutputName = true;
   }
 }

@@ -44,9 +44,9 @@ export async function runQuery(connection: DuckDBConnection, job: QueryJob, send
     return { total: first.rows.length, truncated: false };
   }
   const ordered = wrapQuery(job, sql, '*', `${orderByClause(first.columns)} LIMIT ${job.rowsMax + 1}`);
-  const kept = await readRows(await connection.stream(ordered, values), job);
+  const cut = await readRows(await connection.stream(ordered, values), job);
   const counted = await connection.runAndReadAll(wrapQuery(job, sql, 'count(*)', ''), values);
-  await sendAll(kept.rows.slice(0, job.rowsMax), send);
+  await sendAll(cut.rows.slice(0, job.rowsMax), send);
   return { total: Number(counted.getRows()[0]?.[0]), truncated: true };
 }
 

@@ -141,25 +141,27 @@ test('the engine reads back any accepted JSON unchanged', { timeout: 120_000 }, 
     fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 20 }), async (events) => {
       run += 1;
       const dataset = `d${run}`;
-      const lines = events.map((held, index) => JSON.stringify({ n: index, held }));
+      const lines = events.map((content, index) => JSON.stringify({ n: index, content }));
       expect(await send(org, dataset, lines.join('\n'))).toMatchObject({ accepted: events.length, rejected: [] });
       const { rows } = await search(org, `SELECT * FROM ${dataset}`);
-      const back = rows.map((row) => row['_event'] as { n: number; held: unknown }).toSorted((a, b) => a.n - b.n);
+      const back = rows.map((row) => row['_event'] as { n: number; content: unknown }).toSorted((a, b) => a.n - b.n);
       const wellFormed = (_key: string, value: unknown): unknown =>
         typeof value === 'string' ? value.toWellFormed() : value;
       const whole = lines.map(
         (line) =>
-          JSON.parse(line.replaceAll(/[\ud800-\udfff]/gu, '\ufffd'), wellFormed) as { held: Record<string, unknown> },
+          JSON.parse(line.replaceAll(/[\ud800-\udfff]/gu, '\ufffd'), wellFormed) as {
+            content: Record<string, unknown>;
+          },
       );
       // Integers beyond 2^53 come back as text, and lone surrogates as U+FFFD.
       const exact = (value: unknown): string =>
-        JSON.stringify(value, (_key, held: unknown) =>
-          typeof held === 'number' && Number.isInteger(held) && !Number.isSafeInteger(held) ? 'big' : held,
+        JSON.stringify(value, (_key, content: unknown) =>
+          typeof content === 'number' && Number.isInteger(content) && !Number.isSafeInteger(content) ? 'big' : content,
         );
       const big = (json: string): string => json.replaceAll(/"-?\d{17,}"|"-?\d+(?:\.\d+)?e\+?\d+"/g, '"big"');
-      for (const [index, { held }] of back.entries()) {
-        if (Object.keys(whole[index]!.held).every((key) => key.isWellFormed()))
-          expect(big(exact(held))).toBe(big(exact(whole[index]!.held)));
+      for (const [index, { content }] of back.entries()) {
+        if (Object.keys(whole[index]!.content).every((key) => key.isWellFormed()))
+          expect(big(exact(content))).toBe(big(exact(whole[index]!.content)));
       }
       expect(back).toHaveLength(events.length);
     }),

@@ -7,10 +7,10 @@ type SplitEvent = { line: number; text: string; tooLarge: boolean };
 
 function split(body: Buffer, sizes: number[]): SplitEvent[] {
   const splitter = createEventSplitter();
-  const found: SplitEvent[] = [];
+  const results: SplitEvent[] = [];
   const collect = (events: ReturnType<typeof splitter.push>): void => {
     for (const { line, bytes, tooLarge } of events)
-      found.push({ line, text: bytes.toString().trim(), tooLarge: tooLarge === true });
+      results.push({ line, text: bytes.toString().trim(), tooLarge: tooLarge === true });
   };
   for (let offset = 0, turn = 0; offset < body.length; turn++) {
     const size = sizes[turn % sizes.length]!;
@@ -18,7 +18,7 @@ function split(body: Buffer, sizes: number[]): SplitEvent[] {
     offset += size;
   }
   collect(splitter.end());
-  return found;
+  return results;
 }
 
 const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
@@ -38,9 +38,9 @@ const forms: Record<string, (events: unknown[]) => string> = {
 test.each(Object.keys(forms))('splits %s into the same events, wherever the chunks end', (form) => {
   fc.assert(
     fc.property(fc.array(object, { maxLength: 6 }), sizes, (events, cuts) => {
-      const found = split(Buffer.from(forms[form]!(events)), cuts);
-      expect(found.map(({ text }) => JSON.parse(text) as unknown)).toEqual(JSON.parse(JSON.stringify(events)));
-      expect(found.map(({ line }) => line)).toEqual(events.map((_, index) => index + 1));
+      const results = split(Buffer.from(forms[form]!(events)), cuts);
+      expect(results.map(({ text }) => JSON.parse(text) as unknown)).toEqual(JSON.parse(JSON.stringify(events)));
+      expect(results.map(({ line }) => line)).toEqual(events.map((_, index) => index + 1));
     }),
     { numRuns: 100 },
   );
@@ -65,12 +65,12 @@ test.each(['[', '[{"a":1}', '[{"a":1},', '{"Records":[{"a":1}', '{"Records":[{"a
 test('skips oversized events without buffering them', () => {
   const large = 'x'.repeat(3 * eventBytesMax);
   for (const body of [`{"a":"${large}"}\n{"b":1}\n`, `[{"a":"${large}"},{"b":1}]`]) {
-    const found = split(Buffer.from(body), [65_536]);
-    expect(found.map(({ line, tooLarge }) => [line, tooLarge])).toEqual([
+    const results = split(Buffer.from(body), [65_536]);
+    expect(results.map(({ line, tooLarge }) => [line, tooLarge])).toEqual([
       [1, true],
       [2, false],
     ]);
-    expect(found[1]!.text).toBe('{"b":1}');
+    expect(results[1]!.text).toBe('{"b":1}');
   }
 });
 
