@@ -1,7 +1,7 @@
 import { requireCaller, type App } from '../../../platform/http/app-type.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
-import { allowTool, forbidTool, getGrants, getTools, type ToolDeps } from './tool-grants.ts';
-import { AllowTool, ToolGrant, ToolGrantList, ToolList, ToolPath } from './tool-grants.schema.ts';
+import { grantTool, revokeTool, getGrants, getTools, type ToolDeps } from './tool-grants.ts';
+import { GrantToolInput, ToolGrant, ToolGrantList, ToolList, ToolPath } from './tool-grants.schema.ts';
 
 const tags = ['tools'];
 const read = { scope: 'detections:read' } as const;
@@ -35,16 +35,16 @@ export function toolRoutes(app: App, deps: ToolDeps): void {
       tags,
       summary: 'Grant a detection a tool that sends data',
       params: ToolPath,
-      body: AllowTool,
+      body: GrantToolInput,
       response: { 200: ToolGrant },
     },
-    handler: (request) => allowTool(deps, requireCaller(request), request.params, request.body),
+    handler: (request) => grantTool(deps, requireCaller(request), request.params, request.body),
   });
   app.route({
     method: 'DELETE',
     url: '/api/detections/:id/tools/:tool',
     config: { ...admin, ignoresBody: true },
     schema: { tags, summary: 'Revoke a tool', params: ToolPath, response: { 200: ToolGrantList } },
-    handler: (request) => forbidTool(deps, requireCaller(request), request.params),
+    handler: (request) => revokeTool(deps, requireCaller(request), request.params),
   });
 }

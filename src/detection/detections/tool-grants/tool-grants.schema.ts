@@ -17,14 +17,14 @@ export const ToolList = z.object({
 });
 export type ToolList = z.infer<typeof ToolList>;
 
-export const AllowTool = z.strictObject({
+export const GrantToolInput = z.strictObject({
   url: boundedString({ max: 2_000 })
     .optional()
     .describe(
       'For http_get. Scheme and host are fixed. `{entity}` and other names in braces are replaced with values of the entity.',
     ),
 });
-export type AllowTool = z.infer<typeof AllowTool>;
+export type GrantToolInput = z.infer<typeof GrantToolInput>;
 
 export const ToolGrant = z.object({
   tool: z.string(),

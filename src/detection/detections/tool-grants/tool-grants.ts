@@ -8,7 +8,7 @@ import { findTemplateProblem } from '../../tools/http-get.ts';
 import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
 import { listTools } from '../../tools/tool-registry.ts';
 import { deleteGrant, listGrants, upsertGrant, type GrantRow } from './tool-grants.store.ts';
-import type { AllowTool, ToolGrant, ToolGrantList, ToolList } from './tool-grants.schema.ts';
+import type { GrantToolInput, ToolGrant, ToolGrantList, ToolList } from './tool-grants.schema.ts';
 import { requireDetection } from '../require-detection.ts';
 import { findAgent } from '../detection-views.store.ts';
 
@@ -43,11 +43,11 @@ export async function getGrants(deps: GrantDeps, caller: Caller, id: string): Pr
 }
 
 /** Grants a detection a tool that sends data. Throws 400 for a tool that needs no grant and for a URL whose host is not fixed. */
-export async function allowTool(
+export async function grantTool(
   deps: GrantDeps,
   caller: Caller,
   { id, tool }: GrantKey,
-  input: AllowTool,
+  input: GrantToolInput,
 ): Promise<ToolGrant> {
   return inOrg(deps.db, caller.orgId, async (tx) => {
     await checkExists(tx, deps, caller, id);
@@ -65,7 +65,7 @@ export async function allowTool(
 }
 
 /** Revokes a grant. Does nothing if the tool was not granted. */
-export async function forbidTool(deps: GrantDeps, caller: Caller, { id, tool }: GrantKey): Promise<ToolGrantList> {
+export async function revokeTool(deps: GrantDeps, caller: Caller, { id, tool }: GrantKey): Promise<ToolGrantList> {
   await inOrg(deps.db, caller.orgId, async (tx) => {
     await checkExists(tx, deps, caller, id);
     await deleteGrant(tx, { orgId: caller.orgId, detectionId: id }, tool);
@@ -80,7 +80,7 @@ export async function forbidTool(deps: GrantDeps, caller: Caller, { id, tool }: 
   return getGrants(deps, caller, id);
 }
 
-function toSettings(tool: string, { url }: AllowTool): Record<string, unknown> {
+function toSettings(tool: string, { url }: GrantToolInput): Record<string, unknown> {
   if (tool !== 'http_get') {
     if (!isMcpToolName(tool))
       throw fieldError('path/tool', 'needs_no_grant', `${tool} needs no grant. Only http_get and MCP tools do.`);
