@@ -34,7 +34,7 @@ export const awsOutsideTrust: BuiltInDetection = {
   id: 'aws-outside-trust',
   name: 'Role or account opened to outside identities',
   description:
-    "A role's trust policy names another account or everyone, or a new trust anchor or identity provider appeared.",
+    "A role's trust policy allows another account or everyone, or a new trust anchor or identity provider was created.",
   category: 'privilege_escalation',
   systemPrompt: `You judge new trust: a role that another account can assume, a certificate authority for Roles Anywhere, a SAML or OpenID Connect provider. A trusted party can return without any key of this account.
 Benign: a known vendor's account with an external id, or the company's own identity provider. State the role and the trusted party.`,
