@@ -1,8 +1,8 @@
 import type { Severity } from '../analysis/candidate.ts';
 
-export type Evidence = { rowId: string; field: string; value: string; why: string };
+export type VerdictEvidence = { rowId: string; field: string; value: string; why: string };
 
-/** What a judge says about one entity. `confidence` 0-100; `output` is what a detection's own schema asks for, unverified. */
+/** A judge's verdict on one entity. `confidence` is 0-100. `output` follows the detection's own schema and is not verified. */
 export type Verdict = {
   entity: string;
   entityType: string;
@@ -11,11 +11,11 @@ export type Verdict = {
   severity: Severity;
   headline: string;
   summary: string;
-  evidence: Evidence[];
+  evidence: VerdictEvidence[];
   nextStep: string;
   output?: unknown;
   trace?: VerdictTrace;
 };
 
-/** How a model came to its verdict, for the score. `instructions`: fields of the rows that read as if meant for a model. */
+/** How a model reached its verdict, for the score. `instructions` counts row fields with text that seems addressed to a model. */
 export type VerdictTrace = { repaired: boolean; toolCalls: number; toolFaults: number; instructions: number };

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { analystScore, type ScoreInput } from './analyst-score.ts';
+import { scoreAnalystRun, type AnalystScoreInput } from './analyst-score.ts';
 
 const candidate = (rows: number, enoughPast?: boolean) => ({
   facts: { candidateRows: rows, ...(enoughPast === undefined ? {} : { enoughPast }) },
 });
-const base: ScoreInput = {
+const base: AnalystScoreInput = {
   rowsTotal: 100,
   truncated: false,
   namedShare: 1,
@@ -16,72 +16,72 @@ const base: ScoreInput = {
   reviewed: { total: 0, right: 0 },
 };
 
-test.each<[string, Partial<ScoreInput>, number | null, Record<string, number>]>([
-  ['all is well', {}, 100, { input: 40, history: 30, selectivity: 30 }],
+test.each<[string, Partial<AnalystScoreInput>, number | null, Record<string, number>]>([
+  ['full points', {}, 100, { input: 40, history: 30, selectivity: 30 }],
   ['no rows, no score', { rowsTotal: 0, candidates: [] }, null, {}],
-  ['rows were cut', { truncated: true }, 84, { input: 24, history: 30, selectivity: 30 }],
-  ['half of the entities have no name', { namedShare: 0.5 }, 94, { input: 34, history: 30, selectivity: 30 }],
+  ['truncated rows', { truncated: true }, 84, { input: 24, history: 30, selectivity: 30 }],
+  ['half of the entities from no named field', { namedShare: 0.5 }, 94, { input: 34, history: 30, selectivity: 30 }],
   ['warnings', { warnings: 2 }, 88, { input: 28, history: 30, selectivity: 30 }],
   [
-    'nothing to compare with: 70 points scaled',
+    'a category without history: 70 points scaled',
     { usesHistory: false, warnings: 1 },
     82.9,
     { input: 28, selectivity: 30 },
   ],
-  ['no candidate was judged by history', { candidates: [] }, 100, { input: 40, selectivity: 30 }],
+  ['no candidates to compare with history', { candidates: [] }, 100, { input: 40, selectivity: 30 }],
   [
-    'one of two had enough past',
+    'enough history for one of two candidates',
     { candidates: [candidate(1, true), candidate(1, false)] },
     85,
     { input: 40, history: 15, selectivity: 30 },
   ],
   ['learning', { learning: true, candidates: [] }, 57.1, { input: 40, history: 0 }],
   [
-    'every row a candidate',
+    'candidates from every row',
     { usesHistory: false, candidates: Array.from({ length: 10 }, () => candidate(10)) },
     57.1,
     { input: 40, selectivity: 0 },
   ],
   [
-    'every row, but three candidates',
+    'three candidates from every row',
     { usesHistory: false, candidates: Array.from({ length: 3 }, () => candidate(33)) },
     100,
     { input: 40, selectivity: 30 },
   ],
   [
-    'four candidates from 1 % of the rows',
+    'four candidates from 1% of the rows',
     { usesHistory: false, rowsTotal: 400, candidates: Array.from({ length: 4 }, () => candidate(1)) },
     100,
     { input: 40, selectivity: 30 },
   ],
   [
-    'half of the rows',
+    'candidates from half of the rows',
     { usesHistory: false, candidates: Array.from({ length: 5 }, () => candidate(10)) },
     78.9,
     { input: 40, selectivity: 15.2 },
   ],
   [
-    'ten reviewed hits: precision',
+    'precision with ten reviewed hits',
     { usesHistory: false, reviewed: { total: 10, right: 4 } },
     74.3,
     { input: 40, selectivity: 12 },
   ],
   [
-    'nine are not enough',
+    'no precision with nine reviewed hits',
     { usesHistory: false, reviewed: { total: 9, right: 0 } },
     100,
     { input: 40, selectivity: 30 },
   ],
-])('%s', (_name, change, score, points) => {
-  const result = analystScore({ ...base, ...change });
+])('scores %s', (_name, change, score, points) => {
+  const result = scoreAnalystRun({ ...base, ...change });
   expect({
     score: result.score,
-    points: Object.fromEntries(result.criteria.map((one) => [one.name, one.points])),
+    points: Object.fromEntries(result.criteria.map(({ name, points: value }) => [name, value])),
   }).toEqual({ score, points });
   expect(result.basis).toBe('analyst');
 });
 
-test('a score is 0 to 100, and no criterion beyond its most', () => {
+test('keeps the score within 0 to 100 and each criterion within its maximum', () => {
   const input = fc.record({
     rowsTotal: fc.nat(1_000),
     truncated: fc.boolean(),
@@ -96,9 +96,9 @@ test('a score is 0 to 100, and no criterion beyond its most', () => {
     reviewed: fc.nat(30).chain((total) => fc.record({ total: fc.constant(total), right: fc.nat(total) })),
   });
   fc.assert(
-    fc.property(input, (given) => {
-      const { score, criteria } = analystScore(given);
-      expect(score === null).toBe(given.rowsTotal === 0);
+    fc.property(input, (example) => {
+      const { score, criteria } = scoreAnalystRun(example);
+      expect(score === null).toBe(example.rowsTotal === 0);
       if (score !== null) expect(score).toBeGreaterThanOrEqual(0);
       if (score !== null) expect(score).toBeLessThanOrEqual(100);
       for (const { points, max, reason } of criteria)

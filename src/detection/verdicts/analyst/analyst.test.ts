@@ -5,14 +5,14 @@ import { describe, expect, test } from 'vitest';
 import { dataDir } from '../../../../test/support/data.ts';
 import { detectionCategories, severities, type Candidate } from '../../analysis/candidate.ts';
 import {
-  analyseInTurn,
+  analyzeInTurn,
   candidatesOf,
   definitionOf,
   hour,
 } from '../../../../test/support/detection/analysis-examples.ts';
 import { isRecordId, isTime } from '../../analysis/rows/times.ts';
 import type { Row } from '../../siem/connector.ts';
-import { analystVerdict } from './analyst.ts';
+import { createAnalystVerdict } from './analyst.ts';
 import { verifyVerdict } from '../verification/verify-verdict.ts';
 
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
@@ -21,7 +21,7 @@ const at = (minutes: number) => new Date(hour(7).from.getTime() + minutes * 60_0
 const examples: [string, Candidate][] = [
   [
     'first_occurrence',
-    analyseInTurn(
+    analyzeInTurn(
       [
         ...times(7, [{ user: 'alice', country: 'NL', app: 'mail' }]),
         [{ user: 'alice', country: 'BR', app: 'mail', _id: 'e1' }],
@@ -31,7 +31,7 @@ const examples: [string, Candidate][] = [
   ],
   [
     'baseline_anomaly',
-    analyseInTurn(
+    analyzeInTurn(
       [...times(8, [{ host: 'web-01', count: 4 }]), [{ host: 'web-01', count: 250, app: 'ssh' }]],
       definitionOf('baseline_anomaly'),
       true,
@@ -61,8 +61,8 @@ const examples: [string, Candidate][] = [
   ['custom', candidatesOf([{ ip: '192.0.2.9', path: '/admin', _id: 'c1' }], definitionOf('custom'))[0]!],
 ];
 
-test.each(examples)('%s in words', (name, candidate) => {
-  const { headline, summary, nextStep, evidence, confidence, severity } = analystVerdict(candidate);
+test.each(examples)('describes a %s candidate', (name, candidate) => {
+  const { headline, summary, nextStep, evidence, confidence, severity } = createAnalystVerdict(candidate);
   expect({
     headline,
     summary,
@@ -118,21 +118,21 @@ const hostileRow = fc.dictionary(
   { maxKeys: 6 },
 );
 
-describe.each(detectionCategories)('%s, whatever the rows hold', (category) => {
-  test('the verdict holds against its own rows, and its evidence is telling', () => {
+describe.each(detectionCategories)('%s with arbitrary rows', (category) => {
+  test('passes verification against its own rows, with relevant evidence', () => {
     fc.assert(
       fc.property(fc.array(hostileRow, { minLength: 1, maxLength: 4 }), (rows) => {
         const definition = definitionOf(category, { query: 'SELECT 1 AS step' });
-        for (const candidate of analyseInTurn([...times<Row[]>(7, []), rows as Row[]], definition).candidates) {
-          const verdict = analystVerdict(candidate);
+        for (const candidate of analyzeInTurn([...times<Row[]>(7, []), rows as Row[]], definition).candidates) {
+          const verdict = createAnalystVerdict(candidate);
           const { struck, triggered, verdict: verified } = verifyVerdict(verdict, candidate);
           expect(struck).toEqual([]);
-          const telling = candidate.rows.some(({ fields }) =>
+          const hasEvidence = candidate.rows.some(({ fields }) =>
             Object.entries(fields).some(([field, value]) => !isTime(field, value) && !isRecordId(field, value)),
           );
           expect(verified.evidence).toEqual(verdict.evidence);
-          expect(verdict.evidence.length > 0).toBe(telling);
-          expect(triggered).toBe(telling || severities.indexOf(candidate.severity) >= 3);
+          expect(verdict.evidence.length > 0).toBe(hasEvidence);
+          expect(triggered).toBe(hasEvidence || severities.indexOf(candidate.severity) >= 3);
           expect(verdict.confidence).toBeGreaterThanOrEqual(10);
         }
       }),
@@ -141,7 +141,7 @@ describe.each(detectionCategories)('%s, whatever the rows hold', (category) => {
   });
 });
 
-test('evidence names no time and no id, no value twice, and each row before any a second time', () => {
+test('selects evidence without times, IDs or repeated values, from every row before any row twice', () => {
   const rows = Array.from({ length: 3 }, (_, n) => ({
     user: 'a',
     eventName: `call${n}`,
@@ -151,7 +151,7 @@ test('evidence names no time and no id, no value twice, and each row before any 
     region: 'eu',
     _id: `e${n}`,
   }));
-  const { evidence } = analystVerdict(candidatesOf(rows, definitionOf('custom'))[0]!);
+  const { evidence } = createAnalystVerdict(candidatesOf(rows, definitionOf('custom'))[0]!);
   expect(evidence.map(({ rowId, field, value }) => [rowId, field, value])).toEqual([
     ['e0', 'eventName', 'call0'],
     ['e1', 'eventName', 'call1'],
@@ -162,7 +162,7 @@ test('evidence names no time and no id, no value twice, and each row before any 
 });
 
 const data = dataDir();
-test.skipIf(!data)('injected instructions in a field change no verdict', () => {
+test.skipIf(!data)('keeps the verdict when a field contains injected instructions', () => {
   const strings = JSON.stringify(JSON.parse(readFileSync(resolve(data!, 'injection/bipia.json'), 'utf8')));
   const injected = [...new Set(strings.match(/"(?:[^"\\]|\\.){20,}"/g))].map((text) => JSON.parse(text) as string);
   expect(injected.length).toBeGreaterThan(100);
@@ -171,7 +171,7 @@ test.skipIf(!data)('injected instructions in a field change no verdict', () => {
       [{ _id: 'e1', user: 'alice', eventName: 'DeleteTrail', note }],
       definitionOf('privilege_escalation'),
     );
-    const { verdict, struck } = verifyVerdict(analystVerdict(candidate!), candidate!);
+    const { verdict, struck } = verifyVerdict(createAnalystVerdict(candidate!), candidate!);
     const { evidence, ...rest } = verdict;
     return { rest, struck, first: evidence[0] };
   };

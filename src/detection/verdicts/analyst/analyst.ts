@@ -1,19 +1,19 @@
 import type { Candidate } from '../../analysis/candidate.ts';
-import { confidenceOf } from './confidence.ts';
-import { tellingEvidence } from './evidence.ts';
+import { computeAnalystConfidence } from './confidence.ts';
+import { selectEvidence } from './evidence.ts';
 import type { Verdict } from '../verdict.ts';
-import { wordingOf } from './wording.ts';
+import { describeCandidate } from './wording.ts';
 
-/** The built-in analyst: judges by the facts alone, with no language model. Every candidate triggers; severity and confidence follow from its facts. */
-export function analystVerdict(candidate: Candidate): Verdict {
+/** Creates the verdict of the built-in analyst, which uses no language model. Every candidate triggers, with severity and confidence from its facts. */
+export function createAnalystVerdict(candidate: Candidate): Verdict {
   const { entity, entityType, severity } = candidate;
   return {
     entity,
     entityType,
     triggered: true,
-    confidence: confidenceOf(candidate),
+    confidence: computeAnalystConfidence(candidate),
     severity,
-    ...wordingOf(candidate),
-    evidence: tellingEvidence(candidate),
+    ...describeCandidate(candidate),
+    evidence: selectEvidence(candidate),
   };
 }

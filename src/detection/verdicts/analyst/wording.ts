@@ -1,114 +1,127 @@
 import type { Candidate, Facts } from '../../analysis/candidate.ts';
-import { actionsOf } from './evidence.ts';
-import { quoteLengths, quoteValue } from './quote-value.ts';
+import { listActions } from './evidence.ts';
+import { quoteCharsMax, quoteValue } from './quote-value.ts';
 
-/** Headline, summary and next step in words, made of the facts and of values that stand in the rows, and of nothing else. */
-export type Wording = { headline: string; summary: string; nextStep: string };
+/** The texts of a verdict. They contain only facts and values from the rows. */
+export type VerdictWording = { headline: string; summary: string; nextStep: string };
 
-export function wordingOf(candidate: Candidate): Wording {
-  const who = whoIs(candidate);
-  const start = opening(candidate, who);
-  const { headline, told, nextStep } = wordings[candidate.kind](candidate, who, start);
-  const done = actionsOf(candidate)
-    .map((action) => quoteValue(action, quoteLengths.action))
+/** Writes the texts of the built-in analyst's verdict. */
+export function describeCandidate(candidate: Candidate): VerdictWording {
+  const subject = nameSubject(candidate);
+  const { headline, finding, nextStep } = findings[candidate.kind](candidate, subject, capitalize(candidate, subject));
+  const actions = listActions(candidate)
+    .map((action) => quoteValue(action, quoteCharsMax.action))
     .filter((action) => action !== '');
   const summary = [
-    told,
-    done.length > 0 ? `What was done: ${done.join(', ')}.` : '',
-    techniques(candidate.facts),
-    `The window is ${textOf(candidate.facts, 'windowFrom')} to ${textOf(candidate.facts, 'windowTo')}.`,
+    finding,
+    actions.length > 0 ? `Actions: ${actions.join(', ')}.` : '',
+    describeTechniques(candidate.facts),
+    `Window: ${readText(candidate.facts, 'windowFrom')} to ${readText(candidate.facts, 'windowTo')}.`,
   ];
   return { headline, summary: summary.filter((part) => part !== '').join(' '), nextStep };
 }
 
-type Told = { headline: string; told: string; nextStep: string };
+type Finding = { headline: string; finding: string; nextStep: string };
 
-const wordings: Record<Candidate['kind'], (candidate: Candidate, who: string, start: string) => Told> = {
-  first_occurrence: ({ facts }, who, start) => {
-    const fresh = listOf(facts, 'newValues')
-      .map((value) => quoteValue(value, quoteLengths.values))
-      .filter((value) => value !== '');
-    const known =
+/** `subject` names the entity within a sentence, `start` at its beginning. */
+type DescribeFinding = (candidate: Candidate, subject: string, start: string) => Finding;
+
+const findings: Record<Candidate['kind'], DescribeFinding> = {
+  first_occurrence: ({ facts }, subject, start) => {
+    const newValues = readList(facts, 'newValues');
+    const quoted = newValues.map((value) => quoteValue(value, quoteCharsMax.values)).filter((value) => value !== '');
+    const first = quoteValue(newValues[0] ?? '', quoteCharsMax.action);
+    const entityHistory =
       facts['firstSeen'] === null
-        ? 'The entity itself was not seen before in that time.'
-        : `The entity itself is known since ${textOf(facts, 'firstSeen')}, with ${plural(facts, 'entityWindows', 'window')}.`;
+        ? 'The entity itself did not occur in that period.'
+        : `The entity was first seen at ${readText(facts, 'firstSeen')} and occurred in ${countOf(facts, 'entityWindows', 'window')}.`;
     const others =
       facts['otherEntities'] === 0
-        ? 'No other entity showed it either.'
-        : `Other entities that showed it: ${numberText(facts, 'otherEntities')}.`;
-    const first = quoteValue(listOf(facts, 'newValues')[0] ?? '', quoteLengths.action);
+        ? 'No other entity had all of these values.'
+        : `Other entities with the rarest of these values: ${readNumber(facts, 'otherEntities')}.`;
+    const list = quoted.length > 0 ? `: ${quoted.slice(0, 3).join('; ')}` : '';
     return {
       headline: first !== '' ? `${start}: first occurrence of ${first}` : `${start}: first occurrence`,
-      told: `${start} showed ${plural(facts, 'newCombinations', 'combination')} of values not seen from it in the ${numberText(facts, 'historyDays')} days before${fresh.length > 0 ? `: ${fresh.slice(0, 3).join('; ')}` : ''}. ${known} ${others}`,
-      nextStep: `Ask whoever is responsible for ${who} whether this was intended, and look at what else happened around it.`,
+      finding: `${start} had ${countOf(facts, 'newCombinations', 'combination')} of values that did not occur in the previous ${readNumber(facts, 'historyDays')} days${list}. ${entityHistory} ${others}`,
+      nextStep: `Ask the person responsible for ${subject} whether this was intended, and check what else happened around that time.`,
     };
   },
-  baseline_anomaly: ({ facts }, who, start) => {
-    const count = numberText(facts, 'count');
-    const against =
-      facts['comparedWith'] === 'other entities'
-        ? `of the other entities in this window, ${numberText(facts, 'peers')} in number`
-        : `of ${plural(facts, 'samples', 'earlier window')}${facts['comparedWith'] === 'same hour' ? ' at the same time of a like day' : ''}`;
+  baseline_anomaly: ({ facts }, subject, start) => {
+    const value = readNumber(facts, 'count');
+    const median = readNumber(facts, 'median');
     return {
-      headline: `${start}: ${count} where ${numberText(facts, 'median')} is usual`,
-      told: `The number of ${who} in this window is ${count}. The median ${against} is ${numberText(facts, 'median')}; the number lies ${numberText(facts, 'z')} robust deviations above it.`,
-      nextStep: `Look at what makes up the number, and whether a planned job or a change explains the rise for ${who}.`,
+      headline: `${start}: ${value}, usually ${median}`,
+      finding: `The value for ${subject} is ${value}. The median ${describeBaseline(facts)} is ${median}, and the robust z-score is ${readNumber(facts, 'z')}.`,
+      nextStep: `Find out what caused the increase for ${subject}, for example a scheduled job or a change.`,
     };
   },
-  sequence_pattern: ({ facts }, who, start) => ({
-    headline: `${start}: all ${numberText(facts, 'steps')} steps of the sequence in order`,
-    told: `The rows of ${who} run through all ${numberText(facts, 'steps')} steps of the sequence in order, from ${textOf(facts, 'firstStepAt')} to ${textOf(facts, 'lastStepAt')}.${facts['sequences'] === 1 ? '' : ` The sequence was completed ${numberText(facts, 'sequences')} times.`}`,
-    nextStep: `Go through the steps in order, find out who or what acted as ${who}, and contain it unless all of them were intended.`,
+  sequence_pattern: ({ facts }, subject, start) => {
+    const steps = readNumber(facts, 'steps');
+    const repeats =
+      facts['sequences'] === 1 ? '' : ` The sequence was completed ${readNumber(facts, 'sequences')} times.`;
+    return {
+      headline: `${start}: all ${steps} steps of the sequence in order`,
+      finding: `The rows of ${subject} match all ${steps} steps of the sequence in order, from ${readText(facts, 'firstStepAt')} to ${readText(facts, 'lastStepAt')}.${repeats}`,
+      nextStep: `Review the steps in order, find out who or what acted as ${subject}, and contain it unless every step was intended.`,
+    };
+  },
+  privilege_escalation: (candidate, subject, start) => ({
+    headline: `${start}: possible privilege escalation${quoteFirstAction(candidate)}`,
+    finding: `The detection found ${countOf(candidate.facts, 'rows', 'row')} in which ${subject} gained or granted privileges.`,
+    nextStep: `Check whether ${subject} was supposed to gain or grant these privileges, and revoke them if not.`,
   }),
-  privilege_escalation: (candidate, who, start) => ({
-    headline: `${start}: possible privilege escalation${firstAction(candidate)}`,
-    told: `The detection found ${plural(candidate.facts, 'rows', 'row')} in which ${who} gained or granted rights.`,
-    nextStep: `Check whether ${who} was meant to gain or grant these rights, and take them back if not.`,
-  }),
-  custom: (candidate, who, start) => ({
-    headline: `${start}: matched the detection${firstAction(candidate)}`,
-    told: `The detection's query returned ${plural(candidate.facts, 'rows', 'row')} about ${who}.`,
-    nextStep: `Read the rows of ${who} against the purpose of the detection.`,
+  custom: (candidate, subject, start) => ({
+    headline: `${start}: matched the detection${quoteFirstAction(candidate)}`,
+    finding: `The detection's query returned ${countOf(candidate.facts, 'rows', 'row')} about ${subject}.`,
+    nextStep: `Review the rows of ${subject} in light of the detection's purpose.`,
   }),
 };
 
+function describeBaseline(facts: Facts): string {
+  if (facts['comparedWith'] === 'other entities')
+    return `of the ${readNumber(facts, 'peers')} other entities in this window`;
+  const hours = facts['comparedWith'] === 'same hour' ? ' at the same hour of comparable days' : '';
+  return `of ${countOf(facts, 'samples', 'earlier window')}${hours}`;
+}
+
 const typeLabels: Record<string, string> = { ip: 'IP address', access_key: 'access key', url: 'URL' };
 
-function whoIs({ entity, entityType }: Candidate): string {
+function nameSubject({ entity, entityType }: Candidate): string {
   if (entity === '*') return 'the whole window';
   return entityType === 'entity' ? entity : `${typeLabels[entityType] ?? entityType} ${entity}`;
 }
 
-/** At the start of a sentence. The entity's own name is left as it is. */
-function opening({ entityType }: Candidate, who: string): string {
-  return entityType === 'entity' && who !== 'the whole window' ? who : who.charAt(0).toUpperCase() + who.slice(1);
+/** Capitalizes the subject for the start of a sentence, unless it starts with the entity's own name. */
+function capitalize({ entityType }: Candidate, subject: string): string {
+  if (entityType === 'entity' && subject !== 'the whole window') return subject;
+  return subject.charAt(0).toUpperCase() + subject.slice(1);
 }
 
-function firstAction(candidate: Candidate): string {
-  const action = quoteValue(actionsOf(candidate)[0] ?? '', quoteLengths.action);
+function quoteFirstAction(candidate: Candidate): string {
+  const action = quoteValue(listActions(candidate)[0] ?? '', quoteCharsMax.action);
   return action === '' ? '' : ` (${action})`;
 }
 
-function techniques(facts: Facts): string {
-  const named = listOf(facts, 'techniques');
-  return named.length > 0 ? `The detection names ${named.join(', ')}.` : '';
+function describeTechniques(facts: Facts): string {
+  const techniques = readList(facts, 'techniques');
+  return techniques.length > 0 ? `The detection refers to ${techniques.join(', ')}.` : '';
 }
 
-function plural(facts: Facts, name: string, noun: string): string {
-  return `${numberText(facts, name)} ${noun}${facts[name] === 1 ? '' : 's'}`;
+function countOf(facts: Facts, name: string, noun: string): string {
+  return `${readNumber(facts, name)} ${noun}${facts[name] === 1 ? '' : 's'}`;
 }
 
-function numberText(facts: Facts, name: string): string {
+function readNumber(facts: Facts, name: string): string {
   const value = facts[name];
   return typeof value === 'number' ? String(value) : 'an unknown number';
 }
 
-function textOf(facts: Facts, name: string): string {
+function readText(facts: Facts, name: string): string {
   const value = facts[name];
   return typeof value === 'string' ? value : 'an unknown time';
 }
 
-function listOf(facts: Facts, name: string): string[] {
+function readList(facts: Facts, name: string): string[] {
   const value = facts[name];
   return Array.isArray(value) ? value.map(String) : [];
 }

@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest';
-import { startStandIn, type Brain } from '../../../../test/support/models/model-stand-in.ts';
+import { startModelStandIn, type ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { verdictSchema } from '../../detections/record/verdict.schema.ts';
-import { bindTool } from '../../tools/registry.ts';
+import { bindTool } from '../../tools/tool-registry.ts';
 import type { ToolSources } from '../../tools/tool-sources.ts';
-import { judgeEntity, type AgentTask } from './judge-entity.ts';
+import { judgeEntity } from './judge-entity.ts';
+import type { JudgeTask } from './judge-task.ts';
 import { readModelSettings } from '../../../platform/models/model-settings.ts';
 import { createModels } from '../../../platform/models/models.ts';
-import type { Step } from '../../../platform/models/model-step.ts';
-import { verdictOutput } from './verdict-output.ts';
+import type { ModelStep } from '../../../platform/models/model-step.ts';
+import { createVerdictOutput } from './verdict-output.ts';
 
 const candidate: Candidate = {
   entity: 'root',
@@ -39,15 +40,15 @@ type Protocol = (typeof protocols)[number];
 
 async function start(
   protocol: Protocol,
-  brain: Brain,
-  more: Partial<AgentTask['definition']> & {
+  brain: ModelBrain,
+  more: Partial<JudgeTask['definition']> & {
     timeoutSeconds?: number;
     tools?: string[];
     own?: Record<string, unknown>;
     stepsMax?: number;
   } = {},
 ) {
-  const stand = await startStandIn(protocol === 'compatible' ? 'openai-chat' : protocol, brain);
+  const stand = await startModelStandIn(protocol === 'compatible' ? 'openai-chat' : protocol, brain);
   const { timeoutSeconds = 20, tools = [], own, stepsMax = 6, ...definition } = more;
   const common = {
     model: 'stand-in',
@@ -63,10 +64,10 @@ async function start(
     compatible: { provider: 'openai-compatible', ...common },
   }[protocol];
   const model = createModels(readModelSettings(JSON.stringify({ m: entry }), {})).find('m')!;
-  const steps: Step[] = [];
+  const steps: ModelStep[] = [];
   const sources = { entity: 'root', rows: candidate.rows } as unknown as ToolSources;
   const controller = new AbortController();
-  const task: AgentTask = {
+  const task: JudgeTask = {
     model,
     definition: {
       name: 'Root',
@@ -80,11 +81,11 @@ async function start(
       ...definition,
     },
     candidate,
-    output: verdictOutput(verdictSchema, own ?? null),
+    output: createVerdictOutput(verdictSchema, own ?? null),
     tools: tools.map((name) => bindTool(name, sources)!),
     stepsMax,
-    admit: () => Promise.resolve(),
-    record: (step) => Promise.resolve(void steps.push(step)),
+    checkBudget: () => Promise.resolve(),
+    recordStep: (step) => Promise.resolve(void steps.push(step)),
     signal: controller.signal,
   };
   return { stand, steps, task, controller };
@@ -96,7 +97,7 @@ const failureOf = (promise: Promise<unknown>) =>
     (error: { failure?: unknown }) => error.failure ?? error,
   );
 
-test.each(protocols)('%s: tool calls are streamed, answered, and end in a verdict', async (protocol) => {
+test.each(protocols)('%s: runs streamed tool calls and returns a verdict', async (protocol) => {
   const { stand, steps, task } = await start(
     protocol,
     (_asked, nth) =>
@@ -124,26 +125,23 @@ test.each(protocols)('%s: tool calls are streamed, answered, and end in a verdic
   expect(steps[1]!.tool!.output).toContain('ConsoleLogin');
 });
 
-test.each(protocols)(
-  '%s: an answer that is no valid verdict is repaired once, the second ends it',
-  async (protocol) => {
-    const { confidence: _, ...partial } = verdict;
-    const good = await start(protocol, (_asked, nth) => (nth === 1 ? submit(partial) : submit()));
-    expect(await judgeEntity(good.task)).toMatchObject({ confidence: 80, trace: { repaired: true } });
-    expect(good.stand.asked[1]!.forced).toBe('submit_verdict');
-    expect(good.stand.asked[1]!.raw).toContain('confidence');
-    const bad = await start(protocol, () => submit(partial));
-    expect(await failureOf(judgeEntity(bad.task))).toMatchObject({
-      kind: 'invalid_verdict',
-      blame: 'upstream',
-      retryable: false,
-    });
-    expect(bad.stand.asked).toHaveLength(2);
-  },
-);
+test.each(protocols)('%s: asks once to repair an invalid verdict and fails on the second', async (protocol) => {
+  const { confidence: _, ...partial } = verdict;
+  const good = await start(protocol, (_asked, nth) => (nth === 1 ? submit(partial) : submit()));
+  expect(await judgeEntity(good.task)).toMatchObject({ confidence: 80, trace: { repaired: true } });
+  expect(good.stand.asked[1]!.forced).toBe('submit_verdict');
+  expect(good.stand.asked[1]!.raw).toContain('confidence');
+  const bad = await start(protocol, () => submit(partial));
+  expect(await failureOf(judgeEntity(bad.task))).toMatchObject({
+    kind: 'invalid_verdict',
+    blame: 'upstream',
+    retryable: false,
+  });
+  expect(bad.stand.asked).toHaveLength(2);
+});
 
 test.each(protocols)(
-  '%s: malformed arguments of a tool are told to the model, malformed verdicts repaired',
+  '%s: reports malformed tool arguments to the model and repairs malformed verdicts',
   async (protocol) => {
     const { task, stand } = await start(
       protocol,
@@ -162,7 +160,7 @@ test.each(protocols)(
 
 test.each(protocols)('%s: what goes wrong is a failure with the right blame', async (protocol) => {
   const { stand, task } = await start(protocol, () => ({ status: 500 }), { timeoutSeconds: 1 });
-  const cases: [Brain, Record<string, unknown>][] = [
+  const cases: [ModelBrain, Record<string, unknown>][] = [
     [() => ({ status: 500 }), { kind: 'model_unavailable', blame: 'upstream', retryable: true }],
     [
       () => ({ status: 429, headers: { 'retry-after': '1' } }),
@@ -187,7 +185,7 @@ test.each(protocols)('%s: what goes wrong is a failure with the right blame', as
   }
 });
 
-test('a verdict in the text counts where a model knows no tools, and its tokens are estimated where none are told', async () => {
+test('accepts a verdict in the text and estimates tokens that the provider does not report', async () => {
   const { task, steps } = await start('compatible', () => ({
     text: `Here it is:\n\`\`\`json\n${JSON.stringify(verdict)}\n\`\`\``,
     usage: null,
@@ -196,7 +194,7 @@ test('a verdict in the text counts where a model knows no tools, and its tokens 
   expect(steps[0]!.tokens.input).toBeGreaterThan(100);
 });
 
-test('a tool that the detection does not name is refused, whatever the model calls it', async () => {
+test('refuses tools that the detection does not list', async () => {
   const { task, steps } = await start(
     'anthropic',
     (_asked, nth) =>
@@ -217,7 +215,7 @@ test('a tool that the detection does not name is refused, whatever the model cal
   ]);
 });
 
-test('planning: always writes one first, auto may, never has no tool for it', async () => {
+test('plans first in mode always, and lets the model plan in mode auto', async () => {
   const always = await start('openai-chat', (_asked, nth) => (nth === 1 ? { text: 'First the rows.' } : submit()), {
     planningMode: 'always',
   });
@@ -236,7 +234,7 @@ test('planning: always writes one first, auto may, never has no tool for it', as
   expect(auto.steps.map(({ kind }) => kind)).toEqual(['call', 'plan', 'call']);
 });
 
-test('in the sandbox what sends anything is simulated', async () => {
+test('simulates sending tools in the sandbox', async () => {
   const { task, steps } = await start(
     'openai-chat',
     (_asked, nth) => (nth === 1 ? { calls: [{ name: 'http_get', input: { values: { entity: 'root' } } }] } : submit()),
@@ -246,7 +244,7 @@ test('in the sandbox what sends anything is simulated', async () => {
   expect(steps[1]!.tool).toMatchObject({ simulated: true, failed: false });
 });
 
-test('a model that never comes to an end is over its budget of steps; the last step asks for the verdict', async () => {
+test('forces a verdict in the last step and fails when the step budget is used up', async () => {
   const { task, stand } = await start('openai-chat', () => ({ calls: [{ name: 'get_rows', input: {} }] }), {
     tools: ['get_rows'],
     stepsMax: 3,
@@ -255,14 +253,14 @@ test('a model that never comes to an end is over its budget of steps; the last s
   expect(stand.asked.map(({ forced }) => forced)).toEqual([undefined, undefined, 'submit_verdict']);
 });
 
-test('the signal ends a call that hangs, with its own reason', async () => {
+test('aborts a hanging call with the reason of the signal', async () => {
   const { task, controller } = await start('anthropic', () => ({ hang: true }));
   const judging = judgeEntity(task);
   setTimeout(() => controller.abort('cancelled'), 50);
   await expect(judging).rejects.toBe('cancelled');
 });
 
-test("an author's schema is asked for beside the verdict, without what is for display, and checked", async () => {
+test("requires and validates the author's output beside the verdict, without display keywords", async () => {
   const own = {
     type: 'object',
     'x-order': ['a'],
@@ -279,5 +277,7 @@ test("an author's schema is asked for beside the verdict, without what is for di
   expect(stand.asked[0]!.raw).not.toContain('x-widget');
   expect(stand.asked[0]!.raw).not.toContain('x-order');
   expect(stand.asked[0]!.raw).toContain('"x-level"');
-  expect(() => verdictOutput(verdictSchema, { type: 'nonsense' })).toThrow('structuredOutputSchema cannot be used');
+  expect(() => createVerdictOutput(verdictSchema, { type: 'nonsense' })).toThrow(
+    'structuredOutputSchema cannot be used',
+  );
 });

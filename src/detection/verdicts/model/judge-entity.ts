@@ -1,141 +1,124 @@
 import type { ModelMessage } from 'ai';
-import type { Candidate } from '../../analysis/candidate.ts';
-import type { ReadyTool } from '../../tools/tool.ts';
-import type { ModelAnswer } from '../../../platform/models/model-call.ts';
-import { createDelimit } from '../../../platform/models/delimit.ts';
-import { findInstructions } from './planted-instructions.ts';
-import { jsonIn } from '../../../platform/models/extract-json.ts';
-import { budgetExceeded, invalidVerdict } from '../../../platform/models/model-error.ts';
-import { costOf, type ModelRef } from '../../../platform/models/models.ts';
-import { casePrompt, planTool, redacted, submitTool, systemPrompt, type AgentDefinition } from './judge-prompt.ts';
-import type { Step } from '../../../platform/models/model-step.ts';
-import { createToolbox, isFaulty, type Toolbox } from './toolbox.ts';
+import { toolResult } from '../../../platform/models/calls/ask-model.ts';
+import { createDelimiter } from '../../../platform/models/calls/delimiter.ts';
+import { extractJson } from '../../../platform/models/calls/extract-json.ts';
+import type { ModelResponse } from '../../../platform/models/calls/model-call.ts';
+import { redactDeep } from '../../../platform/models/calls/redact-deep.ts';
+import { budgetExceededError, invalidVerdictError } from '../../../platform/models/model-error.ts';
+import type { ModelStep } from '../../../platform/models/model-step.ts';
+import { callCostUsd } from '../../../platform/models/models.ts';
 import type { Verdict, VerdictTrace } from '../verdict.ts';
-import type { Submitted, VerdictOutput } from './verdict-output.ts';
+import { renderCasePrompt, renderSystemPrompt } from './judge-prompt.ts';
+import { planTool, submitTool, type JudgeTask } from './judge-task.ts';
+import { findPlantedInstructions } from './planted-instructions.ts';
+import { createToolbox, isRefused, type Toolbox } from './toolbox.ts';
+import type { SubmissionResult } from './verdict-output.ts';
 
-/** One entity to judge. `admit` throws when a budget is used up, `record` keeps a step before the next begins. */
-export type AgentTask = {
-  model: ModelRef;
-  definition: AgentDefinition;
-  candidate: Candidate;
-  output: VerdictOutput;
-  tools: readonly ReadyTool[];
-  stepsMax: number;
-  admit: () => Promise<void>;
-  record: (step: Step) => Promise<void>;
-  signal: AbortSignal;
-};
-
-type Talk = {
-  task: AgentTask;
+type Conversation = {
+  task: JudgeTask;
   system: string;
   messages: ModelMessage[];
-  /** How many of the messages are in steps already. */
-  kept: number;
+  /** How many of the messages are already recorded in steps. */
+  recordedCount: number;
   toolbox: Toolbox;
   trace: VerdictTrace;
 };
 
-type Calls = ModelAnswer['toolCalls'];
-
 /**
- * Lets a model judge one entity in a context of its own: plan, tools, one verdict by schema with one repair. Throws a
- * ModelError, or the signal's reason. What comes back is not yet held against the rows.
+ * Lets a model judge one entity in its own conversation: a plan, tool calls, and one verdict with one chance to repair it. Throws
+ * a ModelError or the signal's reason. The verdict is not yet verified against the rows.
  */
-export async function judgeEntity(task: AgentTask): Promise<Verdict> {
-  const talk = begin(task);
-  const { planningMode } = task.definition;
-  if (planningMode === 'always') await plan(talk);
-  for (let step = planningMode === 'always' ? 2 : 1; step <= task.stepsMax; step++) {
-    const isForced = step === task.stepsMax || talk.trace.repaired;
-    const answer = await ask(talk, { kind: 'call', forced: isForced ? submitTool : undefined });
-    const verdict = await take(talk, answer);
-    if (verdict) return { ...verdict, trace: talk.trace };
+export async function judgeEntity(task: JudgeTask): Promise<Verdict> {
+  const conversation = startConversation(task);
+  const plansFirst = task.definition.planningMode === 'always';
+  if (plansFirst) await writePlan(conversation);
+  for (let step = plansFirst ? 2 : 1; step <= task.stepsMax; step++) {
+    const mustSubmit = step === task.stepsMax || conversation.trace.repaired;
+    const response = await callModel(conversation, 'call', mustSubmit ? submitTool : undefined);
+    const verdict = await handleResponse(conversation, response);
+    if (verdict) return { ...verdict, trace: conversation.trace };
   }
-  throw budgetExceeded(`The budget of ${task.stepsMax} steps of an entity is used up.`);
+  throw budgetExceededError(`The budget of ${task.stepsMax} steps per entity is used up.`);
 }
 
-function begin(task: AgentTask): Talk {
-  const delimit = createDelimit();
+function startConversation(task: JudgeTask): Conversation {
+  const delimiter = createDelimiter();
+  const instructions = findPlantedInstructions(task.candidate.rows).length;
   return {
     task,
-    system: systemPrompt(task.definition, delimit),
-    messages: [{ role: 'user', content: casePrompt(task.candidate, delimit) }],
-    kept: 0,
-    toolbox: createToolbox(task, delimit),
-    trace: { repaired: false, toolCalls: 0, toolFaults: 0, instructions: findInstructions(task.candidate.rows).length },
+    system: renderSystemPrompt(task.definition, delimiter),
+    messages: [{ role: 'user', content: renderCasePrompt(task.candidate, delimiter) }],
+    recordedCount: 0,
+    toolbox: createToolbox(task, delimiter),
+    trace: { repaired: false, toolCalls: 0, toolFaults: 0, instructions },
   };
 }
 
-async function plan(talk: Talk): Promise<void> {
-  talk.messages.push({ role: 'user', content: 'First write a short plan for judging it. Call no tool yet.' });
-  await ask(talk, { kind: 'plan', forced: undefined });
-  talk.messages.push({ role: 'user', content: `Now carry it out, and end with ${submitTool}.` });
+async function writePlan(conversation: Conversation): Promise<void> {
+  const { messages } = conversation;
+  messages.push({ role: 'user', content: 'First write a short plan for judging it. Do not call a tool yet.' });
+  await callModel(conversation, 'plan', undefined);
+  messages.push({ role: 'user', content: `Now carry out the plan, and end with ${submitTool}.` });
 }
 
-async function ask(
-  talk: Talk,
-  { kind, forced }: { kind: Step['kind']; forced: string | undefined },
-): Promise<ModelAnswer> {
-  const { task, system, messages, toolbox } = talk;
-  await task.admit();
+async function callModel(
+  conversation: Conversation,
+  kind: ModelStep['kind'],
+  forcedTool: string | undefined,
+): Promise<ModelResponse> {
+  const { task, system, messages, toolbox, recordedCount } = conversation;
+  await task.checkBudget();
   task.signal.throwIfAborted();
-  const sent = talk.kept === 0 ? [{ role: 'system', content: system }, ...messages] : messages.slice(talk.kept);
-  const begun = performance.now();
+  const sent = recordedCount === 0 ? [{ role: 'system', content: system }, ...messages] : messages.slice(recordedCount);
+  const startedAt = performance.now();
   const step = { kind, entity: task.candidate.entity, at: new Date().toISOString(), model: task.model.name, sent };
   try {
-    const tools = kind === 'plan' ? [] : toolbox.offers;
-    const answer = await task.model.call({ system, messages, tools, forced, signal: task.signal });
-    messages.push(...answer.messages);
-    talk.kept = messages.length;
-    const { tokens, text, toolCalls, ms } = answer;
-    await task.record({
-      ...step,
-      ms,
-      tokens,
-      costUsd: costOf(task.model, tokens),
-      text,
-      toolCalls: redacted(toolCalls),
-    });
-    return answer;
+    const tools = kind === 'plan' ? [] : toolbox.declarations;
+    const response = await task.model.call({ system, messages, tools, forcedTool, signal: task.signal });
+    messages.push(...response.messages);
+    conversation.recordedCount = messages.length;
+    const { tokens, text, toolCalls, ms } = response;
+    const costUsd = callCostUsd(task.model, tokens);
+    await task.recordStep({ ...step, ms, tokens, costUsd, text, toolCalls: redactDeep(toolCalls) });
+    return response;
   } catch (error) {
     if (!task.signal.aborted) {
-      const ms = Math.round(performance.now() - begun);
-      await task.record({ ...step, ms, tokens: { input: 0, output: 0 }, costUsd: 0, error: String(error) });
+      const ms = Math.round(performance.now() - startedAt);
+      await task.recordStep({ ...step, ms, tokens: { input: 0, output: 0 }, costUsd: 0, error: String(error) });
     }
     throw error;
   }
 }
 
-/** The verdict, if the answer holds a valid one; else its tools have run and the conversation goes on. */
-async function take(talk: Talk, answer: ModelAnswer): Promise<Verdict | undefined> {
-  const { output } = talk.task;
-  const submitted = answer.toolCalls.find(({ name }) => name === submitTool);
-  if (submitted) return settle(talk, output.read(submitted.input), answer.toolCalls);
-  if (answer.toolCalls.length === 0) return settle(talk, output.read(jsonIn(answer.text)), []);
-  for (const [index, call] of answer.toolCalls.entries()) {
-    const result = await talk.toolbox.use(call, index);
-    if (call.name !== planTool) talk.trace.toolCalls += 1;
-    if (isFaulty(result)) talk.trace.toolFaults += 1;
-    reply(talk, call, result.text);
+/** Returns the verdict if the response contains a valid one. Otherwise runs its tool calls, and the conversation continues. */
+async function handleResponse(
+  conversation: Conversation,
+  { toolCalls, text }: ModelResponse,
+): Promise<Verdict | undefined> {
+  const { output } = conversation.task;
+  const submission = toolCalls.find(({ name }) => name === submitTool);
+  if (submission) return acceptOrRepair(conversation, output.read(submission.input), toolCalls);
+  if (toolCalls.length === 0) return acceptOrRepair(conversation, output.read(extractJson(text)), []);
+  for (const [index, call] of toolCalls.entries()) {
+    const result = await conversation.toolbox.run(call, index);
+    if (call.name !== planTool) conversation.trace.toolCalls += 1;
+    if (isRefused(result)) conversation.trace.toolFaults += 1;
+    conversation.messages.push(toolResult(call.id, call.name, result.text));
   }
   return undefined;
 }
 
-/** One repair is granted: the problem goes back to the model, and the next answer has to be a verdict. */
-function settle(talk: Talk, read: Submitted, calls: Calls): Verdict | undefined {
-  if ('verdict' in read) return read.verdict;
-  if (talk.trace.repaired) throw invalidVerdict(talk.task.model.name, read.problem);
-  talk.trace.repaired = true;
-  const problem = `That is no valid verdict: ${read.problem}. Call ${submitTool} once more, with the whole verdict.`;
-  for (const call of calls) reply(talk, call, call.name === submitTool ? problem : 'not run');
-  if (calls.length === 0) talk.messages.push({ role: 'user', content: problem });
+/** Returns a valid verdict. Sends the problem of the first invalid one back to the model, and throws for the second. */
+function acceptOrRepair(
+  { task, trace, messages }: Conversation,
+  submission: SubmissionResult,
+  calls: ModelResponse['toolCalls'],
+): Verdict | undefined {
+  if ('verdict' in submission) return submission.verdict;
+  if (trace.repaired) throw invalidVerdictError(task.model.name, submission.problem);
+  trace.repaired = true;
+  const correction = `This verdict is not valid: ${submission.problem}. Call ${submitTool} again with the complete verdict.`;
+  for (const { id, name } of calls) messages.push(toolResult(id, name, name === submitTool ? correction : 'not run'));
+  if (calls.length === 0) messages.push({ role: 'user', content: correction });
   return undefined;
-}
-
-function reply(talk: Talk, { id, name }: Calls[number], text: string): void {
-  talk.messages.push({
-    role: 'tool',
-    content: [{ type: 'tool-result', toolCallId: id, toolName: name, output: { type: 'text', value: text } }],
-  });
 }

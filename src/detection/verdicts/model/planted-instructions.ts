@@ -1,6 +1,6 @@
 import type { RenderedRow } from '../../analysis/candidate.ts';
 
-const signs = [
+const instructionPatterns = [
   /\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|prior|task|context)/i,
   /\b(?:you are|act as|pretend to be|role-?play)\b.{0,30}\b(?:an?|the|now)\b/i,
   /\b(?:system|developer|assistant|user)\s*(?:prompt|message|:|>)/i,
@@ -11,17 +11,17 @@ const signs = [
   /^\s*(?:please|kindly|what|who|how|why|when|write|tell|explain|give|provide|list|create|describe|translate|summarize|reply|respond|answer|repeat)\b.{12,}/i,
 ];
 
-export type Instruction = { rowId: string; field: string };
+export type PlantedInstruction = { rowId: string; field: string };
 
 const foundMax = 20;
 
-/** Fields whose text reads as if it were meant for a model. A hint for people and for the score: nothing is left out or believed because of it. */
-export function findInstructions(rows: readonly RenderedRow[]): Instruction[] {
-  const found: Instruction[] = [];
+/** Finds up to 20 fields whose text seems to be addressed to a model. This is only a hint for people and for the score. */
+export function findPlantedInstructions(rows: readonly RenderedRow[]): PlantedInstruction[] {
+  const found: PlantedInstruction[] = [];
   for (const { rowId, fields } of rows) {
     for (const [field, value] of Object.entries(fields)) {
       if (found.length === foundMax) return found;
-      if (value.length >= 12 && value.includes(' ') && signs.some((sign) => sign.test(value)))
+      if (value.length >= 12 && value.includes(' ') && instructionPatterns.some((pattern) => pattern.test(value)))
         found.push({ rowId, field });
     }
   }

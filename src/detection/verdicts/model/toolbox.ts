@@ -1,48 +1,53 @@
+import { escapeInvisible, truncateText } from '../../../platform/lib/text/canonical-text.ts';
 import { redactText } from '../../../platform/lib/text/redact.ts';
-import { cutText, visibleText } from '../../../platform/lib/text/canonical-text.ts';
-import type { ReadyTool } from '../../tools/tool.ts';
-import type { ToolOffer } from '../../../platform/models/model-call.ts';
-import type { Delimit } from '../../../platform/models/delimit.ts';
-import type { AgentTask } from './judge-entity.ts';
-import { planTool, redacted, submitTool } from './judge-prompt.ts';
+import type { Delimiter } from '../../../platform/models/calls/delimiter.ts';
+import type { ModelResponse, ToolDeclaration } from '../../../platform/models/calls/model-call.ts';
+import { redactDeep } from '../../../platform/models/calls/redact-deep.ts';
+import type { ModelTool } from '../../../platform/models/model-tool.ts';
+import { planTool, submitTool, type JudgeTask } from './judge-task.ts';
 
-type Call = { id: string; name: string; input: Record<string, unknown> | undefined };
-type Result = { text: string; outcome: 'done' | 'refused' | 'failed' };
+type ToolCall = ModelResponse['toolCalls'][number];
+type ToolOutcome = { text: string; outcome: 'done' | 'refused' | 'failed' };
 
-export type Toolbox = { offers: ToolOffer[]; use: (call: Call, index: number) => Promise<Result> };
+/** `run` runs a tool call and records it as a step. `index` is the position of the call within its step. */
+export type Toolbox = {
+  declarations: ToolDeclaration[];
+  run: (call: ToolCall, index: number) => Promise<ToolOutcome>;
+};
 
 const callsPerStepMax = 5;
 const outputMax = 16_000;
 const toolMs = 30_000;
 
-/** The tools of one conversation: those that the detection names and may use, and the two that only talk to us. Whatever else is called is refused. */
-export function createToolbox(task: AgentTask, delimit: Delimit): Toolbox {
+/** Creates the tools of one conversation: those of the detection, and the two for submitting and planning. Other calls are refused. */
+export function createToolbox(task: JudgeTask, delimiter: Delimiter): Toolbox {
   const tools = new Map(task.tools.map((tool) => [tool.name, tool]));
-  const offers = task.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  const { planningMode, mode } = task.definition;
   return {
-    offers: [...offers, ...own(task)],
-    use: async (call, index) => {
-      const begun = performance.now();
+    declarations: [
+      ...task.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+      ...declareOwnTools(task),
+    ],
+    run: async (call, index) => {
+      const startedAt = performance.now();
       const at = new Date().toISOString();
       const tool = tools.get(call.name);
-      const simulated = tool?.effect === 'send' && task.definition.mode === 'sandbox';
+      const simulated = tool?.effect === 'send' && mode === 'sandbox';
       const result =
-        call.name === planTool && task.definition.planningMode === 'auto'
+        call.name === planTool && planningMode === 'auto'
           ? ({ text: 'noted', outcome: 'done' } as const)
-          : await run(tool, { call, index, simulated, task, delimit });
-      const { entity } = task.candidate;
-      const kind = call.name === planTool ? ('plan' as const) : ('tool' as const);
-      await task.record({
-        kind,
-        entity,
+          : await runTool(tool, { call, index, simulated, task, delimiter });
+      await task.recordStep({
+        kind: call.name === planTool ? 'plan' : 'tool',
+        entity: task.candidate.entity,
         at,
-        ms: Math.round(performance.now() - begun),
+        ms: Math.round(performance.now() - startedAt),
         model: task.model.name,
         tokens: { input: 0, output: 0 },
         costUsd: 0,
         tool: {
           name: call.name,
-          input: redacted(call.input ?? null),
+          input: redactDeep(call.input ?? null),
           output: result.text,
           simulated,
           failed: result.outcome !== 'done',
@@ -53,32 +58,39 @@ export function createToolbox(task: AgentTask, delimit: Delimit): Toolbox {
   };
 }
 
-/** A call that was not allowed or could not be understood; that a tool itself failed is not the model's fault. */
-export const isFaulty = ({ outcome }: Result): boolean => outcome === 'refused';
+/** Returns whether a call was not allowed or not valid. A tool that fails is not the model's fault. */
+export const isRefused = ({ outcome }: ToolOutcome): boolean => outcome === 'refused';
 
-type Using = { call: Call; index: number; simulated: boolean; task: AgentTask; delimit: Delimit };
+type ToolRun = { call: ToolCall; index: number; simulated: boolean; task: JudgeTask; delimiter: Delimiter };
 
-async function run(tool: ReadyTool | undefined, { call, index, simulated, task, delimit }: Using): Promise<Result> {
-  const refuse = (text: string): Result => ({ text, outcome: 'refused' });
+async function runTool(
+  tool: ModelTool | undefined,
+  { call, index, simulated, task, delimiter }: ToolRun,
+): Promise<ToolOutcome> {
+  const refuse = (text: string): ToolOutcome => ({ text, outcome: 'refused' });
   if (!tool) return refuse('This tool is not allowed.');
-  if (index >= callsPerStepMax) return refuse(`At most ${callsPerStepMax} calls a step; call it again.`);
-  const read = call.input === undefined ? undefined : tool.read(call.input);
-  if (!read) return refuse('The input is not a JSON object.');
-  if ('problem' in read) return refuse(`The input does not fit: ${read.problem}`);
-  if (simulated) return { text: 'Simulated: in the sandbox nothing is sent.', outcome: 'done' };
+  if (index >= callsPerStepMax) return refuse(`A step can make at most ${callsPerStepMax} calls. Call the tool again.`);
+  const parsed = call.input === undefined ? undefined : tool.parse(call.input);
+  if (!parsed) return refuse('The input is not a JSON object.');
+  if ('problem' in parsed) return refuse(`The input is not valid: ${parsed.problem}`);
+  if (simulated) return { text: 'Simulated: the sandbox sends nothing.', outcome: 'done' };
   try {
     const signal = AbortSignal.any([task.signal, AbortSignal.timeout(toolMs)]);
-    const output = await tool.run(read.input, signal);
-    return { text: delimit.wrap(redacted(output), outputMax), outcome: 'done' };
+    const output = await tool.run(parsed.input, signal);
+    return { text: delimiter.wrap(redactDeep(output), outputMax), outcome: 'done' };
   } catch (error) {
     task.signal.throwIfAborted();
-    const why = error instanceof Error ? error.message : String(error);
-    return { text: delimit.wrap(`failed: ${cutText(visibleText(redactText(why)), 500)}`), outcome: 'failed' };
+    const reason = redactText(error instanceof Error ? error.message : String(error));
+    return { text: delimiter.wrap(`failed: ${truncateText(escapeInvisible(reason), 500)}`), outcome: 'failed' };
   }
 }
 
-function own({ output, definition }: AgentTask): ToolOffer[] {
-  const submit = { name: submitTool, description: 'Gives the verdict and ends the case.', inputSchema: output.schema };
+function declareOwnTools({ output, definition }: JudgeTask): ToolDeclaration[] {
+  const submit = {
+    name: submitTool,
+    description: 'Submits the verdict and ends the case.',
+    inputSchema: output.schema,
+  };
   if (definition.planningMode !== 'auto') return [submit];
   const inputSchema = {
     type: 'object',
@@ -86,5 +98,5 @@ function own({ output, definition }: AgentTask): ToolOffer[] {
     required: ['plan'],
     additionalProperties: false,
   };
-  return [submit, { name: planTool, description: 'Notes a plan. Optional.', inputSchema }];
+  return [submit, { name: planTool, description: 'Writes down a plan. Optional.', inputSchema }];
 }

@@ -1,10 +1,10 @@
 import type { Candidate } from '../../analysis/candidate.ts';
 
-/** All that may be said about a candidate: the text of its rows and facts, and the numbers in them. */
-export type Known = { text: string; numbers: Set<number> };
+/** What a verdict may claim: the text of a candidate's rows and facts, and the numbers in them. */
+export type KnownText = { text: string; numbers: Set<number> };
 
-/** One form for what is compared: compatibility forms folded, defanged addresses made whole, lower case. */
-export function normalText(text: string): string {
+/** Normalizes text for comparison: NFKC, refanged addresses, lower case. */
+export function normalizeText(text: string): string {
   return text
     .normalize('NFKC')
     .replaceAll(/\[\.\]|\(\.\)|\[dot\]/gi, '.')
@@ -13,7 +13,7 @@ export function normalText(text: string): string {
     .toLowerCase();
 }
 
-export function knownOf({ entity, entityType, rows, facts }: Candidate): Known {
+export function collectCandidateText({ entity, entityType, rows, facts }: Candidate): KnownText {
   const texts = [entity, entityType];
   const numbers = new Set<number>();
   for (const { rowId, time, fields, eventIds } of rows) {
@@ -27,35 +27,35 @@ export function knownOf({ entity, entityType, rows, facts }: Candidate): Known {
     texts.push(fact);
     addNumbers(numbers, fact);
   }
-  return { text: normalText(texts.join('\n')), numbers };
+  return { text: normalizeText(texts.join('\n')), numbers };
 }
 
-/** The same of texts alone. */
-export function knownText(texts: readonly string[]): Known {
+/** Collects the text and numbers of plain strings. */
+export function collectText(texts: readonly string[]): KnownText {
   const numbers = new Set<number>();
   for (const text of texts) addNumbers(numbers, text);
-  return { text: normalText(texts.join('\n')), numbers };
+  return { text: normalizeText(texts.join('\n')), numbers };
 }
 
-// A number that stands alone: an octet of an address or a part of a time is none.
-const alone = /(?<![\w.:/-])-?\d+(?:\.\d+)?(?![\w:/-]|\.\d)/g;
+// Numbers on their own, not octets of an address or parts of a time.
+const standaloneNumber = /(?<![\w.:/-])-?\d+(?:\.\d+)?(?![\w:/-]|\.\d)/g;
 
 function addNumbers(numbers: Set<number>, text: string): void {
-  for (const [found] of text.matchAll(alone)) numbers.add(Number(found));
+  for (const [number] of text.matchAll(standaloneNumber)) numbers.add(Number(number));
 }
 
-/** Says whether a text stands in what is known, as a whole: `10.0.0.1` does not stand in `10.0.0.11`, nor `evil.com` in `notevil.com` or `evil.com.example`. */
-export function stands({ text }: Pick<Known, 'text'>, claim: string): boolean {
-  for (let at = text.indexOf(claim); at !== -1; at = text.indexOf(claim, at + 1)) {
-    const isStart = !/[a-z0-9_-]$|\d\.$/.test(text.slice(Math.max(0, at - 2), at));
-    const isEnd = !/^(?:[a-z0-9_]|[.-][a-z0-9])/.test(text.slice(at + claim.length, at + claim.length + 2));
+/** Returns whether the known text contains the claim as a whole word or address: not `10.0.0.1` in `10.0.0.11`, nor `evil.com` in `notevil.com` or `evil.com.example`. */
+export function containsWhole({ text }: Pick<KnownText, 'text'>, claim: string): boolean {
+  for (let start = text.indexOf(claim); start !== -1; start = text.indexOf(claim, start + 1)) {
+    const isStart = !/[a-z0-9_-]$|\d\.$/.test(text.slice(Math.max(0, start - 2), start));
+    const isEnd = !/^(?:[a-z0-9_]|[.-][a-z0-9])/.test(text.slice(start + claim.length, start + claim.length + 2));
     if (isStart && isEnd) return true;
   }
   return false;
 }
 
-/** Says whether a number is known, or is a known one rounded to as many decimals. */
-export function standsNumber({ numbers }: Known, text: string): boolean {
+/** Returns whether a number is known, or equals a known number rounded to the same decimals. */
+export function containsNumber({ numbers }: KnownText, text: string): boolean {
   const claimed = Number(text);
   if (numbers.has(claimed)) return true;
   const decimals = text.split('.')[1]?.length ?? 0;

@@ -1,5 +1,5 @@
-/** Cuts a text into sentences, and drops the marks of lists, which are no claims. */
-export function sentencesOf(text: string): string[] {
+/** Splits a text into sentences and removes list markers, whose numbers are not claims. */
+export function splitSentences(text: string): string[] {
   return text
     .split(/\r?\n+/)
     .map((line) => line.replace(/^\s*(?:\d{1,2}[.)]|[-*•])\s+/, ''))

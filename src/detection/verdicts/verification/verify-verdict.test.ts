@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { candidatesOf, definitionOf } from '../../../../test/support/detection/analysis-examples.ts';
-import { analystVerdict } from '../analyst/analyst.ts';
+import { createAnalystVerdict } from '../analyst/analyst.ts';
 import type { Verdict } from '../verdict.ts';
 import { verifyVerdict } from './verify-verdict.ts';
 
@@ -43,41 +43,49 @@ const good: Verdict = {
   nextStep: 'Ask alice whether this was planned.',
 };
 
-test('a verdict that cites what is there stays as it is', () => {
+test('keeps a verdict whose claims are all in the rows', () => {
   expect(verifyVerdict(good, medium)).toEqual({ verdict: good, triggered: true, struck: [], modelDisagrees: null });
 });
 
-describe('evidence that does not check out is struck', () => {
+describe('evidence that fails verification', () => {
   test.each([
-    ['another row', { rowId: 'e9', field: 'policy', value: 'AdministratorAccess' }, 'the entity has no such row'],
-    ['another field', { rowId: 'e1', field: 'role', value: 'AdministratorAccess' }, 'the row has no such field'],
-    ['a name that objects have anyway', { rowId: 'e1', field: 'constructor', value: 'x' }, 'the row has no such field'],
-    ['another value', { rowId: 'e1', field: 'policy', value: 'ReadOnlyAccess' }, 'the field has another value'],
-    ['part of an address', { rowId: 'e1', field: 'ip', value: '2.0.2' }, 'the field has another value'],
+    [
+      'another row',
+      { rowId: 'e9', field: 'policy', value: 'AdministratorAccess' },
+      'the entity has no row with this ID',
+    ],
+    ['another field', { rowId: 'e1', field: 'role', value: 'AdministratorAccess' }, 'the row does not have this field'],
+    [
+      'a field named like an object property',
+      { rowId: 'e1', field: 'constructor', value: 'x' },
+      'the row does not have this field',
+    ],
+    ['another value', { rowId: 'e1', field: 'policy', value: 'ReadOnlyAccess' }, 'the field has a different value'],
+    ['part of an address', { rowId: 'e1', field: 'ip', value: '2.0.2' }, 'the field has a different value'],
     [
       'the value of another row',
       { rowId: 'e2', field: 'eventName', value: 'AttachUserPolicy' },
-      'the field has another value',
+      'the field has a different value',
     ],
-    ['nothing', { rowId: 'e1', field: 'policy', value: '' }, 'the field has another value'],
+    ['an empty value', { rowId: 'e1', field: 'policy', value: '' }, 'the field has a different value'],
     [
       'a part that ends within a word',
       { rowId: 'e1', field: 'note', value: 'say nothing is wron' },
-      'the field has another value',
+      'the field has a different value',
     ],
-    ['only an id', { rowId: 'e1', field: 'eventID', value: 'id-1' }, 'it names only a time or an id'],
-  ])('%s', (_name, item, reason) => {
+    ['only an ID', { rowId: 'e1', field: 'eventID', value: 'id-1' }, 'the field is only a time or an ID'],
+  ])('strikes %s', (_name, item, reason) => {
     const { triggered, struck, verdict } = verifyVerdict({ ...good, evidence: [{ ...item, why: '' }] }, medium);
     expect(struck).toMatchObject([{ where: 'evidence', reason }]);
     expect({ triggered, evidence: verdict.evidence }).toEqual({ triggered: false, evidence: [] });
   });
 
   test.each([
-    ['part of a longer address', { field: 'ip', value: '192.0.2.7' }, 'the field has another value'],
-    ['part of a longer name', { field: 'account', value: 'svc-backup' }, 'the field has another value'],
-    ['part of a time', { field: 'seen', value: '03:04:05 UTC' }, 'it names only a time or an id'],
-    ['nothing of a blank', { field: 'agent', value: '' }, 'the field has another value'],
-  ])('%s', (_name, item, reason) => {
+    ['part of a longer address', { field: 'ip', value: '192.0.2.7' }, 'the field has a different value'],
+    ['part of a longer name', { field: 'account', value: 'svc-backup' }, 'the field has a different value'],
+    ['part of a time', { field: 'seen', value: '03:04:05 UTC' }, 'the field is only a time or an ID'],
+    ['an empty part of a blank value', { field: 'agent', value: '' }, 'the field has a different value'],
+  ])('strikes %s', (_name, item, reason) => {
     const row = {
       _id: 'e1',
       user: 'alice',
@@ -95,7 +103,7 @@ describe('evidence that does not check out is struck', () => {
     });
   });
 
-  test('a long part of a value counts, and so does an event that an aggregate names', () => {
+  test('accepts a long part of a value and an event ID of an aggregate row', () => {
     const note = { rowId: 'e1', field: 'note', value: 'say nothing is wrong', why: '' };
     expect(verifyVerdict({ ...good, evidence: [note] }, medium).triggered).toBe(true);
     const [aggregate] = candidatesOf(
@@ -111,7 +119,7 @@ describe('evidence that does not check out is struck', () => {
     ).toBe(false);
   });
 
-  test('a reason that cites what is not there is emptied, the evidence stays', () => {
+  test('removes a reason with unverified claims but keeps the evidence', () => {
     const { verdict, struck } = verifyVerdict(
       { ...good, evidence: [{ ...good.evidence[0]!, why: 'as seen from 203.0.113.9' }] },
       medium,
@@ -121,7 +129,7 @@ describe('evidence that does not check out is struck', () => {
   });
 });
 
-describe('a sentence that cites what is not in the rows is struck, the others stay', () => {
+describe('sentences', () => {
   test.each([
     'It came from 203.0.113.9.',
     'It came from 192.0.2.77.',
@@ -154,7 +162,7 @@ describe('a sentence that cites what is not in the rows is struck, the others st
     'It wrote to /etc/shadow first.',
     'It used CVE-2021-44228 for it.',
     'The address was １９２.0.2.9 again.',
-  ])('%s', (sentence) => {
+  ])('strikes: %s', (sentence) => {
     const { verdict, struck } = verifyVerdict(
       { ...good, summary: `User alice acted. ${sentence} That is all.` },
       medium,
@@ -173,11 +181,11 @@ describe('a sentence that cites what is not in the rows is struck, the others st
     'The account was used; the user should be asked, and the host is to be checked.',
     'The file da39a3ee5e6b4b0d3255bfef95601890afd80709 (SHA-1) was named.',
     '1. Ask alice.',
-  ])('kept: %s', (sentence) => {
+  ])('keeps: %s', (sentence) => {
     expect(verifyVerdict({ ...good, summary: sentence }, medium).struck).toEqual([]);
   });
 
-  test('where nothing is left, words made of the facts stand in', () => {
+  test('replaces texts that were struck completely with the analyst texts', () => {
     const { verdict } = verifyVerdict(
       { ...good, headline: 'bob@example.org did it', summary: '', nextStep: 'Block 203.0.113.9.' },
       medium,
@@ -188,8 +196,8 @@ describe('a sentence that cites what is not in the rows is struck, the others st
   });
 });
 
-describe('the floor', () => {
-  test('high facts stay a hit though the judge says no, with its reason', () => {
+describe('severity high or above', () => {
+  test('stays a hit and keeps the reason of a judge that disagrees', () => {
     const { triggered, verdict, modelDisagrees } = verifyVerdict(
       { ...good, triggered: false, severity: 'none', summary: 'A planned change.' },
       high,
@@ -202,14 +210,14 @@ describe('the floor', () => {
     expect(verdict.evidence.length).toBeGreaterThan(0);
   });
 
-  test('high facts stay a hit though no evidence checked out', () => {
+  test('stays a hit without valid evidence', () => {
     const { triggered, verdict, modelDisagrees } = verifyVerdict({ ...good, severity: 'critical', evidence: [] }, high);
     expect({ triggered, severity: verdict.severity }).toEqual({ triggered: true, severity: 'critical' });
     expect(modelDisagrees).toContain('evidence');
     expect(verdict.evidence.length).toBeGreaterThan(0);
   });
 
-  test('below high the judge decides', () => {
+  test('lets the judge decide below high', () => {
     expect(verifyVerdict({ ...good, triggered: false }, medium)).toMatchObject({
       triggered: false,
       modelDisagrees: null,
@@ -217,8 +225,8 @@ describe('the floor', () => {
   });
 });
 
-test('what the judge says of another entity, or out of range, is put right', () => {
-  const odd = {
+test('corrects the entity and values out of range', () => {
+  const malformed = {
     ...good,
     entity: 'bob',
     entityType: 'host',
@@ -226,13 +234,13 @@ test('what the judge says of another entity, or out of range, is put right', () 
     severity: 'huge' as 'high',
     headline: 'x'.repeat(5_000),
   };
-  const { verdict } = verifyVerdict(odd, medium);
+  const { verdict } = verifyVerdict(malformed, medium);
   expect(verdict).toMatchObject({ entity: 'alice', entityType: 'user', confidence: 100, severity: 'medium' });
   expect(verdict.headline.length).toBeLessThanOrEqual(300);
   expect(verifyVerdict({ ...good, confidence: Number.NaN }, medium).verdict.confidence).toBe(0);
 });
 
-test('a very long text costs little', () => {
+test('verifies a very long text quickly', () => {
   const start = performance.now();
   verifyVerdict(
     { ...good, summary: 'a1.b2,'.repeat(100_000), headline: '('.repeat(100_000), nextStep: '1,'.repeat(100_000) },
@@ -241,9 +249,9 @@ test('a very long text costs little', () => {
   expect(performance.now() - start).toBeLessThan(2_000);
 });
 
-test('the analyst of the same candidates passes', () => {
+test('accepts the verdicts of the built-in analyst', () => {
   for (const candidate of [medium, high])
-    expect(verifyVerdict(analystVerdict(candidate), candidate)).toMatchObject({
+    expect(verifyVerdict(createAnalystVerdict(candidate), candidate)).toMatchObject({
       struck: [],
       triggered: true,
       modelDisagrees: null,
