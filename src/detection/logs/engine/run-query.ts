@@ -1,10 +1,13 @@
 import { DuckDBTimestampValue, type DuckDBConnection, type DuckDBResult } from '@duckdb/node-api';
 import { toJson } from './result-values.ts';
 import { inspectTree } from './inspect-tree.ts';
-import { wrapQuery, orderByClause, stripTrailingSemicolon } from './statement.ts';
+import { quoteIdentifier } from './sql-text.ts';
 import type { QueryEnd, QueryJob } from './protocol.ts';
 
 type Row = Record<string, unknown>;
+
+/** How many semicolons are tried as the end of a query. */
+const semicolonsMax = 20;
 
 /** Sends rows to the parent process. Resolves once they are delivered, so that a fast query does not fill the memory of either side. */
 export type SendRows = (rows: Row[]) => Promise<void>;
@@ -22,11 +25,7 @@ export async function serializeTree(connection: DuckDBConnection, sql: string): 
 export async function runQuery(connection: DuckDBConnection, job: QueryJob, send: SendRows): Promise<QueryEnd> {
   const tree = await serializeTree(connection, job.sql);
   const { parameters } = inspectTree(tree);
-  const shape = withoutLocations(tree);
-  const sql = await stripTrailingSemicolon(
-    job.sql,
-    async (shortened) => withoutLocations(await serializeTree(connection, shortened)) === shape,
-  );
+  const sql = await stripTrailingSemicolon(connection, job.sql, tree);
   const values = Object.fromEntries(
     parameters.map((name) => [name, toTimestamp(name === 'window_start' ? job.bounds.from : job.bounds.to)]),
   );
@@ -48,6 +47,33 @@ export async function runQuery(connection: DuckDBConnection, job: QueryJob, send
   const counted = await connection.runAndReadAll(wrapQuery(job, sql, 'count(*)', ''), values);
   await sendAll(cut.rows.slice(0, job.rowsMax), send);
   return { total: Number(counted.getRows()[0]?.[0]), truncated: true };
+}
+
+/** Removes trailing semicolons and what follows them. `tree` is the query's parse tree. */
+async function stripTrailingSemicolon(connection: DuckDBConnection, sql: string, tree: string): Promise<string> {
+  const shape = withoutLocations(tree);
+  let result = sql;
+  let at = sql.lastIndexOf(';');
+  // A semicolon may also be part of a string or a comment, so the result is the shortest text with the same tree.
+  for (let tries = 0; at >= 0 && tries < semicolonsMax; tries++) {
+    const shortened = sql.slice(0, at);
+    if (withoutLocations(await serializeTree(connection, shortened)) === shape) result = shortened;
+    at = at > 0 ? sql.lastIndexOf(';', at - 1) : -1;
+  }
+  return result;
+}
+
+/** Returns the statement that runs a query over its datasets. They are CTEs around the query, so that their names cannot refer to anything else. */
+function wrapQuery(job: QueryJob, sql: string, select: string, tail: string): string {
+  const tables = job.tables.map((table) => `${quoteIdentifier(table.name)} AS NOT MATERIALIZED (${table.sql})`);
+  const head = tables.length > 0 ? `WITH ${tables.join(',\n')}\n` : '';
+  return `${head}SELECT ${select} FROM (${sql}\n) AS "_result" ${tail}`;
+}
+
+/** Returns the order that decides which rows are kept if there are too many: by time and ID if the result has them. */
+function orderByClause(columns: string[]): string {
+  const keys = ['_time', '_id'].filter((name) => columns.includes(name));
+  return keys.length > 0 ? `ORDER BY ${keys.map(quoteIdentifier).join(', ')}` : 'ORDER BY ALL';
 }
 
 // A shortened text has the same tree except for the locations.
