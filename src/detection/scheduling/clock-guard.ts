@@ -1,39 +1,39 @@
 import type { Clock } from '../../platform/lib/clock.ts';
 
-const backMaxMs = 60_000;
+const backwardMaxMs = 60_000;
 const forwardMaxMs = 15 * 60_000;
 const stableMs = 5 * 60_000;
 
 export type ClockGuard = {
-  /** Looks at the clock; false: scheduling is to hold still. Called at least every few seconds. */
+  /** Compares the clocks and returns whether scheduling may continue. Call it at least every few seconds. */
   check: () => boolean;
-  /** Why scheduling is held, for /readyz; null while all is well. */
+  /** Returns why scheduling is paused, for `/readyz`, or null if it is not paused. */
   reason: () => string | null;
 };
 
 /**
- * Watches slot time against the monotonic clock: a jump of over one minute back or 15 minutes forward holds scheduling until
- * both have agreed for five minutes. `monotonic` in milliseconds.
+ * Compares slot time with the monotonic clock. A jump of more than one minute backward or 15 minutes forward pauses scheduling
+ * until both clocks have agreed for five minutes. `monotonic` returns milliseconds.
  */
 export function createClockGuard(clock: Clock, monotonic: () => number = () => performance.now()): ClockGuard {
-  let last: { slot: number; machine: number } | undefined;
-  let heldUntil = -Infinity;
+  let last: { slotMs: number; monotonicMs: number } | undefined;
+  let pausedUntilMs = -Infinity;
   let jumpMs = 0;
   const check = (): boolean => {
-    const now = { slot: clock().getTime(), machine: monotonic() };
-    const drift = last === undefined ? 0 : now.slot - last.slot - (now.machine - last.machine);
+    const now = { slotMs: clock().getTime(), monotonicMs: monotonic() };
+    const driftMs = last === undefined ? 0 : now.slotMs - last.slotMs - (now.monotonicMs - last.monotonicMs);
     last = now;
-    if (drift < -backMaxMs || drift > forwardMaxMs) {
-      heldUntil = now.machine + stableMs;
-      jumpMs = drift;
+    if (driftMs < -backwardMaxMs || driftMs > forwardMaxMs) {
+      pausedUntilMs = now.monotonicMs + stableMs;
+      jumpMs = driftMs;
     }
-    return now.machine >= heldUntil;
+    return now.monotonicMs >= pausedUntilMs;
   };
   return {
     check,
     reason: () =>
-      monotonic() >= heldUntil
+      monotonic() >= pausedUntilMs
         ? null
-        : `The clock jumped by ${Math.round(jumpMs / 1000)} s; scheduling waits until it is stable.`,
+        : `The clock jumped by ${Math.round(jumpMs / 1000)} s. Scheduling resumes when it has been stable for five minutes.`,
   };
 }

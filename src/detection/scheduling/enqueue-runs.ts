@@ -1,38 +1,35 @@
 import { sql } from 'kysely';
-import { acrossOrgs, rows, type Db } from '../../platform/db/db.ts';
+import { acrossOrgs, queryRow, queryRows, type Db } from '../../platform/db/db.ts';
 import { planSlots, type DueSchedule } from './plan-slots.ts';
 
-// One pass plans at most this many slots of a detection; after a longer downtime the next pass goes on.
+/** Slots of one detection that a single pass plans. After a longer downtime the next pass plans the rest. */
 const slotsMax = 500;
 
 /**
- * Turns due slots of at most `limit` detections into runs, one per slot. Any number of schedulers may call this at once.
- * `now` is slot time; starts are spread over `spreadMs`. Answers how many runs were queued and whether more is due.
+ * Creates one run for each due slot of at most `limit` detections. Schedulers may call this concurrently. `now` is slot time.
+ * Starts are spread over `spreadMs`. Returns the number of queued runs and whether more slots are due.
  */
 export async function enqueueDueRunsAcrossOrgs(
   db: Db,
-  at: { now: Date; spreadMs: number; limit: number },
+  { now, spreadMs, limit }: { now: Date; spreadMs: number; limit: number },
 ): Promise<{ queued: number; more: boolean }> {
   return acrossOrgs(db, async (tx) => {
-    const due = await rows(
+    const due = await queryRows(
       tx,
       sql<DueSchedule>`
         select organization_id, detection_id, cron, next_slot_at, boundary_at, lookback_minutes, delay_ms, connection_id
-        from schedules where active and next_slot_at <= ${at.now}
-        order by next_slot_at limit ${at.limit} for update skip locked`,
+        from schedules where active and next_slot_at <= ${now}
+        order by next_slot_at limit ${limit} for update skip locked`,
     );
-    const planned = await planSlots(tx, due, { now: at.now, spreadMs: at.spreadMs, slotsMax });
-    return { queued: planned.queued, more: planned.more || due.length === at.limit };
+    const planned = await planSlots(tx, due, { now, spreadMs, slotsMax });
+    return { queued: planned.queued, more: planned.more || due.length === limit };
   });
 }
 
-/** The next slot that any detection waits for, or undefined where none has a schedule. */
-export async function nextDueAcrossOrgs(db: Db): Promise<Date | undefined> {
-  return acrossOrgs(db, async (tx) => {
-    const [found] = await rows(
-      tx,
-      sql<{ at: Date | null }>`select min(next_slot_at) as at from schedules where active`,
-    );
-    return found?.at ?? undefined;
-  });
+/** Returns the earliest next slot of all active schedules. */
+export async function findNextSlotAcrossOrgs(db: Db): Promise<Date | undefined> {
+  const found = await acrossOrgs(db, (tx) =>
+    queryRow(tx, sql<{ slotAt: Date | null }>`select min(next_slot_at) as "slotAt" from schedules where active`),
+  );
+  return found?.slotAt ?? undefined;
 }

@@ -1,97 +1,91 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../platform/db/db.ts';
+import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { lookbackMs, minLookbackMs } from '../../platform/lib/cron/cron-intervals.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { lookbackLeastMs, lookbackMs } from '../../platform/lib/cron/cron-intervals.ts';
-import { expireWindows, listBehind } from './coverage-reach.store.ts';
-import { planDueSlots, reachesBackTo, type Plan, type SlotWindow } from './timeline.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { expireWindows, listDetectionsBehind } from './coverage/expire-windows.store.ts';
+import { cancelQueuedRuns, insertQueueEntries } from './queue/run-queue.store.ts';
+import { subtractMs } from './slot-windows.ts';
+import { planDueSlots, type SlotPlan, type SlotWindow } from './timeline.ts';
 
-/** A row of `schedules` that is locked by the caller and due. */
+/** A row of `schedules` that is due and that the caller has locked. */
 export type DueSchedule = {
-  organization_id: string;
+  organization_id: OrgId;
   detection_id: string;
   cron: string;
   next_slot_at: Date;
   boundary_at: Date;
   lookback_minutes: number | null;
   delay_ms: number;
-  /** Whom its runs will ask; null: the embedded store. */
+  /** Connection of its runs. Null is the embedded log store. */
   connection_id: string | null;
 };
 
-export type PlanLimits = { now: Date; spreadMs: number; slotsMax: number };
+export type PlanOptions = { now: Date; spreadMs: number; slotsMax: number };
 
-type SlotRun = { schedule: DueSchedule; id: string; slotAt: Date; window: SlotWindow | null; queued: boolean };
+type SlotRun = { schedule: DueSchedule; id: string; slotAt: Date; window: SlotWindow | null; isQueued: boolean };
 
 /**
- * Gives each due slot of these schedules its one run: the newest is queued, the others end superseded, as does an older
- * run that has not begun; their windows stay pending, for the newest to examine. Answers the number of runs queued.
+ * Creates the run of each due slot. The run of the latest slot is queued. The others, and an earlier run that no worker has
+ * begun, end as superseded: their windows stay pending and the latest run examines them. Returns the number of queued runs.
  */
 export async function planSlots(
   tx: Tx,
   due: DueSchedule[],
-  limits: PlanLimits,
+  options: PlanOptions,
 ): Promise<{ queued: number; more: boolean }> {
   if (due.length === 0) return { queued: 0, more: false };
-  const plans = due.map((schedule) => ({ schedule, plan: planOf(schedule, limits) }));
-  const runs = plans.flatMap(({ schedule, plan }) => runsOf(schedule, plan));
-  await supersede(tx, due, limits.now);
-  await writePlans(tx, plans);
-  await writeRuns(tx, runs, limits);
-  await expireBehind(tx, due, limits.now);
-  return { queued: runs.filter((run) => run.queued).length, more: plans.some(({ plan }) => plan.more) };
+  const { now, slotsMax } = options;
+  const plans = due.map((schedule) => ({ schedule, plan: planDueSlots(toScheduleState(schedule), now, slotsMax) }));
+  const runs = plans.flatMap(({ schedule, plan }) => toSlotRuns(schedule, plan));
+  const detections = due.map((schedule) => ({ orgId: schedule.organization_id, detectionId: schedule.detection_id }));
+  await cancelQueuedRuns(tx, detections, { reason: 'superseded', now });
+  await storePlans(tx, plans);
+  await insertSlotRuns(tx, runs, options);
+  await expireOldWindows(tx, due, now);
+  return { queued: runs.filter((run) => run.isQueued).length, more: plans.some(({ plan }) => plan.more) };
 }
 
-async function expireBehind(tx: Tx, due: DueSchedule[], now: Date): Promise<void> {
-  const reachOf = (schedule: DueSchedule, lookback: number) => ({
-    organizationId: schedule.organization_id,
-    detectionId: schedule.detection_id,
-    before: reachesBackTo(now, lookback),
-  });
-  const behind = await listBehind(
-    tx,
-    due.map((schedule) => reachOf(schedule, lookbackLeastMs(schedule.lookback_minutes))),
-  );
-  const late = due.filter((schedule) => behind.has(schedule.detection_id));
-  if (late.length === 0) return;
-  const reaches = late.map((schedule) => reachOf(schedule, lookbackMs(schedule.cron, schedule.lookback_minutes)));
-  await expireWindows(tx, reaches, now);
-}
+const toScheduleState = (schedule: DueSchedule) => ({
+  cron: schedule.cron,
+  delayMs: schedule.delay_ms,
+  boundaryAt: schedule.boundary_at,
+  nextSlotAt: schedule.next_slot_at,
+});
 
-function planOf(schedule: DueSchedule, limits: PlanLimits): Plan {
-  const { cron, delay_ms: delayMs, boundary_at: boundaryAt, next_slot_at: nextSlotAt } = schedule;
-  return planDueSlots({ cron, delayMs, boundaryAt, nextSlotAt }, limits.now, limits.slotsMax);
-}
-
-function runsOf(schedule: DueSchedule, plan: Plan): SlotRun[] {
+function toSlotRuns(schedule: DueSchedule, plan: SlotPlan): SlotRun[] {
   return plan.slots.map(({ slotAt, window }, index) => ({
     schedule,
     id: uuidv7(slotAt),
     slotAt,
     window,
-    queued: !plan.more && index === plan.slots.length - 1,
+    isQueued: !plan.more && index === plan.slots.length - 1,
   }));
 }
 
-async function supersede(tx: Tx, due: DueSchedule[], now: Date): Promise<void> {
-  await sql`
-    with old as (
-      delete from run_queue q
-      using unnest(${due.map((schedule) => schedule.organization_id)}::uuid[], ${due.map((schedule) => schedule.detection_id)}::uuid[])
-        as s (organization_id, detection_id)
-      where q.organization_id = s.organization_id and q.detection_id = s.detection_id
-        and q.kind = 'schedule' and q.state = 'queued' and not q.begun
-      returning q.run_id, q.due_at
-    )
-    update runs r set status = 'cancelled', status_reason = 'superseded', finished_at = ${now}
-    from old where r.due_at = old.due_at and r.id = old.run_id`.execute(tx);
+async function expireOldWindows(tx: Tx, due: DueSchedule[], now: Date): Promise<void> {
+  const toLimit = (schedule: DueSchedule, ms: number) => ({
+    organizationId: schedule.organization_id,
+    detectionId: schedule.detection_id,
+    before: subtractMs(now, ms),
+  });
+  // The exact look-back depends on the cron schedule and is costly, so the minimum is checked first.
+  const behind = await listDetectionsBehind(
+    tx,
+    due.map((schedule) => toLimit(schedule, minLookbackMs(schedule.lookback_minutes))),
+  );
+  const late = due.filter((schedule) => behind.has(schedule.detection_id));
+  if (late.length === 0) return;
+  const limits = late.map((schedule) => toLimit(schedule, lookbackMs(schedule.cron, schedule.lookback_minutes)));
+  await expireWindows(tx, limits, now);
 }
 
-async function writePlans(tx: Tx, plans: { schedule: DueSchedule; plan: Plan }[]): Promise<void> {
+async function storePlans(tx: Tx, plans: { schedule: DueSchedule; plan: SlotPlan }[]): Promise<void> {
   const windows = plans.flatMap(({ schedule, plan }) =>
     plan.slots.flatMap(({ window }) => (window ? [{ schedule, window }] : [])),
   );
   await sql`
-    with moved as (
+    with updated as (
       update schedules s set boundary_at = p.boundary_at, next_slot_at = p.next_slot_at
       from unnest(${plans.map(({ schedule }) => schedule.organization_id)}::uuid[],
         ${plans.map(({ schedule }) => schedule.detection_id)}::uuid[],
@@ -108,35 +102,39 @@ async function writePlans(tx: Tx, plans: { schedule: DueSchedule; plan: Plan }[]
       ${windows.map(({ window }) => window.slotAt.toISOString())}::timestamptz[])`.execute(tx);
 }
 
-// A slot clock that was set back may come by a slot again: its run is there already, and is not queued twice.
-async function writeRuns(tx: Tx, runs: SlotRun[], limits: PlanLimits): Promise<void> {
-  await sql`
-    with given as (
-      select * from unnest(${runs.map((run) => run.schedule.organization_id)}::uuid[],
+/** Stores the runs and queues those to execute. Skips a run that its slot already has, which happens after slot time was set back. */
+async function insertSlotRuns(tx: Tx, runs: SlotRun[], { now, spreadMs }: PlanOptions): Promise<void> {
+  const inserted = await queryRows(
+    tx,
+    sql<{ id: string }>`
+      insert into runs (organization_id, id, detection_id, due_at, slot_at, trigger, status, status_reason, window_from, window_to, finished_at)
+      select organization_id, id, detection_id, slot_at, slot_at, 'schedule', case when queued then 'queued' else 'cancelled' end,
+        case when not queued then 'superseded' end, window_from, window_to, case when not queued then ${now}::timestamptz end
+      from unnest(${runs.map((run) => run.schedule.organization_id)}::uuid[],
         ${runs.map((run) => run.schedule.detection_id)}::uuid[], ${runs.map((run) => run.id)}::uuid[],
         ${runs.map((run) => run.slotAt.toISOString())}::timestamptz[],
         ${runs.map((run) => run.window?.from.toISOString() ?? null)}::timestamptz[],
-        ${runs.map((run) => run.window?.to.toISOString() ?? null)}::timestamptz[],
-        ${runs.map((run) => startAt(run, limits.spreadMs).toISOString())}::timestamptz[], ${runs.map((run) => run.queued)}::boolean[],
-        ${runs.map((run) => run.schedule.connection_id)}::uuid[])
-        as r (organization_id, detection_id, id, slot_at, window_from, window_to, start_at, queued, connection_id)
-    ), made as (
-      insert into runs (organization_id, id, detection_id, due_at, slot_at, trigger, status, status_reason, window_from, window_to, finished_at)
-      select organization_id, id, detection_id, slot_at, slot_at, 'schedule', case when queued then 'queued' else 'cancelled' end,
-        case when not queued then 'superseded' end, window_from, window_to, case when not queued then ${limits.now}::timestamptz end
-      from given
+        ${runs.map((run) => run.window?.to.toISOString() ?? null)}::timestamptz[], ${runs.map((run) => run.isQueued)}::boolean[])
+        as r (organization_id, detection_id, id, slot_at, window_from, window_to, queued)
       on conflict do nothing
-      returning id
-    ), lane as (
-      insert into lanes (organization_id, kind) select distinct organization_id, 'schedule' from given on conflict do nothing
-    )
-    insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at, connection_id)
-    select organization_id, id, detection_id, 'schedule', slot_at, start_at, connection_id
-    from given where queued and id in (select id from made)`.execute(tx);
+      returning id`,
+  );
+  const newIds = new Set(inserted.map((row) => row.id));
+  const entries = runs
+    .filter((run) => run.isQueued && newIds.has(run.id))
+    .map((run) => ({
+      orgId: run.schedule.organization_id,
+      runId: run.id,
+      detectionId: run.schedule.detection_id,
+      dueAt: run.slotAt,
+      startAt: spreadStart(run, spreadMs),
+      connectionId: run.schedule.connection_id,
+    }));
+  await insertQueueEntries(tx, 'schedule', entries);
 }
 
-/** Spreads the starts of one slot evenly, each detection always at the same distance: the end of a UUIDv7 is random. */
-function startAt(run: SlotRun, spreadMs: number): Date {
+/** Spreads the starts of a slot evenly. A detection always gets the same offset, from the random last bits of its UUIDv7. */
+function spreadStart(run: SlotRun, spreadMs: number): Date {
   const share = Number.parseInt(run.schedule.detection_id.slice(-8), 16) / 2 ** 32;
   return new Date(run.slotAt.getTime() + Math.floor(share * spreadMs));
 }

@@ -1,14 +1,15 @@
 import { sql } from 'kysely';
-import { row, type Tx } from '../../platform/db/db.ts';
-import type { OrgId } from '../../platform/lib/org-id.ts';
-import { reopenGaps } from './gap-windows.store.ts';
-import { cronOf } from '../../platform/lib/cron/cron-intervals.ts';
+import { queryRow, type Tx } from '../../platform/db/db.ts';
+import { parseStoredCron } from '../../platform/lib/cron/cron-intervals.ts';
 import { nextSlot } from '../../platform/lib/cron/cron.ts';
-import { insertGaps } from './gaps.store.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { reopenGaps } from './coverage/fill-gaps.store.ts';
+import { insertGaps } from './coverage/gaps.store.ts';
 import { planSlots, type DueSchedule } from './plan-slots.ts';
-import { coverageStart, reopen } from './timeline.ts';
+import { cancelQueuedRuns } from './queue/run-queue.store.ts';
+import { coverageStart, planReactivation } from './timeline.ts';
 
-/** `cron` as stored (normalised), null for none; `now` is slot time. */
+/** `cron` is normalized, or null for a detection without a schedule. `now` is slot time. */
 export type ScheduleSettings = {
   orgId: OrgId;
   detectionId: string;
@@ -16,7 +17,7 @@ export type ScheduleSettings = {
   active: boolean;
   lookbackMinutes: number | null;
   now: Date;
-  /** Milliseconds that a window lies behind its slot (of the connection); 0 if absent. */
+  /** How far windows end before their slot, in milliseconds, as the connection requires. Default 0. */
   delayMs?: number;
 };
 
@@ -28,53 +29,55 @@ type ScheduleRow = Omit<DueSchedule, 'cron' | 'next_slot_at'> & {
   active: boolean;
 };
 
-// Slots that a change plans before it takes effect; what is due beyond falls to the first window of the new schedule.
+/** Slots that are planned before a change takes effect. Later due slots become part of the first window of the new schedule. */
 const slotsMax = 5000;
 
 /**
- * Gives a detection its first schedule; without a cron nothing is made. Coverage begins at the last slot at or before `now`.
- * A detection that had a schedule before keeps its time line: then this is a change.
+ * Creates the schedule of a detection that has a cron schedule. Coverage starts at the latest slot at or before `now`. A
+ * detection that already has a schedule keeps its timeline: its schedule is changed instead.
  */
-export async function openSchedule(tx: Tx, s: ScheduleSettings): Promise<void> {
-  if (s.cron === null) return;
-  const delayMs = s.delayMs ?? 0;
-  const from = coverageStart(s.cron, delayMs, s.now);
-  const nextSlotAt = s.active ? nextSlot(cronOf(s.cron), s.now) : null;
+export async function openSchedule(tx: Tx, settings: ScheduleSettings): Promise<void> {
+  const { orgId, detectionId, cron, active, lookbackMinutes, now, delayMs = 0 } = settings;
+  if (cron === null) return;
+  const from = coverageStart(cron, delayMs, now);
+  const nextSlotAt = active ? nextSlot(parseStoredCron(cron), now) : null;
   const { numAffectedRows } = await sql`
     insert into schedules (organization_id, detection_id, cron, active, next_slot_at, coverage_from, boundary_at, lookback_minutes, delay_ms)
-    values (${s.orgId}, ${s.detectionId}, ${s.cron}, ${s.active}, ${nextSlotAt}, ${from}, ${from}, ${s.lookbackMinutes}, ${delayMs})
+    values (${orgId}, ${detectionId}, ${cron}, ${active}, ${nextSlotAt}, ${from}, ${from}, ${lookbackMinutes}, ${delayMs})
     on conflict do nothing`.execute(tx);
-  if (!numAffectedRows) await changeSchedule(tx, { ...s, reason: 'disabled' });
+  if (!numAffectedRows) await changeSchedule(tx, { ...settings, reason: 'disabled' });
 }
 
 /**
- * Any later change of cron, activity or look-back. Slots already due are planned as they stood. Becoming inactive cancels the
- * queued run (a running one finishes); becoming active again stores the time away as a gap of `reason`.
+ * Changes the cron schedule, activity or look-back of a detection. Slots that are already due are planned under the old
+ * schedule. Deactivation cancels the queued run, while a running one finishes. Reactivation stores the inactive time as a gap
+ * of `reason`.
  */
-export async function changeSchedule(tx: Tx, s: ScheduleChange): Promise<void> {
-  const found = await lockSchedule(tx, s.orgId, s.detectionId);
-  if (!found) {
-    // Runs that were asked for by hand need no schedule.
-    if (!s.active) await cancelQueued(tx, s);
-    return openSchedule(tx, s);
+export async function changeSchedule(tx: Tx, change: ScheduleChange): Promise<void> {
+  const schedule = await lockSchedule(tx, change.orgId, change.detectionId);
+  if (!schedule) {
+    // A detection without a schedule can have runs that a user requested.
+    if (!change.active) await cancelRuns(tx, change);
+    return openSchedule(tx, change);
   }
-  const boundaryAt = await planDue(tx, found, s.now);
-  if (s.cron === null || !s.active) {
-    await store(tx, s, { boundaryAt, nextSlotAt: null });
-    await cancelQueued(tx, s);
+  const boundaryAt = await planDueRuns(tx, schedule, change.now);
+  if (change.cron === null || !change.active) {
+    await updateSchedule(tx, change, { boundaryAt, nextSlotAt: null });
+    await cancelRuns(tx, change);
     return;
   }
-  if (found.active) {
-    await store(tx, s, { boundaryAt, nextSlotAt: nextSlot(cronOf(s.cron), s.now) });
+  if (schedule.active) {
+    await updateSchedule(tx, change, { boundaryAt, nextSlotAt: nextSlot(parseStoredCron(change.cron), change.now) });
     return;
   }
-  const opened = reopen({ cron: s.cron, delayMs: s.delayMs ?? found.delay_ms, boundaryAt }, s.now, s.reason);
-  await store(tx, s, opened);
-  if (opened.gap) await insertGaps(tx, [{ organizationId: s.orgId, detectionId: s.detectionId, ...opened.gap }], s.now);
+  const { cron, delayMs = schedule.delay_ms, now, reason } = change;
+  const { gap, ...timeline } = planReactivation({ cron, delayMs, boundaryAt }, now, reason);
+  await updateSchedule(tx, change, timeline);
+  if (gap) await insertGaps(tx, [{ organizationId: change.orgId, detectionId: change.detectionId, ...gap }], now);
 }
 
 function lockSchedule(tx: Tx, orgId: string, detectionId: string): Promise<ScheduleRow | undefined> {
-  return row(
+  return queryRow(
     tx,
     sql<ScheduleRow>`
       select organization_id, detection_id, cron, active, next_slot_at, boundary_at, lookback_minutes, delay_ms, connection_id
@@ -82,30 +85,28 @@ function lockSchedule(tx: Tx, orgId: string, detectionId: string): Promise<Sched
   );
 }
 
-async function planDue(tx: Tx, found: ScheduleRow, now: Date): Promise<Date> {
-  const { cron, next_slot_at: nextSlotAt } = found;
-  if (!found.active || cron === null || nextSlotAt === null || nextSlotAt > now) return found.boundary_at;
-  await planSlots(tx, [{ ...found, cron, next_slot_at: nextSlotAt }], { now, spreadMs: 0, slotsMax });
-  return (await lockSchedule(tx, found.organization_id, found.detection_id))!.boundary_at;
+/** Plans the due slots of a locked schedule. Returns the end of its last planned window. */
+async function planDueRuns(tx: Tx, schedule: ScheduleRow, now: Date): Promise<Date> {
+  const { cron, next_slot_at: nextSlotAt } = schedule;
+  if (!schedule.active || cron === null || nextSlotAt === null || nextSlotAt > now) return schedule.boundary_at;
+  await planSlots(tx, [{ ...schedule, cron, next_slot_at: nextSlotAt }], { now, spreadMs: 0, slotsMax });
+  return (await lockSchedule(tx, schedule.organization_id, schedule.detection_id))!.boundary_at;
 }
 
-async function store(tx: Tx, s: ScheduleChange, at: { boundaryAt: Date; nextSlotAt: Date | null }): Promise<void> {
-  const active = s.active && s.cron !== null;
+async function updateSchedule(
+  tx: Tx,
+  change: ScheduleChange,
+  { boundaryAt, nextSlotAt }: { boundaryAt: Date; nextSlotAt: Date | null },
+): Promise<void> {
+  const active = change.active && change.cron !== null;
   await sql`
-    update schedules set cron = ${s.cron}, lookback_minutes = ${s.lookbackMinutes}, delay_ms = coalesce(${s.delayMs ?? null}, delay_ms),
-      boundary_at = ${at.boundaryAt}, next_slot_at = ${at.nextSlotAt}, active = ${active},
+    update schedules set cron = ${change.cron}, lookback_minutes = ${change.lookbackMinutes},
+      delay_ms = coalesce(${change.delayMs ?? null}, delay_ms), boundary_at = ${boundaryAt}, next_slot_at = ${nextSlotAt}, active = ${active},
       author_failures = case when ${active} and not active then 0 else author_failures end
-    where organization_id = ${s.orgId} and detection_id = ${s.detectionId}`.execute(tx);
+    where organization_id = ${change.orgId} and detection_id = ${change.detectionId}`.execute(tx);
 }
 
-async function cancelQueued(tx: Tx, s: ScheduleChange): Promise<void> {
-  await sql`
-    with old as (
-      delete from run_queue where organization_id = ${s.orgId} and detection_id = ${s.detectionId} and state = 'queued'
-        and (kind = 'schedule' or ${s.reason} = 'deleted')
-      returning run_id, due_at
-    )
-    update runs r set status = 'cancelled', status_reason = ${s.reason}, finished_at = ${s.now}
-    from old where r.organization_id = ${s.orgId} and r.due_at = old.due_at and r.id = old.run_id`.execute(tx);
-  if (s.reason === 'deleted') await reopenGaps(tx, s, { runId: null, now: s.now });
+async function cancelRuns(tx: Tx, change: ScheduleChange): Promise<void> {
+  await cancelQueuedRuns(tx, [change], change);
+  if (change.reason === 'deleted') await reopenGaps(tx, change, { runId: null, now: change.now });
 }

@@ -3,13 +3,18 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { newAgentId } from '../../../test/support/models/agent-steps.ts';
 import { newOrgId, testDatabase } from '../../../test/support/database.ts';
-import { inOrg, rows, type Db } from '../../platform/db/db.ts';
+import { inOrg, queryRows, type Db } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { lastSlot, nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
 import { enqueueDueRunsAcrossOrgs } from './enqueue-runs.ts';
 import { changeSchedule, openSchedule } from './schedule-lifecycle.ts';
-import { joinGaps } from './timeline.ts';
-import { coverWindow, leaveGap, listPendingWindows, markFailed } from './coverage.store.ts';
+import { mergeAdjacentGaps } from './timeline.ts';
+import {
+  coverWindow,
+  replaceWindowWithGap,
+  listPendingWindows,
+  recordWindowFailure,
+} from './coverage/coverage.store.ts';
 
 const { db } = await testDatabase();
 const hourMs = 3_600_000;
@@ -18,7 +23,7 @@ const crons = ['0 * * * *', '15 */6 * * *', '30 2 * * *', '0 0 * * 1'];
 
 type Piece = { from: Date; to: Date; kind: string };
 
-/** The rules once more, as plainly as they can be put: every stretch of the time line has one label. */
+/** A plain reference implementation: a list of labelled pieces of the timeline. */
 type Model = {
   cron: string;
   active: boolean;
@@ -31,7 +36,7 @@ type Model = {
   slots: Set<number>;
 };
 
-const lookbackOf = (cron: string): number =>
+const getLookbackMs = (cron: string): number =>
   Math.max(24, { '0 * * * *': 3, '15 */6 * * *': 18, '30 2 * * *': 72 }[cron] ?? 504) * hourMs;
 
 function tick(model: Model): void {
@@ -96,71 +101,77 @@ function apply(model: Model, step: Op): void {
     Object.assign(model, {
       cron: step.cron,
       active: step.active,
-      lookback: lookbackOf(step.cron),
+      lookback: getLookbackMs(step.cron),
       next: step.active ? nextSlot(cron, model.now) : null,
     });
   }
 }
 
-async function applyToDatabase(ref: { orgId: OrgId; detectionId: string }, model: Model, step: Op): Promise<void> {
+async function applyToDatabase(
+  detection: { orgId: OrgId; detectionId: string },
+  model: Model,
+  step: Op,
+): Promise<void> {
   const { now } = model;
   if (step.op === 'wait') {
     await enqueueAll(db, now);
   } else if (step.op === 'examine') {
-    const pending = await inOrg(db, ref.orgId, (tx) =>
-      listPendingWindows(tx, ref, { slotAt: now, limit: step.windows }),
+    const pending = await inOrg(db, detection.orgId, (tx) =>
+      listPendingWindows(tx, detection, { slotAt: now, limit: step.windows }),
     );
     for (const window of pending) {
-      await inOrg(db, ref.orgId, (tx) =>
-        step.truncated ? leaveGap(tx, ref, { ...window, reason: 'truncated', now }) : coverWindow(tx, ref, window),
+      await inOrg(db, detection.orgId, (tx) =>
+        step.truncated
+          ? replaceWindowWithGap(tx, detection, { ...window, reason: 'truncated', now })
+          : coverWindow(tx, detection, window),
       );
     }
   } else if (step.op === 'fail') {
-    await inOrg(db, ref.orgId, (tx) => markFailed(tx, ref, { slotAt: now, kind: step.kind }));
+    await inOrg(db, detection.orgId, (tx) => recordWindowFailure(tx, detection, { slotAt: now, kind: step.kind }));
   } else {
     const change = {
-      ...ref,
+      ...detection,
       cron: step.cron,
       active: step.active,
       lookbackMinutes: null,
       now,
       reason: 'disabled' as const,
     };
-    await inOrg(db, ref.orgId, (tx) => changeSchedule(tx, change));
+    await inOrg(db, detection.orgId, (tx) => changeSchedule(tx, change));
   }
 }
 
-async function enqueueAll(on: Db, now: Date): Promise<void> {
-  while ((await enqueueDueRunsAcrossOrgs(on, { now, spreadMs: 0, limit: 100 })).more);
+async function enqueueAll(db: Db, now: Date): Promise<void> {
+  while ((await enqueueDueRunsAcrossOrgs(db, { now, spreadMs: 0, limit: 100 })).more);
 }
 
-async function stored(orgId: OrgId): Promise<{ pieces: Piece[]; from: Date; boundary: Date; slots: number[] }> {
+async function readTimeline(orgId: OrgId): Promise<{ pieces: Piece[]; from: Date; boundary: Date; slots: number[] }> {
   return inOrg(db, orgId, async (tx) => {
-    const pieces = await rows(
+    const pieces = await queryRows(
       tx,
       sql<Piece>`
         select window_from as "from", window_to as "to", 'pending' || coalesce(' ' || failure, '') as kind from pending_windows
         union all select covered_from, covered_to, 'covered' from coverage
         union all select gap_from, gap_to, reason from gaps order by 1`,
     );
-    const [line] = await rows(
+    const [line] = await queryRows(
       tx,
       sql<{ from: Date; boundary: Date }>`select coverage_from as "from", boundary_at as boundary from schedules`,
     );
-    const slots = await rows(tx, sql<{ slot_at: Date }>`select slot_at from runs order by slot_at`);
+    const slots = await queryRows(tx, sql<{ slot_at: Date }>`select slot_at from runs order by slot_at`);
     return { pieces, ...line!, slots: slots.map((run) => run.slot_at.getTime()) };
   });
 }
 
-// Pending windows stand singly, the rest joined: joining both sides makes them comparable whatever was joined when.
-const joined = (pieces: Piece[]): string[] =>
-  joinGaps(
+// The database stores pending windows separately and merges the rest, so both sides are merged before they are compared.
+const mergePieces = (pieces: Piece[]): string[] =>
+  mergeAdjacentGaps(
     pieces
       .toSorted((a, b) => a.from.getTime() - b.from.getTime())
       .map(({ from, to, kind }) => ({ from, to, reason: kind })),
   ).map((piece) => `${piece.from.toISOString()} ${piece.to.toISOString()} ${piece.reason}`);
 
-function expectTiles(line: { pieces: Piece[]; from: Date; boundary: Date }): void {
+function expectNoOverlap(line: { pieces: Piece[]; from: Date; boundary: Date }): void {
   let at = line.from.getTime();
   for (const piece of line.pieces) {
     expect(piece.from.getTime()).toBe(at);
@@ -169,12 +180,12 @@ function expectTiles(line: { pieces: Piece[]; from: Date; boundary: Date }): voi
   expect(at).toBe(line.boundary.getTime());
 }
 
-test('covered, pending and gaps tile the time line under any sequence of slots, outcomes and changes, as the plain model says', async () => {
+test('tiles the timeline with coverage, pending windows and gaps, like the reference model, for any sequence of operations', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...crons), fc.array(op, { minLength: 4, maxLength: 18 }), async (cron, steps) => {
       const orgId = await newOrgId(db);
       const detectionId = await newAgentId(db, orgId);
-      const ref = { orgId, detectionId };
+      const detection = { orgId, detectionId };
       const from = lastSlot(parseCron(cron), start)!;
       const model: Model = {
         cron,
@@ -182,20 +193,20 @@ test('covered, pending and gaps tile the time line under any sequence of slots, 
         next: nextSlot(parseCron(cron), start),
         from,
         boundary: from,
-        lookback: lookbackOf(cron),
+        lookback: getLookbackMs(cron),
         now: start,
         pieces: [],
         slots: new Set(),
       };
       await inOrg(db, orgId, (tx) =>
-        openSchedule(tx, { ...ref, cron, active: true, lookbackMinutes: null, now: start }),
+        openSchedule(tx, { ...detection, cron, active: true, lookbackMinutes: null, now: start }),
       );
       for (const step of steps) {
         apply(model, step);
-        await applyToDatabase(ref, model, step);
-        const line = await stored(orgId);
-        expectTiles(line);
-        expect(joined(line.pieces)).toEqual(joined(model.pieces));
+        await applyToDatabase(detection, model, step);
+        const line = await readTimeline(orgId);
+        expectNoOverlap(line);
+        expect(mergePieces(line.pieces)).toEqual(mergePieces(model.pieces));
         expect(line.slots).toEqual([...model.slots].toSorted((a, b) => a - b));
       }
     }),
@@ -203,20 +214,20 @@ test('covered, pending and gaps tile the time line under any sequence of slots, 
   );
 });
 
-test('a window examined out of turn joins the covered time on both sides', async () => {
+test('merges a window with covered time on both sides', async () => {
   const orgId = await newOrgId(db);
-  const ref = { orgId, detectionId: await newAgentId(db, orgId) };
+  const detection = { orgId, detectionId: await newAgentId(db, orgId) };
   await inOrg(db, orgId, (tx) =>
-    openSchedule(tx, { ...ref, cron: '0 * * * *', active: true, lookbackMinutes: null, now: start }),
+    openSchedule(tx, { ...detection, cron: '0 * * * *', active: true, lookbackMinutes: null, now: start }),
   );
   await enqueueAll(db, new Date(start.getTime() + 3 * hourMs));
   const pending = await inOrg(db, orgId, (tx) =>
-    listPendingWindows(tx, ref, { slotAt: new Date('2027-01-01'), limit: 10 }),
+    listPendingWindows(tx, detection, { slotAt: new Date('2027-01-01'), limit: 10 }),
   );
   expect(pending).toHaveLength(3);
   for (const index of [2, 0, 1])
-    expect(await inOrg(db, orgId, (tx) => coverWindow(tx, ref, pending[index]!))).toBe(true);
-  const line = await stored(orgId);
+    expect(await inOrg(db, orgId, (tx) => coverWindow(tx, detection, pending[index]!))).toBe(true);
+  const line = await readTimeline(orgId);
   expect(line.pieces).toEqual([{ from: line.from, to: line.boundary, kind: 'covered' }]);
-  expect(await inOrg(db, orgId, (tx) => coverWindow(tx, ref, pending[1]!))).toBe(false);
+  expect(await inOrg(db, orgId, (tx) => coverWindow(tx, detection, pending[1]!))).toBe(false);
 });

@@ -1,42 +1,41 @@
-import { cronOf } from '../../platform/lib/cron/cron-intervals.ts';
-import { lastSlot, nextSlot } from '../../platform/lib/cron/cron.ts';
+import { parseStoredCron } from '../../platform/lib/cron/cron-intervals.ts';
+import { nextSlot } from '../../platform/lib/cron/cron.ts';
+import { findBoundaryBefore, subtractMs, type TimeRange, type WindowGrid } from './slot-windows.ts';
 
-/** The window that one slot stands for, `[from, to)`. */
-export type SlotWindow = { from: Date; to: Date; slotAt: Date };
+/** The window that the run of one slot examines. */
+export type SlotWindow = TimeRange & { slotAt: Date };
 
-export type GapReason = string;
-export type NewGap = { from: Date; to: Date; reason: GapReason };
+export type NewGap = TimeRange & { reason: string };
 
-/** What planning needs of a schedule. `boundaryAt` ends the last planned window. */
-export type Planned = { cron: string; delayMs: number; boundaryAt: Date; nextSlotAt: Date };
+/** A schedule as slot planning reads it. `boundaryAt` is the end of the last planned window. */
+export type ScheduleState = WindowGrid & { boundaryAt: Date; nextSlotAt: Date };
 
-export type Plan = {
-  /** Due slots in order; `window` is null where the slot adds no time (its delay grew). */
+export type SlotPlan = {
+  /** Due slots in order. `window` is null for a slot that adds no time because the delay of its connection grew. */
   slots: { slotAt: Date; window: SlotWindow | null }[];
   boundaryAt: Date;
   nextSlotAt: Date | null;
-  /** More slots are due than `slotsMax`: the newest planned is not the newest due. */
+  /** True if more slots are due than `slotsMax`, so the last planned slot is not the latest due one. */
   more: boolean;
 };
 
-const minus = (at: Date, ms: number): Date => new Date(at.getTime() - ms);
-
-/** Where coverage begins: at the last slot before a detection first got a schedule, `delayMs` back. */
+/** Returns the start of coverage for a schedule that becomes active at `now`: `delayMs` before its latest slot. */
 export function coverageStart(cron: string, delayMs: number, now: Date): Date {
-  return minus(lastSlot(cronOf(cron), now) ?? now, delayMs);
+  const start = subtractMs(now, delayMs);
+  return findBoundaryBefore(start, { cron, delayMs }) ?? start;
 }
 
 /**
- * The slots due at `now`. Each stands for the time from the end of the one before, so that the windows tile whatever
- * happened to the schedule in between: a new cron's first window joins where the old one ended.
+ * Plans the slots due at `now`, at most `slotsMax`. Each window starts where the previous one ended, so windows tile the
+ * timeline even if the schedule changed in between: the first window of a new cron schedule starts at the end of the old one.
  */
-export function planDueSlots(planned: Planned, now: Date, slotsMax: number): Plan {
-  const cron = cronOf(planned.cron);
-  const slots: Plan['slots'] = [];
-  let boundaryAt = planned.boundaryAt;
-  let slotAt: Date | null = planned.nextSlotAt;
+export function planDueSlots(schedule: ScheduleState, now: Date, slotsMax: number): SlotPlan {
+  const cron = parseStoredCron(schedule.cron);
+  const slots: SlotPlan['slots'] = [];
+  let boundaryAt = schedule.boundaryAt;
+  let slotAt: Date | null = schedule.nextSlotAt;
   while (slotAt && slotAt <= now && slots.length < slotsMax) {
-    const to = minus(slotAt, planned.delayMs);
+    const to = subtractMs(slotAt, schedule.delayMs);
     const window = to > boundaryAt ? { from: boundaryAt, to, slotAt } : null;
     slots.push({ slotAt, window });
     if (window) boundaryAt = to;
@@ -45,48 +44,25 @@ export function planDueSlots(planned: Planned, now: Date, slotsMax: number): Pla
   return { slots, boundaryAt, nextSlotAt: slotAt, more: slotAt !== null && slotAt <= now };
 }
 
-/** A schedule that becomes active again starts at the last slot before `now`; the time away is a gap. */
-export function reopen(
-  planned: Omit<Planned, 'nextSlotAt'>,
+/** Plans a schedule that becomes active again: it resumes at the latest slot, and the inactive time becomes a gap. */
+export function planReactivation(
+  schedule: Omit<ScheduleState, 'nextSlotAt'>,
   now: Date,
-  reason: GapReason,
+  reason: string,
 ): { boundaryAt: Date; nextSlotAt: Date | null; gap: NewGap | null } {
-  const from = planned.boundaryAt;
-  const to = coverageStart(planned.cron, planned.delayMs, now);
+  const from = schedule.boundaryAt;
+  const to = coverageStart(schedule.cron, schedule.delayMs, now);
   const gap = to > from ? { from, to, reason } : null;
-  return { boundaryAt: gap ? to : from, nextSlotAt: nextSlot(cronOf(planned.cron), now), gap };
+  return { boundaryAt: gap ? to : from, nextSlotAt: nextSlot(parseStoredCron(schedule.cron), now), gap };
 }
 
-/** Cuts a stretch of time into the slot windows of a cron: those at its ends are as long as they reach. At most `max`, the earliest. */
-export function cutWindows(
-  stretch: { from: Date; to: Date },
-  { cron, delayMs }: { cron: string; delayMs: number },
-  max: number,
-): { from: Date; to: Date }[] {
-  const windows: { from: Date; to: Date }[] = [];
-  let { from } = stretch;
-  while (from < stretch.to && windows.length < max) {
-    const slot = nextSlot(cronOf(cron), new Date(from.getTime() + delayMs));
-    const end = slot ? minus(slot, delayMs) : stretch.to;
-    const to = end < stretch.to ? end : stretch.to;
-    windows.push({ from, to });
-    from = to;
+/** Merges adjacent gaps of the same reason. `gaps` must be in order of time. */
+export function mergeAdjacentGaps(gaps: NewGap[]): NewGap[] {
+  const merged: NewGap[] = [];
+  for (const gap of gaps) {
+    const last = merged.at(-1);
+    if (last && last.to.getTime() === gap.from.getTime() && last.reason === gap.reason) last.to = gap.to;
+    else merged.push({ ...gap });
   }
-  return windows;
-}
-
-/** A window is out of reach once its slot lies further back than the look-back. */
-export function reachesBackTo(now: Date, lookbackMs: number): Date {
-  return minus(now, lookbackMs);
-}
-
-/** Neighbouring windows of the same reason make one gap. `windows` in order of time. */
-export function joinGaps(windows: NewGap[]): NewGap[] {
-  const joined: NewGap[] = [];
-  for (const window of windows) {
-    const last = joined.at(-1);
-    if (last && last.to.getTime() === window.from.getTime() && last.reason === window.reason) last.to = window.to;
-    else joined.push({ ...window });
-  }
-  return joined;
+  return merged;
 }

@@ -1,8 +1,8 @@
-import type { Tx } from '../../platform/db/db.ts';
-import { emitEvents } from '../../platform/notifications/emit-events.ts';
+import type { Tx } from '../../../platform/db/db.ts';
+import { emitEvents } from '../../../platform/notifications/emit-events.ts';
 
-/** A row of `gaps` as a change left it. */
-export type ChangedGap = {
+/** A row of `gaps` after a change. */
+export type GapEventRow = {
   organization_id: string;
   id: string;
   detection_id: string;
@@ -15,8 +15,8 @@ export type ChangedGap = {
   updated_at: Date;
 };
 
-/** Tells destinations of gaps, of any number of organizations. A gap that grows while it is open is told once. */
-export async function emitGaps(tx: Tx, type: 'gap.opened' | 'gap.filled', gaps: ChangedGap[]): Promise<void> {
+/** Emits an event for each gap, of any number of organizations. An open gap that grows emits no further event. */
+export async function emitGapEvents(tx: Tx, type: 'gap.opened' | 'gap.filled', gaps: GapEventRow[]): Promise<void> {
   if (gaps.length === 0) return;
   const orgIds = gaps.map((gap) => gap.organization_id);
   await emitEvents(tx, orgIds, [type], () =>

@@ -1,0 +1,106 @@
+import { sql, type RawBuilder } from 'kysely';
+import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
+import type { DetectionKey } from '../detection-key.ts';
+import type { TimeRange } from '../slot-windows.ts';
+import type { SlotWindow } from '../timeline.ts';
+import { emitGapEvents, type GapEventRow } from './gap-events.ts';
+import { insertGaps } from './gaps.store.ts';
+
+/** Query for the oldest windows that no run has examined, of slots up to `slotAt`. */
+export function selectPendingWindows(
+  { orgId, detectionId }: DetectionKey,
+  { slotAt, limit }: { slotAt: Date; limit: number },
+): RawBuilder<SlotWindow> {
+  return sql<SlotWindow>`
+    select window_from as "from", window_to as "to", slot_at as "slotAt" from pending_windows
+    where organization_id = ${orgId} and detection_id = ${detectionId} and slot_at <= ${slotAt}
+    order by window_from limit ${limit}`;
+}
+
+export function listPendingWindows(
+  tx: Tx,
+  detection: DetectionKey,
+  page: { slotAt: Date; limit: number },
+): Promise<SlotWindow[]> {
+  return queryRows(tx, selectPendingWindows(detection, page));
+}
+
+const deletePendingWindow = ({ orgId, detectionId }: DetectionKey, { from, to }: TimeRange): RawBuilder<unknown> =>
+  sql`delete from pending_windows where organization_id = ${orgId} and detection_id = ${detectionId}
+    and window_from = ${from} and window_to = ${to} returning 1`;
+
+/** Marks a pending window as covered. Returns false if it is no longer pending: then nothing may be stored for it. */
+export function coverWindow(tx: Tx, detection: DetectionKey, window: TimeRange): Promise<boolean> {
+  return addCoverage(tx, detection, { window, source: deletePendingWindow(detection, window) });
+}
+
+/**
+ * Marks the next window of a gap that a run fills as covered. Returns false if the run does not fill that gap any more: then
+ * nothing may be stored for the window.
+ */
+export async function coverGapWindow(
+  tx: Tx,
+  detection: DetectionKey,
+  { runId, now, ...window }: TimeRange & { runId: string; now: Date },
+): Promise<boolean> {
+  const gapsOfDetection = sql`organization_id = ${detection.orgId} and detection_id = ${detection.detectionId}`;
+  const source = sql`update gaps set filled_to = ${window.to}, updated_at = ${now},
+      state = case when gap_to <= ${window.to} then 'filled' else state end
+    where ${gapsOfDetection} and state = 'filling' and run_id = ${runId}
+      and coalesce(filled_to, gap_from) = ${window.from} and gap_to >= ${window.to} returning 1`;
+  if (!(await addCoverage(tx, detection, { window, source }))) return false;
+  const filled = await queryRows(
+    tx,
+    sql<GapEventRow>`select * from gaps where ${gapsOfDetection} and state = 'filled' and run_id = ${runId} and filled_to = ${window.to}`,
+  );
+  await emitGapEvents(tx, 'gap.filled', filled);
+  return true;
+}
+
+/**
+ * Adds a window to the covered time and merges it with adjacent covered time, if `source` returns a row. `source` is the
+ * statement that removes the window from pending windows or from a gap. Returns whether the window was added.
+ */
+async function addCoverage(
+  tx: Tx,
+  { orgId, detectionId }: DetectionKey,
+  { window, source }: { window: TimeRange; source: RawBuilder<unknown> },
+): Promise<boolean> {
+  const ofDetection = sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
+  const { rows } = await sql`
+    with source as (${source}), following as (
+      delete from coverage where ${ofDetection} and covered_from = ${window.to} and exists (select from source) returning covered_to
+    ), extended as (
+      update coverage set covered_to = coalesce((select covered_to from following), ${window.to})
+      where ${ofDetection} and covered_to = ${window.from} and exists (select from source) returning 1
+    ), inserted as (
+      insert into coverage (organization_id, detection_id, covered_from, covered_to)
+      select ${orgId}::uuid, ${detectionId}::uuid, ${window.from}::timestamptz,
+        coalesce((select covered_to from following), ${window.to}::timestamptz)
+      from source where not exists (select from extended)
+    )
+    select 1 from source`.execute(tx);
+  return rows.length > 0;
+}
+
+/** Turns a pending window into a gap. Returns false if it is no longer pending. */
+export async function replaceWindowWithGap(
+  tx: Tx,
+  detection: DetectionKey,
+  { now, ...gap }: TimeRange & { reason: string; detail?: string; now: Date },
+): Promise<boolean> {
+  if (!(await queryRow(tx, sql`${deletePendingWindow(detection, gap)}`))) return false;
+  await insertGaps(tx, [{ organizationId: detection.orgId, detectionId: detection.detectionId, ...gap }], now);
+  return true;
+}
+
+/** Records why pending windows were not examined. If they become gaps later, this is their reason. */
+export async function recordWindowFailure(
+  tx: Tx,
+  { orgId, detectionId }: DetectionKey,
+  { slotAt, kind }: { slotAt: Date; kind: string },
+): Promise<void> {
+  await sql`
+    update pending_windows set failure = ${kind}
+    where organization_id = ${orgId} and detection_id = ${detectionId} and slot_at <= ${slotAt}`.execute(tx);
+}

@@ -1,0 +1,3 @@
+import type { OrgId } from '../../platform/lib/org-id.ts';
+
+export type DetectionKey = { orgId: OrgId; detectionId: string };

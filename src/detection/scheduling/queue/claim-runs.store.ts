@@ -1,0 +1,124 @@
+import { sql, type RawBuilder } from 'kysely';
+import { acrossOrgsPipelined, type Db } from '../../../platform/db/db.ts';
+import { uuidv7 } from '../../../platform/lib/ids.ts';
+import { createConcurrencyRules, type ConcurrencyLimits, type ConcurrencyRules } from './concurrency-limits.ts';
+import { claimColumns, leaseEnd, type RunClaim } from './run-claim.ts';
+
+type ClaimScope = { now: Date; limit: number; rules: ConcurrencyRules };
+
+const lockModelPlaces = sql`select pg_advisory_xact_lock(8423014)`;
+
+/**
+ * Claims up to `limit` runs of one lane that may start at slot time `now`, in order of their slots. Returns an empty list if
+ * there is none. Lanes are served in turn: of those with a free place and a claimable run, the one served longest ago is next.
+ * A claimable run is queued, is due, and its model, its connection and its detection are free. Of several claimable runs of one
+ * detection only the oldest is claimed.
+ *
+ * The statement is a chain of CTEs, one function each. Its commit does not wait for the disk: a claim that a crash of the
+ * database server loses is refused at its first fenced write.
+ */
+export async function claimRunsAcrossOrgs(
+  db: Db,
+  now: Date,
+  limit: number,
+  limits: ConcurrencyLimits = {},
+): Promise<RunClaim[]> {
+  const rules = createConcurrencyRules(limits);
+  const scope = { now, limit, rules };
+  const ctes = [freeLanesCte(scope), claimedLaneCte, servedLaneCte, rankedRunsCte(scope)];
+  if (rules.freePlacesCte) ctes.unshift(rules.freePlacesCte);
+  const claim = sql<RunClaim>`with ${sql.join(ctes)} ${updateClaimedRuns(rules)}`;
+  // Claimers of one lane exclude each other through its row. The places of a model are shared by all lanes, so those who may
+  // take one wait for each other.
+  const needsLock = Object.values(limits).some((places) => places > 0);
+  try {
+    const claims = await acrossOrgsPipelined<RunClaim>(db, needsLock ? [lockModelPlaces, claim] : [claim]);
+    return claims.toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
+  } catch (error) {
+    // A concurrent claimer started a run of the same detection. The next pass sees it.
+    const isUniqueViolation = (error as { code?: string }).code === '23505';
+    if (isUniqueViolation) return [];
+    throw error;
+  }
+}
+
+/** The places that a lane has left for runs with a model: one place is reserved for runs without. */
+const laneModelPlaces = sql`greatest(l.cap - 1, 1) - busy.with_model`;
+
+/** Step 1: up to four lanes that have a free place and a claimable run, the one served longest ago first. Locks nothing. */
+const freeLanesCte = (scope: ClaimScope): RawBuilder<unknown> => sql`
+  free_lanes as materialized (
+    select l.organization_id, l.kind, l.served_at, l.cap - busy.n as places, ${laneModelPlaces} as model_places,
+      set_config('synchronous_commit', 'off', true)
+    from lanes l cross join lateral (
+      select count(*) as n, ${scope.rules.countWithModel} as with_model from run_queue r
+      where r.organization_id = l.organization_id and r.kind = l.kind and r.state = 'running'
+    ) busy cross join lateral (
+      select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and ${isClaimable(scope, laneModelPlaces)}
+      order by q.start_at, q.run_id limit 1
+    ) waiting
+    where busy.n < l.cap order by l.served_at limit 4
+  )`;
+
+/**
+ * Step 2: locks the first of these lanes that no other claimer has locked. A lane whose `served_at` has changed is dropped: its
+ * free places were counted before another claimer took some. So a lane never exceeds its cap.
+ */
+const claimedLaneCte = sql`
+  claimed_lane as materialized (
+    select l.organization_id, l.kind, free_lanes.places, free_lanes.model_places
+    from free_lanes join lanes l using (organization_id, kind)
+    where l.served_at = free_lanes.served_at order by free_lanes.served_at limit 1 for update of l skip locked
+  )`;
+
+/** Step 3: moves the lane to the end of the order. */
+const servedLaneCte = sql`
+  served_lane as (
+    update lanes l set served_at = clock_timestamp() from claimed_lane
+    where l.organization_id = claimed_lane.organization_id and l.kind = claimed_lane.kind
+  )`;
+
+/** Step 4: locks the oldest claimable runs of the lane and ranks them by detection, connection and model. */
+const rankedRunsCte = (scope: ClaimScope): RawBuilder<unknown> => sql`
+  ranked_runs as materialized (
+    select run.run_id, run.resumed, ${scope.rules.rankColumns},
+      row_number() over (partition by run.detection_id order by run.start_at, run.run_id) as nth_of_detection,
+      row_number() over (partition by run.connection_id order by run.start_at, run.run_id) as nth_of_connection
+    from claimed_lane cross join lateral (
+      select q.run_id, q.detection_id, q.begun as resumed, q.start_at, q.model_alias, q.connection_id,
+        claimed_lane.model_places as lane_model_places
+      from run_queue q where q.organization_id = claimed_lane.organization_id and q.kind = claimed_lane.kind
+        and ${isClaimable(scope, sql`claimed_lane.model_places`)}
+      order by q.start_at, q.run_id limit least(claimed_lane.places, ${scope.limit}) for update skip locked
+    ) run
+  )`;
+
+/** Step 5: claims the oldest run of each detection, as far as the places of models and connections suffice for this batch. */
+const updateClaimedRuns = (rules: ConcurrencyRules): RawBuilder<unknown> => sql`
+  update run_queue q set state = 'running', begun = true, attempt = q.attempt + 1, retry_at = null, lease_until = ${leaseEnd}, worker = ${uuidv7()}
+  from ranked_runs where q.run_id = ranked_runs.run_id and ranked_runs.nth_of_detection = 1 and ${rules.isWithinPlaces}
+    and (q.connection_id is null or ranked_runs.nth_of_connection <= coalesce(${freeConnectionPlaces}, 1))
+  returning ${claimColumns}, ranked_runs.resumed`;
+
+/**
+ * Condition on `run_queue q` that a run can be claimed. The form makes the planner read a lane through its index, only as far
+ * as needed: it underestimates a plain `is null` or `not exists` and would sort the whole lane instead.
+ */
+const isClaimable = ({ now, rules }: ClaimScope, lanePlaces: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`q.state = 'queued' and q.start_at <= ${now} and (q.retry_at is null or q.retry_at <= clock_timestamp())
+    and ${rules.hasPlace(lanePlaces)} and (q.connection_id is null or ${isConnectionFree})
+    and coalesce((select false from run_queue o where o.organization_id = q.organization_id and o.detection_id = q.detection_id
+      and o.kind = q.kind and o.state = 'running' limit 1), true)`;
+
+/**
+ * Condition on `run_queue q` that its connection has a free place and is not paused. A manual run tries a paused connection and
+ * reports the failure. Both lists are computed once per claim because thousands of runs may wait for one connection.
+ */
+const isConnectionFree = sql`q.connection_id <> all (array(
+    select c.id from run_queue b join connections c on c.organization_id = b.organization_id and c.id = b.connection_id
+    where b.state = 'running' and b.connection_id is not null group by c.id, c.places having count(*) >= c.places))
+  and (q.kind = 'manual' or q.connection_id <> all (array(select connection_id from connection_pauses)))`;
+
+const freeConnectionPlaces = sql`(
+  select c.places - (select count(*) from run_queue b where b.organization_id = c.organization_id and b.connection_id = c.id and b.state = 'running')
+  from connections c where c.organization_id = q.organization_id and c.id = q.connection_id)`;
