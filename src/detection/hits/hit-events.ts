@@ -2,26 +2,24 @@ import type { Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import { toHit } from './read-hits.ts';
-import { listHitsOf, listLiveHitsOf } from './read-hits.store.ts';
+import { listHitsById, listLiveHitsById, type HitRow } from './read-hits.store.ts';
 
 /**
- * Tells destinations of hits that have changed: made (their first revision) or changed again. The rows behind a hit are left out;
- * its evidence is in it.
+ * Emits an event for each hit: `hit.created` for its first revision, otherwise `hit.updated`. The event contains the evidence
+ * but not the rows.
  */
-export function emitHits(tx: Tx, orgId: OrgId, ids: string[]): Promise<void> {
-  return emit(tx, orgId, ids, listHitsOf);
+export async function emitHitEvents(tx: Tx, orgId: OrgId, ids: string[]): Promise<void> {
+  if (ids.length > 0) await emit(tx, orgId, () => listHitsById(tx, orgId, ids));
 }
 
-/** The same of hits that a run changed: one of a deleted detection finishes and delivers nothing. */
-export function emitFoundHits(tx: Tx, orgId: OrgId, ids: string[]): Promise<void> {
-  return emit(tx, orgId, ids, listLiveHitsOf);
+/** Like `emitHitEvents`, but skips hits of deleted detections. For hits that a run changed. */
+export async function emitRunHitEvents(tx: Tx, orgId: OrgId, ids: string[]): Promise<void> {
+  if (ids.length > 0) await emit(tx, orgId, () => listLiveHitsById(tx, orgId, ids));
 }
 
-async function emit(tx: Tx, orgId: OrgId, ids: string[], list: typeof listHitsOf): Promise<void> {
-  if (ids.length === 0) return;
-  await emitEvents(tx, [orgId], ['hit.created', 'hit.updated'], async () => {
-    const hits = (await list(tx, orgId, ids)).map(toHit);
-    return hits.map((hit) => ({
+function emit(tx: Tx, orgId: OrgId, listRows: () => Promise<HitRow[]>): Promise<void> {
+  return emitEvents(tx, [orgId], ['hit.created', 'hit.updated'], async () =>
+    (await listRows()).map(toHit).map((hit) => ({
       orgId,
       type: hit.revision === 1 ? 'hit.created' : 'hit.updated',
       resourceId: hit.id,
@@ -29,6 +27,6 @@ async function emit(tx: Tx, orgId: OrgId, ids: string[], list: typeof listHitsOf
       data: { organizationId: orgId, ...hit },
       detectionId: hit.detectionId,
       severity: hit.severity,
-    }));
-  });
+    })),
+  );
 }

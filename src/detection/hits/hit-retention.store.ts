@@ -3,16 +3,16 @@ import type { Tx } from '../../platform/db/db.ts';
 import { replaceValue } from '../../platform/db/erasure.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
-/** Removes hits last seen before then, with the candidates behind them. At most `limit`; answers how many. */
+/** Deletes at most `limit` hits last seen before a time, with their candidates and suppressions. Returns their number. */
 export async function deleteOldHitsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
   const { rows } = await sql`
     with old as materialized (
       select organization_id, id from hits where last_seen_at < ${before} and updated_at < ${before} limit ${limit} for update skip locked
-    ), seen as (
+    ), deleted_occurrences as (
       delete from hit_occurrences o using old where o.organization_id = old.organization_id and o.hit_id = old.id
-    ), behind as (
+    ), deleted_candidates as (
       delete from candidates c using old where c.organization_id = old.organization_id and c.hit_id = old.id
-    ), known as (
+    ), deleted_suppressions as (
       delete from suppressions s using old where s.organization_id = old.organization_id and s.hit_id = old.id
     )
     select organization_id, id from old`.execute(tx);

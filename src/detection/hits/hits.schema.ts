@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { detectionCategories, severities } from '../analysis/candidate.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { Instant } from '../../platform/lib/instant.ts';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
 export const hitStatuses = ['open', 'false_positive', 'benign', 'true_positive', 'outdated'] as const;
 export type HitStatus = (typeof hitStatuses)[number];
@@ -12,10 +12,10 @@ const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
 export const HitPath = z.object({ id: z.guid('must be a UUID').toLowerCase() });
 
 export const HitFilter = PageQuery.extend({
-  detection: z.guid('must be a UUID').toLowerCase().optional().describe('Id of the detection.'),
+  detection: z.guid('must be a UUID').toLowerCase().optional().describe('ID of the detection.'),
   status: z.enum(hitStatuses).optional(),
   severity: z.enum(severities).optional(),
-  entity: text({ max: 1000 }).optional().describe('The entity, exactly.'),
+  entity: boundedString({ max: 1000 }).optional().describe('Exact name of the entity.'),
   from: Instant.optional().describe('Hits last seen at or after this time.'),
   to: Instant.optional().describe('Hits first seen before this time.'),
 });
@@ -34,14 +34,16 @@ export const Hit = z
     summary: z.string(),
     nextStep: z.string(),
     evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
-    judged: z.boolean().describe('false: no judge came to it within a day; it stands by its facts.'),
+    judged: z
+      .boolean()
+      .describe('`false`: no judge was available within a day, so the hit is based on its facts alone.'),
     modelDisagrees: z
       .string()
       .nullable()
-      .describe('Why the judge saw no hit where the facts alone are of high severity.'),
+      .describe('Why the judge disagrees with facts of high severity. Null if it agrees.'),
     status: z.enum(hitStatuses),
     revision: z.number().int(),
-    occurrenceCount: z.number().int().describe('Windows that it was seen in.'),
+    occurrenceCount: z.number().int().describe('Windows in which the hit was seen.'),
     windowFrom: time,
     windowTo: time,
     firstSeenAt: time,
@@ -63,12 +65,12 @@ const EvidenceRow = z.object({
 });
 
 export const HitDetail = Hit.extend({
-  facts: z.record(z.string(), z.unknown()).describe('What code knows of it: counts, history, peers.'),
-  rows: z.array(EvidenceRow).describe('The rows behind it, as they were rendered for the judge.'),
-  runs: z.array(z.string()).describe('Ids of the runs that found it, the latest 200 occurrences.'),
+  facts: z.record(z.string(), z.unknown()).describe('Facts computed from the rows: counts, history, peers.'),
+  rows: z.array(EvidenceRow).describe('The rows behind the hit, as rendered for the judge.'),
+  runs: z.array(z.string()).describe('IDs of the runs that found the hit, of the latest 200 occurrences.'),
   occurrences: z
     .array(z.object({ runId: z.string(), windowFrom: time, seenAt: time }))
-    .describe('Latest first, 200 at most.'),
+    .describe('Latest first, at most 200.'),
   history: z
     .array(
       z.object({
@@ -79,13 +81,13 @@ export const HitDetail = Hit.extend({
         reason: z.string().nullable(),
       }),
     )
-    .describe('Changes of its status by people, latest first, 200 at most.'),
+    .describe('Status changes by analysts, latest first, at most 200.'),
 });
 export type HitDetail = z.infer<typeof HitDetail>;
 
 export const HitVerdict = z.strictObject({
   status: z.enum(hitStatuses),
-  reason: text({ max: 2000 }).optional(),
+  reason: boundedString({ max: 2000 }).optional(),
 });
 export type HitVerdict = z.infer<typeof HitVerdict>;
 
@@ -99,8 +101,8 @@ export const EntityList = z.object({
       entityType: z.string(),
       hits: z.number().int(),
       open: z.number().int(),
-      severity: z.enum(severities).describe('The highest of its hits.'),
-      detectionIds: z.array(z.string()).describe('50 at most.'),
+      severity: z.enum(severities).describe('Highest severity of its hits.'),
+      detectionIds: z.array(z.string()).describe('At most 50.'),
       firstSeenAt: time,
       lastSeenAt: time,
     }),

@@ -1,26 +1,32 @@
-import { sql } from 'kysely';
-import type { Evidence } from '../verdicts/verdict.ts';
+import { sql, type RawBuilder } from 'kysely';
+import type { VerdictEvidence } from '../verdicts/verdict.ts';
 import type { Facts, RenderedRow, Severity } from '../analysis/candidate.ts';
-import { rows, type Tx } from '../../platform/db/db.ts';
+import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { emitFoundHits } from './hit-events.ts';
+import { emitRunHitEvents } from './hit-events.ts';
 
-const refreshed = ['severity', 'confidence', 'headline', 'summary', 'next_step', 'evidence', 'rows', 'facts', 'judged', 'model_disagrees',
-  'window_from', 'window_to', 'updated_at']; // prettier-ignore
+// prettier-ignore
+const replaceableColumns = ['severity', 'confidence', 'headline', 'summary', 'next_step', 'evidence', 'rows', 'facts', 'judged',
+  'model_disagrees', 'window_from', 'window_to', 'updated_at'];
 
-/** The earliest window makes a hit. One that came late takes it over, as does whatever finds one that a changed past had superseded. */
-function anew(late: boolean) {
-  const isAnew = late ? sql`(hits.superseded or excluded.window_from < hits.window_from)` : sql`hits.superseded`;
-  const columns = refreshed.map((name) => {
+/**
+ * Assignments for a hit that already exists. Its contents come from its earliest window, so a backfilled window that is earlier
+ * replaces them. A hit that was superseded because its past changed is replaced by any window that finds it again.
+ */
+function mergeIntoExisting(hasLateHits: boolean): RawBuilder<unknown> {
+  const isReplaced = hasLateHits
+    ? sql`(hits.superseded or excluded.window_from < hits.window_from)`
+    : sql`hits.superseded`;
+  const columns = replaceableColumns.map((name) => {
     const column = sql.ref(name);
-    return sql`${column} = case when ${isAnew} then excluded.${column} else hits.${column} end`;
+    return sql`${column} = case when ${isReplaced} then excluded.${column} else hits.${column} end`;
   });
   return sql`status = case when hits.superseded and hits.status = 'outdated' then 'open' else hits.status end,
-    superseded = false, revision = hits.revision + ${isAnew}::int, ${sql.join(columns)}`;
+    superseded = false, revision = hits.revision + ${isReplaced}::int, ${sql.join(columns)}`;
 }
 
-/** A hit as a verdict makes it. `judged` false: no judge came to it in time, it stands by its facts. */
+/** A hit of a verdict. `judged` is false if no judge was available in time, so the hit is based on its facts alone. */
 export type NewHit = {
   key: string;
   detectionId: string;
@@ -32,24 +38,24 @@ export type NewHit = {
   headline: string;
   summary: string;
   nextStep: string;
-  evidence: Evidence[];
+  evidence: VerdictEvidence[];
   rows: RenderedRow[];
   facts: Facts;
   judged: boolean;
   modelDisagrees: string | null;
   windowFrom: Date;
   windowTo: Date;
-  /** It was found out of turn. */
+  /** True if a backfill found it. */
   late: boolean;
 };
 
-/** Stores hits, or finds those that are there already and leaves them as they are, but for what is made anew. Answers their ids by key. `now` is slot time. */
-export async function insertHits(tx: Tx, orgId: OrgId, given: NewHit[], now: Date): Promise<Map<string, string>> {
-  if (given.length === 0) return new Map();
-  // Ids in the order given; rows locked in the order of their keys, since another run may store the same hits.
-  const hits = given.map((hit) => ({ ...hit, id: uuidv7(now) })).toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  const text = (pick: (hit: NewHit) => string | null) => sql`${hits.map(pick)}::text[]`;
-  const found = await rows(
+/** Stores hits. An existing hit with the same key stays as it is, unless it is replaced. Returns IDs by key. `now` is slot time. */
+export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: Date): Promise<Map<string, string>> {
+  if (newHits.length === 0) return new Map();
+  // IDs are in the order of the input. Rows are locked in the order of their keys, since another run may store the same hits.
+  const hits = newHits.map((hit) => ({ ...hit, id: uuidv7(now) })).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const textArray = (pick: (hit: NewHit) => string | null) => sql`${hits.map(pick)}::text[]`;
+  const stored = await queryRows(
     tx,
     sql<{ id: string; key: string }>`
       insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary,
@@ -57,47 +63,47 @@ export async function insertHits(tx: Tx, orgId: OrgId, given: NewHit[], now: Dat
         created_at, updated_at)
       select ${orgId}::uuid, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step,
         evidence, rows, facts, judged, model_disagrees, 0, window_from, window_to, window_to, window_to, ${now}::timestamptz, ${now}::timestamptz
-      from unnest(${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.detectionId)}::uuid[], ${text((hit) => hit.key)},
-        ${text((hit) => hit.entity)}, ${text((hit) => hit.entityType)}, ${text((hit) => hit.kind)}, ${text((hit) => hit.severity)},
-        ${hits.map((hit) => hit.confidence)}::int[], ${text((hit) => hit.headline)}, ${text((hit) => hit.summary)},
-        ${text((hit) => hit.nextStep)}, ${text((hit) => JSON.stringify(hit.evidence))}, ${text((hit) => JSON.stringify(hit.rows))},
-        ${text((hit) => JSON.stringify(hit.facts))}, ${hits.map((hit) => hit.judged)}::boolean[], ${text((hit) => hit.modelDisagrees)},
+      from unnest(${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.detectionId)}::uuid[], ${textArray((hit) => hit.key)},
+        ${textArray((hit) => hit.entity)}, ${textArray((hit) => hit.entityType)}, ${textArray((hit) => hit.kind)}, ${textArray((hit) => hit.severity)},
+        ${hits.map((hit) => hit.confidence)}::int[], ${textArray((hit) => hit.headline)}, ${textArray((hit) => hit.summary)},
+        ${textArray((hit) => hit.nextStep)}, ${textArray((hit) => JSON.stringify(hit.evidence))}, ${textArray((hit) => JSON.stringify(hit.rows))},
+        ${textArray((hit) => JSON.stringify(hit.facts))}, ${hits.map((hit) => hit.judged)}::boolean[], ${textArray((hit) => hit.modelDisagrees)},
         ${hits.map((hit) => hit.windowFrom.toISOString())}::timestamptz[], ${hits.map((hit) => hit.windowTo.toISOString())}::timestamptz[])
         as h (id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows,
           facts, judged, model_disagrees, window_from, window_to)
-      on conflict (organization_id, detection_id, key) do update set ${anew(given.some(({ late }) => late))}
+      on conflict (organization_id, detection_id, key) do update set ${mergeIntoExisting(newHits.some(({ late }) => late))}
       returning id, key`,
   );
-  return new Map(found.map((hit) => [hit.key, hit.id]));
+  return new Map(stored.map((hit) => [hit.key, hit.id]));
 }
 
 export type Occurrence = { hitId: string; runId: string; windowFrom: Date; seenAt: Date };
 
-/** Joins runs to hits. A window that the hit was not seen in before counts as one more occurrence; the same window again does not. */
+/** Adds runs to the occurrences of hits. Each window counts once, even if several runs examine it. */
 export async function insertOccurrences(tx: Tx, orgId: OrgId, occurrences: Occurrence[], now: Date): Promise<void> {
   if (occurrences.length === 0) return;
-  const changed = await rows(
+  const changed = await queryRows(
     tx,
     sql<{ id: string }>`
-    with given as (
+    with new_occurrences as (
       select distinct * from unnest(${occurrences.map((one) => one.hitId)}::uuid[], ${occurrences.map((one) => one.runId)}::uuid[],
         ${occurrences.map((one) => one.windowFrom.toISOString())}::timestamptz[],
-        ${occurrences.map((one) => one.seenAt.toISOString())}::timestamptz[]) as g (hit_id, run_id, window_from, seen_at)
-    ), fresh as (
-      select hit_id, count(distinct window_from) as n, min(seen_at) as first_at, max(seen_at) as last_at from given
-      where not exists (select from hit_occurrences o where o.organization_id = ${orgId} and o.hit_id = given.hit_id
-        and o.window_from = given.window_from)
-      group by hit_id
-    ), added as (
+        ${occurrences.map((one) => one.seenAt.toISOString())}::timestamptz[]) as o (hit_id, run_id, window_from, seen_at)
+    ), new_windows as (
+      select n.hit_id, count(distinct n.window_from) as windows, min(n.seen_at) as first_at, max(n.seen_at) as last_at from new_occurrences n
+      where not exists (select from hit_occurrences o where o.organization_id = ${orgId} and o.hit_id = n.hit_id
+        and o.window_from = n.window_from)
+      group by n.hit_id
+    ), inserted as (
       insert into hit_occurrences (organization_id, hit_id, run_id, window_from, seen_at)
-      select ${orgId}::uuid, hit_id, run_id, window_from, seen_at from given on conflict do nothing
+      select ${orgId}::uuid, hit_id, run_id, window_from, seen_at from new_occurrences on conflict do nothing
     )
-    update hits h set occurrences = h.occurrences + fresh.n, first_seen_at = least(h.first_seen_at, fresh.first_at),
-      last_seen_at = greatest(h.last_seen_at, fresh.last_at), updated_at = ${now},
+    update hits h set occurrences = h.occurrences + new_windows.windows, first_seen_at = least(h.first_seen_at, new_windows.first_at),
+      last_seen_at = greatest(h.last_seen_at, new_windows.last_at), updated_at = ${now},
       revision = h.revision + case when h.occurrences > 0 then 1 else 0 end
-    from fresh where h.organization_id = ${orgId} and h.id = fresh.hit_id returning h.id`,
+    from new_windows where h.organization_id = ${orgId} and h.id = new_windows.hit_id returning h.id`,
   );
-  await emitFoundHits(
+  await emitRunHitEvents(
     tx,
     orgId,
     changed.map(({ id }) => id),

@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely';
-import { row, rows, type Tx } from '../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import type { Hit } from './hits.schema.ts';
 
-/** A row of `hits` without its rows and facts; `evidence` is JSON text. */
+/** A row of `hits` without its rows and facts. `evidence` is JSON text. */
 export type HitRow = Omit<
   Hit,
   'evidence' | 'windowFrom' | 'windowTo' | 'firstSeenAt' | 'lastSeenAt' | 'createdAt' | 'updatedAt'
@@ -35,7 +35,7 @@ export type HitQuery = {
   to?: Date | undefined;
 };
 
-/** Hits, newest first, `limit` + 1 of them. */
+/** Lists `limit` + 1 hits, newest first. */
 export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }: PageRequest): Promise<HitRow[]> {
   const { detection, status, severity, entity, from, to } = query;
   const conditions: RawBuilder<unknown>[] = [
@@ -48,39 +48,39 @@ export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }
     ...(to === undefined ? [] : [sql`first_seen_at < ${to}`]),
     ...(after ? [sql`(created_at, id) < (${after.at}, ${after.id}::uuid)`] : []),
   ];
-  return rows(
+  return queryRows(
     tx,
     sql<HitRow>`select ${columns} from hits where ${sql.join(conditions, sql` and `)} order by created_at desc, id desc limit ${limit + 1}`,
   );
 }
 
 export function findHit(tx: Tx, orgId: OrgId, id: string): Promise<HitDetailRow | undefined> {
-  return row(
+  return queryRow(
     tx,
     sql<HitDetailRow>`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = ${id}`,
   );
 }
 
-/** Hits of these ids, in the order in which they were made. */
-export function listHitsOf(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[]> {
-  return rows(
+/** Lists hits by ID, in order of creation. */
+export function listHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[]> {
+  return queryRows(
     tx,
     sql<HitRow>`select ${columns} from hits where organization_id = ${orgId} and id = any(${ids}::uuid[]) order by created_at, id`,
   );
 }
 
-/** Those of them whose detection is not deleted. */
-export function listLiveHitsOf(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[]> {
-  return rows(
+/** Like `listHitsById`, without hits of deleted detections. */
+export function listLiveHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[]> {
+  return queryRows(
     tx,
     sql<HitRow>`select ${columns} from hits where organization_id = ${orgId} and id = any(${ids}::uuid[])
       and detection_id not in (select id from agents where organization_id = ${orgId} and deleted_at is not null) order by created_at, id`,
   );
 }
 
-/** Where a hit was seen, latest first. */
+/** Lists the occurrences of a hit, latest first. */
 export function listOccurrences(tx: Tx, orgId: OrgId, hitId: string, limit: number): Promise<OccurrenceRow[]> {
-  return rows(
+  return queryRows(
     tx,
     sql<OccurrenceRow>`
       select run_id as "runId", window_from as "windowFrom", seen_at as "seenAt" from hit_occurrences

@@ -1,37 +1,39 @@
-import { inOrg } from '../../platform/db/db.ts';
-import type { Deps } from '../../app/deps.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { emitHits } from './hit-events.ts';
+import { emitHitEvents } from './hit-events.ts';
 import { getHit } from './read-hits.ts';
 import type { HitDetail, HitVerdict } from './hits.schema.ts';
-import { listChanges, lockHit, storeStatus } from './hit-status.store.ts';
+import { listStatusChanges, lockHit, storeStatus } from './hit-status.store.ts';
 
-/** Sets what a person says of a hit. The status it has already, without another reason: nothing is written. */
+export type SetHitStatusDeps = { db: Db; clock: Clock };
+
+/** Sets the status of a hit as an analyst judged it. Does nothing if neither the status nor the reason changes. */
 export async function setHitStatus(
-  deps: Pick<Deps, 'db' | 'clock'>,
+  deps: SetHitStatusDeps,
   caller: Caller,
   id: string,
-  { status, reason: given }: HitVerdict,
+  { status, ...input }: HitVerdict,
 ): Promise<HitDetail> {
   const now = deps.clock();
-  const reason = given ?? null;
+  const reason = input.reason ?? null;
   await inOrg(deps.db, caller.orgId, async (tx) => {
     const hit = await lockHit(tx, caller.orgId, id);
     if (!hit) throw appError('not_found', `Hit ${id} not found.`);
     if (hit.status === status) {
-      const [latest] = await listChanges(tx, caller.orgId, id, 1);
+      const [latest] = await listStatusChanges(tx, caller.orgId, id, 1);
       if (reason === null || latest?.reason === reason) return;
     }
     await storeStatus(tx, caller.orgId, hit, { to: status, reason, keyId: caller.keyId, now });
-    await emitHits(tx, caller.orgId, [id]);
+    await emitHitEvents(tx, caller.orgId, [id]);
     await insertAudit(tx, caller, {
       action: 'hit.status_changed',
       resourceType: 'hit',
       resourceId: id,
       before: { status: hit.status },
-      // The reason stands in the hit's history, from which it can be erased.
+      // The reason is only in the history of the hit, where it can be erased.
       after: { status },
     });
   });
