@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
-import { row, rows, type Tx } from '../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import { timeOfId } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
+import type { DetectionKey } from '../scheduling/detection-key.ts';
 import type { Run } from './runs.schema.ts';
 
+/** A row of `runs`. Lists and objects are JSON text. */
 export type RunRow = {
   id: string;
   detection_id: string;
@@ -47,22 +49,22 @@ const columns = sql`id, detection_id, due_at, trigger, status, status_reason, sl
   started_at, finished_at, lag_ms, phases, judging, query, rows_total, truncated, entities, triggered, hit_count, score, score_basis, score_criteria,
   revision, prompt_version, model_alias, model, suppressed, tokens, cost_usd, warnings, failure`;
 
-// No run is due so far from now; PostgreSQL would take a year of five digits only in another spelling.
-const latest = Date.UTC(9999, 0, 1);
+/** Latest time that PostgreSQL accepts in ISO form. No run is due that late. */
+const dueAtMax = Date.UTC(9999, 0, 1);
 
-/** A run by its id, which carries the time it was due: only that month is looked at. */
+/** Finds a run by ID. The ID contains the time at which the run was due, so only the partition of that month is read. */
 export async function findRun(tx: Tx, orgId: OrgId, id: string): Promise<RunRow | undefined> {
   const dueAt = timeOfId(id);
-  if (dueAt.getTime() > latest) return undefined;
-  return row(
+  if (dueAt.getTime() > dueAtMax) return undefined;
+  return queryRow(
     tx,
     sql<RunRow>`select ${columns} from runs where organization_id = ${orgId} and due_at = ${dueAt} and id = ${id}`,
   );
 }
 
-/** A detection's runs, newest first, `limit` + 1 of them. */
+/** Lists `limit` + 1 runs of a detection, newest first. */
 export function listRuns(tx: Tx, orgId: OrgId, detectionId: string, { limit, after }: PageRequest): Promise<RunRow[]> {
-  return rows(
+  return queryRows(
     tx,
     sql<RunRow>`
       select ${columns} from runs where organization_id = ${orgId} and detection_id = ${detectionId}
@@ -71,34 +73,13 @@ export function listRuns(tx: Tx, orgId: OrgId, detectionId: string, { limit, aft
   );
 }
 
-/** What judging one candidate of a detection cost on average since then, in US dollars. */
-export async function findJudgingCost(
-  tx: Tx,
-  ref: { orgId: OrgId; detectionId: string },
-  since: Date,
-): Promise<number> {
-  const found = await row(
+/** Returns the average cost in US dollars of judging one candidate of a detection since a time, or 0 without such runs. */
+export async function findJudgingCost(tx: Tx, { orgId, detectionId }: DetectionKey, since: Date): Promise<number> {
+  const found = await queryRow(
     tx,
     sql<{ cost: number }>`
       select coalesce(sum(cost_usd) / nullif(sum(json_array_length(entities::json)), 0), 0) as cost from runs
-      where organization_id = ${ref.orgId} and detection_id = ${ref.detectionId} and due_at >= ${since} and status = 'completed'`,
+      where organization_id = ${orgId} and detection_id = ${detectionId} and due_at >= ${since} and status = 'completed'`,
   );
   return found?.cost ?? 0;
-}
-
-export type KnownDetection = { id: string; deleted: boolean; suggestion: boolean };
-
-/** The detection of this id, deleted or not; `lock`: it can neither be deleted nor changed until the transaction ends. */
-export function findDetectionState(
-  tx: Tx,
-  orgId: OrgId,
-  id: string,
-  lock = false,
-): Promise<KnownDetection | undefined> {
-  return row(
-    tx,
-    sql<KnownDetection>`
-      select id, deleted_at is not null as deleted, is_suggestion as suggestion from agents
-      where organization_id = ${orgId} and id = ${id} and agent_type = 'detection' and not is_built_in ${lock ? sql`for share` : sql``}`,
-  );
 }

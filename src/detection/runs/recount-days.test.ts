@@ -7,17 +7,18 @@ import { startRuns } from '../../../test/support/detection/scripted-runs.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import { insertBuiltInAgents } from '../detections/built-in-agents/built-in-agents.ts';
 import { recountDaysAcrossOrgs, recountLoop } from './recount-days.ts';
+import { createRunMetrics } from './run-metrics.ts';
 
-const on = await testDatabase();
+const testDb = await testDatabase();
 
-test('a roll-up that went wrong is put right from the runs; what is right, today and built-in agents stay', async () => {
-  const t = await startRuns(on, ({ window }) => [{ _id: window.from.toISOString(), user: 'root' }]);
+test('corrects wrong days from the runs and leaves correct days, today and built-in agents unchanged', async () => {
+  const t = await startRuns(testDb, ({ window }) => [{ _id: window.from.toISOString(), user: 'root' }]);
   const id = await t.newDetection({ detectionCadence: 'daily' });
   for (const at of ['03', '04', '05']) await t.runAt(`2026-03-${at}T01:00:00Z`);
-  const days = () =>
+  const listDays = () =>
     t.select(sql`select day, runs, triggered, score_sum, scores from run_days order by day, score_basis`);
-  const right = await days();
-  expect(right).toMatchObject(['03', '04', '05'].map((day) => ({ day: `2026-03-${day}`, runs: 1, triggered: 1 })));
+  const correct = await listDays();
+  expect(correct).toMatchObject(['03', '04', '05'].map((day) => ({ day: `2026-03-${day}`, runs: 1, triggered: 1 })));
   const recount = () => recountDaysAcrossOrgs(t.db, t.time.now);
   expect(await recount()).toEqual([]);
   await t.select(sql`delete from run_days where day = '2026-03-03'`);
@@ -27,7 +28,7 @@ test('a roll-up that went wrong is put right from the runs; what is right, today
   const corrections = await recount();
   expect(new Set(corrections.map(({ day }) => day))).toEqual(new Set(['2026-03-03', '2026-03-04']));
   expect(corrections[0]).toMatchObject({ orgId: t.orgId, detectionId: id });
-  expect(await days()).toEqual(right);
+  expect(await listDays()).toEqual(correct);
   expect(await recount()).toEqual([]);
   await t.select(sql`update run_days set runs = runs + 1 where day = '2026-03-05'`);
   await inOrg(t.db, t.orgId, (tx) => insertBuiltInAgents(tx, t.orgId, t.time.now));
@@ -39,8 +40,8 @@ test('a roll-up that went wrong is put right from the runs; what is right, today
   expect(await recount()).toMatchObject([{ detectionId: id, day: '2026-03-05' }]);
 });
 
-test('two at once put a day right once', async () => {
-  const t = await startRuns(on, () => []);
+test('corrects a day once when several recounts run at the same time', async () => {
+  const t = await startRuns(testDb, () => []);
   await t.newDetection();
   await t.runAt('2026-03-02T01:00:00Z');
   await t.select(sql`update run_days set runs = runs + 3`);
@@ -50,14 +51,15 @@ test('two at once put a day right once', async () => {
   expect(await t.select(sql`select runs from run_days`)).toEqual([{ runs: 1 }]);
 });
 
-test('what the night puts right is counted', async () => {
-  const t = await startRuns(on, () => []);
+test('counts corrections of the nightly recount in the metrics', async () => {
+  const t = await startRuns(testDb, () => []);
   await t.newDetection();
   await t.runAt('2026-03-02T01:00:00Z');
   await t.select(sql`update run_days set runs = runs + 3`);
   t.time.now = new Date('2026-03-03T01:20:00Z');
   const [registry, stop] = [new Registry(), new AbortController()];
-  const ended = recountLoop({ ...t.deps, metrics: { registry } }, stop.signal);
+  const runMetrics = createRunMetrics(registry, t.db);
+  const ended = recountLoop({ ...t.deps, runMetrics }, stop.signal);
   expect(await registry.metrics()).toContain('tocsin_recount_corrections_total 0');
   const counted = async () => (await registry.metrics()).includes('tocsin_recount_corrections_total 1');
   for (const end = performance.now() + 10_000; !(await counted()) && performance.now() < end;) await sleep(25);

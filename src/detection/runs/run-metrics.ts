@@ -1,21 +1,21 @@
 import { sql } from 'kysely';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { acrossOrgs, rows, type Db } from '../../platform/db/db.ts';
-import type { Run } from './run-types.ts';
+import { acrossOrgs, queryRows, type Db } from '../../platform/db/db.ts';
+import type { ActiveRun } from './execution/active-run.ts';
 
-type Observe = (run: Run) => void;
+export type RunMetrics = {
+  /** Records a run that ended. */
+  observeRun: (run: ActiveRun) => void;
+  /** Counts days that the nightly recount corrected. */
+  recountCorrections: Counter;
+};
 
-// A registry takes each name once; a worker that is started again in one process goes on with the same figures.
-const made = new WeakMap<Registry, Observe>();
-
-/** Figures of runs: how late they start, how long each phase takes, how many ended, and what waits in the queue. */
-export function createRunMetrics(registry: Registry, db: Db): Observe {
-  const before = made.get(registry);
-  if (before) return before;
+/** Registers the metrics of runs. Call it once per registry. */
+export function createRunMetrics(registry: Registry, db: Db): RunMetrics {
   const registers = [registry];
   const lag = new Histogram({
     name: 'tocsin_run_lag_seconds',
-    help: 'From a slot (or request) to the start of its run.',
+    help: 'Time from the slot or the request of a run to its start.',
     buckets: [1, 10, 60, 300, 1800, 7200],
     registers,
   });
@@ -28,7 +28,7 @@ export function createRunMetrics(registry: Registry, db: Db): Observe {
   });
   const ended = new Counter({
     name: 'tocsin_runs_total',
-    help: 'Runs that ended, by trigger.',
+    help: 'Completed runs, by trigger.',
     labelNames: ['trigger'] as const,
     registers,
   });
@@ -39,29 +39,26 @@ export function createRunMetrics(registry: Registry, db: Db): Observe {
     registers,
     async collect() {
       this.reset();
-      for (const { kind, state, n } of await queueDepth(db)) this.set({ kind, state }, n);
+      for (const { kind, state, n } of await countQueuedRuns(db)) this.set({ kind, state }, n);
     },
   });
-  const observe: Observe = (run) => {
-    lag.observe(Math.max(0, run.startedAt.getTime() - run.claim.dueAt.getTime()) / 1000);
-    ended.inc({ trigger: run.trigger });
-    for (const { name, ms } of run.progress.phases) phases.observe({ phase: name }, ms / 1000);
+  return {
+    observeRun: (run) => {
+      lag.observe(Math.max(0, run.startedAt.getTime() - run.claim.dueAt.getTime()) / 1000);
+      ended.inc({ trigger: run.trigger });
+      for (const { name, ms } of run.progress.phases) phases.observe({ phase: name }, ms / 1000);
+    },
+    recountCorrections: new Counter({
+      name: 'tocsin_recount_corrections_total',
+      help: 'Days of the daily roll-up, by detection, that the nightly recount corrected.',
+      registers,
+    }),
   };
-  made.set(registry, observe);
-  return observe;
 }
 
-/** Counts the days of 30-day figures that the nightly recount put right. */
-export function recountCorrections(registry: Registry): Counter {
-  const name = 'tocsin_recount_corrections_total';
-  const help = 'Days of 30-day figures, by detection, that the nightly recount put right.';
-  const before = registry.getSingleMetric(name) as Counter | undefined;
-  return before ?? new Counter({ name, help, registers: [registry] });
-}
-
-function queueDepth(db: Db): Promise<{ kind: string; state: string; n: number }[]> {
+function countQueuedRuns(db: Db): Promise<{ kind: string; state: string; n: number }[]> {
   return acrossOrgs(db, (tx) =>
-    rows(
+    queryRows(
       tx,
       sql<{
         kind: string;

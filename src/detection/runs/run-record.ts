@@ -1,10 +1,10 @@
-import { noneSuppressed, type Suppressed } from './run-types.ts';
+import { noneSuppressed, type SuppressedCounts } from './execution/run-progress.ts';
 import type { RunRow } from './read-runs.store.ts';
 import type { Run } from './runs.schema.ts';
 
-const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
+const toIso = (time: Date | null): string | null => time?.toISOString() ?? null;
 
-/** A row of `runs` as the API shows it. */
+/** Converts a row of `runs` to the run of the API. */
 export function toRunRecord(row: RunRow): Run {
   const windows = JSON.parse(row.windows) as Run['windows'];
   return {
@@ -13,9 +13,9 @@ export function toRunRecord(row: RunRow): Run {
     trigger: row.trigger,
     status: row.status,
     statusReason: row.status_reason,
-    slotAt: iso(row.slot_at),
-    windowFrom: iso(row.window_from),
-    windowTo: iso(row.window_to),
+    slotAt: toIso(row.slot_at),
+    windowFrom: toIso(row.window_from),
+    windowTo: toIso(row.window_to),
     clock: row.on_event_time ? 'event' : 'ingest',
     windows: windows.map(({ from, to, rowsTotal, truncated, candidates }) => ({
       from,
@@ -25,8 +25,8 @@ export function toRunRecord(row: RunRow): Run {
       candidates,
     })),
     attempt: row.attempt,
-    startedAt: iso(row.started_at),
-    finishedAt: iso(row.finished_at),
+    startedAt: toIso(row.started_at),
+    finishedAt: toIso(row.finished_at),
     lagMs: row.lag_ms,
     phases: JSON.parse(row.phases) as Run['phases'],
     query: row.query,
@@ -42,7 +42,7 @@ export function toRunRecord(row: RunRow): Run {
     promptVersion: row.prompt_version,
     modelAlias: row.model_alias,
     model: row.model,
-    suppressed: { ...noneSuppressed, ...(JSON.parse(row.suppressed) as Partial<Suppressed>) },
+    suppressed: { ...noneSuppressed, ...(JSON.parse(row.suppressed) as Partial<SuppressedCounts>) },
     tokens: row.tokens,
     costUsd: row.cost_usd,
     warnings: JSON.parse(row.warnings) as Run['warnings'],

@@ -3,43 +3,43 @@ import type { Tx } from '../../platform/db/db.ts';
 import { deleteRowsWithValue, replaceValue } from '../../platform/db/erasure.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
-async function count(statement: ReturnType<typeof sql>, tx: Tx): Promise<number> {
+async function executeAndCount(tx: Tx, statement: ReturnType<typeof sql>): Promise<number> {
   return Number((await statement.execute(tx)).numAffectedRows ?? 0);
 }
 
-/** Removes candidates that made no hit, and steps of runs that made none. Those that still wait stay. At most `limit` of each. */
+/** Deletes judged candidates without a hit, and steps of runs without a hit, at most `limit` of each. Returns the larger number. */
 export async function deleteOldCandidatesAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
-  const rows = await count(
+  const candidates = await executeAndCount(
+    tx,
     sql`delete from candidates where (organization_id, id) in (
       select organization_id, id from candidates where created_at < ${before} and hit_id is null and state <> 'pending' limit ${limit})`,
-    tx,
   );
-  const steps = await count(
+  const steps = await executeAndCount(
+    tx,
     sql`delete from run_steps where (at, run_id, attempt, n) in (
       select at, run_id, attempt, n from run_steps s where at < ${before} and not exists (
         select from hit_occurrences o where o.organization_id = s.organization_id and o.run_id = s.run_id) limit ${limit})`,
-    tx,
   );
-  return Math.max(rows, steps);
+  return Math.max(candidates, steps);
 }
 
-/** Removes runs that have ended, with their steps. The days' figures stay. At most `limit`. */
+/** Deletes at most `limit` runs that have ended, and steps. The daily roll-up stays. Returns the number of runs. */
 export async function deleteOldRunsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
   await sql`delete from run_steps where (at, run_id, attempt, n) in (
     select at, run_id, attempt, n from run_steps where at < ${before} limit ${limit})`.execute(tx);
-  return count(
+  return executeAndCount(
+    tx,
     sql`delete from runs where (due_at, id) in (
       select due_at, id from runs where due_at < ${before} and status not in ('queued', 'running') limit ${limit})`,
-    tx,
   );
 }
 
-/** Removes what is remembered of windows further back than any category looks. At most `limit`. */
+/** Deletes memory of windows that no category compares with any more, at most `limit` rows. Returns the number of rows. */
 export function deleteOldMemoryAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
-  return count(
+  return executeAndCount(
+    tx,
     sql`delete from memory where (organization_id, detection_id, generation, key, entity, window_from) in (
       select organization_id, detection_id, generation, key, entity, window_from from memory where window_from < ${before} limit ${limit})`,
-    tx,
   );
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { acrossOrgs } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { runDue } from './workers/run-due.ts';
+import { executeDueRuns } from './workers/execute-due-runs.ts';
 
 const time = { now: new Date('2026-03-02T00:30:00Z') };
 const { deps, newOrg, newKey } = await startApp({ clock: () => time.now });
@@ -34,19 +34,19 @@ async function send(org: TestOrg, at: string, events: unknown[]): Promise<void> 
 
 async function runAt(at: string): Promise<void> {
   time.now = new Date(at);
-  await runDue(deps, time.now);
+  await executeDueRuns(deps, time.now);
 }
 
 async function startOrg(at = '2026-03-02T00:30:00Z', more = {}): Promise<{ org: TestOrg; id: string }> {
   time.now = new Date(at);
-  // What the test before left due would only take time.
+  // Drop the runs that the previous test left due: they would only take time.
   await acrossOrgs(deps.db, (tx) => sql`update schedules set active = false`.execute(tx));
   const org = await newOrg();
   const { body } = await org.call('POST', '/api/detections', { ...input, ...more });
   return { org, id: body.id };
 }
 
-test('events that arrive become a hit through the real engine, with the rows as evidence', async () => {
+test('turns received events into a hit with its rows as evidence, through the real engine', async () => {
   const { org, id } = await startOrg();
   await send(org, '2026-03-02T00:40:00Z', [
     signin('e1', '2026-03-02T00:39:00Z'),
@@ -108,11 +108,11 @@ test('events that arrive become a hit through the real engine, with the rows as 
   });
 });
 
-test('every event lies in exactly one window, whenever it arrives', async () => {
+test('examines each event in exactly one window, whenever it arrives', async () => {
   const { org, id } = await startOrg();
   await send(org, '2026-03-02T00:59:59.999Z', [signin('a', '2026-03-02T00:10:00Z')]);
   await runAt(hour(1));
-  // Its own time lies in a window long examined; it is found where it arrived.
+  // Its event time is in a window that was examined long ago, so it is found in the window of its arrival.
   await send(org, hour(1), [signin('late', '2026-02-28T00:00:00Z')]);
   await runAt(hour(2));
   await runAt(hour(3));
@@ -120,14 +120,14 @@ test('every event lies in exactly one window, whenever it arrives', async () => 
   expect(runs.map((run: { rowsTotal: number }) => run.rowsTotal)).toEqual([0, 1, 1]);
 });
 
-test('a run by hand takes the last full slot window, or one on event time, and moves no coverage', async () => {
+test('runs a manual run over the last complete window or a requested one, without changing coverage', async () => {
   const { org, id } = await startOrg();
   await send(org, '2026-03-02T00:40:00Z', [signin('e1', '2026-03-02T00:05:00Z')]);
   time.now = new Date('2026-03-02T01:30:00Z');
   const first = (await org.call('POST', `/api/detections/${id}/run`, {})).body.runId;
   const again = await org.call('POST', `/api/detections/${id}/run`, {});
   expect(again).toMatchObject({ status: 409, body: { code: 'in_progress' } });
-  await runDue(deps, time.now);
+  await executeDueRuns(deps, time.now);
   const record = (await org.call('GET', `/api/runs/${first}`)).body;
   expect(record).toMatchObject({
     trigger: 'manual',
@@ -142,14 +142,14 @@ test('a run by hand takes the last full slot window, or one on event time, and m
 
   const body = { from: '2026-03-02T00:00:00Z', to: '2026-03-02T00:04:00Z', customInstructions: 'Look at the address.' };
   const second = (await org.call('POST', `/api/detections/${id}/run`, body)).body.runId;
-  await runDue(deps, time.now);
+  await executeDueRuns(deps, time.now);
   expect((await org.call('GET', `/api/runs/${second}`)).body).toMatchObject({
     clock: 'event',
     rowsTotal: 0,
     windowTo: '2026-03-02T00:04:00.000Z',
     warnings: [{ code: 'instructions_unused' }],
   });
-  // The scheduled run of the same window found the hit first: by hand it was joined, not made anew.
+  // The scheduled run of the same window found the hit first, so the manual run joins it.
   const { hits } = (await org.call('GET', '/api/hits')).body;
   expect(hits).toHaveLength(1);
   const hit = (await org.call('GET', `/api/hits/${hits[0].id}`)).body;
@@ -158,7 +158,7 @@ test('a run by hand takes the last full slot window, or one on event time, and m
   expect((await org.call('GET', `/api/detections/${id}`)).body).toMatchObject({ runs30d: 3, hits30d: 2 });
 });
 
-test('without a schedule a run by hand takes the last full hour', async () => {
+test('runs a manual run over the last complete hour without a schedule', async () => {
   const { org, id } = await startOrg('2026-03-02T07:15:00Z', { detectionCadence: null });
   const { runId } = (await org.call('POST', `/api/detections/${id}/run`)).body;
   expect((await org.call('GET', `/api/runs/${runId}`)).body).toMatchObject({
@@ -180,13 +180,13 @@ test.each([
   [{ from: 'yesterday', to: hour(1) }, '/from'],
   [{ customInstructions: 7 }, '/customInstructions'],
   [{ until: hour(1) }, '/until'],
-])('a request %j is refused at %s', async (body, pointer) => {
+])('rejects the request %j at %s', async (body, pointer) => {
   const { org, id } = await startOrg();
   const answer = await org.call('POST', `/api/detections/${id}/run`, body);
   expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed', errors: [{ pointer }] } });
 });
 
-test('what cannot be run, cancelled or found says so', async () => {
+test('returns 404 or 409 for detections and runs that cannot be run, cancelled or found', async () => {
   const { org, id } = await startOrg();
   const { id: suggestion } = (await org.call('POST', '/api/detections/suggestions', input)).body;
   expect((await org.call('POST', `/api/detections/${suggestion}/run`)).status).toBe(409);
@@ -213,7 +213,7 @@ test('what cannot be run, cancelled or found says so', async () => {
   });
 });
 
-test('scopes are asked for', async () => {
+test('requires the scope of each route', async () => {
   const { org, id } = await startOrg();
   const reader = await newKey(org, ['detections:read']);
   expect(await reader.call('POST', `/api/detections/${id}/run`)).toMatchObject({ status: 403 });
@@ -221,7 +221,7 @@ test('scopes are asked for', async () => {
   expect(await reader.call('GET', `/api/detections/${id}/runs`)).toMatchObject({ status: 200 });
 });
 
-test('runs, gaps and hits come in pages, newest first', async () => {
+test('pages runs, gaps and hits, newest first', async () => {
   const { org, id } = await startOrg('2026-03-02T00:30:00Z', { suppressionMinutes: 0, lookbackMinutes: 120 });
   for (const n of [1, 2, 3]) {
     await send(org, `2026-03-02T0${n - 1}:40:00Z`, [signin(`e${n}`, hour(n))]);
@@ -256,7 +256,7 @@ test('runs, gaps and hits come in pages, newest first', async () => {
   });
 });
 
-test('a query that the engine refuses fails the run with the author to blame', async () => {
+test('blames the author when the engine rejects the query', async () => {
   const { org, id } = await startOrg('2026-03-02T00:30:00Z', {
     detectionQuery: "SELECT * FROM read_text('/etc/passwd')",
   });
@@ -269,7 +269,7 @@ test('a query that the engine refuses fails the run with the author to blame', a
   });
 });
 
-test('a dataset that never had an event completes with the warning no_data', async () => {
+test('completes with the warning no_data for a dataset that never received an event', async () => {
   const { org, id } = await startOrg('2026-03-02T00:30:00Z', { detectionQuery: 'SELECT * FROM nowhere' });
   await runAt(hour(1));
   const [run] = (await org.call('GET', `/api/detections/${id}/runs`)).body.runs;

@@ -1,11 +1,10 @@
-import { IdPath } from '../detections/record/detection-input.ts';
-import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { IdPath } from '../detections/record/detection-input.schema.ts';
+import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
-import { estimateBackfill, requestBackfill } from './backfill/backfill.ts';
+import { estimateBackfill, requestBackfill, type BackfillDeps } from './requests/request-backfill.ts';
 import { cancelRun } from './requests/cancel-run.ts';
 import { getGaps, getRun, getRuns } from './read-runs.ts';
 import { requestRun } from './requests/request-run.ts';
-import type { RunDeps } from './run-types.ts';
 import {
   Backfill,
   BackfillQuery,
@@ -21,13 +20,13 @@ const tags = ['runs'];
 const read = { scope: 'detections:read' } as const;
 const run = { scope: 'detections:run' } as const;
 
-export function runRoutes(app: App, deps: RunDeps): void {
+export function runRoutes(app: App, deps: BackfillDeps): void {
   app.route({
     method: 'POST',
     url: '/api/detections/:id/run',
-    config: { ...run, bodyOptional: true },
+    config: { ...run, isBodyOptional: true },
     schema: { tags, summary: 'Run a detection now', params: IdPath, body: RunRequest, response: { 200: RunStarted } },
-    handler: (request) => requestRun(deps, callerOf(request), request.params.id, request.body),
+    handler: (request) => requestRun(deps, requireCaller(request), request.params.id, request.body),
   });
   app.route({
     method: 'GET',
@@ -40,7 +39,7 @@ export function runRoutes(app: App, deps: RunDeps): void {
       querystring: PageQuery,
       response: { 200: RunList },
     },
-    handler: (request) => getRuns(deps, callerOf(request), request.params.id, request.query),
+    handler: (request) => getRuns(deps, requireCaller(request), request.params.id, request.query),
   });
   app.route({
     method: 'GET',
@@ -48,12 +47,12 @@ export function runRoutes(app: App, deps: RunDeps): void {
     config: read,
     schema: {
       tags,
-      summary: 'List time that was not examined, latest first',
+      summary: 'List gaps, the time that no run examined, latest first',
       params: IdPath,
       querystring: PageQuery,
       response: { 200: GapList },
     },
-    handler: (request) => getGaps(deps, callerOf(request), request.params.id, request.query),
+    handler: (request) => getGaps(deps, requireCaller(request), request.params.id, request.query),
   });
   app.route({
     method: 'POST',
@@ -61,15 +60,15 @@ export function runRoutes(app: App, deps: RunDeps): void {
     config: run,
     schema: {
       tags,
-      summary: 'Examine time that was missed',
+      summary: 'Backfill gaps',
       params: IdPath,
       querystring: BackfillQuery,
       body: BackfillRequest,
       response: { 200: Backfill },
     },
     handler: (request) => {
-      const work = request.query.estimate === 'true' ? estimateBackfill : requestBackfill;
-      return work(deps, callerOf(request), request.params.id, request.body);
+      const backfill = request.query.estimate === 'true' ? estimateBackfill : requestBackfill;
+      return backfill(deps, requireCaller(request), request.params.id, request.body);
     },
   });
   app.route({
@@ -77,13 +76,13 @@ export function runRoutes(app: App, deps: RunDeps): void {
     url: '/api/runs/:id',
     config: read,
     schema: { tags, summary: 'Get a run', params: IdPath, response: { 200: Run } },
-    handler: (request) => getRun(deps, callerOf(request), request.params.id),
+    handler: (request) => getRun(deps, requireCaller(request), request.params.id),
   });
   app.route({
     method: 'POST',
     url: '/api/runs/:id/cancel',
-    config: { ...run, noBody: true },
+    config: { ...run, ignoresBody: true },
     schema: { tags, summary: 'Cancel a run', params: IdPath, response: { 200: Run } },
-    handler: (request) => cancelRun(deps, callerOf(request), request.params.id),
+    handler: (request) => cancelRun(deps, requireCaller(request), request.params.id),
   });
 }

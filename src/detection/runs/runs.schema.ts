@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { severities } from '../analysis/candidate.ts';
-import { runTriggers } from './run-types.ts';
+import { runKinds } from '../scheduling/queue/run-claim.ts';
 import { Instant } from '../../platform/lib/instant.ts';
 
 export const runStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
@@ -12,8 +12,10 @@ export const RunRequest = z.strictObject({
     .string()
     .max(10_000)
     .optional()
-    .describe('For the judge of this run; the built-in analyst reads none.'),
-  from: Instant.optional().describe('With `to`: a window on event time. Without: the last full slot window.'),
+    .describe('Instructions for the judge of this run. The built-in analyst ignores them.'),
+  from: Instant.optional().describe(
+    'Start of the window, on event time. Requires `to`. Default: the last complete slot window.',
+  ),
   to: Instant.optional(),
 });
 export type RunRequest = z.infer<typeof RunRequest>;
@@ -31,12 +33,15 @@ export const RunVerdict = z.object({
   summary: z.string(),
   evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
   nextStep: z.string(),
-  output: z.unknown().optional().describe("What the detection's own schema asks for; not held against the rows."),
+  output: z
+    .unknown()
+    .optional()
+    .describe('Output by the structured output schema of the detection. Not verified against the rows.'),
 });
 
 const Failure = z.object({
   kind: z.string(),
-  blame: z.enum(['author', 'upstream', 'us']),
+  blame: z.enum(['author', 'upstream', 'service']),
   retryable: z.boolean(),
   message: z.string(),
 });
@@ -45,13 +50,13 @@ export const Run = z
   .object({
     id: z.string(),
     detectionId: z.string(),
-    trigger: z.enum(runTriggers),
+    trigger: z.enum(runKinds),
     status: z.enum(runStatuses),
     statusReason: z.string().nullable().describe('Why a run was cancelled: superseded, requested, disabled, deleted.'),
     slotAt: time.nullable(),
     windowFrom: time.nullable(),
     windowTo: time.nullable(),
-    clock: z.enum(['ingest', 'event']).describe('What the bounds of its windows are on.'),
+    clock: z.enum(['ingest', 'event']).describe('The time that the windows are on.'),
     windows: z.array(
       z.object({
         from: time,
@@ -64,13 +69,13 @@ export const Run = z
     attempt: z.number().int(),
     startedAt: time.nullable(),
     finishedAt: time.nullable(),
-    lagMs: z.number().nullable().describe('From its slot (or request) to its start.'),
+    lagMs: z.number().nullable().describe('Time from the slot or the request to the start.'),
     phases: z.array(z.object({ name: z.string(), ms: z.number() })),
     query: z.string().nullable(),
     rowsTotal: z.number().int(),
     truncated: z.boolean(),
-    entities: z.array(RunVerdict).describe('Verdicts, 200 at most.'),
-    triggered: z.boolean().describe('It stored a hit or added an occurrence to one.'),
+    entities: z.array(RunVerdict).describe('Verdicts, at most 200.'),
+    triggered: z.boolean().describe('Whether the run stored a hit or added an occurrence to one.'),
     hitCount: z.number().int(),
     score: z.number().nullable(),
     scoreBasis: z.enum(['analyst', 'checked', 'judge']).nullable(),
@@ -81,7 +86,7 @@ export const Run = z
     model: z.string().nullable(),
     suppressed: z
       .object({ known: z.number().int(), exceptions: z.number().int(), snoozed: z.number().int() })
-      .describe('Candidates that nobody was asked about, by why: judged a short while ago, an exception, a snooze.'),
+      .describe('Candidates that were not judged, because of a recent verdict, an exception or a snooze.'),
     tokens: z.number().int(),
     costUsd: z.number(),
     warnings: z.array(z.object({ code: z.string(), detail: z.string() })),
@@ -95,27 +100,27 @@ export type RunList = z.infer<typeof RunList>;
 
 export const BackfillRequest = z.strictObject({
   from: Instant,
-  to: Instant.describe('Open gaps within are filled, in whole slot windows.'),
+  to: Instant.describe('End of the range. The backfill fills its open gaps in whole slot windows.'),
 });
 export type BackfillRequest = z.infer<typeof BackfillRequest>;
 
 export const BackfillQuery = z.object({
-  estimate: z.enum(['true', 'false']).optional().describe('true: only say what it would take.'),
+  estimate: z.enum(['true', 'false']).optional().describe('`true`: only estimate the backfill.'),
 });
 
-const Stretch = z.object({ from: time, to: time });
+const TimeRange = z.object({ from: time, to: time });
 
 export const Backfill = z
   .object({
-    runId: z.string().nullable().describe('Null where only an estimate was asked for.'),
-    gaps: z.array(Stretch).describe('What is filled.'),
+    runId: z.string().nullable().describe('Null for an estimate.'),
+    gaps: z.array(TimeRange).describe('The gaps that the backfill fills.'),
     windows: z.number().int(),
     estimate: z
       .object({
-        sampledWindows: z.number().int().describe('Windows whose query was run for it.'),
+        sampledWindows: z.number().int().describe('Windows that were queried for the estimate.'),
         rows: z.number().int(),
         candidates: z.number().int(),
-        costUsd: z.number().describe('Of judging them, by what the last 30 days cost.'),
+        costUsd: z.number().describe('Cost of judging the candidates, by the average of the last 30 days.'),
       })
       .nullable(),
   })
@@ -129,9 +134,7 @@ export const Gap = z
     to: time,
     reason: z
       .string()
-      .describe(
-        'disabled, deleted, late, truncated, worker_lost, or the kind of the failure that kept the time from being examined.',
-      ),
+      .describe('`disabled`, `deleted`, `late`, `truncated`, `worker_lost`, or the kind of the failure of its run.'),
     state: z.enum(['open', 'filling', 'filled', 'expired']),
     detail: z.string().nullable(),
     createdAt: time,

@@ -1,45 +1,52 @@
 import { sql } from 'kysely';
-import type { Step } from '../../platform/models/model-step.ts';
-import { rows, type Tx } from '../../platform/db/db.ts';
+import type { ModelStep } from '../../platform/models/model-step.ts';
+import { queryRows, type Tx } from '../../platform/db/db.ts';
 import { timeOfId } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Claim } from '../scheduling/claim-runs.store.ts';
+import type { RunClaim } from '../scheduling/queue/run-claim.ts';
 
-const bodyMax = 200_000;
+/** Maximum length of a stored step, in UTF-16 code units of its JSON text. */
+const bodyLengthMax = 200_000;
 
 /**
- * Keeps a step of a run that nobody else writes steps of. `at` is the time that the run was due, as its id carries it, so that a
- * look-up prunes to one month; an attempt that did not count goes on with its numbers.
+ * Appends a step to a run. The caller must hold the run, so that nobody else appends. `at` is the time at which the run was due:
+ * its ID contains that time, so that a lookup reads the partition of one month. An attempt that did not count keeps its number,
+ * and the next one continues its steps.
  */
 export async function insertStep(
   tx: Tx,
-  claim: Pick<Claim, 'orgId' | 'runId' | 'attempt' | 'dueAt'>,
-  step: Step,
+  claim: Pick<RunClaim, 'orgId' | 'runId' | 'attempt' | 'dueAt'>,
+  step: ModelStep,
 ): Promise<void> {
-  const whole = JSON.stringify(step);
-  const body = whole.length <= bodyMax ? whole : JSON.stringify({ ...step, sent: 'too long to keep' });
-  const mine = sql`at = ${claim.dueAt} and run_id = ${claim.runId} and attempt = ${claim.attempt}`;
+  const { orgId, runId, attempt, dueAt } = claim;
+  const text = JSON.stringify(step);
+  const body =
+    text.length <= bodyLengthMax ? text : JSON.stringify({ ...step, sent: 'Omitted because the step is too long.' });
   await sql`
     insert into run_steps (organization_id, run_id, attempt, n, at, body)
-    select ${claim.orgId}::uuid, ${claim.runId}::uuid, ${claim.attempt}::int, (select coalesce(max(n), 0) + 1 from run_steps where ${mine}),
-      ${claim.dueAt}::timestamptz, ${body}::text`.execute(tx);
+    select ${orgId}::uuid, ${runId}::uuid, ${attempt}::int,
+      (select coalesce(max(n), 0) + 1 from run_steps where at = ${dueAt} and run_id = ${runId} and attempt = ${attempt}),
+      ${dueAt}::timestamptz, ${body}::text`.execute(tx);
 }
 
-export type StepRow = { attempt: number; n: number; body: string };
+/** The position of a step: its number `n` counts within the attempt. */
+export type StepPosition = { attempt: number; n: number };
 
-/** Steps of a run in order, after one that was the last of a page, `limit` + 1 of them. */
+export type StepRow = StepPosition & { body: string };
+
+/** Lists `limit` + 1 steps of a run after a position, in order. */
 export function listSteps(
   tx: Tx,
   orgId: OrgId,
   runId: string,
-  page: { after: { attempt: number; n: number } | null; limit: number },
+  { after, limit }: { after: StepPosition | null; limit: number },
 ): Promise<StepRow[]> {
-  return rows(
+  return queryRows(
     tx,
     sql<StepRow>`
       select attempt, n, body from run_steps
       where organization_id = ${orgId} and at = ${timeOfId(runId)} and run_id = ${runId}
-        ${page.after ? sql`and (attempt, n) > (${page.after.attempt}, ${page.after.n})` : sql``}
-      order by attempt, n limit ${page.limit + 1}`,
+        ${after ? sql`and (attempt, n) > (${after.attempt}, ${after.n})` : sql``}
+      order by attempt, n limit ${limit + 1}`,
   );
 }

@@ -1,25 +1,25 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { acrossOrgs, inOrg, rows, type Db } from '../../../src/platform/db/db.ts';
+import { acrossOrgs, inOrg, queryRows, type Db } from '../../../src/platform/db/db.ts';
 import { createDetection } from '../../../src/detection/detections/create-detection.ts';
-import type { CreateDetection } from '../../../src/detection/detections/record/detection-input.ts';
+import type { CreateDetection } from '../../../src/detection/detections/record/detection-input.schema.ts';
 import type { OrgId } from '../../../src/platform/lib/org-id.ts';
 import { scopes, type Caller } from '../../../src/platform/orgs/caller.ts';
 import type { Judge } from '../../../src/detection/runs/judging/judge.ts';
-import type { RunDeps } from '../../../src/detection/runs/run-types.ts';
-import { runDue } from '../../../src/detection/runs/workers/run-due.ts';
+import type { ExecuteRunDeps } from '../../../src/detection/runs/execution/execute-run.ts';
+import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
 import type { QueryWindow, Row, SearchResult, SiemConnection } from '../../../src/detection/siem/connector.ts';
 import { newOrgId } from '../database.ts';
 
-export type Asked = { query: string; window: QueryWindow };
-export type Answer = (
-  asked: Asked,
+export type SiemRequest = { query: string; window: QueryWindow };
+export type ScriptedSearch = (
+  asked: SiemRequest,
   signal: AbortSignal,
 ) => Row[] | Partial<SearchResult> | Promise<Row[] | Partial<SearchResult>>;
 
 /** A SIEM that answers as told, and keeps what it was asked. */
-export function scriptedSiem(answer: Answer): SiemConnection & { asked: Asked[] } {
-  const asked: Asked[] = [];
+export function scriptedSiem(answer: ScriptedSearch): SiemConnection & { asked: SiemRequest[] } {
+  const asked: SiemRequest[] = [];
   return {
     clock: 'ingest',
     delayMs: 0,
@@ -53,11 +53,11 @@ export type RunsTest = {
   orgId: OrgId;
   caller: Caller;
   time: TestTime;
-  deps: RunDeps;
+  deps: ExecuteRunDeps;
   siem: ReturnType<typeof scriptedSiem>;
   newDetection: (input?: Partial<CreateDetection>) => Promise<string>;
   /** Sets slot time and executes all that is due. */
-  runAt: (at: string | Date, judge?: Judge, places?: number) => Promise<number>;
+  runAt: (at: string | Date, judge?: Judge, concurrency?: number) => Promise<number>;
   /** As `runAt`, but leaves what waits for its next attempt. */
   tryAt: (at: string | Date, judge?: Judge) => Promise<number>;
   select: <T>(statement: ReturnType<typeof sql<T>>) => Promise<T[]>;
@@ -66,7 +66,7 @@ export type RunsTest = {
 /** An organization with a scripted SIEM on a database that tests of one file share; what the one before left due is dropped. */
 export async function startRuns(
   on: { db: Db; url: string },
-  answer: Answer,
+  answer: ScriptedSearch,
   start = '2026-03-02T00:30:00Z',
 ): Promise<RunsTest> {
   const { db, url } = on;
@@ -79,7 +79,7 @@ export async function startRuns(
   const caller: Caller = { orgId, keyId: null, scopes: new Set(scopes) };
   const time = { now: new Date(start) };
   const siem = scriptedSiem(answer);
-  const deps: RunDeps = {
+  const deps: ExecuteRunDeps = {
     db,
     clock: () => time.now,
     log: pino({ level: 'silent' }),
@@ -94,15 +94,15 @@ export async function startRuns(
     deps,
     siem,
     newDetection: async (input = {}) => (await createDetection(deps, caller, { ...newDetectionInput, ...input })).id,
-    runAt: (at, judge, places = 2) => {
+    runAt: (at, judge, concurrency = 2) => {
       time.now = new Date(at);
-      return runDue(deps, time.now, { judge, places });
+      return executeDueRuns(deps, time.now, { judge, concurrency });
     },
     tryAt: (at, judge) => {
       time.now = new Date(at);
-      return runDue(deps, time.now, { judge, leaveWaiting: true });
+      return executeDueRuns(deps, time.now, { judge, skipWaiting: true });
     },
-    select: (statement) => inOrg(db, orgId, (tx) => rows(tx, statement)),
+    select: (statement) => inOrg(db, orgId, (tx) => queryRows(tx, statement)),
   };
 }
 

@@ -1,131 +1,141 @@
 import { sql } from 'kysely';
+import { inOrgWithCachedPlans, queryRow, type Db, type Tx } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/clock.ts';
 import { prepareWindow } from '../../analysis/analyze-window.ts';
-import { categories } from '../../analysis/registry.ts';
-import { learningWindows, type MemoryEntry } from '../../analysis/memory/memory.ts';
-import { writeMemory } from '../../analysis/memory/memory.store.ts';
 import { listEarlierWindows } from '../../analysis/memory/memory-windows.store.ts';
-import { inOrgByKey, row, type Tx } from '../../../platform/db/db.ts';
-import { lastSlot } from '../../../platform/lib/cron/cron.ts';
-import { cronOf } from '../../../platform/lib/cron/cron-intervals.ts';
-import { fence } from '../../scheduling/run-fence.ts';
-import { search } from '../execution/examine-window.ts';
-import { timed, warn, type Run, type RunDeps } from '../run-types.ts';
+import { writeMemory } from '../../analysis/memory/memory.store.ts';
+import { learningWindows, type MemoryEntry } from '../../analysis/memory/memory.ts';
+import { categories } from '../../analysis/registry.ts';
+import { fenceRun } from '../../scheduling/queue/run-fence.ts';
+import {
+  findBoundaryBefore,
+  listWindowsBefore,
+  type TimeRange,
+  type WindowGrid,
+} from '../../scheduling/slot-windows.ts';
+import type { ActiveRun } from '../execution/active-run.ts';
+import { searchWindow } from '../execution/examine-window.ts';
+import { addWarning, timePhase } from '../execution/run-progress.ts';
 
+/** `baselineMsMax` is the time that one run may spend on the baseline. Default 60,000 ms. */
+export type BaselineDeps = { db: Db; clock: Clock; baselineMsMax?: number };
+
+const defaultMsMax = 60_000;
 const windowsMax = 200;
-const usualMsMax = 60_000;
-const atOnce = 2;
-const perCommit = 20;
+const concurrentQueries = 2;
+const windowsPerCommit = 20;
 
-type Window = { from: Date; to: Date };
-type Filled = { window: Window; memory: MemoryEntry[] };
+type BaselineWindow = { window: TimeRange; memory: MemoryEntry[] };
 
 /**
- * Before the first window of a generation: the same query over the slot windows before it, on event time, of events
- * ingested before it, the newest first, at most 200 windows: as far back as the category looks, and seven windows at least. Only memory
- * comes of it. What a run cannot fill within 60 s is said, and the next attempt or run goes on.
+ * Builds the baseline of a definition before its first window, `first`: runs the query over earlier slot windows and stores
+ * only their memory. It reads on event time, latest window first, only events ingested before `first`, as far back as the
+ * category compares, but at least seven and at most 200 windows. If time runs out, the run gets a warning and the next attempt
+ * or run continues.
  */
-export async function fillMemory(deps: RunDeps, run: Run, first: Window, signal: AbortSignal): Promise<void> {
+export async function backfillBaseline(
+  deps: BaselineDeps,
+  run: ActiveRun,
+  first: TimeRange,
+  signal: AbortSignal,
+): Promise<void> {
   const reachMs = categories[run.analysis.category].reachMs(run.analysis);
-  if (reachMs === 0 || run.definition.cronSchedule === null || (await isFilled(deps, run))) return;
-  await timed(run.progress, 'fill', async () => {
-    const { firstEventAt } = run.connection;
-    const { detectionQuery } = run.definition;
+  const { cronSchedule: cron, detectionQuery } = run.definition;
+  if (reachMs === 0 || cron === null || (await isBaselineComplete(deps, run))) return;
+  await timePhase(run.progress, 'fill', async () => {
+    const { firstEventAt, delayMs } = run.connection;
     const oldest = firstEventAt ? await firstEventAt(detectionQuery, signal, first.from) : new Date(0);
-    // Nothing to learn from yet: the next run looks again.
+    // There is nothing to learn from yet. The next run tries again.
     if (oldest === null) return;
     const since = new Date(first.from.getTime() - reachMs);
-    const past = await missingWindows(deps, run, { first, since, oldest });
-    await fillWindows(deps, run, { past, before: first.from }, signal);
+    const known = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) =>
+      listEarlierWindows(tx, run.scope, first.from, since),
+    );
+    const knownStarts = new Set(known.map((window) => window.from.getTime()));
+    const missing = listCompleteWindows(first.from, { cron, delayMs }).filter(
+      ({ from, to }, index) =>
+        (from >= since || index < learningWindows) && to > oldest && !knownStarts.has(from.getTime()),
+    );
+    await readWindows(deps, run, { missing, ingestedBefore: first.from }, signal);
   });
 }
 
-async function fillWindows(
-  deps: RunDeps,
-  run: Run,
-  { past, before }: { past: Window[]; before: Date },
+async function readWindows(
+  deps: BaselineDeps,
+  run: ActiveRun,
+  { missing, ingestedBefore }: { missing: TimeRange[]; ingestedBefore: Date },
   signal: AbortSignal,
 ): Promise<void> {
-  const { fillMsMax = usualMsMax } = deps;
-  const begun = performance.now();
-  let [next, learned] = [0, 0];
-  let filled: Filled[] = [];
-  for (; next < past.length && performance.now() - begun < fillMsMax; next += atOnce) {
-    const found = await Promise.all(
-      past.slice(next, next + atOnce).map((window) => fillWindow(run, { window, before }, signal)),
-    );
-    filled.push(...found.flat());
-    learned += found.flat().length;
-    if (filled.length < perCommit) continue;
-    await store(deps, run, filled, false);
-    filled = [];
+  const { baselineMsMax = defaultMsMax } = deps;
+  const startMs = performance.now();
+  let next = 0;
+  let learned = 0;
+  let batch: BaselineWindow[] = [];
+  for (; next < missing.length && performance.now() - startMs < baselineMsMax; next += concurrentQueries) {
+    const queries = missing
+      .slice(next, next + concurrentQueries)
+      .map((window) => readWindow(run, { window, ingestedBefore }, signal));
+    const found = (await Promise.all(queries)).flat();
+    batch.push(...found);
+    learned += found.length;
+    if (batch.length < windowsPerCommit) continue;
+    await storeBatch(deps, run, batch, { isComplete: false });
+    batch = [];
   }
-  const isCut = next < past.length;
+  const isCut = next < missing.length;
   if (isCut)
-    warn(run.progress, 'memory_partial', `${past.length - next} earlier windows were not read within the time for it.`);
-  // Where none of them can be remembered, going on would only cost every run its time.
-  await store(deps, run, filled, !isCut || learned === 0);
+    addWarning(
+      run.progress,
+      'memory_partial',
+      `The baseline is incomplete: ${missing.length - next} earlier windows were not read in time.`,
+    );
+  // If no window could be learned, further attempts would only cost every run its time.
+  await storeBatch(deps, run, batch, { isComplete: !isCut || learned === 0 });
 }
 
-function isFilled(deps: RunDeps, run: Run): Promise<boolean> {
-  const { detectionId, generation } = run.scope;
-  return inOrgByKey(deps.db, run.orgId, async (tx) => {
-    const found = await row(
+function isBaselineComplete({ db }: BaselineDeps, { orgId, scope }: ActiveRun): Promise<boolean> {
+  return inOrgWithCachedPlans(db, orgId, async (tx) => {
+    const found = await queryRow(
       tx,
-      sql`select 1 from memory_fills where organization_id = ${run.orgId} and detection_id = ${detectionId} and generation = ${generation}`,
+      sql`select 1 from memory_fills
+        where organization_id = ${orgId} and detection_id = ${scope.detectionId} and generation = ${scope.generation}`,
     );
     return found !== undefined;
   });
 }
 
-/** The slot windows before the first, newest first, that hold events and that memory does not have yet. */
-async function missingWindows(
-  deps: RunDeps,
-  run: Run,
-  { first, since, oldest }: { first: Window; since: Date; oldest: Date },
-): Promise<Window[]> {
-  const known = await inOrgByKey(deps.db, run.orgId, (tx) => listEarlierWindows(tx, run.scope, first.from, since));
-  const starts = new Set(known.map((window) => window.from.getTime()));
-  return slotWindowsBefore(run, first.from, run.connection.delayMs).filter(
-    ({ from, to }, n) => (from >= since || n < learningWindows) && to > oldest && !starts.has(from.getTime()),
-  );
+/** Returns complete slot windows before a time, latest first. */
+function listCompleteWindows(before: Date, grid: WindowGrid): TimeRange[] {
+  const end = findBoundaryBefore(before, grid);
+  return end ? listWindowsBefore(end, grid, { max: windowsMax }) : [];
 }
 
-function slotWindowsBefore(run: Run, before: Date, delayMs: number): Window[] {
-  const cron = cronOf(run.definition.cronSchedule!);
-  const windows: Window[] = [];
-  let slot = lastSlot(cron, new Date(before.getTime() + delayMs));
-  while (slot && windows.length < windowsMax) {
-    const previous = lastSlot(cron, new Date(slot.getTime() - 1));
-    if (!previous) break;
-    windows.push({ from: new Date(previous.getTime() - delayMs), to: new Date(slot.getTime() - delayMs) });
-    slot = previous;
-  }
-  return windows;
-}
-
-async function fillWindow(
-  run: Run,
-  { window, before }: { window: Window; before: Date },
+/** Returns an empty list for a window that was not read completely: partial memory is worse than none. */
+async function readWindow(
+  run: ActiveRun,
+  { window, ingestedBefore }: { window: TimeRange; ingestedBefore: Date },
   signal: AbortSignal,
-): Promise<Filled[]> {
-  const query = { ...window, clock: 'event' as const, ingestedBefore: before };
-  const result = await search(run, query, signal);
-  // Knowing half of a window is worse than not knowing it.
+): Promise<BaselineWindow[]> {
+  const result = await searchWindow(run, { ...window, clock: 'event', ingestedBefore }, signal);
   if (result.truncated || result.early) return [];
   const { memory } = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
   return [{ window, memory }];
 }
 
-async function store(deps: RunDeps, run: Run, filled: Filled[], done: boolean): Promise<void> {
-  await inOrgByKey(deps.db, run.orgId, async (tx) => {
-    await fence(tx, run.claim);
-    for (const { window, memory } of filled) await writeMemory(tx, run.scope, { ...window, examined: false }, memory);
-    if (done) await markFilled(tx, run, deps.clock());
+async function storeBatch(
+  { db, clock }: BaselineDeps,
+  run: ActiveRun,
+  batch: BaselineWindow[],
+  { isComplete }: { isComplete: boolean },
+): Promise<void> {
+  await inOrgWithCachedPlans(db, run.orgId, async (tx) => {
+    await fenceRun(tx, run.claim);
+    for (const { window, memory } of batch) await writeMemory(tx, run.scope, { ...window, examined: false }, memory);
+    if (isComplete) await markBaselineComplete(tx, run, clock());
   });
 }
 
-async function markFilled(tx: Tx, run: Run, now: Date): Promise<void> {
-  const { detectionId, generation } = run.scope;
+async function markBaselineComplete(tx: Tx, { orgId, scope }: ActiveRun, now: Date): Promise<void> {
   await sql`insert into memory_fills (organization_id, detection_id, generation, filled_at)
-    values (${run.orgId}, ${detectionId}, ${generation}, ${now}) on conflict do nothing`.execute(tx);
+    values (${orgId}, ${scope.detectionId}, ${scope.generation}, ${now}) on conflict do nothing`.execute(tx);
 }

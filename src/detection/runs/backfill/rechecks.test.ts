@@ -9,17 +9,17 @@ import { getDetection } from '../../detections/read-detections.ts';
 import { SiemError, type Row } from '../../siem/connector.ts';
 import { getRuns } from '../read-runs.ts';
 
-const on = await testDatabase();
+const testDb = await testDatabase();
 const start = Date.UTC(2026, 2, 2);
 const hourMs = 3_600_000;
 const hour = (n: number): string => new Date(start + n * hourMs).toISOString();
 const hoursMax = 8;
 const recheckHours = 4;
 
-/** `late`: how many hours after the end of its window a row can be found. */
+/** `late` is the number of hours after the end of its window before a row can be found. */
 type Late = { user: string; what: string; step: number; count: number; late: number };
 
-/** What can be found in a window by now, and what could be if nothing were late. */
+/** The rows of a window that can be found by now, and those that could be found if none were late. */
 function found(rows: Late[][], from: Date, now: Date | null): Row[] {
   const n = (from.getTime() - start) / hourMs;
   return (rows[n] ?? []).flatMap(({ late, ...row }, i) =>
@@ -31,11 +31,11 @@ function found(rows: Late[][], from: Date, now: Date | null): Row[] {
 
 async function onEventTime(rows: Late[][]): Promise<RunsTest> {
   const t = await startRuns(
-    on,
+    testDb,
     ({ query, window }) => found(rows, window.from, query.includes('late') ? t.time.now : null),
     hour(0),
   );
-  // So few windows before that the filling of memory is never cut short by its time, however slow the machine.
+  // Few enough earlier windows that the baseline completes in time on any machine.
   const firstEventAt = () => Promise.resolve(new Date(hour(-8)));
   Object.assign(t.siem, { clock: 'event', recheckMs: recheckHours * hourMs, firstEventAt });
   return t;
@@ -66,7 +66,7 @@ const world = fc.array(fc.array(row, { maxLength: 3 }), { minLength: hoursMax, m
 describe.each(['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'custom'] as const)(
   '%s on event time',
   (category: DetectionCategory) => {
-    test('rows that come late, but within the recheck, end in the same memory and the same hits, each once', async () => {
+    test('ends with the same memory and hits when rows arrive late but before the recheck', async () => {
       const property = fc.asyncProperty(world, async (rows) => {
         const t = await onEventTime(rows);
         const base = { detectionCategory: category, suppressionMinutes: 0 };
@@ -84,7 +84,7 @@ describe.each(['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'cust
 
 const event = { user: 'root', what: 'x', step: 1, count: 1 };
 
-test('a window is examined at its slot and once more; what comes later still is not seen, and runs say what clock they are on', async () => {
+test('examines a window at its slot and once more, misses later rows, and reports the clock of runs', async () => {
   const t = await onEventTime([[{ ...event, late: recheckHours + 1 }], [{ ...event, user: 'eve', late: 3 }]]);
   const id = await t.newDetection({ detectionQuery: 'late' });
   for (let n = 1; n <= 12; n++) await t.runAt(hour(n));
@@ -98,7 +98,7 @@ test('a window is examined at its slot and once more; what comes later still is 
   expect(await getDetection(t.deps, t.caller, id)).toMatchObject({ runs30d: runs.length });
 });
 
-test('without a recheck each window is examined once', async () => {
+test('examines each window once without rechecks', async () => {
   const t = await onEventTime([]);
   delete t.siem.recheckMs;
   await t.newDetection();
@@ -106,7 +106,7 @@ test('without a recheck each window is examined once', async () => {
   expect(t.siem.asked).toHaveLength(10);
 });
 
-test('a recheck that fails is tried again later each time and then given up; one of a deleted detection waits', async () => {
+test('postpones a failing recheck longer each time, then abandons it, and skips deleted detections', async () => {
   const t = await onEventTime([]);
   const id = await t.newDetection();
   await t.runAt(hour(1));

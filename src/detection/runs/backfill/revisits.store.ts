@@ -1,52 +1,63 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
+import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import { categories } from '../../analysis/registry.ts';
 import { listTouchedWindows } from '../../analysis/memory/memory-windows.store.ts';
 import { windowsToRevisit } from '../../analysis/memory/windows-to-revisit.ts';
-import { row, rows, type Tx } from '../../../platform/db/db.ts';
-import type { Run } from '../run-types.ts';
+import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import type { TimeRange } from '../../scheduling/slot-windows.ts';
+import type { ActiveRun } from '../execution/active-run.ts';
 
-type Window = { from: Date; to: Date };
-
-/** After the window `late` came into memory: lets windows under way see that the past changed, and notes the examined ones that it touches. */
-export async function noteChangedPast(tx: Tx, run: Run, late: Window): Promise<void> {
+/**
+ * Records that the memory of a window was added or replaced after later windows were examined: runs that compare with the past
+ * notice the new epoch, and the run must revisit the examined windows whose comparison the window affects.
+ */
+export async function recordPastChange(tx: Tx, run: ActiveRun, changed: TimeRange): Promise<void> {
   await sql`update schedules set memory_epoch = memory_epoch + 1
     where organization_id = ${run.orgId} and detection_id = ${run.detectionId}`.execute(tx);
   const reachMs = categories[run.analysis.category].reachMs(run.analysis);
-  const known = await listTouchedWindows(tx, run.scope, late, reachMs);
+  const known = await listTouchedWindows(tx, run.scope, changed, reachMs);
   const examined = new Set(known.filter((window) => window.examined).map((window) => window.from.getTime()));
-  const touched = windowsToRevisit(late, known, run.analysis).filter(({ from }) => examined.has(from.getTime()));
-  if (touched.length === 0) return;
+  const affected = windowsToRevisit(changed, known, run.analysis).filter(({ from }) => examined.has(from.getTime()));
+  if (affected.length === 0) return;
   await sql`insert into revisits (organization_id, detection_id, run_id, window_from, window_to)
     select ${run.orgId}::uuid, ${run.detectionId}::uuid, ${run.id}::uuid, * from unnest(
-      ${touched.map(({ from }) => from.toISOString())}::timestamptz[], ${touched.map(({ to }) => to.toISOString())}::timestamptz[])
+      ${affected.map(({ from }) => from.toISOString())}::timestamptz[], ${affected.map(({ to }) => to.toISOString())}::timestamptz[])
     on conflict do nothing`.execute(tx);
 }
 
-/** The windows that a run has still to look at again, in order. */
-export function listRevisits(tx: Tx, run: Pick<Run, 'orgId' | 'detectionId' | 'id'>, limit: number): Promise<Window[]> {
-  return rows(
+type RunKey = DetectionKey & { id: string };
+
+const isRevisitOf = ({ orgId, detectionId, id }: RunKey): RawBuilder<unknown> =>
+  sql`organization_id = ${orgId} and detection_id = ${detectionId} and run_id = ${id}`;
+
+/** Returns the windows that a run must revisit, in order. */
+export function listRevisits(tx: Tx, run: RunKey, limit: number): Promise<TimeRange[]> {
+  return queryRows(
     tx,
-    sql<Window>`select window_from as "from", window_to as "to" from revisits
-      where organization_id = ${run.orgId} and detection_id = ${run.detectionId} and run_id = ${run.id} order by window_from limit ${limit}`,
+    sql<TimeRange>`
+      select window_from as "from", window_to as "to" from revisits where ${isRevisitOf(run)} order by window_from limit ${limit}`,
   );
 }
 
-/** False: it was looked at already. */
-export async function takeRevisit(tx: Tx, run: Run, window: Window): Promise<boolean> {
-  const taken = await row(
+/** Returns false if the window was already revisited. */
+export async function deleteRevisit(tx: Tx, run: RunKey, { from }: TimeRange): Promise<boolean> {
+  const deleted = await queryRow(
     tx,
-    sql`delete from revisits where organization_id = ${run.orgId} and detection_id = ${run.detectionId} and run_id = ${run.id}
-      and window_from = ${window.from} returning 1`,
+    sql`delete from revisits where ${isRevisitOf(run)} and window_from = ${from} returning 1`,
   );
-  return taken !== undefined;
+  return deleted !== undefined;
 }
 
-/** How often the past of a detection has changed; `hold`: it does not change until the transaction ends. */
-export async function findMemoryEpoch(tx: Tx, run: Pick<Run, 'orgId' | 'detectionId'>, hold = false): Promise<number> {
-  const found = await row(
-    tx,
-    sql<{ epoch: number }>`select memory_epoch as epoch from schedules
-      where organization_id = ${run.orgId} and detection_id = ${run.detectionId} ${hold ? sql`for share` : sql``}`,
-  );
-  return found?.epoch ?? 0;
+const selectMemoryEpoch = ({ orgId, detectionId }: DetectionKey): RawBuilder<{ epoch: number }> =>
+  sql<{ epoch: number }>`
+    select memory_epoch as epoch from schedules where organization_id = ${orgId} and detection_id = ${detectionId}`;
+
+/** Returns the version of a detection's past, which each change increases. */
+export async function findMemoryEpoch(tx: Tx, detection: DetectionKey): Promise<number> {
+  return (await queryRow(tx, sql<{ epoch: number }>`${selectMemoryEpoch(detection)}`))?.epoch ?? 0;
+}
+
+/** Like `findMemoryEpoch`. The past does not change until the transaction ends. */
+export async function lockMemoryEpoch(tx: Tx, detection: DetectionKey): Promise<number> {
+  return (await queryRow(tx, sql<{ epoch: number }>`${selectMemoryEpoch(detection)} for share`))?.epoch ?? 0;
 }

@@ -1,95 +1,111 @@
 import { sql } from 'kysely';
-import type { Candidate } from '../../analysis/candidate.ts';
-import { remembers, writeMemory } from '../../analysis/memory/memory.store.ts';
 import type { Tx } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { leaveGapWindow } from '../../scheduling/gap-windows.store.ts';
-import { coverGapWindow, coverWindow, leaveGap } from '../../scheduling/coverage.store.ts';
-import type { Examination } from './examine-window.ts';
+import { remembers, writeMemory } from '../../analysis/memory/memory.store.ts';
+import { coverGapWindow, coverWindow, replaceWindowWithGap } from '../../scheduling/coverage/coverage.store.ts';
+import { splitOffGapWindow } from '../../scheduling/coverage/fill-gaps.store.ts';
+import { deleteRecheck, scheduleRecheck } from '../backfill/rechecks.store.ts';
+import { deleteRevisit, lockMemoryEpoch, recordPastChange } from '../backfill/revisits.store.ts';
 import { reconcileCandidates } from '../judging/reconcile-candidates.ts';
-import { noteRecheck, takeRecheck } from '../backfill/rechecks.store.ts';
-import { findMemoryEpoch, noteChangedPast, takeRevisit } from '../backfill/revisits.store.ts';
-import type { Run } from '../run-types.ts';
+import type { ActiveRun } from './active-run.ts';
+import type { Examination } from './examine-window.ts';
 
-/** The past that a window was analysed over has changed since: it is to be analysed again. */
-export class PastChanged extends Error {}
+/** The past changed after the window was compared with it, so the window must be examined again. */
+export class PastChangedError extends Error {}
 
 /**
- * Stores an examined window within a fenced transaction: coverage, or for a cut one a gap and no memory; memory; candidates.
- * The caller writes the run's progress. Nothing is stored for a window that is no longer pending (it went beyond the look-back meanwhile).
- * Runs by hand move no coverage and no memory. Throws `PastChanged`.
+ * Stores an examined window in a fenced transaction: its coverage, or a gap if it was truncated, then its memory and its
+ * candidates. The caller stores the progress of the run. Stores nothing for a window that is no longer pending because it passed
+ * the look-back limit. Manual runs change neither coverage nor memory. Throws `PastChangedError`.
  */
-export async function commitWindow(tx: Tx, run: Run, examination: Examination, now: Date): Promise<void> {
-  const { window, examined, candidates, memory } = examination;
-  if (run.trigger === 'backfill') return commitLate(tx, run, examination, now);
-  if (run.trigger === 'schedule') {
-    if (memory && (await findMemoryEpoch(tx, run, true)) !== examination.epoch) throw new PastChanged();
-    const held = examined.truncated
-      ? await leaveGap(tx, run, { ...window, reason: 'truncated', now })
-      : await coverWindow(tx, run, window);
-    if (!held) return;
-    if (memory && !examined.truncated) await writeMemory(tx, run.scope, window, memory);
-    if (!examined.truncated) await noteRecheck(tx, run, window, now);
-  }
-  run.progress.windows.push(examined);
-  await insertCandidates(tx, run, { window, candidates, now });
+export async function commitWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<void> {
+  if (run.trigger === 'backfill') return commitBackfillWindow(tx, run, examination, now);
+  if (run.trigger === 'schedule' && !(await commitScheduledWindow(tx, run, examination, now))) return;
+  run.progress.windows.push(examination.examined);
+  await insertCandidates(tx, run, examination, now);
 }
 
-/** A window out of turn: one of a gap, whose memory touches later windows, one of those, looked at again, or one examined once more for late rows. */
-async function commitLate(tx: Tx, run: Run, examination: Examination, now: Date): Promise<void> {
-  const { window, examined, candidates, memory } = examination;
-  const owner = { ...window, runId: run.id, now };
-  if (examination.recheck) {
-    if (!(await takeRecheck(tx, run, window)) || examined.truncated) return;
-    run.progress.windows.push(examined);
-    await renewMemory(tx, run, window, memory);
-  } else if (examination.again) {
-    if (!(await takeRevisit(tx, run, window))) return;
-    // On event time its own rows may be others by now; on ingest time they never are.
-    if (run.clock === 'event' && !examined.truncated) await renewMemory(tx, run, window, memory);
-  } else {
-    const held = examined.truncated
-      ? await leaveGapWindow(tx, run, { ...owner, reason: 'truncated' })
-      : await coverGapWindow(tx, run, owner);
-    if (!held) return;
-    run.progress.windows.push(examined);
-    if (memory && !examined.truncated) {
-      await writeMemory(tx, run.scope, window, memory);
-      await noteChangedPast(tx, run, window);
-    }
-    if (!examined.truncated) await noteRecheck(tx, run, window, now);
-  }
-  const fresh = await reconcileCandidates(tx, run, { window, candidates, now });
-  await insertCandidates(tx, run, { window, candidates: fresh, now });
+/** Returns false if the window is no longer pending. */
+async function commitScheduledWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<boolean> {
+  const { window, examined, memory, epoch } = examination;
+  if (memory && (await lockMemoryEpoch(tx, run)) !== epoch) throw new PastChangedError();
+  if (examined.truncated) return replaceWindowWithGap(tx, run, { ...window, reason: 'truncated', now });
+  if (!(await coverWindow(tx, run, window))) return false;
+  if (memory) await writeMemory(tx, run.scope, window, memory);
+  await scheduleRecheck(tx, run, window, now);
+  return true;
 }
 
-/** Puts what a window gives now in place of what was remembered of it; where that differs, later windows see another past. */
-async function renewMemory(
+async function commitBackfillWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<void> {
+  if (!(await commitLateWindow(tx, run, examination, now))) return;
+  const candidates = await reconcileCandidates(tx, run, { ...examination, now });
+  await insertCandidates(tx, run, { ...examination, candidates }, now);
+}
+
+/** Returns whether the candidates of the window count: false if another run has examined it meanwhile. */
+async function commitLateWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<boolean> {
+  const { window, examined } = examination;
+  switch (examination.repeat) {
+    case 'recheck':
+      if (!(await deleteRecheck(tx, run, window)) || examined.truncated) return false;
+      run.progress.windows.push(examined);
+      await replaceMemory(tx, run, examination);
+      return true;
+    case 'revisit':
+      if (!(await deleteRevisit(tx, run, window))) return false;
+      // The rows of a window can change on event time only.
+      if (run.clock === 'event' && !examined.truncated) await replaceMemory(tx, run, examination);
+      return true;
+    case undefined:
+      return commitGapWindow(tx, run, examination, now);
+  }
+}
+
+/** Stores a window of a gap. Its memory changes the past of later windows. */
+async function commitGapWindow(
   tx: Tx,
-  run: Run,
-  window: Examination['window'],
-  memory: Examination['memory'],
-): Promise<void> {
+  run: ActiveRun,
+  { window, examined, memory }: Examination,
+  now: Date,
+): Promise<boolean> {
+  const gapWindow = { ...window, runId: run.id, now };
+  const isFilled = examined.truncated
+    ? await splitOffGapWindow(tx, run, { ...gapWindow, reason: 'truncated' })
+    : await coverGapWindow(tx, run, gapWindow);
+  if (!isFilled) return false;
+  run.progress.windows.push(examined);
+  if (examined.truncated) return true;
+  if (memory) {
+    await writeMemory(tx, run.scope, window, memory);
+    await recordPastChange(tx, run, window);
+  }
+  await scheduleRecheck(tx, run, window, now);
+  return true;
+}
+
+/** Replaces the memory of a window. If it differs, the past of later windows has changed. */
+async function replaceMemory(tx: Tx, run: ActiveRun, { window, memory }: Examination): Promise<void> {
   if (!memory || (await remembers(tx, run.scope, window, memory))) return;
   await writeMemory(tx, run.scope, window, memory);
-  await noteChangedPast(tx, run, window);
+  await recordPastChange(tx, run, window);
 }
 
 async function insertCandidates(
   tx: Tx,
-  run: Run,
-  given: { window: { from: Date; to: Date }; candidates: Candidate[]; now: Date },
+  run: ActiveRun,
+  { window, candidates }: Pick<Examination, 'window' | 'candidates'>,
+  now: Date,
 ): Promise<void> {
-  const { window, candidates, now } = given;
   if (candidates.length === 0) return;
   await sql`
     insert into candidates (organization_id, id, detection_id, run_id, trigger, window_from, window_to, generation, created_at,
       entity, entity_type, kind, kind_key, severity, facts, rows)
     select ${run.orgId}::uuid, id, ${run.detectionId}::uuid, ${run.id}::uuid, ${run.trigger}, ${window.from}::timestamptz,
       ${window.to}::timestamptz, ${run.scope.generation}, ${now}::timestamptz, entity, entity_type, kind, kind_key, severity, facts, rows
-    from unnest(${candidates.map(() => uuidv7(window.to))}::uuid[], ${candidates.map((one) => one.entity)}::text[],
-      ${candidates.map((one) => one.entityType)}::text[], ${candidates.map((one) => one.kind)}::text[],
-      ${candidates.map((one) => one.kindKey)}::text[], ${candidates.map((one) => one.severity)}::text[],
-      ${candidates.map((one) => JSON.stringify(one.facts))}::text[], ${candidates.map((one) => JSON.stringify(one.rows))}::text[])
+    from unnest(${candidates.map(() => uuidv7(window.to))}::uuid[], ${candidates.map((candidate) => candidate.entity)}::text[],
+      ${candidates.map((candidate) => candidate.entityType)}::text[], ${candidates.map((candidate) => candidate.kind)}::text[],
+      ${candidates.map((candidate) => candidate.kindKey)}::text[], ${candidates.map((candidate) => candidate.severity)}::text[],
+      ${candidates.map((candidate) => JSON.stringify(candidate.facts))}::text[],
+      ${candidates.map((candidate) => JSON.stringify(candidate.rows))}::text[])
       as c (id, entity, entity_type, kind, kind_key, severity, facts, rows)`.execute(tx);
 }

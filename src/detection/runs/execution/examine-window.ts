@@ -1,34 +1,41 @@
+import { inOrgWithCachedPlans, type Db } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/clock.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { analyseWindow, namedShare, prepareWindow, type PreparedWindow } from '../../analysis/analyze-window.ts';
 import { emptyPast, type MemoryEntry, type PastMemory } from '../../analysis/memory/memory.ts';
 import { recallMemory } from '../../analysis/memory/memory.store.ts';
-import { inOrgByKey } from '../../../platform/db/db.ts';
+import type { TimeRange } from '../../scheduling/slot-windows.ts';
 import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
 import { findMemoryEpoch } from '../backfill/revisits.store.ts';
+import type { ActiveRun } from './active-run.ts';
+import { addWarning, timePhase, type ExaminedWindow } from './run-progress.ts';
 import { searchLimits } from './search-limits.ts';
-import { timed, warn, type ExaminedWindow, type Run, type RunDeps } from '../run-types.ts';
 
-/** What examining a window gave, nothing of it stored yet. `memory` null: the category keeps none, or there is nothing to learn from yet. */
+export type ExamineDeps = { db: Db; clock: Clock };
+
+/** Why a window is examined once more: late rows may have arrived (`recheck`), or the past before it changed (`revisit`). */
+export type RepeatReason = 'recheck' | 'revisit';
+
+/** A window to examine. `repeat` is absent the first time. */
+export type WindowTask = TimeRange & { repeat?: RepeatReason };
+
+/** The result of examining a window. Nothing of it is stored yet. */
 export type Examination = {
-  window: { from: Date; to: Date };
+  window: TimeRange;
+  repeat: RepeatReason | undefined;
   examined: ExaminedWindow;
   candidates: Candidate[];
+  /** What later windows will be compared with. Null if the category needs no memory or there is nothing to learn from yet. */
   memory: MemoryEntry[] | null;
-  /** The state of the past that it was compared with. */
+  /** Version of the past that the window was compared with. */
   epoch: number;
-  /** A window that was examined before, looked at again since the past changed, or since late rows may have come. */
-  again: boolean;
-  recheck: boolean;
 };
 
-/** A window to examine. `again`: it was examined before, and the past has changed since; `recheck`: late rows may have come. */
-export type WindowTask = { from: Date; to: Date; again?: boolean; recheck?: boolean };
-
-/** Asks one window's question, groups, recalls and analyses. Reads only; a failing query throws a SiemError. */
+/** Queries and analyzes one window without storing anything. A failing query throws a `SiemError`. */
 export async function examineWindow(
-  deps: RunDeps,
-  run: Run,
-  { again = false, recheck = false, ...window }: WindowTask,
+  deps: ExamineDeps,
+  run: ActiveRun,
+  { repeat, ...window }: WindowTask,
   signal: AbortSignal,
 ): Promise<Examination> {
   const query: QueryWindow = {
@@ -36,48 +43,54 @@ export async function examineWindow(
     clock: run.clock,
     ...(run.clock === 'event' ? { ingestedBefore: deps.clock() } : {}),
   };
-  const result = await timed(run.progress, 'query', () => search(run, query, signal));
-  const [told] = result.warnings ?? [];
-  if (result.noData) warn(run.progress, 'no_data', told ?? 'A dataset that the query names never had an event.');
-  else if (told !== undefined) warn(run.progress, 'query', told);
-  return timed(run.progress, 'analyse', async () => {
+  const result = await timePhase(run.progress, 'query', () => searchWindow(run, query, signal));
+  const [queryWarning] = result.warnings ?? [];
+  if (result.noData)
+    addWarning(run.progress, 'no_data', queryWarning ?? 'The query reads a dataset that never received an event.');
+  else if (queryWarning !== undefined) addWarning(run.progress, 'query', queryWarning);
+  return timePhase(run.progress, 'analyse', async () => {
     const prepared = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
-    const { past, epoch } = await recall(deps, run, prepared);
-    const found = analyseWindow(prepared, past);
-    if (found.learning) warn(run.progress, 'learning', 'Too few earlier windows are known to compare with.');
+    const { past, epoch } = await recallPast(deps, run, prepared);
+    const { candidates, learning } = analyseWindow(prepared, past);
+    if (learning) addWarning(run.progress, 'learning', 'Too few earlier windows are known for a comparison.');
     if (result.truncated)
-      warn(run.progress, 'truncated', 'The window held more rows than are read; it was covered in part.');
+      addWarning(
+        run.progress,
+        'truncated',
+        'The window has more rows than a run reads, so it was examined only in part.',
+      );
     return {
       window,
-      examined: summaryOf(window, result, { prepared, candidates: found.candidates }),
-      candidates: found.candidates,
+      repeat,
+      examined: summarizeWindow(window, result, { prepared, candidates }),
+      candidates,
       memory: prepared.query.want === 'nothing' || result.early ? null : prepared.memory,
       epoch,
-      again,
-      recheck,
     };
   });
 }
 
-/** One query over one window, within the limits of every run. */
-export function search(run: Run, window: QueryWindow, signal: AbortSignal): Promise<SearchResult> {
+/** Runs the detection's query over one window, within `searchLimits`. */
+export function searchWindow(run: ActiveRun, window: QueryWindow, signal: AbortSignal): Promise<SearchResult> {
   signal.throwIfAborted();
   return run.connection.search(run.definition.detectionQuery, window, searchLimits, signal);
 }
 
-type Recalled = { past: PastMemory; epoch: number };
-
-function recall(deps: RunDeps, run: Run, prepared: PreparedWindow): Promise<Recalled> {
+function recallPast(
+  deps: ExamineDeps,
+  run: ActiveRun,
+  prepared: PreparedWindow,
+): Promise<{ past: PastMemory; epoch: number }> {
   if (prepared.query.want === 'nothing') return Promise.resolve({ past: emptyPast(), epoch: 0 });
-  return inOrgByKey(deps.db, run.orgId, async (tx) => {
-    // The epoch first: a change in between is then seen when the window is stored.
+  return inOrgWithCachedPlans(deps.db, run.orgId, async (tx) => {
+    // Read the epoch first: a change between the two reads is then noticed when the window is committed.
     const epoch = await findMemoryEpoch(tx, run);
     return { past: await recallMemory(tx, run.scope, prepared.window, prepared.query), epoch };
   });
 }
 
-function summaryOf(
-  window: { from: Date; to: Date },
+function summarizeWindow(
+  window: TimeRange,
   result: SearchResult,
   { prepared, candidates }: { prepared: PreparedWindow; candidates: Candidate[] },
 ): ExaminedWindow {

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns } from '../../../../test/support/detection/scripted-runs.ts';
 
-const on = await testDatabase();
+const testDb = await testDatabase();
 const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 const login = (user: string, id: string, at: string) => ({ _id: id, _time: at, user, action: 'ConsoleLogin' });
 
-test('a slot with rows becomes a run with a verdict, a hit with evidence, a score and its figures', async () => {
-  const t = await startRuns(on, ({ window }) =>
+test('stores a verdict, a hit with evidence, a score and figures for a slot with rows', async () => {
+  const t = await startRuns(testDb, ({ window }) =>
     window.from.toISOString() === hour(0) ? [login('root', 'e1', hour(0))] : [],
   );
   const id = await t.newDetection();
@@ -43,8 +43,8 @@ test('a slot with rows becomes a run with a verdict, a hit with evidence, a scor
   expect(await t.select(sql`select 1 from run_queue`)).toEqual([]);
 });
 
-test('a run without rows completes without model and score', async () => {
-  const t = await startRuns(on, () => []);
+test('completes a run without rows, without model calls or a score', async () => {
+  const t = await startRuns(testDb, () => []);
   await t.newDetection();
   await t.runAt(hour(1));
   const [run] = await t.select(

@@ -6,14 +6,15 @@ import { acrossOrgs } from '../../../platform/db/db.ts';
 import { getDetection } from '../../detections/read-detections.ts';
 import { updateDetection } from '../../detections/update-detection.ts';
 import { deleteDetection } from '../../detections/life-cycle.ts';
-import { claimRunsAcrossOrgs, type Claim } from '../../scheduling/claim-runs.store.ts';
+import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
+import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import { SiemError, type SiemFailure } from '../../siem/connector.ts';
 import { cancelRun } from '../requests/cancel-run.ts';
 import { executeRun } from './execute-run.ts';
 import { reapRuns } from '../workers/reap-runs.ts';
 
-const on = await testDatabase();
+const testDb = await testDatabase();
 const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 const authors: SiemFailure = { kind: 'query_error', blame: 'author', retryable: false, message: 'no such column' };
 const upstream: SiemFailure = {
@@ -35,15 +36,15 @@ const queueOf = (t: RunsTest) =>
     }>`select state, retries, retry_at from run_queue`,
   );
 
-async function claimAt(t: RunsTest, at: string): Promise<Claim> {
+async function claimAt(t: RunsTest, at: string): Promise<RunClaim> {
   t.time.now = new Date(at);
   await enqueueDueRunsAcrossOrgs(t.db, { now: t.time.now, spreadMs: 0, limit: 100 });
   return (await claimRunsAcrossOrgs(t.db, t.time.now, 1))[0]!;
 }
 const never = new AbortController().signal;
 
-test('an author whose query fails in three slots running finds the detection switched off, with the reason', async () => {
-  const t = await startRuns(on, () => {
+test('disables a detection with a reason after three consecutive failures of its query', async () => {
+  const t = await startRuns(testDb, () => {
     throw new SiemError(authors);
   });
   const id = await t.newDetection();
@@ -64,8 +65,8 @@ test('an author whose query fails in three slots running finds the detection swi
   expect((await getDetection(t.deps, t.caller, id)).enabled).toBe(true);
 });
 
-test('a slot that goes well in between starts the count anew', async () => {
-  const t = await startRuns(on, ({ window }) => {
+test('resets the failure count after a successful slot', async () => {
+  const t = await startRuns(testDb, ({ window }) => {
     if (window.from.toISOString() === hour(2)) return [];
     throw new SiemError(authors);
   });
@@ -78,9 +79,9 @@ test('a slot that goes well in between starts the count anew', async () => {
   expect((await getDetection(t.deps, t.caller, id)).enabled).toBe(false);
 });
 
-test('trouble upstream is tried again within the slot, then fails; the time stays pending and becomes a gap of that reason', async () => {
+test('retries upstream failures within the slot, then fails and later turns the time into a gap with that reason', async () => {
   let down = true;
-  const t = await startRuns(on, () => {
+  const t = await startRuns(testDb, () => {
     if (down) throw new SiemError(upstream);
     return [];
   });
@@ -107,8 +108,8 @@ test('trouble upstream is tried again within the slot, then fails; the time stay
   ]);
 });
 
-test('what a failure kept from being examined until it was out of reach is a gap of its kind', async () => {
-  const t = await startRuns(on, ({ window }) => {
+test('turns windows beyond the look-back into a gap with the kind of the failure', async () => {
+  const t = await startRuns(testDb, ({ window }) => {
     if (window.from < new Date(hour(2))) throw new SiemError({ ...upstream, retryable: false });
     return [];
   });
@@ -120,19 +121,19 @@ test('what a failure kept from being examined until it was out of reach is a gap
   expect((await runsOf(t)).map((run) => run.status)).toEqual(['failed', 'failed', 'failed', 'failed', 'completed']);
 });
 
-test('an unexpected error is ours, is tried again and tells nothing internal', async () => {
-  const t = await startRuns(on, () => {
+test('blames the service for an unexpected error, retries, and reveals nothing internal', async () => {
+  const t = await startRuns(testDb, () => {
     throw new Error('secret detail');
   });
   await t.newDetection();
   await t.tryAt(hour(1));
   const [run] = await runsOf(t);
-  expect(JSON.parse(run!.failure!)).toMatchObject({ kind: 'internal_error', blame: 'us', retryable: true });
+  expect(JSON.parse(run!.failure!)).toMatchObject({ kind: 'internal_error', blame: 'service', retryable: true });
   expect(run!.failure).not.toContain('secret');
 });
 
-test('a run lost three times fails, and its window becomes a gap; the windows after it stay to be examined', async () => {
-  const t = await startRuns(on, () => []);
+test('fails a run that is lost three times, turns its window into a gap, and keeps later windows pending', async () => {
+  const t = await startRuns(testDb, () => []);
   await t.newDetection();
   for (const _ of [1, 2, 3]) {
     expect(await claimAt(t, hour(2))).toBeDefined();
@@ -143,7 +144,7 @@ test('a run lost three times fails, and its window becomes a gap; the windows af
   }
   const runs = await runsOf(t);
   expect(runs[1]).toMatchObject({ status: 'failed', status_reason: null });
-  expect(JSON.parse(runs[1]!.failure!)).toMatchObject({ kind: 'worker_lost', blame: 'us' });
+  expect(JSON.parse(runs[1]!.failure!)).toMatchObject({ kind: 'worker_lost', blame: 'service' });
   expect(await t.select(sql`select gap_from, gap_to, reason from gaps`)).toEqual([
     { gap_from: new Date(hour(0)), gap_to: new Date(hour(1)), reason: 'worker_lost' },
   ]);
@@ -151,8 +152,8 @@ test('a run lost three times fails, and its window becomes a gap; the windows af
   expect(await reapRuns(t.deps)).toBe(false);
 });
 
-test('a stalled worker that wakes up writes nothing', async () => {
-  const t = await startRuns(on, async ({ window }) => {
+test('refuses writes of a stalled worker that resumes', async () => {
+  const t = await startRuns(testDb, async ({ window }) => {
     if (window.from.toISOString() === hour(0)) {
       await acrossOrgs(t.db, (tx) =>
         sql`update run_queue set lease_until = clock_timestamp() - interval '1 s'`.execute(tx),
@@ -170,9 +171,9 @@ test('a stalled worker that wakes up writes nothing', async () => {
   expect(await runsOf(t)).toMatchObject([{ status: 'queued' }]);
 });
 
-test('a stop of the process gives the run back, uncounted, and the next attempt goes on where it was', async () => {
+test('requeues a run uncounted when the process stops, and continues it in the next attempt', async () => {
   const stop = new AbortController();
-  const t = await startRuns(on, ({ window }, signal) => {
+  const t = await startRuns(testDb, ({ window }, signal) => {
     if (window.from.toISOString() === hour(1) && !stop.signal.aborted) stop.abort('shutdown');
     signal.throwIfAborted();
     return [];
@@ -194,8 +195,8 @@ test('a stop of the process gives the run back, uncounted, and the next attempt 
   expect(JSON.parse(runs[0]!.windows)).toHaveLength(3);
 });
 
-test('a running run that is cancelled stops at its next step; a waiting one at once', async () => {
-  const t = await startRuns(on, async () => {
+test('stops a cancelled running run at its next step, and a queued one immediately', async () => {
+  const t = await startRuns(testDb, async () => {
     await cancelRun(t.deps, t.caller, claim.runId);
     return [{ _id: 'a', user: 'root' }];
   });
@@ -209,8 +210,8 @@ test('a running run that is cancelled stops at its next step; a waiting one at o
   expect(await cancelRun(t.deps, t.caller, claim.runId)).toMatchObject({ status: 'cancelled' });
 });
 
-test('a deletion cancels the queued run; one that has results ends in good order and delivers nothing more', async () => {
-  const t = await startRuns(on, async ({ window }) => {
+test('cancels the queued run of a deleted detection, and ends one with results without delivering them', async () => {
+  const t = await startRuns(testDb, async ({ window }) => {
     if (window.from.toISOString() === hour(1)) await deleteDetection(t.deps, t.caller, id);
     return [{ _id: window.from.toISOString(), user: 'root' }];
   });

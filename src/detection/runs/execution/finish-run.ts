@@ -1,77 +1,96 @@
 import { sql } from 'kysely';
-import { row, type Tx } from '../../../platform/db/db.ts';
+import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { disableDetection } from '../../detections/disable-detection.ts';
-import type { Score } from '../../verdicts/analyst/analyst-score.ts';
-import type { Claim } from '../../scheduling/claim-runs.store.ts';
-import { reopenGaps } from '../../scheduling/gap-windows.store.ts';
-import { markFailed } from '../../scheduling/coverage.store.ts';
-import { emitRun } from '../run-events.ts';
+import { recordWindowFailure } from '../../scheduling/coverage/coverage.store.ts';
+import { reopenGaps } from '../../scheduling/coverage/fill-gaps.store.ts';
+import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
+import type { RunScore } from '../../verdicts/analyst/analyst-score.ts';
+import { convertRevisitsToRechecks, postponeRechecks } from '../backfill/rechecks.store.ts';
+import { addToRunDays, utcDay } from '../run-days.store.ts';
+import { emitRunEvent } from '../run-events.ts';
+import type { ActiveRun } from './active-run.ts';
 import { progressColumns } from './progress.store.ts';
-import { keepRevisits, postponeRechecks } from '../backfill/rechecks.store.ts';
-import type { Run, RunFailure } from '../run-types.ts';
+import type { RunFailure } from './run-failure.ts';
 
-/** How a run ends. `run`: with what it did; `reason` says why it was cancelled. */
-export type Outcome =
-  | { status: 'completed'; score: Score | null; run: Run }
+export type RunOutcome =
+  | { status: 'completed'; score: RunScore | null; run: ActiveRun }
   | { status: 'failed'; failure: RunFailure }
   | { status: 'cancelled'; reason: string };
 
+/** A detection is disabled after this many consecutive slots that failed because of its definition. */
 const authorFailuresMax = 3;
 
 /**
- * Ends a run within a fenced transaction: its row, the day's roll-up, the queue, and, for a scheduled run that its author
- * made fail, the count towards being switched off. Triggered: it stored a hit or added an occurrence. `now` is slot time.
+ * Ends a run in a fenced transaction: updates its row, the roll-up of the day and the schedule, deletes its queue entry and
+ * emits its event. Cancelled runs count in no roll-up and emit no event. A run is triggered if it stored a hit or added an
+ * occurrence to one. `now` is slot time.
  */
-export async function finishRun(tx: Tx, claim: Claim, outcome: Outcome, now: Date): Promise<void> {
-  const failure = outcome.status === 'failed' ? outcome.failure : null;
-  if (failure && claim.kind === 'schedule') await countFailure(tx, claim, failure, now);
-  if (failure && claim.kind === 'backfill') {
-    await postponeRechecks(tx, claim, now);
-    await keepRevisits(tx, claim, claim.runId, now);
-  }
+export async function finishRun(tx: Tx, claim: RunClaim, outcome: RunOutcome, now: Date): Promise<void> {
+  if (outcome.status === 'failed') await recordFailure(tx, claim, outcome.failure, now);
   if (claim.kind === 'backfill') await reopenGaps(tx, claim, { runId: claim.runId, now });
-  const score = outcome.status === 'completed' && outcome.score?.score !== null ? outcome.score : null;
-  const counts = outcome.status !== 'cancelled';
+  const { orgId, detectionId, runId, dueAt } = claim;
+  const isScheduledSuccess = outcome.status === 'completed' && claim.kind === 'schedule';
+  const { reason, failure, score, progress } = toRunColumns(outcome);
   await sql`
     with hit as (
-      select count(distinct hit_id)::int as n from hit_occurrences where organization_id = ${claim.orgId} and run_id = ${claim.runId}
-    ), done as (
-      update runs r set status = ${outcome.status}, status_reason = ${outcome.status === 'cancelled' ? outcome.reason : null},
+      select count(distinct hit_id)::int as n from hit_occurrences where organization_id = ${orgId} and run_id = ${runId}
+    ), finished as (
+      update runs r set status = ${outcome.status}, status_reason = ${reason},
         finished_at = ${now}, failure = ${failure && JSON.stringify(failure)}, hit_count = hit.n, triggered = hit.n > 0,
         score = ${score?.score ?? null}, score_basis = ${score?.basis ?? null}, score_criteria = ${JSON.stringify(score?.criteria ?? [])}
-        ${outcome.status === 'completed' ? sql`, ${progressColumns(outcome.run)}` : sql``}
-      from hit where r.organization_id = ${claim.orgId} and r.due_at = ${claim.dueAt} and r.id = ${claim.runId}
+        ${progress}
+      from hit where r.organization_id = ${orgId} and r.due_at = ${dueAt} and r.id = ${runId}
       returning r.triggered, r.started_at
-    ), basis as (
-      update run_facts f set score_basis = ${score?.basis ?? null} from done
-      where f.organization_id = ${claim.orgId} and f.detection_id = ${claim.detectionId} and f.last_run_at <= done.started_at
+    ), updated_facts as (
+      update run_facts f set score_basis = ${score?.basis ?? null} from finished
+      where f.organization_id = ${orgId} and f.detection_id = ${detectionId} and f.last_run_at <= finished.started_at
         and ${score !== null}
-    ), healed as (
-      update schedules set author_failures = 0 where organization_id = ${claim.orgId} and detection_id = ${claim.detectionId}
-        and author_failures > 0 and ${outcome.status === 'completed' && claim.kind === 'schedule'}
-    ), gone as (
-      delete from run_queue where run_id = ${claim.runId}
+    ), reset_failures as (
+      update schedules set author_failures = 0 where organization_id = ${orgId} and detection_id = ${detectionId}
+        and author_failures > 0 and ${isScheduledSuccess}
+    ), dequeued as (
+      delete from run_queue where run_id = ${runId}
     )
-    insert into run_days as d (organization_id, detection_id, day, score_basis, runs, triggered, score_sum, scores)
-    select ${claim.orgId}::uuid, ${claim.detectionId}::uuid, (${now}::timestamptz at time zone 'UTC')::date, ${score?.basis ?? ''}, 1,
-      done.triggered::int, ${score?.score ?? 0}::numeric, ${score === null ? 0 : 1}::int
-    from done where ${counts}
-    on conflict (organization_id, detection_id, day, score_basis) do update set runs = d.runs + 1,
-      triggered = d.triggered + excluded.triggered, score_sum = d.score_sum + excluded.score_sum, scores = d.scores + excluded.scores`.execute(
-    tx,
-  );
-  if (outcome.status !== 'cancelled') await emitRun(tx, claim, outcome.status);
+    ${addToRunDays(sql`
+      select ${orgId}::uuid, ${detectionId}::uuid, ${utcDay(now)}, ${score?.basis ?? ''}, 1,
+        finished.triggered::int, ${score?.score ?? 0}::numeric, ${score === null ? 0 : 1}::int
+      from finished where ${outcome.status !== 'cancelled'}`)}`.execute(tx);
+  if (outcome.status !== 'cancelled') await emitRunEvent(tx, claim, outcome.status);
 }
 
-async function countFailure(tx: Tx, claim: Claim, failure: RunFailure, now: Date): Promise<void> {
+function toRunColumns(outcome: RunOutcome) {
+  const none = { reason: null, failure: null, score: null, progress: sql`` };
+  switch (outcome.status) {
+    case 'completed': {
+      const hasScore = outcome.score !== null && outcome.score.score !== null;
+      const score = hasScore ? outcome.score : null;
+      return { ...none, score, progress: sql`, ${progressColumns(outcome.run)}` };
+    }
+    case 'failed':
+      return { ...none, failure: outcome.failure };
+    case 'cancelled':
+      return { ...none, reason: outcome.reason };
+  }
+}
+
+/** Records why windows were not examined. A scheduled run that failed because of its definition counts towards `authorFailuresMax`. */
+async function recordFailure(tx: Tx, claim: RunClaim, failure: RunFailure, now: Date): Promise<void> {
+  if (claim.kind === 'backfill') {
+    await postponeRechecks(tx, claim, now);
+    await convertRevisitsToRechecks(tx, claim, claim.runId, now);
+  }
+  if (claim.kind !== 'schedule') return;
   const { orgId, detectionId } = claim;
-  await markFailed(tx, claim, { slotAt: claim.dueAt, kind: failure.kind });
+  await recordWindowFailure(tx, claim, { slotAt: claim.dueAt, kind: failure.kind });
   if (failure.blame !== 'author') return;
-  const mine = sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
-  const found = await row(tx, sql<{ n: number }>`select author_failures as n from schedules where ${mine}`);
-  if (found && found.n + 1 >= authorFailuresMax) {
-    const reason = `${authorFailuresMax} slots running failed, the last with ${failure.kind}: ${failure.message}`;
+  const isSchedule = sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
+  const schedule = await queryRow(
+    tx,
+    sql<{ failures: number }>`select author_failures as failures from schedules where ${isSchedule}`,
+  );
+  if (schedule && schedule.failures + 1 >= authorFailuresMax) {
+    const reason = `The last ${authorFailuresMax} slots failed, the latest with ${failure.kind}: ${failure.message}`;
     await disableDetection(tx, { orgId, detectionId, reason, now });
   }
-  await sql`update schedules set author_failures = author_failures + 1 where ${mine}`.execute(tx);
+  await sql`update schedules set author_failures = author_failures + 1 where ${isSchedule}`.execute(tx);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { runDue } from '../workers/run-due.ts';
+import { executeDueRuns } from '../workers/execute-due-runs.ts';
 
 const hourMs = 3_600_000;
 const midnight = Date.parse('2026-03-02T00:00:00Z');
@@ -17,7 +17,7 @@ const detection = {
   entityField: 'user',
 };
 
-/** Sign-ins of ann, each `hours` of the given ones before now. */
+/** Sends one sign-in of ann for each number of hours before now. */
 async function send(org: TestOrg, hours: readonly number[], country = 'DE'): Promise<void> {
   const events = hours.map((ago) => ({ user: 'ann', country, time: new Date(now.getTime() - ago * hourMs) }));
   const sent = await org.call('POST', '/api/logs/auth', events);
@@ -26,12 +26,12 @@ async function send(org: TestOrg, hours: readonly number[], country = 'DE'): Pro
 
 async function runAt(hour: number): Promise<void> {
   now = at(hour);
-  await runDue(deps, now, { places: 2 });
+  await executeDueRuns(deps, now, { concurrency: 2 });
 }
-const hitsOf = async (org: TestOrg): Promise<number> => (await org.call('GET', '/api/hits')).body.hits.length;
+const countHits = async (org: TestOrg): Promise<number> => (await org.call('GET', '/api/hits')).body.hits.length;
 
-/** The hours after the first sign-ins: learned first, then a new country is found. */
-async function learnsFirst(org: TestOrg, from: number): Promise<void> {
+/** Expects the hours after the first sign-ins to be learned, and a new country to be found afterwards. */
+async function expectLearningFirst(org: TestOrg, from: number): Promise<void> {
   const [last] = (await org.call('GET', '/api/detections')).body.detections;
   const { runs } = (await org.call('GET', `/api/detections/${last.id}/runs`)).body;
   expect(runs[0]).toMatchObject({ status: 'completed', triggered: false, failure: null });
@@ -42,14 +42,14 @@ async function learnsFirst(org: TestOrg, from: number): Promise<void> {
     await send(org, [0]);
     await runAt(hour + 1);
   }
-  expect(await hitsOf(org)).toBe(0);
+  expect(await countHits(org)).toBe(0);
   now = at(from + 7.5);
   await send(org, [0], 'KP');
   await runAt(from + 8);
-  expect(await hitsOf(org)).toBe(1);
+  expect(await countHits(org)).toBe(1);
 }
 
-test('windows before a dataset has an event teach nothing: its first hours are no first occurrences', async () => {
+test('learns nothing from windows before the first event of a dataset', async () => {
   const org = await newOrg();
   now = at(0.5);
   expect((await org.call('POST', '/api/detections', detection)).status).toBe(200);
@@ -57,10 +57,10 @@ test('windows before a dataset has an event teach nothing: its first hours are n
   now = at(9.5);
   await send(org, [0, 1, 2]);
   await runAt(10);
-  await learnsFirst(org, 10);
+  await expectLearningFirst(org, 10);
 });
 
-test('a first batch that tells of days does not make hours learned in which nothing had come', async () => {
+test('does not learn from past hours of the first batch of events', async () => {
   const org = await newOrg();
   now = at(24.2);
   await send(
@@ -70,5 +70,5 @@ test('a first batch that tells of days does not make hours learned in which noth
   now = at(24.5);
   expect((await org.call('POST', '/api/detections', detection)).status).toBe(200);
   await runAt(25);
-  expect(await hitsOf(org)).toBe(0);
+  expect(await countHits(org)).toBe(0);
 });

@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { startRuns, type Answer, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import { startRuns, type ScriptedSearch, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
 import type { Row } from '../../siem/connector.ts';
 
-const on = await testDatabase();
+const testDb = await testDatabase();
 const hours = 16;
 const categories = ['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'custom'] as const;
 const at = (n: number): Date => new Date(Date.UTC(2026, 2, 2, n));
 
-/** What each detection's query finds in each hour, past hours (before 0) included. */
-const answer: Answer = ({ query, window }) => {
+/** The rows of each detection's query in each hour. Hours before 0 are in the past. */
+const answer: ScriptedSearch = ({ query, window }) => {
   const n = Math.round((window.from.getTime() - at(0).getTime()) / 3_600_000);
   const seed = [...query].reduce((sum, char) => sum * 31 + char.charCodeAt(0), 7);
   const row = (i: number, more: Row): Row => ({ _id: `${query}/${n}/${i}`, _time: window.from.toISOString(), ...more });
@@ -24,7 +24,7 @@ const answer: Answer = ({ query, window }) => {
   ];
 };
 
-/** Everything that must not depend on who executed what when: ids and times of execution are left out. */
+/** All results that must not depend on the order of execution, without IDs and times of execution. */
 async function results(t: RunsTest, ids: string[]): Promise<unknown> {
   const order = sql`array_position(${ids}::uuid[], detection_id)`;
   const memory = await t.select(
@@ -41,7 +41,7 @@ async function results(t: RunsTest, ids: string[]): Promise<unknown> {
 async function play(
   steps: { hour: number; places: number }[],
 ): Promise<{ results: unknown; hits: number; t: RunsTest }> {
-  const t = await startRuns(on, answer);
+  const t = await startRuns(testDb, answer);
   t.siem.firstEventAt = () => Promise.resolve(at(-30));
   const ids: string[] = [];
   for (const detectionCategory of categories) {
@@ -52,7 +52,7 @@ async function play(
   return { results: await results(t, ids), hits: count!.n, t };
 }
 
-test('however the slots are batched into claims and however many work at once, memory, hits and coverage are the same', async () => {
+test('ends with the same memory, hits and coverage for any batching of slots and any concurrency', async () => {
   const straight = await play(Array.from({ length: hours }, (_, n) => ({ hour: n + 1, places: 1 })));
   expect(straight.hits).toBeGreaterThan(6);
   const stops = fc.uniqueArray(fc.integer({ min: 1, max: hours - 1 }), { maxLength: 6 });
@@ -65,7 +65,7 @@ test('however the slots are batched into claims and however many work at once, m
   );
 }, 180_000);
 
-test('the roll-up equals a recount of the runs, and the records show it', async () => {
+test('keeps a daily roll-up that equals a recount of the runs, and reports it in records', async () => {
   const { t } = await play([3, 4, 5, 9, 12, 13, 16].map((hour) => ({ hour, places: 2 })));
   const recount = await t.select(sql`
     select detection_id, finished_at::date as day, count(*) as runs, count(*) filter (where triggered) as triggered,

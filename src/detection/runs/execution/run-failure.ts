@@ -1,33 +1,34 @@
 import { ModelError } from '../../../platform/models/model-error.ts';
-import { SiemError } from '../../siem/connector.ts';
-import type { RunFailure } from '../run-types.ts';
+import { SiemError, type SiemFailure } from '../../siem/connector.ts';
 
-/** Back-off between attempts of one slot, in milliseconds; together well under the hour that slots are at least apart. */
-const retryPausesMs = [5_000, 15_000, 45_000, 135_000, 300_000];
-const messageMax = 2000;
+export type RunFailure = SiemFailure;
 
-/** What a run says of an error: a connection's or a model's own account, or, for anything unexpected, that it is ours. */
-export function failureOf(error: unknown): RunFailure {
+/** Delays between attempts of a run, in milliseconds. Their sum is well below one hour, the shortest interval of slots. */
+const retryDelaysMs = [5_000, 15_000, 45_000, 135_000, 300_000];
+const messageLengthMax = 2000;
+
+/** Returns the failure of a connection or a model as it is, and any other error as an internal error of the service. */
+export function toRunFailure(error: unknown): RunFailure {
   if (error instanceof SiemError || error instanceof ModelError) {
     const { kind, blame, retryable, message } = error.failure;
-    return { kind, blame, retryable, message: message.slice(0, messageMax) };
+    return { kind, blame, retryable, message: message.slice(0, messageLengthMax) };
   }
   return {
     kind: 'internal_error',
-    blame: 'us',
+    blame: 'service',
     retryable: true,
-    message: 'An unexpected error ended the run; the log has it under the run id.',
+    message: 'The run failed with an unexpected error. See the service log for its run ID.',
   };
 }
 
-export const workerLost: RunFailure = {
+export const workerLostFailure: RunFailure = {
   kind: 'worker_lost',
-  blame: 'us',
+  blame: 'service',
   retryable: false,
   message: 'The run was lost three times: its worker ended or could not renew its lease.',
 };
 
-/** How long to wait before the next attempt; undefined: no more attempts. */
-export function retryPauseMs(failure: RunFailure, retries: number): number | undefined {
-  return failure.retryable ? retryPausesMs[retries] : undefined;
+/** Returns the delay before the next attempt, or undefined if there is none. */
+export function retryDelayMs(failure: RunFailure, retries: number): number | undefined {
+  return failure.retryable ? retryDelaysMs[retries] : undefined;
 }

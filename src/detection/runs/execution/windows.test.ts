@@ -4,7 +4,7 @@ import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
 import { updateDetection } from '../../detections/update-detection.ts';
 
-const on = await testDatabase();
+const testDb = await testDatabase();
 const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 
 type Shown = { status: string; status_reason: string | null; slot_at: Date; windows: string; window_from: Date };
@@ -23,8 +23,8 @@ const coverageOf = (t: RunsTest) =>
 const asked = (t: RunsTest) =>
   t.siem.asked.map(({ window }) => `${window.from.toISOString()} ${window.to.toISOString()}`);
 
-test('after downtime every missed slot has its run, and the newest examines each window for itself, in order', async () => {
-  const t = await startRuns(on, () => []);
+test('creates a run for every missed slot after downtime, and examines each window separately in the latest one', async () => {
+  const t = await startRuns(testDb, () => []);
   await t.newDetection();
   await t.runAt(hour(5));
   const runs = await runsOf(t);
@@ -37,8 +37,8 @@ test('after downtime every missed slot has its run, and the newest examines each
   expect(await coverageOf(t)).toEqual([{ from: new Date(hour(0)), to: new Date(hour(5)) }]);
 });
 
-test('a claim examines 24 windows; the rest follows without counting as an attempt', async () => {
-  const t = await startRuns(on, () => []);
+test('examines 24 windows per claim and continues without counting an attempt', async () => {
+  const t = await startRuns(testDb, () => []);
   await t.newDetection({ lookbackMinutes: 100 * 60 });
   expect(await t.runAt(hour(60))).toBe(3);
   const [run] = await t.select(
@@ -49,8 +49,8 @@ test('a claim examines 24 windows; the rest follows without counting as an attem
   expect(await coverageOf(t)).toEqual([{ from: new Date(hour(0)), to: new Date(hour(60)) }]);
 });
 
-test('what lies beyond the look-back becomes one gap, and nothing asks for it', async () => {
-  const t = await startRuns(on, () => []);
+test('turns time beyond the look-back into one gap without querying it', async () => {
+  const t = await startRuns(testDb, () => []);
   await t.newDetection();
   await t.runAt(hour(40));
   expect(await gapsOf(t)).toEqual([{ from: new Date(hour(0)), to: new Date(hour(15)), reason: 'late' }]);
@@ -58,8 +58,8 @@ test('what lies beyond the look-back becomes one gap, and nothing asks for it', 
   expect(await coverageOf(t)).toEqual([{ from: new Date(hour(15)), to: new Date(hour(40)) }]);
 });
 
-test('more slots than one pass plans are planned by the next', async () => {
-  const t = await startRuns(on, () => []);
+test('plans the rest of many due slots in the next pass', async () => {
+  const t = await startRuns(testDb, () => []);
   await t.newDetection({ lookbackMinutes: 48 * 60 });
   await t.runAt(hour(700));
   const [count] = await t.select(
@@ -69,8 +69,8 @@ test('more slots than one pass plans are planned by the next', async () => {
   expect(await gapsOf(t)).toEqual([{ from: new Date(hour(0)), to: new Date(hour(651)), reason: 'late' }]);
 });
 
-test('a cut window is covered in part: a gap, its candidates, and no memory', async () => {
-  const t = await startRuns(on, ({ window }) =>
+test('stores a gap and candidates but no memory for a truncated window', async () => {
+  const t = await startRuns(testDb, ({ window }) =>
     window.from.toISOString() === hour(0)
       ? { rows: [{ _id: 'a', user: 'root' }], total: 250_000, truncated: true }
       : [],
@@ -94,8 +94,8 @@ test('a cut window is covered in part: a gap, its candidates, and no memory', as
   expect(run?.warnings).toContain('truncated');
 });
 
-test('switching off stores the time away as a gap; a new cron joins where the old one ended', async () => {
-  const t = await startRuns(on, () => []);
+test('stores disabled time as a gap, and continues the timeline under a new cron schedule', async () => {
+  const t = await startRuns(testDb, () => []);
   const id = await t.newDetection();
   await t.runAt(hour(1));
   t.time.now = new Date('2026-03-02T01:20:00Z');
@@ -113,8 +113,8 @@ test('switching off stores the time away as a gap; a new cron joins where the ol
   expect(asked(t).at(-1)).toBe('2026-03-02T05:30:00.000Z 2026-03-02T06:00:00.000Z');
 });
 
-test('a window that went beyond the look-back while it was being examined is not stored twice', async () => {
-  const t = await startRuns(on, async ({ window }) => {
+test('stores nothing for a window that passed the look-back limit during its examination', async () => {
+  const t = await startRuns(testDb, async ({ window }) => {
     if (window.from.toISOString() === hour(0))
       await t.select(sql`delete from pending_windows where window_from = ${hour(0)}`);
     return [{ _id: 'a', user: 'root' }];

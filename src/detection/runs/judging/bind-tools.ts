@@ -1,55 +1,77 @@
 import { sql } from 'kysely';
+import { inOrg, queryRows, type Db, type Tx } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/clock.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { fetchBytes } from '../../../platform/lib/outbound-http/fetch.ts';
+import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
+import type { McpTools } from '../../../platform/mcp/mcp-tools.ts';
+import type { ModelTool } from '../../../platform/models/model-tool.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { renderRow } from '../../analysis/rows/render.ts';
-import { inOrg, rows, type Tx } from '../../../platform/db/db.ts';
 import { listGrants } from '../../detections/tool-grants/tool-grants.store.ts';
-import { fetchBytes } from '../../../platform/lib/outbound-http/fetch.ts';
-import { bindTool, isMcpName } from '../../tools/registry.ts';
-import type { ToolSources } from '../../tools/tool-sources.ts';
-import type { ReadyTool } from '../../tools/tool.ts';
-import { warn, type Run, type RunDeps } from '../run-types.ts';
+import { bindTool } from '../../tools/tool-registry.ts';
+import type { FeedTools, ToolSources } from '../../tools/tool-sources.ts';
+import type { ActiveRun } from '../execution/active-run.ts';
+import { addWarning } from '../execution/run-progress.ts';
+
+/** `fetchAllow` lists private hosts that `http_get` may reach. */
+export type BindToolsDeps = {
+  db: Db;
+  clock: Clock;
+  feedTools?: (orgId: OrgId) => FeedTools;
+  mcp?: McpTools;
+  fetchAllow?: readonly string[];
+};
 
 const hourMs = 3_600_000;
 const siemLimits = { rowsMax: 100, groupsMax: 100, timeoutMs: 20_000 };
 const httpBytesMax = 64 * 1024;
+const warningToolsMax = 10;
 
+/** Settings of granted tools, by tool name. */
 type Grants = Map<string, Record<string, unknown>>;
 
 /**
- * The tools of a detection for one entity: those that it names, and of those that send anything only what an administrator
- * allowed it. What is named and cannot be given stands in the run's warnings.
+ * Returns the tools that a detection specifies, bound to one entity. Tools that send anything, and all tools of MCP servers,
+ * need the grant of an administrator. Tools that are not granted or not available become a warning of the run.
  */
-export async function bindTools(deps: RunDeps, run: Run, candidate: Candidate): Promise<ReadyTool[]> {
+export async function bindTools(deps: BindToolsDeps, run: ActiveRun, candidate: Candidate): Promise<ModelTool[]> {
   const names = [...new Set(run.definition.toolNames)];
   if (names.length === 0) return [];
-  const grants: Grants = new Map(
-    (await inOrg(deps.db, run.orgId, (tx) => listGrants(tx, run.orgId, run.detectionId))).map((one) => [
-      one.tool,
-      one.settings,
-    ]),
-  );
-  const sources = sourcesOf(deps, run, { candidate, grants });
-  const ready: ReadyTool[] = [];
-  const forbidden: string[] = [];
-  const missing: string[] = [];
+  const grantRows = await inOrg(deps.db, run.orgId, (tx) => listGrants(tx, run.orgId, run.detectionId));
+  const grants: Grants = new Map(grantRows.map(({ tool, settings }) => [tool, settings]));
+  const sources = createToolSources(deps, run, { candidate, grants });
+  const bound: ModelTool[] = [];
+  const notGranted: string[] = [];
+  const unavailable: string[] = [];
   for (const name of names) {
-    const isMcp = isMcpName(name);
-    // A server is not even asked for a tool that nobody allowed.
-    const tool = isMcp ? grants.has(name) && (await deps.mcp?.find(run.orgId, name)) : bindTool(name, sources);
-    if (!grants.has(name) && (isMcp || (tool && tool.effect === 'send'))) forbidden.push(name);
-    else if (!tool) missing.push(name);
-    else ready.push(tool);
+    const isGranted = grants.has(name);
+    const isMcp = isMcpToolName(name);
+    // Without a grant the MCP server is not contacted.
+    if (isMcp && !isGranted) {
+      notGranted.push(name);
+      continue;
+    }
+    const tool = isMcp ? await deps.mcp?.find(run.orgId, name) : bindTool(name, sources);
+    if (!tool) unavailable.push(name);
+    else if (tool.effect === 'send' && !isGranted) notGranted.push(name);
+    else bound.push(tool);
   }
-  const list = (of: string[]): string => of.slice(0, 10).join(', ');
-  if (forbidden.length > 0)
-    warn(run.progress, 'tool_not_allowed', `No administrator allowed this detection: ${list(forbidden)}.`);
-  if (missing.length > 0) warn(run.progress, 'tool_unavailable', `No server that answers has: ${list(missing)}.`);
-  return ready;
+  const format = (tools: string[]): string => tools.slice(0, warningToolsMax).join(', ');
+  if (notGranted.length > 0)
+    addWarning(
+      run.progress,
+      'tool_not_allowed',
+      `An administrator must grant these tools to the detection: ${format(notGranted)}.`,
+    );
+  if (unavailable.length > 0)
+    addWarning(run.progress, 'tool_unavailable', `No responding server provides these tools: ${format(unavailable)}.`);
+  return bound;
 }
 
-function sourcesOf(
-  deps: RunDeps,
-  run: Run,
+function createToolSources(
+  deps: BindToolsDeps,
+  run: ActiveRun,
   { candidate, grants }: { candidate: Candidate; grants: Grants },
 ): ToolSources {
   const template = grants.get('http_get')?.['url'];
@@ -67,17 +89,17 @@ function sourcesOf(
   };
 }
 
-async function readHistory(tx: Tx, run: Run, { candidate, limit }: { candidate: Candidate; limit: number }) {
+async function readHistory(tx: Tx, run: ActiveRun, { candidate, limit }: { candidate: Candidate; limit: number }) {
   const { entity, entityType } = candidate;
   const { orgId, detectionId, generation } = run.scope;
-  const windows = await rows(
+  const windows = await queryRows(
     tx,
     sql<{ window: Date; number: number | null; value: string | null }>`
       select window_from as "window", number, value from memory
       where organization_id = ${orgId} and detection_id = ${detectionId} and generation = ${generation} and entity = ${entity}
       order by window_from desc limit ${limit}`,
   );
-  const hits = await rows(
+  const hits = await queryRows(
     tx,
     sql<Record<string, unknown>>`
       select headline, severity, status, occurrences, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt" from hits
@@ -87,21 +109,26 @@ async function readHistory(tx: Tx, run: Run, { candidate, limit }: { candidate: 
   return { remembered: windows, hits };
 }
 
-type Search = { candidate: Candidate; query: string; hours: number };
+type SiemSearch = { candidate: Candidate; query: string; hours: number };
 
-async function searchSiem(deps: RunDeps, run: Run, { candidate, query, hours }: Search, signal: AbortSignal) {
+async function searchSiem(
+  deps: BindToolsDeps,
+  run: ActiveRun,
+  { candidate, query, hours }: SiemSearch,
+  signal: AbortSignal,
+) {
   const to = new Date(String(candidate.facts['windowTo'] ?? deps.clock().toISOString()));
   const from = new Date(to.getTime() - hours * hourMs);
   const window = { from, to, clock: 'event' as const, ingestedBefore: deps.clock() };
-  const found = await run.connection.search(query, window, siemLimits, signal);
-  const rendering = { from, to, aggregate: found.aggregate };
-  const shown = found.rows.slice(0, siemLimits.rowsMax).map((row) => renderRow(row, rendering, run.analysis));
-  return { rows: shown, total: found.total, truncated: found.truncated };
+  const result = await run.connection.search(query, window, siemLimits, signal);
+  const rendering = { from, to, aggregate: result.aggregate };
+  const rows = result.rows.slice(0, siemLimits.rowsMax).map((row) => renderRow(row, rendering, run.analysis));
+  return { rows, total: result.total, truncated: result.truncated };
 }
 
-async function getText(deps: RunDeps, url: string, signal: AbortSignal): Promise<string> {
+async function getText(deps: BindToolsDeps, url: string, signal: AbortSignal): Promise<string> {
   const allow = deps.fetchAllow ?? [];
-  // No redirects: the address that an administrator allowed is the only one that is asked.
-  const got = await fetchBytes({ url, allow, signal, bytesMax: httpBytesMax, timeoutMs: 15_000, redirectsMax: 0 });
-  return got.kind === 'fetched' ? got.bytes.toString('utf8') : '';
+  // Redirects are refused: an administrator granted this URL only.
+  const response = await fetchBytes({ url, allow, signal, bytesMax: httpBytesMax, timeoutMs: 15_000, redirectsMax: 0 });
+  return response.kind === 'fetched' ? response.bytes.toString('utf8') : '';
 }

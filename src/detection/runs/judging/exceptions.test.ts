@@ -11,11 +11,11 @@ import { setHitStatus } from '../../hits/set-hit-status.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { getRuns } from '../read-runs.ts';
 
-const on = await testDatabase();
+const testDb = await testDatabase();
 const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 
-test('an exception and a snooze keep candidates from being judged, are counted on the run, and end', async () => {
-  const t = await startRuns(on, ({ window }) =>
+test('skips candidates under an exception or a snooze, counts them on the run, and judges them after it ends', async () => {
+  const t = await startRuns(testDb, ({ window }) =>
     ['ada', 'bob', 'scanner'].map((user) => ({
       _id: `${user} ${window.from.toISOString()}`,
       user,
@@ -61,8 +61,8 @@ test('an exception and a snooze keep candidates from being judged, are counted o
   });
 });
 
-test('what people say of hits has a history, shows on the detection, and counts in the score from ten on', async () => {
-  const t = await startRuns(on, ({ window }) =>
+test('keeps the history of hit reviews, shows them on the detection, and scores them from the tenth on', async () => {
+  const t = await startRuns(testDb, ({ window }) =>
     Array.from({ length: 12 }, (_, n) => ({ _id: `${n} ${window.from.toISOString()}`, user: `u${n}` })),
   );
   const id = await t.newDetection({ suppressionMinutes: 0 });

@@ -1,102 +1,129 @@
-import { inOrgByKey, type Tx } from '../../../platform/db/db.ts';
-import { listStanding } from '../../detections/exceptions/exceptions.store.ts';
-import { fence } from '../../scheduling/run-fence.ts';
-import { findSuppressions, listWaitingCandidates, storeVerdict, type StoredCandidate } from './candidates.store.ts';
-import { noteJudging } from './verdict-stats.ts';
-import { decide, keyOf, waitMaxMs, type Decision } from './resolve-candidates.ts';
-import type { Judge } from './judge.ts';
+import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/clock.ts';
+import { listActiveExceptions } from '../../detections/exceptions/exceptions.store.ts';
+import { fenceRun } from '../../scheduling/queue/run-fence.ts';
+import type { Verdict } from '../../verdicts/verdict.ts';
+import type { ActiveRun } from '../execution/active-run.ts';
 import { writeProgress } from '../execution/progress.store.ts';
-import { timed, warn, type Run, type RunDeps } from '../run-types.ts';
-import { storeDecisions } from './store-decisions.ts';
+import { addWarning, timePhase } from '../execution/run-progress.ts';
+import { findSuppressions, listPendingCandidates, storeVerdict, type StoredCandidate } from './candidates.store.ts';
+import type { Judge } from './judge.ts';
+import { findSuppressionKey, resolveCandidates, verdictWaitMaxMs, type Resolution } from './resolve-candidates.ts';
+import { storeResolutions } from './store-resolutions.ts';
+import { addVerdictStats } from './verdict-stats.ts';
 
-const batchMax = 50;
-/** A verdict that costs something becomes a hit at once, whatever becomes of the next one. */
-const sizeOf = (judge: Judge): number => (judge.instant ? batchMax : 1);
-/** Candidates of one window that one run judges; the rest waits for the next run. */
+type JudgeCandidatesDeps = { db: Db; clock: Clock };
+
+const instantBatchMax = 50;
+/** Candidates of one window that one run judges. The next run continues. */
 const perWindowMax = 100;
 const entitiesMax = 200;
 
-/** `judged` counts the candidates of each window that this run has judged. */
-export type Judging = { judge: Judge; signal: AbortSignal; judged: Map<number, number> };
+/** A verdict that costs something becomes a hit immediately, so that a failure of the next one does not delay it. */
+const batchSize = (judge: Judge): number => (judge.instant ? instantBatchMax : 1);
 
-/** Judges what waits for this detection, oldest first, batch by batch, each stored in a fenced transaction. */
-export async function judgeCandidates(deps: RunDeps, run: Run, judging: Judging): Promise<void> {
-  await timed(run.progress, 'judge', async () => {
-    while (await judgeBatch(deps, run, judging));
+/** `judgedByWindow` counts the candidates that this run has judged, by the start of their window in milliseconds. */
+export type JudgingSession = { judge: Judge; signal: AbortSignal; judgedByWindow: Map<number, number> };
+
+/** Judges the pending candidates of a run's detection, oldest first. Each batch is stored in a fenced transaction. */
+export async function judgeCandidates(
+  deps: JudgeCandidatesDeps,
+  run: ActiveRun,
+  session: JudgingSession,
+): Promise<void> {
+  await timePhase(run.progress, 'judge', async () => {
+    while (await judgeBatch(deps, run, session));
   });
 }
 
-async function judgeBatch(deps: RunDeps, run: Run, judging: Judging): Promise<boolean> {
-  judging.signal.throwIfAborted();
+/** Returns whether more candidates may be pending. */
+async function judgeBatch(deps: JudgeCandidatesDeps, run: ActiveRun, session: JudgingSession): Promise<boolean> {
+  session.signal.throwIfAborted();
   const now = deps.clock();
-  const { listed, batch, known, exceptions } = await inOrgByKey(deps.db, run.orgId, (tx) =>
-    readBatch(tx, run, judging, now),
+  const { isFull, batch, known, exceptions } = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) =>
+    readBatch(tx, run, session, now),
   );
-  const isFull = listed === sizeOf(judging.judge);
   if (batch.length === 0) return isFull;
-  const decisions = await decide(batch, {
-    scopeOf: () => run,
+  const resolutions = await resolveCandidates(batch, {
+    getScope: () => run,
     known,
     exceptions,
     now,
-    verdictOf: (candidate) => verdictOf(deps, run, judging, candidate),
+    getVerdict: (candidate) => judgeCandidate(deps, run, session, candidate),
   });
-  await inOrgByKey(deps.db, run.orgId, async (tx) => {
-    await fence(tx, run.claim);
-    const stored = await storeDecisions(tx, { ...run, runId: run.id }, decisions, now);
+  await inOrgWithCachedPlans(deps.db, run.orgId, async (tx) => {
+    await fenceRun(tx, run.claim);
+    const stored = await storeResolutions(tx, { ...run, runId: run.id }, resolutions, now);
     if (stored.length === 0) return;
-    noteVerdicts(run, stored);
+    addToProgress(run, stored);
     await writeProgress(tx, run);
   });
   return isFull;
 }
 
-async function readBatch(tx: Tx, run: Run, { judge, judged }: Judging, now: Date) {
-  const exhausted = [...judged].filter(([, n]) => n >= perWindowMax).map(([at]) => new Date(at));
-  const waiting = { orgId: run.orgId, detectionId: run.detectionId, runId: run.id, ownOnly: run.trigger === 'manual' };
-  const overdue = new Date(now.getTime() - waitMaxMs);
-  const listed = await listWaitingCandidates(tx, waiting, { exhausted, overdue, limit: sizeOf(judge) });
+async function readBatch(tx: Tx, run: ActiveRun, { judge, judgedByWindow }: JudgingSession, now: Date) {
+  const exhaustedWindows = [...judgedByWindow].filter(([, n]) => n >= perWindowMax).map(([from]) => new Date(from));
+  const { orgId, detectionId, id: runId } = run;
+  const overdue = new Date(now.getTime() - verdictWaitMaxMs);
+  const limit = batchSize(judge);
+  const listed = await listPendingCandidates(
+    tx,
+    { orgId, detectionId, runId, ownRunOnly: run.trigger === 'manual' },
+    { exhaustedWindows, overdue, limit },
+  );
   const batch = listed.filter((candidate) => {
-    // What waited too long is settled by its facts, however much of it there is.
+    // Overdue candidates need no judge, so no limit applies to them.
     if (candidate.createdAt < overdue) return true;
-    const at = candidate.windowFrom.getTime();
-    const n = (judged.get(at) ?? 0) + 1;
-    judged.set(at, n);
+    const window = candidate.windowFrom.getTime();
+    const n = (judgedByWindow.get(window) ?? 0) + 1;
+    judgedByWindow.set(window, n);
     return n <= perWindowMax;
   });
-  const keys = batch.flatMap((candidate) => keyOf(run, candidate) ?? []);
+  const keys = batch.flatMap((candidate) => findSuppressionKey(run, candidate) ?? []);
   return {
-    listed: listed.length,
+    isFull: listed.length === limit,
     batch,
-    exceptions: await listStanding(tx, run, now),
+    exceptions: await listActiveExceptions(tx, run, now),
     known: keys.length > 0 ? await findSuppressions(tx, run, keys) : new Map<string, never>(),
   };
 }
 
-async function verdictOf(deps: RunDeps, run: Run, { judge, signal }: Judging, candidate: StoredCandidate) {
+async function judgeCandidate(
+  deps: JudgeCandidatesDeps,
+  run: ActiveRun,
+  { judge, signal }: JudgingSession,
+  candidate: StoredCandidate,
+): Promise<Verdict> {
   signal.throwIfAborted();
   const verdict = await judge.judge(candidate, signal);
   if (judge.instant) return verdict;
-  await inOrgByKey(deps.db, run.orgId, async (tx) => {
-    await fence(tx, run.claim);
+  await inOrgWithCachedPlans(deps.db, run.orgId, async (tx) => {
+    await fenceRun(tx, run.claim);
     await storeVerdict(tx, run.orgId, candidate.id, verdict);
   });
   return verdict;
 }
 
-function noteVerdicts(run: Run, decisions: Decision[]): void {
-  for (const decision of decisions) {
-    countSuppressed(run, decision);
-    if (decision.outcome !== 'judged') continue;
-    noteJudging(run.progress.judging, decision);
-    if (run.progress.entities.length < entitiesMax) run.progress.entities.push(decision.verified.verdict);
-    if (decision.verified.struck.length > 0) {
-      warn(run.progress, 'claims_struck', 'Parts of a verdict that the rows do not bear out were struck.');
+function addToProgress({ progress }: ActiveRun, resolutions: Resolution[]): void {
+  const { suppressed } = progress;
+  for (const resolution of resolutions) {
+    switch (resolution.outcome) {
+      case 'excepted':
+        suppressed[resolution.by === 'snooze' ? 'snoozed' : 'exceptions'] += 1;
+        break;
+      case 'negative':
+      case 'occurrence':
+        suppressed.known += 1;
+        break;
+      case 'judged':
+        addVerdictStats(progress.judging, resolution);
+        if (progress.entities.length < entitiesMax) progress.entities.push(resolution.verified.verdict);
+        if (resolution.verified.struck.length > 0)
+          addWarning(
+            progress,
+            'claims_struck',
+            'Parts of a verdict were removed because the rows do not support them.',
+          );
     }
   }
-}
-
-function countSuppressed({ progress: { suppressed } }: Run, decision: Decision): void {
-  if (decision.outcome === 'excepted') suppressed[decision.by === 'snooze' ? 'snoozed' : 'exceptions'] += 1;
-  else if (decision.outcome !== 'judged') suppressed.known += 1;
 }

@@ -1,8 +1,8 @@
-import { analystVerdict } from '../../verdicts/analyst/analyst.ts';
-import type { Verdict } from '../../verdicts/verdict.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
+import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
+import type { Verdict } from '../../verdicts/verdict.ts';
 
-/** Gives a verdict on one candidate. `instant`: it costs nothing, so its verdicts need not be kept one by one. */
+/** Judges one candidate. `instant`: verdicts are free, so they are judged in batches and not stored one by one. */
 export type Judge = {
   model: string;
   instant: boolean;
@@ -12,5 +12,5 @@ export type Judge = {
 export const analyst: Judge = {
   model: 'analyst',
   instant: true,
-  judge: (candidate) => Promise.resolve(analystVerdict(candidate)),
+  judge: (candidate) => Promise.resolve(createAnalystVerdict(candidate)),
 };

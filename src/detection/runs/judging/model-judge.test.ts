@@ -2,27 +2,29 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { deleteDetection } from '../../detections/life-cycle.ts';
-import { settleOverdueAcrossOrgs } from './overdue-candidates.ts';
-import { checkPausedModels, findPause } from '../../../platform/models/model-pauses.ts';
+import { resolveOverdueCandidatesAcrossOrgs } from './overdue-candidates.ts';
+import { checkPausedModels } from '../../../platform/models/model-pauses.ts';
+import { inOrg } from '../../../platform/db/db.ts';
+import { findModelPause } from '../../../platform/models/model-pauses.store.ts';
 import { getSteps } from '../read-steps.ts';
 import { cancelRun } from '../requests/cancel-run.ts';
 import {
-  again,
-  failureOf,
+  retryNow,
+  readLastFailure,
   hour,
   login,
-  runsOf,
-  startJudged,
+  listRunRows,
+  startJudgedRuns,
   verdictOn,
 } from '../../../../test/support/detection/judged-runs.ts';
 
-const on = await testDatabase();
+const testDb = await testDatabase();
 const signal = new AbortController().signal;
 
-test('a model judges each entity in a context of its own; tokens, cost, steps and score are kept', async () => {
-  const { t, stand } = await startJudged(on, (asked) => verdictOn(asked));
+test('judges each entity in a separate context and stores tokens, cost, steps and score', async () => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked) => verdictOn(asked));
   await t.runAt(hour(1));
-  const [run] = await runsOf(t);
+  const [run] = await listRunRows(t);
   expect(run).toMatchObject({
     status: 'completed',
     model: 'anthropic/stand-in',
@@ -53,31 +55,31 @@ test('a model judges each entity in a context of its own; tokens, cost, steps an
   expect(await t.select(sql`select alias, tokens from model_usage`)).toEqual([{ alias: 'm', tokens: 240 }]);
 });
 
-test('a model without a configured alias changes nothing: default is the analyst, an unknown alias is refused', async () => {
-  const { t } = await startJudged(on, (asked) => verdictOn(asked));
+test('uses the analyst for `default` and fails for an alias that is not configured', async () => {
+  const { t } = await startJudgedRuns(testDb, (asked) => verdictOn(asked));
   await expect(t.newDetection({ modelAlias: 'other' })).rejects.toMatchObject({
     status: 400,
     errors: [{ pointer: '/modelAlias' }],
   });
   await t.newDetection({ modelAlias: 'default' });
   await t.runAt(hour(1));
-  expect((await runsOf(t)).map((run) => run['model']).toSorted()).toEqual(['analyst', 'anthropic/stand-in']);
+  expect((await listRunRows(t)).map((run) => run['model']).toSorted()).toEqual(['analyst', 'anthropic/stand-in']);
 });
 
-test('an outage is retried, verdicts that are there are kept, and the run ends well', async () => {
-  const { t, stand } = await startJudged(on, (asked, nth) => (nth === 2 ? { status: 529 } : verdictOn(asked)));
+test('retries after an outage, keeps stored verdicts and completes the run', async () => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked, nth) => (nth === 2 ? { status: 529 } : verdictOn(asked)));
   await t.tryAt(hour(1));
   expect(await t.select(sql`select entity from hits`)).toEqual([{ entity: 'bob' }]);
-  expect((await runsOf(t))[0]).toMatchObject({ status: 'queued' });
-  expect(await failureOf(t)).toMatchObject({ kind: 'model_unavailable', blame: 'upstream', retryable: true });
-  await again(t);
+  expect((await listRunRows(t))[0]).toMatchObject({ status: 'queued' });
+  expect(await readLastFailure(t)).toMatchObject({ kind: 'model_unavailable', blame: 'upstream', retryable: true });
+  await retryNow(t);
   await t.runAt(hour(1));
-  expect((await runsOf(t))[0]).toMatchObject({ status: 'completed', attempt: 2, hit_count: 2, tokens: 240 });
+  expect((await listRunRows(t))[0]).toMatchObject({ status: 'completed', attempt: 2, hit_count: 2, tokens: 240 });
   expect(stand.asked).toHaveLength(3);
 });
 
-test('a refused key pauses the alias with one event; the window stays examined, later runs wait, a check ends it', async () => {
-  const { t, stand } = await startJudged(on, () => ({ status: 401 }), {
+test('pauses the alias with one event after a rejected key, keeps the window examined, and resumes after a check', async () => {
+  const { t, stand } = await startJudgedRuns(testDb, () => ({ status: 401 }), {
     answer: ({ window }) => [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }],
   });
   await t.select(sql`
@@ -88,11 +90,11 @@ test('a refused key pauses the alias with one event; the window stays examined, 
       select o.type, o.resource_id, o.body::json #>> '{data,alias}' as alias from outbox o
       join deliveries d on d.event_id = o.id where o.type like 'model.%' order by o.id`);
   await t.runAt(hour(1));
-  expect((await runsOf(t))[0]).toMatchObject({ status: 'failed' });
-  expect(await failureOf(t)).toMatchObject({ kind: 'model_refused_key', blame: 'upstream', retryable: false });
+  expect((await listRunRows(t))[0]).toMatchObject({ status: 'failed' });
+  expect(await readLastFailure(t)).toMatchObject({ kind: 'model_refused_key', blame: 'upstream', retryable: false });
   expect(await t.select(sql`select covered_to from coverage`)).toEqual([{ covered_to: new Date(hour(1)) }]);
   await t.runAt(hour(2));
-  expect(await failureOf(t)).toMatchObject({ kind: 'model_paused' });
+  expect(await readLastFailure(t)).toMatchObject({ kind: 'model_paused' });
   expect(stand.asked).toHaveLength(1);
   expect(await eventsOf()).toEqual([{ type: 'model.paused', resource_id: 'm', alias: 'm' }]);
   expect(await t.select(sql`select enabled from agents where is_built_in = false`)).toEqual([{ enabled: true }]);
@@ -100,14 +102,16 @@ test('a refused key pauses the alias with one event; the window stays examined, 
   const due = () => t.select(sql`update model_pauses set check_at = now() - interval '1 second'`);
   await due();
   await checkPausedModels(t.deps, signal);
-  expect(await findPause(t.deps, t.orgId, 'm')).toMatchObject({ kind: 'model_refused_key' });
+  expect(await inOrg(t.deps.db, t.orgId, (tx) => findModelPause(tx, t.orgId, 'm'))).toMatchObject({
+    kind: 'model_refused_key',
+  });
   stand.think((asked) => (asked.tools.length === 0 ? { text: 'yes' } : verdictOn(asked)));
   await due();
   await checkPausedModels(t.deps, signal);
-  expect(await findPause(t.deps, t.orgId, 'm')).toBeUndefined();
+  expect(await inOrg(t.deps.db, t.orgId, (tx) => findModelPause(tx, t.orgId, 'm'))).toBeUndefined();
   expect(await eventsOf()).toMatchObject([{ type: 'model.paused' }, { type: 'model.resumed', alias: 'm' }]);
   await t.runAt(hour(3));
-  expect((await runsOf(t)).at(-1)).toMatchObject({ status: 'completed', hit_count: 1 });
+  expect((await listRunRows(t)).at(-1)).toMatchObject({ status: 'completed', hit_count: 1 });
   expect(await t.select(sql`select entity, occurrences from hits`)).toEqual([{ entity: 'root', occurrences: 3 }]);
 });
 
@@ -116,11 +120,11 @@ test.each([
   ['a run in dollars', { usdPerRun: 0.001 }],
   ['a detection and day', { tokensPerDetectionDay: 100 }],
   ['an organization and month', { usdPerOrganizationMonth: 0.001 }],
-])('a budget of %s that is used up fails the run, and its candidates wait', async (_name, budgets) => {
-  const { t, stand } = await startJudged(on, (asked) => verdictOn(asked), { entry: { budgets } });
+])('fails the run and keeps its candidates pending when the budget of %s is exhausted', async (_name, budgets) => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked) => verdictOn(asked), { entry: { budgets } });
   await t.runAt(hour(1));
-  expect((await runsOf(t))[0]).toMatchObject({ status: 'failed', tokens: 120 });
-  expect(await failureOf(t)).toMatchObject({ kind: 'budget_exceeded', retryable: false });
+  expect((await listRunRows(t))[0]).toMatchObject({ status: 'failed', tokens: 120 });
+  expect(await readLastFailure(t)).toMatchObject({ kind: 'budget_exceeded', retryable: false });
   expect(await t.select(sql`select state, count(*) as n from candidates group by state order by state`)).toEqual([
     { state: 'judged', n: 1 },
     { state: 'pending', n: 1 },
@@ -128,8 +132,8 @@ test.each([
   expect(stand.asked).toHaveLength(1);
 });
 
-test('a model that is away holds up no window: each is examined in its turn, and what waited a day becomes a hit from its facts', async () => {
-  const { t } = await startJudged(on, () => ({ status: 401 }), {
+test('examines every window while the model is unavailable, and turns candidates into hits from facts after a day', async () => {
+  const { t } = await startJudgedRuns(testDb, () => ({ status: 401 }), {
     detection: { suppressionMinutes: 0 },
     answer: ({ window }) => [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }],
   });
@@ -137,8 +141,8 @@ test('a model that is away holds up no window: each is examined in its turn, and
   await t.runAt(hour(1));
   await t.runAt(hour(3));
   expect(await covered()).toEqual([{ covered_from: new Date(hour(0)), covered_to: new Date(hour(3)) }]);
-  expect((await runsOf(t)).at(-1)).toMatchObject({ status: 'failed', hit_count: 0 });
-  expect(await failureOf(t)).toMatchObject({ kind: 'model_paused' });
+  expect((await listRunRows(t)).at(-1)).toMatchObject({ status: 'failed', hit_count: 0 });
+  expect(await readLastFailure(t)).toMatchObject({ kind: 'model_paused' });
   await t.runAt(hour(26));
   expect(await covered()).toEqual([{ covered_from: new Date(hour(0)), covered_to: new Date(hour(26)) }]);
   expect(await t.select(sql`select window_from, judged from hits`)).toEqual([
@@ -148,26 +152,26 @@ test('a model that is away holds up no window: each is examined in its turn, and
   expect(await t.select(sql`select 1 from gaps`)).toEqual([]);
 });
 
-test('a run that is cancelled ends at its next step, with what it has', async () => {
-  const { t, stand } = await startJudged(on, (asked) => verdictOn(asked));
+test('ends a cancelled run at its next step with its results so far', async () => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked) => verdictOn(asked));
   stand.think(async (asked, nth) => {
-    if (nth === 2) await cancelRun(t.deps, t.caller, (await runsOf(t))[0]!.id);
+    if (nth === 2) await cancelRun(t.deps, t.caller, (await listRunRows(t))[0]!.id);
     return verdictOn(asked);
   });
   await t.runAt(hour(1));
-  expect((await runsOf(t))[0]).toMatchObject({ status: 'cancelled', hit_count: 1, tokens: 120 });
+  expect((await listRunRows(t))[0]).toMatchObject({ status: 'cancelled', hit_count: 1, tokens: 120 });
 });
 
-/** Three windows with the same of the same entity, and a model that is away. */
+/** Three windows with the same candidate, and a model that is unavailable. */
 const awayFor = () =>
-  startJudged(on, () => ({ status: 401 }), {
+  startJudgedRuns(testDb, () => ({ status: 401 }), {
     answer: ({ window }) =>
       window.from < new Date(hour(3))
         ? [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }]
         : [],
   });
 
-test.each(['the next run', 'the sweep'])('what waited a day is suppressed alike, settled by %s', async (by) => {
+test.each(['the next run', 'the sweep'])('suppresses overdue candidates the same way in %s', async (by) => {
   const { t, id } = await awayFor();
   await t.runAt(hour(3));
   expect(await t.select(sql`select state, count(*) as n from candidates group by state`)).toEqual([
@@ -176,9 +180,9 @@ test.each(['the next run', 'the sweep'])('what waited a day is suppressed alike,
   if (by === 'the sweep') {
     await deleteDetection(t.deps, t.caller, id);
     t.time.now = new Date(hour(28));
-    expect(await settleOverdueAcrossOrgs(t.deps)).toBe(true);
+    expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(true);
   } else await t.runAt(hour(28));
-  // Within six hours the same of the same entity is an occurrence, not another hit.
+  // Within six hours the same candidate is an occurrence, not another hit.
   expect(await t.select(sql`select entity, judged, occurrences from hits`)).toEqual([
     { entity: 'root', judged: false, occurrences: 3 },
   ]);
@@ -188,13 +192,13 @@ test.each(['the next run', 'the sweep'])('what waited a day is suppressed alike,
   ]);
 });
 
-test('what waited so long that its run is no longer kept becomes hits all the same', async () => {
+test('turns overdue candidates into hits even after the retention of their run', async () => {
   const { t, id } = await awayFor();
   await t.runAt(hour(3));
   await deleteDetection(t.deps, t.caller, id);
   await t.select(sql`delete from runs`);
   t.time.now = new Date(hour(28));
-  expect(await settleOverdueAcrossOrgs(t.deps)).toBe(true);
+  expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(true);
   expect(await t.select(sql`select judged, count(*) as n from hits group by judged`)).toEqual([
     { judged: false, n: 3 },
   ]);

@@ -1,77 +1,89 @@
-import { judgeEntity } from '../../verdicts/model/judge-entity.ts';
-import { authorError, upstreamError } from '../../../platform/models/model-error.ts';
-import { builtInAliases, type ModelRef } from '../../../platform/models/models.ts';
-import type { Verdict } from '../../verdicts/verdict.ts';
-import { verdictOutput } from '../../verdicts/model/verdict-output.ts';
+import { inOrg } from '../../../platform/db/db.ts';
+import { modelAuthorError, upstreamModelError } from '../../../platform/models/model-error.ts';
+import { findModelPause } from '../../../platform/models/model-pauses.store.ts';
+import { builtInAliases, type ConfiguredModel, type Models } from '../../../platform/models/models.ts';
+import type { SpendMeter } from '../../../platform/models/spending/spend-meter.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { verdictSchema } from '../../detections/record/verdict.schema.ts';
-import { toolWarnings } from '../../detections/record/warnings.ts';
+import { findToolWarnings } from '../../detections/record/warnings.ts';
+import { judgeEntity } from '../../verdicts/model/judge-entity.ts';
+import { createVerdictOutput } from '../../verdicts/model/verdict-output.ts';
+import type { Verdict } from '../../verdicts/verdict.ts';
+import type { ActiveRun } from '../execution/active-run.ts';
+import { addWarning } from '../execution/run-progress.ts';
+import { bindTools, type BindToolsDeps } from './bind-tools.ts';
 import { analyst, type Judge } from './judge.ts';
-import { findPause } from '../../../platform/models/model-pauses.ts';
-import { budgetsOf } from './budget-check.ts';
-import { openPurse, type Purse } from './run-spend.ts';
-import { warn, type Run, type RunDeps } from '../run-types.ts';
-import { bindTools } from './bind-tools.ts';
+import { createRunSpendMeter, runBudgets } from './run-spend.ts';
 
-/** The judge that a detection's alias stands for. What keeps a model from judging is thrown at the first candidate, not before. */
-export function judgeFor(deps: RunDeps, run: Run): Judge {
-  return judgeBy(deps, run, (model) => openPurse(deps, run, model));
+/** Without `models` only the built-in analyst judges. */
+export type JudgeDeps = BindToolsDeps & { models?: Models };
+
+/** Creates the judge of a run from its model alias. An alias that cannot judge makes the first verdict fail, not this call. */
+export function createJudge(deps: JudgeDeps, run: ActiveRun): Judge {
+  return createJudgeWithMeter(deps, run, (model) => createRunSpendMeter(deps, run, model));
 }
 
-/** The same with a purse of the caller's. */
-export function judgeBy(deps: RunDeps, run: Run, purseOf: (model: ModelRef) => Purse): Judge {
+/** Like `createJudge`, with the caller's spend meter. */
+export function createJudgeWithMeter(
+  deps: JudgeDeps,
+  run: ActiveRun,
+  createMeter: (model: ConfiguredModel) => SpendMeter,
+): Judge {
   const alias = run.definition.modelAlias;
   const model = deps.models?.find(alias);
-  if (model) return modelJudge(deps, run, { model, purse: purseOf(model) });
+  if (model) return createModelJudge(deps, run, { model, meter: createMeter(model) });
   if (builtInAliases.includes(alias)) return analyst;
-  const missing = upstreamError('unknown_model_alias', `There is no model alias "${alias}" in the settings.`, {
+  const error = upstreamModelError('unknown_model_alias', `The model alias "${alias}" is not configured.`, {
     retryable: false,
     pauses: false,
   });
-  return { model: alias, instant: false, judge: () => Promise.reject(missing) };
+  return { model: alias, instant: false, judge: () => Promise.reject(error) };
 }
 
-/** A judge that lets a model look at one entity at a time. `purse` says what it may spend, and keeps its steps. */
-function modelJudge(deps: RunDeps, run: Run, by: { model: ModelRef; purse: Purse }): Judge {
-  const { model, purse } = by;
+/** Creates a judge that calls a model for one entity at a time. `meter` checks its budgets and stores its steps. */
+function createModelJudge(
+  deps: JudgeDeps,
+  run: ActiveRun,
+  { model, meter }: { model: ConfiguredModel; meter: SpendMeter },
+): Judge {
   return {
     model: model.name,
     instant: false,
     judge: async (candidate, signal) => {
-      await refusePaused(deps, run, model);
-      const [unknown] = toolWarnings(run.definition.toolNames);
-      if (unknown) throw authorError(unknown.code, unknown.detail);
+      await refusePausedModel(deps, run, model);
+      const [toolWarning] = findToolWarnings(run.definition.toolNames);
+      if (toolWarning) throw modelAuthorError(toolWarning.code, toolWarning.detail);
       const verdict = await judgeEntity({
         model,
         definition: { ...run.definition, customInstructions: run.customInstructions },
         candidate,
-        output: verdictOutput(verdictSchema, run.definition.structuredOutputSchema),
+        output: createVerdictOutput(verdictSchema, run.definition.structuredOutputSchema),
         tools: await bindTools(deps, run, candidate),
-        stepsMax: budgetsOf(run, model).stepsPerEntity,
-        ...purse,
+        stepsMax: runBudgets(run, model).stepsPerEntity,
+        ...meter,
         signal,
       });
-      return withFinding(run, candidate, verdict);
+      return reportInstructions(run, candidate, verdict);
     },
   };
 }
 
-async function refusePaused(deps: RunDeps, run: Run, { alias }: ModelRef): Promise<void> {
-  const pause = await findPause(deps, run.orgId, alias);
+async function refusePausedModel(deps: JudgeDeps, run: ActiveRun, { alias }: ConfiguredModel): Promise<void> {
+  const pause = await inOrg(deps.db, run.orgId, (tx) => findModelPause(tx, run.orgId, alias));
   if (!pause) return;
-  const message = `The model alias "${alias}" is paused since ${pause.since_at.toISOString()}: ${pause.message}`;
-  throw upstreamError('model_paused', message, { retryable: false, pauses: false });
+  const message = `The model alias "${alias}" has been paused since ${pause.since_at.toISOString()}: ${pause.message}`;
+  throw upstreamModelError('model_paused', message, { retryable: false, pauses: false });
 }
 
-const finding = 'Its rows hold text that reads like instructions to a model.';
+const instructionsNote = 'Its rows contain text that reads like instructions to a model.';
 
-/** Told by code, whatever the model says: an entity whose rows try to steer a model is worth knowing of. */
-function withFinding(run: Run, { entity }: Candidate, verdict: Verdict): Verdict {
+/** Adds a warning and a note in the summary if rows contain instructions to a model, independently of what the model concludes. */
+function reportInstructions(run: ActiveRun, { entity }: Candidate, verdict: Verdict): Verdict {
   if (!verdict.trace || verdict.trace.instructions === 0) return verdict;
-  warn(
+  addWarning(
     run.progress,
     'instructions_in_rows',
-    `Rows of ${entity.slice(0, 200)} hold text that reads like instructions to a model.`,
+    `Rows of ${entity.slice(0, 200)} contain text that reads like instructions to a model.`,
   );
-  return { ...verdict, summary: `${verdict.summary.trim()} ${finding}`.trim() };
+  return { ...verdict, summary: `${verdict.summary.trim()} ${instructionsNote}`.trim() };
 }

@@ -1,12 +1,12 @@
-import type { Verified } from '../../verdicts/verification/verify-verdict.ts';
 import type { NewHit } from '../../hits/insert-hits.store.ts';
+import type { VerifiedVerdict } from '../../verdicts/verification/verify-verdict.ts';
 import type { StoredCandidate } from './candidates.store.ts';
 
-/** The hit that a verified verdict makes of a candidate. `judged` false: it stands by its facts alone. */
-export function newHit(
+/** Returns the hit of a candidate with a triggered verdict. `judged` is false if the verdict comes from its facts alone. */
+export function toNewHit(
   detectionId: string,
   candidate: StoredCandidate,
-  { hitKey, verified, judged }: { hitKey: string; verified: Verified; judged: boolean },
+  { hitKey, verified, judged }: { hitKey: string; verified: VerifiedVerdict; judged: boolean },
 ): NewHit {
   const { triggered: _, ...verdict } = verified.verdict;
   return {

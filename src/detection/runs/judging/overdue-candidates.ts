@@ -1,53 +1,59 @@
 import { sql } from 'kysely';
-import { acrossOrgs, inOrg, rows, type Tx } from '../../../platform/db/db.ts';
-import { listStanding } from '../../detections/exceptions/exceptions.store.ts';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { findSuppressions, listWaitingCandidates, type StoredCandidate } from './candidates.store.ts';
-import { decide, keyOf, waitMaxMs, type Scope } from './resolve-candidates.ts';
-import type { RunDeps } from '../run-types.ts';
-import { listScopes } from './suppression-scopes.store.ts';
-import { storeDecisions } from './store-decisions.ts';
+import { acrossOrgs, inOrg, queryRows, type Db, type Tx } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/clock.ts';
+import { listActiveExceptions } from '../../detections/exceptions/exceptions.store.ts';
+import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import { findSuppressions, listPendingCandidates, type StoredCandidate } from './candidates.store.ts';
+import { listJudgingScopes } from './judging-scopes.store.ts';
+import { findSuppressionKey, resolveCandidates, verdictWaitMaxMs, type JudgingScope } from './resolve-candidates.ts';
+import { storeResolutions } from './store-resolutions.ts';
 
 const detectionsMax = 20;
 const batchMax = 50;
 
-type Ref = { orgId: OrgId; detectionId: string };
-
 /**
- * Candidates that waited a day for a verdict become hits from their facts, but for those under an exception, also where no next run
- * comes to do it: a detection that was switched off or deleted, or a weekly one. They count in no run's figures: the fenced finish
- * of a run alone writes those, and the run that found them has finished. Answers whether there were any.
+ * Turns candidates that waited a day for a verdict into hits from their facts, unless an exception covers them. This serves
+ * detections without a next run in time: disabled, deleted or weekly ones. The figures of no run change: only the fenced end of
+ * a run writes them, and the run that found the candidates has ended. Returns whether there were any.
  */
-export async function settleOverdueAcrossOrgs({ db, clock }: Pick<RunDeps, 'db' | 'clock'>): Promise<boolean> {
+export async function resolveOverdueCandidatesAcrossOrgs({ db, clock }: { db: Db; clock: Clock }): Promise<boolean> {
   const now = clock();
-  const overdue = new Date(now.getTime() - waitMaxMs);
-  const refs = await acrossOrgs(db, (tx) =>
-    rows(
+  const overdue = new Date(now.getTime() - verdictWaitMaxMs);
+  const detections = await acrossOrgs(db, (tx) =>
+    queryRows(
       tx,
-      sql<Ref>`
+      sql<DetectionKey>`
         select distinct organization_id as "orgId", detection_id as "detectionId" from candidates c
         where state = 'pending' and created_at < ${overdue}
           and not exists (select from run_queue q where q.organization_id = c.organization_id and q.detection_id = c.detection_id)
         limit ${detectionsMax}`,
     ),
   );
-  for (const ref of refs) await inOrg(db, ref.orgId, (tx) => settle(tx, ref, { overdue, now }));
-  return refs.length > 0;
+  for (const detection of detections)
+    await inOrg(db, detection.orgId, (tx) => resolveBatch(tx, detection, { overdue, now }));
+  return detections.length > 0;
 }
 
-async function settle(tx: Tx, ref: Ref, { overdue, now }: { overdue: Date; now: Date }): Promise<void> {
-  const page = { exhausted: [], overdue, limit: batchMax };
-  const listed = await listWaitingCandidates(tx, { ...ref, runId: null, ownOnly: false }, page);
-  const late = listed.filter((candidate) => candidate.createdAt < overdue);
-  const scopes = await listScopes(tx, ref, [...new Set(late.map(({ runId }) => runId))]);
-  const scopeOf = ({ runId }: StoredCandidate): Scope => scopes.get(runId)!;
-  const keys = late.flatMap((candidate) => keyOf(scopeOf(candidate), candidate) ?? []);
-  const decisions = await decide(late, {
-    scopeOf,
-    known: await findSuppressions(tx, ref, keys),
-    exceptions: await listStanding(tx, ref, now),
+async function resolveBatch(
+  tx: Tx,
+  detection: DetectionKey,
+  { overdue, now }: { overdue: Date; now: Date },
+): Promise<void> {
+  const listed = await listPendingCandidates(
+    tx,
+    { ...detection, runId: null, ownRunOnly: false },
+    { exhaustedWindows: [], overdue, limit: batchMax },
+  );
+  const candidates = listed.filter((candidate) => candidate.createdAt < overdue);
+  const scopes = await listJudgingScopes(tx, detection, [...new Set(candidates.map(({ runId }) => runId))]);
+  const getScope = ({ runId }: StoredCandidate): JudgingScope => scopes.get(runId)!;
+  const keys = candidates.flatMap((candidate) => findSuppressionKey(getScope(candidate), candidate) ?? []);
+  const resolutions = await resolveCandidates(candidates, {
+    getScope,
+    known: await findSuppressions(tx, detection, keys),
+    exceptions: await listActiveExceptions(tx, detection, now),
     now,
-    verdictOf: ({ id }) => Promise.reject(new Error(`Candidate ${id} is not overdue.`)),
+    getVerdict: ({ id }) => Promise.reject(new Error(`Candidate ${id} is not overdue.`)),
   });
-  await storeDecisions(tx, { ...ref, runId: null }, decisions, now);
+  await storeResolutions(tx, { ...detection, runId: null }, resolutions, now);
 }

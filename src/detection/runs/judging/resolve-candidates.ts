@@ -1,74 +1,88 @@
-import { analystVerdict } from '../../verdicts/analyst/analyst.ts';
-import type { Verdict } from '../../verdicts/verdict.ts';
-import { verifyVerdict, type Verified } from '../../verdicts/verification/verify-verdict.ts';
 import { exceptionFor, type Exception } from '../../analysis/exceptions.ts';
 import { suppressionKey, suppressionOf } from '../../analysis/suppression.ts';
-import { hitKey } from '../../hits/hit-key.ts';
+import { createHitKey } from '../../hits/hit-key.ts';
+import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
+import type { Verdict } from '../../verdicts/verdict.ts';
+import { verifyVerdict, type VerifiedVerdict } from '../../verdicts/verification/verify-verdict.ts';
+import type { ActiveRun } from '../execution/active-run.ts';
 import type { StoredCandidate, Suppression } from './candidates.store.ts';
-import type { Run } from '../run-types.ts';
 
-/** What becomes of a candidate. `hitKey` names the hit that it makes or joins, `hitId` one that an earlier run made. */
-export type Decision =
+/**
+ * The outcome of a candidate. `hitKey` is the key of the hit that it creates or joins, `hitId` the hit of an earlier run that
+ * it joins. `judged` is false if no judge was available in time, so the verdict comes from the facts.
+ */
+export type Resolution =
   | { candidate: StoredCandidate; outcome: 'occurrence'; hitId: string | null; hitKey: string | null }
   | { candidate: StoredCandidate; outcome: 'negative' }
   | { candidate: StoredCandidate; outcome: 'excepted'; by: Exception['kind'] }
-  | {
-      candidate: StoredCandidate;
-      outcome: 'judged';
-      verified: Verified;
-      given: Verdict;
-      judged: boolean;
-      hitKey: string;
-      suppression: Pending | null;
-    };
+  | JudgedResolution;
 
-/** `hitKey`: of a hit of this batch, whose id is known only once it is stored. */
-export type Pending = Suppression & { hitKey?: string | null };
-
-/** Without a verdict for this long, a candidate becomes a hit from its facts: no event is lost to an outage. */
-export const waitMaxMs = 24 * 3_600_000;
-
-/** What a verdict may stand for later candidates by: of the run that judges, or of the one that found what nobody came to judge. */
-export type Scope = Pick<Run, 'detectionId' | 'trigger' | 'model'> & {
-  definition: Pick<Run['definition'], 'suppressionMinutes' | 'promptVersion' | 'toolNames' | 'structuredOutputSchema'>;
+type JudgedResolution = {
+  candidate: StoredCandidate;
+  outcome: 'judged';
+  unverified: Verdict;
+  verified: VerifiedVerdict;
+  judged: boolean;
+  hitKey: string;
+  suppression: NewSuppression | null;
 };
 
-export type Deciding = {
-  scopeOf: (candidate: StoredCandidate) => Scope;
+/** `hitKey` identifies a hit of the same batch, which has no ID before it is stored. */
+export type NewSuppression = Suppression & { hitKey?: string | null };
+
+/** A candidate that waits longer than this for a verdict becomes a hit from its facts, so that no event is lost to an outage. */
+export const verdictWaitMaxMs = 24 * 3_600_000;
+
+/** The settings that a verdict must share with a later candidate to suppress it, from the run that found the candidate. */
+export type JudgingScope = Pick<ActiveRun, 'detectionId' | 'trigger' | 'model'> & {
+  definition: Pick<
+    ActiveRun['definition'],
+    'suppressionMinutes' | 'promptVersion' | 'toolNames' | 'structuredOutputSchema'
+  >;
+};
+
+export type ResolutionContext = {
+  getScope: (candidate: StoredCandidate) => JudgingScope;
+  /** Stored suppressions by key. */
   known: Map<string, Suppression>;
-  /** What people do not want to hear of at `now`. */
+  /** The exceptions and snoozes that are active at `now`. */
   exceptions: readonly Exception[];
   now: Date;
-  verdictOf: (candidate: StoredCandidate) => Promise<StoredCandidate['verdict'] & object>;
+  getVerdict: (candidate: StoredCandidate) => Promise<Verdict>;
 };
 
-/** Decides candidates in order; a verdict of this batch counts for the candidates after it. */
-export async function decide(candidates: StoredCandidate[], deciding: Deciding): Promise<Decision[]> {
-  const fresh = new Map<string, Pending>();
-  const decisions: Decision[] = [];
+/** Resolves candidates in order. A verdict suppresses later candidates of the same batch too. */
+export async function resolveCandidates(
+  candidates: StoredCandidate[],
+  context: ResolutionContext,
+): Promise<Resolution[]> {
+  const suppressions = new Map<string, NewSuppression>(context.known);
+  const resolutions: Resolution[] = [];
   for (const candidate of candidates) {
-    const exception = exceptionFor(candidate, deciding.exceptions);
+    const exception = exceptionFor(candidate, context.exceptions);
     if (exception) {
-      decisions.push({ candidate, outcome: 'excepted', by: exception.kind });
+      resolutions.push({ candidate, outcome: 'excepted', by: exception.kind });
       continue;
     }
-    const key = keyOf(deciding.scopeOf(candidate), candidate);
-    const known = key === null ? undefined : standing(candidate, fresh.get(key) ?? deciding.known.get(key));
-    const meaning = suppressionOf(candidate, known);
-    if (meaning === 'negative') decisions.push({ candidate, outcome: 'negative' });
-    else if (meaning === 'occurrence') {
-      decisions.push({ candidate, outcome: 'occurrence', hitId: known?.hitId ?? null, hitKey: known?.hitKey ?? null });
+    const key = findSuppressionKey(context.getScope(candidate), candidate);
+    const known = key === null ? undefined : findValid(candidate, suppressions.get(key));
+    const suppressedAs = suppressionOf(candidate, known);
+    if (suppressedAs === 'negative') resolutions.push({ candidate, outcome: 'negative' });
+    else if (suppressedAs === 'occurrence') {
+      const { hitId = null, hitKey = null } = known ?? {};
+      resolutions.push({ candidate, outcome: 'occurrence', hitId, hitKey });
     } else {
-      const decision = await judgeOne(candidate, deciding, key);
-      if (decision.suppression) fresh.set(decision.suppression.key, decision.suppression);
-      decisions.push(decision);
+      const resolution = await judgeCandidate(candidate, context, key);
+      if (resolution.suppression) suppressions.set(resolution.suppression.key, resolution.suppression);
+      resolutions.push(resolution);
     }
   }
-  return decisions;
+  return resolutions;
 }
 
-/** The suppression key; null where nothing is suppressed: switched off, or a person asked for this run. */
-export function keyOf({ detectionId, trigger, model, definition }: Scope, candidate: StoredCandidate): string | null {
+/** Returns null if nothing is suppressed: the detection disables suppression, or the run is manual. */
+export function findSuppressionKey(scope: JudgingScope, candidate: StoredCandidate): string | null {
+  const { detectionId, trigger, model, definition } = scope;
   if (definition.suppressionMinutes === 0 || trigger === 'manual') return null;
   return suppressionKey(
     {
@@ -83,37 +97,34 @@ export function keyOf({ detectionId, trigger, model, definition }: Scope, candid
   );
 }
 
-function standing(candidate: StoredCandidate, known: Pending | undefined): Pending | undefined {
+function findValid(candidate: StoredCandidate, known: NewSuppression | undefined): NewSuppression | undefined {
   return known && candidate.windowTo >= known.sinceAt && candidate.windowTo < known.untilAt ? known : undefined;
 }
 
-async function judgeOne(
+async function judgeCandidate(
   candidate: StoredCandidate,
-  deciding: Deciding,
+  context: ResolutionContext,
   key: string | null,
-): Promise<Decision & { outcome: 'judged' }> {
-  const scope = deciding.scopeOf(candidate);
-  const overdue = !candidate.verdict && candidate.createdAt.getTime() < deciding.now.getTime() - waitMaxMs;
-  const verdict = overdue ? analystVerdict(candidate) : (candidate.verdict ?? (await deciding.verdictOf(candidate)));
-  const verified = verifyVerdict(verdict, candidate);
-  const own = hitKey(scope.detectionId, candidate.entityType, candidate.entity, candidate.kindKey);
-  const suppression = key === null ? null : suppressionFrom(candidate, { scope, key, verified, own });
-  return { candidate, outcome: 'judged', verified, given: verdict, judged: !overdue, hitKey: own, suppression };
-}
-
-function suppressionFrom(
-  candidate: StoredCandidate,
-  from: { scope: Scope; key: string; verified: Verified; own: string },
-): Pending {
-  const { triggered } = from.verified;
-  return {
-    key: from.key,
-    positive: triggered,
-    facts: candidate.facts,
-    severity: candidate.severity,
-    hitId: null,
-    hitKey: triggered ? from.own : null,
-    sinceAt: candidate.windowTo,
-    untilAt: new Date(candidate.windowTo.getTime() + from.scope.definition.suppressionMinutes * 60_000),
-  };
+): Promise<JudgedResolution> {
+  const { detectionId, definition } = context.getScope(candidate);
+  const isOverdue = !candidate.verdict && candidate.createdAt.getTime() < context.now.getTime() - verdictWaitMaxMs;
+  const unverified = isOverdue
+    ? createAnalystVerdict(candidate)
+    : (candidate.verdict ?? (await context.getVerdict(candidate)));
+  const verified = verifyVerdict(unverified, candidate);
+  const hitKey = createHitKey(detectionId, candidate.entityType, candidate.entity, candidate.kindKey);
+  const suppression: NewSuppression | null =
+    key === null
+      ? null
+      : {
+          key,
+          positive: verified.triggered,
+          facts: candidate.facts,
+          severity: candidate.severity,
+          hitId: null,
+          hitKey: verified.triggered ? hitKey : null,
+          sinceAt: candidate.windowTo,
+          untilAt: new Date(candidate.windowTo.getTime() + definition.suppressionMinutes * 60_000),
+        };
+  return { candidate, outcome: 'judged', unverified, verified, judged: !isOverdue, hitKey, suppression };
 }

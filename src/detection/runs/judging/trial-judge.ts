@@ -1,14 +1,14 @@
 import { createSpendMeter } from '../../../platform/models/spending/spend-meter.ts';
+import type { ActiveRun } from '../execution/active-run.ts';
 import type { Judge } from './judge.ts';
-import { createJudgeWithMeter } from './model-judge.ts';
+import { createJudgeWithMeter, type JudgeDeps } from './model-judge.ts';
 import { runBudgets } from './run-spend.ts';
-import type { ActiveRun, RunDeps } from '../execution/active-run.ts';
 
 /**
- * The judge of a run that is only tried out: the same model with the same budgets, but no steps are kept and what would send
- * anything is simulated. Names the model on the run, which also counts what was spent.
+ * Creates the judge of a trial run: the same model and budgets as a real run, but its steps are not stored and tools that send
+ * anything are simulated. Sets the run's model and mode. The run also counts its spend.
  */
-export function createTrialJudge(deps: RunDeps, run: ActiveRun): Judge {
+export function createTrialJudge(deps: JudgeDeps, run: ActiveRun): Judge {
   run.definition = { ...run.definition, mode: 'sandbox' };
   const judge = createJudgeWithMeter(deps, run, (model) =>
     createSpendMeter(deps, { spender: run, budgets: runBudgets(run, model), model }),

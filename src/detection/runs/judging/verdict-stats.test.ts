@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
-import { analystVerdict } from '../../verdicts/analyst/analyst.ts';
+import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import type { Row } from '../../siem/connector.ts';
 import type { Judge } from './judge.ts';
 import { requestRun } from '../requests/request-run.ts';
 
-const on = await testDatabase();
+const testDb = await testDatabase();
 const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 const users = (n: number, at = 'x'): Row[] =>
   Array.from({ length: n }, (_, i) => ({
@@ -16,7 +16,7 @@ const users = (n: number, at = 'x'): Row[] =>
     action: 'login',
   }));
 
-/** A judge that costs something: each verdict is kept as it comes. */
+/** A judge that is not instant, so each verdict is stored immediately. */
 function slowJudge(limit = Infinity): Judge & { asked: string[] } {
   const asked: string[] = [];
   return {
@@ -26,7 +26,7 @@ function slowJudge(limit = Infinity): Judge & { asked: string[] } {
     judge: async (candidate) => {
       if (asked.length >= limit) throw new Error('the model is gone');
       asked.push(candidate.entity);
-      return { ...analystVerdict(candidate), confidence: 42 };
+      return { ...createAnalystVerdict(candidate), confidence: 42 };
     },
   };
 }
@@ -39,8 +39,8 @@ const hitsOf = (t: RunsTest) =>
   t.select(sql<{ entity: string; occurrences: number; judged: boolean; confidence: number; last_seen_at: Date }>`
     select entity, occurrences, judged, confidence, last_seen_at from hits order by entity, created_at, id`);
 
-test('verdicts that an earlier attempt got are used, not asked for again', async () => {
-  const t = await startRuns(on, () => users(5));
+test('reuses the verdicts of an earlier attempt', async () => {
+  const t = await startRuns(testDb, () => users(5));
   await t.newDetection();
   const dying = slowJudge(3);
   await t.tryAt(hour(1), dying);
@@ -63,8 +63,8 @@ test('verdicts that an earlier attempt got are used, not asked for again', async
   expect(JSON.parse(run!.entities)).toHaveLength(5);
 });
 
-test('a run judges a hundred candidates of a window; the next runs judge the rest first', async () => {
-  const t = await startRuns(on, ({ window }) => (window.from.toISOString() === hour(0) ? users(230) : []));
+test('judges at most 100 candidates of a window per run, and the rest first in the next runs', async () => {
+  const t = await startRuns(testDb, ({ window }) => (window.from.toISOString() === hour(0) ? users(230) : []));
   await t.newDetection();
   await t.runAt(hour(1));
   expect(await candidatesOf(t)).toEqual([
@@ -82,8 +82,8 @@ test('a run judges a hundred candidates of a window; the next runs judge the res
   expect(await t.select(sql`select runs, triggered from run_days where runs > 0`)).toHaveLength(2);
 });
 
-test('without a verdict for a day a candidate becomes a hit from its facts, however many there are', async () => {
-  const t = await startRuns(on, ({ window }) => (window.from.toISOString() === hour(0) ? users(130) : []));
+test('turns every candidate into a hit from its facts after a day without a verdict', async () => {
+  const t = await startRuns(testDb, ({ window }) => (window.from.toISOString() === hour(0) ? users(130) : []));
   await t.newDetection();
   await t.tryAt(hour(1), slowJudge(0));
   expect(await hitsOf(t)).toEqual([]);
@@ -94,8 +94,10 @@ test('without a verdict for a day a candidate becomes a hit from its facts, howe
   expect(hits.every((hit) => !hit.judged)).toBe(true);
 });
 
-test('a known positive adds occurrences to its open hit; once too old, or switched off, it is judged again', async () => {
-  const t = await startRuns(on, ({ window }) => [{ _id: window.from.toISOString(), user: 'root', action: 'login' }]);
+test('adds occurrences to the open hit of a known positive, and judges again once it is too old or suppression is off', async () => {
+  const t = await startRuns(testDb, ({ window }) => [
+    { _id: window.from.toISOString(), user: 'root', action: 'login' },
+  ]);
   await t.newDetection({ suppressionMinutes: 180 });
   const judge = slowJudge();
   for (const n of [1, 2, 3, 4, 5]) await t.runAt(hour(n), judge);
@@ -111,17 +113,19 @@ test('a known positive adds occurrences to its open hit; once too old, or switch
   await t.runAt(hour(6), judge);
   expect(judge.asked).toHaveLength(3);
 
-  const off = await startRuns(on, ({ window }) => [{ _id: window.from.toISOString(), user: 'root', action: 'login' }]);
+  const off = await startRuns(testDb, ({ window }) => [
+    { _id: window.from.toISOString(), user: 'root', action: 'login' },
+  ]);
   await off.newDetection({ suppressionMinutes: 0 });
   for (const n of [1, 2]) await off.runAt(hour(n));
   expect(await hitsOf(off)).toHaveLength(2);
 });
 
-test('several windows of one claim are suppressed as several runs would have been', async () => {
+test('suppresses several windows of one claim like those of several runs', async () => {
   const answer = ({ window }: { window: { from: Date } }): Row[] => [
     { _id: window.from.toISOString(), user: 'root', action: 'login' },
   ];
-  const one = await startRuns(on, answer);
+  const one = await startRuns(testDb, answer);
   await one.newDetection();
   for (const n of [1, 2, 3, 4, 5, 6, 7, 8]) await one.runAt(hour(n));
   const hits = (await hitsOf(one)).map(({ entity, occurrences, last_seen_at: at }) => [
@@ -129,7 +133,7 @@ test('several windows of one claim are suppressed as several runs would have bee
     occurrences,
     at.toISOString(),
   ]);
-  const other = await startRuns(on, answer);
+  const other = await startRuns(testDb, answer);
   await other.newDetection();
   await other.runAt(hour(8));
   expect(
@@ -141,9 +145,9 @@ test('several windows of one claim are suppressed as several runs would have bee
   ]);
 });
 
-test('a negative verdict keeps the same out until the facts are stronger', async () => {
+test('suppresses candidates after a negative verdict until their facts are stronger', async () => {
   let rows = 3;
-  const t = await startRuns(on, ({ window }) =>
+  const t = await startRuns(testDb, ({ window }) =>
     Array.from({ length: rows }, (_, i) => ({
       _id: `${window.from.toISOString()}-${i}`,
       user: 'ann',
@@ -157,7 +161,7 @@ test('a negative verdict keeps the same out until the facts are stronger', async
     instant: false,
     judge: async (candidate) => {
       asked.push(candidate.rows.length);
-      return { ...analystVerdict(candidate), triggered: false };
+      return { ...createAnalystVerdict(candidate), triggered: false };
     },
   };
   await t.runAt(hour(1), judge);
@@ -175,8 +179,8 @@ test('a negative verdict keeps the same out until the facts are stronger', async
   expect(await t.select(sql`select distinct triggered from runs`)).toEqual([{ triggered: false }]);
 });
 
-test('a run leaves alone what another run, which still goes on, has to judge', async () => {
-  const t = await startRuns(on, ({ window }) => users(2, window.clock));
+test('does not judge the candidates of another active run', async () => {
+  const t = await startRuns(testDb, ({ window }) => users(2, window.clock));
   const id = await t.newDetection({ suppressionMinutes: 0 });
   t.time.now = new Date(hour(0));
   const { runId } = await requestRun(t.deps, t.caller, id, { from: hour(-3), to: hour(-2) });

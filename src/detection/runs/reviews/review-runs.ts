@@ -1,77 +1,90 @@
-import { exhausted, type Spent } from '../../../platform/models/budgets.ts';
+import { inOrg, type Db } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Logger } from '../../../platform/lib/logger.ts';
+import { runLoop } from '../../../platform/lib/loop.ts';
+import { budgetExceededError } from '../../../platform/models/model-error.ts';
+import type { ConfiguredModel } from '../../../platform/models/models.ts';
+import { findExhaustedBudget, type Spend } from '../../../platform/models/spending/budgets.ts';
+import { countUsage, readUsage } from '../../../platform/models/spending/model-usage.store.ts';
 import { gradeRun } from '../../verdicts/model/grade-run.ts';
-import { budgetExceeded } from '../../../platform/models/model-error.ts';
-import { modelScore, noJudging, type JudgingFigures } from '../../verdicts/model/model-score.ts';
-import type { ModelRef } from '../../../platform/models/models.ts';
+import { emptyVerdictStats, scoreModelRun, type VerdictStats } from '../../verdicts/model/model-score.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
-import { inOrg } from '../../../platform/db/db.ts';
-import { loop } from '../../../platform/lib/loop.ts';
+import type { ExaminedWindow } from '../execution/run-progress.ts';
 import { findRun } from '../read-runs.store.ts';
-import { claimReviewAcrossOrgs, dropReview, postponeReview, writeGrade, type Review } from './reviews.store.ts';
-import { shadowRun } from './shadow-run.ts';
-import type { RunDeps, ExaminedWindow } from '../run-types.ts';
 import { listSteps } from '../steps.store.ts';
-import { countUsage, readUsage } from '../../../platform/models/model-usage.store.ts';
+import type { ReplayDeps } from './replay-run.ts';
+import { reviewWithShadow } from './review-with-shadow.ts';
+import { claimReviewAcrossOrgs, deleteReview, postponeReview, writeGrade, type Review } from './reviews.store.ts';
+
+export type ReviewDeps = ReplayDeps & { log: Logger };
 
 const stepsMax = 200;
 const failuresMax = 12;
-const firstPauseMs = 30_000;
-const longestPauseMs = 3_600_000;
+const firstDelayMs = 30_000;
+const delayMsMax = 3_600_000;
 
-/** Lets the judge model (alias `judge`) grade runs that have ended, and shadows judge them, one after the other, until the signal ends it. */
-export function reviewLoop(deps: RunDeps, signal: AbortSignal): Promise<void> {
-  return loop({ name: 'review', idleMs: 5_000, signal, log: deps.log }, () => reviewNext(deps, signal));
+/** Reviews finished runs, one at a time, until `signal` aborts. */
+export function reviewLoop(deps: ReviewDeps, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'review', idleMs: 5_000, signal, log: deps.log }, () => reviewNext(deps, signal));
 }
 
-/** Looks once more at the run that waits longest; answers whether there was one. A judge that fails is asked again later, and after a dozen times the run stays without a score. */
-export async function reviewNext(deps: RunDeps, signal: AbortSignal): Promise<boolean> {
+/**
+ * Reviews the run that has waited longest: its shadow judges it, or the judge model (alias `judge`) grades it. Returns whether a
+ * run was waiting. A review that fails is retried later. After the twelfth failure the run stays without a score.
+ */
+export async function reviewNext(deps: ReviewDeps, signal: AbortSignal): Promise<boolean> {
   const model = deps.models?.find('judge');
   const review = await claimReviewAcrossOrgs(deps.db, model ? ['grade', 'shadow'] : ['shadow']);
   if (!review) return false;
   try {
-    if (review.kind === 'shadow') await shadowRun(deps, review, signal);
-    else if (model) await reviewOne(deps, review, { model, signal });
+    if (review.kind === 'shadow') await reviewWithShadow(deps, review, signal);
+    else if (model) await gradeWithModel(deps, review, { model, signal });
   } catch (error) {
     if (signal.aborted) return false;
-    deps.log.warn({ runId: review.runId, err: error }, 'a run could not be looked at once more');
-    await giveWay(deps, review);
+    deps.log.warn({ runId: review.runId, err: error }, 'review of a run failed');
+    await postponeOrDelete(deps, review);
   }
   return true;
 }
 
-async function reviewOne(deps: RunDeps, review: Review, by: { model: ModelRef; signal: AbortSignal }): Promise<void> {
-  const read = await readRecord(deps, review, by.model);
-  const spend = (spent: Spent): Promise<void> =>
-    inOrg(deps.db, review.orgId, (tx) => countUsage(tx, review, { alias: by.model.alias, ...spent }, deps.clock()));
-  const result = await gradeRun({ ...by, spend, steps: read.steps, verdicts: read.verdicts });
-  const score = modelScore(read.figures, read.candidates, result.grade);
+type GradeDeps = { db: Db; clock: Clock };
+
+async function gradeWithModel(
+  deps: GradeDeps,
+  review: Review,
+  { model, signal }: { model: ConfiguredModel; signal: AbortSignal },
+): Promise<void> {
+  const { steps, verdicts, stats, candidates } = await readFinishedRun(deps, review, model);
+  const spend = (spent: Spend): Promise<void> =>
+    inOrg(deps.db, review.orgId, (tx) => countUsage(tx, review, { alias: model.alias, ...spent }, deps.clock()));
+  const { grade, opinions } = await gradeRun({ model, signal, countSpend: spend, steps, verdicts });
+  const score = scoreModelRun(stats, candidates, grade);
   await inOrg(deps.db, review.orgId, async (tx) => {
-    // Whoever took the run over meanwhile has graded it.
-    if (await dropReview(tx, review)) await writeGrade(tx, review, { score, opinions: result.opinions });
+    if (await deleteReview(tx, review)) await writeGrade(tx, review, { score, opinions });
   });
 }
 
-async function readRecord(deps: RunDeps, review: Review, { alias, entry }: ModelRef) {
+async function readFinishedRun(deps: GradeDeps, review: Review, { alias, entry }: ConfiguredModel) {
   return inOrg(deps.db, review.orgId, async (tx) => {
-    const stored = await readUsage(tx, review, alias, deps.clock());
-    const over = exhausted(entry.budgets, { run: { tokens: 0, costUsd: 0 }, runMs: 0, ...stored });
-    if (over) throw budgetExceeded(over);
+    const usage = await readUsage(tx, review, alias, deps.clock());
+    const exhausted = findExhaustedBudget(entry.budgets, { run: { tokens: 0, costUsd: 0 }, runMs: 0, ...usage });
+    if (exhausted) throw budgetExceededError(exhausted);
     const run = await findRun(tx, review.orgId, review.runId);
-    if (!run) throw new Error('the run is gone');
+    if (!run) throw new Error(`Run ${review.runId} no longer exists.`);
     const steps = await listSteps(tx, review.orgId, review.runId, { after: null, limit: stepsMax });
     return {
       steps: steps.slice(0, stepsMax).map(({ body }) => JSON.parse(body) as unknown),
       verdicts: JSON.parse(run.entities) as Verdict[],
-      figures: { ...noJudging, ...(JSON.parse(run.judging) as Partial<JudgingFigures>) },
+      stats: { ...emptyVerdictStats, ...(JSON.parse(run.judging) as Partial<VerdictStats>) },
       candidates: (JSON.parse(run.windows) as ExaminedWindow[]).reduce((sum, window) => sum + window.candidates, 0),
     };
   });
 }
 
-async function giveWay({ db }: RunDeps, review: Review): Promise<void> {
-  const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** review.failures);
+async function postponeOrDelete({ db }: { db: Db }, review: Review): Promise<void> {
+  const delayMs = Math.min(delayMsMax, firstDelayMs * 2 ** review.failures);
   await inOrg(db, review.orgId, async (tx) => {
-    if (review.failures + 1 >= failuresMax) await dropReview(tx, review);
-    else await postponeReview(tx, review, pauseMs);
+    if (review.failures + 1 >= failuresMax) await deleteReview(tx, review);
+    else await postponeReview(tx, review, delayMs);
   });
 }

@@ -1,12 +1,16 @@
 import { sql } from 'kysely';
-import type { Score } from '../../verdicts/analyst/analyst-score.ts';
-import { acrossOrgs, rows, type Db, type Tx } from '../../../platform/db/db.ts';
+import { acrossOrgs, queryRow, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { Claim } from '../../scheduling/claim-runs.store.ts';
+import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
+import type { RunScore } from '../../verdicts/analyst/analyst-score.ts';
+import { addToRunDays, utcDay } from '../run-days.store.ts';
 
 const lease = sql`interval '5 minutes'`;
 
+/** `grade`: the judge model grades the run. `shadow`: the shadow of the detection judges its candidates again. */
 export type ReviewKind = 'grade' | 'shadow';
+
+/** A finished run that waits for a review. `day` is the UTC day on which the run ended. */
 export type Review = {
   orgId: OrgId;
   runId: string;
@@ -16,31 +20,33 @@ export type Review = {
   failures: number;
   kind: ReviewKind;
 };
-export type Opinion = { entity: string; upheld: boolean };
 
-type Finished = Pick<Claim, 'orgId' | 'runId' | 'detectionId' | 'dueAt'>;
+/** Whether the judge model upheld the verdict on an entity. */
+export type JudgeOpinion = { entity: string; upheld: boolean };
 
-/** Leaves a finished run to the judge model, in the transaction that finishes it. */
-export async function insertReview(tx: Tx, run: Finished, now: Date): Promise<void> {
+type FinishedRun = Pick<RunClaim, 'orgId' | 'runId' | 'detectionId' | 'dueAt'>;
+
+/** Schedules the grading of a run, in the transaction that finishes it. */
+export async function insertReview(tx: Tx, run: FinishedRun, now: Date): Promise<void> {
   await sql`
     insert into run_reviews (organization_id, run_id, kind, detection_id, due_at, day)
-    values (${run.orgId}, ${run.runId}, 'grade', ${run.detectionId}, ${run.dueAt}, (${now}::timestamptz at time zone 'UTC')::date)
+    values (${run.orgId}, ${run.runId}, 'grade', ${run.detectionId}, ${run.dueAt}, ${utcDay(now)})
     on conflict do nothing`.execute(tx);
 }
 
-/** Leaves it to the detection's shadow, where it has one. */
-export async function insertShadowReview(tx: Tx, run: Finished, now: Date): Promise<void> {
+/** Schedules the review of a run by the shadow of its detection, if there is one. */
+export async function insertShadowReview(tx: Tx, run: FinishedRun, now: Date): Promise<void> {
   await sql`
     insert into run_reviews (organization_id, run_id, kind, detection_id, due_at, day)
-    select organization_id, ${run.runId}::uuid, 'shadow', detection_id, ${run.dueAt}::timestamptz, (${now}::timestamptz at time zone 'UTC')::date
+    select organization_id, ${run.runId}::uuid, 'shadow', detection_id, ${run.dueAt}::timestamptz, ${utcDay(now)}
     from shadows where organization_id = ${run.orgId} and detection_id = ${run.detectionId}
     on conflict do nothing`.execute(tx);
 }
 
-/** Takes one run that waits for its grade, for five minutes; the longest waiting first. */
+/** Claims the review that has waited longest, for five minutes. */
 export async function claimReviewAcrossOrgs(db: Db, kinds: ReviewKind[]): Promise<Review | undefined> {
-  const [claimed] = await acrossOrgs(db, (tx) =>
-    rows(
+  return acrossOrgs(db, (tx) =>
+    queryRow(
       tx,
       sql<Review>`
         update run_reviews set lease_until = clock_timestamp() + ${lease}
@@ -51,18 +57,18 @@ export async function claimReviewAcrossOrgs(db: Db, kinds: ReviewKind[]): Promis
         returning organization_id as "orgId", run_id as "runId", detection_id as "detectionId", due_at as "dueAt", day, failures, kind`,
     ),
   );
-  return claimed;
 }
 
-/** Lets a grade that failed wait, the longer the more often it failed. */
-export async function postponeReview(tx: Tx, { orgId, runId, kind }: Review, afterMs: number): Promise<void> {
+/** Postpones a review that failed. */
+export async function postponeReview(tx: Tx, { orgId, runId, kind }: Review, delayMs: number): Promise<void> {
   await sql`
     update run_reviews set failures = failures + 1, lease_until = null,
-      retry_at = clock_timestamp() + ${`${afterMs} milliseconds`}::interval
+      retry_at = clock_timestamp() + ${`${delayMs} milliseconds`}::interval
     where organization_id = ${orgId} and run_id = ${runId} and kind = ${kind}`.execute(tx);
 }
 
-export async function dropReview(tx: Tx, { orgId, runId, kind }: Review): Promise<boolean> {
+/** Returns false if another worker has already finished the review. */
+export async function deleteReview(tx: Tx, { orgId, runId, kind }: Review): Promise<boolean> {
   const { numAffectedRows } =
     await sql`delete from run_reviews where organization_id = ${orgId} and run_id = ${runId} and kind = ${kind}`.execute(
       tx,
@@ -71,31 +77,31 @@ export async function dropReview(tx: Tx, { orgId, runId, kind }: Review): Promis
 }
 
 /**
- * Writes a late score to its run and to the day that it ended on: the run moves there from those without a score, so that a
- * recount gives the same. Keeps what the judge thinks of each verdict, to be held against what people say.
+ * Stores the score of a graded run and moves the run, within the roll-up of the day on which it ended, from the runs without a
+ * score to the graded ones. Also stores the opinion of the judge model on each verdict, for comparison with analysts.
  */
-export async function writeGrade(tx: Tx, review: Review, given: { score: Score; opinions: Opinion[] }): Promise<void> {
-  const { orgId, runId, detectionId, dueAt, day } = review;
-  const { score, criteria } = given.score;
+export async function writeGrade(
+  tx: Tx,
+  { orgId, runId, detectionId, dueAt, day }: Review,
+  grade: { score: RunScore; opinions: JudgeOpinion[] },
+): Promise<void> {
+  const { score, criteria } = grade.score;
   await sql`
     with graded as (
       update runs set score = ${score}, score_basis = 'judge', score_criteria = ${JSON.stringify(criteria)}
       where organization_id = ${orgId} and due_at = ${dueAt} and id = ${runId} and score is null and ${score !== null}
       returning triggered, started_at
-    ), facts as (
+    ), updated_facts as (
       update run_facts f set score_basis = 'judge' from graded
       where f.organization_id = ${orgId} and f.detection_id = ${detectionId} and f.last_run_at <= graded.started_at
-    ), left_behind as (
+    ), removed_from_day as (
       update run_days d set runs = d.runs - 1, triggered = d.triggered - graded.triggered::int from graded
       where d.organization_id = ${orgId} and d.detection_id = ${detectionId} and d.day = ${day}::date and d.score_basis = ''
     )
-    insert into run_days as d (organization_id, detection_id, day, score_basis, runs, triggered, score_sum, scores)
-    select ${orgId}::uuid, ${detectionId}::uuid, ${day}::date, 'judge', 1, graded.triggered::int, ${score ?? 0}::numeric, 1 from graded
-    on conflict (organization_id, detection_id, day, score_basis) do update set runs = d.runs + 1,
-      triggered = d.triggered + excluded.triggered, score_sum = d.score_sum + excluded.score_sum, scores = d.scores + 1`.execute(
-    tx,
-  );
-  const { opinions } = given;
+    ${addToRunDays(sql`
+      select ${orgId}::uuid, ${detectionId}::uuid, ${day}::date, 'judge', 1, graded.triggered::int, ${score ?? 0}::numeric, 1
+      from graded`)}`.execute(tx);
+  const { opinions } = grade;
   await sql`
     insert into judge_opinions (organization_id, run_id, detection_id, entity, upheld)
     select ${orgId}::uuid, ${runId}::uuid, ${detectionId}::uuid, entity, upheld

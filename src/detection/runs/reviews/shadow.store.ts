@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
-import { row, rows, type Tx } from '../../../platform/db/db.ts';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { Compared } from '../run-details.schema.ts';
+import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
+import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import type { VerdictComparison } from '../run-details.schema.ts';
 
-type Ref = { orgId: OrgId; detectionId: string };
 export type ShadowRow = { promptVersion: number | null; modelAlias: string | null; since: Date };
 
-export function findShadow(tx: Tx, { orgId, detectionId }: Ref): Promise<ShadowRow | undefined> {
-  return row(
+export function findShadow(tx: Tx, { orgId, detectionId }: DetectionKey): Promise<ShadowRow | undefined> {
+  return queryRow(
     tx,
     sql<ShadowRow>`
       select prompt_version as "promptVersion", model_alias as "modelAlias", created_at as since from shadows
@@ -15,9 +14,12 @@ export function findShadow(tx: Tx, { orgId, detectionId }: Ref): Promise<ShadowR
   );
 }
 
-/** Sets the shadow in place of the one before, whose differences say nothing of it and go. */
-export async function upsertShadow(tx: Tx, ref: Ref, { promptVersion, modelAlias, since }: ShadowRow): Promise<void> {
-  const { orgId, detectionId } = ref;
+/** Sets the shadow of a detection and deletes the comparisons with the previous one. */
+export async function upsertShadow(
+  tx: Tx,
+  { orgId, detectionId }: DetectionKey,
+  { promptVersion, modelAlias, since }: ShadowRow,
+): Promise<void> {
   await sql`delete from shadow_verdicts where organization_id = ${orgId} and detection_id = ${detectionId}`.execute(tx);
   await sql`
     insert into shadows (organization_id, detection_id, prompt_version, model_alias, created_at)
@@ -26,40 +28,47 @@ export async function upsertShadow(tx: Tx, ref: Ref, { promptVersion, modelAlias
       model_alias = excluded.model_alias, created_at = excluded.created_at`.execute(tx);
 }
 
-export async function deleteShadow(tx: Tx, { orgId, detectionId }: Ref): Promise<void> {
+export async function deleteShadow(tx: Tx, { orgId, detectionId }: DetectionKey): Promise<void> {
   await sql`delete from shadows where organization_id = ${orgId} and detection_id = ${detectionId}`.execute(tx);
 }
 
 export async function insertShadowVerdicts(
   tx: Tx,
-  { orgId, detectionId, runId }: Ref & { runId: string },
-  { compared, now }: { compared: Compared[]; now: Date },
+  { orgId, detectionId, runId }: DetectionKey & { runId: string },
+  { compared, now }: { compared: VerdictComparison[]; now: Date },
 ): Promise<void> {
-  for (const one of compared) {
+  for (const comparison of compared) {
     await sql`
       insert into shadow_verdicts (organization_id, candidate_id, detection_id, run_id, at, differs, compared)
-      values (${orgId}, ${one.candidateId}, ${detectionId}, ${runId}, ${now}, ${one.differs}::text[], ${JSON.stringify(one)})
+      values (${orgId}, ${comparison.candidateId}, ${detectionId}, ${runId}, ${now}, ${comparison.differs}::text[],
+        ${JSON.stringify(comparison)})
       on conflict do nothing`.execute(tx);
   }
 }
 
-export type Differences = {
+/** `latest` lists comparisons that differ. Their `compared` is JSON text. */
+export type ShadowDifferences = {
   compared: number;
   differing: number;
   latest: { runId: string; at: Date; compared: string }[];
 };
 
-export async function readDifferences(tx: Tx, { orgId, detectionId }: Ref, limit: number): Promise<Differences> {
-  const mine = sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
-  const counts = (await row(
+export async function readShadowDifferences(
+  tx: Tx,
+  { orgId, detectionId }: DetectionKey,
+  limit: number,
+): Promise<ShadowDifferences> {
+  const ofDetection = sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
+  const counts = await queryRow(
     tx,
     sql<{ compared: number; differing: number }>`
-      select count(*) as compared, count(*) filter (where differs <> '{}') as differing from shadow_verdicts where ${mine}`,
-  ))!;
-  const latest = await rows(
-    tx,
-    sql<{ runId: string; at: Date; compared: string }>`
-      select run_id as "runId", at, compared from shadow_verdicts where ${mine} and differs <> '{}' order by at desc, candidate_id limit ${limit}`,
+      select count(*) as compared, count(*) filter (where differs <> '{}') as differing from shadow_verdicts where ${ofDetection}`,
   );
-  return { ...counts, latest };
+  const latest = await queryRows(
+    tx,
+    sql<ShadowDifferences['latest'][number]>`
+      select run_id as "runId", at, compared from shadow_verdicts where ${ofDetection} and differs <> '{}'
+      order by at desc, candidate_id limit ${limit}`,
+  );
+  return { ...counts!, latest };
 }

@@ -1,79 +1,83 @@
-import { inOrg, type Tx } from '../../../platform/db/db.ts';
-import type { Deps } from '../../../app/deps.ts';
-import { checkModelAlias } from '../../detections/record/detection-columns.ts';
-import { findPrompt } from '../../detections/history/prompts.store.ts';
-import { appError, fieldError } from '../../../platform/lib/errors.ts';
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/clock.ts';
+import { fieldError } from '../../../platform/lib/errors.ts';
+import type { Models } from '../../../platform/models/models.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
-import type { Compared, Shadow, ShadowInput } from '../run-details.schema.ts';
-import { findDetectionState } from '../read-runs.store.ts';
-import { deleteShadow, findShadow, readDifferences, upsertShadow } from './shadow.store.ts';
+import { findPromptText } from '../../detections/history/prompts.store.ts';
+import { checkModelAlias } from '../../detections/record/check-model-alias.ts';
+import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import { getDetectionState } from '../detection-state.store.ts';
+import type { Shadow, ShadowInput, VerdictComparison } from '../run-details.schema.ts';
+import { deleteShadow, findShadow, readShadowDifferences, upsertShadow } from './shadow.store.ts';
+
+export type ShadowDeps = { db: Db; clock: Clock; models?: Models };
 
 const differencesMax = 50;
-type ShadowDeps = Pick<Deps, 'db' | 'clock' | 'models'>;
 
-/** The second version of a detection, and where it judged otherwise. */
-export async function getShadow({ db }: Pick<Deps, 'db'>, caller: Caller, id: string): Promise<Shadow> {
-  return inOrg(db, caller.orgId, async (tx) => {
-    await mustExist(tx, caller, id);
-    return readShadow(tx, caller, id);
+/** Returns the shadow of a detection and where its verdicts differ. */
+export async function getShadow({ db }: { db: Db }, { orgId }: Caller, detectionId: string): Promise<Shadow> {
+  return inOrg(db, orgId, async (tx) => {
+    await getDetectionState(tx, orgId, detectionId);
+    return readShadow(tx, { orgId, detectionId });
   });
 }
 
-/** Lets another prompt version or model judge what the detection's runs judge, after them, delivering nothing. 400 without either. */
-export async function setShadow(deps: ShadowDeps, caller: Caller, id: string, input: ShadowInput): Promise<Shadow> {
+/**
+ * Sets the shadow of a detection: another prompt version or model that judges the candidates of finished runs and delivers no
+ * hits. Throws a field error if the input has neither.
+ */
+export async function setShadow(
+  deps: ShadowDeps,
+  caller: Caller,
+  detectionId: string,
+  input: ShadowInput,
+): Promise<Shadow> {
   const { promptVersion = null, modelAlias = null } = input;
   checkModelAlias(deps.models, input.modelAlias);
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    await mustExist(tx, caller, id);
+    await getDetectionState(tx, caller.orgId, detectionId);
     if (promptVersion === null && modelAlias === null)
-      throw fieldError('/promptVersion', 'required', 'promptVersion or modelAlias is needed.');
-    const ref = { orgId: caller.orgId, detectionId: id };
-    if (promptVersion !== null && !(await findPrompt(tx, { ...ref, version: promptVersion })))
-      throw fieldError('/promptVersion', 'unknown_prompt', `There is no version ${promptVersion} of the prompt.`);
-    await upsertShadow(tx, ref, { promptVersion, modelAlias, since: deps.clock() });
-    await insertAudit(tx, caller, {
-      action: 'shadow.set',
-      resourceType: 'detection',
-      resourceId: id,
-      before: null,
-      after: { promptVersion, modelAlias },
-    });
-    return readShadow(tx, caller, id);
+      throw fieldError('/promptVersion', 'required', '`promptVersion` or `modelAlias` is required.');
+    const detection = { orgId: caller.orgId, detectionId };
+    if (promptVersion !== null && !(await findPromptText(tx, { ...detection, version: promptVersion })))
+      throw fieldError('/promptVersion', 'unknown_prompt', `The prompt has no version ${promptVersion}.`);
+    await upsertShadow(tx, detection, { promptVersion, modelAlias, since: deps.clock() });
+    await auditShadow(tx, caller, { action: 'shadow.set', detectionId, after: { promptVersion, modelAlias } });
+    return readShadow(tx, detection);
   });
 }
 
-/** Ends the second version. Where there is none nothing changes. */
-export async function endShadow({ db }: Pick<Deps, 'db'>, caller: Caller, id: string): Promise<Shadow> {
+/** Removes the shadow of a detection, if there is one. */
+export async function endShadow({ db }: { db: Db }, caller: Caller, detectionId: string): Promise<Shadow> {
   return inOrg(db, caller.orgId, async (tx) => {
-    await mustExist(tx, caller, id);
-    await deleteShadow(tx, { orgId: caller.orgId, detectionId: id });
-    await insertAudit(tx, caller, {
-      action: 'shadow.ended',
-      resourceType: 'detection',
-      resourceId: id,
-      before: null,
-      after: null,
-    });
-    return readShadow(tx, caller, id);
+    await getDetectionState(tx, caller.orgId, detectionId);
+    const detection = { orgId: caller.orgId, detectionId };
+    await deleteShadow(tx, detection);
+    await auditShadow(tx, caller, { action: 'shadow.ended', detectionId, after: null });
+    return readShadow(tx, detection);
   });
 }
 
-async function mustExist(tx: Tx, { orgId }: Caller, id: string): Promise<void> {
-  if (!(await findDetectionState(tx, orgId, id))) throw appError('not_found', `Detection ${id} not found.`);
+function auditShadow(
+  tx: Tx,
+  caller: Caller,
+  { action, detectionId, after }: { action: string; detectionId: string; after: object | null },
+): Promise<void> {
+  return insertAudit(tx, caller, { action, resourceType: 'detection', resourceId: detectionId, before: null, after });
 }
 
-async function readShadow(tx: Tx, { orgId }: Caller, detectionId: string): Promise<Shadow> {
-  const shadow = await findShadow(tx, { orgId, detectionId });
-  const { compared, differing, latest } = await readDifferences(tx, { orgId, detectionId }, differencesMax);
+async function readShadow(tx: Tx, detection: DetectionKey): Promise<Shadow> {
+  const shadow = await findShadow(tx, detection);
+  const { compared, differing, latest } = await readShadowDifferences(tx, detection, differencesMax);
   return {
     shadow: shadow ? { ...shadow, since: shadow.since.toISOString() } : null,
     compared,
     differing,
-    differences: latest.map(({ runId, at, compared: text }) => ({
-      ...(JSON.parse(text) as Compared),
-      runId,
-      at: at.toISOString(),
+    differences: latest.map((difference) => ({
+      ...(JSON.parse(difference.compared) as VerdictComparison),
+      runId: difference.runId,
+      at: difference.at.toISOString(),
     })),
   };
 }

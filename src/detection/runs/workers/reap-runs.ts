@@ -1,39 +1,45 @@
-import { reapLostRunsAcrossOrgs } from '../../scheduling/claim-runs.store.ts';
-import { holdRun, RunLost } from '../../scheduling/run-fence.ts';
-import { leaveGap, listPendingWindows } from '../../scheduling/coverage.store.ts';
 import { inOrg } from '../../../platform/db/db.ts';
-import type { Claim } from '../../scheduling/claim-runs.store.ts';
-import { end } from '../execution/execute-run.ts';
-import { workerLost } from '../execution/run-failure.ts';
+import { listPendingWindows, replaceWindowWithGap } from '../../scheduling/coverage/coverage.store.ts';
+import { reapLostRunsAcrossOrgs } from '../../scheduling/queue/leases.store.ts';
+import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
+import { lockClaimedRun, RunLostError } from '../../scheduling/queue/run-fence.ts';
+import { endRun, type EndRunDeps } from '../execution/end-run.ts';
 import { finishRun } from '../execution/finish-run.ts';
-import type { RunDeps } from '../run-types.ts';
+import { workerLostFailure } from '../execution/run-failure.ts';
 
 const reapMax = 100;
 
-/** Takes over runs whose lease has ended: back to the queue, or, lost for the third time, failed. Answers whether there were any. */
-export async function reapRuns(deps: RunDeps): Promise<boolean> {
-  const { requeued, over } = await reapLostRunsAcrossOrgs(deps.db, reapMax);
-  for (const { claim, cancel } of over) {
+/** Takes over runs whose lease has ended: they return to the queue, or fail at the third loss. Returns whether there were any. */
+export async function reapRuns(deps: EndRunDeps): Promise<boolean> {
+  const { requeued, toEnd } = await reapLostRunsAcrossOrgs(deps.db, reapMax);
+  for (const { claim, cancelRequested } of toEnd) {
     try {
-      if (cancel) await end(deps, claim, { status: 'cancelled', reason: 'requested' });
-      else await failLost(deps, claim);
+      if (cancelRequested) await endRun(deps, claim, { status: 'cancelled', reason: 'requested' });
+      else await failLostRun(deps, claim);
     } catch (error) {
-      if (!(error instanceof RunLost)) throw error;
+      if (!(error instanceof RunLostError)) throw error;
     }
   }
-  if (requeued + over.length > 0) deps.log.warn({ requeued, ended: over.length }, 'took over runs of lost workers');
-  return requeued + over.length > 0;
+  const hasReaped = requeued + toEnd.length > 0;
+  if (hasReaped) deps.log.warn({ requeued, ended: toEnd.length }, 'took over runs of lost workers');
+  return hasReaped;
 }
 
-/** Windows are examined in order, so the oldest that is left is the one under way each time: it becomes a gap, the others stay pending. */
-async function failLost(deps: RunDeps, claim: Claim): Promise<void> {
-  const now = deps.clock();
-  await inOrg(deps.db, claim.orgId, async (tx) => {
-    await holdRun(tx, claim);
+/**
+ * Fails a run that was lost too often. Windows are examined in order, so the run was lost at the oldest pending one: it becomes
+ * a gap, and the others stay pending.
+ */
+async function failLostRun({ db, clock }: EndRunDeps, claim: RunClaim): Promise<void> {
+  const now = clock();
+  await inOrg(db, claim.orgId, async (tx) => {
+    await lockClaimedRun(tx, claim);
     if (claim.kind === 'schedule') {
       const [window] = await listPendingWindows(tx, claim, { slotAt: claim.dueAt, limit: 1 });
-      if (window) await leaveGap(tx, claim, { from: window.from, to: window.to, reason: workerLost.kind, now });
+      if (window) {
+        const gap = { from: window.from, to: window.to, reason: workerLostFailure.kind, now };
+        await replaceWindowWithGap(tx, claim, gap);
+      }
     }
-    await finishRun(tx, claim, { status: 'failed', failure: workerLost }, now);
+    await finishRun(tx, claim, { status: 'failed', failure: workerLostFailure }, now);
   });
 }

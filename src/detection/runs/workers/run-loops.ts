@@ -1,26 +1,26 @@
-import type { Deps } from '../../../app/deps.ts';
-import { loop } from '../../../platform/lib/loop.ts';
-import { claimRunsAcrossOrgs, type Claim } from '../../scheduling/claim-runs.store.ts';
+import { runLoop } from '../../../platform/lib/loop.ts';
 import type { ClockGuard } from '../../scheduling/clock-guard.ts';
-import type { Places } from '../../scheduling/concurrency-limits.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
-import { executeRun } from '../execution/execute-run.ts';
-import { keepLeases, type Leases } from './keep-leases.ts';
-import { createRunMetrics } from '../run-metrics.ts';
-import { settleOverdueAcrossOrgs } from '../judging/overdue-candidates.ts';
-import { reapRuns } from './reap-runs.ts';
+import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
+import type { ConcurrencyLimits } from '../../scheduling/queue/concurrency-limits.ts';
+import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import { enqueueRechecksAcrossOrgs } from '../backfill/rechecks.store.ts';
-import type { RunDeps } from '../run-types.ts';
+import type { EndRunDeps } from '../execution/end-run.ts';
+import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
+import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidates.ts';
+import type { RunMetrics } from '../run-metrics.ts';
+import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts';
+import { reapRuns } from './reap-runs.ts';
 
-type LoopDeps = RunDeps & Pick<Deps, 'config'>;
-
-type ExecuteDeps = LoopDeps & { metrics?: Pick<Deps['metrics'], 'registry'> };
+type ScheduleLoopDeps = EndRunDeps & { config: { spreadMs: number } };
+type ExecuteLoopDeps = ExecuteRunDeps & { config: { runsAtOnce: number }; runMetrics?: RunMetrics };
 
 const enqueueMax = 500;
+const idleMs = 500;
 
-/** Turns due slots into runs until the signal ends it; holds still while slot time is not to be trusted. */
-export function scheduleLoop(deps: LoopDeps, guard: ClockGuard, signal: AbortSignal): Promise<void> {
-  return loop({ name: 'schedule', idleMs: 1000, signal, log: deps.log }, async () => {
+/** Creates runs for due slots until `signal` aborts. Pauses while the clock guard does not trust slot time. */
+export function scheduleLoop(deps: ScheduleLoopDeps, guard: ClockGuard, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'schedule', idleMs: 1000, signal, log: deps.log }, async () => {
     if (!guard.check()) return false;
     const { spreadMs } = deps.config;
     const { more } = await enqueueDueRunsAcrossOrgs(deps.db, { now: deps.clock(), spreadMs, limit: enqueueMax });
@@ -29,51 +29,52 @@ export function scheduleLoop(deps: LoopDeps, guard: ClockGuard, signal: AbortSig
 }
 
 /**
- * Claims and executes runs, as many at once as configured, until the signal ends it. Runs under way then stop at their next
- * step and go back to the queue; the promise ends when they have.
+ * Claims and executes up to `config.runsAtOnce` runs concurrently until `signal` aborts. Then runs stop at their next step and
+ * return to the queue. The promise resolves when they have.
  */
-export async function executeLoop(given: ExecuteDeps, signal: AbortSignal): Promise<void> {
-  const { metrics } = given;
-  const deps: LoopDeps = metrics ? { ...given, observe: createRunMetrics(metrics.registry, given.db) } : given;
-  const leases = keepLeases(deps);
+export async function executeLoop(deps: ExecuteLoopDeps, signal: AbortSignal): Promise<void> {
+  const { config, runMetrics } = deps;
+  const runDeps: ExecuteRunDeps = runMetrics ? { ...deps, observeRun: runMetrics.observeRun } : deps;
+  const leaseKeeper = createLeaseKeeper(deps);
   const running = new Set<Promise<void>>();
-  const models = deps.models?.places ?? {};
-  let withModel = 0;
-  const stop = (): void => leases.stopAll('shutdown');
+  const limits = deps.models?.concurrencyLimits ?? {};
+  let runningWithModel = 0;
+  const stop = (): void => leaseKeeper.stopAll('shutdown');
   signal.addEventListener('abort', stop, { once: true });
-  await loop({ name: 'execute', idleMs: 500, signal, log: deps.log }, async () => {
-    const places = deps.config.runsAtOnce - running.size;
+  await runLoop({ name: 'execute', idleMs, signal, log: deps.log }, async () => {
+    const places = config.runsAtOnce - running.size;
     if (places <= 0) {
       await Promise.race(running);
       return true;
     }
-    // The last place is for runs without a model: they are not to wait for a slow one.
-    const room = Math.max(deps.config.runsAtOnce - 1, 1) - withModel;
+    // The last place is reserved for runs without a model, so that they do not wait for a slow one.
+    const modelPlaces = Math.max(config.runsAtOnce - 1, 1) - runningWithModel;
     const claims =
-      room > 0
-        ? await claimRunsAcrossOrgs(deps.db, deps.clock(), Math.min(places, room), models)
-        : await claimRunsAcrossOrgs(deps.db, deps.clock(), places, withoutPlaces(models));
+      modelPlaces > 0
+        ? await claimRunsAcrossOrgs(deps.db, deps.clock(), Math.min(places, modelPlaces), limits)
+        : await claimRunsAcrossOrgs(deps.db, deps.clock(), places, setLimitsToZero(limits));
     for (const claim of claims) {
-      const n = claim.modelAlias !== null && Object.hasOwn(models, claim.modelAlias) ? 1 : 0;
-      withModel += n;
-      const done: Promise<void> = executeHeld(deps, leases, claim).finally(() => {
-        running.delete(done);
-        withModel -= n;
+      const modelRuns = claim.modelAlias !== null && Object.hasOwn(limits, claim.modelAlias) ? 1 : 0;
+      runningWithModel += modelRuns;
+      const execution: Promise<void> = executeClaim(runDeps, leaseKeeper, claim).finally(() => {
+        running.delete(execution);
+        runningWithModel -= modelRuns;
       });
-      running.add(done);
+      running.add(execution);
     }
     if (signal.aborted) stop();
-    if (claims.length === 0 && running.size > 0) await Promise.race([...running, idle(500)]);
+    if (claims.length === 0 && running.size > 0) await Promise.race([...running, sleepUnref(idleMs)]);
     return claims.length > 0 || running.size > 0;
   });
   await Promise.all(running);
-  leases.end();
+  leaseKeeper.end();
 }
 
-const withoutPlaces = (models: Places): Places => Object.fromEntries(Object.keys(models).map((alias) => [alias, 0]));
+const setLimitsToZero = (limits: ConcurrencyLimits): ConcurrencyLimits =>
+  Object.fromEntries(Object.keys(limits).map((alias) => [alias, 0]));
 
-async function executeHeld(deps: RunDeps, leases: Leases, claim: Claim): Promise<void> {
-  const { signal, release } = leases.hold(claim);
+async function executeClaim(deps: ExecuteRunDeps, leaseKeeper: LeaseKeeper, claim: RunClaim): Promise<void> {
+  const { signal, release } = leaseKeeper.hold(claim);
   try {
     await executeRun(deps, claim, signal);
   } catch (error) {
@@ -83,15 +84,15 @@ async function executeHeld(deps: RunDeps, leases: Leases, claim: Claim): Promise
   }
 }
 
-const idle = (ms: number): Promise<void> =>
-  new Promise((done) => {
-    setTimeout(done, ms).unref();
+const sleepUnref = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
   });
 
-/** Takes over what lost workers left, and what waited too long for a verdict, until the signal ends it. */
-export function reapLoop(deps: LoopDeps, signal: AbortSignal): Promise<void> {
-  return loop({ name: 'reap', idleMs: 5000, signal, log: deps.log }, async () => {
-    const reaped = await reapRuns(deps);
-    return (await settleOverdueAcrossOrgs(deps)) || reaped;
+/** Takes over runs of lost workers and resolves overdue candidates until `signal` aborts. */
+export function reapLoop(deps: EndRunDeps, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'reap', idleMs: 5000, signal, log: deps.log }, async () => {
+    const hasReaped = await reapRuns(deps);
+    return (await resolveOverdueCandidatesAcrossOrgs(deps)) || hasReaped;
   });
 }

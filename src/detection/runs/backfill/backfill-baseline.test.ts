@@ -2,11 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { startRuns, type Answer, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import { startRuns, type ScriptedSearch, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
 import { updateDetection } from '../../detections/update-detection.ts';
 import { SiemError } from '../../siem/connector.ts';
 
-const on = await testDatabase();
+const testDb = await testDatabase();
 const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 
 const remembered = (t: RunsTest) =>
@@ -18,12 +18,12 @@ const remembered = (t: RunsTest) =>
     }>`select count(*) as n, min(window_from) as "from", max(window_to) as "to" from memory_windows`,
   );
 const fills = (t: RunsTest) => t.siem.asked.filter(({ window }) => window.clock === 'event');
-const daily: Answer = ({ window }) => [
+const daily: ScriptedSearch = ({ window }) => [
   { _id: window.from.toISOString(), user: 'ann', country: window.from.toISOString() === hour(0) ? 'KP' : 'DE' },
 ];
 
-test('memory is filled from the past once, newest first, of what was there before the first window', async () => {
-  const t = await startRuns(on, daily);
+test('builds the baseline once, latest window first, from events ingested before the first window', async () => {
+  const t = await startRuns(testDb, daily);
   await t.newDetection({ detectionCategory: 'first_occurrence' });
   await t.runAt(hour(1));
   expect(fills(t)).toHaveLength(200);
@@ -40,8 +40,8 @@ test('memory is filled from the past once, newest first, of what was there befor
   expect(fills(t)).toHaveLength(200);
 });
 
-test('nothing is asked for from before the first event, and below seven windows the category learns', async () => {
-  const t = await startRuns(on, daily);
+test('does not query before the first event, and learns below seven windows', async () => {
+  const t = await startRuns(testDb, daily);
   t.siem.firstEventAt = () => Promise.resolve(new Date('2026-03-01T18:30:00Z'));
   await t.newDetection({ detectionCategory: 'first_occurrence' });
   await t.runAt(hour(1));
@@ -60,8 +60,8 @@ test('nothing is asked for from before the first event, and below seven windows 
   ).toBe('[]');
 });
 
-test('a weekly detection fills seven windows, although it compares with thirty days', async () => {
-  const t = await startRuns(on, () => []);
+test('reads seven windows for a weekly detection that compares with thirty days', async () => {
+  const t = await startRuns(testDb, () => []);
   await t.newDetection({ detectionCategory: 'first_occurrence', detectionCadence: 'weekly' });
   const monday = Date.UTC(2026, 2, 9);
   await t.runAt(new Date(monday).toISOString());
@@ -71,9 +71,9 @@ test('a weekly detection fills seven windows, although it compares with thirty d
   );
 });
 
-test('a filling that failed half way goes on where it was', async () => {
+test('continues a baseline that failed halfway', async () => {
   let calls = 0;
-  const t = await startRuns(on, ({ window }) => {
+  const t = await startRuns(testDb, ({ window }) => {
     if (window.clock === 'event' && ++calls === 50) {
       throw new SiemError({ kind: 'unavailable', blame: 'upstream', retryable: true, message: 'gone' });
     }
@@ -89,43 +89,43 @@ test('a filling that failed half way goes on where it was', async () => {
   expect(calls).toBe(50 + 160);
 });
 
-test('a filling that there was no time for is said, and the next run goes on', async () => {
-  const t = await startRuns(on, async ({ window }) => {
+test('warns when time runs out and continues in the next run', async () => {
+  const t = await startRuns(testDb, async ({ window }) => {
     if (window.clock === 'event') await setTimeout(10);
     return [];
   });
   await t.newDetection({ detectionCategory: 'baseline_anomaly' });
-  t.deps.fillMsMax = 50;
+  t.deps.baselineMsMax = 50;
   await t.runAt(hour(1));
   const cut = fills(t).length;
   expect(cut).toBeLessThan(20);
   const warned = () => t.select(sql<{ warnings: string }>`select warnings from runs order by due_at desc limit 1`);
   expect((await warned())[0]!.warnings).toContain(`${200 - cut} earlier windows`);
-  delete t.deps.fillMsMax;
+  delete t.deps.baselineMsMax;
   await t.runAt(hour(2));
   expect((await warned())[0]!.warnings).not.toContain('earlier windows');
-  // None is asked for twice; the first run's own window is the newest of the 200.
+  // No window is queried twice. The window of the first run is the latest of the 200.
   expect(fills(t)).toHaveLength(199);
   expect((await remembered(t))[0]!.n).toBe(201);
   await t.runAt(hour(3));
   expect(fills(t)).toHaveLength(199);
 });
 
-test('a filling of which nothing can be remembered is not tried by every run', async () => {
-  const t = await startRuns(on, async ({ window }) => {
+test('does not repeat a baseline from which nothing can be learned', async () => {
+  const t = await startRuns(testDb, async ({ window }) => {
     if (window.clock === 'event') await setTimeout(10);
     return { truncated: window.clock === 'event' };
   });
   await t.newDetection({ detectionCategory: 'baseline_anomaly' });
-  t.deps.fillMsMax = 50;
+  t.deps.baselineMsMax = 50;
   await t.runAt(hour(1));
   const asked = fills(t).length;
   await t.runAt(hour(2));
   expect([asked > 0, fills(t).length]).toEqual([true, asked]);
 });
 
-test('memory is written for empty windows, by scheduled runs only, and belongs to a generation', async () => {
-  const t = await startRuns(on, () => []);
+test('writes memory of empty windows, in scheduled runs only, per generation', async () => {
+  const t = await startRuns(testDb, () => []);
   t.siem.firstEventAt = () => Promise.resolve(null);
   const id = await t.newDetection({ detectionCategory: 'first_occurrence' });
   await t.runAt(hour(1));

@@ -1,17 +1,16 @@
 import { sql, type RawBuilder } from 'kysely';
-import { row, type Tx } from '../../../platform/db/db.ts';
-import type { Claim } from '../../scheduling/claim-runs.store.ts';
-import { heldBy, holdRun } from '../../scheduling/run-fence.ts';
-import { pendingWindows } from '../../scheduling/coverage.store.ts';
-import type { RunTrigger } from '../run-types.ts';
+import { queryRow, type Tx } from '../../../platform/db/db.ts';
+import { selectPendingWindows } from '../../scheduling/coverage/coverage.store.ts';
+import type { RunClaim, RunKind } from '../../scheduling/queue/run-claim.ts';
+import { isClaimCurrent, lockClaimedRun } from '../../scheduling/queue/run-fence.ts';
 
-/** Windows that one claim examines at most; the rest follows at the next. */
+/** Maximum number of windows that one claim examines. The next claim continues. */
 export const windowsMax = 24;
 
-/** A run as its attempt finds it. `pending`: times as ISO text. */
-export type Begun = {
-  cancel: boolean;
-  trigger: RunTrigger;
+/** A run at the start of an attempt. Times in `pending` are ISO text. */
+export type StartedRunRow = {
+  cancel_requested: boolean;
+  trigger: RunKind;
   slot_at: Date | null;
   started_at: Date;
   window_from: Date | null;
@@ -31,62 +30,65 @@ export type Begun = {
   deleted: boolean;
   active: boolean;
   lookback_minutes: number | null;
-  leftovers: boolean;
+  /** True if the detection has candidates without a verdict. */
+  has_pending_candidates: boolean;
   pending: { from: string; to: string; slotAt: string }[];
 };
 
-/** The windows that a claim may examine, and one more that says whether others are left. */
-export const upTo = (claim: Claim) => ({ slotAt: claim.dueAt, limit: windowsMax + 1 });
+/** Limit for the pending windows of a claim: one more than it examines, to learn whether others are left. */
+export const pendingWindowLimit = (claim: RunClaim) => ({ slotAt: claim.dueAt, limit: windowsMax + 1 });
 
 type ModelNames = Readonly<Record<string, string>>;
 
-// Of the definition that the run pins; an alias that the settings no longer have stands for itself.
-function modelOf(names: ModelNames): RawBuilder<unknown> {
+/** Expression for the model name of the pinned definition `v`. An alias that is no longer configured stands for itself. */
+function modelName(names: ModelNames): RawBuilder<unknown> {
   const alias = sql`(v.definition::json->>'modelAlias')`;
   return sql`coalesce(${JSON.stringify(names)}::json->>${alias}, case when ${alias} in ('default', 'analyst') then 'analyst' else ${alias} end)`;
 }
 
-// One statement: it is the first of many thousand runs an hour. What it writes may be lost with a crash of the server, since
-// the run is then begun again, so its commit need not wait for the disk.
+/**
+ * Marks a claimed run as running and returns all that its attempt needs, in one statement because every run starts with it. The
+ * commit does not wait for the disk: if a crash of the database server loses it, the run is started again.
+ */
 export async function markRunning(
   tx: Tx,
-  claim: Claim,
+  claim: RunClaim,
   { now, names }: { now: Date; names: ModelNames },
-): Promise<Begun> {
-  const begun = await row(
+): Promise<StartedRunRow> {
+  const started = await queryRow(
     tx,
-    sql<Begun>`
-      with held as materialized (
+    sql<StartedRunRow>`
+      with claimed as materialized (
         select cancel_requested, set_config('synchronous_commit', 'off', true) from run_queue
-        where ${heldBy(claim)} for update
-      ), facts as (
+        where ${isClaimCurrent(claim)} for update
+      ), updated_facts as (
         insert into run_facts (organization_id, detection_id, last_run_at)
-        select ${claim.orgId}::uuid, ${claim.detectionId}::uuid, ${now}::timestamptz from held
+        select ${claim.orgId}::uuid, ${claim.detectionId}::uuid, ${now}::timestamptz from claimed
         on conflict (organization_id, detection_id) do update set last_run_at = greatest(run_facts.last_run_at, excluded.last_run_at)
       )
       update runs r set status = 'running', attempt = ${claim.attempt}, failure = null, started_at = coalesce(r.started_at, ${now}),
         lag_ms = coalesce(r.lag_ms, (extract(epoch from (${now}::timestamptz - r.due_at)) * 1000)::bigint), revision = v.revision,
         prompt_version = (v.definition::json->>'promptVersion')::int, model_alias = v.definition::json->>'modelAlias',
-        query = v.definition::json->>'detectionQuery', model = ${modelOf(names)}
-      from held, agents a join agent_revisions v on v.organization_id = a.organization_id and v.agent_id = a.id
+        query = v.definition::json->>'detectionQuery', model = ${modelName(names)}
+      from claimed, agents a join agent_revisions v on v.organization_id = a.organization_id and v.agent_id = a.id
         left join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id
       where r.organization_id = ${claim.orgId} and r.due_at = ${claim.dueAt} and r.id = ${claim.runId}
         and a.organization_id = r.organization_id and a.id = r.detection_id and v.revision = coalesce(r.revision, a.revision)
-      returning held.cancel_requested as cancel, r.trigger, r.slot_at, r.started_at, r.window_from, r.window_to, r.on_event_time,
+      returning claimed.cancel_requested, r.trigger, r.slot_at, r.started_at, r.window_from, r.window_to, r.on_event_time,
         v.definition, r.windows, r.entities, r.warnings, r.phases, r.judging, r.custom_instructions, r.tokens, r.cost_usd, r.elapsed_ms, r.suppressed,
         a.deleted_at is not null as deleted,
         coalesce(s.active, false) as active, s.lookback_minutes,
-        (select coalesce(json_agg(p order by p."from"), '[]') from (${pendingWindows(claim, upTo(claim))}) p) as pending,
+        (select coalesce(json_agg(p order by p."from"), '[]') from (${selectPendingWindows(claim, pendingWindowLimit(claim))}) p) as pending,
         exists (select from candidates c where c.organization_id = r.organization_id and c.detection_id = r.detection_id
-          and c.state = 'pending') as leftovers`,
+          and c.state = 'pending') as has_pending_candidates`,
   );
-  if (begun) return begun;
-  await holdRun(tx, claim);
+  if (started) return started;
+  await lockClaimedRun(tx, claim);
   throw new Error(`Run ${claim.runId} has no definition.`);
 }
 
-/** The bounds of the run's windows are on event time, whatever asked for it. */
-export async function markOnEventTime(tx: Tx, { orgId, dueAt, runId }: Claim): Promise<void> {
+/** Records that the bounds of the run's windows are on event time, for a connection that only searches on event time. */
+export async function markOnEventTime(tx: Tx, { orgId, dueAt, runId }: RunClaim): Promise<void> {
   await sql`update runs set on_event_time = true where organization_id = ${orgId} and due_at = ${dueAt} and id = ${runId}`.execute(
     tx,
   );

@@ -1,22 +1,22 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { testDatabase } from '../../../test/support/database.ts';
-import type { Brain } from '../../../test/support/models/model-stand-in.ts';
-import { getAgreement } from './reviews/agreement.ts';
-import { replayRun } from './reviews/replay-run.ts';
-import { reviewNext } from './reviews/review-runs.ts';
-import { endShadow, getShadow, setShadow } from './reviews/shadow.ts';
-import { hour, runsOf, startJudged, verdictOn } from '../../../test/support/detection/judged-runs.ts';
+import { testDatabase } from '../../../../test/support/database.ts';
+import type { ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
+import { getAgreement } from './agreement.ts';
+import { replayRun } from './replay-run.ts';
+import { reviewNext } from './review-runs.ts';
+import { endShadow, getShadow, setShadow } from './shadow.ts';
+import { hour, listRunRows, startJudgedRuns, verdictOn } from '../../../../test/support/detection/judged-runs.ts';
 
-const on = await testDatabase();
+const testDb = await testDatabase();
 const signal = new AbortController().signal;
 
-test('a replay shows both verdicts under another prompt, another model or the analyst, and stores nothing but its cost', async () => {
-  const { t, stand } = await startJudged(on, (asked) =>
+test('replays under another prompt, another model or the analyst, and stores only the cost', async () => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked) =>
     asked.system.includes('Be strict') ? verdictOn(asked, { triggered: false, confidence: 20 }) : verdictOn(asked),
   );
   await t.runAt(hour(1));
-  const [run] = await runsOf(t);
+  const [run] = await listRunRows(t);
   await t.select(sql`insert into agent_prompts (organization_id, id, agent_id, version, prompt, created_at)
     select organization_id, gen_random_uuid(), agent_id, 2, 'Be strict.', now() from agent_prompts where version = 1`);
   const strict = await replayRun(t.deps, t.caller, run!.id, { promptVersion: 2, limit: 10 });
@@ -35,7 +35,7 @@ test('a replay shows both verdicts under another prompt, another model or the an
     compared: [{ entity: 'bob', after: { triggered: true } }],
   });
   expect(stand.asked).toHaveLength(asked);
-  expect((await runsOf(t))[0]).toMatchObject({ tokens: 240, hit_count: 2 });
+  expect((await listRunRows(t))[0]).toMatchObject({ tokens: 240, hit_count: 2 });
   expect(await t.select(sql`select tokens from model_usage`)).toEqual([{ tokens: 480 }]);
   await expect(replayRun(t.deps, t.caller, run!.id, { promptVersion: 9, limit: 1 })).rejects.toMatchObject({
     status: 400,
@@ -59,14 +59,19 @@ const gradeOf = (points: unknown) => ({
   ],
 });
 
-test('a judge model grades the run after it is delivered; its outage is no zero, and agreement with people is shown', async () => {
+test('grades a run after delivery, retries after an outage, and reports agreement with analysts', async () => {
   let isOut = true;
-  const judge: Brain = () => (isOut ? { status: 503 } : gradeOf(15));
-  const { t, id, judgeStand } = await startJudged(on, (asked) => verdictOn(asked), { judge });
+  const judge: ModelBrain = () => (isOut ? { status: 503 } : gradeOf(15));
+  const { t, id, judgeStand } = await startJudgedRuns(testDb, (asked) => verdictOn(asked), { judge });
   await t.runAt(hour(1));
-  expect((await runsOf(t))[0]).toMatchObject({ status: 'completed', hit_count: 2, score: null, score_basis: null });
+  expect((await listRunRows(t))[0]).toMatchObject({
+    status: 'completed',
+    hit_count: 2,
+    score: null,
+    score_basis: null,
+  });
   await reviewNext(t.deps, signal);
-  expect((await runsOf(t))[0]).toMatchObject({ score: null });
+  expect((await listRunRows(t))[0]).toMatchObject({ score: null });
   expect(await t.select(sql`select score_basis, runs, scores from run_days`)).toEqual([
     { score_basis: '', runs: 1, scores: 0 },
   ]);
@@ -75,7 +80,7 @@ test('a judge model grades the run after it is delivered; its outage is no zero,
   await t.select(sql`update run_reviews set retry_at = now()`);
   expect(await reviewNext(t.deps, signal)).toBe(true);
   // Evidence 40 of 40, coverage 20 of 20, tools 15 of 20, format 10 of 10.
-  expect((await runsOf(t))[0]).toMatchObject({ score: 94.4, score_basis: 'judge' });
+  expect((await listRunRows(t))[0]).toMatchObject({ score: 94.4, score_basis: 'judge' });
   expect(
     await t.select(sql`select score_basis, runs, triggered, scores, score_sum from run_days where runs > 0`),
   ).toEqual([{ score_basis: 'judge', runs: 1, triggered: 1, scores: 1, score_sum: 94.4 }]);
@@ -91,16 +96,16 @@ test('a judge model grades the run after it is delivered; its outage is no zero,
   expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 2, agreed: 1, agreement: 50 });
 });
 
-test('what a judge model costs counts towards its budgets, whatever its grade is worth', async () => {
-  const { t } = await startJudged(on, (asked) => verdictOn(asked), { judge: () => ({ text: 'Well done.' }) });
+test('counts the cost of the judge model even if its grade is invalid', async () => {
+  const { t } = await startJudgedRuns(testDb, (asked) => verdictOn(asked), { judge: () => ({ text: 'Well done.' }) });
   await t.runAt(hour(1));
   await reviewNext(t.deps, signal);
-  expect((await runsOf(t))[0]).toMatchObject({ score: null });
+  expect((await listRunRows(t))[0]).toMatchObject({ score: null });
   expect(await t.select(sql`select tokens from model_usage where alias = 'judge'`)).toEqual([{ tokens: 120 }]);
 });
 
-test('a shadow judges alongside, delivers nothing, and its differences are listed', async () => {
-  const { t, id } = await startJudged(on, (asked) =>
+test('lets a shadow judge without delivering hits and lists the differences', async () => {
+  const { t, id } = await startJudgedRuns(testDb, (asked) =>
     verdictOn(asked, asked.system.includes('Be strict') && asked.raw.includes('bob') ? { triggered: false } : {}),
   );
   await t.select(sql`insert into agent_prompts (organization_id, id, agent_id, version, prompt, created_at)

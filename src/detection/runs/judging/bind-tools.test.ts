@@ -1,28 +1,28 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { startApp } from '../../../test/support/harness.ts';
-import { startStandIn, type Brain } from '../../../test/support/models/model-stand-in.ts';
-import { modelsAt } from '../../../test/support/models/scripted-models.ts';
-import { startRuns } from '../../../test/support/detection/scripted-runs.ts';
-import { feedToolsOf } from '../../app/feed-tools.ts';
-import { fillOrg } from '../../../test/support/walk/fill-organization.ts';
-import { findTechnique } from '../../feed/reference-data/attack.ts';
-import { getDetection } from '../detections/read-detections.ts';
-import { allowTool } from '../detections/tool-grants/tool-grants.ts';
+import { startApp } from '../../../../test/support/harness.ts';
+import { startModelStandIn, type ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
+import { createScriptedModels } from '../../../../test/support/models/scripted-models.ts';
+import { startRuns } from '../../../../test/support/detection/scripted-runs.ts';
+import { createFeedTools } from '../../../app/feed-tools.ts';
+import { fillOrganization } from '../../../../test/support/walk/fill-organization.ts';
+import { findTechnique } from '../../../feed/reference-data/attack.ts';
+import { getDetection } from '../../detections/read-detections.ts';
+import { grantTool } from '../../detections/tool-grants/tool-grants.ts';
 
 const { deps, url, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
-const on = { db: deps.db, url };
+const testDb = { db: deps.db, url };
 const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 
 type Tool = { name: string; output: string; failed: boolean };
 
-/** Lets a model call these tools on the one entity `eve`, and answers what each gave it. */
-async function use(calls: { name: string; input: unknown }[], toolNames: string[], brainOf?: Brain) {
-  const stand = await startStandIn(
+/** Lets a model call these tools for the entity `eve` and returns their results. */
+async function use(calls: { name: string; input: unknown }[], toolNames: string[], brainOf?: ModelBrain) {
+  const stand = await startModelStandIn(
     'anthropic',
     brainOf ?? ((asked) => (asked.turns.length === 1 ? { calls } : { calls: [{ name: 'submit_verdict', input: {} }] })),
   );
-  const t = await startRuns(on, ({ query, window }) =>
+  const t = await startRuns(testDb, ({ query, window }) =>
     query === 'logins' && window.from.toISOString() !== hour(0)
       ? []
       : [
@@ -35,7 +35,7 @@ async function use(calls: { name: string; input: unknown }[], toolNames: string[
           },
         ],
   );
-  t.deps.models = modelsAt({ m: stand.url });
+  t.deps.models = createScriptedModels({ m: stand.url });
   t.deps.feedTools = () => ({
     searchFeed: () => Promise.resolve({ items: [] }),
     lookupIndicator: () => Promise.resolve({ items: [] }),
@@ -59,7 +59,7 @@ async function use(calls: { name: string; input: unknown }[], toolNames: string[
   };
 }
 
-test('search_siem asks the same connection within its bounds, its rows redacted, and the record says that others are seen', async () => {
+test('searches the same connection within its limits, redacts the rows, and reports that more rows exist', async () => {
   const { t, id, run } = await use([{ name: 'search_siem', input: { query: 'others', hours: 2 } }], ['search_siem']);
   const record = await getDetection(t.deps, t.caller, id);
   expect(record).toMatchObject({ seesOtherEntities: true });
@@ -75,7 +75,7 @@ test('search_siem asks the same connection within its bounds, its rows redacted,
   });
 });
 
-test('history is of the entity alone, a technique is known by its id', async () => {
+test('returns the history of the entity only, and looks up a technique by its ID', async () => {
   const { t, id, run } = await use(
     [
       { name: 'entity_history', input: {} },
@@ -93,7 +93,7 @@ test('history is of the entity alone, a technique is known by its id', async () 
   expect(tools[1]!.output).toContain('Valid Accounts');
 });
 
-test('what sends anything is not offered until an administrator allowed the pair; a server that is not there is told', async () => {
+test('offers a sending tool only after an administrator granted it, and warns about a missing server', async () => {
   const { t, id, stand, run } = await use([], ['get_rows', 'http_get', 'tickets__search'], () => ({
     calls: [{ name: 'submit_verdict', input: {} }],
   }));
@@ -102,22 +102,22 @@ test('what sends anything is not offered until an administrator allowed the pair
   const warnings = async () =>
     (await t.select(sql<{ warnings: string }>`select warnings from runs order by due_at desc`))[0]!.warnings;
   expect(await warnings()).toContain('http_get, tickets__search');
-  await allowTool(t.deps, t.caller, { id, tool: 'http_get' }, { url: 'https://intel.example/{entity}' });
-  await allowTool(t.deps, t.caller, { id, tool: 'tickets__search' }, {});
+  await grantTool(t.deps, t.caller, { id, tool: 'http_get' }, { url: 'https://intel.example/{entity}' });
+  await grantTool(t.deps, t.caller, { id, tool: 'tickets__search' }, {});
   await t.select(sql`update run_queue set retry_at = null`);
   await t.runAt(hour(2));
   expect(stand.asked.at(-1)!.tools).toEqual(['get_rows', 'http_get', 'submit_verdict']);
   expect(await warnings()).toContain('tool_unavailable');
 });
 
-test('the feed is searched as the organization sees it', async () => {
+test('searches the feed as the organization sees it', async () => {
   const [org, stranger] = [await newOrg(), await newOrg()];
-  const { mark } = await fillOrg(deps, org);
+  const { mark } = await fillOrganization(deps, org);
   await org.call('POST', '/api/feed/items', {
     text: `${mark} met evil-panel[.]top on Monday.`,
     title: `About ${mark}`,
   });
-  const [own, foreign] = [org, stranger].map(({ id }) => feedToolsOf(deps)(id));
+  const [own, foreign] = [org, stranger].map(({ id }) => createFeedTools(deps)(id));
   type Found = { items: { id: string; title: string }[] };
   const found = (await own!.searchFeed(`about ${mark}`, 3)) as Found;
   expect(found.items.map(({ title }) => title)).toEqual([`About ${mark}`]);

@@ -6,10 +6,10 @@ import { startRuns, type RunsTest } from '../../../../test/support/detection/scr
 import type { DetectionCategory } from '../../analysis/candidate.ts';
 import { updateDetection } from '../../detections/update-detection.ts';
 import { SiemError, type Row } from '../../siem/connector.ts';
-import { estimateBackfill, requestBackfill } from './backfill.ts';
+import { estimateBackfill, requestBackfill } from './request-backfill.ts';
 import { getGaps } from '../read-runs.ts';
 
-const on = await testDatabase();
+const testDb = await testDatabase();
 const start = Date.UTC(2026, 2, 2);
 const hour = (n: number): string => new Date(start + n * 3_600_000).toISOString();
 const hoursMax = 12;
@@ -27,7 +27,7 @@ const world = fc.record({
   split: fc.boolean(),
 });
 
-/** What a detection has come to: its open hits with the windows they were seen in, and its memory. */
+/** The results of a detection: its open hits with their windows, and its memory. */
 async function outcome(t: RunsTest, id: string): Promise<unknown> {
   const hits = await t.select(
     sql`select h.entity, h.kind, h.severity, h.occurrences, h.facts::json->>'newValues' as new_values, array_agg(o.window_from order by o.window_from) as seen
@@ -45,7 +45,7 @@ async function outcome(t: RunsTest, id: string): Promise<unknown> {
 
 const queries: Partial<Record<DetectionCategory, string>> = { sequence_pattern: 'SELECT 2 AS step' };
 
-// The hit of hour 6 has the key of one that hour 1 makes once it is filled.
+// The hit of hour 6 has the key of a hit that hour 1 creates once it is filled.
 const first: World['rows'][number][number] = { user: 'a', what: 'x', step: 1, count: 1 };
 const sameHitTwice = {
   rows: Array.from({ length: hoursMax }, (_, n) =>
@@ -58,7 +58,7 @@ const sameHitTwice = {
 
 type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
 
-/** One detection examines every hour in time, the other misses some and has them filled later. */
+/** One detection examines every hour in time. The other misses some, and a backfill fills them later. */
 async function missAndFill(
   { rows, off, away, split }: World,
   category: DetectionCategory,
@@ -67,14 +67,14 @@ async function missAndFill(
 ): Promise<{ t: RunsTest; whole: string; holed: string }> {
   let isFilling = false;
   const t = await startRuns(
-    on,
+    testDb,
     async ({ window }) => {
       if (isFilling) await trouble?.(t, window.from);
       return rowsOf(rows, window.from);
     },
     hour(0),
   );
-  // So few windows before that the filling of memory is never cut short by its time, however slow the machine.
+  // Few enough earlier windows that the baseline completes in time on any machine.
   t.siem.firstEventAt = () => Promise.resolve(new Date(hour(-8)));
   const detectionQuery = queries[category] ?? 'logins';
   const input = { detectionCategory: category, detectionQuery, suppressionMinutes };
@@ -88,19 +88,19 @@ async function missAndFill(
   }
   isFilling = true;
   const cut = split && away > 1 ? off + 1 : off;
-  // The later part first, so that the two parts touch one another as well.
+  // The later part first, so that each part also affects the other.
   const parts = cut > off ? [[cut, off + away] as const, [off, cut] as const] : [[off, off + away] as const];
   for (const [from, to] of parts) {
     await requestBackfill(t.deps, t.caller, holed, { from: hour(from), to: hour(to) });
     await t.runAt(hour(hoursMax));
   }
-  // The next world begins at the same hour, on the same database.
+  // The next scenario starts at the same hour in the same database.
   await t.select(sql`update schedules set active = false returning 1`);
   return { t, whole, holed };
 }
 
 describe.each(['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'custom'] as const)('%s', (category) => {
-  test('time that was missed and filled later ends in the same memory and the same hits', async () => {
+  test('ends with the same memory and hits when missed time is filled later', async () => {
     const property = fc.asyncProperty(world, async (given) => {
       const { t, whole, holed } = await missAndFill(given, category, 0);
       expect(await outcome(t, holed)).toEqual(await outcome(t, whole));
@@ -110,7 +110,7 @@ describe.each(['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'cust
     await fc.assert(property, { numRuns: 3, examples: [[sameHitTwice]] });
   }, 180_000);
 
-  test('with suppression, hits may be cut elsewhere, but each entity was seen in the same windows', async () => {
+  test('sees each entity in the same windows with suppression, even if hits are split differently', async () => {
     const property = fc.asyncProperty(world, async (given) => {
       const { t, whole, holed } = await missAndFill(given, category, 180);
       expect(await seen(t, holed)).toEqual(await seen(t, whole));
@@ -119,7 +119,7 @@ describe.each(['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'cust
   }, 180_000);
 });
 
-/** In which windows each entity was seen, in whatever hit. */
+/** The windows in which each entity was seen, over all hits. */
 function seen(t: RunsTest, id: string): Promise<unknown[]> {
   return t.select(
     sql`select distinct h.entity, o.window_from from hits h join hit_occurrences o on o.organization_id = h.organization_id and o.hit_id = h.id
@@ -137,7 +137,11 @@ function rowsOf(rows: Row[][], from: Date): Row[] {
 }
 
 async function withGap(): Promise<{ t: RunsTest; id: string }> {
-  const t = await startRuns(on, ({ window }) => [{ _id: window.from.toISOString(), user: 'root', what: 'x' }], hour(0));
+  const t = await startRuns(
+    testDb,
+    ({ window }) => [{ _id: window.from.toISOString(), user: 'root', what: 'x' }],
+    hour(0),
+  );
   const id = await t.newDetection({ suppressionMinutes: 0 });
   const set = (enabled: boolean) => updateDetection(t.deps, t.caller, { id, input: { enabled } });
   await t.runAt(hour(1));
@@ -148,7 +152,7 @@ async function withGap(): Promise<{ t: RunsTest; id: string }> {
   return { t, id };
 }
 
-test('a part of a gap is filled in whole windows, over several claims; the rest stays open', async () => {
+test('fills part of a gap in whole windows over several claims and leaves the rest open', async () => {
   const { t, id } = await withGap();
   const asked = { from: hour(2.5), to: hour(33.5) };
   const estimate = await estimateBackfill(t.deps, t.caller, id, asked);
@@ -170,10 +174,10 @@ test('a part of a gap is filled in whole windows, over several claims; the rest 
   await expect(requestBackfill(t.deps, t.caller, id, asked)).rejects.toThrow('no open gap');
 });
 
-test('a backfill that fails half way leaves what it did filled and the rest open', async () => {
+test('leaves filled windows filled and the rest open when a backfill fails halfway', async () => {
   let broken = false;
   const t = await startRuns(
-    on,
+    testDb,
     ({ window }) => {
       if (broken && window.from.toISOString() === hour(3)) throw new Error('the SIEM fell over');
       return [{ _id: window.from.toISOString(), user: 'root' }];
@@ -204,7 +208,7 @@ test('a backfill that fails half way leaves what it did filled and the rest open
   ]);
 });
 
-// The window of hour 5 stands out only once hours 2 to 4 are known.
+// The window of hour 5 is unusual only once hours 2 to 4 are known.
 const quietGap: World = {
   rows: [[{ ...first, count: 40 }], [], [], [], [{ ...first, count: 9 }], [{ ...first, count: 40 }]],
   off: 2,
@@ -217,12 +221,12 @@ function fillWith(trouble: (t: RunsTest, from: Date) => Promise<void>) {
   return missAndFill(quietGap, 'baseline_anomaly', 0, trouble);
 }
 
-test('a backfill that loses its worker at each of its windows still comes to the same hits', async () => {
+test('ends with the same hits when a backfill loses its worker at each window', async () => {
   const lost = new Set<string>();
   const { t, whole, holed } = await fillWith(async (runs, from) => {
     if (lost.has(from.toISOString())) return;
     lost.add(from.toISOString());
-    // The third loss in all would fail the run.
+    // The third loss in total would fail the run.
     await runs.select(sql`update run_queue set lost = 0, worker = 'gone', lease_until = clock_timestamp() returning 1`);
   });
   expect([...lost].toSorted()).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(hour));
@@ -230,7 +234,7 @@ test('a backfill that loses its worker at each of its windows still comes to the
   expect(await seen(t, whole)).toContainEqual({ entity: 'a', window_from: new Date(hour(5)) });
 });
 
-test('what a backfill that fails did not come to look at again is examined once more later', async () => {
+test('rechecks the windows that a failed backfill did not revisit', async () => {
   let failed = false;
   const { t, whole, holed } = await fillWith((_runs, from) => {
     if (failed || from.toISOString() !== hour(5)) return Promise.resolve();
@@ -245,9 +249,9 @@ test('what a backfill that fails did not come to look at again is examined once 
   expect(await t.select(sql`select 1 from revisits union all select 1 from rechecks`)).toEqual([]);
 });
 
-test('a window cut by its limit stays a gap of its own', async () => {
+test('keeps a truncated window as a separate gap', async () => {
   const t = await startRuns(
-    on,
+    testDb,
     ({ window }) => ({ rows: [], truncated: window.from.toISOString() === hour(2) }),
     hour(0),
   );

@@ -1,0 +1,107 @@
+import { inOrgWithCachedPlans, type Db } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Logger } from '../../../platform/lib/logger.ts';
+import { ModelError } from '../../../platform/models/model-error.ts';
+import { pauseModel } from '../../../platform/models/model-pauses.ts';
+import { recordWindowFailure } from '../../scheduling/coverage/coverage.store.ts';
+import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
+import { lockClaimedRun, RunCancelledError, RunLostError } from '../../scheduling/queue/run-fence.ts';
+import { requeueRun } from '../../scheduling/queue/run-queue.store.ts';
+import type { ActiveRun } from './active-run.ts';
+import { pauseFailedConnection } from './connection-failure.ts';
+import { finishRun, type RunOutcome } from './finish-run.ts';
+import { writeFailure, writeWarningsAndPhases } from './progress.store.ts';
+import { retryDelayMs, toRunFailure, type RunFailure } from './run-failure.ts';
+
+export type EndRunDeps = { db: Db; clock: Clock; log: Logger };
+
+export type ExecutionResult = 'finished' | 'requeued' | 'lost';
+
+/** Why a run must stop: its lease was lost, a user cancelled it, or the process shuts down. */
+export type StopReason = 'lost' | 'cancelled' | 'shutdown';
+
+/** Ends a run without judging what it found. */
+export async function endRun(
+  deps: Pick<EndRunDeps, 'db' | 'clock'>,
+  claim: RunClaim,
+  outcome: RunOutcome,
+  run?: ActiveRun,
+): Promise<ExecutionResult> {
+  await inOrgWithCachedPlans(deps.db, claim.orgId, async (tx) => {
+    await lockClaimedRun(tx, claim);
+    if (run) await writeWarningsAndPhases(tx, run);
+    await finishRun(tx, claim, outcome, deps.clock());
+  });
+  return 'finished';
+}
+
+/** Returns a run to the queue, without counting its attempt. */
+export async function releaseRun({ db }: Pick<EndRunDeps, 'db'>, claim: RunClaim): Promise<ExecutionResult> {
+  await inOrgWithCachedPlans(db, claim.orgId, async (tx) => {
+    await lockClaimedRun(tx, claim);
+    await requeueRun(tx, claim, { countsAttempt: false });
+  });
+  return 'requeued';
+}
+
+type RunError = { error: unknown; run: ActiveRun | undefined; signal: AbortSignal };
+
+/** Ends or requeues a run that an error stopped. `run` is undefined if it could not be started. */
+export async function handleRunError(deps: EndRunDeps, claim: RunClaim, failed: RunError): Promise<ExecutionResult> {
+  const { error, run, signal } = failed;
+  const stopReason = signal.aborted ? (signal.reason as StopReason) : undefined;
+  try {
+    if (error instanceof RunLostError || stopReason === 'lost') {
+      deps.log.warn({ runId: claim.runId }, 'another worker took over the run');
+      return 'lost';
+    }
+    if (error instanceof RunCancelledError || stopReason === 'cancelled')
+      return await endRun(deps, claim, { status: 'cancelled', reason: 'requested' }, run);
+    if (stopReason === 'shutdown') return await releaseRun(deps, claim);
+    return await failOrRetry(deps, claim, failed);
+  } catch (secondError) {
+    if (secondError instanceof RunLostError) return 'lost';
+    throw secondError;
+  }
+}
+
+async function failOrRetry(
+  deps: EndRunDeps,
+  claim: RunClaim,
+  { error, run, signal }: RunError,
+): Promise<ExecutionResult> {
+  const failure = toRunFailure(error);
+  if (failure.kind === 'internal_error') deps.log.error({ runId: claim.runId, err: error }, 'run failed unexpectedly');
+  if (run && (await pauseFailedConnection(deps, run, failure, { error, signal }))) {
+    if (run.trigger === 'manual') return endRun(deps, claim, { status: 'failed', failure }, run);
+    return waitForConnection(deps, claim, failure);
+  }
+  const retryMs = retryDelayMs(failure, claim.retries);
+  if (retryMs === undefined) {
+    const result = await endRun(deps, claim, { status: 'failed', failure }, run);
+    if (run && error instanceof ModelError && error.pauses)
+      await pauseModel(deps, claim.orgId, run.definition.modelAlias, error);
+    return result;
+  }
+  await inOrgWithCachedPlans(deps.db, claim.orgId, async (tx) => {
+    await lockClaimedRun(tx, claim);
+    await writeFailure(tx, claim, failure);
+    await requeueRun(tx, claim, { countsAttempt: true, retryMs });
+  });
+  return 'requeued';
+}
+
+/** Requeues a run whose connection is paused, which no worker claims before the pause ends. Its windows stay pending. */
+async function waitForConnection(
+  { db }: Pick<EndRunDeps, 'db'>,
+  claim: RunClaim,
+  failure: RunFailure,
+): Promise<ExecutionResult> {
+  await inOrgWithCachedPlans(db, claim.orgId, async (tx) => {
+    await lockClaimedRun(tx, claim);
+    if (claim.kind === 'schedule') await recordWindowFailure(tx, claim, { slotAt: claim.dueAt, kind: failure.kind });
+    await writeFailure(tx, claim, failure);
+    await requeueRun(tx, claim, { countsAttempt: false });
+  });
+  return 'requeued';
+}

@@ -1,0 +1,73 @@
+import type { VerdictStats } from '../../verdicts/model/model-score.ts';
+import type { Verdict } from '../../verdicts/verdict.ts';
+
+const warningsMax = 20;
+
+export type RunWarning = { code: string; detail: string };
+
+/**
+ * An examined window with the figures that the score needs. `enoughPast` counts candidates with enough history, `candidateRows`
+ * counts the rows behind candidates, and `namedShare` is the share of entities with a name.
+ */
+export type ExaminedWindow = {
+  from: string;
+  to: string;
+  rowsTotal: number;
+  truncated: boolean;
+  candidates: number;
+  enoughPast: number;
+  candidateRows: number;
+  entities: number;
+  namedShare: number;
+};
+
+/** The results of a run so far, over all its attempts. Stored with each step. `phases` are in milliseconds. */
+export type RunProgress = {
+  windows: ExaminedWindow[];
+  entities: Verdict[];
+  warnings: RunWarning[];
+  phases: { name: string; ms: number }[];
+  judging: VerdictStats;
+  suppressed: SuppressedCounts;
+};
+
+/** Candidates that were not judged: `known` by a recent verdict, `exceptions` by an exception, `snoozed` by a snooze. */
+export type SuppressedCounts = { known: number; exceptions: number; snoozed: number };
+
+export const noneSuppressed: SuppressedCounts = { known: 0, exceptions: 0, snoozed: 0 };
+
+/** Adds a warning unless the run has one with the same code. */
+export function addWarning(progress: RunProgress, code: string, detail: string): void {
+  if (progress.warnings.length >= warningsMax || progress.warnings.some((warning) => warning.code === code)) return;
+  progress.warnings.push({ code, detail });
+}
+
+/** Runs `work` and adds its duration to the phase of that name. */
+export async function timePhase<T>(progress: RunProgress, name: string, work: () => Promise<T>): Promise<T> {
+  const startMs = performance.now();
+  try {
+    return await work();
+  } finally {
+    const ms = Math.round((performance.now() - startMs) * 10) / 10;
+    const phase = progress.phases.find((candidate) => candidate.name === name);
+    if (phase) phase.ms = Math.round((phase.ms + ms) * 10) / 10;
+    else progress.phases.push({ name, ms });
+  }
+}
+
+/** Returns the totals over all windows. `from` and `to` are null without windows. */
+export function sumWindows({ windows }: RunProgress): {
+  rowsTotal: number;
+  truncated: boolean;
+  from: Date | null;
+  to: Date | null;
+} {
+  const starts = windows.map((window) => Date.parse(window.from));
+  const ends = windows.map((window) => Date.parse(window.to));
+  return {
+    rowsTotal: windows.reduce((sum, window) => sum + window.rowsTotal, 0),
+    truncated: windows.some((window) => window.truncated),
+    from: windows.length > 0 ? new Date(Math.min(...starts)) : null,
+    to: windows.length > 0 ? new Date(Math.max(...ends)) : null,
+  };
+}

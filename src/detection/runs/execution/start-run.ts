@@ -1,0 +1,154 @@
+import { builtInAliases, type Models } from '../../../platform/models/models.ts';
+import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/clock.ts';
+import { lookbackMs, minLookbackMs } from '../../../platform/lib/cron/cron-intervals.ts';
+import { generationOf } from '../../analysis/analysis-definition.ts';
+import type { ConnectionFor } from '../../connections/open-connection.ts';
+import type { Definition } from '../../detections/record/definition.ts';
+import { listPendingWindows } from '../../scheduling/coverage/coverage.store.ts';
+import { expireWindows } from '../../scheduling/coverage/expire-windows.store.ts';
+import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
+import { subtractMs } from '../../scheduling/slot-windows.ts';
+import type { SlotWindow } from '../../scheduling/timeline.ts';
+import type { SiemConnection } from '../../siem/connector.ts';
+import { emptyVerdictStats } from '../../verdicts/model/model-score.ts';
+import { listBackfillWindows } from '../backfill/backfill-windows.ts';
+import { toAnalysisDefinition, type ActiveRun } from './active-run.ts';
+import type { WindowTask } from './examine-window.ts';
+import {
+  addWarning,
+  noneSuppressed,
+  type ExaminedWindow,
+  type RunProgress,
+  type SuppressedCounts,
+} from './run-progress.ts';
+import { markOnEventTime, markRunning, pendingWindowLimit, windowsMax, type StartedRunRow } from './start-run.store.ts';
+
+export type StartRunDeps = { db: Db; clock: Clock; connectionFor: ConnectionFor; models?: Models };
+
+/** Why a run is cancelled instead of executed. */
+export type CancelReason = 'requested' | 'deleted' | 'disabled' | 'superseded';
+
+export type StartedRun = {
+  run: ActiveRun;
+  /** Up to `windowsMax` windows to examine, and one more if others are left. */
+  pending: WindowTask[];
+  hasPendingCandidates: boolean;
+  cancelReason: CancelReason | null;
+};
+
+/**
+ * Starts an attempt in one fenced transaction: marks the run as running, pins the revision of its definition at the first
+ * attempt, and turns windows beyond the look-back into gaps.
+ */
+export async function startRun(deps: StartRunDeps, claim: RunClaim): Promise<StartedRun> {
+  const now = deps.clock();
+  return inOrgWithCachedPlans(deps.db, claim.orgId, async (tx) => {
+    const row = await markRunning(tx, claim, { now, names: deps.models?.names ?? {} });
+    const definition = JSON.parse(row.definition) as Definition;
+    const connection = await deps.connectionFor(claim.orgId, definition, tx);
+    if (connection.clock === 'event' && !row.on_event_time) await markOnEventTime(tx, claim);
+    const run = toActiveRun(deps, claim, { row, definition, connection });
+    const cancelled = (cancelReason: CancelReason): StartedRun => ({
+      run,
+      pending: [],
+      hasPendingCandidates: false,
+      cancelReason,
+    });
+    if (row.cancel_requested) return cancelled('requested');
+    const inactiveReason = findInactiveReason(row);
+    // A run that examined windows before its detection became inactive ends normally with these results.
+    const hasResults = run.progress.windows.length > 0;
+    if (inactiveReason && !hasResults) return cancelled(inactiveReason);
+    const pending = inactiveReason ? [] : await listWindowTasks(tx, run, { row, now });
+    const hasPendingCandidates = row.has_pending_candidates;
+    const hasWork = pending.length > 0 || hasPendingCandidates || hasResults;
+    const isSuperseded = row.trigger === 'schedule' && claim.resumed && !hasWork;
+    return { run, pending, hasPendingCandidates, cancelReason: isSuperseded ? 'superseded' : null };
+  });
+}
+
+function findInactiveReason(row: StartedRunRow): CancelReason | null {
+  if (row.deleted) return 'deleted';
+  return row.trigger === 'schedule' && !row.active ? 'disabled' : null;
+}
+
+async function listWindowTasks(
+  tx: Tx,
+  run: ActiveRun,
+  { row, now }: { row: StartedRunRow; now: Date },
+): Promise<WindowTask[]> {
+  switch (run.trigger) {
+    case 'schedule':
+      return listReachableWindows(tx, run, { row, now });
+    case 'backfill':
+      return listBackfillWindows(tx, run, now, windowsMax + 1);
+    case 'manual': {
+      const { windowFrom: from, windowTo: to } = run;
+      const isExamined = run.progress.windows.length > 0;
+      return isExamined || !from || !to ? [] : [{ from, to }];
+    }
+  }
+}
+
+async function listReachableWindows(
+  tx: Tx,
+  run: ActiveRun,
+  { row, now }: { row: StartedRunRow; now: Date },
+): Promise<SlotWindow[]> {
+  const pending = row.pending.map(({ from, to, slotAt }) => ({
+    from: new Date(from),
+    to: new Date(to),
+    slotAt: new Date(slotAt),
+  }));
+  if (!pending[0] || pending[0].slotAt >= subtractMs(now, minLookbackMs(row.lookback_minutes))) return pending;
+  const before = subtractMs(now, lookbackMs(run.definition.cronSchedule, row.lookback_minutes));
+  await expireWindows(tx, [{ organizationId: run.orgId, detectionId: run.detectionId, before }], now);
+  return listPendingWindows(tx, run, pendingWindowLimit(run.claim));
+}
+
+function toActiveRun(
+  { models }: Pick<StartRunDeps, 'models'>,
+  claim: RunClaim,
+  { row, definition, connection }: { row: StartedRunRow; definition: Definition; connection: SiemConnection },
+): ActiveRun {
+  const analysis = toAnalysisDefinition(definition, connection);
+  const { orgId, detectionId } = claim;
+  const alias = definition.modelAlias;
+  const model = models?.names[alias] ?? (builtInAliases.includes(alias) ? 'analyst' : alias);
+  const progress = parseProgress(row);
+  if (model === 'analyst' && row.custom_instructions !== null)
+    addWarning(progress, 'instructions_unused', 'The built-in analyst ignores custom instructions.');
+  return {
+    claim,
+    orgId,
+    id: claim.runId,
+    detectionId,
+    trigger: row.trigger,
+    slotAt: row.slot_at,
+    startedAt: row.started_at,
+    windowFrom: row.window_from,
+    windowTo: row.window_to,
+    clock: row.on_event_time ? 'event' : connection.clock,
+    connection,
+    definition,
+    analysis,
+    scope: { orgId, detectionId, generation: generationOf(analysis) },
+    model,
+    customInstructions: row.custom_instructions,
+    spent: { tokens: row.tokens, costUsd: row.cost_usd },
+    elapsedMs: row.elapsed_ms,
+    progress,
+  };
+}
+
+function parseProgress(row: StartedRunRow): RunProgress {
+  return {
+    windows: JSON.parse(row.windows) as ExaminedWindow[],
+    entities: JSON.parse(row.entities) as RunProgress['entities'],
+    warnings: JSON.parse(row.warnings) as RunProgress['warnings'],
+    phases: JSON.parse(row.phases) as RunProgress['phases'],
+    judging: { ...emptyVerdictStats, ...(JSON.parse(row.judging) as Partial<RunProgress['judging']>) },
+    suppressed: { ...noneSuppressed, ...(JSON.parse(row.suppressed) as Partial<SuppressedCounts>) },
+  };
+}

@@ -1,0 +1,69 @@
+import type { Tx } from '../../../platform/db/db.ts';
+import { insertHits, insertOccurrences, type NewHit } from '../../hits/insert-hits.store.ts';
+import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import { lockPendingCandidates, markJudged, upsertSuppressions } from './candidates.store.ts';
+import { toNewHit } from './new-hit.ts';
+import type { Resolution } from './resolve-candidates.ts';
+
+/** `runId` is the run that judged. If it is null, no run did, and occurrences count for the run that found the candidate. */
+type JudgedDetection = DetectionKey & { runId: string | null };
+
+/**
+ * Stores the hits, occurrences and suppressions of resolutions and marks their candidates as judged. Skips candidates that were
+ * resolved meanwhile. Returns the stored resolutions.
+ */
+export async function storeResolutions(
+  tx: Tx,
+  detection: JudgedDetection,
+  resolutions: Resolution[],
+  now: Date,
+): Promise<Resolution[]> {
+  const { orgId, detectionId } = detection;
+  const pendingIds = await lockPendingCandidates(
+    tx,
+    orgId,
+    resolutions.map(({ candidate }) => candidate.id),
+  );
+  const stored = resolutions.filter(({ candidate }) => pendingIds.has(candidate.id));
+  if (stored.length === 0) return [];
+  const newHits = new Map<string, NewHit>();
+  for (const resolution of stored) {
+    if (resolution.outcome !== 'judged' || !resolution.verified.triggered) continue;
+    // If several candidates share a hit, the first one creates it.
+    if (!newHits.has(resolution.hitKey))
+      newHits.set(resolution.hitKey, toNewHit(detectionId, resolution.candidate, resolution));
+  }
+  const hitIds = await insertHits(tx, orgId, [...newHits.values()], now);
+  const withHits = stored.map((resolution) => ({ resolution, hitId: findHitId(resolution, hitIds) }));
+  const occurrences = withHits.flatMap(({ resolution: { candidate }, hitId }) => {
+    const { runId, windowFrom, windowTo } = candidate;
+    return hitId === null ? [] : [{ hitId, runId: detection.runId ?? runId, windowFrom, seenAt: windowTo }];
+  });
+  await insertOccurrences(tx, orgId, occurrences, now);
+  const suppressions = withHits.flatMap(({ resolution, hitId }) =>
+    resolution.outcome === 'judged' && resolution.suppression ? [{ ...resolution.suppression, hitId }] : [],
+  );
+  // A later suppression replaces an earlier one with the same key.
+  const suppressionsByKey = new Map(suppressions.map((suppression) => [suppression.key, suppression]));
+  await upsertSuppressions(tx, detection, [...suppressionsByKey.values()]);
+  const judged = withHits.map(({ resolution, hitId }) => {
+    const id = resolution.candidate.id;
+    return resolution.outcome === 'judged'
+      ? { id, state: 'judged' as const, verdict: resolution.verified.verdict, hitId }
+      : { id, state: 'suppressed' as const, verdict: null, hitId };
+  });
+  await markJudged(tx, { orgId, runId: detection.runId, now }, judged);
+  return stored;
+}
+
+function findHitId(resolution: Resolution, hitIds: Map<string, string>): string | null {
+  switch (resolution.outcome) {
+    case 'negative':
+    case 'excepted':
+      return null;
+    case 'judged':
+      return hitIds.get(resolution.hitKey) ?? null;
+    case 'occurrence':
+      return resolution.hitId ?? (resolution.hitKey === null ? null : (hitIds.get(resolution.hitKey) ?? null));
+  }
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
+import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
+import { findQueueWaitMsAcrossOrgs } from '../../scheduling/queue/leases.store.ts';
+import { enqueueRechecksAcrossOrgs } from '../backfill/rechecks.store.ts';
+import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
+import type { Judge } from '../judging/judge.ts';
+import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts';
+import { reapRuns } from './reap-runs.ts';
+
+const enqueueMax = 500;
+/** A run that another process holds may end long before its lease. */
+const waitMsMax = 1000;
+
+type ExecuteDueOptions = {
+  concurrency?: number;
+  judge?: Judge | undefined;
+  /** Returns without waiting for later attempts and for the end of lost leases. */
+  skipWaiting?: boolean;
+};
+
+/**
+ * Queues and executes all runs that are due at slot time `now`, as the worker loops would over time. Waits for later attempts and
+ * takes over lost runs. Leaves runs of paused connections. The demo and tests use it to step slot time. Returns the number of
+ * executed claims, attempts included.
+ */
+export async function executeDueRuns(
+  deps: ExecuteRunDeps,
+  now: Date,
+  { concurrency = 2, judge, skipWaiting = false }: ExecuteDueOptions = {},
+): Promise<number> {
+  const depsAtNow: ExecuteRunDeps = { ...deps, clock: () => now };
+  while ((await enqueueDueRunsAcrossOrgs(deps.db, { now, spreadMs: 0, limit: enqueueMax })).more);
+  while ((await enqueueRechecksAcrossOrgs(deps.db, now)) > 0);
+  const leaseKeeper = createLeaseKeeper(deps);
+  let executed = 0;
+  try {
+    for (;;) {
+      const workers = Array.from({ length: concurrency }, () => executeClaimable(depsAtNow, leaseKeeper, judge));
+      const claims = (await Promise.all(workers)).reduce((sum, n) => sum + n, 0);
+      executed += claims;
+      if (skipWaiting) return executed;
+      const waitMs = await findQueueWaitMsAcrossOrgs(deps.db, now);
+      if (waitMs !== undefined) {
+        await sleep(Math.min(waitMs, waitMsMax));
+        await reapRuns(depsAtNow);
+      } else if (claims === 0) {
+        // With claims, the wait of a run may have ended since the last claim, so another pass follows.
+        return executed;
+      }
+    }
+  } finally {
+    leaseKeeper.end();
+  }
+}
+
+/** Executes runs one after the other until none can be claimed. Returns the number of claims. */
+async function executeClaimable(
+  deps: ExecuteRunDeps,
+  leaseKeeper: LeaseKeeper,
+  judge: Judge | undefined,
+): Promise<number> {
+  for (let executed = 0; ; executed += 1) {
+    const [claim] = await claimRunsAcrossOrgs(deps.db, deps.clock(), 1, deps.models?.concurrencyLimits);
+    if (!claim) return executed;
+    const { signal, release } = leaseKeeper.hold(claim);
+    await executeRun(deps, claim, signal, judge).finally(release);
+  }
+}
