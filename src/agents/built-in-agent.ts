@@ -1,24 +1,25 @@
-import type { Budgets, Spent } from '../platform/models/budgets.ts';
-import type { ModelRef } from '../platform/models/models.ts';
-import type { Deps } from '../app/deps.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
+import type { ConfiguredModel } from '../platform/models/models.ts';
+import type { Budgets, Spend } from '../platform/models/spending/budgets.ts';
 
-/** One run of a built-in agent of one organization. `model` undefined: it works without. `prompt`: the agent's active one. */
-export type WorkTask = {
+/** One run of a built-in agent of one organization. */
+export type AgentTask = {
   orgId: OrgId;
   agentId: string;
   runId: string;
-  model: ModelRef | undefined;
+  /** Undefined if the agent has no configured model. It then works without one. */
+  model: ConfiguredModel | undefined;
+  /** Active prompt of the agent. */
   prompt: string;
-  /** The agent's own, before those of the alias. */
+  /** Budgets of the agent, which override those of the model alias. */
   budgets: Partial<Budgets>;
   signal: AbortSignal;
-  /** What it used up, and the feed items that a model was asked about: noted as it goes, so that a run that breaks off keeps them. */
-  spent: Spent;
-  askedItems: string[];
+  /** Spend so far, and the feed items in prompts so far. Updated during the run, so that a failed run keeps them. */
+  spent: Spend;
+  promptedItemIds: string[];
 };
 
-/** What it did, as its run shows it. `triggered`: it brought something about. */
-export type WorkDone = { outcome: Record<string, unknown>; triggered: boolean };
+/** `outcome` is shown with the run. `triggered` is true if the run changed anything. */
+export type AgentTaskResult = { outcome: Record<string, unknown>; triggered: boolean };
 
-export type BuiltInWork = (deps: Deps, task: WorkTask) => Promise<WorkDone>;
+export type AgentWork<AgentDeps> = (deps: AgentDeps, task: AgentTask) => Promise<AgentTaskResult>;

@@ -1,10 +1,12 @@
-import type { BuiltInWork } from './built-in-agent.ts';
 import type { Detection } from '../detection/detections/record/detection.schema.ts';
-import { refine } from './threat-relevancy/refine-relevance.ts';
-import { research } from './threat-research/research.ts';
+import type { AgentWork } from './built-in-agent.ts';
+import { refineRelevance, type RefineRelevanceDeps } from './threat-relevancy/refine-relevance.ts';
+import { researchThreats, type ResearchDeps } from './threat-research/research-threats.ts';
 
-/** What each built-in agent does at its slots. One that has no line has no work of its own and is never run. */
-export const builtInWork: Partial<Record<Detection['builtInAgentType'], BuiltInWork>> = {
-  'threat-relevancy': refine,
-  'threat-research': research,
+export type AgentWorkDeps = RefineRelevanceDeps & ResearchDeps;
+
+/** What each built-in agent does at its slots. An agent that is not listed never runs. */
+export const agentWorkByType: Partial<Record<Detection['builtInAgentType'], AgentWork<AgentWorkDeps>>> = {
+  'threat-relevancy': refineRelevance,
+  'threat-research': researchThreats,
 };

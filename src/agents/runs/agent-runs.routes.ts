@@ -1,24 +1,23 @@
-import type { Deps } from '../../app/deps.ts';
-import { IdPath } from '../../detection/detections/record/detection-input.ts';
-import { callerOf, type App } from '../../platform/http/app-type.ts';
+import { IdPath } from '../../detection/detections/record/detection-input.schema.ts';
+import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { StepList } from '../../detection/runs/run-details.schema.ts';
-import { getAgentRuns, getAgentRunSteps } from './read-agent-runs.ts';
+import { getAgentRuns, getAgentRunSteps, type ReadAgentRunsDeps } from './read-agent-runs.ts';
 import { AgentRunList, AgentRunPath } from './agent-runs.schema.ts';
 
-export function agentRunRoutes(app: App, deps: Deps): void {
+export function agentRunRoutes(app: App, deps: ReadAgentRunsDeps): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/runs',
     config: { scope: 'detections:read' },
     schema: {
       tags: ['agents'],
-      summary: 'What a built-in agent did, newest first',
+      summary: 'List the runs of a built-in agent, newest first',
       params: IdPath,
       querystring: PageQuery,
       response: { 200: AgentRunList },
     },
-    handler: (request) => getAgentRuns(deps, callerOf(request), request.params.id, request.query),
+    handler: (request) => getAgentRuns(deps, requireCaller(request), request.params.id, request.query),
   });
   app.route({
     method: 'GET',
@@ -26,11 +25,11 @@ export function agentRunRoutes(app: App, deps: Deps): void {
     config: { scope: 'detections:read' },
     schema: {
       tags: ['agents'],
-      summary: "What a built-in agent's model was asked and answered in a run, in order",
+      summary: 'List the model steps of a run of a built-in agent, in order',
       params: AgentRunPath,
       querystring: PageQuery,
       response: { 200: StepList },
     },
-    handler: (request) => getAgentRunSteps(deps, callerOf(request), request.params, request.query),
+    handler: (request) => getAgentRunSteps(deps, requireCaller(request), request.params, request.query),
   });
 }

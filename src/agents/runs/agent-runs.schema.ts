@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { IdPath } from '../../detection/detections/record/detection-input.ts';
+import { IdPath } from '../../detection/detections/record/detection-input.schema.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
 
@@ -8,14 +8,14 @@ export const AgentRun = z
     id: z.string(),
     agentId: z.string(),
     status: z.enum(['running', 'completed', 'failed']),
-    slotAt: Time.nullable().describe('Null: the first run after a schedule was set.'),
+    slotAt: Time.nullable().describe('Null for the first run after the schedule was set.'),
     startedAt: Time,
     finishedAt: Time.nullable(),
     modelAlias: z.string(),
-    model: z.string().nullable().describe('Null: it worked without one.'),
+    model: z.string().nullable().describe('Null if the agent worked without a model.'),
     tokens: z.number(),
     costUsd: z.number(),
-    outcome: z.record(z.string(), z.unknown()).describe('What it did; what stands in it depends on the agent.'),
+    outcome: z.record(z.string(), z.unknown()).describe('Results of the run. The fields depend on the agent.'),
     failure: z.object({ kind: z.string(), blame: z.string(), retryable: z.boolean(), message: z.string() }).nullable(),
   })
   .meta({ id: 'AgentRun' });

@@ -1,15 +1,17 @@
 import { sql } from 'kysely';
-import type { Budgets } from '../../platform/models/budgets.ts';
-import { acrossOrgs, row, rows, type Db, type Tx } from '../../platform/db/db.ts';
-import type { Agent } from '../../detection/detections/record/detection-row.ts';
-import { effectiveCron } from '../../detection/detections/record/cadence.ts';
+import type { Budgets } from '../../platform/models/spending/budgets.ts';
+import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
+import type { AgentRow } from '../../detection/detections/record/detection-row.ts';
+import { effectiveCron } from '../../detection/detections/record/cron-schedule.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Mark } from '../../platform/lib/page-request.ts';
+import type { PageRequest } from '../../platform/lib/page-request.ts';
+import type { ModelFailure } from '../../platform/models/model-error.ts';
+import { addToRunDays, utcDay } from '../../detection/runs/run-days.store.ts';
 
-export type Scheduled = {
+export type ScheduledAgent = {
   orgId: OrgId;
   agentId: string;
-  type: Agent['built_in_agent_type'];
+  type: AgentRow['built_in_agent_type'];
   modelAlias: string;
   prompt: string;
   budgets: Partial<Budgets>;
@@ -17,14 +19,15 @@ export type Scheduled = {
   lastRunAt: Date | null;
 };
 
-type Row = Omit<Scheduled, 'cron' | 'budgets'> & Pick<Agent, 'custom_cron_schedule' | 'detection_cadence' | 'budgets'>;
+type ScheduledAgentRow = Omit<ScheduledAgent, 'cron' | 'budgets'> &
+  Pick<AgentRow, 'custom_cron_schedule' | 'detection_cadence' | 'budgets'>;
 
-/** The built-in agents of these types that are switched on, which they are only with a schedule; the one run longest ago first. */
-export async function listScheduledAcrossOrgs(db: Db, types: readonly string[]): Promise<Scheduled[]> {
+/** Lists enabled built-in agents of these types, those run longest ago first. Only agents with a schedule can be enabled. */
+export async function listScheduledAgentsAcrossOrgs(db: Db, types: readonly string[]): Promise<ScheduledAgent[]> {
   const found = await acrossOrgs(db, (tx) =>
-    rows(
+    queryRows(
       tx,
-      sql<Row>`
+      sql<ScheduledAgentRow>`
         select a.organization_id as "orgId", a.id as "agentId", a.built_in_agent_type as type, a.model_alias as "modelAlias", p.prompt,
           f.last_run_at as "lastRunAt", a.custom_cron_schedule, a.detection_cadence, a.budgets
         from agents a join agent_prompts p on p.organization_id = a.organization_id and p.id = a.active_prompt_id
@@ -33,22 +36,30 @@ export async function listScheduledAcrossOrgs(db: Db, types: readonly string[]):
         order by f.last_run_at nulls first, a.id`,
     ),
   );
-  return found.map(({ custom_cron_schedule, detection_cadence, budgets, ...one }) => ({
-    ...one,
+  return found.map(({ custom_cron_schedule, detection_cadence, budgets, ...agent }) => ({
+    ...agent,
     budgets: budgets === null ? {} : (JSON.parse(budgets) as Partial<Budgets>),
     cron: effectiveCron({ custom_cron_schedule, detection_cadence }),
   }));
 }
 
-const workerLost = { kind: 'worker_lost', blame: 'us', retryable: true, message: 'The process that ran it ended.' };
+const workerLostFailure: ModelFailure = {
+  kind: 'worker_lost',
+  blame: 'service',
+  retryable: true,
+  message: 'The process that executed the run ended.',
+};
 
-/** Begins a run and ends what an earlier process left behind. False: another process began it since the agent was listed. */
-export async function beginRun(
+/**
+ * Starts a run and fails a run that an earlier process left behind. Returns false if another process has started a run since the
+ * agent was listed.
+ */
+export async function startAgentRun(
   tx: Tx,
-  { orgId, agentId, lastRunAt, modelAlias }: Scheduled,
+  { orgId, agentId, lastRunAt, modelAlias }: ScheduledAgent,
   run: { id: string; slotAt: Date | null; model: string | null; now: Date },
 ): Promise<boolean> {
-  const claimed = await row(
+  const claimed = await queryRow(
     tx,
     sql`
       insert into run_facts as f (organization_id, detection_id, last_run_at) values (${orgId}, ${agentId}, ${run.now})
@@ -58,7 +69,7 @@ export async function beginRun(
   );
   if (!claimed) return false;
   await sql`
-    update agent_runs set status = 'failed', finished_at = ${run.now}, failure = ${JSON.stringify(workerLost)}
+    update agent_runs set status = 'failed', finished_at = ${run.now}, failure = ${JSON.stringify(workerLostFailure)}
     where organization_id = ${orgId} and agent_id = ${agentId} and status = 'running'`.execute(tx);
   await sql`
     insert into agent_runs (organization_id, id, agent_id, slot_at, status, started_at, model_alias, model)
@@ -68,36 +79,40 @@ export async function beginRun(
   return true;
 }
 
-export type RunEnd = {
+export type AgentRunResult = {
   status: 'completed' | 'failed';
   outcome: Record<string, unknown>;
-  failure: unknown;
+  failure: ModelFailure | null;
   triggered: boolean;
   itemIds: string[];
   tokens: number;
   costUsd: number;
 };
 
-/** Ends a run and counts it towards the agent's 30 days. Whoever was given up on meanwhile changes nothing. */
-export async function endRun(
+type AgentKey = { orgId: OrgId; agentId: string };
+type AgentRunKey = AgentKey & { id: string };
+
+/** Ends a run and adds it to the daily roll-up. Does nothing if the run was already marked as lost. */
+export async function finishAgentRun(
   tx: Tx,
-  { orgId, agentId, id }: { orgId: OrgId; agentId: string; id: string },
-  end: RunEnd,
+  { orgId, agentId, id }: AgentRunKey,
+  result: AgentRunResult,
   now: Date,
 ): Promise<void> {
+  const { status, outcome, failure, triggered, itemIds, tokens, costUsd } = result;
   await sql`
-    with done as (
-      update agent_runs set status = ${end.status}, finished_at = ${now}, outcome = ${JSON.stringify(end.outcome)},
-        failure = ${end.failure === null ? null : JSON.stringify(end.failure)}, item_ids = ${end.itemIds}, tokens = ${end.tokens},
-        cost_usd = ${end.costUsd}
+    with finished as (
+      update agent_runs set status = ${status}, finished_at = ${now}, outcome = ${JSON.stringify(outcome)},
+        failure = ${failure && JSON.stringify(failure)}, item_ids = ${itemIds}, tokens = ${tokens}, cost_usd = ${costUsd}
       where organization_id = ${orgId} and id = ${id} and status = 'running' returning 1
     )
-    insert into run_days as d (organization_id, detection_id, day, score_basis, runs, triggered)
-    select ${orgId}::uuid, ${agentId}::uuid, (${now}::timestamptz at time zone 'UTC')::date, '', 1, ${end.triggered ? 1 : 0} from done
-    on conflict (organization_id, detection_id, day, score_basis) do update set runs = d.runs + 1,
-      triggered = d.triggered + excluded.triggered`.execute(tx);
+    ${addToRunDays(sql`
+      select ${orgId}::uuid, ${agentId}::uuid, ${utcDay(now)}, '', 1, ${triggered ? 1 : 0}::int, 0::numeric, 0 from finished`)}`.execute(
+    tx,
+  );
 }
 
+/** A row of `agent_runs`. `outcome` and `failure` are JSON text. */
 export type AgentRunRow = {
   id: string;
   agentId: string;
@@ -113,24 +128,21 @@ export type AgentRunRow = {
   failure: string | null;
 };
 
-export async function hasAgentRun(
-  tx: Tx,
-  { orgId, agentId, id }: { orgId: OrgId; agentId: string; id: string },
-): Promise<boolean> {
-  const found = await row(
+export async function hasAgentRun(tx: Tx, { orgId, agentId, id }: AgentRunKey): Promise<boolean> {
+  const found = await queryRow(
     tx,
     sql`select 1 from agent_runs where organization_id = ${orgId} and agent_id = ${agentId} and id = ${id}`,
   );
   return found !== undefined;
 }
 
-/** Runs of a built-in agent, newest first. */
+/** Lists `limit` + 1 runs of a built-in agent, newest first. */
 export function listAgentRuns(
   tx: Tx,
-  { orgId, agentId }: { orgId: OrgId; agentId: string },
-  { limit, after }: { limit: number; after: Mark | null },
+  { orgId, agentId }: AgentKey,
+  { limit, after }: PageRequest,
 ): Promise<AgentRunRow[]> {
-  return rows(
+  return queryRows(
     tx,
     sql<AgentRunRow>`
       select id, agent_id as "agentId", status, slot_at as "slotAt", started_at as "startedAt", finished_at as "finishedAt",

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import type { WorkTask } from '../built-in-agent.ts';
+import type { AgentTask } from '../built-in-agent.ts';
 import { inOrg } from '../../platform/db/db.ts';
 import { runDueAgents } from './run-due-agents.ts';
 
@@ -16,7 +16,7 @@ const builtIn = async (org: TestOrg, type: string) =>
   );
 const runsOf = async (org: TestOrg, id: string) => (await org.call('GET', `/api/agents/${id}/runs`)).body.runs;
 
-test('a built-in agent runs once it has a schedule, then at its slots, in one of several processes', async () => {
+test('runs a built-in agent when it gets a schedule and then at its slots, in one process only', async () => {
   const org = await newOrg();
   expect(await runDueAgents(deps, signal)).toBe(0);
   const { id } = await builtIn(org, 'threat-research');
@@ -38,7 +38,7 @@ test('a built-in agent runs once it has a schedule, then at its slots, in one of
   ]);
 });
 
-test('switched off, or without work of its own, it does not run', async () => {
+test('does not run a disabled agent', async () => {
   const org = await newOrg();
   const { id } = await builtIn(org, 'threat-research');
   await org.call('PUT', `/api/agents/${id}`, { detectionCadence: 'hourly', enabled: false });
@@ -48,7 +48,7 @@ test('switched off, or without work of its own, it does not run', async () => {
   expect(await runsOf(org, id)).toEqual(before);
 });
 
-test('what a process left behind when it ended is a failed run, and the next slot runs', async () => {
+test('fails the run of a lost process and runs at the next slot', async () => {
   const org = await newOrg();
   const { id } = await builtIn(org, 'threat-research');
   await org.call('PUT', `/api/agents/${id}`, { detectionCadence: 'hourly' });
@@ -60,18 +60,18 @@ test('what a process left behind when it ended is a failed run, and the next slo
   await runDueAgents(deps, signal);
   expect(await runsOf(org, id)).toMatchObject([
     { status: 'completed' },
-    { status: 'failed', failure: { kind: 'worker_lost', blame: 'us' } },
+    { status: 'failed', failure: { kind: 'worker_lost', blame: 'service' } },
   ]);
 });
 
-test("one organization's trouble is kept on its run, with what it cost, and stops nobody else", async () => {
+test("stores the failure and cost of one organization's run and still runs the others", async () => {
   const [broken, fine] = [await newOrg(), await newOrg()];
   for (const org of [broken, fine]) {
     const { id } = await builtIn(org, 'threat-research');
     await org.call('PUT', `/api/agents/${id}`, { detectionCadence: 'daily' });
   }
   const works = {
-    'threat-research': (_deps: unknown, { orgId, spent }: WorkTask) => {
+    'threat-research': (_deps: unknown, { orgId, spent }: AgentTask) => {
       Object.assign(spent, { tokens: 7, costUsd: 0.5 });
       if (orgId === broken.id) return Promise.reject(new Error('a secret of the log'));
       return Promise.resolve({ outcome: {}, triggered: true });
@@ -80,7 +80,7 @@ test("one organization's trouble is kept on its run, with what it cost, and stop
   await runDueAgents(deps, signal, works);
   const lost = await builtIn(broken, 'threat-research');
   expect(await runsOf(broken, lost.id)).toMatchObject([
-    { status: 'failed', failure: { kind: 'internal', blame: 'us' }, tokens: 7, costUsd: 0.5 },
+    { status: 'failed', failure: { kind: 'internal', blame: 'service' }, tokens: 7, costUsd: 0.5 },
   ]);
   expect(JSON.stringify(await runsOf(broken, lost.id))).not.toContain('secret');
   expect(lost).toMatchObject({ runs30d: 1, hits30d: 0 });
@@ -89,7 +89,7 @@ test("one organization's trouble is kept on its run, with what it cost, and stop
   expect(await builtIn(fine, 'threat-research')).toMatchObject({ runs30d: 1, hits30d: 1 });
 });
 
-test('its runs are shown to its own organization, and a detection has its own address for them', async () => {
+test("returns 404 for another organization's agent and 409 for a detection", async () => {
   const [org, stranger] = [await newOrg(), await newOrg()];
   const { id } = await builtIn(org, 'threat-research');
   expect((await stranger.call('GET', `/api/agents/${id}/runs`)).status).toBe(404);

@@ -1,74 +1,111 @@
-import { ModelError } from '../../platform/models/model-error.ts';
-import { inOrg } from '../../platform/db/db.ts';
-import type { Deps } from '../../app/deps.ts';
-import type { BuiltInWork } from '../built-in-agent.ts';
-import { uuidv7 } from '../../platform/lib/ids.ts';
-import { loop } from '../../platform/lib/loop.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
+import { parseStoredCron } from '../../platform/lib/cron/cron-intervals.ts';
 import { nextSlot } from '../../platform/lib/cron/cron.ts';
-import { cronOf } from '../../platform/lib/cron/cron-intervals.ts';
-import { builtInWork } from '../registry.ts';
-import { beginRun, endRun, listScheduledAcrossOrgs, type RunEnd, type Scheduled } from './agent-runs.store.ts';
+import { uuidv7 } from '../../platform/lib/ids.ts';
+import type { Logger } from '../../platform/lib/logger.ts';
+import { runLoop } from '../../platform/lib/loop.ts';
+import { ModelError, type ModelFailure } from '../../platform/models/model-error.ts';
+import type { Models } from '../../platform/models/models.ts';
+import type { AgentTask, AgentWork } from '../built-in-agent.ts';
+import { agentWorkByType, type AgentWorkDeps } from '../registry.ts';
+import {
+  finishAgentRun,
+  listScheduledAgentsAcrossOrgs,
+  startAgentRun,
+  type AgentRunResult,
+  type ScheduledAgent,
+} from './agent-runs.store.ts';
+
+// Runs of built-in agents have a pipeline of their own, and only share the steps, the daily roll-up and the failure format with
+// runs of detections. They examine no windows, so they have no coverage, candidates or retries: a run that fails or is lost waits
+// for the next slot. An agent has one run at a time, which `run_facts` serializes without a queue or leases.
+
+export type RunAgentsDeps = AgentWorkDeps & { db: Db; clock: Clock; log: Logger; models?: Models };
 
 const idleMs = 60_000;
-// Less than the distance of two slots: a run has ended, or been given up, before the next is due.
+/** Less than the shortest interval of slots, so that a run ends or is lost before the next slot. */
 const runMsMax = 30 * 60_000;
 
-/** Runs due built-in agents until the signal ends it. */
-export function agentsLoop(deps: Deps, signal: AbortSignal): Promise<void> {
-  return loop({ name: 'agents', idleMs, signal, log: deps.log }, async () => {
+/** Runs due built-in agents until `signal` aborts. */
+export function builtInAgentLoop(deps: RunAgentsDeps, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'agents', idleMs, signal, log: deps.log }, async () => {
     await runDueAgents(deps, signal);
     return false;
   });
 }
 
-/** Runs the built-in agents whose slot has come, each in one process; a new schedule runs at once. Answers how many ran. */
-export async function runDueAgents(deps: Deps, signal: AbortSignal, works = builtInWork): Promise<number> {
+/**
+ * Runs the built-in agents whose slot is due, and those that never ran since they got a schedule. Processes may call this
+ * concurrently. Returns the number of runs.
+ */
+export async function runDueAgents(
+  deps: RunAgentsDeps,
+  signal: AbortSignal,
+  workByType = agentWorkByType,
+): Promise<number> {
   const now = deps.clock();
-  let ran = 0;
-  for (const agent of await listScheduledAcrossOrgs(deps.db, Object.keys(works))) {
+  let runs = 0;
+  for (const agent of await listScheduledAgentsAcrossOrgs(deps.db, Object.keys(workByType))) {
     if (signal.aborted) break;
     const { cron, lastRunAt } = agent;
-    const work = works[agent.type];
+    const work = workByType[agent.type];
     if (cron === null || !work) continue;
-    const slotAt = lastRunAt === null ? null : nextSlot(cronOf(cron), lastRunAt);
-    if (lastRunAt !== null && (slotAt === null || slotAt > now)) continue;
-    if (await runAgent(deps, agent, { work, slotAt, signal })) ran += 1;
+    const slotAt = lastRunAt === null ? null : nextSlot(parseStoredCron(cron), lastRunAt);
+    const isDue = lastRunAt === null || (slotAt !== null && slotAt <= now);
+    if (isDue && (await runAgent(deps, agent, { work, slotAt, signal }))) runs += 1;
   }
-  return ran;
+  return runs;
 }
 
-type Due = { work: BuiltInWork; slotAt: Date | null; signal: AbortSignal };
+type DueAgent = { work: AgentWork<AgentWorkDeps>; slotAt: Date | null; signal: AbortSignal };
 
-async function runAgent(deps: Deps, agent: Scheduled, { work, slotAt, signal }: Due): Promise<boolean> {
-  const { orgId, agentId } = agent;
+/** Returns false if another process has started the run. */
+async function runAgent(
+  deps: RunAgentsDeps,
+  agent: ScheduledAgent,
+  { work, slotAt, signal }: DueAgent,
+): Promise<boolean> {
+  const { orgId, agentId, prompt, budgets } = agent;
   const now = deps.clock();
   const model = deps.models?.find(agent.modelAlias);
-  const id = uuidv7(now);
-  const begun = { id, slotAt, model: model?.name ?? null, now };
-  if (!(await inOrg(deps.db, orgId, (tx) => beginRun(tx, agent, begun)))) return false;
-  const within = AbortSignal.any([signal, AbortSignal.timeout(runMsMax)]);
-  const { prompt, budgets } = agent;
-  const noted = { spent: { tokens: 0, costUsd: 0 }, askedItems: [] };
-  const task = { orgId, agentId, runId: id, model, prompt, budgets, signal: within, ...noted };
-  const outcome = await outcomeOf(deps, () => work(deps, task));
-  const end = { ...outcome, ...noted.spent, itemIds: noted.askedItems };
-  await inOrg(deps.db, orgId, (tx) => endRun(tx, { orgId, agentId, id }, end, deps.clock()));
+  const runId = uuidv7(now);
+  const run = { id: runId, slotAt, model: model?.name ?? null, now };
+  if (!(await inOrg(deps.db, orgId, (tx) => startAgentRun(tx, agent, run)))) return false;
+  const task: AgentTask = {
+    orgId,
+    agentId,
+    runId,
+    model,
+    prompt,
+    budgets,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(runMsMax)]),
+    spent: { tokens: 0, costUsd: 0 },
+    promptedItemIds: [],
+  };
+  const outcome = await executeTask(deps, task, work);
+  const result = { ...outcome, ...task.spent, itemIds: task.promptedItemIds };
+  await inOrg(deps.db, orgId, (tx) => finishAgentRun(tx, { orgId, agentId, id: runId }, result, deps.clock()));
   return true;
 }
 
-/** What goes wrong for one organization is kept on its run, and is not the others' trouble; its next slot tries again. */
-async function outcomeOf(
-  deps: Deps,
-  run: () => ReturnType<BuiltInWork>,
-): Promise<Pick<RunEnd, 'status' | 'failure' | 'outcome' | 'triggered'>> {
+/** Turns an error into a failed run, so that the agents of other organizations still run. */
+async function executeTask(
+  deps: RunAgentsDeps,
+  task: AgentTask,
+  work: AgentWork<AgentWorkDeps>,
+): Promise<Pick<AgentRunResult, 'status' | 'failure' | 'outcome' | 'triggered'>> {
   try {
-    return { status: 'completed', failure: null, ...(await run()) };
+    return { status: 'completed', failure: null, ...(await work(deps, task)) };
   } catch (error) {
-    deps.log.error({ err: error }, 'a built-in agent failed');
-    const failure =
-      error instanceof ModelError
-        ? error.failure
-        : { kind: 'internal', blame: 'us', retryable: true, message: 'It broke off; the log of the service says why.' };
-    return { status: 'failed', failure, outcome: {}, triggered: false };
+    const { agentId, runId } = task;
+    deps.log.error({ agentId, runId, err: error }, 'run of a built-in agent failed');
+    return { status: 'failed', failure: toAgentRunFailure(error), outcome: {}, triggered: false };
   }
+}
+
+function toAgentRunFailure(error: unknown): ModelFailure {
+  if (error instanceof ModelError) return error.failure;
+  const message = 'The run failed with an unexpected error. See the service log for its run ID.';
+  return { kind: 'internal', blame: 'service', retryable: true, message };
 }
