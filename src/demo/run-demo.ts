@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from '../app/deps.ts';
-import { builtinDetections } from '../detection/built-in/registry.ts';
-import type { BuiltinDetection } from '../detection/built-in/built-in-detection.ts';
-import { bodyOf, testsOf } from '../detection/built-in/export-built-in.ts';
-import { runDue } from '../detection/runs/workers/run-due.ts';
-import { nextDueAcrossOrgs } from '../detection/scheduling/enqueue-runs.ts';
+import { builtInDetections } from '../detection/built-in/registry.ts';
+import type { BuiltInDetection } from '../detection/built-in/built-in-detection.ts';
+import { toBuiltInBody, toBuiltInTests } from '../detection/built-in/export-built-in.ts';
+import { executeDueRuns } from '../detection/runs/workers/execute-due-runs.ts';
+import { findNextSlotAcrossOrgs } from '../detection/scheduling/enqueue-runs.ts';
 import type { Client } from './client.ts';
 import type { StepClock } from './step-clock.ts';
 import { demoFeed } from './demo-feed.ts';
@@ -32,7 +32,7 @@ export function lastFullHour(at: Date): Date {
 export async function playLogs(
   scene: Scene,
   events: LogEvent[],
-  given: { end: Date; detections: BuiltinDetection[] },
+  given: { end: Date; detections: BuiltInDetection[] },
 ): Promise<Outcome[]> {
   const { deps, call, time, say } = scene;
   const start = scheduleStart(given.end);
@@ -47,16 +47,16 @@ export async function playLogs(
   say(`Made ${detected.length} detections; running them slot by slot over the last ${liveHours} hours.`);
   let live = events.slice(past.length);
   for (
-    let slot = await nextDueAcrossOrgs(deps.db);
+    let slot = await findNextSlotAcrossOrgs(deps.db);
     slot && slot <= given.end;
-    slot = await nextDueAcrossOrgs(deps.db)
+    slot = await findNextSlotAcrossOrgs(deps.db)
   ) {
     // Events of an hour arrive within it: what is published at the slot itself belongs to the next window.
     time.set(new Date(slot.getTime() - 1));
     const due = live.findIndex(({ at }) => at >= slot!);
     await sendEvents(call, live.splice(0, due === -1 ? live.length : due), false);
     time.set(slot);
-    await runDue(deps, slot, { places: deps.config.runsAtOnce });
+    await executeDueRuns(deps, slot, { concurrency: deps.config.runsAtOnce });
     const hoursDone = Math.round((slot.getTime() - start.getTime()) / hourMs);
     if (hoursDone % 6 === 0) say(`  ${slot.toISOString().slice(0, 16)}Z  ${hoursDone} of ${liveHours} hours`);
   }
@@ -68,9 +68,9 @@ export async function playLogs(
   return outcomes;
 }
 
-async function create(call: Client, shipped: BuiltinDetection): Promise<Detected> {
-  const { id } = await call<{ id: string }>('POST', '/api/detections', bodyOf(shipped));
-  await call('PUT', `/api/detections/${id}/tests`, testsOf(shipped));
+async function create(call: Client, shipped: BuiltInDetection): Promise<Detected> {
+  const { id } = await call<{ id: string }>('POST', '/api/detections', toBuiltInBody(shipped));
+  await call('PUT', `/api/detections/${id}/tests`, toBuiltInTests(shipped));
   return { id, shippedId: shipped.id, name: shipped.name, category: shipped.category };
 }
 
@@ -92,8 +92,8 @@ export async function playFeed({ call, dataDir, say }: Scene, end: Date): Promis
 }
 
 /** The shipped detections that read one of these datasets. */
-export function shippedFor(datasets: Set<string>): BuiltinDetection[] {
-  return Object.values(builtinDetections).filter((shipped: BuiltinDetection) =>
+export function shippedFor(datasets: Set<string>): BuiltInDetection[] {
+  return Object.values(builtInDetections).filter((shipped: BuiltInDetection) =>
     [shipped.dataset, ...(shipped.alsoReads ?? [])].every((name) => datasets.has(name)),
   );
 }

@@ -22,7 +22,12 @@ export type SearchResult = {
   warnings?: string[];
 };
 
-export type SiemFailure = { kind: string; blame: 'author' | 'upstream' | 'us'; retryable: boolean; message: string };
+export type SiemFailure = {
+  kind: string;
+  blame: 'author' | 'upstream' | 'service';
+  retryable: boolean;
+  message: string;
+};
 
 /** Thrown by a connection; in a run it becomes the run's failure record. */
 export class SiemError extends Error {
