@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
 import { processArrivals } from '../deduplication/arrivals.ts';
-import { domains, keptItems, pullOnce, reportOf } from '../../../test/support/feed/grouped-reports.ts';
+import { domains, listVisibleItems, pullOnce, stixReport } from '../../../test/support/feed/grouped-reports.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 
 let next = 1;
-/** Some reports with the same indicators; their ids in the order in which they came. */
+/** Creates reports with the same indicators. Returns their ids in the order of arrival. */
 async function reports(org: TestOrg, count: number, more: { visibility?: 'shared'; tlp?: 'CLEAR' } = {}) {
   const first = next;
   next += count;
@@ -17,9 +17,9 @@ async function reports(org: TestOrg, count: number, more: { visibility?: 'shared
   const sources = [];
   for (const number of numbers)
     sources.push(
-      await pullOnce(app, org, { kind: 'stix', content: reportOf(number, domains(first * 100, 6)), ...more }),
+      await pullOnce(app, org, { kind: 'stix', content: stixReport(number, domains(first * 100, 6)), ...more }),
     );
-  const items = await keptItems(app, org);
+  const items = await listVisibleItems(app, org);
   return {
     numbers,
     sources,
@@ -30,7 +30,7 @@ async function reports(org: TestOrg, count: number, more: { visibility?: 'shared
 const shared = { visibility: 'shared', tlp: 'CLEAR' } as const;
 const at = (id: string, action: string): string => `/api/feed/items/${id}/${action}`;
 
-/** The root of each item as the organization reads it, in the list and one by one. */
+/** Returns the root of each item as the organization sees it, and checks that the list and the single items agree. */
 async function rootsOf(org: TestOrg, ids: string[]): Promise<(string | undefined)[]> {
   const list = (await org.call('GET', '/items?perPage=100')).body.items as { id: string; duplicateOf?: string }[];
   return Promise.all(
@@ -42,8 +42,8 @@ async function rootsOf(org: TestOrg, ids: string[]): Promise<(string | undefined
   );
 }
 
-describe('on own items', () => {
-  test('split takes one out for good, merge puts it back', async () => {
+describe('own items', () => {
+  test('splits an item permanently, and merges it again', async () => {
     const org = await app.newOrg();
     const { ids, sources, numbers } = await reports(org, 3);
     const [a, b, c] = ids as [string, string, string];
@@ -55,10 +55,10 @@ describe('on own items', () => {
     expect(body.lastUpdated > before.lastUpdated).toBe(true);
     expect(await rootsOf(org, ids)).toEqual([undefined, undefined, a]);
     expect((await org.call('POST', at(b, 'split'))).status).toBe(409);
-    // A machine does not undo it, whatever the source says next.
+    // A change of the source does not undo the decision.
     const [first] = numbers;
     await sources[1]!.pull(
-      reportOf(numbers[1]!, domains(first! * 100, 6), {
+      stixReport(numbers[1]!, domains(first! * 100, 6), {
         modified: '2024-03-01T00:00:00.000Z',
         name: `Report ${numbers[1]}`,
       }),
@@ -68,14 +68,14 @@ describe('on own items', () => {
     expect(await rootsOf(org, ids)).toEqual([undefined, a, a]);
   });
 
-  test('the root is split off: the next leads the others', async () => {
+  test('makes the next item the root when the root is split off', async () => {
     const org = await app.newOrg();
     const { ids } = await reports(org, 3);
     await org.call('POST', at(ids[0]!, 'split'));
     expect(await rootsOf(org, ids)).toEqual([undefined, undefined, ids[1]]);
   });
 
-  test('merge puts a whole group into another, whose root stays', async () => {
+  test('merges a whole group into another group and keeps its root', async () => {
     const org = await app.newOrg();
     const old = await reports(org, 2);
     const young = await reports(org, 2);
@@ -86,7 +86,7 @@ describe('on own items', () => {
     expect((await org.call('GET', `/items/${root}`)).body.event.confidence).toBe(0.6);
   });
 
-  test('a retraction stands against the source until the person takes it back', async () => {
+  test('keeps a retraction against the source until the person takes it back', async () => {
     const org = await app.newOrg();
     const { ids, sources, numbers } = await reports(org, 2);
     const [a, b] = ids as [string, string];
@@ -98,7 +98,7 @@ describe('on own items', () => {
     expect((await org.call('GET', '/items?status=retracted')).body.total).toBe(1);
     expect((await org.call('POST', at(a, 'retract'), { reason: 'again' })).status).toBe(409);
     expect((await org.call('POST', at(a, 'merge'), { into: b })).status).toBe(409);
-    const changed = reportOf(numbers[0]!, [...domains(numbers[0]! * 100, 6), 'more.example'], {
+    const changed = stixReport(numbers[0]!, [...domains(numbers[0]! * 100, 6), 'more.example'], {
       modified: '2024-03-01T00:00:00.000Z',
     });
     expect(await sources[0]!.pull(changed)).toMatchObject({ added: 0, corrected: 0, retracted: 0, unchanged: 1 });
@@ -109,11 +109,11 @@ describe('on own items', () => {
     expect((await org.call('GET', '/items?status=retracted')).body.total).toBe(0);
     expect((await org.call('DELETE', at(a, 'retract'))).status).toBe(409);
     expect((await org.call('POST', at(b, 'retract'))).body.versions[0]).not.toHaveProperty('note');
-    // What the source said meanwhile comes now.
+    // The next pull applies what the source changed meanwhile.
     expect(await sources[0]!.pull(changed)).toMatchObject({ corrected: 1 });
   });
 
-  test('what is wrong is said by name', async () => {
+  test('returns the invalid field', async () => {
     const [org, other] = [await app.newOrg(), await app.newOrg()];
     const { ids } = await reports(org, 1);
     const foreign = await reports(other, 1);
@@ -136,7 +136,7 @@ describe('on own items', () => {
   });
 });
 
-describe('on items that others see too', () => {
+describe('shared items', () => {
   const setUp = async (count: number) => {
     const owner = await app.newOrg();
     const plain = await app.newOrg(['feed:read', 'feed:write']);
@@ -149,7 +149,7 @@ describe('on items that others see too', () => {
     return [items.body, items.headers['etag'], stats.body, stats.headers['etag']];
   };
 
-  test('an organization retracts, splits and merges for itself alone', async () => {
+  test('retracts, splits and merges for one organization alone', async () => {
     const { plain, other, owner, ids } = await setUp(3);
     const [a, b, c] = ids as [string, string, string];
     const before = [await look(other), await look(owner)];
@@ -176,14 +176,14 @@ describe('on items that others see too', () => {
     expect([await look(other), await look(owner)]).toEqual(before);
   });
 
-  test('it holds on when the items themselves change, and totals stay right', async () => {
+  test('keeps decisions and correct totals when the items change', async () => {
     const { plain, ids, sources, numbers } = await setUp(3);
     const [a, b, c] = ids as [string, string, string];
     await plain.call('POST', at(c, 'retract'), { reason: 'x' });
     await plain.call('POST', at(b, 'split'));
     const values = domains(numbers[0]! * 100, 6);
     const change = { modified: '2024-03-01T00:00:00.000Z' };
-    await sources[2]!.pull(reportOf(numbers[2]!, values, { ...change, labels: ['severity:high'] }));
+    await sources[2]!.pull(stixReport(numbers[2]!, values, { ...change, labels: ['severity:high'] }));
     const sum = async (): Promise<void> => {
       const all = (await plain.call('GET', '/items?perPage=100')).body;
       for (const status of ['active', 'corrected', 'retracted']) {
@@ -197,19 +197,19 @@ describe('on items that others see too', () => {
     };
     await sum();
     expect(await rootsOf(plain, ids)).toEqual([undefined, undefined, undefined]);
-    // The root is gone for everyone: b leads then, but not for whoever took it out.
-    await sources[0]!.pull(reportOf(numbers[0]!, values, { ...change, revoked: true }));
+    // The root is retracted for everyone, so b becomes the root, except for the organization that split it off.
+    await sources[0]!.pull(stixReport(numbers[0]!, values, { ...change, revoked: true }));
     await sum();
     expect(await rootsOf(plain, ids)).toEqual([undefined, undefined, undefined]);
-    // Retracted for everyone, it counts once.
-    await sources[2]!.pull(reportOf(numbers[2]!, values, { modified: '2024-04-01T00:00:00.000Z', revoked: true }));
+    // Retracted for everyone, the item counts once.
+    await sources[2]!.pull(stixReport(numbers[2]!, values, { modified: '2024-04-01T00:00:00.000Z', revoked: true }));
     await sum();
     expect(
       (await plain.call('GET', '/items?status=retracted&perPage=100')).body.items.map(({ id }: { id: string }) => id),
     ).toEqual(expect.arrayContaining([a, c]));
   });
 
-  test('the owner and an administrator act for everyone', async () => {
+  test('applies decisions of the owner and of an administrator for everyone', async () => {
     const { owner, other, ids } = await setUp(2);
     const admin = await app.newOrg(['feed:read', 'feed:write', 'feed:admin']);
     await owner.call('POST', at(ids[1]!, 'split'));
@@ -221,12 +221,12 @@ describe('on items that others see too', () => {
     expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/into']);
   });
 
-  test('an own item follows where its organization puts its root', async () => {
+  test('moves an own item with the root that its organization merged', async () => {
     const { plain, ids, numbers } = await setUp(1);
     const second = await reports(await app.newOrg(), 1, shared);
-    const own = await pullOnce(app, plain, { kind: 'stix', content: reportOf(5_000, domains(numbers[0]! * 100, 6)) });
+    const own = await pullOnce(app, plain, { kind: 'stix', content: stixReport(5_000, domains(numbers[0]! * 100, 6)) });
     while (await processArrivals(app.deps));
-    const item = (await keptItems(app, plain)).find(({ title }) => title === 'Report 5000')!;
+    const item = (await listVisibleItems(app, plain)).find(({ title }) => title === 'Report 5000')!;
     expect([own.source.visibility, item.duplicate_of]).toEqual(['private', ids[0]]);
     await plain.call('POST', at(ids[0]!, 'merge'), { into: second.ids[0] });
     expect(await rootsOf(plain, [ids[0]!, item.id])).toEqual([second.ids[0], second.ids[0]]);
@@ -234,10 +234,10 @@ describe('on items that others see too', () => {
 });
 
 describe('GET /items/{id}/text', () => {
-  test('old versions can be read, with their text', async () => {
+  test('returns old versions with their text', async () => {
     const org = await app.newOrg();
     const { ids, sources, numbers } = await reports(org, 1);
-    await sources[0]!.pull(reportOf(numbers[0]!, ['changed.example'], { modified: '2024-03-01T00:00:00.000Z' }));
+    await sources[0]!.pull(stixReport(numbers[0]!, ['changed.example'], { modified: '2024-03-01T00:00:00.000Z' }));
     const text = async (query: string) => (await org.call('GET', `/items/${ids[0]}/text${query}`)).body;
     expect((await text('')).text).toContain('changed.example');
     expect(await text('?version=2')).toEqual(await text(''));

@@ -7,7 +7,7 @@ const app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const server = await startServer();
 afterAll(server.stop);
 
-test('a retraction taken back while a pull runs has the next pull read again what the source said meanwhile', async () => {
+test('reads the source again in the next pull when a retraction is taken back during a pull', async () => {
   const org = await app.newOrg();
   const input = { kind: 'kev', name: 'KEV', url: `${server.base}/kev.json` };
   const { id } = (await org.call('POST', '/api/feed/sources', input)).body;

@@ -2,7 +2,13 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
 import { kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
 import { processArrivals } from './arrivals.ts';
-import { domains, keptItems, partition, pullOnce, reportOf } from '../../../test/support/feed/grouped-reports.ts';
+import {
+  domains,
+  listVisibleItems,
+  listGroups,
+  pullOnce,
+  stixReport,
+} from '../../../test/support/feed/grouped-reports.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -13,13 +19,13 @@ const settleAll = async (): Promise<void> => {
   while (await processArrivals(app.deps));
 };
 
-/** What an organization is shown, with its tags. */
+/** Returns what an organization sees, with the ETags. */
 const look = async (org: TestOrg) => {
   const [items, stats] = [await org.call('GET', '/items?perPage=100'), await org.call('GET', '/stats')];
   return { items: items.body, stats: stats.body, tags: [items.headers['etag'], stats.headers['etag']] };
 };
 
-describe('a private item and a shared one', () => {
+describe('a private and a shared item', () => {
   test.each(['private first', 'shared first'])(
     '%s: the private one belongs to the shared one, and nobody else is told',
     async (order) => {
@@ -31,10 +37,10 @@ describe('a private item and a shared one', () => {
           kind: 'stix',
           visibility: 'shared',
           tlp: 'CLEAR',
-          content: reportOf(number * 10, values),
+          content: stixReport(number * 10, values),
         });
       const keep = () =>
-        pullOnce(app, mine, { kind: 'stix', content: reportOf(number * 10 + 1, values), reliability: 0.9 });
+        pullOnce(app, mine, { kind: 'stix', content: stixReport(number * 10 + 1, values), reliability: 0.9 });
       if (order === 'shared first') {
         await share();
         const before = await look(other);
@@ -46,52 +52,52 @@ describe('a private item and a shared one', () => {
         await share();
         await settleAll();
       }
-      const items = await keptItems(app, mine);
+      const items = await listVisibleItems(app, mine);
       const shared = items.find(({ title }) => title === `Report ${number * 10}`)!;
       const own = items.find(({ title }) => title === `Report ${number * 10 + 1}`)!;
       expect([shared.duplicate_of, own.duplicate_of]).toEqual([null, shared.id]);
-      // The private one's confidence shows in no shared figure.
+      // The private item's confidence does not affect the shared figures.
       expect(JSON.parse(shared.doc).event.confidence).toBe(0.6);
-      expect((await keptItems(app, other)).map(({ title }) => title)).not.toContain(own.title);
+      expect((await listVisibleItems(app, other)).map(({ title }) => title)).not.toContain(own.title);
     },
   );
 
-  test('the shared root is retracted: the private ones have a root of their own', async () => {
+  test('elects a private root when the shared root is retracted', async () => {
     const [owner, mine] = [await app.newOrg(), await app.newOrg()];
     const values = domains(500, 6);
     const source = await pullOnce(app, owner, {
       kind: 'stix',
       visibility: 'shared',
       tlp: 'CLEAR',
-      content: reportOf(51, values),
+      content: stixReport(51, values),
     });
-    await pullOnce(app, mine, { kind: 'stix', content: reportOf(52, values) });
-    await pullOnce(app, mine, { kind: 'stix', content: reportOf(53, values) });
+    await pullOnce(app, mine, { kind: 'stix', content: stixReport(52, values) });
+    await pullOnce(app, mine, { kind: 'stix', content: stixReport(53, values) });
     const rootsOf = async () =>
-      (await keptItems(app, mine))
+      (await listVisibleItems(app, mine))
         .filter(({ title }) => /Report 5[123]/.test(title))
         .map(({ id, duplicate_of }) => ({ id, duplicate_of }));
     const [root, ...own] = await rootsOf();
     expect(own.map(({ duplicate_of }) => duplicate_of)).toEqual([root!.id, root!.id]);
-    await source.pull(reportOf(51, values, { revoked: true, modified: '2024-02-01T00:00:00.000Z' }));
+    await source.pull(stixReport(51, values, { revoked: true, modified: '2024-02-01T00:00:00.000Z' }));
     await settleAll();
     expect((await rootsOf()).map(({ duplicate_of }) => duplicate_of)).toEqual([null, null, own[0]!.id]);
   });
 
-  test('a private item between two shared stories joins one and never the two', async () => {
+  test('joins a private item to only one of two shared groups', async () => {
     const [owner, mine] = [await app.newOrg(), await app.newOrg()];
     const share = (number: number, from: number) =>
       pullOnce(app, owner, {
         kind: 'stix',
         visibility: 'shared',
         tlp: 'CLEAR',
-        content: reportOf(number, domains(from, 6)),
+        content: stixReport(number, domains(from, 6)),
       });
     await share(61, 600);
     await share(62, 610);
-    await pullOnce(app, mine, { kind: 'stix', content: reportOf(63, [...domains(600, 6), ...domains(610, 6)]) });
+    await pullOnce(app, mine, { kind: 'stix', content: stixReport(63, [...domains(600, 6), ...domains(610, 6)]) });
     await settleAll();
-    const groups = (await partition(app, mine)).filter((group) => group.some((title) => /Report 6/.test(title)));
+    const groups = (await listGroups(app, mine)).filter((group) => group.some((title) => /Report 6/.test(title)));
     expect(groups).toEqual([['Report 61', 'Report 63'], ['Report 62']]);
   });
 });
@@ -107,7 +113,7 @@ test.each(['private first', 'shared first'])(
     const keep = () => pullOnce(app, mine, { kind: 'osv', content });
     const share = () =>
       pullOnce(app, owner, { kind: 'kev', visibility: 'shared', tlp: 'CLEAR', content: kevCatalogue(1, rows) });
-    const own = async () => (await keptItems(app, mine)).find(({ title }) => title === `Own ${id}`)!;
+    const own = async () => (await listVisibleItems(app, mine)).find(({ title }) => title === `Own ${id}`)!;
     if (order === 'private first') await keep();
     const kev = await share();
     if (order === 'shared first') await keep();
@@ -127,9 +133,9 @@ test.each(['private first', 'shared first'])(
   },
 );
 
-test('two private pools never meet', async () => {
+test('never groups items of two private pools', async () => {
   const [one, two] = [await app.newOrg(), await app.newOrg()];
   for (const org of [one, two]) await pullOnce(app, org, { kind: 'kev', content: kevCatalogue(1, [kevRow(77)]) });
   await settleAll();
-  for (const org of [one, two]) expect((await keptItems(app, org)).at(-1)!.duplicate_of).toBeNull();
+  for (const org of [one, two]) expect((await listVisibleItems(app, org)).at(-1)!.duplicate_of).toBeNull();
 });

@@ -20,7 +20,7 @@ const anyLinks = fc.array(
 );
 
 describe('groupItems', () => {
-  test('without anything said by a person, groups are what hangs together', () => {
+  test('groups connected items when there are no decisions', () => {
     expect(named(groupItems(nodesOf([]), [same('a', 'b'), same('b', 'c'), same('f', 'e')]))).toEqual([
       'abc',
       'd',
@@ -29,12 +29,12 @@ describe('groupItems', () => {
     ]);
   });
 
-  test('a pair told apart stays apart, also by way of a third; the surer link holds', () => {
+  test('keeps a separated pair apart even through a third item, and prefers the stronger link', () => {
     const links = [apart('a', 'c'), same('a', 'b', 0.6), same('b', 'c', 0.9)];
     expect(named(groupItems(nodesOf([]), links))).toEqual(['a', 'bc', 'd', 'e', 'f', 'g']);
   });
 
-  test('two groups of a wider audience are never joined by what only some see', () => {
+  test('never joins two groups of a wider pool', () => {
     expect(named(groupItems(nodesOf(['a', 'b']), [same('c', 'a', 0.6), same('c', 'b', 0.9)]))).toEqual([
       'a',
       'bc',
@@ -45,7 +45,7 @@ describe('groupItems', () => {
     ]);
   });
 
-  test('the order of items and links, and the sides of a link, do not matter', () => {
+  test('does not depend on the order of items and links', () => {
     fc.assert(
       fc.property(anyLinks, fc.subarray(ids), fc.infiniteStream(fc.nat()), (links, fixed, random) => {
         const expected = named(groupItems(nodesOf(fixed), links));
@@ -62,7 +62,7 @@ describe('groupItems', () => {
     );
   });
 
-  test('no group holds two fixed items or a pair told apart', () => {
+  test('puts no two fixed items and no separated pair into one group', () => {
     fc.assert(
       fc.property(anyLinks, fc.subarray(ids), (links, fixed) => {
         for (const group of groupItems(nodesOf(fixed), links)) {

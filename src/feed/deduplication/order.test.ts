@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/harness.ts';
 import { kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
-import { domains, partition, pullOnce, reportOf } from '../../../test/support/feed/grouped-reports.ts';
+import { domains, listGroups, pullOnce, stixReport } from '../../../test/support/feed/grouped-reports.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -11,26 +11,26 @@ beforeAll(async () => {
 
 type Story = { kind: 'kev' | 'stix'; content: unknown };
 
-// Chains, a bridge between two groups, a pair too far apart, equal keys, and a list that shares too little.
+// Chains, a bridge between two groups, a pair too far apart in time, equal keys, and a list that shares too little.
 const stories: Story[] = [
-  { kind: 'stix', content: reportOf(1, domains(0, 8)) },
-  { kind: 'stix', content: reportOf(2, domains(2, 8)) },
-  { kind: 'stix', content: reportOf(3, domains(4, 8)) },
-  { kind: 'stix', content: reportOf(4, domains(20, 6)) },
-  { kind: 'stix', content: reportOf(5, [...domains(20, 6), ...domains(0, 6)]) },
-  { kind: 'stix', content: reportOf(6, domains(20, 6), { published: '2024-03-01T00:00:00Z' }) },
-  { kind: 'stix', content: reportOf(7, domains(4, 4)) },
+  { kind: 'stix', content: stixReport(1, domains(0, 8)) },
+  { kind: 'stix', content: stixReport(2, domains(2, 8)) },
+  { kind: 'stix', content: stixReport(3, domains(4, 8)) },
+  { kind: 'stix', content: stixReport(4, domains(20, 6)) },
+  { kind: 'stix', content: stixReport(5, [...domains(20, 6), ...domains(0, 6)]) },
+  { kind: 'stix', content: stixReport(6, domains(20, 6), { published: '2024-03-01T00:00:00Z' }) },
+  { kind: 'stix', content: stixReport(7, domains(4, 4)) },
   { kind: 'kev', content: kevCatalogue(1, [kevRow(1), kevRow(2)]) },
   { kind: 'kev', content: kevCatalogue(1, [kevRow(2), kevRow(3)]) },
 ];
 
-test('which items belong together does not depend on the order in which they come', async () => {
+test('groups items independently of their order of arrival', async () => {
   let expected: string[][] | undefined;
   await fc.assert(
     fc.asyncProperty(fc.shuffledSubarray(stories, { minLength: stories.length }), async (order) => {
       const org = await app.newOrg();
       for (const { kind, content } of order) await pullOnce(app, org, { kind, content });
-      const found = await partition(app, org);
+      const found = await listGroups(app, org);
       expected ??= found;
       expect(found).toEqual(expected);
     }),
@@ -39,8 +39,8 @@ test('which items belong together does not depend on the order in which they com
   expect(expected).toContainEqual(['Report 1', 'Report 2', 'Report 3', 'Report 4', 'Report 5']);
 });
 
-test('nor on what comes together: a value that has become too common tells nothing, whenever it became so', async () => {
-  // Sixty lists share one half of their indicators, which is then no longer rare; only twins share the other half too.
+test('ignores a value that has become too common, whenever it became so', async () => {
+  // Sixty lists share half of their indicators, so these are no longer rare. Only pairs of lists also share the other half.
   const lists = Array.from({ length: 60 }, (_, index) => ({
     number: index + 1,
     values: [...domains(0, 6), ...domains(1_000 + Math.floor(index / 2) * 10, 6)],
@@ -52,12 +52,14 @@ test('nor on what comes together: a value that has become too common tells nothi
     for (const size of sizes) {
       const part = lists.slice(from, from + size);
       from += size;
-      const objects = part.flatMap(({ number, values }) => (reportOf(number, values) as { objects: object[] }).objects);
+      const objects = part.flatMap(
+        ({ number, values }) => (stixReport(number, values) as { objects: object[] }).objects,
+      );
       await pullOnce(app, org, { kind: 'stix', content: { type: 'bundle', id: `bundle--${from}`, objects } });
     }
-    partitions.push(await partition(app, org));
+    partitions.push(await listGroups(app, org));
   }
   for (const found of partitions) expect(found).toEqual(partitions[0]);
-  // Half of the smaller side is rare and shared: less than what it takes.
+  // Half of the smaller list is rare and shared, which is below the threshold.
   expect(partitions[0]!.every((group) => group.length === 1)).toBe(true);
 });

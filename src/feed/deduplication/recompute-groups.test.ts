@@ -1,7 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/harness.ts';
 import { kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
-import { domains, keptItems, partition, pullOnce, reportOf } from '../../../test/support/feed/grouped-reports.ts';
+import {
+  domains,
+  listVisibleItems,
+  listGroups,
+  pullOnce,
+  stixReport,
+} from '../../../test/support/feed/grouped-reports.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -9,7 +15,7 @@ beforeAll(async () => {
 });
 
 describe('items of one pool', () => {
-  test('equal keys are one story: the first is the root and speaks for all, until one leaves', async () => {
+  test('groups items with equal keys under the first item until one leaves', async () => {
     const org = await app.newOrg();
     const row = (more = {}) => kevRow(1, more);
     await pullOnce(app, org, { kind: 'kev', content: kevCatalogue(1, [row()]), publisher: 'A', reliability: 0.5 });
@@ -19,7 +25,7 @@ describe('items of one pool', () => {
       publisher: 'B',
       reliability: 0.5,
     });
-    const [one, two] = (await keptItems(app, org)).filter(({ title }) => title.endsWith('1'));
+    const [one, two] = (await listVisibleItems(app, org)).filter(({ title }) => title.endsWith('1'));
     expect([one!.duplicate_of, two!.duplicate_of]).toEqual([null, one!.id]);
     const { body: root } = await org.call('GET', `/items/${one!.id}`);
     expect(root).toMatchObject({ event: { severity: 'critical', confidence: 0.75, status: 'active' }, version: 2 });
@@ -31,56 +37,56 @@ describe('items of one pool', () => {
     ]);
     expect((await org.call('GET', '/stats')).body.severityBreakdown).toMatchObject({ critical: 2, high: 1 });
     expect((await org.call('GET', '/items?severity=critical')).body.total).toBe(2);
-    // The same again changes nothing.
+    // An equal pull changes nothing.
     const before = await org.call('GET', '/items');
     await second.pull(kevCatalogue(2, [row({ knownRansomwareCampaignUse: 'Known', cwes: ['CWE-89'] }), kevRow(2)]));
     expect((await org.call('GET', '/items')).headers['etag']).toBe(before.headers['etag']);
-    // The member is corrected: the root follows, and is no correction of its own source.
+    // The member is corrected. The root's figures follow, but the root is not corrected.
     await second.pull(kevCatalogue(3, [row({ cwes: ['CWE-79'] }), kevRow(2)]));
     const { body: after } = await org.call('GET', `/items/${one!.id}`);
     expect(after).toMatchObject({ event: { severity: 'high', confidence: 0.75, status: 'active' }, version: 3 });
     expect((await org.call('GET', '/stats')).body.severityBreakdown).toMatchObject({ critical: 0, high: 3 });
   });
 
-  test('a record of a listed CVE is no lower than the list says, the first or not, as long as it is listed', async () => {
+  test('raises the severity of a CVE record to that of the exploited list while it is listed', async () => {
     const org = await app.newOrg();
     const rows = Array.from({ length: 25 }, (_, n) => kevRow(n + 1));
     const kev = await pullOnce(app, org, { kind: 'kev', content: kevCatalogue(1, rows) });
     const osv = { schema_version: '1.6.0', id: 'CVE-2024-0001', modified: '2024-02-01T00:00:00Z', summary: 'A gadget', database_specific: { severity: 'LOW' } }; // prettier-ignore
     await pullOnce(app, org, { kind: 'osv', content: osv });
-    const severity = async () => (await keptItems(app, org)).find(({ title }) => title === 'A gadget')!.severity;
+    const severity = async () => (await listVisibleItems(app, org)).find(({ title }) => title === 'A gadget')!.severity;
     expect(await severity()).toBe('high');
     for (const version of [2, 3]) await kev.pull(kevCatalogue(version, rows.slice(1)));
     expect(await severity()).toBe('low');
   });
 
-  test('a list with the indicators of another is its duplicate; too few, too far apart or not enough of it is not', async () => {
+  test('groups lists that share enough indicators within the time limit', async () => {
     const org = await app.newOrg();
     const add = (number: number, values: string[], published = '2024-01-01T00:00:00Z') =>
-      pullOnce(app, org, { kind: 'stix', content: reportOf(number, values, { published }) });
+      pullOnce(app, org, { kind: 'stix', content: stixReport(number, values, { published }) });
     await add(1, domains(0, 8));
     await add(2, domains(2, 8));
     await add(3, domains(0, 4));
     await add(4, domains(0, 8), '2024-02-01T00:00:00Z');
     await add(5, [...domains(0, 5), ...domains(100, 10)]);
-    expect(await partition(app, org)).toEqual([['Report 1', 'Report 2', 'Report 5'], ['Report 3'], ['Report 4']]);
+    expect(await listGroups(app, org)).toEqual([['Report 1', 'Report 2', 'Report 5'], ['Report 3'], ['Report 4']]);
   });
 
-  test('a retracted root gives its place to the next, and a corrected one may leave its group', async () => {
+  test('replaces a retracted root, and lets a corrected root leave its group', async () => {
     const org = await app.newOrg();
     const add = (number: number, more = {}) =>
-      pullOnce(app, org, { kind: 'stix', content: reportOf(number, domains(0, 6), more) });
+      pullOnce(app, org, { kind: 'stix', content: stixReport(number, domains(0, 6), more) });
     const one = await add(1);
     await add(2);
     const three = await add(3);
-    const [a, b, c] = await keptItems(app, org);
+    const [a, b, c] = await listVisibleItems(app, org);
     expect([a!.duplicate_of, b!.duplicate_of, c!.duplicate_of]).toEqual([null, a!.id, a!.id]);
-    await one.pull(reportOf(1, domains(0, 6), { revoked: true, modified: '2024-02-01T00:00:00.000Z' }));
-    const next = await keptItems(app, org);
+    await one.pull(stixReport(1, domains(0, 6), { revoked: true, modified: '2024-02-01T00:00:00.000Z' }));
+    const next = await listVisibleItems(app, org);
     expect(next.map(({ duplicate_of }) => duplicate_of)).toEqual([null, null, b!.id]);
     expect(next[0]!.status).toBe('retracted');
-    await three.pull(reportOf(3, domains(50, 6), { modified: '2024-02-01T00:00:00.000Z' }));
-    expect(await partition(app, org)).toEqual([['Report 1'], ['Report 2'], ['Report 3']]);
-    expect((await keptItems(app, org))[1]!.doc).not.toContain('duplicateOf');
+    await three.pull(stixReport(3, domains(50, 6), { modified: '2024-02-01T00:00:00.000Z' }));
+    expect(await listGroups(app, org)).toEqual([['Report 1'], ['Report 2'], ['Report 3']]);
+    expect((await listVisibleItems(app, org))[1]!.doc).not.toContain('duplicateOf');
   });
 });

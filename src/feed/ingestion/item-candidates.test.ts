@@ -20,7 +20,7 @@ const origin: ItemOrigin = {
   last_success_at: null,
 };
 
-test('a record whose id or key is longer than an index holds is named and left out', () => {
+test('skips a record whose id or key is too long for an index', () => {
   const [record] = osv.parse([{ name: 'a', bytes: Buffer.from(JSON.stringify(osvRecord('GO-2024-1'))) }], {
     reliability: 0.8,
   }).records;

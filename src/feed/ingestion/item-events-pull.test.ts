@@ -4,7 +4,7 @@ import { reportSource } from '../../../test/support/feed/report-source.ts';
 
 const app = await startApp();
 
-/** A destination for what is corrected and retracted, and the titles that it was told of. */
+/** Creates a destination for corrected and retracted items, and returns the titles that it received. */
 async function listen(org: TestOrg, more: object = {}): Promise<() => Promise<string[]>> {
   const eventTypes = ['feed.item.corrected', 'feed.item.retracted'];
   const { body } = await org.call('POST', '/api/outputs', {
@@ -24,7 +24,7 @@ async function listen(org: TestOrg, more: object = {}): Promise<() => Promise<st
   };
 }
 
-test('an organization is told of no item that it retracted, and of the others by its own severity', async () => {
+test('emits no event for an item that the organization retracted, and applies its own severity to others', async () => {
   const [owner, one, two] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
   const source = await reportSource(app, owner, { visibility: 'shared', tlp: 'CLEAR' });
   await source.write({ 1: {}, 2: {}, 3: {} });

@@ -15,7 +15,7 @@ describe('two organizations', () => {
     [alice, bob] = [await app.newOrg(), await app.newOrg()];
   });
 
-  test('nothing of a private source shows in the other: items, totals, statistics, tags, sources', async () => {
+  test('hides items, totals, statistics, tags and sources of a private source from another organization', async () => {
     const look = async (org: TestOrg) => {
       const [items, stats, sources] = [
         await org.call('GET', '/items?perPage=100'),
@@ -49,7 +49,7 @@ describe('two organizations', () => {
       expect((await bob.call(method, url, body)).status, `${method} ${url}`).toBe(404);
   });
 
-  test('row-level security alone hides every row and forbids writing', async () => {
+  test('hides every row and rejects writes by row-level security alone', async () => {
     for (const table of ['items', 'item_versions', 'item_terms', 'feed_counts', 'feed_sources', 'feed_pools']) {
       const count = (org: TestOrg) =>
         inOrg(app.deps.db, org.id, (tx) =>
@@ -76,7 +76,7 @@ describe('two organizations', () => {
         ),
       ),
     ).rejects.toThrow(/row-level security/);
-    // The public pool is seen by all and written by none of them.
+    // All organizations see the public pool, but none of them can write to it.
     await expect(
       inOrg(app.deps.db, bob.id, (tx) =>
         sql`insert into feed_counts values ('00000000-0000-7000-8000-000000000001', 'high', 'active', 'p', 's', '', 1)`.execute(
@@ -90,7 +90,7 @@ describe('two organizations', () => {
     }
   });
 
-  test('a private source of the API stays private whatever its marking; shared needs feed:admin', async () => {
+  test('keeps a private source private regardless of its marking, and requires feed:admin for a shared one', async () => {
     const user = await app.newKey(alice, ['feed:read', 'feed:write']);
     const input = { kind: 'kev', name: 'x', url: 'https://example.test/kev.json' };
     expect((await user.call('POST', '/api/feed/sources', { ...input, visibility: 'shared' })).status).toBe(403);
@@ -112,7 +112,7 @@ describe('shared sources', () => {
     return { app, owner, friend, other, totals };
   };
 
-  test('shared with all; RED stays with the owner', async () => {
+  test('shares items with all organizations, but keeps RED items with the owner', async () => {
     const { app, owner, other, totals } = await setUp();
     const open = await fileSource(app, owner, { kind: 'stix', visibility: 'shared' });
     await open.pull(stixBundle(['a.example']));
@@ -129,7 +129,7 @@ describe('shared sources', () => {
     expect((await user.call('DELETE', `/api/feed/sources/${open.source.id}`)).status).toBe(403);
   });
 
-  test('assigned to some: the others see neither items nor source; the list may change', async () => {
+  test('hides an assigned source and its items from other organizations, and allows the list to change', async () => {
     const { app, owner, friend, other, totals } = await setUp();
     const some = await fileSource(app, owner, { kind: 'stix', visibility: 'shared', assignedTo: [friend.id] });
     await some.pull(stixBundle(['a.example']));
@@ -142,7 +142,7 @@ describe('shared sources', () => {
     expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/assignedTo']);
   });
 
-  test('an item whose marking tightens is a tombstone without content for those who lost sight of it', async () => {
+  test('leaves an erased tombstone for organizations that may no longer see an item', async () => {
     const { app, owner, other, totals } = await setUp();
     const source = await fileSource(app, owner, { kind: 'stix', visibility: 'shared' });
     await source.pull(stixBundle(['secret.example']));
@@ -169,7 +169,7 @@ describe('shared sources', () => {
     const relatedOf = async (org: TestOrg, id: string) => (await org.call('GET', `/items/${id}`)).body.related;
     expect(await relatedOf(owner, tombstone.id)).toEqual([own.id]);
     expect(await relatedOf(other, tombstone.id)).toEqual([]);
-    // The marking is loosened again: what the owner alone saw meanwhile is not named to others.
+    // The marking becomes looser again. Other organizations do not learn the id that only the owner saw meanwhile.
     await source.pull(stixBundle(['secret.example'], { modified: '2024-03-01T00:00:00.000Z' }));
     const [open] = (await other.call('GET', '/items')).body.items;
     expect(open.event.title).toBe('A made-up report');

@@ -7,7 +7,7 @@ beforeAll(async () => {
   app = await startApp();
 });
 
-test('each known source can be switched on by its name alone, and what is given besides wins', async () => {
+test('creates each catalog source from its name alone, and lets given fields override the catalog', async () => {
   const org = await app.newOrg();
   const { sources } = (await org.call('GET', '/api/feed/catalogue')).body;
   expect(sources.length).toBeGreaterThanOrEqual(25);
@@ -33,7 +33,7 @@ test('each known source can be switched on by its name alone, and what is given 
   expect(changed.body).toMatchObject({ name: 'Mine', kind: 'kev', tlp: 'GREEN', enabled: false });
 });
 
-test('a name that is not in it, and a source without kind, name or address, are refused by field', async () => {
+test('returns 400 with the field for an unknown catalog name and for a missing kind, name or address', async () => {
   const org = await app.newOrg();
   const pointers = async (body: object) =>
     (await org.call('POST', '/api/feed/sources', body)).body.errors.map(({ pointer }: { pointer: string }) => pointer);

@@ -49,7 +49,7 @@ async function start(): Promise<{
   return { org, source, told };
 }
 
-test('a source that fails is told once, and again after it was good', async () => {
+test('emits a failure event once, and again after a good pull', async () => {
   const { source, told } = await start();
   await source.pull(kevCatalogue(1, kevRows(3)));
   for (const content of ['{', '{', '{']) await source.pull(content);
@@ -60,7 +60,7 @@ test('a source that fails is told once, and again after it was good', async () =
   expect(await told()).toEqual([failed, failed]);
 });
 
-test('a silence is told once, after seven days or five times the usual distance, and ends with news', async () => {
+test('emits a silence event once, after seven days or five times the usual interval, until there is a new item', async () => {
   const { org, source, told } = await start();
   const view = async () => (await org.call('GET', `/api/feed/sources/${source.source.id}`)).body;
   let size = 30;
@@ -78,7 +78,7 @@ test('a silence is told once, after seven days or five times the usual distance,
   expect((await view()).silentSince).toBe(silence[1]);
   await pull(1);
   expect((await view()).silentSince).toBeNull();
-  // Nine days between news: the next silence begins after forty-five.
+  // The usual interval is nine days, so the next silence begins after forty-five.
   after(44);
   await pull();
   expect(await told()).toHaveLength(1);

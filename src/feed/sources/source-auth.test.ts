@@ -50,7 +50,7 @@ test.each([
   expect(stored.map(({ line }) => line).join()).not.toMatch(/secret[:-]1|7365637265742d31|7365637265743a31/);
 });
 
-test('it stays with a change, goes with null, and follows no change of the host', async () => {
+test('keeps the credential on an update, removes it with null, and rejects a change of host without a new credential', async () => {
   const made = await create({ type: 'bearer', token: 't' });
   const url = `/api/feed/sources/${made.body.id}`;
   expect((await org.call('PUT', url, { ...made.body, name: 'other' })).body).toMatchObject({

@@ -47,8 +47,8 @@ const serve = (content: unknown, more: Partial<typeof answer> = {}): void => {
   answer = { status: 200, body: JSON.stringify(content), ...more };
 };
 
-describe('the record', () => {
-  test('create, get, list, change, delete', async () => {
+describe('source records', () => {
+  test('creates, gets, lists, updates and deletes a source', async () => {
     const mine = await app.newOrg();
     const created = await mine.call('POST', '/api/feed/sources', input({ tlp: 'WHITE', schedule: ' 30  */6 * * * ' }));
     expect(created.status).toBe(200);
@@ -70,7 +70,7 @@ describe('the record', () => {
     const url = `/api/feed/sources/${created.body.id}`;
     expect((await mine.call('GET', url)).body).toEqual(created.body);
     expect((await mine.call('GET', '/api/feed/sources')).body).toEqual({ sources: [created.body], nextCursor: null });
-    // What GET gave can be PUT back and changes nothing.
+    // The response of a GET can be sent back in a PUT and changes nothing.
     expect((await mine.call('PUT', url, created.body)).body).toEqual(created.body);
     const changed = (await mine.call('PUT', url, { name: 'Mine', publisher: 'P', schedule: null, enabled: false }))
       .body;
@@ -118,7 +118,7 @@ describe('the record', () => {
     expect(body.errors[0].pointer).toBe(pointer);
   });
 
-  test('If-Match lets a change through only where it knows the version', async () => {
+  test('returns 412 unless If-Match names the current version', async () => {
     const made = await org.call('POST', '/api/feed/sources', input());
     const url = `/api/feed/sources/${made.body.id}`;
     const etag = String((await org.call('GET', url)).headers['etag']);
@@ -128,7 +128,7 @@ describe('the record', () => {
     expect((await org.call('GET', url)).body.name).toBe('A');
   });
 
-  test('kind and visibility cannot change', async () => {
+  test('rejects a change of kind or visibility', async () => {
     const { body } = await org.call('POST', '/api/feed/sources', input());
     for (const [name, value] of [
       ['kind', 'stix'],
@@ -141,7 +141,7 @@ describe('the record', () => {
 });
 
 describe('files', () => {
-  test('below an open directory they are read, a whole directory too; a link out of it is not', async () => {
+  test('reads files and directories below an allowed directory, but not a symbolic link out of it', async () => {
     const mine = await app.newOrg();
     const folder = join(open, 'bundles');
     mkdirSync(folder, { recursive: true });
@@ -168,7 +168,7 @@ describe('files', () => {
       url: pathToFileURL(join(open, 'link.json')).href,
     });
     expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/url']);
-    // The command line may name any file.
+    // The command line may use any file.
     expect(
       await createSource(app.deps, commandLine(mine), { kind: 'stix', name: 'x', url: pathToFileURL(outside).href }),
     ).toMatchObject({ own: true });
@@ -176,7 +176,7 @@ describe('files', () => {
 });
 
 describe('pulls', () => {
-  test('over HTTP with validators: a 304 counts as the last good pull', async () => {
+  test('counts a 304 response like the last good pull', async () => {
     const mine = await app.newOrg();
     const { body: source } = await mine.call('POST', '/api/feed/sources', input({ enabled: false }));
     const pull = async () => (await mine.call('POST', `/api/feed/sources/${source.id}/pull`, {})).body;
@@ -198,7 +198,7 @@ describe('pulls', () => {
     });
   });
 
-  test('a list of a file was seen when the file was last written', async () => {
+  test('takes the modification time of a file as the time an indicator was seen', async () => {
     const path = join(open, 'block.txt');
     writeFileSync(path, '198.51.101.77\n');
     utimesSync(path, new Date('2025-02-20T00:00:00Z'), new Date('2025-02-20T00:00:00Z'));
@@ -213,7 +213,7 @@ describe('pulls', () => {
     expect(item.iocs.ipv4).toMatchObject([{ status: 'active', lastSeen: '2025-02-20T00:00:00.000Z' }]);
   });
 
-  test('409 while one runs', async () => {
+  test('returns 409 while another pull is in progress', async () => {
     const { body: source } = await org.call('POST', '/api/feed/sources', input());
     serve(kevCatalogue(1, [kevRow(1)]), { delayMs: 150 });
     const pulls = await Promise.all([1, 2, 3].map(() => org.call('POST', `/api/feed/sources/${source.id}/pull`)));
@@ -221,7 +221,7 @@ describe('pulls', () => {
     expect((await org.call('POST', `/api/feed/sources/${source.id}/pull`)).status).toBe(200);
   });
 
-  test('a private address is not fetched without leave', async () => {
+  test('does not fetch a private address that is not allowed', async () => {
     const { body: source } = await org.call(
       'POST',
       '/api/feed/sources',
@@ -236,7 +236,7 @@ describe('the loop', () => {
     for (let pulls = 0; pulls < 100 && (await pullNextDue(app.deps)); pulls += 1) expect(pulls).toBeLessThan(99);
   };
 
-  test('first pulled at the first slot, never by creation; a failing source rests longer each time and holds up no other', async () => {
+  test('first pulls at the first slot, backs off after failures, and does not delay other sources', async () => {
     const mine = await app.newOrg();
     now = new Date('2025-03-02T10:20:00.000Z');
     await pullAllDue();
@@ -272,7 +272,7 @@ describe('the loop', () => {
     expect(waits.at(-1)).toBeGreaterThan(8);
   });
 
-  test('a server that asks to be left alone for some hours is', async () => {
+  test('waits as long as Retry-After requests', async () => {
     now = new Date('2025-03-20T10:20:00.000Z');
     await pullAllDue();
     const mine = await app.newOrg();
@@ -281,11 +281,11 @@ describe('the loop', () => {
     now = new Date('2025-03-20T10:30:00.000Z');
     await pullAllDue();
     const { nextPullAt, failures } = (await mine.call('GET', `/api/feed/sources/${source.id}`)).body;
-    // Five hours after the answer is at half past: the next slot.
+    // Five hours after the response is half past the hour, so the next slot follows.
     expect([failures, nextPullAt]).toEqual([1, '2025-03-20T16:30:00.000Z']);
   });
 
-  test('several workers on one due source: one takes it', async () => {
+  test('lets only one of several workers claim a due source', async () => {
     now = new Date('2025-04-01T10:20:00.000Z');
     await pullAllDue();
     const mine = await app.newOrg();

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { buckets, severities } from '../../../src/feed/model/vocabulary.ts';
 import type { ParseResult } from '../../../src/feed/formats/source-format.ts';
 
-/** The rules that hold for every record of every format. */
+/** Checks the rules that apply to every record of every format. */
 export function checkParsed({ records, skipped }: ParseResult): void {
   expect(new Set(records.map(({ recordId }) => recordId)).size).toBe(records.length);
   for (const { entry, reason } of skipped) expect([entry === '', reason === '']).toEqual([false, false]);

@@ -1,4 +1,4 @@
-/** A CSAF 2.0 advisory; `more` overrides fields of `document`, `tracking` of its tracking. */
+/** Returns a CSAF 2.0 advisory. `more` overrides fields of `document`, and `tracking` overrides fields of its tracking. */
 export const csafAdvisory = (
   id: string,
   { tracking = {}, document = {}, ...more }: { tracking?: object; document?: object; [name: string]: unknown } = {},

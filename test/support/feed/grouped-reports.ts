@@ -4,8 +4,8 @@ import { inOrg, queryRows } from '../../../src/platform/db/db.ts';
 import { fileSource } from './kev-source.ts';
 import type { CreateSource } from '../../../src/feed/sources/sources.schema.ts';
 
-/** One report of some domains; its id, title, date and more are given. */
-export function reportOf(number: number, values: string[], more: Record<string, unknown> = {}): object {
+/** Returns a STIX report with domains. `more` overrides its fields. */
+export function stixReport(number: number, values: string[], more: Record<string, unknown> = {}): object {
   const time = { created: '2024-01-01T00:00:00.000Z', modified: '2024-01-01T00:00:00.000Z' };
   const indicators = values.map((value) => ({
     type: 'indicator',
@@ -32,7 +32,7 @@ export function reportOf(number: number, values: string[], more: Record<string, 
 export const domains = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `host${from + index}.example`);
 
-/** Pulls one document as a source of its own and answers the pull. */
+/** Pulls one document as a new source and returns the result. */
 export async function pullOnce(
   app: TestApp,
   org: TestOrg,
@@ -44,7 +44,7 @@ export async function pullOnce(
   return source;
 }
 
-export type Kept = {
+export type VisibleItemRow = {
   id: string;
   title: string;
   publisher: string;
@@ -55,18 +55,18 @@ export type Kept = {
   doc: string;
 };
 
-/** Every item that the organization sees, with what stands in its row. */
-export const keptItems = (app: TestApp, org: TestOrg): Promise<Kept[]> =>
+/** Returns every item that the organization sees, with its columns. */
+export const listVisibleItems = (app: TestApp, org: TestOrg): Promise<VisibleItemRow[]> =>
   inOrg(app.deps.db, org.id, (tx) =>
     queryRows(
       tx,
-      sql<Kept>`select id, title, publisher, duplicate_of, status, severity, version, doc from items order by title, publisher`,
+      sql<VisibleItemRow>`select id, title, publisher, duplicate_of, status, severity, version, doc from items order by title, publisher`,
     ),
   );
 
-/** The groups by the titles of their items, sorted; roots and members must be as the rules say. */
-export async function partition(app: TestApp, org: TestOrg): Promise<string[][]> {
-  const items = await keptItems(app, org);
+/** Returns the groups as sorted titles of their items. Checks that the roots and members follow the rules. */
+export async function listGroups(app: TestApp, org: TestOrg): Promise<string[][]> {
+  const items = await listVisibleItems(app, org);
   const byId = new Map(items.map((item) => [item.id, item]));
   for (const { duplicate_of, doc } of items) {
     if ((JSON.parse(doc) as { duplicateOf?: string }).duplicateOf !== (duplicate_of ?? undefined))

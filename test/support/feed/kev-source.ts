@@ -21,7 +21,7 @@ export const commandLine = (org: Pick<TestOrg, 'id'>): Caller => ({
   scopes: new Set(scopes),
 });
 
-/** A source that reads a file which the test rewrites; `pull` writes it and pulls. */
+/** A source that reads a file. `pull` writes the file and pulls the source. */
 export type FileSource = { source: Source; url: string; pull: (content: unknown) => Promise<PullResult> };
 
 export async function fileSource(
@@ -61,7 +61,7 @@ export function kevRow(number: number, more: KevRow = {}): KevRow {
   };
 }
 
-/** A made-up catalogue of `day` (of January 2025) with these rows. */
+/** Returns a catalog with these rows, released on `day` of January 2025. */
 export function kevCatalogue(day: number, vulnerabilities: KevRow[]): Kev {
   const date = `2025-01-${String(day).padStart(2, '0')}`;
   return {

@@ -11,7 +11,7 @@ export const mispAttribute = (type: string, value: string, more: object = {}): R
   ...more,
 });
 
-/** A MISP event; `more` overrides its fields. */
+/** Returns a MISP event. `more` overrides its fields. */
 export const mispEvent = (name: string, more: Record<string, unknown> = {}): { Event: Record<string, unknown> } => ({
   Event: {
     uuid: uuid(name),

@@ -1,4 +1,4 @@
-/** A row of the CVE API; `more` overrides fields of the CVE. */
+/** Returns a row of the CVE API. `more` overrides fields of the CVE. */
 export const nvdRow = (id: string, more: object = {}): { cve: Record<string, unknown> } => ({
   cve: {
     id,

@@ -1,4 +1,4 @@
-/** An OSV record; `more` overrides its fields. */
+/** Returns an OSV record. `more` overrides its fields. */
 export const osvRecord = (id: string, more: object = {}): Record<string, unknown> => ({
   schema_version: '1.6.0',
   id,

@@ -1,7 +1,7 @@
 const reference = (id: string, source = 'mitre-attack') => [{ source_name: source, external_id: id }];
 const phases = (...names: string[]) => names.map((name) => ({ kill_chain_name: 'mitre-attack', phase_name: name }));
 
-/** A bundle as MITRE publishes them, with techniques that no version has. */
+/** A bundle in the form that MITRE publishes, with made-up techniques. */
 export const enterpriseBundle = {
   type: 'bundle',
   id: 'bundle--1',

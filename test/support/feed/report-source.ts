@@ -7,7 +7,7 @@ export type Report = { words?: string; revoked?: boolean; labels?: string[]; tlp
 const red = 'marking-definition--5e57c739-391a-4eb3-b6be-7d15ca92d5ed';
 const uuidOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
-/** A source of numbered reports, each with the domain `r<number>.example`; `write` puts some of them anew and pulls. */
+/** Creates a source of numbered reports, each with the domain `r<number>.example`. `write` replaces reports and pulls the source. */
 export async function reportSource(app: TestApp, org: TestOrg, input: Partial<CreateSource> = {}) {
   const source = await fileSource(app, org, { ...input, kind: 'stix' });
   const held = new Map<number, object[]>();

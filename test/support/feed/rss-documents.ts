@@ -2,7 +2,7 @@ export type TestEntry = { id: string; link?: string; title?: string; date?: stri
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** An RSS document with these entries. */
+/** Returns an RSS document with these entries. */
 export function rssFeed(entries: TestEntry[]): string {
   const items = entries.map(
     ({ id, link, title, date, html }) =>
@@ -13,7 +13,7 @@ export function rssFeed(entries: TestEntry[]): string {
   return `<?xml version="1.0"?><rss version="2.0"><channel><title>Test</title>${items.join('')}</channel></rss>`;
 }
 
-/** A page with an article in it, and around it what is none. */
+/** Returns a page with an article, navigation and other text around it. */
 export function articlePage(title: string, paragraphs: string[], head = ''): string {
   return `<!doctype html><html lang="en"><head><title>${title} - Test Blog</title>${head}</head><body>
 <nav><ul><li><a href="/">Home</a></li><li><a href="/about">About our subscription offers</a></li></ul></nav>
@@ -23,7 +23,7 @@ export function articlePage(title: string, paragraphs: string[], head = ''): str
 <footer>Subscribe to our newsletter. Copyright.</footer></body></html>`;
 }
 
-/** Prose of a number of distinct sentences. */
+/** Returns a number of distinct sentences. */
 export const sentences = (count: number): string[] =>
   Array.from(
     { length: count },

@@ -3,19 +3,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach } from 'vitest';
 
-export type Asked = { path: string; query: URLSearchParams; headers: IncomingMessage['headers'] };
-export type Route = (response: ServerResponse, asked: Asked) => void;
+export type RecordedRequest = { path: string; query: URLSearchParams; headers: IncomingMessage['headers'] };
+export type Route = (response: ServerResponse, asked: RecordedRequest) => void;
 
 type Server = {
   base: string;
   routes: Map<string, Route>;
-  /** A document with its hash as ETag; asked with it, the answer is 304. */
+  /** Serves a document with its hash as ETag, and a 304 for a request with that ETag. */
   document: (path: string, body: string | Buffer, type?: string) => void;
-  asked: Asked[];
+  asked: RecordedRequest[];
   stop: () => void;
 };
 
-/** A server for all tests of a file, which begin without routes and with nothing asked. */
+/** Starts a server for all tests of a file. Each test begins without routes and recorded requests. */
 export async function serverOfTests(): Promise<Server> {
   const server = await startServer();
   afterAll(() => server.stop());
@@ -26,10 +26,10 @@ export async function serverOfTests(): Promise<Server> {
   return server;
 }
 
-/** An HTTP server of this machine whose routes a test may change at any time. */
+/** Starts a local HTTP server whose routes a test may change at any time. */
 export async function startServer(host = '127.0.0.1'): Promise<Server> {
   const routes = new Map<string, Route>();
-  const asked: Asked[] = [];
+  const asked: RecordedRequest[] = [];
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://x');
     const seen = { path: url.pathname, query: url.searchParams, headers: request.headers };

@@ -1,6 +1,6 @@
 const time = { created: '2024-01-01T00:00:00.000Z' };
 
-/** A bundle with one report of some indicators; `more` changes the report. */
+/** Returns a bundle with one report of indicators. `more` overrides fields of the report. */
 export function stixBundle(values: string[], more: Record<string, unknown> = {}): Record<string, unknown> {
   const modified = (more['modified'] as string | undefined) ?? '2024-01-01T00:00:00.000Z';
   const indicators = values.map((value) => ({

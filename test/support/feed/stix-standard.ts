@@ -7,7 +7,7 @@ const time = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]
 const common =
   'type spec_version id created_by_ref created modified revoked labels confidence lang external_references object_marking_refs extensions';
 
-/** Required and further properties by type (STIX 2.1, sections 4 to 7), of the types that are written here. */
+/** Required and optional properties of the exported types (STIX 2.1, sections 4 to 7). */
 const shapes: Record<string, [required: string, further: string]> = {
   report: ['name published object_refs', 'description report_types'],
   indicator: ['pattern pattern_type valid_from', 'name description indicator_types pattern_version valid_until'],
@@ -38,8 +38,8 @@ const observables = new Set([
 ]);
 const words = (text: string): string[] => text.split(' ').filter(Boolean);
 
-/** What of the standard objects break, the markings and whatever else they refer to being among them. Checked by its text, no schema. */
-export function faultsOf(objects: Stix[]): string[] {
+/** Returns the violations of the standard. The list must include all objects that the objects refer to. Checks the text of the standard, not a schema. */
+export function listStixViolations(objects: Stix[]): string[] {
   const ids = new Set(objects.map(({ id }) => id));
   return objects.flatMap((object) => faultsOfOne(object, ids).map((fault) => `${String(object['id'])}: ${fault}`));
 }
@@ -92,7 +92,7 @@ function faultsOfOne(object: Stix, ids: Set<unknown>): string[] {
 
 const numberOf: Record<string, RegExp> = { cve: /^CVE-\d{4}-\d{4,}$/, capec: /^CAPEC-\d+$/ };
 
-/** A source, with where or what; a number of CVE or CAPEC under that source, and under no other (section 2.5). */
+/** Checks an external reference: it has a source with a URL, description or id, and a CVE or CAPEC id only under its own source (section 2.5). */
 function isReference({ source_name: source, url, external_id: id }: Stix): boolean {
   const owner = Object.keys(numberOf).find((name) => typeof id === 'string' && numberOf[name]!.test(id));
   const isNumbered = source === 'cve' || source === 'capec' || owner !== undefined;

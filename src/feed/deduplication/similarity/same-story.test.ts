@@ -62,7 +62,7 @@ describe('sameStory', () => {
   });
 });
 
-test('a file counts once, whatever hashes of it are given', () => {
+test('counts a file once, regardless of how many hashes it has', () => {
   const tally = emptyTally();
   for (const value of ['a'.repeat(32), 'b'.repeat(32), 'a'.repeat(40), 'a'.repeat(64), 'a.example', 'a'.repeat(33)])
     addToTally(tally, value);
@@ -70,9 +70,9 @@ test('a file counts once, whatever hashes of it are given', () => {
 });
 
 describe('sketches', () => {
-  test('estimate what texts have in common, and a shared band leads from one to an alike one', () => {
+  test('estimates the similarity of texts and shares a band between similar ones', () => {
     const base = createSketch(words(0, 300))!;
-    // 200 of 400 shingles in common.
+    // The texts share 200 of 400 shingles.
     const half = createSketch(words(100, 300))!;
     expect(similarity(base, base)).toBe(1);
     expect(Math.abs(similarity(base, half) - 0.5)).toBeLessThan(0.12);
@@ -81,7 +81,7 @@ describe('sketches', () => {
     expect(listBands(base).some((band) => listBands(near).includes(band))).toBe(true);
   });
 
-  test('only running lines count, and a short text has none', () => {
+  test('uses only lines of running text, and has no sketch of a short text', () => {
     expect(
       extractProse(
         'cveID: a long value of a field that would read like a sentence\n1.2.3.4\nThis is a line of some nine plain words, see.',
@@ -90,7 +90,7 @@ describe('sketches', () => {
     expect(createSketch(words(0, 79))).toBeUndefined();
   });
 
-  test('a sketch comes back as it was stored', () => {
+  test('round-trips a stored sketch', () => {
     expect(unpackSketch(packSketch(sketch))).toEqual(sketch);
   });
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 const post = (body: object, from: TestOrg = org) => from.call('POST', '/api/feed/items', body);
 
-test('a text becomes an item of the organization alone, with passages that are true', async () => {
+test('creates a private item from a text, with passages that match the text', async () => {
   const { status, body } = await post({
     text: report,
     publisher: 'Acme CERT',
@@ -66,14 +66,14 @@ test('a text becomes an item of the organization alone, with passages that are t
   expect(entries[0]).toMatchObject({ action: 'item.posted', resourceId: body.id });
 });
 
-test('without anything else the text says it all: its first line, the organization, AMBER, and the item itself as the place', async () => {
+test('derives the title from the first line and defaults the publisher to the organization and the TLP to AMBER', async () => {
   const mine = await app.newOrg();
   const { body } = await post({ text: report }, mine);
   expect(body.source).toEqual({ publisher: mine.name, name: 'Own reports', tlp: 'AMBER', language: 'en' });
   expect(body.provenance.supportingPassages[0].sourceUrl).toBe(`urn:uuid:${body.id}`);
 });
 
-test('the same text again answers with the item that is there, also when requests race; another organization has its own', async () => {
+test('returns the existing item for the same text, even under concurrent requests, and creates one for each organization', async () => {
   const mine = await app.newOrg();
   const text = `${report}\nOnce more.`;
   const raced = await Promise.all([1, 2, 3, 4].map(() => post({ text }, mine)));
@@ -89,17 +89,17 @@ test('the same text again answers with the item that is there, also when request
   expect(theirs.body.canonicalKey.startsWith(other.id)).toBe(true);
 });
 
-describe('what is refused', () => {
+describe('rejected requests', () => {
   const cases: [string, object, string][] = [
-    ['no text', {}, '/text'],
+    ['a missing text', {}, '/text'],
     ['a blank text', { text: ' \n\t ' }, '/text'],
     ['a text over 1 MiB', { text: 'é'.repeat(524_289) }, '/text'],
     ['U+0000', { text: 'a\u0000b' }, '/text'],
-    ['half a pair', { text: 'a\ud800' }, '/text'],
-    ['an address that is none', { text: 'x', sourceUrl: 'javascript:alert(1)' }, '/sourceUrl'],
-    ['a secret in an address', { text: 'x', sourceUrl: 'https://a:b@c.example/' }, '/sourceUrl'],
-    ['a date that is none', { text: 'x', publishTime: 'yesterday' }, '/publishTime'],
-    ['a date before all others', { text: 'x', publishTime: '0000-01-01' }, '/publishTime'],
+    ['a lone surrogate', { text: 'a\ud800' }, '/text'],
+    ['an invalid address', { text: 'x', sourceUrl: 'javascript:alert(1)' }, '/sourceUrl'],
+    ['a password in an address', { text: 'x', sourceUrl: 'https://a:b@c.example/' }, '/sourceUrl'],
+    ['an invalid date', { text: 'x', publishTime: 'yesterday' }, '/publishTime'],
+    ['a date before year 100', { text: 'x', publishTime: '0000-01-01' }, '/publishTime'],
     ['a time of year 10000', { text: 'x', publishTime: '9999-12-31T23:59:59-00:01' }, '/publishTime'],
     ['an unknown marking', { text: 'x', tlp: 'PURPLE' }, '/tlp'],
     ['an unknown field', { text: 'x', severity: 'critical' }, '/severity'],
@@ -111,12 +111,12 @@ describe('what is refused', () => {
     expect(answer.body.errors[0].pointer).toBe(pointer);
   });
 
-  test('a body over 4 MiB, a key without the scope', async () => {
+  test('returns 413 for a body over 4 MiB and 403 for a key without the scope', async () => {
     expect((await post({ text: 'x', title: 'y'.repeat(4 * 1024 * 1024) })).status).toBe(413);
     expect((await post({ text: 'x' }, await app.newKey(org, ['feed:read']))).status).toBe(403);
   });
 
-  test('a text that takes too long, and one too many, are said so', async () => {
+  test('reports a text that takes too long, and a full queue', async () => {
     const failing = (reason: ThreadError['reason']) =>
       startApp({
         deps: {
@@ -135,7 +135,7 @@ describe('what is refused', () => {
   });
 });
 
-test('the largest text is read, and the service answers meanwhile', async () => {
+test('reads a text of the maximum size without blocking other requests', async () => {
   const line = 'The loader contacts evil-host[.]top and drops payload.exe on the victim.\n';
   const text = line.repeat(Math.floor((1024 * 1024) / line.length));
   const started = Date.now();

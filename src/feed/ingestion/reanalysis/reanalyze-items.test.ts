@@ -15,7 +15,7 @@ const all = async (): Promise<void> => {
   while (await reanalyzeBatch(app.deps));
 };
 
-/** Makes an item what an older version of the program might have made of it. */
+/** Changes an item to what an older version of the program could have stored. */
 const age = (id: string, change: (doc: { iocs: { domains: unknown[] } }) => void): Promise<void> =>
   acrossOrgs(app.deps.db, async (tx) => {
     const { doc } = (await queryRow(tx, sql<{ doc: string }>`select doc from items where id = ${id}`))!;
@@ -35,7 +35,7 @@ const termsOf = (org: TestOrg, id: string): Promise<number> =>
       (await queryRow(tx, sql<{ n: number }>`select count(*) as n from item_terms where item_id = ${id}`))!.n,
   );
 
-test('a stored text that reads otherwise now is a version of its own, and no correction', async () => {
+test('writes a reanalysis version, not a correction, when a stored text is extracted differently', async () => {
   const org = await app.newOrg();
   const { body: item } = await org.call('POST', '/api/feed/items', { text });
   const terms = await termsOf(org, item.id);
@@ -51,7 +51,7 @@ test('a stored text that reads otherwise now is a version of its own, and no cor
   expect((await org.call('GET', '/items')).headers['etag']).toBe(tag);
 });
 
-test('what reads the same as before changes nothing but what it is found by', async () => {
+test('updates only search and comparison traits when the extraction is the same', async () => {
   const org = await app.newOrg();
   await pullOnce(app, org, { kind: 'kev', content: kevCatalogue(1, [kevRow(1)]) });
   const before = await org.call('GET', '/items');
@@ -67,7 +67,7 @@ test('what reads the same as before changes nothing but what it is found by', as
   expect(after.headers['etag']).toBe(before.headers['etag']);
 });
 
-test('newer knowledge reads texts again, and only them', async () => {
+test('extracts only prose again when the reference data is newer', async () => {
   const org = await app.newOrg();
   const { body: item } = await org.call('POST', '/api/feed/items', { text: `${text} Once more.` });
   await pullOnce(app, org, { kind: 'kev', content: kevCatalogue(1, [kevRow(2)]) });
@@ -89,12 +89,12 @@ test('newer knowledge reads texts again, and only them', async () => {
   expect(after).toMatchObject({ version: 2, attackPath: ['Known since'], event: { status: 'active' } });
   const others = (items: { id: string }[]) => items.filter(({ id }) => id !== item.id);
   expect(others((await org.call('GET', '/items')).body.items)).toEqual(others(before.items));
-  // An extractor that still has the older knowledge leaves that alone.
+  // An extractor with older reference data does not change the item.
   await all();
   expect((await org.call('GET', `/items/${item.id}`)).body.version).toBe(2);
 });
 
-test('a text waits for its turn where the threads have no room', async () => {
+test('retries a text later when the thread pool is full', async () => {
   const org = await app.newOrg();
   const { body: item } = await org.call('POST', '/api/feed/items', { text: `${text} No room.` });
   await age(item.id, ({ iocs }) => iocs.domains.splice(0));
@@ -104,7 +104,7 @@ test('a text waits for its turn where the threads have no room', async () => {
   expect((await org.call('GET', `/items/${item.id}`)).body.version).toBe(2);
 });
 
-test('a text that was retracted meanwhile is analysed again once the retraction is taken back', async () => {
+test('reanalyzes a retracted text once the retraction is taken back', async () => {
   const org = await app.newOrg();
   const { body: item } = await org.call('POST', '/api/feed/items', { text: `${text} Taken back.` });
   await age(item.id, ({ iocs }) => iocs.domains.splice(0));

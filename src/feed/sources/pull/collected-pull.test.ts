@@ -23,7 +23,7 @@ const publish = (events: Record<string, Record<string, unknown>>): void => {
     server.document(`/${mispId(name)}.json`, JSON.stringify(mispEvent(name, { timestamp: '1', ...more })));
 };
 
-test('a feed of many documents: what is new, changed and taken back; the rest is not read again', async () => {
+test('fetches only new, changed and withdrawn documents of a feed', async () => {
   publish({ a: {}, b: {}, c: {} });
   const made = await org.call('POST', '/api/feed/sources', {
     kind: 'misp',
@@ -45,14 +45,14 @@ test('a feed of many documents: what is new, changed and taken back; the rest is
   server.asked.length = 0;
   expect(await pull()).toMatchObject({ added: 1, corrected: 1, retracted: 1, unchanged: 1 });
   expect(server.asked).toHaveLength(4);
-  // Gone from the list is not taken back.
+  // A document that leaves the list is not retracted.
   publish({ c: {}, d: {} });
   expect(await pull()).toMatchObject({ added: 0, corrected: 0, retracted: 0, unchanged: 2 });
   server.routes.clear();
   expect((await pull()).error).toMatch(/status 404/);
 });
 
-test('one document that cannot be read is named, also when nothing else is new, and not asked for again and again', async () => {
+test('skips an unreadable document with the reason and does not fetch it again', async () => {
   publish({ p: {}, q: {} });
   const made = await org.call('POST', '/api/feed/sources', { kind: 'misp', name: 'B', url: `${server.base}/` });
   const pull = async () => (await org.call('POST', `/api/feed/sources/${made.body.id}/pull`)).body;
@@ -67,7 +67,7 @@ test('one document that cannot be read is named, also when nothing else is new, 
   expect(server.asked.map(({ path }) => path)).toEqual(['/manifest.json']);
 });
 
-test('what the bounds of a pull leave is read a minute later, not at the next slot', async () => {
+test('continues a minute later when the limits of a pull left documents unread', async () => {
   const rows = Array.from({ length: 1_002 }, (_, n) => `e${n.toString(36).padStart(3, '0')}`);
   publish(Object.fromEntries(rows.map((name) => [name, { Object: [], Attribute: [] }])));
   const source = await org.call('POST', '/api/feed/sources', {
@@ -85,7 +85,7 @@ test('what the bounds of a pull leave is read a minute later, not at the next sl
   expect([after.lastResult.added, after.nextPullAt]).toEqual([3, '2025-03-01T12:00:00.000Z']);
 }, 180_000);
 
-test('a server that asks to be left alone in the middle is, and what came before counts', async () => {
+test('keeps the documents fetched before a Retry-After response', async () => {
   publish({ t: {}, u: {} });
   server.routes.set(
     `/${mispId('u')}.json`,

@@ -16,7 +16,7 @@ const statusOf = async (org: Awaited<ReturnType<TestApp['newOrg']>>, status: str
   (await org.call('GET', `/items?status=${status}`)).body.total;
 
 describe('good pulls', () => {
-  test('rows become items; a changed row is corrected, a repeated pull changes nothing', async () => {
+  test('adds rows as items, corrects a changed row, and changes nothing on a repeated pull', async () => {
     const org = await app.newOrg();
     const source = await fileSource(app, org, { kind: 'kev' });
     expect(await source.pull(kevCatalogue(1, kevRows(30)))).toEqual({
@@ -54,14 +54,14 @@ describe('good pulls', () => {
     ]);
   });
 
-  test('a row gone from two good pulls is retracted, not from one; back again it is a new item beside the tombstone', async () => {
+  test('retracts a row that is absent from two good pulls, and adds a new item when it returns', async () => {
     const org = await app.newOrg();
     const source = await fileSource(app, org, { kind: 'kev' });
     const all = kevRows(40);
     await source.pull(kevCatalogue(1, all));
     expect(await source.pull(kevCatalogue(2, all.slice(1)))).toMatchObject({ retracted: 0, unchanged: 39 });
     expect(await statusOf(org, 'retracted')).toBe(0);
-    // The same bytes repeat the last pull and count.
+    // A pull of the same bytes counts as another absence.
     expect(await source.pull(kevCatalogue(2, all.slice(1)))).toMatchObject({ retracted: 1, unchanged: 39 });
     expect(await statusOf(org, 'retracted')).toBe(1);
     expect(await source.pull(kevCatalogue(3, all.slice(1)))).toMatchObject({ retracted: 0, unchanged: 39 });
@@ -74,7 +74,7 @@ describe('good pulls', () => {
     expect((await org.call('GET', `/items/${tombstone.id}`)).body.related).toEqual([again.id]);
   });
 
-  test('a row that was away once and came back starts anew', async () => {
+  test('resets the count of absences when a row returns', async () => {
     const org = await app.newOrg();
     const source = await fileSource(app, org, { kind: 'kev' });
     const all = kevRows(40);
@@ -84,7 +84,7 @@ describe('good pulls', () => {
     expect(await statusOf(org, 'retracted')).toBe(0);
   });
 
-  test('what is no CWE is no mapping, and a title has an end', async () => {
+  test('ignores invalid CWE ids and truncates a long title', async () => {
     const org = await app.newOrg();
     const source = await fileSource(app, org, { kind: 'kev' });
     const odd = kevRow(1, { cwes: ['CWE-79', 'cwe-80', 'n/a', ' CWE-79 '], vulnerabilityName: 'x'.repeat(2_000) });
@@ -94,7 +94,7 @@ describe('good pulls', () => {
     expect(item.event.title).toHaveLength(500);
   });
 
-  test('a bad row is skipped with its reason and the rest goes on', async () => {
+  test('skips an invalid row with the reason and reads the others', async () => {
     const org = await app.newOrg();
     const source = await fileSource(app, org, { kind: 'kev' });
     const list = [...kevRows(3), kevRow(2), kevRow(9, { cveID: 'no such id' })];
@@ -111,14 +111,14 @@ describe('good pulls', () => {
   });
 });
 
-describe('bad pulls retract and change nothing', () => {
+describe('bad pulls change no item', () => {
   const good = kevCatalogue(10, kevRows(40));
   const cases: [string, unknown, RegExp][] = [
     ['cut off', JSON.stringify(good).slice(0, -50), /not valid JSON/],
     ['empty file', '', /not valid JSON/],
     ['empty catalogue', kevCatalogue(11, []), /lacks 5 %/],
     ['halved', kevCatalogue(11, kevRows(20)), /lacks 5 %/],
-    ['halved, declared whole', { ...kevCatalogue(11, kevRows(20)), count: 40 }, /declares 40 rows and has 20/],
+    ['halved, declared whole', { ...kevCatalogue(11, kevRows(20)), count: 40 }, /declares 40 rows but has 20/],
     ['stale', kevCatalogue(9, kevRows(40).with(0, kevRow(1, { notes: 'older' }))), /older than the newest/],
     ['something else', { hello: 'world' }, /no list/],
     ['not UTF-8', Buffer.from([0x7b, 0xff, 0xfe]), /not UTF-8/],
@@ -140,7 +140,7 @@ describe('bad pulls retract and change nothing', () => {
     const held = (await org.call('GET', `/api/feed/sources/${source.source.id}`)).body;
     expect(held.lastError).toMatch(reason);
     expect(held.failures).toBe(3);
-    // A good pull afterwards goes on from the last good one.
+    // A later good pull continues from the last good one.
     expect(await source.pull(good)).toMatchObject({ unchanged: 40 });
     expect((await org.call('GET', `/api/feed/sources/${source.source.id}`)).body).toMatchObject({
       lastError: null,
@@ -214,7 +214,7 @@ describe('the recorded catalogue', () => {
     180_000,
   );
 
-  /** Which lines differ between the two last versions of the items changed last: by CVE, the field names. */
+  /** Returns the field names that differ between the last two versions of the most recently changed items, by CVE. */
   async function changedFields(orgId: Parameters<typeof inOrg>[1], count: number): Promise<Map<string, string[]>> {
     if (count === 0) return new Map();
     const found = await inOrg(app.deps.db, orgId, async (tx) => {

@@ -11,7 +11,7 @@ afterAll(() => parser.close());
 const context = { reliability: 0.5 };
 const part = (bytes: Uint8Array | string) => ({ name: 'x.json', bytes: Buffer.from(bytes as string) });
 
-test('the same comes out of a thread as without one', async () => {
+test('parses the same in a thread as in the main thread', async () => {
   const text = JSON.stringify(stixBundle(['a.example', 'b.example']));
   const [small] = (await parser.parse({ kind: 'stix', parts: [part(text)], context })).records;
   const [packed] = (await parser.parse({ kind: 'stix', parts: [part(gzipSync(Buffer.from(text)))], context })).records;
@@ -22,7 +22,7 @@ test('the same comes out of a thread as without one', async () => {
   expect((await parser.parse({ kind: 'osv', parts: [part(zip)], context })).records).toHaveLength(1);
 });
 
-test('a refusal keeps its reason', async () => {
+test('keeps the error message of a format across threads', async () => {
   const refused = parser.parse({
     kind: 'stix',
     parts: [part(`{"type":"bundle","objects":[${' '.repeat(2_000_000)}`)],
@@ -31,7 +31,7 @@ test('a refusal keeps its reason', async () => {
   await expect(refused).rejects.toThrow('not valid JSON');
 });
 
-test('a page that a pull reads on its way leaves the main thread free', async () => {
+test('digests a fetched page without blocking the main thread', async () => {
   const { objects } = stixBundle(Array.from({ length: 40_000 }, (_, n) => `host-${n}.example`)) as {
     objects: object[];
   };
@@ -48,7 +48,7 @@ test('a page that a pull reads on its way leaves the main thread free', async ()
   await expect(refused).rejects.toThrow('no TAXII answer');
 }, 180_000);
 
-test.each(['nvd', 'csaf'] as const)('a list of %s is read in a thread as it is without one', async (kind) => {
+test.each(['nvd', 'csaf'] as const)('digests a list of %s the same in a thread as in the main thread', async (kind) => {
   const text =
     kind === 'nvd'
       ? JSON.stringify(nvdPage(Array.from({ length: 200 }, (_, n) => nvdRow(`CVE-2024-${1_000 + n}`))))
@@ -58,7 +58,7 @@ test.each(['nvd', 'csaf'] as const)('a list of %s is read in a thread as it is w
   expect(await parser.digest({ kind, documents: [document] })).toEqual(sourceFormats[kind].digest!([document]));
 });
 
-test('a bundle of 50 MB leaves the main thread free', async () => {
+test('parses a bundle of 50 MB without blocking the main thread', async () => {
   const filler = Array.from({ length: 100_000 }, (_, n) => ({
     id: `note--${n}`,
     type: 'note',
@@ -72,6 +72,6 @@ test('a bundle of 50 MB leaves the main thread free', async () => {
   const { records, skipped } = await parser.parse({ kind: 'stix', parts: [{ name: 'x', bytes }], context });
   clearInterval(timer);
   expect([records.length, skipped.length]).toEqual([0, 100_000]);
-  // On this thread nothing else would have had its turn.
+  // Parsing in this thread would have blocked it.
   expect(ticks).toBeGreaterThan(5);
 }, 180_000);

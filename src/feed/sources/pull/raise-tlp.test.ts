@@ -16,7 +16,7 @@ const listed = async (org: TestOrg, word: string) =>
   );
 const stored = async (org: TestOrg, id: string) => (await org.call('GET', `/items/${id}`)).body;
 
-/** A shared source that gave two reports, of which its document holds only the second now. */
+/** Creates a shared source that delivered two reports and now lists only the second. */
 async function twoReports(word: string) {
   const shared = await fileSource(app, owner, { kind: 'stix', visibility: 'shared', publisher: word });
   await shared.pull(stixBundle([`one.${word}.example`], { id: `report--${word}1` }));
@@ -26,7 +26,7 @@ async function twoReports(word: string) {
   return { shared, put };
 }
 
-test('a stricter marking holds at once for everything that a source gave, whether it still gives it or not', async () => {
+test('applies a stricter marking immediately to all items of a source, including those it no longer lists', async () => {
   const { shared, put } = await twoReports('amber');
   const before = await listed(owner, 'amber');
   expect(before).toMatchObject([{ source: { tlp: 'CLEAR' } }, { source: { tlp: 'CLEAR' } }]);
@@ -38,14 +38,14 @@ test('a stricter marking holds at once for everything that a source gave, whethe
       event: { status: 'active' },
       versions: [{ version: 2, cause: 'reanalysis', changed: ['tlp'] }, { version: 1 }],
     });
-  // What is read again is what is there.
+  // Reading the records again changes nothing.
   expect(await shared.pull(stixBundle(['two.amber.example'], { id: 'report--amber2' }))).toMatchObject({
     added: 0,
     corrected: 0,
     unchanged: 1,
   });
   expect((await listed(owner, 'amber')).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
-  // A looser one reaches what is read again alone.
+  // A looser marking applies only to records that are read again.
   await put('GREEN');
   await shared.pull(stixBundle(['two.amber.example'], { id: 'report--amber2' }));
   const marks = (await listed(owner, 'amber')).map(
@@ -54,7 +54,7 @@ test('a stricter marking holds at once for everything that a source gave, whethe
   expect(marks.toSorted()).toEqual(['AMBER', 'GREEN']);
 });
 
-test('RED takes every item from those who are not the owner; a retracted one and what a person may bring back too', async () => {
+test('moves every item to the owner when the marking becomes RED, including retracted items', async () => {
   const { shared, put } = await twoReports('red');
   const [item] = await listed(owner, 'one.red.example');
   await owner.call('POST', `/api/feed/items/${item!.id}/retract`, { reason: 'wrong' });

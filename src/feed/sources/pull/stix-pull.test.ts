@@ -15,7 +15,7 @@ beforeAll(async () => {
   app = await startApp({ clock: () => now });
 });
 
-test('corrected, revoked and returned; an older bundle changes nothing', async () => {
+test('corrects, retracts and re-adds a report, and ignores an older bundle', async () => {
   const org = await app.newOrg();
   const source = await fileSource(app, org, { kind: 'stix' });
   expect(await source.pull(stixBundle(['a.example']))).toMatchObject({ added: 1 });
@@ -27,7 +27,7 @@ test('corrected, revoked and returned; an older bundle changes nothing', async (
     retracted: 0,
     unchanged: 1,
   });
-  // A dropped entry is not a retraction.
+  // An entry that leaves the bundle is not retracted.
   expect(await source.pull({ type: 'bundle', id: 'bundle--b2', objects: [] })).toMatchObject({
     retracted: 0,
     unchanged: 0,
@@ -50,14 +50,14 @@ test('corrected, revoked and returned; an older bundle changes nothing', async (
   expect((await org.call('GET', '/items')).body.total).toBe(2);
 });
 
-test('one first seen withdrawn is made as a tombstone', async () => {
+test('adds a report that is already withdrawn as a tombstone', async () => {
   const org = await app.newOrg();
   const source = await fileSource(app, org, { kind: 'stix' });
   expect(await source.pull(stixBundle(['a.example'], { revoked: true }))).toMatchObject({ added: 1 });
   expect((await org.call('GET', '/items')).body.items[0]).toMatchObject({ version: 1, event: { status: 'retracted' } });
 });
 
-test('an indicator expires at the full hour after its time, with another tag and no new version', async () => {
+test('expires an indicator at the next full hour, with a new tag but no new version', async () => {
   const org = await app.newOrg();
   const source = await fileSource(app, org, { kind: 'stix' });
   now = new Date('2024-01-05T10:20:30.000Z');
@@ -68,7 +68,7 @@ test('an indicator expires at the full hour after its time, with another tag and
   };
   const first = await look();
   expect(first).toMatchObject({ status: 'active', version: 1 });
-  // Published 2024-01-01, and a domain lives 180 days.
+  // Published on 2024-01-01. A domain expires after 180 days.
   now = new Date('2024-06-28T23:59:59.000Z');
   expect(await look()).toMatchObject({ status: 'active' });
   now = new Date('2024-06-29T00:00:00.000Z');
@@ -80,7 +80,7 @@ test('an indicator expires at the full hour after its time, with another tag and
   now = new Date('2024-01-05T10:20:30.000Z');
 });
 
-test('what is read differently makes a version, and corrects and counts nothing', async () => {
+test('writes a version without a correction when a record is read differently', async () => {
   const org = await app.newOrg();
   const source = await fileSource(app, org, { kind: 'stix' });
   await source.pull(stixBundle(['a.example']));
@@ -100,7 +100,7 @@ test('what is read differently makes a version, and corrects and counts nothing'
   });
 });
 
-test('added times strictly increase with the sequence of the pool, even while the clock stands', async () => {
+test('strictly increases added times with the sequence of the pool, even if the clock stands still', async () => {
   const org = await app.newOrg();
   const [one, two] = [await fileSource(app, org, { kind: 'kev' }), await fileSource(app, org, { kind: 'kev' })];
   await Promise.all([one.pull(kevCatalogue(1, kevRows(3))), two.pull(kevCatalogue(1, kevRows(2)))]);
@@ -120,7 +120,7 @@ test('added times strictly increase with the sequence of the pool, even while th
   expect(seqs.map(({ at }) => at.toISOString())).toEqual(times.toSorted());
 });
 
-test('include and exclude leave records out by name, and what is left out is not missing', async () => {
+test('reports records skipped by include or exclude, and does not count them as missing', async () => {
   const org = await app.newOrg();
   const source = await fileSource(app, org, {
     kind: 'kev',
