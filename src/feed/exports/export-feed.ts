@@ -1,7 +1,7 @@
 import { inOrg } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { getItem } from '../items/get-item.ts';
-import { toWeakEtag } from '../items/snapshot/http-caching.ts';
+import { toWeakEtag } from '../items/page-cache/http-caching.ts';
 import type { DatedSnapshot } from '../items/snapshot/snapshot-token.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import type { Tlp } from '../model/vocabulary.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { PageCursor } from '../../platform/lib/page-request.ts';
-import { orderedRows } from '../items/snapshot/ordered-rows.sql.ts';
-import type { Condition, Sql } from '../items/snapshot/query.sql.ts';
-import { withStateColumns } from '../items/snapshot/snapshot-rows.sql.ts';
+import { orderedRows } from '../items/list-query/ordered-rows.sql.ts';
+import type { Condition, Sql } from '../items/list-query/query.sql.ts';
+import { withStateColumns } from '../items/list-query/snapshot-rows.sql.ts';
 import type { Snapshot } from '../items/snapshot/snapshot.ts';
 
 const pageMaxChars = 64_000_000;

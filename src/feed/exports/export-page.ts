@@ -4,7 +4,7 @@ import { fieldError } from '../../platform/lib/errors.ts';
 import { decodeCursor, encodeCursor, type PageCursor } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
-import { isRelevant } from '../items/snapshot/relevance.sql.ts';
+import { isRelevant } from '../items/list-query/relevance.sql.ts';
 import type { DatedSnapshot } from '../items/snapshot/snapshot-token.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { startOfHour, updateExpiry } from '../model/expiry.ts';

@@ -6,8 +6,8 @@ import { platforms } from '../model/platforms.ts';
 import { severities } from '../model/vocabulary.ts';
 import { listRecentItems, readItemCounts, type ItemCountRow, type RecentItemRow } from './items.store.ts';
 import { readOrgState } from './snapshot/org-state.store.ts';
-import type { CachedPage } from './snapshot/page-cache.ts';
-import type { FeedPages } from './snapshot/pages.ts';
+import type { CachedPage } from './page-cache/page-cache.ts';
+import type { FeedPages } from './page-cache/feed-pages.ts';
 
 const recentMax = 10;
 

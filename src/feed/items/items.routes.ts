@@ -7,8 +7,8 @@ import { getItem, getItemText } from './get-item.ts';
 import { getStats } from './get-stats.ts';
 import { ItemsQuery } from './items-query.ts';
 import { listItems, type ListItemsDeps } from './list-items.ts';
-import { chooseEncoding, matchesEtag } from './snapshot/http-caching.ts';
-import type { CachedPage } from './snapshot/page-cache.ts';
+import { chooseEncoding, matchesEtag } from './page-cache/http-caching.ts';
+import type { CachedPage } from './page-cache/page-cache.ts';
 
 const ItemPath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
 

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import { overridesAt } from './overrides/overrides.sql.ts';
-import { orderedRows } from './snapshot/ordered-rows.sql.ts';
-import { overriddenRowsAsSeen, overriddenRowsCte } from './snapshot/overridden-rows.sql.ts';
-import { withCtes, type Sql } from './snapshot/query.sql.ts';
-import { changedRows, poolTable, wasCurrent, withStateColumns } from './snapshot/snapshot-rows.sql.ts';
+import { orderedRows } from './list-query/ordered-rows.sql.ts';
+import { overriddenRowsAsSeen, overriddenRowsCte } from './list-query/overridden-rows.sql.ts';
+import { withCtes, type Sql } from './list-query/query.sql.ts';
+import { changedRows, poolTable, wasCurrent, withStateColumns } from './list-query/snapshot-rows.sql.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import { visiblePoolIds } from './visible-pools.sql.ts';
 

@@ -9,11 +9,11 @@ import { listSourceNames } from './items.store.ts';
 import { overrideDocuments } from './overrides/override-documents.ts';
 import { readSearchPage } from './search/search.store.ts';
 import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
-import type { CachedPage } from './snapshot/page-cache.ts';
-import type { PageCursors } from './snapshot/page-cursors.ts';
-import { readItemsPage, type ItemsPage } from './snapshot/page.store.ts';
-import type { FeedPages } from './snapshot/pages.ts';
-import { relevantIds } from './snapshot/relevance.sql.ts';
+import type { CachedPage } from './page-cache/page-cache.ts';
+import type { PageCursors } from './page-cache/page-cursors.ts';
+import { readItemsPage, type ItemsPage } from './list-query/page.store.ts';
+import type { FeedPages } from './page-cache/feed-pages.ts';
+import { relevantIds } from './list-query/relevance.sql.ts';
 import { toSnapshot, type Snapshot } from './snapshot/snapshot.ts';
 
 export type ListItemsDeps = { db: Db; clock: Clock; feedPages: FeedPages; pageCursors: PageCursors };

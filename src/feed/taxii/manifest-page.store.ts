@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
-import { allOf, type Condition } from '../items/snapshot/query.sql.ts';
+import { allOf, type Condition } from '../items/list-query/query.sql.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 import type { TaxiiCollection } from './collections.ts';
 import type { ObjectsFilter } from './objects-query.ts';

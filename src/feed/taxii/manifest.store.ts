@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
-import type { Condition, Sql } from '../items/snapshot/query.sql.ts';
+import type { Condition, Sql } from '../items/list-query/query.sql.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 import type { ManifestCollection } from './collections.ts';
 

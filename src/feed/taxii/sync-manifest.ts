@@ -5,7 +5,7 @@ import { toRevokedObject } from '../exports/stix/revoked-object.ts';
 import { toStixItem, type ItemVersion } from '../exports/stix/stix-item.ts';
 import type { StixObject } from '../exports/stix/stix-object.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
-import { isRelevant } from '../items/snapshot/relevance.sql.ts';
+import { isRelevant } from '../items/list-query/relevance.sql.ts';
 import type { ManifestCollection } from './collections.ts';
 import {
   insertManifestObjects,

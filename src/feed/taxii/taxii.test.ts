@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type ApiResponse, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
-import { domains, reportOf } from '../../../test/support/feed/grouped-reports.ts';
+import { domains, stixReport } from '../../../test/support/feed/grouped-reports.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
 
 let app: TestApp;
@@ -154,7 +154,7 @@ describe('objects', () => {
 
   test('keeps the id and content of objects that came as STIX', async () => {
     const org = await app.newOrg();
-    const bundle = reportOf(1, domains(1, 3)) as { objects: TaxiiObject[] };
+    const bundle = stixReport(1, domains(1, 3)) as { objects: TaxiiObject[] };
     await (await fileSource(app, org, { kind: 'stix' })).pull(bundle);
     const { objects } = await readAll(org, 'all');
     const byId = (list: TaxiiObject[]) =>
@@ -166,7 +166,7 @@ describe('objects', () => {
 test('revokes objects that an organization retracts for itself in its collections only', async () => {
   const [maker, reader] = [await app.newOrg(), await app.newOrg(['feed:read', 'feed:write'])];
   const source = await fileSource(app, maker, { kind: 'stix', visibility: 'shared', tlp: 'CLEAR' });
-  await source.pull(reportOf(77, domains(7_700, 2)));
+  await source.pull(stixReport(77, domains(7_700, 2)));
   const before = { maker: await readAll(maker, 'all'), reader: await readAll(reader, 'all') };
   const { items } = (await reader.call('GET', '/items?perPage=100')).body;
   const { id } = items.find(({ event }: { event: { title: string } }) => event.title === 'Report 77');
@@ -220,7 +220,7 @@ describe('overrides', () => {
   test('revoke an indicator that came as STIX for their organization only, and keep the other objects', async () => {
     const [maker, reader] = [await app.newOrg(), await app.newOrg(['feed:read', 'feed:write'])];
     const source = await fileSource(app, maker, { kind: 'stix', visibility: 'shared', tlp: 'CLEAR' });
-    await source.pull(reportOf(78, ['taken-78.top', 'kept-78.top']));
+    await source.pull(stixReport(78, ['taken-78.top', 'kept-78.top']));
     const before = { maker: await readAll(maker, 'all'), reader: await readAll(reader, 'all') };
     const [{ id }] = (await reader.call('GET', '/items?indicator=taken-78.top')).body.items;
     await override(reader, id, { severity: 'low' });

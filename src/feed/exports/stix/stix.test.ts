@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { faultsOf } from '../../../../test/support/feed/stix-standard.ts';
+import { listStixViolations } from '../../../../test/support/feed/stix-standard.ts';
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
 import {
   buckets,
@@ -122,14 +122,14 @@ describe('STIX export', () => {
       ...(externalId === 'advisory-7' ? [{ ...source, url, external_id: externalId }] : [{ ...source, url }, cve]),
       { source_name: 'tocsin', external_id: 'url:northmere.example/1' },
     ]);
-    expect(faultsOf(objects)).toEqual([]);
+    expect(listStixViolations(objects)).toEqual([]);
   });
 
   test('produces valid objects with stable bytes for any item', () => {
     fc.assert(
       fc.property(indicators, fc.constantFrom(...tlps), overrideLists, (list, tlp, createOverrides) => {
         const one = versionOf(itemOf(list, tlp), { overrides: createOverrides(list) });
-        expect(faultsOf(objectsOf(one))).toEqual([]);
+        expect(listStixViolations(objectsOf(one))).toEqual([]);
         expect(JSON.stringify(toBundle([structuredClone(one)]))).toBe(JSON.stringify(toBundle([one])));
       }),
       { numRuns: 200 },

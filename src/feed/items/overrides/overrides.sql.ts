@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Condition, Sql } from '../snapshot/query.sql.ts';
+import type { Condition, Sql } from '../list-query/query.sql.ts';
 
 const columns = sql`item_id, severity, status, moved, duplicate_of, relevance, exposed_at, updated_at`;
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Condition, Sql, StateCondition } from '../snapshot/query.sql.ts';
+import type { Condition, Sql, StateCondition } from '../list-query/query.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { FullTextQuery, TermFilter } from './search-query.ts';
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
-import { orderedRows } from '../snapshot/ordered-rows.sql.ts';
-import { toItemsPage, type ItemsPage, type PageRow } from '../snapshot/page.store.ts';
-import { withCtes, type Condition, type StateCondition } from '../snapshot/query.sql.ts';
-import { changedIds, isInSnapshot, withStateColumns } from '../snapshot/snapshot-rows.sql.ts';
+import { orderedRows } from '../list-query/ordered-rows.sql.ts';
+import { toItemsPage, type ItemsPage, type PageRow } from '../list-query/page.store.ts';
+import { withCtes, type Condition, type StateCondition } from '../list-query/query.sql.ts';
+import { changedIds, isInSnapshot, withStateColumns } from '../list-query/snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { hadFullText, idsWithIndicator, toTsquery } from './search-conditions.sql.ts';
 import type { FullTextQuery } from './search-query.ts';

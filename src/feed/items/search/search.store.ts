@@ -3,8 +3,8 @@ import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import type { ItemFilters } from '../item-filters.ts';
 import { overriddenIds, overridesAt } from '../overrides/overrides.sql.ts';
-import { isOfSource, matchesAsOverridden } from '../snapshot/filters.sql.ts';
-import { toItemsPage, type ItemsPage, type PageRow } from '../snapshot/page.store.ts';
+import { isOfSource, matchesAsOverridden } from '../list-query/filters.sql.ts';
+import { toItemsPage, type ItemsPage, type PageRow } from '../list-query/page.store.ts';
 import {
   allOfStates,
   byItemId,
@@ -13,8 +13,8 @@ import {
   type Cte,
   type Sql,
   type StateCondition,
-} from '../snapshot/query.sql.ts';
-import { isInSnapshot, withStateColumns } from '../snapshot/snapshot-rows.sql.ts';
+} from '../list-query/query.sql.ts';
+import { isInSnapshot, withStateColumns } from '../list-query/snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { isPoolVisible } from '../visible-pools.sql.ts';
 import { hasFullText, hasTerm, isOneOf } from './search-conditions.sql.ts';

@@ -5,7 +5,7 @@ import { isNotOverridden, overriddenRowsAsSeen } from './overridden-rows.sql.ts'
 import type { PageCursor } from '../../../platform/lib/page-request.ts';
 import { allOf, type Condition, type Sql, type StateCondition } from './query.sql.ts';
 import { isCurrentIn, poolLiterals, wasCurrentIn } from './snapshot-rows.sql.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 
 export type ScanOptions = {
   limit: Sql;

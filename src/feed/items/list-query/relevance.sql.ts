@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { overriddenIds } from '../overrides/overrides.sql.ts';
-import type { OrgState } from './org-state.store.ts';
+import type { OrgState } from '../snapshot/org-state.store.ts';
 import type { Condition, Sql } from './query.sql.ts';
 
 /** Whether an item is relevant to the organization, as a condition on its id. Undefined if no profile is in force: every item then is. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Condition, Sql, StateCondition } from './query.sql.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /** The pools of a snapshot as a table `pool (id, seq)`. */
 export const poolTable = (snapshot: Snapshot): Sql =>

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { overridesAt } from '../overrides/overrides.sql.ts';
 import { materialized, type Condition, type Cte, type Sql } from './query.sql.ts';
 import { isInSnapshot } from './snapshot-rows.sql.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
  * The CTE `overridden_rows`: the snapshot's rows whose severity, status or root the organization overrides. These are few. The shared columns

@@ -4,7 +4,7 @@ import { matchesRow } from './filters.sql.ts';
 import { overriddenRowsAsSeen } from './overridden-rows.sql.ts';
 import { materialized, type Cte, type Sql } from './query.sql.ts';
 import { changedRows, isCurrent, poolTable, wasCurrent } from './snapshot-rows.sql.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
  * The CTE `total (n, pool_rows)`: the number of listed items, and the number of those that the branches of the pools return. Both come from

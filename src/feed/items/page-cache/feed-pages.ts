@@ -1,10 +1,10 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { openSnapshotToken, sealSnapshotToken, type DatedSnapshot } from './snapshot-token.ts';
+import { openSnapshotToken, sealSnapshotToken, type DatedSnapshot } from '../snapshot/snapshot-token.ts';
 import { startOfHour } from '../../model/expiry.ts';
 import { createPageCache, type CachedPage } from './page-cache.ts';
-import { readFeedKey } from './pools.store.ts';
-import type { SnapshotCache } from './snapshot.ts';
+import { readFeedKey } from '../snapshot/pools.store.ts';
+import type { SnapshotCache } from '../snapshot/snapshot.ts';
 
 /** `key` identifies the response within its snapshot. `asOf` is a snapshot token; without one the page shows the feed at `now`. */
 export type FeedPageRequest = { orgId: OrgId; key: string; asOf?: string | undefined; now: Date };

@@ -7,7 +7,7 @@ import { overriddenRowsCte } from './overridden-rows.sql.ts';
 import type { PageCursor } from '../../../platform/lib/page-request.ts';
 import { withCtes, type Cte, type Sql } from './query.sql.ts';
 import { withStateColumns } from './snapshot-rows.sql.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import { totalCte } from './totals.sql.ts';
 
 /** `end` is the last row of the page. */

@@ -4,7 +4,7 @@ import { isOfSource, matchesRow } from './filters.sql.ts';
 import { isNotOverridden, overriddenRowsAsSeen } from './overridden-rows.sql.ts';
 import { allOf, materialized, withCtes, type Cte, type Sql } from './query.sql.ts';
 import { isInSnapshot } from './snapshot-rows.sql.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
  * The CTE `duplicate_roots`: listed rows of the roots that are not of the wanted source themselves but have a duplicate that is. Needs
