@@ -6,7 +6,7 @@ import { toFeedItem } from '../src/feed/ingestion/item-document.ts';
 import type { SourceRecord } from '../src/feed/model/source-record.ts';
 import type { SourceRow } from '../src/feed/ingestion/source-row.ts';
 import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
-import { faultsOf } from '../test/support/feed/stix-standard.ts';
+import { listStixViolations } from '../test/support/feed/stix-standard.ts';
 import { partsOf, recorded } from './passages.ts';
 import { schemaCheck } from './stix-schemas.ts';
 import type { Figure } from './table.ts';
@@ -24,7 +24,7 @@ export async function measureStixOut(verbose: boolean, schemasDir: string | unde
       const exported: ItemVersion = { item, originals: null, overrides: [], isByPerson: false };
       const bundle = toBundle([exported]).bundle as { objects: StixObject[] };
       const text = JSON.stringify(bundle);
-      const faults = faultsOf(bundle.objects);
+      const faults = listStixViolations(bundle.objects);
       const lost = lossesOf(item, text);
       const broken = brokenSchemas?.(bundle) ?? [];
       if (verbose)
