@@ -1,6 +1,11 @@
 import { truncateText, escapeInvisible } from '../lib/text/canonical-text.ts';
 
-export type ModelFailure = { kind: string; blame: 'author' | 'upstream' | 'us'; retryable: boolean; message: string };
+export type ModelFailure = {
+  kind: string;
+  blame: 'author' | 'upstream' | 'service';
+  retryable: boolean;
+  message: string;
+};
 
 /** A failure of a model or of its use. In a run it becomes the run's failure. `pauses` pauses the alias for other runs. */
 export class ModelError extends Error {
@@ -24,7 +29,7 @@ export function upstreamModelError(
 }
 
 export const budgetExceededError = (message: string): ModelError =>
-  new ModelError({ kind: 'budget_exceeded', blame: 'us', retryable: false, message });
+  new ModelError({ kind: 'budget_exceeded', blame: 'service', retryable: false, message });
 
 export const modelRefusedError = (name: string): ModelError =>
   upstreamModelError('model_refused', `${name} refused to answer.`, permanent);

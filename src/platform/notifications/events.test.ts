@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../test/support/database.ts';
-import { catalogue, whileServing } from '../../../test/support/walk/fill-organization.ts';
+import { kevCatalogWith, whileServing } from '../../../test/support/walk/fill-organization.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { startRuns } from '../../../test/support/detection/scripted-runs.ts';
 import { uuidv7 } from '../lib/ids.ts';
@@ -86,13 +86,13 @@ test('emits feed events only to organizations that see the item, and none for th
     const { deliveries } = (await org.call('GET', `/api/outputs/${id}/deliveries?limit=200`)).body;
     return deliveries.map(({ eventType }: { eventType: string }) => eventType).toSorted();
   };
-  const source = await whileServing(catalogue('Gate'), async (at) => {
+  const source = await whileServing(kevCatalogWith('Gate'), async (at) => {
     const made = (await owner.call('POST', '/api/feed/sources', { kind: 'kev', name: 'x', url: at })).body;
     expect((await owner.call('POST', `/api/feed/sources/${made.id}/pull`)).body.added).toBe(3);
     return made;
   });
   expect(await typesOf(owner)).toEqual([]);
-  await whileServing(catalogue('Gate again', 4), async (at) => {
+  await whileServing(kevCatalogWith('Gate again', 4), async (at) => {
     await owner.call('PUT', `/api/feed/sources/${source.id}`, { url: at });
     await owner.call('POST', `/api/feed/sources/${source.id}/pull`);
   });

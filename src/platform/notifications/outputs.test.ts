@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { acrossOrgs, inOrg, queryRows } from '../db/db.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { cleanOutboxAcrossOrgs } from './delivery/outbox-cleanup.ts';
+import { cleanOutboxAcrossOrgs } from './delivery/outbox-retention.store.ts';
 import { deliverDue } from './delivery/deliver.ts';
 import { claimDeliveriesAcrossOrgs, finishAttempt } from './delivery/deliveries.store.ts';
 import { eventTypes } from './event-types.ts';

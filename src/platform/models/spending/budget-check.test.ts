@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { newOrgId, testDatabase } from '../../../../test/support/database.ts';
-import { modelsAt } from '../../../../test/support/models/scripted-models.ts';
+import { createScriptedModels } from '../../../../test/support/models/scripted-models.ts';
 import { Budgets, findExhaustedBudget, mergeBudgets, type SpendTotals } from './budgets.ts';
 import { inOrg } from '../../db/db.ts';
 import { uuidv7 } from '../../lib/ids.ts';
@@ -10,7 +10,7 @@ import { reserveStep } from './budget-check.ts';
 import { countUsage, releaseReservation } from './model-usage.store.ts';
 
 const { db } = await testDatabase(16);
-const model = modelsAt({ m: 'http://127.0.0.1:1' }, { maxOutputTokens: 100 }).find('m')!;
+const model = createScriptedModels({ m: 'http://127.0.0.1:1' }, { maxOutputTokens: 100 }).find('m')!;
 let now = new Date('2026-03-31T12:00:00Z');
 const deps = { db, clock: () => now };
 
