@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { scriptedSiem } from '../../../test/support/detection/scripted-runs.ts';
+import { createScriptedSiem } from '../../../test/support/detection/scripted-runs.ts';
 import { acrossOrgs, inOrg, queryRows } from '../../platform/db/db.ts';
 import { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import { scopes } from '../../platform/orgs/caller.ts';
@@ -82,7 +82,11 @@ test('a preview warns about missing columns', async () => {
 
 test('a preview on a connection with a delay has the windows of scheduled runs', async () => {
   const org = await newOrg();
-  const siem = { ...scriptedSiem(() => []), delayMs: 5 * 60_000, firstEventAt: () => Promise.resolve(new Date(at(8))) };
+  const siem = {
+    ...createScriptedSiem(() => []),
+    delayMs: 5 * 60_000,
+    firstEventAt: () => Promise.resolve(new Date(at(8))),
+  };
   const siemDeps = { ...deps, connectionFor: () => Promise.resolve(siem) };
   const caller = { orgId: org.id, keyId: null, scopes: new Set(scopes) };
   const input = CreateDetection.parse(detection);
@@ -93,7 +97,7 @@ test('a preview on a connection with a delay has the windows of scheduled runs',
     [at(9, 55), at(10, 55)],
     [at(10, 55), at(11, 55)],
   ]);
-  expect(spans(siem.asked.slice(0, 3).map(({ window }) => window))).toEqual([
+  expect(spans(siem.requests.slice(0, 3).map(({ window }) => window))).toEqual([
     [at(7, 55), at(8, 55)],
     [at(8, 55), at(9, 55)],
     [at(9, 55), at(10, 55)],

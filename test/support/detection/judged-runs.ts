@@ -10,9 +10,9 @@ type TestDatabase = Awaited<ReturnType<typeof testDatabase>>;
 export const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 export const login = (user: string, n = 0) => ({ _id: `e-${user}-${n}`, _time: hour(0), user, action: 'ConsoleLogin' });
 
-/** A verdict on whatever entity is asked about, from its own first row. */
-export function verdictOn(asked: ModelRequestRecord, more: Record<string, unknown> = {}) {
-  const [facts, rows] = delimitedBlocks(asked.turns[0]!.text);
+/** Returns a verdict on the entity of a request, with evidence from its first row. */
+export function verdictOn(request: ModelRequestRecord, overrides: Record<string, unknown> = {}) {
+  const [facts, rows] = delimitedBlocks(request.turns[0]!.text);
   const { entity, entityType } = JSON.parse(facts!) as { entity: string; entityType: string };
   const [row] = JSON.parse(rows!) as { rowId: string; fields: Record<string, string> }[];
   const [field, value] = Object.entries(row!.fields).find(([name]) => name === 'action')!;
@@ -27,7 +27,7 @@ export function verdictOn(asked: ModelRequestRecord, more: Record<string, unknow
     summary: 'It signed in.',
     evidence,
     nextStep: 'Ask.',
-    ...more,
+    ...overrides,
   };
   return { calls: [{ name: 'submit_verdict', input: verdict }] };
 }
@@ -39,16 +39,16 @@ type Options = {
   judge?: ModelBrain;
 };
 
-/** Runs of one detection whose alias `m` leads to a stand-in that answers as `brain` does, and `judge` for the judge model. */
+/** Starts runs of one detection whose model alias `m` is a stand-in driven by `brain`. `judge` drives the judge model. */
 export async function startJudgedRuns(
-  on: TestDatabase,
+  testDb: TestDatabase,
   brain: ModelBrain,
   { answer, entry, detection, judge }: Options = {},
 ) {
   const stand = await startModelStandIn('anthropic', brain);
   const judgeStand = judge && (await startModelStandIn('anthropic', judge));
   const t = await startRuns(
-    on,
+    testDb,
     answer ?? (({ window }) => (window.from.toISOString() === hour(0) ? [login('root'), login('bob')] : [])),
   );
   t.deps.models = createScriptedModels({ m: stand.url, ...(judgeStand ? { judge: judgeStand.url } : {}) }, entry);

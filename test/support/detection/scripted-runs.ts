@@ -13,21 +13,23 @@ import { newOrgId } from '../database.ts';
 
 export type SiemRequest = { query: string; window: QueryWindow };
 export type ScriptedSearch = (
-  asked: SiemRequest,
+  request: SiemRequest,
   signal: AbortSignal,
 ) => Row[] | Partial<SearchResult> | Promise<Row[] | Partial<SearchResult>>;
 
-/** A SIEM that answers as told, and keeps what it was asked. */
-export function scriptedSiem(answer: ScriptedSearch): SiemConnection & { asked: SiemRequest[] } {
-  const asked: SiemRequest[] = [];
+export type ScriptedSiem = SiemConnection & { requests: SiemRequest[] };
+
+/** Creates a SIEM whose searches return what `search` returns. It records all requests. */
+export function createScriptedSiem(search: ScriptedSearch): ScriptedSiem {
+  const requests: SiemRequest[] = [];
   return {
     clock: 'ingest',
     delayMs: 0,
-    asked,
+    requests,
     search: async (query, window, _limits, signal) => {
-      asked.push({ query, window });
-      const given = await answer({ query, window }, signal);
-      const result = Array.isArray(given) ? { rows: given } : given;
+      requests.push({ query, window });
+      const found = await search({ query, window }, signal);
+      const result = Array.isArray(found) ? { rows: found } : found;
       return {
         rows: [],
         truncated: false,
@@ -44,7 +46,7 @@ export function scriptedSiem(answer: ScriptedSearch): SiemConnection & { asked: 
   };
 }
 
-/** Slot time that a test sets. */
+/** Slot time, which a test sets. */
 export type TestTime = { now: Date };
 
 export type RunsTest = {
@@ -54,22 +56,22 @@ export type RunsTest = {
   caller: Caller;
   time: TestTime;
   deps: ExecuteRunDeps;
-  siem: ReturnType<typeof scriptedSiem>;
+  siem: ScriptedSiem;
   newDetection: (input?: Partial<CreateDetection>) => Promise<string>;
-  /** Sets slot time and executes all that is due. */
+  /** Sets slot time and executes all due runs. */
   runAt: (at: string | Date, judge?: Judge, concurrency?: number) => Promise<number>;
-  /** As `runAt`, but leaves what waits for its next attempt. */
+  /** Like `runAt`, but does not wait for later attempts. */
   tryAt: (at: string | Date, judge?: Judge) => Promise<number>;
   select: <T>(statement: ReturnType<typeof sql<T>>) => Promise<T[]>;
 };
 
-/** An organization with a scripted SIEM on a database that tests of one file share; what the one before left due is dropped. */
+/** Creates an organization with a scripted SIEM. Tests of a file share the database, so runs that earlier tests left due are deleted. */
 export async function startRuns(
-  on: { db: Db; url: string },
-  answer: ScriptedSearch,
+  testDb: { db: Db; url: string },
+  search: ScriptedSearch,
   start = '2026-03-02T00:30:00Z',
 ): Promise<RunsTest> {
-  const { db, url } = on;
+  const { db, url } = testDb;
   await acrossOrgs(db, async (tx) => {
     await sql`delete from run_queue`.execute(tx);
     await sql`delete from rechecks`.execute(tx);
@@ -78,7 +80,7 @@ export async function startRuns(
   const orgId = await newOrgId(db);
   const caller: Caller = { orgId, keyId: null, scopes: new Set(scopes) };
   const time = { now: new Date(start) };
-  const siem = scriptedSiem(answer);
+  const siem = createScriptedSiem(search);
   const deps: ExecuteRunDeps = {
     db,
     clock: () => time.now,

@@ -17,7 +17,7 @@ const remembered = (t: RunsTest) =>
       to: Date;
     }>`select count(*) as n, min(window_from) as "from", max(window_to) as "to" from memory_windows`,
   );
-const fills = (t: RunsTest) => t.siem.asked.filter(({ window }) => window.clock === 'event');
+const fills = (t: RunsTest) => t.siem.requests.filter(({ window }) => window.clock === 'event');
 const daily: ScriptedSearch = ({ window }) => [
   { _id: window.from.toISOString(), user: 'ann', country: window.from.toISOString() === hour(0) ? 'KP' : 'DE' },
 ];

@@ -88,7 +88,7 @@ test('examines a window at its slot and once more, misses later rows, and report
   const t = await onEventTime([[{ ...event, late: recheckHours + 1 }], [{ ...event, user: 'eve', late: 3 }]]);
   const id = await t.newDetection({ detectionQuery: 'late' });
   for (let n = 1; n <= 12; n++) await t.runAt(hour(n));
-  const asked = t.siem.asked.filter(({ window }) => window.from.toISOString() === hour(1));
+  const asked = t.siem.requests.filter(({ window }) => window.from.toISOString() === hour(1));
   expect(asked).toHaveLength(2);
   expect(asked[1]!.window).toMatchObject({ clock: 'event', ingestedBefore: new Date(hour(2 + recheckHours)) });
   expect(await t.select(sql`select entity, occurrences from hits`)).toEqual([{ entity: 'eve', occurrences: 1 }]);
@@ -103,7 +103,7 @@ test('examines each window once without rechecks', async () => {
   delete t.siem.recheckMs;
   await t.newDetection();
   for (let n = 1; n <= 10; n++) await t.runAt(hour(n));
-  expect(t.siem.asked).toHaveLength(10);
+  expect(t.siem.requests).toHaveLength(10);
 });
 
 test('postpones a failing recheck longer each time, then abandons it, and skips deleted detections', async () => {

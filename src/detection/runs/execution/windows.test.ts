@@ -21,7 +21,7 @@ const gapsOf = (t: RunsTest) =>
 const coverageOf = (t: RunsTest) =>
   t.select(sql`select covered_from as "from", covered_to as "to" from coverage order by covered_from`);
 const asked = (t: RunsTest) =>
-  t.siem.asked.map(({ window }) => `${window.from.toISOString()} ${window.to.toISOString()}`);
+  t.siem.requests.map(({ window }) => `${window.from.toISOString()} ${window.to.toISOString()}`);
 
 test('creates a run for every missed slot after downtime, and examines each window separately in the latest one', async () => {
   const t = await startRuns(testDb, () => []);

@@ -67,7 +67,7 @@ test('searches the same connection within its limits, redacts the rows, and repo
   expect(tools).toMatchObject([{ name: 'search_siem', failed: false }]);
   expect(tools[0]!.output).toContain('mallory');
   expect(tools[0]!.output).not.toContain('sesame');
-  const asked = t.siem.asked.find(({ query }) => query === 'others')!;
+  const asked = t.siem.requests.find(({ query }) => query === 'others')!;
   expect(asked.window).toMatchObject({
     clock: 'event',
     to: new Date(hour(1)),
