@@ -112,6 +112,6 @@ test('exits with 2 and lists file, line and field of every problem', async () =>
   writeFileSync(join(folder, 'b.yaml'), `${base}customCronSchedule: '* * * * *'\n`);
   expect(await runCommand()).toEqual({ code: 2, out: expect.stringMatching(/^b\.yaml:5: customCronSchedule: /) });
   rmSync(join(folder, 'b.yaml'));
-  expect(await runCommand()).toMatchObject({ code: 2, out: expect.stringContaining('holds no detection') });
+  expect(await runCommand()).toMatchObject({ code: 2, out: expect.stringContaining('contains no detections') });
   expect((await runProgram(['test', join(folder, 'none')], folder)).code).toBe(2);
 });
