@@ -8,7 +8,7 @@ import { createLogger } from '../platform/lib/logger.ts';
 import { readArgs, UsageError } from './read-args.ts';
 
 /** Returns the OpenAPI document of this version's routes. Needs no database, since the pool connects on first use. */
-export async function renderOpenapi(): Promise<string> {
+export async function openapiText(): Promise<string> {
   const db = openDb('postgres://unused@127.0.0.1:1/unused');
   const { deps, stop } = buildDeps({ config: loadConfig({}), db, log: createLogger('silent') });
   const app = await buildApp(deps);
@@ -23,7 +23,7 @@ export async function renderOpenapi(): Promise<string> {
 export async function openapiCommand(args: string[]): Promise<number> {
   const usage = 'tocsin openapi';
   if (readArgs(args, {}, usage).positionals.length > 0) throw new UsageError(`Usage: ${usage}`);
-  await writeFile(resolve(import.meta.dirname, '../../openapi.json'), await renderOpenapi());
+  await writeFile(resolve(import.meta.dirname, '../../openapi.json'), await openapiText());
   console.log('Wrote openapi.json.');
   return 0;
 }

@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
-import { renderOpenapi } from '../../src/cli/openapi-command.ts';
+import { openapiText } from '../../src/cli/openapi-command.ts';
 import { callEverything } from '../support/walk/call-everything.ts';
 import { startApp } from '../support/harness.ts';
 import { root } from '../support/program.ts';
@@ -24,7 +24,7 @@ type Document = {
   security: object[];
 };
 
-const text = await renderOpenapi();
+const text = await openapiText();
 const document = JSON.parse(text) as Document;
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderOpenapi } from '../../src/cli/openapi-command.ts';
+import { openapiText } from '../../src/cli/openapi-command.ts';
 import { startApp } from '../support/harness.ts';
 
 type Schema = { maxLength?: number; pattern?: string; format?: string; anyOf?: Schema[]; properties?: Record<string, Schema>; $ref?: string }; // prettier-ignore
@@ -11,7 +11,7 @@ type Method = 'GET' | 'POST' | 'PUT';
 /** A request field that has a maximum length and no other constraint. */
 type Field = { method: Method; path: string; place: 'query' | 'body'; name: string; max: number };
 
-const { paths } = JSON.parse(await renderOpenapi()) as { paths: Record<string, Record<string, Operation>> };
+const { paths } = JSON.parse(await openapiText()) as { paths: Record<string, Record<string, Operation>> };
 
 const maxOf = (schema: Schema): number | undefined =>
   [schema, ...(schema.anyOf ?? [])].find((one) => one.maxLength && !one.pattern && !one.format)?.maxLength;
