@@ -18,8 +18,10 @@ export async function retractForEveryone(
 ): Promise<void> {
   if (item.status === 'retracted') throw appError('conflict', 'The item is already retracted.');
   const { duplicateOf: _root, ...before } = JSON.parse(item.own_doc ?? item.doc) as FeedItem;
+  // Serialized first, because `retractItem` revokes the indicators in place.
+  const heldBack = JSON.stringify(before);
   const after = retractItem(before, { version: item.version + 1, lastUpdated: context.at });
-  await writeRetraction(tx, item, context, { after, heldBack: JSON.stringify(before), note: reason ?? null });
+  await writeRetraction(tx, item, context, { after, heldBack, note: reason ?? null });
 }
 
 /** Restores the item to its state before the retraction. The next pull applies what its source changed meanwhile. */

@@ -20,7 +20,7 @@ export async function deleteArrivals(tx: Tx, ids: string[]): Promise<void> {
   await sql`delete from item_arrivals where item_id = any(${ids}::uuid[])`.execute(tx);
 }
 
-/** Queues items of a pool. Items of the public pool are queued only if an organization has a pool of its own, because otherwise nothing depends on them. */
+/** Queues items of a pool. Items of the public pool are queued only if other pools have items, because otherwise nothing depends on them. */
 export async function insertArrivals(tx: Tx, poolId: string, ids: string[]): Promise<void> {
   await sql`
     insert into item_arrivals (item_id, pool_id) select id, ${poolId} from unnest(${ids}::uuid[]) as n (id)

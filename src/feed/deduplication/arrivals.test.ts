@@ -27,7 +27,7 @@ const look = async (org: TestOrg) => {
 
 describe('a private and a shared item', () => {
   test.each(['private first', 'shared first'])(
-    '%s: the private one belongs to the shared one, and nobody else is told',
+    '%s: groups the private item under the shared one, visible only to its organization',
     async (order) => {
       const [owner, mine, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
       const number = order === 'private first' ? 1 : 2;
@@ -103,7 +103,7 @@ describe('a private and a shared item', () => {
 });
 
 test.each(['private first', 'shared first'])(
-  '%s: a private record of a CVE is no lower than a shared catalogue of exploited ones says, as long as that lists it',
+  '%s: raises a private CVE record to the severity of a shared exploited-vulnerability catalog while it is listed',
   async (order) => {
     const [owner, mine, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
     const first = order === 'private first' ? 200 : 300;

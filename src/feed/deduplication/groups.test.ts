@@ -84,14 +84,14 @@ describe('electRoot', () => {
     ...more,
   });
   test.each<[string, RootCandidate[], string]>([
-    ['the first that the feed held', [member('a', { addedAt: 2 }), member('b')], 'b'],
+    ['elects the first item that the feed added', [member('a', { addedAt: 2 }), member('b')], 'b'],
     [
       'then the first published, one without a date last',
       [member('a', { publishedAt: undefined }), member('b', { publishedAt: 2 })],
       'b',
     ],
     ['then the smaller id', [member('b'), member('a')], 'a'],
-    ['the root stays', [member('a', { root: 'b' }), member('b', { addedAt: 9 })], 'b'],
+    ['keeps the current root', [member('a', { root: 'b' }), member('b', { addedAt: 9 })], 'b'],
     [
       'after the root is gone, the next',
       [member('b', { root: 'x', addedAt: 3 }), member('a', { root: 'x', addedAt: 4 })],

@@ -70,7 +70,7 @@ export async function listGroups(app: TestApp, org: TestOrg): Promise<string[][]
   const byId = new Map(items.map((item) => [item.id, item]));
   for (const { duplicate_of, doc } of items) {
     if ((JSON.parse(doc) as { duplicateOf?: string }).duplicateOf !== (duplicate_of ?? undefined))
-      throw new Error('the document names another root than the row');
+      throw new Error('the root in the document differs from the root in the row');
     if (duplicate_of !== null && byId.get(duplicate_of)?.duplicate_of !== null) throw new Error('a chain');
     if (duplicate_of !== null && byId.get(duplicate_of)?.status === 'retracted') throw new Error('a retracted root');
   }
