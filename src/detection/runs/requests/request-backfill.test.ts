@@ -160,7 +160,7 @@ test('fills part of a gap in whole windows over several claims and leaves the re
   expect(estimate.estimate).toMatchObject({ rows: 32, candidates: 32, costUsd: 0 });
   expect(await t.select(sql`select 1 from runs where trigger = 'backfill'`)).toEqual([]);
   const { runId } = await requestBackfill(t.deps, t.caller, id, asked);
-  await expect(requestBackfill(t.deps, t.caller, id, { from: hour(34), to: hour(40) })).rejects.toThrow('going on');
+  await expect(requestBackfill(t.deps, t.caller, id, { from: hour(34), to: hour(40) })).rejects.toThrow('in progress');
   const states = async () => (await getGaps(t, t.caller, id, {})).gaps.map(({ from, to, state }) => [from, to, state]);
   expect(await states()).toEqual([
     [hour(34), hour(40), 'open'],
