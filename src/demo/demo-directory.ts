@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { startEmbedded } from '../platform/embedded-postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../platform/embedded-postgres/embedded-postgres.ts';
 import { removeHome } from '../platform/embedded-postgres/data-dir/location.ts';
 
 const parent = '.tocsin-demo';
@@ -19,7 +19,9 @@ export async function newDemoDir(): Promise<string> {
 async function removeIfEnded(dir: string): Promise<void> {
   if (isAlive(ownerOf(dir))) return;
   // A demo that was killed may have left its PostgreSQL running: joining it and leaving it again ends it.
-  const left = await startEmbedded({ dataDir: dir, exclusive: false, log: () => undefined }).catch(() => undefined);
+  const left = await startEmbeddedPostgres({ dataDir: dir, exclusive: false, log: () => undefined }).catch(
+    () => undefined,
+  );
   await left?.stop();
   removeDemoDir(dir, left?.location);
 }

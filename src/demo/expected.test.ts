@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { BuiltinDetection } from '../detection/built-in/built-in-detection.ts';
-import type { ProofEngine } from '../detection/built-in/sample-engine.ts';
-import { openProofEngine } from '../detection/built-in/sample-engine.ts';
-import { builtinDetections } from '../detection/built-in/registry.ts';
+import type { BuiltInDetection } from '../detection/built-in/built-in-detection.ts';
+import type { SampleEngine } from '../detection/built-in/sample-engine.ts';
+import { openSampleEngine } from '../detection/built-in/sample-engine.ts';
+import { builtInDetections } from '../detection/built-in/registry.ts';
 import { HOUR } from './company/calendar.ts';
 import { companyLogs } from './company/company.ts';
 import { alsoExpected, expected } from './expected.ts';
 import { intrusion } from './company/intrusion.ts';
 import { replay } from './replay.ts';
 
-const detectionOf = (id: keyof typeof builtinDetections): BuiltinDetection => builtinDetections[id];
+const detectionOf = (id: keyof typeof builtInDetections): BuiltInDetection => builtInDetections[id];
 
 test('the demo has one detection of each category', () => {
   const categories = expected.map(({ detection }) => detectionOf(detection).category);
@@ -21,9 +21,9 @@ test('the demo has one detection of each category', () => {
 // A quiet Sunday and a Monday after the passwords expired differ most in what is usual.
 describe.each(['2030-03-10T16:40:00.000Z', '2030-03-11T10:17:33.000Z'])('logs that end at %s', (iso) => {
   const end = new Date(iso);
-  let engine: ProofEngine;
+  let engine: SampleEngine;
   beforeAll(async () => {
-    engine = await openProofEngine(companyLogs({ end }));
+    engine = await openSampleEngine(companyLogs({ end }));
   });
   afterAll(() => engine.close());
 

@@ -1,9 +1,9 @@
-import type { BuiltinId } from '../detection/built-in/registry.ts';
+import type { BuiltInId } from '../detection/built-in/registry.ts';
 import { intrusion } from './company/intrusion.ts';
 
 /** What a detection must find in the company's logs: at least `hitsMin` hits on the entity, at most `hitsMaxBeyond` on all others together. */
 export type Expectation = {
-  detection: BuiltinId;
+  detection: BuiltInId;
   stage: string;
   entity: string;
   technique: string;
@@ -11,7 +11,7 @@ export type Expectation = {
   hitsMaxBeyond: number;
 };
 
-function expect(detection: BuiltinId, stage: string, hitsMaxBeyond: number): Expectation {
+function expect(detection: BuiltInId, stage: string, hitsMaxBeyond: number): Expectation {
   const found = intrusion.find((candidate) => candidate.stage === stage);
   if (found === undefined) throw new Error(`The intrusion has no stage ${stage}`);
   return { detection, stage, entity: found.entity, technique: found.technique, hitsMin: 1, hitsMaxBeyond };

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { eventTime, parseTime } from '../detection/logs/ingestion/event-time.ts';
+import { findEventTime, parseTime } from '../detection/logs/ingestion/event-time.ts';
 import type { LogEvent } from './company/shapes.ts';
 
 const filesMax = 10_000;
@@ -15,7 +15,7 @@ export function recordedLogs(directory: string, end: Date): LogEvent[] {
   const events: LogEvent[] = [];
   for (const path of logFiles(directory)) {
     for (const event of eventsOf(path)) {
-      const at = eventTime(event);
+      const at = findEventTime(event);
       if (at !== undefined) events.push({ at: new Date(at / 1000), dataset: datasetOf(path, event), event });
     }
   }

@@ -1,8 +1,8 @@
 import { analyseWindow, prepareWindow } from '../detection/analysis/analyze-window.ts';
 import type { RememberedWindow } from '../detection/analysis/memory/recall.ts';
 import { recallFrom } from '../detection/analysis/memory/recall.ts';
-import type { BuiltinDetection } from '../detection/built-in/built-in-detection.ts';
-import type { ProofEngine } from '../detection/built-in/sample-engine.ts';
+import type { BuiltInDetection } from '../detection/built-in/built-in-detection.ts';
+import type { SampleEngine } from '../detection/built-in/sample-engine.ts';
 import { HOUR } from './company/calendar.ts';
 
 /** A candidate of a replay: its entity, the window's start (epoch milliseconds) and the ids of its rows. */
@@ -13,8 +13,8 @@ const HISTORY_WINDOWS = 200;
 
 /** Analyses hour by hour over the last `hours` full hours before `end`, with the memory that a first run would fill. */
 export async function replay(
-  engine: ProofEngine,
-  detection: BuiltinDetection,
+  engine: SampleEngine,
+  detection: BuiltInDetection,
   end: Date,
   hours = 36,
 ): Promise<Found[]> {

@@ -5,7 +5,7 @@ import type { AnalysisDefinition, AnalysisWindow } from './analysis-definition.t
 import { groupRows, type Group } from './rows/group-rows.ts';
 import type { MemoryEntry, MemoryQuery, PastMemory } from './memory/memory.ts';
 import type { Row } from '../siem/connector.ts';
-import { compareText } from '../../platform/lib/text/canonical-text.ts';
+import { compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
 
 /** A window's rows, ready to be analysed: what to remember of them and what to ask of the past. */
 export type PreparedWindow = AnalysisInput & { memory: MemoryEntry[]; query: MemoryQuery };
@@ -38,7 +38,7 @@ function compareCandidates(a: Candidate, b: Candidate): number {
     severities.indexOf(b.severity) - severities.indexOf(a.severity) ||
     numberOf(b, 'z') - numberOf(a, 'z') ||
     numberOf(b, 'count') - numberOf(a, 'count') ||
-    compareText(a.entity, b.entity)
+    compareCodeUnits(a.entity, b.entity)
   );
 }
 

@@ -7,7 +7,7 @@ import type { EntityRow, Group } from './rows/group-rows.ts';
 import { listIn } from './rows/fields.ts';
 import { compareRows, renderRow, rowIdOf } from './rows/render.ts';
 import { authorSeverity, maxSeverity } from './severity.ts';
-import { canonicalJson, canonicalText, compareText } from '../../platform/lib/text/canonical-text.ts';
+import { canonicalJson, canonicalText, compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
 import { timeOf } from './rows/times.ts';
 import { valuesKey, valuesOf } from './rows/values.ts';
 
@@ -61,7 +61,7 @@ function commonFacts(group: Group, window: AnalysisWindow): Facts {
 /** The kind key of what has no better one: the row ids, for aggregates the window's start. */
 export function rowsKindKey({ window, definition }: AnalysisInput, rows: readonly EntityRow[]): string {
   if (window.aggregate) return `${definition.category}:${window.from.toISOString()}`;
-  const ids = [...new Set(rows.map(({ row }) => rowIdOf(row, window)))].toSorted(compareText);
+  const ids = [...new Set(rows.map(({ row }) => rowIdOf(row, window)))].toSorted(compareCodeUnits);
   return `${definition.category}:${hash('sha256', JSON.stringify(ids))}`;
 }
 
@@ -69,7 +69,7 @@ export function rowsKindKey({ window, definition }: AnalysisInput, rows: readonl
 function techniquesOf(rows: readonly EntityRow[]): string[] {
   const found = new Set<string>();
   for (const { row } of rows) for (const technique of rowTechniques(row)) found.add(technique);
-  return [...found].toSorted(compareText).slice(0, 20);
+  return [...found].toSorted(compareCodeUnits).slice(0, 20);
 }
 
 function rowTechniques(row: Row): string[] {
@@ -90,7 +90,7 @@ function rowTechniques(row: Row): string[] {
 /** Short names of the distinct values shown, for «no new value»; too many of them have one name together. */
 function valueKeysOf(rows: readonly EntityRow[]): string[] {
   const keys = new Set(rows.map(({ row, field }) => valuesKey(valuesOf(row, field)).slice(0, 12)));
-  const sorted = [...keys].toSorted(compareText);
+  const sorted = [...keys].toSorted(compareCodeUnits);
   return sorted.length <= valueKeysMax ? sorted : [hash('sha256', sorted.join()).slice(0, 32)];
 }
 
@@ -105,7 +105,8 @@ function chooseRows(rows: readonly EntityRow[], window: AnalysisWindow, timeFiel
       id: rowIdOf(row, window),
     }))
     .toSorted(
-      (a, b) => compareSeverity(a.severity, b.severity) || compareText(a.time, b.time) || compareText(a.id, b.id),
+      (a, b) =>
+        compareSeverity(a.severity, b.severity) || compareCodeUnits(a.time, b.time) || compareCodeUnits(a.id, b.id),
     )
     .slice(0, rowsMax)
     .map(({ row }) => row);

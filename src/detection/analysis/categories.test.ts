@@ -3,7 +3,7 @@ import type { Row } from '../siem/connector.ts';
 import { categories } from './registry.ts';
 import { detectionCategories } from './candidate.ts';
 import { prepareWindow } from './analyze-window.ts';
-import { analyseInTurn, candidatesOf, definitionOf, hour } from '../../../test/support/detection/analysis-examples.ts';
+import { analyzeInTurn, candidatesOf, definitionOf, hour } from '../../../test/support/detection/analysis-examples.ts';
 
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
@@ -13,8 +13,8 @@ describe('first_occurrence', () => {
   const abroad = { user: 'alice', country: 'BR', bytes: 7, at: '2024-01-01T07:00:00Z' };
 
   test('learns for seven windows, then speaks', () => {
-    expect(analyseInTurn([...times(6, [home]), [abroad]], definition)).toEqual({ candidates: [], learning: true });
-    const { candidates, learning } = analyseInTurn([...times(7, [home]), [home, abroad]], definition);
+    expect(analyzeInTurn([...times(6, [home]), [abroad]], definition)).toEqual({ candidates: [], learning: true });
+    const { candidates, learning } = analyzeInTurn([...times(7, [home]), [home, abroad]], definition);
     expect(learning).toBe(false);
     expect(candidates).toHaveLength(1);
     expect(candidates[0]).toMatchObject({
@@ -36,11 +36,11 @@ describe('first_occurrence', () => {
 
   test('numbers, times and what the author adds make nothing new', () => {
     const again = { ...home, bytes: 99, at: '2024-01-01T07:00:00Z', severity: 'high', technique: 'T1078', count: '12' };
-    expect(analyseInTurn([...times(7, [home]), [again]], definition).candidates).toEqual([]);
+    expect(analyzeInTurn([...times(7, [home]), [again]], definition).candidates).toEqual([]);
   });
 
   test('the same values of another entity are new, and the facts say who has them', () => {
-    const { candidates } = analyseInTurn(
+    const { candidates } = analyzeInTurn(
       [...times(7, [home, { user: 'carol', country: 'NL' }]), [{ user: 'bob', country: 'NL' }]],
       definition,
     );
@@ -53,16 +53,16 @@ describe('first_occurrence', () => {
 
   test('after 30 days it is new again', () => {
     const days = (gap: number) => [[home], ...times<Row[]>(gap * 24 - 1, []), [home]];
-    expect(analyseInTurn(days(30), definition).candidates).toEqual([]);
-    expect(analyseInTurn([...days(30).slice(0, -1), [], [home]], definition).candidates).toHaveLength(1);
+    expect(analyzeInTurn(days(30), definition).candidates).toEqual([]);
+    expect(analyzeInTurn([...days(30).slice(0, -1), [], [home]], definition).candidates).toHaveLength(1);
   });
 
   test('the kind key is made of the new values alone', () => {
-    const later = analyseInTurn([...times(9, [home]), [abroad, abroad]], definition).candidates[0]!;
-    const sooner = analyseInTurn([...times(7, [home]), [{ ...abroad, bytes: 1 }]], definition).candidates[0]!;
+    const later = analyzeInTurn([...times(9, [home]), [abroad, abroad]], definition).candidates[0]!;
+    const sooner = analyzeInTurn([...times(7, [home]), [{ ...abroad, bytes: 1 }]], definition).candidates[0]!;
     expect(later.kindKey).toBe(sooner.kindKey);
     expect(
-      analyseInTurn([...times(7, [home]), [{ ...abroad, country: 'AR' }]], definition).candidates[0]!.kindKey,
+      analyzeInTurn([...times(7, [home]), [{ ...abroad, country: 'AR' }]], definition).candidates[0]!.kindKey,
     ).not.toBe(later.kindKey);
   });
 });
@@ -71,7 +71,7 @@ describe('baseline_anomaly', () => {
   const definition = definitionOf('baseline_anomaly');
   const count = (n: unknown, user = 'alice') => ({ user, count: n });
   const spike = (history: readonly (readonly Row[])[], now: readonly Row[]) =>
-    analyseInTurn([...history, now], definition, true);
+    analyzeInTurn([...history, now], definition, true);
 
   test('by hand: 4 4 5 5 5 6 6 and then 13', () => {
     // Median 5, deviation 1; the scale is √5 = 2.236, so 13 lies 3.58 above and 12 only 3.13.
@@ -240,7 +240,7 @@ const hostile: Row[] = [
 test.each(detectionCategories)('%s takes any row', (category) => {
   const definition = definitionOf(category, { entityField: 'user.name', timeField: 'constructor' });
   const windows = [...times(7, hostile), [...hostile, ...hostile.map((row) => ({ ...row, extra: 'new' }))]];
-  for (const candidate of analyseInTurn(windows, definition).candidates) {
+  for (const candidate of analyzeInTurn(windows, definition).candidates) {
     expect(JSON.parse(JSON.stringify(candidate))).toEqual(candidate);
     expect(JSON.stringify(candidate)).not.toContain('\\u0000"');
   }
@@ -261,7 +261,7 @@ test.each(detectionCategories)(
     }));
     const definition = definitionOf(category, { query: 'SELECT 3 AS step' });
     const start = performance.now();
-    const { candidates } = analyseInTurn([...times<Row[]>(7, []), rows], definition);
+    const { candidates } = analyzeInTurn([...times<Row[]>(7, []), rows], definition);
     expect(performance.now() - start).toBeLessThan(30_000);
     expect(candidates.length).toBeGreaterThanOrEqual(category === 'baseline_anomaly' ? 0 : 1_000);
   },

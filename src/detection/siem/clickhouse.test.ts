@@ -1,29 +1,29 @@
 import { expect, test } from 'vitest';
 import { clickhouse } from './clickhouse.ts';
-import { connectorConformance } from '../../../test/support/detection/connector-conformance.ts';
+import { testConnectorConformance } from '../../../test/support/detection/connector-conformance.ts';
 import {
-  connectTo,
+  connectToStandIn,
   events,
   firstAt,
-  httpFaults,
-  startStandIn,
-  within,
-  type Asked,
-  type Reply,
+  testHttpFailures,
+  startSiemStandIn,
+  eventsWithin,
+  type SiemStandInRequest,
+  type SiemStandInReply,
 } from '../../../test/support/detection/siem-stand-in.ts';
 
-const failed = (status: number, code: number, text: string): Reply => ({
+const failed = (status: number, code: number, text: string): SiemStandInReply => ({
   status,
   headers: { 'x-clickhouse-exception-code': String(code), 'content-type': 'text/plain' },
   body: `Code: ${code}. DB::Exception: ${text} (version 24.8.4.13 (official build))`,
 });
 const read = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
-const table = (meta: [string, string][], data: object[]): Reply => ({
+const table = (meta: [string, string][], data: object[]): SiemStandInReply => ({
   body: { meta: meta.map(([name, type]) => ({ name, type })), data, rows: data.length },
 });
 
 /** As the HTTP interface of ClickHouse 24 answers with `format JSON` and its 64-bit numbers in quotes. */
-function answer({ url, headers, body }: Asked): Reply {
+function answer({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
   if (headers['x-clickhouse-key'] !== 'pw')
     return failed(403, 516, 'soc: Authentication failed: password is incorrect');
   if (url.searchParams.get('readonly') !== '2') return failed(500, 164, 'Cannot execute query in readonly mode');
@@ -50,7 +50,7 @@ function answer({ url, headers, body }: Asked): Reply {
     );
   const [, from, to] =
     /\(ts >= toDateTime64\('([^']+)', 3, 'UTC'\) and ts < toDateTime64\('([^']+)', 3, 'UTC'\)\)/.exec(body)!;
-  const seen = within(read(from!), read(to!)).filter(() => !body.includes('nobody'));
+  const seen = eventsWithin(read(from!), read(to!)).filter(() => !body.includes('nobody'));
   if (body.includes('count() as n from')) return table([['n', 'UInt64']], [{ n: String(seen.length) }]);
   const limit = Number(/limit (\d+)\nformat JSON$/.exec(body)![1]);
   const rows = isGroups
@@ -63,15 +63,15 @@ function answer({ url, headers, body }: Asked): Reply {
 }
 
 async function fixture() {
-  const standIn = await startStandIn(answer);
-  const connection = connectTo(clickhouse, {
+  const standIn = await startSiemStandIn(answer);
+  const connection = connectToStandIn(clickhouse, {
     settings: { url: standIn.url, user: 'soc', timeColumn: 'ts', ingestColumn: 'stored_at' },
     credentials: { password: 'pw' },
   });
   return { standIn, connection, query: 'SELECT * FROM auth WHERE $window' };
 }
 
-connectorConformance('clickhouse', async () => ({
+testConnectorConformance('clickhouse', async () => ({
   connection: (await fixture()).connection,
   events: events.length,
   firstAt,
@@ -83,7 +83,7 @@ connectorConformance('clickhouse', async () => ({
     broken: 'SELECT FROM auth WHERE $window',
   },
 }));
-httpFaults('clickhouse', fixture);
+testHttpFailures('clickhouse', fixture);
 
 const window = { from: firstAt, to: new Date(firstAt.getTime() + 4 * 3_600_000), clock: 'event' as const };
 const limits = { rowsMax: 2, groupsMax: 10, timeoutMs: 5_000 };
@@ -107,12 +107,12 @@ test('numbers come as numbers, and a cut answer is counted', async () => {
 });
 
 test('whole numbers are numbers also where the column is of low cardinality', async () => {
-  const standIn = await startStandIn(({ body }) =>
+  const standIn = await startSiemStandIn(({ body }) =>
     body.startsWith('describe')
       ? table([], [{ name: 'port', type: 'LowCardinality(Nullable(UInt64))' }])
       : table([['port', 'LowCardinality(Nullable(UInt64))']], [{ port: '443' }, { port: null }]),
   );
-  const connection = connectTo(clickhouse, {
+  const connection = connectToStandIn(clickhouse, {
     settings: { url: standIn.url, timeColumn: 'ts' },
     credentials: { password: 'pw' },
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector, Row, SearchLimits } from './connector.ts';
 import { authorFault, nameIn, UnknownColumn, upstreamFault } from './siem-failures.ts';
 import { askJson, type HttpAnswer, type HttpServer } from './clients/siem-http.ts';
@@ -10,15 +10,15 @@ import { orderColumns, windowWords } from './queries/window-words.ts';
 
 const Settings = z.strictObject({
   url: httpAddress,
-  database: text({ min: 1, max: 100 }).default('default'),
-  user: text({ min: 1, max: 100 })
+  database: boundedString({ min: 1, max: 100 }).default('default'),
+  user: boundedString({ min: 1, max: 100 })
     .default('default')
     .describe('With readonly = 2 in its profile, and the right to read.'),
   caCertificate,
   timeColumn: columnName.describe('The time of an event, as $window uses it.'),
   ingestColumn: columnName.optional().describe('When a row came to be there: with it the clock may be `ingest`.'),
 });
-const Credentials = z.strictObject({ password: text({ max: 1000 }) });
+const Credentials = z.strictObject({ password: boundedString({ max: 1000 }) });
 
 const checkMs = 10_000;
 const fieldsMax = 20_000;

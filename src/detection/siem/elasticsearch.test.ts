@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { connectorConformance } from '../../../test/support/detection/connector-conformance.ts';
+import { testConnectorConformance } from '../../../test/support/detection/connector-conformance.ts';
 import { elasticsearch } from './elasticsearch.ts';
 import {
-  connectTo,
+  connectToStandIn,
   events,
   firstAt,
-  httpFaults,
-  refusesPrivate,
-  startStandIn,
-  within,
-  type Asked,
-  type Reply,
+  testHttpFailures,
+  testPrivateAddress,
+  startSiemStandIn,
+  eventsWithin,
+  type SiemStandInRequest,
+  type SiemStandInReply,
 } from '../../../test/support/detection/siem-stand-in.ts';
 
 type Range = { range: Record<string, { gte?: string; lt: string }> };
@@ -20,13 +20,13 @@ const columns = [
   { name: 'user', type: 'keyword' },
 ];
 
-const failed = (status: number, type: string, reason: string): Reply => ({
+const failed = (status: number, type: string, reason: string): SiemStandInReply => ({
   status,
   body: { error: { root_cause: [{ type, reason }], type, reason }, status },
 });
 
 /** As Elasticsearch 8 answers: the request's filter first, then the query, cut at its LIMIT. */
-function answer({ url, body, headers }: Asked): Reply {
+function answer({ url, body, headers }: SiemStandInRequest): SiemStandInReply {
   if (headers.authorization !== 'ApiKey key1') return failed(401, 'security_exception', 'unable to authenticate');
   if (url.pathname === '/') return { body: { version: { number: '8.17.0' } } };
   if (url.pathname.endsWith('/_field_caps'))
@@ -42,7 +42,7 @@ function answer({ url, body, headers }: Asked): Reply {
     return failed(400, 'verification_exception', 'Found 1 problem\nline 1:20: Unknown column [usr]');
   const { gte, lt } = filter.bool.filter[0]!.range['@timestamp']!;
   const limit = Number(/\| LIMIT (\d+)$/.exec(query)![1]);
-  const seen = within(new Date(gte!), new Date(lt)).filter(() => !query.includes('nobody'));
+  const seen = eventsWithin(new Date(gte!), new Date(lt)).filter(() => !query.includes('nobody'));
   if (query.includes('STATS')) {
     const counts = Object.entries(Object.groupBy(seen, ({ user }) => user)).map(([user, list]) => [list!.length, user]);
     return { body: { columns: [{ name: 'n', type: 'long' }, columns[2]], values: counts.slice(0, limit) } };
@@ -52,15 +52,15 @@ function answer({ url, body, headers }: Asked): Reply {
 }
 
 async function fixture(rowsAtOnce = 10_000) {
-  const standIn = await startStandIn(answer);
-  const connection = connectTo(elasticsearch, {
+  const standIn = await startSiemStandIn(answer);
+  const connection = connectToStandIn(elasticsearch, {
     settings: { url: standIn.url, ingestField: 'event.ingested', rowsAtOnce },
     credentials: { apiKey: 'key1' },
   });
   return { standIn, connection, query: 'FROM logs METADATA _id' };
 }
 
-connectorConformance('elasticsearch', async () => ({
+testConnectorConformance('elasticsearch', async () => ({
   connection: (await fixture()).connection,
   events: events.length,
   firstAt,
@@ -72,7 +72,7 @@ connectorConformance('elasticsearch', async () => ({
     broken: 'FORM logs',
   },
 }));
-httpFaults('elasticsearch', fixture);
+testHttpFailures('elasticsearch', fixture);
 
 const limits = { rowsMax: 100_000, groupsMax: 100, timeoutMs: 5_000 };
 const signal = AbortSignal.timeout(30_000);
@@ -107,7 +107,7 @@ test('more rows than come at once are read in parts, in order, each once', async
     at: new Date(firstAt.getTime() + Math.floor(n / 3)),
     id: `${n}`,
   }));
-  const standIn = await startStandIn(({ body }) => {
+  const standIn = await startSiemStandIn(({ body }) => {
     const { query, filter } = JSON.parse(body) as { query: string; filter: { bool: { filter: Range[] } } };
     const { gte, lt } = filter.bool.filter[0]!.range['@timestamp']!;
     const seen = many.filter(({ at }) => at >= new Date(gte!) && at < new Date(lt)).toReversed();
@@ -116,7 +116,7 @@ test('more rows than come at once are read in parts, in order, each once', async
       body: { columns: columns.slice(0, 2), values: seen.map(({ at, id }) => [at.toISOString(), id]).slice(0, limit) },
     };
   });
-  const connection = connectTo(elasticsearch, {
+  const connection = connectToStandIn(elasticsearch, {
     settings: { url: standIn.url, rowsAtOnce: 100 },
     credentials: { apiKey: 'k' },
   });
@@ -131,8 +131,8 @@ test('more rows than come at once are read in parts, in order, each once', async
 
 const window = { from: firstAt, to: new Date(firstAt.getTime() + 3_600_000), clock: 'event' as const };
 const answering = async (body: unknown) =>
-  connectTo(elasticsearch, {
-    settings: { url: (await startStandIn(() => ({ body }))).url },
+  connectToStandIn(elasticsearch, {
+    settings: { url: (await startSiemStandIn(() => ({ body }))).url },
     credentials: { apiKey: 'k' },
   });
 
@@ -151,13 +151,13 @@ test('an answer of something else is the upstream’s', async () => {
 
 test('an answer larger than is read at once is asked for in smaller parts; groups are their author’s', async () => {
   const most = window.to.getTime() - window.from.getTime();
-  const standIn = await startStandIn(({ body }) => {
+  const standIn = await startSiemStandIn(({ body }) => {
     const { filter } = JSON.parse(body) as { filter: { bool: { filter: Range[] } } };
     const { gte, lt } = filter.bool.filter[0]!.range['@timestamp']!;
     const isWhole = new Date(lt).getTime() - new Date(gte!).getTime() === most;
     return { body: isWhole ? ' '.repeat(129 * 1024 * 1024) : { columns: [{ name: 'a' }], values: [[gte]] } };
   });
-  const connection = connectTo(elasticsearch, { settings: { url: standIn.url }, credentials: { apiKey: 'k' } });
+  const connection = connectToStandIn(elasticsearch, { settings: { url: standIn.url }, credentials: { apiKey: 'k' } });
   const { rows } = await connection.search('FROM logs', window, { ...limits, timeoutMs: 30_000 }, signal);
   expect(rows).toHaveLength(2);
   await expect(connection.search('FROM logs | STATS n = COUNT(*)', window, limits, signal)).rejects.toMatchObject({
@@ -167,7 +167,7 @@ test('an answer larger than is read at once is asked for in smaller parts; group
 
 test('a private address is refused unless the setting allows it', async () => {
   const { standIn } = await fixture();
-  await refusesPrivate(
-    connectTo(elasticsearch, { settings: { url: standIn.url }, credentials: { apiKey: 'k' }, allow: [] }),
+  await testPrivateAddress(
+    connectToStandIn(elasticsearch, { settings: { url: standIn.url }, credentials: { apiKey: 'k' }, allow: [] }),
   );
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector } from './connector.ts';
 import { authorFault, faultOfStatus, nameIn, UnknownColumn, upstreamFault } from './siem-failures.ts';
 import { askJson, jsonOf, type HttpAnswer, type HttpServer } from './clients/siem-http.ts';
@@ -17,7 +17,7 @@ const Settings = z.strictObject({
   ingestField: fieldName
     .optional()
     .describe('When a document came to be there (event.ingested): with it the clock may be `ingest`.'),
-  index: text({ min: 1, max: 500 }).default('logs-*').describe('Whose fields are listed.'),
+  index: boundedString({ min: 1, max: 500 }).default('logs-*').describe('Whose fields are listed.'),
   rowsAtOnce: z
     .int()
     .min(100)
@@ -26,7 +26,7 @@ const Settings = z.strictObject({
     .describe("At most the cluster's esql.query.result_truncation_max_size."),
 });
 type Settings = z.infer<typeof Settings>;
-const Credentials = z.union([z.strictObject({ apiKey: text({ min: 1, max: 1000 }) }), userPassword]);
+const Credentials = z.union([z.strictObject({ apiKey: boundedString({ min: 1, max: 1000 }) }), userPassword]);
 
 const checkMs = 10_000;
 

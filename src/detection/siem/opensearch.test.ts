@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import { connectorConformance } from '../../../test/support/detection/connector-conformance.ts';
+import { testConnectorConformance } from '../../../test/support/detection/connector-conformance.ts';
 import { opensearch } from './opensearch.ts';
 import {
-  connectTo,
+  connectToStandIn,
   events,
   firstAt,
-  httpFaults,
-  startStandIn,
-  within,
-  type Asked,
-  type Reply,
+  testHttpFailures,
+  startSiemStandIn,
+  eventsWithin,
+  type SiemStandInRequest,
+  type SiemStandInReply,
 } from '../../../test/support/detection/siem-stand-in.ts';
 
-const failed = (status: number, type: string, details: string): Reply => ({
+const failed = (status: number, type: string, details: string): SiemStandInReply => ({
   status,
   body: { error: { reason: 'Invalid Query', details, type }, status },
 });
@@ -20,7 +20,7 @@ const written = (at: Date): string => at.toISOString().slice(0, -1).replace('T',
 const read = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
 
 /** As the PPL endpoint of OpenSearch 2 answers. */
-function answer({ url, body, headers }: Asked): Reply {
+function answer({ url, body, headers }: SiemStandInRequest): SiemStandInReply {
   if (headers.authorization !== `Basic ${Buffer.from('soc:pw').toString('base64')}`)
     return { status: 401, body: 'Unauthorized' };
   if (url.pathname === '/') return { body: { version: { distribution: 'opensearch' } } };
@@ -45,7 +45,7 @@ function answer({ url, body, headers }: Asked): Reply {
     return failed(400, 'SemanticCheckException', "can't resolve Symbol(namespace=FIELD_NAME, name=usr) in type env");
   const [, from, to] = /`@timestamp` >= TIMESTAMP\('([^']+)'\) and `@timestamp` < TIMESTAMP\('([^']+)'\)/.exec(query)!;
   const limit = Number(/\| head (\d+)$/.exec(query)![1]);
-  const seen = within(read(from!), read(to!)).filter(() => !query.includes('nobody'));
+  const seen = eventsWithin(read(from!), read(to!)).filter(() => !query.includes('nobody'));
   const user = { name: 'user', type: 'string' };
   if (query.includes('stats')) {
     const counts = Object.entries(Object.groupBy(seen, (one) => one.user)).map(([name, list]) => [list!.length, name]);
@@ -73,15 +73,15 @@ function answer({ url, body, headers }: Asked): Reply {
 }
 
 async function fixture() {
-  const standIn = await startStandIn(answer);
-  const connection = connectTo(opensearch, {
+  const standIn = await startSiemStandIn(answer);
+  const connection = connectToStandIn(opensearch, {
     settings: { url: standIn.url },
     credentials: { user: 'soc', password: 'pw' },
   });
   return { standIn, connection, query: 'source=logs | where $window' };
 }
 
-connectorConformance('opensearch', async () => ({
+testConnectorConformance('opensearch', async () => ({
   connection: (await fixture()).connection,
   events: events.length,
   firstAt,
@@ -93,7 +93,7 @@ connectorConformance('opensearch', async () => ({
     broken: 'sorce=logs | where $window',
   },
 }));
-httpFaults('opensearch', fixture);
+testHttpFailures('opensearch', fixture);
 
 test('an index that was never written to is no data, and a query without its window is its author’s', async () => {
   const { connection } = await fixture();
@@ -110,10 +110,10 @@ test('an index that was never written to is no data, and a query without its win
 
 test('a remark at the end hides no limit, and as many rows as clusters usually give may have been cut', async () => {
   const row = { name: 'user', type: 'string' };
-  const standIn = await startStandIn(() => ({
+  const standIn = await startSiemStandIn(() => ({
     body: { schema: [row], datarows: Array.from({ length: 1000 }, (_, n) => [`u${n}`]), total: 1000, size: 1000 },
   }));
-  const connection = connectTo(opensearch, {
+  const connection = connectToStandIn(opensearch, {
     settings: { url: standIn.url, rowsAtOnce: 10_000 },
     credentials: { user: 'soc', password: 'pw' },
   });

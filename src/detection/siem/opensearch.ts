@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector, Row } from './connector.ts';
 import { authorFault, faultOfStatus, nameIn, UnknownColumn } from './siem-failures.ts';
 import { fieldCaps } from './field-caps.ts';
@@ -16,7 +16,7 @@ const Settings = z.strictObject({
   caCertificate,
   timeField: fieldName.default('@timestamp'),
   ingestField: fieldName.optional().describe('When a document came to be there: with it the clock may be `ingest`.'),
-  index: text({ min: 1, max: 500 }).default('logs-*').describe('Whose fields are listed.'),
+  index: boundedString({ min: 1, max: 500 }).default('logs-*').describe('Whose fields are listed.'),
   rowsAtOnce: z
     .int()
     .min(100)

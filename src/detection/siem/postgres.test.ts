@@ -1,17 +1,22 @@
 import { once } from 'node:events';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { bridgeTo } from '../../../test/support/models/stand-in-bridge.ts';
+import { startDelayProxy } from '../../../test/support/models/delay-proxy.ts';
 import { testDatabase } from '../../../test/support/database.ts';
-import { connectorConformance } from '../../../test/support/detection/connector-conformance.ts';
+import { testConnectorConformance } from '../../../test/support/detection/connector-conformance.ts';
 import type { SiemError } from './connector.ts';
 import { postgres } from './postgres.ts';
 import { socketTo } from './clients/postgres-session.ts';
-import { connectTo, events, firstAt, refusesPrivate } from '../../../test/support/detection/siem-stand-in.ts';
+import {
+  connectToStandIn,
+  events,
+  firstAt,
+  testPrivateAddress,
+} from '../../../test/support/detection/siem-stand-in.ts';
 
 const { url } = await testDatabase();
 // A connection names a host and a port; the server of the tests has but a socket.
-const at = await bridgeTo(url);
+const at = await startDelayProxy(url);
 const role = `reader_${at.pathname.slice(6)}`;
 const admin = new pg.Client({ connectionString: url });
 await admin.connect();
@@ -39,9 +44,13 @@ const settings = {
   ingestColumn: 'stored_at',
 };
 const connect = (given: object = {}, password = 'pw', allow?: string[]) =>
-  connectTo(postgres, { settings: { ...settings, ...given }, credentials: { password }, ...(allow ? { allow } : {}) });
+  connectToStandIn(postgres, {
+    settings: { ...settings, ...given },
+    credentials: { password },
+    ...(allow ? { allow } : {}),
+  });
 
-connectorConformance('postgres', async () => ({
+testConnectorConformance('postgres', async () => ({
   connection: connect(),
   events: events.length,
   firstAt,
@@ -170,7 +179,7 @@ test('credentials, addresses and databases that are wrong are the upstream’s',
     retryable: true,
   });
   expect(await failureOf(query, connect({ tls: 'verify' }))).toMatchObject({ blame: 'upstream' });
-  await refusesPrivate(connect({}, 'pw', []));
+  await testPrivateAddress(connect({}, 'pw', []));
 });
 
 test('of a name with several addresses the one that answers is taken', async () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector, SearchLimits } from './connector.ts';
 import { openPostgres, type PostgresSession, type PostgresTarget } from './clients/postgres-session.ts';
 import { groupsRows, placeWindow, withoutSemicolon } from './queries/query-text.ts';
@@ -8,16 +8,16 @@ import { caCertificate, columnName } from './siem-settings.ts';
 import { orderColumns, windowWords } from './queries/window-words.ts';
 
 const Settings = z.strictObject({
-  host: text({ min: 1, max: 255 }),
+  host: boundedString({ min: 1, max: 255 }),
   port: z.int().min(1).max(65_535).default(5432),
-  database: text({ min: 1, max: 63 }),
-  user: text({ min: 1, max: 63 }).describe('Give it the right to read, and no other.'),
+  database: boundedString({ min: 1, max: 63 }),
+  user: boundedString({ min: 1, max: 63 }).describe('Give it the right to read, and no other.'),
   tls: z.enum(['verify', 'off']).default('verify').describe('off: only for a host that TOCSIN_FETCH_ALLOW names.'),
   caCertificate,
   timeColumn: columnName.describe('The time of an event, as $window uses it.'),
   ingestColumn: columnName.optional().describe('When a row came to be there: with it the clock may be `ingest`.'),
 });
-const Credentials = z.strictObject({ password: text({ min: 1, max: 1000 }) });
+const Credentials = z.strictObject({ password: boundedString({ min: 1, max: 1000 }) });
 
 const firstRows = 100;
 const fetchRows = 5_000;

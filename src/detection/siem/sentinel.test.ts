@@ -1,28 +1,28 @@
 import { expect, test } from 'vitest';
-import { connectorConformance } from '../../../test/support/detection/connector-conformance.ts';
+import { testConnectorConformance } from '../../../test/support/detection/connector-conformance.ts';
 import { sentinel } from './sentinel.ts';
 import {
-  connectTo,
+  connectToStandIn,
   events,
   firstAt,
-  httpFaults,
-  startStandIn,
-  within,
-  type Asked,
-  type Reply,
+  testHttpFailures,
+  startSiemStandIn,
+  eventsWithin,
+  type SiemStandInRequest,
+  type SiemStandInReply,
 } from '../../../test/support/detection/siem-stand-in.ts';
 
 const id = '01900000-0000-7000-8000-000000000001';
-const failed = (inner: object): Reply => ({
+const failed = (inner: object): SiemStandInReply => ({
   status: 400,
   body: { error: { message: 'The request had some invalid properties', code: 'BadArgumentError', innererror: inner } },
 });
-const table = (columns: [string, string][], rows: unknown[][]): Reply => ({
+const table = (columns: [string, string][], rows: unknown[][]): SiemStandInReply => ({
   body: { tables: [{ name: 'PrimaryResult', columns: columns.map(([name, type]) => ({ name, type })), rows }] },
 });
 
 /** As the identity platform and the query API answer; both on one server. */
-function answer({ url, headers, body }: Asked): Reply {
+function answer({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
   if (url.pathname.endsWith('/oauth2/v2.0/token')) {
     const form = new URLSearchParams(body);
     if (form.get('client_secret') !== 's1')
@@ -57,7 +57,7 @@ function answer({ url, headers, body }: Asked): Reply {
       },
     });
   const [, from, to] = /\(\S+ >= datetime\(([^)]+)\) and \S+ < datetime\(([^)]+)\)/.exec(query)!;
-  const seen = within(new Date(from!), new Date(to!)).filter(() => !query.includes('nobody'));
+  const seen = eventsWithin(new Date(from!), new Date(to!)).filter(() => !query.includes('nobody'));
   const limit = Number(/\| take (\d+)$/.exec(query)![1]);
   if (query.includes('summarize'))
     return table(
@@ -86,13 +86,13 @@ async function fixture({
   clock = 'event',
   clientSecret = 's1',
 }: { clock?: 'event' | 'ingest'; clientSecret?: string } = {}) {
-  const standIn = await startStandIn(answer);
+  const standIn = await startSiemStandIn(answer);
   const settings = { tenantId: id, workspaceId: id, clientId: id, endpoint: standIn.url, authority: standIn.url };
-  const connection = connectTo(sentinel, { settings, credentials: { clientSecret }, clock });
+  const connection = connectToStandIn(sentinel, { settings, credentials: { clientSecret }, clock });
   return { standIn, connection, query: 'SigninLogs | where $window' };
 }
 
-connectorConformance('sentinel', async () => ({
+testConnectorConformance('sentinel', async () => ({
   connection: (await fixture()).connection,
   events: events.length,
   firstAt,
@@ -104,7 +104,7 @@ connectorConformance('sentinel', async () => ({
     broken: 'SigninLogs | wehre $window',
   },
 }));
-httpFaults('sentinel', () => fixture());
+testHttpFailures('sentinel', () => fixture());
 
 const window = { from: firstAt, to: new Date(firstAt.getTime() + 3_600_000), clock: 'ingest' as const };
 const limits = { rowsMax: 10, groupsMax: 10, timeoutMs: 5_000 };

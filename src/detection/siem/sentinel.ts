@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { SiemError, type QueryWindow, type RemoteConnector, type Row } from './connector.ts';
 import { authorFault, faultOfStatus, nameIn, UnknownColumn, upstreamFault } from './siem-failures.ts';
 import { askJson, jsonOf, type HttpAnswer, type HttpServer } from './clients/siem-http.ts';
@@ -18,7 +18,7 @@ const Settings = z.strictObject({
   clientId: guid.describe('An application with the role Log Analytics Reader on the workspace.'),
   endpoint: httpAddress.default('https://api.loganalytics.azure.com'),
   authority: httpAddress.default('https://login.microsoftonline.com'),
-  scope: text({ max: 200 }).default('https://api.loganalytics.io/.default'),
+  scope: boundedString({ max: 200 }).default('https://api.loganalytics.io/.default'),
   timeColumn: columnName.default('TimeGenerated'),
   lateDays: z
     .int()
@@ -28,7 +28,7 @@ const Settings = z.strictObject({
     .describe('On the clock `ingest`: how far the time of an event may lie before its ingestion.'),
 });
 type Settings = z.infer<typeof Settings>;
-const Credentials = z.strictObject({ clientSecret: text({ min: 1, max: 1000 }) });
+const Credentials = z.strictObject({ clientSecret: boundedString({ min: 1, max: 1000 }) });
 
 const checkMs = 20_000;
 const dayMs = 86_400_000;

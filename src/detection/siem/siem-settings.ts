@@ -1,26 +1,29 @@
 import { z } from 'zod';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
 /** Parts of the settings of several SIEMs. */
-export const httpAddress = text({ max: 500 }, z.url({ protocol: /^https?$/ }))
+export const httpAddress = boundedString({ max: 500 }, z.url({ protocol: /^https?$/ }))
   .refine((text) => !/^https?:\/\/[^/]*@/.test(text), 'must not hold a user name or password')
   .transform((text) => text.replace(/\/+$/, ''))
   .describe('https; http only where TOCSIN_FETCH_ALLOW names the host.');
 
-export const caCertificate = text({ max: 100_000 })
+export const caCertificate = boundedString({ max: 100_000 })
   .regex(/^-----BEGIN CERTIFICATE-----/, 'must be a certificate in PEM')
   .optional()
   .describe('A certificate to trust beside the public ones, PEM.');
 
 /** A column as it stands in a query, of a table or not; quoted where its name needs it. */
-export const columnName = text({ max: 200 }).regex(
+export const columnName = boundedString({ max: 200 }).regex(
   /^(?:[\w@]+|"[^"\\]+"|`[^`\\]+`)(?:\.(?:[\w@]+|"[^"\\]+"|`[^`\\]+`))*$/,
   'must be the name of a column',
 );
 
-export const fieldName = text({ max: 200 }).regex(/^[\w@.-]+$/, 'must be the name of a field');
+export const fieldName = boundedString({ max: 200 }).regex(/^[\w@.-]+$/, 'must be the name of a field');
 
-export const userPassword = z.strictObject({ user: text({ min: 1, max: 255 }), password: text({ min: 1, max: 1000 }) });
+export const userPassword = z.strictObject({
+  user: boundedString({ min: 1, max: 255 }),
+  password: boundedString({ min: 1, max: 1000 }),
+});
 
 export const basicAuth = ({ user, password }: z.infer<typeof userPassword>): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;

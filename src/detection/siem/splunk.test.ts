@@ -1,19 +1,22 @@
 import { expect, test } from 'vitest';
-import { connectorConformance } from '../../../test/support/detection/connector-conformance.ts';
+import { testConnectorConformance } from '../../../test/support/detection/connector-conformance.ts';
 import { splunk } from './splunk.ts';
 import {
-  connectTo,
+  connectToStandIn,
   events,
   firstAt,
-  httpFaults,
-  startStandIn,
-  within,
-  type Asked,
-  type Reply,
+  testHttpFailures,
+  startSiemStandIn,
+  eventsWithin,
+  type SiemStandInRequest,
+  type SiemStandInReply,
 } from '../../../test/support/detection/siem-stand-in.ts';
 
-const failed = (status: number, text: string): Reply => ({ status, body: { messages: [{ type: 'FATAL', text }] } });
-const lines = (rows: object[]): Reply => ({
+const failed = (status: number, text: string): SiemStandInReply => ({
+  status,
+  body: { messages: [{ type: 'FATAL', text }] },
+});
+const lines = (rows: object[]): SiemStandInReply => ({
   body: [...rows.map((result, offset) => ({ preview: false, offset, result })), { lastrow: true }]
     .map((line) => JSON.stringify(line))
     .join('\n'),
@@ -21,7 +24,7 @@ const lines = (rows: object[]): Reply => ({
 const at = (seconds: string | null): Date => new Date(Number(seconds) * 1000);
 
 /** As splunkd 9 answers: newest first unless sorted, one JSON object a line. */
-function answer({ url, headers, body }: Asked): Reply {
+function answer({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
   if (headers.authorization !== 'Bearer t1')
     return { status: 401, body: { messages: [{ type: 'WARN', text: 'call not properly authenticated' }] } };
   const form = new URLSearchParams(body);
@@ -35,7 +38,7 @@ function answer({ url, headers, body }: Asked): Reply {
     at(form.get(byIndex ? 'index_earliest' : 'earliest_time')),
     at(form.get(byIndex ? 'index_latest' : 'latest_time')),
   ];
-  const seen = within(from, to).filter(() => !search.includes('nobody'));
+  const seen = eventsWithin(from, to).filter(() => !search.includes('nobody'));
   if (search.includes('| stats')) {
     const counts = Object.entries(Object.groupBy(seen, ({ user }) => user)).map(([user, list]) => ({
       user,
@@ -54,8 +57,8 @@ function answer({ url, headers, body }: Asked): Reply {
 }
 
 async function fixture(clock: 'event' | 'ingest' = 'event') {
-  const standIn = await startStandIn(answer);
-  const connection = connectTo(splunk, { settings: { url: standIn.url }, credentials: { token: 't1' }, clock });
+  const standIn = await startSiemStandIn(answer);
+  const connection = connectToStandIn(splunk, { settings: { url: standIn.url }, credentials: { token: 't1' }, clock });
   return { standIn, connection, query: 'index=auth' };
 }
 
@@ -65,19 +68,19 @@ const queries = {
   empty: 'index=auth user=nobody',
   broken: 'index=auth | wheer x=1',
 };
-connectorConformance('splunk', async () => ({
+testConnectorConformance('splunk', async () => ({
   connection: (await fixture()).connection,
   events: events.length,
   firstAt,
   queries,
 }));
-connectorConformance('splunk by index time', async () => ({
+testConnectorConformance('splunk by index time', async () => ({
   connection: (await fixture('ingest')).connection,
   events: events.length,
   firstAt,
   queries,
 }));
-httpFaults('splunk', () => fixture());
+testHttpFailures('splunk', () => fixture());
 
 const window = {
   from: new Date(firstAt.getTime() + 700),

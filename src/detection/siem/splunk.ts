@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from '../../platform/lib/text/bounded-text.ts';
+import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector, Row, SearchLimits } from './connector.ts';
 import { authorFault, faultOfStatus, upstreamFault } from './siem-failures.ts';
 import { ask, jsonOf, parse, type HttpAsk, type HttpServer } from './clients/siem-http.ts';
@@ -13,7 +13,7 @@ import { isTransforming, refuseSideEffects } from './queries/splunk-query.ts';
 const Settings = z.strictObject({
   url: httpAddress.describe('Of the management port, https://host:8089.'),
   caCertificate,
-  index: text({ min: 1, max: 200 }).default('*').describe('Whose fields are listed.'),
+  index: boundedString({ min: 1, max: 200 }).default('*').describe('Whose fields are listed.'),
   lateDays: z
     .int()
     .min(1)
@@ -22,7 +22,7 @@ const Settings = z.strictObject({
     .describe('On the clock `ingest`: how far the time of an event may lie before its indexing.'),
 });
 type Settings = z.infer<typeof Settings>;
-const Credentials = z.union([z.strictObject({ token: text({ min: 1, max: 5000 }) }), userPassword]);
+const Credentials = z.union([z.strictObject({ token: boundedString({ min: 1, max: 5000 }) }), userPassword]);
 
 const checkMs = 20_000;
 const dayMs = 86_400_000;

@@ -7,7 +7,7 @@ import { oncePerGroup, type EntityRow, type Group } from '../rows/group-rows.ts'
 import { isLearning, pairKey, sinceOf, type MemoryPair, type PastMemory } from '../memory/memory.ts';
 import { renderValue } from '../rows/render.ts';
 import { severityRules } from '../severity.ts';
-import { compareText, cutText } from '../../../platform/lib/text/canonical-text.ts';
+import { compareCodeUnits, truncateText } from '../../../platform/lib/text/canonical-text.ts';
 import { valuesKey, valuesOf } from '../rows/values.ts';
 
 const historyDays = 30;
@@ -41,7 +41,7 @@ function candidateOf(input: AnalysisInput & { past: PastMemory }, group: Group):
   const { past } = input;
   const fresh = [...rowsByKey(group)].filter(([key]) => !past.known.has(pairKey({ key, entity: group.entity })));
   if (fresh.length === 0) return undefined;
-  const keys = fresh.map(([key]) => key).toSorted(compareText);
+  const keys = fresh.map(([key]) => key).toSorted(compareCodeUnits);
   const rows = fresh.flatMap(([, own]) => own);
   const sight = past.sights.get(group.entity);
   return buildCandidate(input, group, {
@@ -52,7 +52,7 @@ function candidateOf(input: AnalysisInput & { past: PastMemory }, group: Group):
       count: rows.length,
       newValues: fresh
         .map(([, own]) => describe(own[0]!))
-        .toSorted(compareText)
+        .toSorted(compareCodeUnits)
         .slice(0, newValuesMax),
       newCombinations: fresh.length,
       firstSeen: sight ? new Date(sight.firstSeen).toISOString() : null,
@@ -67,5 +67,5 @@ function candidateOf(input: AnalysisInput & { past: PastMemory }, group: Group):
 
 function describe({ row, field }: EntityRow): string {
   const values = valuesOf(row, field).map(([name, value]) => `${name}=${renderValue(name, value) ?? ''}`);
-  return cutText(values.join(', '), 300);
+  return truncateText(values.join(', '), 300);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Row } from '../../siem/connector.ts';
 import { prepareWindow } from '../analyze-window.ts';
 import {
-  analyseInTurn,
+  analyzeInTurn,
   candidatesOf,
   definitionOf,
   hour,
@@ -22,7 +22,7 @@ describe('sequence_pattern', () => {
   });
 
   test('steps of three windows make one candidate, with the rows of all of them', () => {
-    const { candidates } = analyseInTurn([[step(1, 0.5)], [step(2, 1.5)], [step(3, 2.5)]], definition);
+    const { candidates } = analyzeInTurn([[step(1, 0.5)], [step(2, 1.5)], [step(3, 2.5)]], definition);
     expect(candidates).toHaveLength(1);
     expect(candidates[0]).toMatchObject({
       kindKey: 'sequence_pattern:s1-0.5/1',
@@ -34,11 +34,11 @@ describe('sequence_pattern', () => {
 
   test('a completed sequence is told once, and its rows are consumed', () => {
     const windows = [[step(1, 0.5), step(2, 0.6), step(3, 0.7)], [step(3, 1.5)], [step(2, 2.1), step(3, 2.2)]];
-    expect(windows.map((_, index) => analyseInTurn(windows.slice(0, index + 1), definition).candidates.length)).toEqual(
+    expect(windows.map((_, index) => analyzeInTurn(windows.slice(0, index + 1), definition).candidates.length)).toEqual(
       [1, 0, 0],
     );
     const across = [[step(1, 0.5), step(2, 0.6)], [step(3, 1.5)], [step(3, 2.5)]];
-    expect(across.map((_, index) => analyseInTurn(across.slice(0, index + 1), definition).candidates.length)).toEqual([
+    expect(across.map((_, index) => analyzeInTurn(across.slice(0, index + 1), definition).candidates.length)).toEqual([
       0, 1, 0,
     ]);
   });
@@ -46,24 +46,24 @@ describe('sequence_pattern', () => {
   test('what a window completed by itself is not kept, however many rows came after it', () => {
     const flood = Array.from({ length: 150 }, (_, n) => step(2, 0.5 + n / 1_000));
     const first = [step(1, 0.1), step(1, 0.2), step(2, 0.3), step(3, 0.4), ...flood];
-    expect(analyseInTurn([first, [step(3, 1.5)]], definition).candidates.map(({ kindKey }) => kindKey)).toEqual([
+    expect(analyzeInTurn([first, [step(3, 1.5)]], definition).candidates.map(({ kindKey }) => kindKey)).toEqual([
       'sequence_pattern:s1-0.1/1',
     ]);
   });
 
   test('a step that is logged late completes what it belongs to', () => {
-    const { candidates } = analyseInTurn([[step(1, 0.1)], [step(3, 1.9)], [step(2, 1.1)]], definition);
+    const { candidates } = analyzeInTurn([[step(1, 0.1)], [step(3, 1.9)], [step(2, 1.1)]], definition);
     expect(candidates).toHaveLength(1);
   });
 
   test('over a day apart is no sequence', () => {
     expect(
-      analyseInTurn([[step(1, 0)], ...times<Row[]>(24, []), [step(2, 25), step(3, 25.1)]], definition).candidates,
+      analyzeInTurn([[step(1, 0)], ...times<Row[]>(24, []), [step(2, 25), step(3, 25.1)]], definition).candidates,
     ).toEqual([]);
   });
 
   test('entities do not mix', () => {
-    expect(analyseInTurn([[step(1, 0), step(2, 0.2), step(3, 0.3, { user: 'bob' })]], definition).candidates).toEqual(
+    expect(analyzeInTurn([[step(1, 0), step(2, 0.2), step(3, 0.3, { user: 'bob' })]], definition).candidates).toEqual(
       [],
     );
   });

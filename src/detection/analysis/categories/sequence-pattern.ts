@@ -16,7 +16,7 @@ import {
   toMemory,
   type StepRow,
 } from '../sequences/steps.ts';
-import { compareText } from '../../../platform/lib/text/canonical-text.ts';
+import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 const rowsMax = 50;
 
@@ -87,7 +87,7 @@ function merge(pool: readonly StepRow[], rows: readonly StepRow[]): StepRow[] {
 
 function candidateOf(input: AnalysisInput, group: Group, chains: readonly StepRow[][]): Candidate {
   const { window, definition } = input;
-  const ordered = chains.toSorted((a, b) => a[0]!.time - b[0]!.time || compareText(a[0]!.id, b[0]!.id));
+  const ordered = chains.toSorted((a, b) => a[0]!.time - b[0]!.time || compareCodeUnits(a[0]!.id, b[0]!.id));
   const first = ordered[0]!;
   const steps = ordered.flat();
   const built = buildCandidate(input, group, {

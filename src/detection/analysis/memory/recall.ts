@@ -8,7 +8,7 @@ import {
   type PastMemory,
   type PastWindow,
 } from './memory.ts';
-import { compareText } from '../../../platform/lib/text/canonical-text.ts';
+import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 /** One window of memory. */
 export type RememberedWindow = PastWindow & { entries: readonly MemoryEntry[] };
@@ -59,7 +59,7 @@ function fillEntries(
   const entities = new Set(query.entities);
   for (const { from, entries } of near) {
     const at = from.getTime();
-    for (const { key, entity, number, value } of entries.toSorted((a, b) => compareText(a.key, b.key))) {
+    for (const { key, entity, number, value } of entries.toSorted((a, b) => compareCodeUnits(a.key, b.key))) {
       if (!entities.has(entity)) continue;
       if (query.want === 'samples' && number !== null) append(past.samples, entity, { at, number });
       if (query.want === 'values' && value !== null) append(past.values, entity, { at, key, value });

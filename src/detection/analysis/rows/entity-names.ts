@@ -1,4 +1,4 @@
-import { plainName } from './fields.ts';
+import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
 
 /** The names under which logs usually tell who or what a row is about, the first that has a value wins. */
 export const usualEntityNames: readonly string[] = [
@@ -87,9 +87,9 @@ export function entityTypeOf(field: string, value: string): string {
 
 /** In `user.name` and `host.id` the parent says what it is. */
 function nameWithParent(field: string): string {
-  const name = plainName(field);
+  const name = plainFieldName(field);
   const dot = field.lastIndexOf('.');
-  return dot > 0 && /^(?:name|id|uid|hostname)$/.test(name) ? plainName(field.slice(0, dot)) : name;
+  return dot > 0 && /^(?:name|id|uid|hostname)$/.test(name) ? plainFieldName(field.slice(0, dot)) : name;
 }
 
 function typeByValue(value: string): string {

@@ -28,14 +28,6 @@ export function lookup(row: Row, path: string): unknown {
   return undefined;
 }
 
-/** The last part of a dotted name, lower case, letters and digits only: `userIdentity.user_Name` → `username`. */
-export function plainName(field: string): string {
-  return field
-    .slice(field.lastIndexOf('.') + 1)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, '');
-}
-
 const decimal = /^-?\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
 
 /** The finite number in a value; decimal text counts, since some engines hand every value out as text. */

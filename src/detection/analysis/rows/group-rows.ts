@@ -3,7 +3,12 @@ import type { AnalysisDefinition } from '../analysis-definition.ts';
 import { entityTypeOf, usualEntityNames } from './entity-names.ts';
 import { lookup } from './fields.ts';
 import { redactText } from '../../../platform/lib/text/redact.ts';
-import { boundedText, canonicalText, compareText, visibleText } from '../../../platform/lib/text/canonical-text.ts';
+import {
+  shortenText,
+  canonicalText,
+  compareCodeUnits,
+  escapeInvisible,
+} from '../../../platform/lib/text/canonical-text.ts';
 import { valuesOf } from './values.ts';
 
 /** The rows of one entity in one window. `named`: every one of them by the entity field or a usual name, not by the whole row. */
@@ -31,7 +36,7 @@ export function groupRows(rows: readonly Row[], definition: Pick<AnalysisDefinit
     groups.set(found.entity, group);
   }
   return [...groups.values()]
-    .toSorted((a, b) => compareText(a.entity, b.entity))
+    .toSorted((a, b) => compareCodeUnits(a.entity, b.entity))
     .map(({ entity, entityType, named, rows: own }) => ({ entity, entityType, named, rows: own }));
 }
 
@@ -55,7 +60,7 @@ function findEntity(row: Row, names: readonly string[]): Found {
 
 /** An entity is stored, shown and sent to models like a row, so it is made safe like one. */
 function entityText(text: string): string {
-  return boundedText(visibleText(redactText(text)));
+  return shortenText(escapeInvisible(redactText(text)));
 }
 
 /** Computes something of a group once, however often a category asks: a group belongs to one analysis of one window. */

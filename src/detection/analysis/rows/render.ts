@@ -6,12 +6,12 @@ import { listIn } from './fields.ts';
 import { flattenRow } from './flatten.ts';
 import { isSecretField, redacted, redactText } from '../../../platform/lib/text/redact.ts';
 import {
-  boundedText,
+  shortenText,
   canonicalJson,
   canonicalText,
-  compareText,
-  cutText,
-  visibleText,
+  compareCodeUnits,
+  truncateText,
+  escapeInvisible,
 } from '../../../platform/lib/text/canonical-text.ts';
 import { timeOf } from './times.ts';
 
@@ -40,7 +40,7 @@ export function renderRow(row: Row, window: AnalysisWindow, definition: Analysis
 /** The event's own id where the row has one, else a hash of window and row: the same row of the same window keeps its id. */
 export function rowIdOf(row: Row, window: AnalysisWindow): string {
   const own = Object.hasOwn(row, '_id') ? canonicalText(row['_id']) : undefined;
-  if (own !== undefined) return boundedText(visibleText(own));
+  if (own !== undefined) return shortenText(escapeInvisible(own));
   return hash('sha256', `${window.from.toISOString()}/${window.to.toISOString()}/${canonicalJson(row)}`).slice(0, 32);
 }
 
@@ -48,13 +48,13 @@ export function rowIdOf(row: Row, window: AnalysisWindow): string {
 export function renderValue(field: string, value: unknown): string | undefined {
   const text = canonicalText(redactNested(field, value));
   if (text === undefined) return undefined;
-  const seen = cutText(text, readMax);
-  return cutText(visibleText(redactText(seen)), fieldMax);
+  const seen = truncateText(text, readMax);
+  return truncateText(escapeInvisible(redactText(seen)), fieldMax);
 }
 
 /** Rows by time, those without one last, then by id: one order, whatever order they came in. */
 export function compareRows(a: RenderedRow, b: RenderedRow): number {
-  return compareText(a.time ?? '~', b.time ?? '~') || compareText(a.rowId, b.rowId);
+  return compareCodeUnits(a.time ?? '~', b.time ?? '~') || compareCodeUnits(a.rowId, b.rowId);
 }
 
 function renderFields(row: Row): Record<string, string> {
@@ -63,7 +63,7 @@ function renderFields(row: Row): Record<string, string> {
   for (const [field, value] of flattenRow(row)) {
     const text = renderValue(field, value);
     if (text === undefined) continue;
-    const name = boundedText(visibleText(field), nameMax);
+    const name = shortenText(escapeInvisible(field), nameMax);
     size += name.length + text.length;
     if (fields.size === fieldsMax || size > rowMax) break;
     fields.set(name, text);
@@ -83,5 +83,5 @@ function redactNested(field: string, value: unknown, depth = 0): unknown {
 function eventIdsOf(row: Row): string[] {
   if (!Object.hasOwn(row, '_ids')) return [];
   const ids = listIn(row['_ids']).slice(0, eventIdsMax);
-  return ids.flatMap((id) => canonicalText(id) ?? []).map((id) => boundedText(visibleText(id)));
+  return ids.flatMap((id) => canonicalText(id) ?? []).map((id) => shortenText(escapeInvisible(id)));
 }

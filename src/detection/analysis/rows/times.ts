@@ -1,5 +1,6 @@
 import type { Row } from '../../siem/connector.ts';
-import { lookup, numberIn, plainName } from './fields.ts';
+import { lookup, numberIn } from './fields.ts';
+import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
 
 const timeNames = new Set(
   (
@@ -13,7 +14,7 @@ const dateTime =
 
 /** Says whether a field holds a time: by its name, or because the whole value is written as a date or a time of day. */
 export function isTime(field: string, value: unknown): boolean {
-  if (value instanceof Date || timeNames.has(plainName(field))) return true;
+  if (value instanceof Date || timeNames.has(plainFieldName(field))) return true;
   return typeof value === 'string' && value.length <= 40 && dateTime.test(value);
 }
 
@@ -38,9 +39,9 @@ export function isRecordId(field: string, value: string): boolean {
 
 /** `user.id` is an account's and `event.id` a record's: a bare id takes its parent's name with it. */
 function recordName(field: string): string {
-  const name = plainName(field);
+  const name = plainFieldName(field);
   const dot = field.lastIndexOf('.');
-  return dot > 0 && /^(?:id|uid|uuid|guid)$/.test(name) ? plainName(field.slice(0, dot)) + name : name;
+  return dot > 0 && /^(?:id|uid|uuid|guid)$/.test(name) ? plainFieldName(field.slice(0, dot)) + name : name;
 }
 
 const usualTimes = [

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Row } from '../../siem/connector.ts';
 import { numberIn } from './fields.ts';
 import { flattenRow } from './flatten.ts';
-import { canonicalText, compareText } from '../../../platform/lib/text/canonical-text.ts';
+import { canonicalText, compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 import { isTime } from './times.ts';
 
 // What the author says about a row is no part of what happened.
@@ -18,7 +18,7 @@ export function valuesOf(row: Row, entityField: string | null): [field: string, 
     const text = isTime(field, value) ? undefined : canonicalText(value);
     if (text !== undefined) values.push([field, text]);
   }
-  return values.toSorted((a, b) => compareText(a[0], b[0]));
+  return values.toSorted((a, b) => compareCodeUnits(a[0], b[0]));
 }
 
 /** A short name for a row's values: equal for equal values, bounded whatever their length. */

@@ -1,5 +1,5 @@
 import { dayMs } from '../analysis-definition.ts';
-import { compareText } from '../../../platform/lib/text/canonical-text.ts';
+import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 /** A row that is one step of a sequence; `time` in epoch milliseconds, `id` unique. */
 export type Step = { step: number; time: number; id: string };
@@ -30,7 +30,7 @@ export function completeSequences<S extends Step>(
 }
 
 export function compareSteps(a: Step, b: Step): number {
-  return a.time - b.time || a.step - b.step || compareText(a.id, b.id);
+  return a.time - b.time || a.step - b.step || compareCodeUnits(a.id, b.id);
 }
 
 /** The open chain that began last, if it is still within its 24 hours; if that one is not, none is. */

@@ -1,7 +1,12 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { parseExactJson } from '../../../platform/lib/json/exact-json.ts';
-import { pinnedTo, resolveHost, trusting, type Address } from '../../../platform/lib/outbound-http/fetch.ts';
+import {
+  pinnedLookup,
+  resolvePublicHost,
+  tlsOptions,
+  type ResolvedAddress,
+} from '../../../platform/lib/outbound-http/send-request.ts';
 import type { Row } from '../connector.ts';
 import { faultOfPostgres } from './postgres-faults.ts';
 import { upstreamFault } from '../siem-failures.ts';
@@ -34,7 +39,7 @@ export async function openPostgres<T>(
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
   work: (session: PostgresSession) => Promise<T>,
 ): Promise<T> {
-  const addresses = await resolveHost({ hostname: target.host }, target.allow, signal).catch((error: Error) => {
+  const addresses = await resolvePublicHost({ hostname: target.host }, target.allow, signal).catch((error: Error) => {
     signal.throwIfAborted();
     throw upstreamFault('unreachable', error.message, true);
   });
@@ -43,7 +48,7 @@ export async function openPostgres<T>(
     ...login,
     host,
     stream: () => socketTo(addresses),
-    ssl: tls === 'off' ? false : trusting(ca),
+    ssl: tls === 'off' ? false : tlsOptions(ca),
     connectionTimeoutMillis: connectMs,
     query_timeout: timeoutMs + graceMs,
     application_name: 'tocsin',
@@ -71,10 +76,10 @@ export async function openPostgres<T>(
 }
 
 /** Goes to whichever of the addresses answers: of a name with both kinds only one may be reachable. */
-export function socketTo(addresses: Address[]): Socket {
+export function socketTo(addresses: ResolvedAddress[]): Socket {
   const socket = new Socket();
   const connect = socket.connect.bind(socket) as (options: object) => Socket;
-  const lookup = pinnedTo(addresses);
+  const lookup = pinnedLookup(addresses);
   return Object.assign(socket, { connect: (port: number, host: string) => connect({ port, host, lookup }) });
 }
 

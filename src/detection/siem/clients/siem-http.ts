@@ -1,5 +1,5 @@
 import { parseExactJson } from '../../../platform/lib/json/exact-json.ts';
-import { sendTo } from '../../../platform/lib/outbound-http/fetch.ts';
+import { sendRequest } from '../../../platform/lib/outbound-http/send-request.ts';
 import { SiemError } from '../connector.ts';
 import { AnswerTooLarge, faultOfStatus, upstreamFault } from '../siem-failures.ts';
 
@@ -42,7 +42,7 @@ export async function ask(server: HttpServer, given: HttpAsk): Promise<HttpAnswe
       ...given.headers,
     };
     const method = given.method ?? (body ? 'POST' : 'GET');
-    const response = await sendTo(url, { method, headers, body, allow: server.allow, ca: server.ca }, signal);
+    const response = await sendRequest(url, { method, headers, body, allow: server.allow, ca: server.ca }, signal);
     const chunks: Buffer[] = [];
     let size = 0;
     for await (const chunk of response) {
