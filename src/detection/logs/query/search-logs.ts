@@ -39,7 +39,7 @@ export type SearchLogsDeps = {
  * Runs a query over one window of the organization's events. On the clock `ingest`, seals the datasets at the window's end first, so that no
  * event can appear in the window afterwards. A dataset that never had an event is treated as empty, and the result has `noData` set.
  * `segments` limits the search to these segments. Throws a SiemError: query_not_allowed, query_error, unknown_column, query_timeout and
- * query_memory (blame author), or engine_failed (blame us).
+ * query_memory (blame author), or engine_failed (blame service).
  */
 export async function searchLogs(
   deps: SearchLogsDeps,
