@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { requireCaller, type App } from '../../platform/http/app-type.ts';
+import type { App } from '../../platform/http/app-type.ts';
+import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { getSightings, getSweeps, type ReadSightingsDeps } from './read-sightings.ts';
 import { ItemSightings, SweepList } from './sightings.schema.ts';
@@ -7,27 +8,15 @@ import { ItemSightings, SweepList } from './sightings.schema.ts';
 const params = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
 
 export function sightingRoutes(app: App, deps: ReadSightingsDeps): void {
-  app.route({
-    method: 'GET',
-    url: '/api/feed/items/:id/exposures',
-    config: { scope: 'feed:read' },
-    schema: {
-      tags: ['feed'],
-      summary: 'List log rows that contain indicators of an item',
-      params,
-      response: { 200: ItemSightings },
-    },
-    handler: (request) => getSightings(deps, requireCaller(request), request.params.id.toLowerCase()),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/feed/sweeps',
-    config: { scope: 'feed:read' },
-    schema: {
-      tags: ['feed'],
-      summary: 'Get the status of the searches for feed indicators in your logs',
-      response: { 200: SweepList },
-    },
-    handler: (request) => getSweeps(deps, requireCaller(request)),
-  });
+  const route = apiRoutes(app, { tag: 'feed', scope: 'feed:read' });
+  route(
+    'GET /api/feed/items/:id/exposures',
+    { summary: 'List log rows that contain indicators of an item', params: params, returns: ItemSightings },
+    ({ caller, params }) => getSightings(deps, caller, params.id.toLowerCase()),
+  );
+  route(
+    'GET /api/feed/sweeps',
+    { summary: 'Get the status of the searches for feed indicators in your logs', returns: SweepList },
+    ({ caller }) => getSweeps(deps, caller),
+  );
 }

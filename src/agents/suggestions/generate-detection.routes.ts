@@ -1,18 +1,17 @@
-import { requireCaller, type App } from '../../platform/http/app-type.ts';
+import type { App } from '../../platform/http/app-type.ts';
+import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { generateDetection, type GenerateDetectionDeps } from './generate-detection.ts';
 import { GeneratedDetection, GenerateRequest } from './generate-detection.schema.ts';
 
 export function generateDetectionRoutes(app: App, deps: GenerateDetectionDeps): void {
-  app.route({
-    method: 'POST',
-    url: '/api/detections/generate',
-    config: { scope: 'detections:run' },
-    schema: {
-      tags: ['detections'],
+  const route = apiRoutes(app, { tag: 'detections', scope: 'detections:run' });
+  route(
+    'POST /api/detections/generate',
+    {
       summary: 'Generate a detection for an intent and test it on the logs, without storing it',
       body: GenerateRequest,
-      response: { 200: GeneratedDetection },
+      returns: GeneratedDetection,
     },
-    handler: (request) => generateDetection(deps, requireCaller(request), request.body),
-  });
+    ({ caller, body }) => generateDetection(deps, caller, body),
+  );
 }

@@ -1,4 +1,5 @@
-import { requireCaller, type App } from '../../platform/http/app-type.ts';
+import type { App } from '../../platform/http/app-type.ts';
+import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { checkConnection, listConnectionFields, type CheckConnectionDeps } from './check-connection.ts';
 import {
@@ -24,96 +25,79 @@ import {
 
 type ConnectionRoutesDeps = ConnectionDeps & CheckConnectionDeps;
 
-const tags = ['connections'];
-const read = { scope: 'detections:read' } as const;
-const admin = { scope: 'connections:admin' } as const;
-
 export function connectionRoutes(app: App, deps: ConnectionRoutesDeps): void {
-  app.route({
-    method: 'GET',
-    url: '/api/connections/kinds',
-    config: read,
-    schema: { tags, summary: 'List the supported SIEMs', response: { 200: ConnectionKinds } },
-    handler: () => listConnectionKinds(),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/connections',
-    config: read,
-    schema: {
-      tags,
+  const route = apiRoutes(app, { tag: 'connections', scope: 'detections:read' });
+  route('GET /api/connections/kinds', { summary: 'List the supported SIEMs', returns: ConnectionKinds }, () =>
+    listConnectionKinds(),
+  );
+  route(
+    'GET /api/connections',
+    {
       summary: 'List connections: the embedded log store, then the others, newest first',
-      querystring: PageQuery,
-      response: { 200: ConnectionList },
+      query: PageQuery,
+      returns: ConnectionList,
     },
-    handler: (request) => listConnections(deps, requireCaller(request), request.query),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/connections',
-    config: admin,
-    schema: { tags, summary: 'Create a connection to a SIEM', body: CreateConnection, response: { 200: Connection } },
-    handler: (request) => createConnection(deps, requireCaller(request), request.body),
-  });
+    ({ caller, query }) => listConnections(deps, caller, query),
+  );
+  route(
+    'POST /api/connections',
+    {
+      summary: 'Create a connection to a SIEM',
+      scope: 'connections:admin',
+      body: CreateConnection,
+      returns: Connection,
+    },
+    ({ caller, body }) => createConnection(deps, caller, body),
+  );
   connectionByIdRoutes(app, deps);
 }
 
 function connectionByIdRoutes(app: App, deps: ConnectionRoutesDeps): void {
-  app.route({
-    method: 'GET',
-    url: '/api/connections/:id',
-    config: read,
-    schema: { tags, summary: 'Get a connection', params: ConnectionPath, response: { 200: Connection } },
-    handler: (request) => getConnection(deps, requireCaller(request), request.params.id),
-  });
-  app.route({
-    method: 'PUT',
-    url: '/api/connections/:id',
-    config: admin,
-    schema: {
-      tags,
+  const route = apiRoutes(app, { tag: 'connections', scope: 'connections:admin' });
+  route(
+    'GET /api/connections/:id',
+    { summary: 'Get a connection', scope: 'detections:read', params: ConnectionPath, returns: Connection },
+    ({ caller, params }) => getConnection(deps, caller, params.id),
+  );
+  route(
+    'PUT /api/connections/:id',
+    {
       summary: 'Change a connection. Absent fields stay unchanged',
       params: ConnectionPath,
       body: UpdateConnection,
-      response: { 200: Connection },
+      returns: Connection,
     },
-    handler: (request) => changeConnection(deps, requireCaller(request), request.params.id, request.body),
-  });
-  app.route({
-    method: 'DELETE',
-    url: '/api/connections/:id',
-    config: { ...admin, ignoresBody: true },
-    schema: {
-      tags,
+    ({ caller, params, body }) => changeConnection(deps, caller, params.id, body),
+  );
+  route(
+    'DELETE /api/connections/:id',
+    {
       summary: 'Delete a connection that no detection uses',
+      ignoresBody: true,
       params: ConnectionPath,
-      response: { 200: Connection },
+      returns: Connection,
     },
-    handler: (request) => removeConnection(deps, requireCaller(request), request.params.id),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/connections/:id/check',
-    config: { ...admin, isBodyOptional: true },
-    schema: {
-      tags,
+    ({ caller, params }) => removeConnection(deps, caller, params.id),
+  );
+  route(
+    'POST /api/connections/:id/check',
+    {
       summary: 'Check that a connection works, and optionally that a query would run',
+      isBodyOptional: true,
       params: ConnectionPath,
       body: CheckConnection,
-      response: { 200: ConnectionCheck },
+      returns: ConnectionCheck,
     },
-    handler: (request) => checkConnection(deps, requireCaller(request), request.params.id, request.body),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/connections/:id/fields',
-    config: read,
-    schema: {
-      tags,
+    ({ caller, params, body }) => checkConnection(deps, caller, params.id, body),
+  );
+  route(
+    'GET /api/connections/:id/fields',
+    {
       summary: 'List the datasets and fields of a connection',
+      scope: 'detections:read',
       params: ConnectionPath,
-      response: { 200: ConnectionFields },
+      returns: ConnectionFields,
     },
-    handler: (request) => listConnectionFields(deps, requireCaller(request), request.params.id),
-  });
+    ({ caller, params }) => listConnectionFields(deps, caller, params.id),
+  );
 }

@@ -1,4 +1,5 @@
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
+import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { listDatasets, type ListDatasetsDeps } from './catalog/list-datasets.ts';
 import { receivedBytesMax } from './ingestion/inflate.ts';
@@ -9,13 +10,10 @@ const acceptedTypes =
   /^(?:application\/(?:json|(?:x-)?ndjson|(?:x-)?jsonl(?:ines)?|json-seq|(?:x-)?gzip|octet-stream)|text\/plain)$/i;
 
 export function logRoutes(app: App, deps: ListDatasetsDeps & ReceiveLogsDeps): void {
-  app.route({
-    method: 'GET',
-    url: '/api/logs',
-    config: { scope: 'detections:read' },
-    schema: { tags: ['logs'], summary: 'List the datasets with their columns', response: { 200: DatasetList } },
-    handler: (request) => listDatasets(deps, requireCaller(request).orgId),
-  });
+  const route = apiRoutes(app, { tag: 'logs', scope: 'detections:read' });
+  route('GET /api/logs', { summary: 'List the datasets with their columns', returns: DatasetList }, ({ caller }) =>
+    listDatasets(deps, caller.orgId),
+  );
   // A scope of its own, because the parser that accepts any body must not apply to other routes.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();

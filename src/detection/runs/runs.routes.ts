@@ -1,5 +1,6 @@
 import { IdPath } from '../detections/record/detection-input.schema.ts';
-import { requireCaller, type App } from '../../platform/http/app-type.ts';
+import type { App } from '../../platform/http/app-type.ts';
+import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { estimateBackfill, requestBackfill, type BackfillDeps } from './requests/request-backfill.ts';
 import { cancelRun } from './requests/cancel-run.ts';
@@ -16,73 +17,51 @@ import {
   RunStarted,
 } from './runs.schema.ts';
 
-const tags = ['runs'];
-const read = { scope: 'detections:read' } as const;
-const run = { scope: 'detections:run' } as const;
-
 export function runRoutes(app: App, deps: BackfillDeps): void {
-  app.route({
-    method: 'POST',
-    url: '/api/detections/:id/run',
-    config: { ...run, isBodyOptional: true },
-    schema: { tags, summary: 'Run a detection now', params: IdPath, body: RunRequest, response: { 200: RunStarted } },
-    handler: (request) => requestRun(deps, requireCaller(request), request.params.id, request.body),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/detections/:id/runs',
-    config: read,
-    schema: {
-      tags,
+  const route = apiRoutes(app, { tag: 'runs', scope: 'detections:run' });
+  route(
+    'POST /api/detections/:id/run',
+    { summary: 'Run a detection now', isBodyOptional: true, params: IdPath, body: RunRequest, returns: RunStarted },
+    ({ caller, params, body }) => requestRun(deps, caller, params.id, body),
+  );
+  route(
+    'GET /api/detections/:id/runs',
+    {
       summary: 'List runs, newest first',
+      scope: 'detections:read',
       params: IdPath,
-      querystring: PageQuery,
-      response: { 200: RunList },
+      query: PageQuery,
+      returns: RunList,
     },
-    handler: (request) => getRuns(deps, requireCaller(request), request.params.id, request.query),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/detections/:id/gaps',
-    config: read,
-    schema: {
-      tags,
+    ({ caller, params, query }) => getRuns(deps, caller, params.id, query),
+  );
+  route(
+    'GET /api/detections/:id/gaps',
+    {
       summary: 'List gaps, the time that no run examined, latest first',
+      scope: 'detections:read',
       params: IdPath,
-      querystring: PageQuery,
-      response: { 200: GapList },
+      query: PageQuery,
+      returns: GapList,
     },
-    handler: (request) => getGaps(deps, requireCaller(request), request.params.id, request.query),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/detections/:id/backfill',
-    config: run,
-    schema: {
-      tags,
-      summary: 'Backfill gaps',
-      params: IdPath,
-      querystring: BackfillQuery,
-      body: BackfillRequest,
-      response: { 200: Backfill },
+    ({ caller, params, query }) => getGaps(deps, caller, params.id, query),
+  );
+  route(
+    'POST /api/detections/:id/backfill',
+    { summary: 'Backfill gaps', params: IdPath, query: BackfillQuery, body: BackfillRequest, returns: Backfill },
+    ({ caller, params, query, body }) => {
+      const backfill = query.estimate === 'true' ? estimateBackfill : requestBackfill;
+      return backfill(deps, caller, params.id, body);
     },
-    handler: (request) => {
-      const backfill = request.query.estimate === 'true' ? estimateBackfill : requestBackfill;
-      return backfill(deps, requireCaller(request), request.params.id, request.body);
-    },
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/runs/:id',
-    config: read,
-    schema: { tags, summary: 'Get a run', params: IdPath, response: { 200: Run } },
-    handler: (request) => getRun(deps, requireCaller(request), request.params.id),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/runs/:id/cancel',
-    config: { ...run, ignoresBody: true },
-    schema: { tags, summary: 'Cancel a run', params: IdPath, response: { 200: Run } },
-    handler: (request) => cancelRun(deps, requireCaller(request), request.params.id),
-  });
+  );
+  route(
+    'GET /api/runs/:id',
+    { summary: 'Get a run', scope: 'detections:read', params: IdPath, returns: Run },
+    ({ caller, params }) => getRun(deps, caller, params.id),
+  );
+  route(
+    'POST /api/runs/:id/cancel',
+    { summary: 'Cancel a run', ignoresBody: true, params: IdPath, returns: Run },
+    ({ caller, params }) => cancelRun(deps, caller, params.id),
+  );
 }

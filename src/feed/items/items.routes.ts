@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
+import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { FeedItemDetail, FeedList, FeedStats, ItemText } from '../model/item.schema.ts';
 import { getItem, getItemText } from './get-item.ts';
@@ -23,6 +24,7 @@ const TextQuery = z.strictObject({
 
 /** Cached pages are compressed already, so the routes that send them turn the general compression off. */
 export function itemRoutes(app: App, deps: ListItemsDeps): void {
+  const route = apiRoutes(app, { tag: 'feed', scope: 'feed:read' });
   app.route({
     method: 'GET',
     url: '/items',
@@ -32,35 +34,25 @@ export function itemRoutes(app: App, deps: ListItemsDeps): void {
     handler: async (request, reply) =>
       sendPage(request, reply, await listItems(deps, requireCaller(request), request.query)),
   });
-  app.route({
-    method: 'GET',
-    url: '/items/:id',
-    config: { scope: 'feed:read' },
-    schema: {
-      tags: ['feed'],
-      summary: 'Get a feed item with its versions',
-      params: ItemPath,
-      response: { 200: FeedItemDetail },
-    },
-    handler: (request) => getItem(deps, requireCaller(request), request.params.id.toLowerCase()),
-  });
-  app.route({
-    method: 'GET',
-    url: '/items/:id/text',
-    config: { scope: 'feed:read' },
-    schema: {
-      tags: ['feed'],
+  route(
+    'GET /items/:id',
+    { summary: 'Get a feed item with its versions', params: ItemPath, returns: FeedItemDetail },
+    ({ caller, params }) => getItem(deps, caller, params.id.toLowerCase()),
+  );
+  route(
+    'GET /items/:id/text',
+    {
       summary: 'Get the text that a version of an item was made from',
       params: ItemPath,
-      querystring: TextQuery,
-      response: { 200: ItemText },
+      query: TextQuery,
+      returns: ItemText,
     },
-    handler: (request) => {
-      const { version } = request.query;
+    ({ caller, params, query }) => {
+      const { version } = query;
       const number = version === undefined ? undefined : Number(version);
-      return getItemText(deps, requireCaller(request), request.params.id.toLowerCase(), number);
+      return getItemText(deps, caller, params.id.toLowerCase(), number);
     },
-  });
+  );
   app.route({
     method: 'GET',
     url: '/stats',

@@ -1,25 +1,23 @@
-import { requireCaller, type App } from '../../platform/http/app-type.ts';
+import type { App } from '../../platform/http/app-type.ts';
+import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { Profile, StoredProfile } from './profile.schema.ts';
 import { getProfile, putProfile, type PutProfileDeps } from './profile.ts';
 
 export function relevanceRoutes(app: App, deps: PutProfileDeps): void {
-  app.route({
-    method: 'GET',
-    url: '/api/feed/profile',
-    config: { scope: 'feed:read' },
-    schema: { tags: ['feed'], summary: "Get the organization's relevance profile", response: { 200: StoredProfile } },
-    handler: (request) => getProfile(deps, requireCaller(request)),
-  });
-  app.route({
-    method: 'PUT',
-    url: '/api/feed/profile',
-    config: { scope: 'feed:write' },
-    schema: {
-      tags: ['feed'],
+  const route = apiRoutes(app, { tag: 'feed', scope: 'feed:read' });
+  route(
+    'GET /api/feed/profile',
+    { summary: "Get the organization's relevance profile", returns: StoredProfile },
+    ({ caller }) => getProfile(deps, caller),
+  );
+  route(
+    'PUT /api/feed/profile',
+    {
       summary: "Replace the organization's relevance profile",
+      scope: 'feed:write',
       body: Profile,
-      response: { 200: StoredProfile },
+      returns: StoredProfile,
     },
-    handler: (request) => putProfile(deps, requireCaller(request), request.body),
-  });
+    ({ caller, body }) => putProfile(deps, caller, body),
+  );
 }

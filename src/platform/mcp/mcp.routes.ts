@@ -1,4 +1,5 @@
-import { requireCaller, type App } from '../http/app-type.ts';
+import type { App } from '../http/app-type.ts';
+import { apiRoutes } from '../http/api-routes.ts';
 import { PageQuery } from '../lib/page-request.ts';
 import {
   CreateMcpServer,
@@ -18,71 +19,46 @@ import {
   type McpServerDeps,
 } from './mcp-servers.ts';
 
-const tags = ['tools'];
-const admin = { scope: 'connections:admin' } as const;
-
 export function mcpRoutes(app: App, deps: McpServerDeps): void {
-  app.route({
-    method: 'GET',
-    url: '/api/mcp-servers',
-    config: admin,
-    schema: {
-      tags,
-      summary: 'List the added MCP servers, newest first',
-      querystring: PageQuery,
-      response: { 200: McpServerList },
-    },
-    handler: (request) => listMcpServers(deps, requireCaller(request), request.query),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/mcp-servers',
-    config: admin,
-    schema: {
-      tags,
-      summary: 'Add an MCP server by URL',
-      body: CreateMcpServer,
-      response: { 200: McpServerRecord },
-    },
-    handler: (request) => createMcpServer(deps, requireCaller(request), request.body),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/mcp-servers/:id',
-    config: admin,
-    schema: { tags, summary: 'Get an MCP server', params: McpServerPath, response: { 200: McpServerRecord } },
-    handler: (request) => getMcpServer(deps, requireCaller(request), request.params.id),
-  });
-  app.route({
-    method: 'PUT',
-    url: '/api/mcp-servers/:id',
-    config: admin,
-    schema: {
-      tags,
+  const route = apiRoutes(app, { tag: 'tools', scope: 'connections:admin' });
+  route(
+    'GET /api/mcp-servers',
+    { summary: 'List the added MCP servers, newest first', query: PageQuery, returns: McpServerList },
+    ({ caller, query }) => listMcpServers(deps, caller, query),
+  );
+  route(
+    'POST /api/mcp-servers',
+    { summary: 'Add an MCP server by URL', body: CreateMcpServer, returns: McpServerRecord },
+    ({ caller, body }) => createMcpServer(deps, caller, body),
+  );
+  route(
+    'GET /api/mcp-servers/:id',
+    { summary: 'Get an MCP server', params: McpServerPath, returns: McpServerRecord },
+    ({ caller, params }) => getMcpServer(deps, caller, params.id),
+  );
+  route(
+    'PUT /api/mcp-servers/:id',
+    {
       summary: 'Change an MCP server. Absent fields stay unchanged',
       params: McpServerPath,
       body: UpdateMcpServer,
-      response: { 200: McpServerRecord },
+      returns: McpServerRecord,
     },
-    handler: (request) => changeMcpServer(deps, requireCaller(request), request.params.id, request.body),
-  });
-  app.route({
-    method: 'DELETE',
-    url: '/api/mcp-servers/:id',
-    config: { ...admin, ignoresBody: true },
-    schema: { tags, summary: 'Delete an MCP server', params: McpServerPath, response: { 200: McpServerRecord } },
-    handler: (request) => removeMcpServer(deps, requireCaller(request), request.params.id),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/mcp-servers/:id/check',
-    config: { ...admin, ignoresBody: true },
-    schema: {
-      tags,
+    ({ caller, params, body }) => changeMcpServer(deps, caller, params.id, body),
+  );
+  route(
+    'DELETE /api/mcp-servers/:id',
+    { summary: 'Delete an MCP server', ignoresBody: true, params: McpServerPath, returns: McpServerRecord },
+    ({ caller, params }) => removeMcpServer(deps, caller, params.id),
+  );
+  route(
+    'POST /api/mcp-servers/:id/check',
+    {
       summary: 'Connect to an MCP server and list its tools',
+      ignoresBody: true,
       params: McpServerPath,
-      response: { 200: McpServerCheck },
+      returns: McpServerCheck,
     },
-    handler: (request) => checkMcpServer(deps, requireCaller(request), request.params.id),
-  });
+    ({ caller, params }) => checkMcpServer(deps, caller, params.id),
+  );
 }

@@ -1,4 +1,5 @@
-import { requireCaller, type App } from '../http/app-type.ts';
+import type { App } from '../http/app-type.ts';
+import { apiRoutes } from '../http/api-routes.ts';
 import { PageQuery } from '../lib/page-request.ts';
 import { listDeliveries, redeliver, sendTestEvent } from './delivery/deliveries.ts';
 import {
@@ -27,111 +28,86 @@ import {
 
 type OutputRoutesDeps = OutputDeps & DeliverDeps;
 
-const tags = ['outputs'];
-const admin = { scope: 'connections:admin' } as const;
-
 export function outputRoutes(app: App, deps: OutputRoutesDeps): void {
-  app.route({
-    method: 'GET',
-    url: '/api/outputs',
-    config: admin,
-    schema: {
-      tags,
-      summary: 'List event destinations, newest first',
-      querystring: PageQuery,
-      response: { 200: OutputList },
-    },
-    handler: (request) => listOutputs(deps, requireCaller(request), request.query),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/outputs',
-    config: { ...admin, secretField: 'secret' },
-    schema: {
-      tags,
+  const route = apiRoutes(app, { tag: 'outputs', scope: 'connections:admin' });
+  route(
+    'GET /api/outputs',
+    { summary: 'List event destinations, newest first', query: PageQuery, returns: OutputList },
+    ({ caller, query }) => listOutputs(deps, caller, query),
+  );
+  route(
+    'POST /api/outputs',
+    {
       summary: 'Create a destination. The secret of a webhook is shown once',
+      secretField: 'secret',
       body: CreateOutput,
-      response: { 200: OutputWithSecret },
+      returns: OutputWithSecret,
     },
-    handler: (request) => createOutput(deps, requireCaller(request), request.body),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/outputs/:id',
-    config: admin,
-    schema: { tags, summary: 'Get a destination', params: OutputPath, response: { 200: Output } },
-    handler: (request) => getOutput(deps, requireCaller(request), request.params.id),
-  });
-  app.route({
-    method: 'PUT',
-    url: '/api/outputs/:id',
-    config: admin,
-    schema: {
-      tags,
+    ({ caller, body }) => createOutput(deps, caller, body),
+  );
+  route(
+    'GET /api/outputs/:id',
+    { summary: 'Get a destination', params: OutputPath, returns: Output },
+    ({ caller, params }) => getOutput(deps, caller, params.id),
+  );
+  route(
+    'PUT /api/outputs/:id',
+    {
       summary: 'Change a destination. Absent fields stay unchanged',
       params: OutputPath,
       body: UpdateOutput,
-      response: { 200: Output },
+      returns: Output,
     },
-    handler: (request) => changeOutput(deps, requireCaller(request), request.params.id, request.body),
-  });
-  app.route({
-    method: 'DELETE',
-    url: '/api/outputs/:id',
-    config: { ...admin, ignoresBody: true },
-    schema: {
-      tags,
+    ({ caller, params, body }) => changeOutput(deps, caller, params.id, body),
+  );
+  route(
+    'DELETE /api/outputs/:id',
+    {
       summary: 'Delete a destination with its pending deliveries and its log',
+      ignoresBody: true,
       params: OutputPath,
-      response: { 200: Output },
+      returns: Output,
     },
-    handler: (request) => removeOutput(deps, requireCaller(request), request.params.id),
-  });
+    ({ caller, params }) => removeOutput(deps, caller, params.id),
+  );
   deliveryRoutes(app, deps);
 }
 
 function deliveryRoutes(app: App, deps: OutputRoutesDeps): void {
-  app.route({
-    method: 'POST',
-    url: '/api/outputs/:id/rotate',
-    config: { ...admin, secretField: 'secret', isBodyOptional: true },
-    schema: {
-      tags,
+  const route = apiRoutes(app, { tag: 'outputs', scope: 'connections:admin' });
+  route(
+    'POST /api/outputs/:id/rotate',
+    {
       summary: 'Replace the secret of a webhook. The old one stays valid during the overlap',
+      secretField: 'secret',
+      isBodyOptional: true,
       params: OutputPath,
       body: RotateSecret,
-      response: { 200: OutputWithSecret },
+      returns: OutputWithSecret,
     },
-    handler: (request) => rotateSecret(deps, requireCaller(request), request.params.id, request.body),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/outputs/:id/test',
-    config: { ...admin, ignoresBody: true },
-    schema: { tags, summary: 'Send a test event now', params: OutputPath, response: { 200: Delivery } },
-    handler: (request) => sendTestEvent(deps, requireCaller(request), request.params.id),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/outputs/:id/deliveries',
-    config: admin,
-    schema: {
-      tags,
+    ({ caller, params, body }) => rotateSecret(deps, caller, params.id, body),
+  );
+  route(
+    'POST /api/outputs/:id/test',
+    { summary: 'Send a test event now', ignoresBody: true, params: OutputPath, returns: Delivery },
+    ({ caller, params }) => sendTestEvent(deps, caller, params.id),
+  );
+  route(
+    'GET /api/outputs/:id/deliveries',
+    {
       summary: 'List the deliveries to a destination, newest first',
       params: OutputPath,
-      querystring: DeliveryFilter,
-      response: { 200: DeliveryList },
+      query: DeliveryFilter,
+      returns: DeliveryList,
     },
-    handler: (request) => listDeliveries(deps, requireCaller(request), request.params.id, request.query),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/outputs/:id/deliveries/:deliveryId/redeliver',
-    config: { ...admin, ignoresBody: true },
-    schema: { tags, summary: 'Deliver an event again', params: DeliveryPath, response: { 200: Delivery } },
-    handler: (request) => {
-      const { id: outputId, deliveryId } = request.params;
-      return redeliver(deps, requireCaller(request), { outputId, deliveryId });
+    ({ caller, params, query }) => listDeliveries(deps, caller, params.id, query),
+  );
+  route(
+    'POST /api/outputs/:id/deliveries/:deliveryId/redeliver',
+    { summary: 'Deliver an event again', ignoresBody: true, params: DeliveryPath, returns: Delivery },
+    ({ caller, params }) => {
+      const { id: outputId, deliveryId } = params;
+      return redeliver(deps, caller, { outputId, deliveryId });
     },
-  });
+  );
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { requireCaller, type App } from '../http/app-type.ts';
+import type { App } from '../http/app-type.ts';
+import { apiRoutes } from '../http/api-routes.ts';
 import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
 import { createKey, listKeys, revokeKey, rotateKey, type ChangeKeyDeps } from './keys.ts';
@@ -9,55 +10,39 @@ import { AuditList, CreateKeyInput, Key, KeyList, KeyWithSecret, RotateKeyInput 
 const KeyPath = z.object({ id: boundedString({ min: 1, max: 100 }) });
 
 export function orgRoutes(app: App, deps: ChangeKeyDeps): void {
-  app.route({
-    method: 'GET',
-    url: '/api/keys',
-    config: { scope: 'keys:admin' },
-    schema: { tags: ['keys'], summary: 'List keys', querystring: PageQuery, response: { 200: KeyList } },
-    handler: (request) => listKeys(deps, requireCaller(request), request.query),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/keys',
-    config: { scope: 'keys:admin', secretField: 'key' },
-    schema: {
-      tags: ['keys'],
+  const route = apiRoutes(app, { tag: 'keys', scope: 'keys:admin' });
+  route('GET /api/keys', { summary: 'List keys', query: PageQuery, returns: KeyList }, ({ caller, query }) =>
+    listKeys(deps, caller, query),
+  );
+  route(
+    'POST /api/keys',
+    {
       summary: 'Create a key. Its secret is shown only once',
+      secretField: 'key',
       body: CreateKeyInput,
-      response: { 200: KeyWithSecret },
+      returns: KeyWithSecret,
     },
-    handler: (request) => createKey(deps, requireCaller(request), request.body),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/keys/:id/rotate',
-    config: { scope: 'keys:admin', secretField: 'key' },
-    schema: {
-      tags: ['keys'],
+    ({ caller, body }) => createKey(deps, caller, body),
+  );
+  route(
+    'POST /api/keys/:id/rotate',
+    {
       summary: 'Rotate the secret of a key',
+      secretField: 'key',
       params: KeyPath,
       body: RotateKeyInput,
-      response: { 200: KeyWithSecret },
+      returns: KeyWithSecret,
     },
-    handler: (request) => rotateKey(deps, requireCaller(request), request.params.id, request.body),
-  });
-  app.route({
-    method: 'DELETE',
-    url: '/api/keys/:id',
-    config: { scope: 'keys:admin', ignoresBody: true },
-    schema: { tags: ['keys'], summary: 'Revoke a key', params: KeyPath, response: { 200: Key } },
-    handler: (request) => revokeKey(deps, requireCaller(request), request.params.id),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/audit',
-    config: { scope: 'audit:read' },
-    schema: {
-      tags: ['audit'],
-      summary: 'List audit entries, newest first',
-      querystring: PageQuery,
-      response: { 200: AuditList },
-    },
-    handler: (request) => listAuditEntries(deps, requireCaller(request), request.query),
-  });
+    ({ caller, params, body }) => rotateKey(deps, caller, params.id, body),
+  );
+  route(
+    'DELETE /api/keys/:id',
+    { summary: 'Revoke a key', ignoresBody: true, params: KeyPath, returns: Key },
+    ({ caller, params }) => revokeKey(deps, caller, params.id),
+  );
+  apiRoutes(app, { tag: 'audit', scope: 'audit:read' })(
+    'GET /api/audit',
+    { summary: 'List audit entries, newest first', query: PageQuery, returns: AuditList },
+    ({ caller, query }) => listAuditEntries(deps, caller, query),
+  );
 }

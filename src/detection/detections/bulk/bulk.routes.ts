@@ -1,40 +1,32 @@
 import type { UpdateDetectionDeps } from '../update-detection.ts';
-import { requireCaller, type App } from '../../../platform/http/app-type.ts';
+import type { App } from '../../../platform/http/app-type.ts';
+import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { BulkRequest, BulkResult, ExportedSet, ImportRequest, ImportResult } from './bulk.schema.ts';
 import { changeDetections } from './bulk-actions.ts';
 import { exportDetections, importDetections } from './export-import.ts';
 
-const tags = ['detections'];
-const read = { scope: 'detections:read' } as const;
-const write = { scope: 'detections:write' } as const;
 const importBytesMax = 32 * 1024 * 1024;
 
 export function bulkRoutes(app: App, deps: UpdateDetectionDeps): void {
-  app.route({
-    method: 'POST',
-    url: '/api/detections/bulk',
-    config: write,
-    schema: { tags, summary: 'Apply one action to many detections', body: BulkRequest, response: { 200: BulkResult } },
-    handler: (request) => changeDetections(deps, requireCaller(request), request.body),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/detections/export',
-    config: read,
-    schema: { tags, summary: 'Export all detections with their tests', response: { 200: ExportedSet } },
-    handler: (request) => exportDetections(deps, requireCaller(request)),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/detections/import',
-    bodyLimit: importBytesMax,
-    config: write,
-    schema: {
-      tags,
+  const route = apiRoutes(app, { tag: 'detections', scope: 'detections:write' });
+  route(
+    'POST /api/detections/bulk',
+    { summary: 'Apply one action to many detections', body: BulkRequest, returns: BulkResult },
+    ({ caller, body }) => changeDetections(deps, caller, body),
+  );
+  route(
+    'GET /api/detections/export',
+    { summary: 'Export all detections with their tests', scope: 'detections:read', returns: ExportedSet },
+    ({ caller }) => exportDetections(deps, caller),
+  );
+  route(
+    'POST /api/detections/import',
+    {
       summary: 'Create or update detections from an export',
+      bodyBytesMax: importBytesMax,
       body: ImportRequest,
-      response: { 200: ImportResult },
+      returns: ImportResult,
     },
-    handler: (request) => importDetections(deps, requireCaller(request), request.body),
-  });
+    ({ caller, body }) => importDetections(deps, caller, body),
+  );
 }

@@ -1,63 +1,46 @@
-import { requireCaller, type App } from '../../../platform/http/app-type.ts';
+import type { App } from '../../../platform/http/app-type.ts';
+import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
 import { DetectionException, ExceptionList, ExceptionPath, NewException, Snooze } from './exceptions.schema.ts';
 import { createException, getExceptions, removeException, snooze, type ExceptionDeps } from './exceptions.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
 
-const tags = ['detections'];
-const read = { scope: 'detections:read' } as const;
-const write = { scope: 'detections:write' } as const;
-
 export function exceptionRoutes(app: App, deps: ExceptionDeps): void {
-  app.route({
-    method: 'GET',
-    url: '/api/detections/:id/exceptions',
-    config: read,
-    schema: {
-      tags,
+  const route = apiRoutes(app, { tag: 'detections', scope: 'detections:write' });
+  route(
+    'GET /api/detections/:id/exceptions',
+    {
       summary: 'List the exceptions and snoozes of a detection, newest first',
+      scope: 'detections:read',
       params: IdPath,
-      querystring: PageQuery,
-      response: { 200: ExceptionList },
+      query: PageQuery,
+      returns: ExceptionList,
     },
-    handler: (request) => getExceptions(deps, requireCaller(request), request.params.id, request.query),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/detections/:id/exceptions',
-    config: write,
-    schema: {
-      tags,
+    ({ caller, params, query }) => getExceptions(deps, caller, params.id, query),
+  );
+  route(
+    'POST /api/detections/:id/exceptions',
+    {
       summary: 'Create an exception for an entity or a value',
       params: IdPath,
       body: NewException,
-      response: { 200: DetectionException },
+      returns: DetectionException,
     },
-    handler: (request) => createException(deps, requireCaller(request), request.params.id, request.body),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/detections/:id/snooze',
-    config: write,
-    schema: {
-      tags,
+    ({ caller, params, body }) => createException(deps, caller, params.id, body),
+  );
+  route(
+    'POST /api/detections/:id/snooze',
+    {
       summary: 'Snooze a detection, or one of its entities, until a given time',
       params: IdPath,
       body: Snooze,
-      response: { 200: DetectionException },
+      returns: DetectionException,
     },
-    handler: (request) => snooze(deps, requireCaller(request), request.params.id, request.body),
-  });
-  app.route({
-    method: 'DELETE',
-    url: '/api/detections/:id/exceptions/:exceptionId',
-    config: { ...write, ignoresBody: true },
-    schema: {
-      tags,
-      summary: 'End an exception or a snooze',
-      params: ExceptionPath,
-      response: { 200: DetectionException },
-    },
-    handler: (request) => removeException(deps, requireCaller(request), request.params.id, request.params.exceptionId),
-  });
+    ({ caller, params, body }) => snooze(deps, caller, params.id, body),
+  );
+  route(
+    'DELETE /api/detections/:id/exceptions/:exceptionId',
+    { summary: 'End an exception or a snooze', ignoresBody: true, params: ExceptionPath, returns: DetectionException },
+    ({ caller, params }) => removeException(deps, caller, params.id, params.exceptionId),
+  );
 }

@@ -1,6 +1,7 @@
 import type { ModelAliases } from '../record/check-model-alias.ts';
 import type { HistoryDeps } from './history.ts';
-import { requireCaller, type App } from '../../../platform/http/app-type.ts';
+import type { App } from '../../../platform/http/app-type.ts';
+import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
 import {
   DiffQuery,
@@ -17,120 +18,87 @@ import {
 import { IdPath } from '../record/detection-input.schema.ts';
 import { activatePrompt, diffPrompts, getPrompt, getPrompts, writePrompt } from './prompts.ts';
 import { diffRevisions, getRevision, getRevisions, restoreRevision } from './revisions.ts';
-import { withEtag } from '../detections.routes.ts';
 import { Detection } from '../record/detection.schema.ts';
 
-const tags = ['detections'];
-const read = { scope: 'detections:read' } as const;
-const write = { scope: 'detections:write' } as const;
-
 export function promptRoutes(app: App, deps: HistoryDeps): void {
-  app.route({
-    method: 'GET',
-    url: '/api/detections/:id/prompts',
-    config: read,
-    schema: {
-      tags,
-      summary: 'List the versions of a prompt, newest first',
-      params: IdPath,
-      querystring: PageQuery,
-      response: { 200: PromptList },
-    },
-    handler: (request) => getPrompts(deps, requireCaller(request), request.params.id, request.query),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/detections/:id/prompts',
-    config: write,
-    schema: {
-      tags,
+  const route = apiRoutes(app, { tag: 'detections', scope: 'detections:read' });
+  route(
+    'GET /api/detections/:id/prompts',
+    { summary: 'List the versions of a prompt, newest first', params: IdPath, query: PageQuery, returns: PromptList },
+    ({ caller, params, query }) => getPrompts(deps, caller, params.id, query),
+  );
+  route(
+    'POST /api/detections/:id/prompts',
+    {
       summary: 'Write the next version of a prompt without activating it',
+      scope: 'detections:write',
       params: IdPath,
       body: NewPrompt,
-      response: { 200: PromptVersion },
+      returns: PromptVersion,
     },
-    handler: (request) => writePrompt(deps, requireCaller(request), request.params.id, request.body),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/detections/:id/prompts/diff',
-    config: read,
-    schema: {
-      tags,
-      summary: 'Compare two versions of a prompt line by line',
-      params: IdPath,
-      querystring: DiffQuery,
-      response: { 200: PromptDiff },
-    },
-    handler: (request) => diffPrompts(deps, requireCaller(request), request.params.id, request.query),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/detections/:id/prompts/:version',
-    config: read,
-    schema: { tags, summary: 'Get one version of a prompt', params: PromptPath, response: { 200: PromptVersion } },
-    handler: (request) => getPrompt(deps, requireCaller(request), request.params.id, request.params.version),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/detections/:id/prompts/:version/activate',
-    config: { ...write, ignoresBody: true },
-    schema: {
-      tags,
+    ({ caller, params, body }) => writePrompt(deps, caller, params.id, body),
+  );
+  route(
+    'GET /api/detections/:id/prompts/diff',
+    { summary: 'Compare two versions of a prompt line by line', params: IdPath, query: DiffQuery, returns: PromptDiff },
+    ({ caller, params, query }) => diffPrompts(deps, caller, params.id, query),
+  );
+  route(
+    'GET /api/detections/:id/prompts/:version',
+    { summary: 'Get one version of a prompt', params: PromptPath, returns: PromptVersion },
+    ({ caller, params }) => getPrompt(deps, caller, params.id, params.version),
+  );
+  route(
+    'POST /api/detections/:id/prompts/:version/activate',
+    {
       summary: 'Activate a version of a prompt',
+      scope: 'detections:write',
+      ignoresBody: true,
       params: PromptPath,
-      response: { 200: Detection },
+      returns: Detection,
+      hasEtag: true,
     },
-    handler: async (request, reply) =>
-      withEtag(reply, await activatePrompt(deps, requireCaller(request), request.params, request.headers['if-match'])),
-  });
+    ({ caller, params, request }) => activatePrompt(deps, caller, params, request.headers['if-match']),
+  );
 }
 
 export function revisionRoutes(app: App, deps: HistoryDeps & { models?: ModelAliases }): void {
-  app.route({
-    method: 'GET',
-    url: '/api/detections/:id/revisions',
-    config: read,
-    schema: {
-      tags,
+  const route = apiRoutes(app, { tag: 'detections', scope: 'detections:read' });
+  route(
+    'GET /api/detections/:id/revisions',
+    {
       summary: 'List the revisions of a detection, newest first',
       params: IdPath,
-      querystring: PageQuery,
-      response: { 200: RevisionList },
+      query: PageQuery,
+      returns: RevisionList,
     },
-    handler: (request) => getRevisions(deps, requireCaller(request), request.params.id, request.query),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/detections/:id/revisions/diff',
-    config: read,
-    schema: {
-      tags,
+    ({ caller, params, query }) => getRevisions(deps, caller, params.id, query),
+  );
+  route(
+    'GET /api/detections/:id/revisions/diff',
+    {
       summary: 'Compare two revisions of a detection field by field',
       params: IdPath,
-      querystring: DiffQuery,
-      response: { 200: RevisionDiff },
+      query: DiffQuery,
+      returns: RevisionDiff,
     },
-    handler: (request) => diffRevisions(deps, requireCaller(request), request.params.id, request.query),
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/detections/:id/revisions/:revision',
-    config: read,
-    schema: { tags, summary: 'Get one revision of a detection', params: RevisionPath, response: { 200: Revision } },
-    handler: (request) => getRevision(deps, requireCaller(request), request.params.id, request.params.revision),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/detections/:id/revisions/:revision/restore',
-    config: { ...write, ignoresBody: true },
-    schema: {
-      tags,
+    ({ caller, params, query }) => diffRevisions(deps, caller, params.id, query),
+  );
+  route(
+    'GET /api/detections/:id/revisions/:revision',
+    { summary: 'Get one revision of a detection', params: RevisionPath, returns: Revision },
+    ({ caller, params }) => getRevision(deps, caller, params.id, params.revision),
+  );
+  route(
+    'POST /api/detections/:id/revisions/:revision/restore',
+    {
       summary: 'Restore an older revision of a detection as a new revision',
+      scope: 'detections:write',
+      ignoresBody: true,
       params: RevisionPath,
-      response: { 200: Detection },
+      returns: Detection,
+      hasEtag: true,
     },
-    handler: async (request, reply) =>
-      withEtag(reply, await restoreRevision(deps, requireCaller(request), request.params, request.headers['if-match'])),
-  });
+    ({ caller, params, request }) => restoreRevision(deps, caller, params, request.headers['if-match']),
+  );
 }

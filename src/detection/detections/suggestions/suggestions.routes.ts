@@ -1,5 +1,6 @@
 import type { CreateDetectionDeps } from '../create-detection.ts';
-import { requireCaller, type App } from '../../../platform/http/app-type.ts';
+import type { App } from '../../../platform/http/app-type.ts';
+import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
 import { createSuggestion } from './create-suggestion.ts';
 import {
@@ -11,79 +12,59 @@ import {
 } from '../record/detection-input.schema.ts';
 import { acceptSuggestion, dismissSuggestion } from '../life-cycle.ts';
 import { getDismissed, getSuggestions } from '../read-detections.ts';
-import { withEtag } from '../detections.routes.ts';
 import { Detection, DismissedList, SuggestionList } from '../record/detection.schema.ts';
 
-const tags = ['detections'];
-const read = { scope: 'detections:read' } as const;
-const write = { scope: 'detections:write' } as const;
-
 export function suggestionRoutes(app: App, deps: CreateDetectionDeps): void {
-  app.route({
-    method: 'GET',
-    url: '/api/detections/suggestions',
-    config: read,
-    schema: {
-      tags,
+  const route = apiRoutes(app, { tag: 'detections', scope: 'detections:write' });
+  route(
+    'GET /api/detections/suggestions',
+    {
       summary: 'List open suggestions, newest first',
-      querystring: PageQuery,
-      response: { 200: SuggestionList },
+      scope: 'detections:read',
+      query: PageQuery,
+      returns: SuggestionList,
     },
-    handler: (request) => getSuggestions(deps, requireCaller(request), request.query),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/detections/suggestions',
-    config: write,
-    schema: {
-      tags,
-      summary: 'Suggest a detection',
-      querystring: ValidateQuery,
-      body: CreateSuggestion,
-      response: { 200: Detection },
+    ({ caller, query }) => getSuggestions(deps, caller, query),
+  );
+  route(
+    'POST /api/detections/suggestions',
+    { summary: 'Suggest a detection', query: ValidateQuery, body: CreateSuggestion, returns: Detection, hasEtag: true },
+    ({ caller, query, body }) => {
+      const options = { validate: query.validate === 'true' };
+      return createSuggestion(deps, caller, body, options);
     },
-    handler: async (request, reply) => {
-      const options = { validate: request.query.validate === 'true' };
-      return withEtag(reply, await createSuggestion(deps, requireCaller(request), request.body, options));
-    },
-  });
-  app.route({
-    method: 'GET',
-    url: '/api/detections/suggestions/dismissed',
-    config: read,
-    schema: {
-      tags,
+  );
+  route(
+    'GET /api/detections/suggestions/dismissed',
+    {
       summary: 'List dismissed suggestions, most recently dismissed first',
-      response: { 200: DismissedList },
+      scope: 'detections:read',
+      returns: DismissedList,
     },
-    handler: (request) => getDismissed(deps, requireCaller(request)),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/detections/:id/accept',
-    config: { ...write, isBodyOptional: true },
-    schema: {
-      tags,
+    ({ caller }) => getDismissed(deps, caller),
+  );
+  route(
+    'POST /api/detections/:id/accept',
+    {
       summary: 'Accept a suggestion as a detection, with optional changes',
+      isBodyOptional: true,
       params: IdPath,
       body: UpdateDetection,
-      response: { 200: Detection },
+      returns: Detection,
+      hasEtag: true,
     },
-    handler: async (request, reply) =>
-      withEtag(reply, await acceptSuggestion(deps, requireCaller(request), request.params.id, request.body)),
-  });
-  app.route({
-    method: 'POST',
-    url: '/api/detections/:id/dismiss',
-    config: { ...write, isBodyOptional: true },
-    schema: {
-      tags,
+    ({ caller, params, body }) => acceptSuggestion(deps, caller, params.id, body),
+  );
+  route(
+    'POST /api/detections/:id/dismiss',
+    {
       summary: 'Dismiss a suggestion',
+      isBodyOptional: true,
       params: IdPath,
       body: DismissSuggestion,
-      response: { 200: Detection },
+      returns: Detection,
+      hasEtag: true,
     },
-    handler: async (request, reply) =>
-      withEtag(reply, await dismissSuggestion(deps, requireCaller(request), request.params.id, request.body)),
-  });
+    ({ caller, params, body }) => dismissSuggestion(deps, caller, params.id, body),
+  );
 }

@@ -1,0 +1,67 @@
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { Caller, Scope } from '../orgs/caller.ts';
+import { requireCaller, type App } from './app-type.ts';
+import { recordEtag } from './etag.ts';
+
+type Line = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`;
+type Schema = z.ZodType;
+type Options<Params, Query, Body, Result> = Omit<FastifyContextConfig, 'isPublic'> & {
+  summary: string;
+  description?: string;
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  /** Schema of the response with status 200. */
+  returns: Result;
+  /** The response is a record: send its version in the ETag header. */
+  hasEtag?: boolean;
+  /** Default: the limit of the server. */
+  bodyBytesMax?: number;
+};
+type Input<Params extends Schema, Query extends Schema, Body extends Schema> = {
+  caller: Caller;
+  params: z.output<Params>;
+  query: z.output<Query>;
+  body: z.output<Body>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
+type Handle<I, R extends Schema> = (input: I) => z.input<R> | Promise<z.input<R>>;
+
+/**
+ * Returns a function that registers JSON routes with a key: `route('GET /api/hits', { summary, returns }, handler)`. `tag` groups them in
+ * the OpenAPI description. `scope` is what a key needs, unless a route's options name another.
+ */
+export function apiRoutes(app: App, { tag, scope }: { tag: string; scope: Scope }) {
+  return <P extends Schema, Q extends Schema, B extends Schema, R extends Schema>(
+    line: Line,
+    { summary, description, params, query, body, returns, hasEtag, bodyBytesMax, ...config }: Options<P, Q, B, R>,
+    handle: Handle<Input<P, Q, B>, R>,
+  ): void => {
+    const [method, url] = line.split(' ') as [string, string];
+    app.route({
+      method,
+      url,
+      config: { scope, ...config },
+      ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
+      schema: {
+        tags: [tag],
+        summary,
+        ...(description !== undefined && { description }),
+        ...(params && { params }),
+        ...(query && { querystring: query }),
+        ...(body && { body }),
+        response: { 200: returns },
+      },
+      handler: (async (request: FastifyRequest, reply: FastifyReply) => {
+        const { params: path, query: search, body: content } = request;
+        const input = { caller: requireCaller(request), params: path, query: search, body: content, request, reply };
+        // The schemas have validated all three.
+        const result = await handle(input as Input<P, Q, B>);
+        if (hasEtag) void reply.header('etag', recordEtag(result as { updatedAt: string }));
+        return result;
+      }) as never,
+    });
+  };
+}
