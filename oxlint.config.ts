@@ -39,7 +39,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     deduplication: ['model', 'items'],
     ingestion: ['model', 'reference-data', 'extraction', 'formats', 'items', 'deduplication'],
     sources: ['model', 'reference-data', 'extraction', 'formats', 'items', 'deduplication', 'ingestion'],
-    curation: ['model', 'items', 'deduplication', 'ingestion'],
+    curation: ['model', 'items', 'deduplication', 'ingestion', 'sources'],
     relevance: ['model', 'items'],
     exports: ['model', 'items'],
     taxii: ['model', 'items', 'exports'],
