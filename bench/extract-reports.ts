@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dataDir } from '../test/support/data.ts';
-import { campaigns } from '../quality/eset.ts';
-import { findPeer } from '../quality/peer.ts';
-import { rowsOf } from '../quality/data.ts';
+import { readCampaigns } from '../quality/eset-campaigns.ts';
+import { loadIocExtractor } from '../quality/ioc-extractor.ts';
+import { readRecordedRows } from '../quality/recorded-inputs.ts';
 import { extractItem } from '../src/feed/extraction/extract-item.ts';
 import { extractIndicators } from '../src/feed/extraction/indicators/extract-indicators.ts';
 import { measureInTurn, median, type Benchmark, type BenchmarkRow } from './benchmark.ts';
@@ -22,11 +22,11 @@ function measureCpuMs(work: () => void): number {
 /** Measures the processor time per megabyte of report text. One megabyte is a million UTF-16 code units. */
 async function measureSets(report: (text: string) => void): Promise<BenchmarkRow[]> {
   const sets: [string, string[]][] = [
-    ['lists of indicators (feed/eset)', campaigns().map(({ text }) => text)],
-    ['prose (feed/tram)', rowsOf<{ text: string }>('feed/tram/reports.ndjson.gz').map(({ text }) => text)],
+    ['lists of indicators (feed/eset)', readCampaigns().map(({ text }) => text)],
+    ['prose (feed/tram)', readRecordedRows<{ text: string }>('feed/tram/reports.ndjson.gz').map(({ text }) => text)],
   ];
   sets.push(['both', sets.flatMap(([, texts]) => texts)]);
-  const peer = await findPeer();
+  const peer = await loadIocExtractor();
   const lines: BenchmarkRow[] = [];
   for (const [name, texts] of sets) {
     report(name);

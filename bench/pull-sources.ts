@@ -1,24 +1,24 @@
 import { existsSync } from 'node:fs';
 import { dataDir } from '../test/support/data.ts';
-import { partsOf, recorded } from '../quality/passages.ts';
-import { withFeed } from '../quality/feed-place.ts';
+import { readSourceDocuments, recordedSources } from '../quality/passages.ts';
+import { withFeedEnvironment } from '../quality/feed-environment.ts';
 import { sourceFormats } from '../src/feed/formats/registry.ts';
 import { measureMs, type Benchmark, type BenchmarkRow } from './benchmark.ts';
 
 /** Reads every recorded source from files into an empty feed. Measures parsing alone and the whole pull with its transaction. */
 async function measureFolder(report: (text: string) => void): Promise<BenchmarkRow[]> {
-  return withFeed(async (place) => {
+  return withFeedEnvironment(async (place) => {
     const lines: BenchmarkRow[] = [];
     const total = { items: 0, parseMs: 0, pullMs: 0 };
-    for (const [kind, path] of recorded) {
+    for (const [kind, path] of recordedSources) {
       report(path);
-      const parts = partsOf(path);
+      const parts = readSourceDocuments(path);
       sourceFormats[kind].parse(parts, { reliability: 0.6 });
       let items = 0;
       const parseMs = await measureMs(async () => {
         items = sourceFormats[kind].parse(parts, { reliability: 0.6 }).records.length;
       });
-      const pull = await place.source(kind);
+      const pull = await place.createSource(kind);
       const files = Object.fromEntries(parts.map(({ name, bytes }) => [name.replaceAll('/', '-'), bytes]));
       const pullMs = await measureMs(() => pull(files));
       lines.push({ label: path, unit: 'items/s', tocsin: (items / pullMs) * 1000, baseline: (items / parseMs) * 1000 });

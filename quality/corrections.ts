@@ -6,25 +6,25 @@ import { parse, stringify } from 'yaml';
 import { inOrg, queryRow } from '../src/platform/db/db.ts';
 import type { PullResult } from '../src/feed/ingestion/pull-plan.ts';
 import { readZip } from '../src/platform/lib/zip.ts';
-import { jsonOf, requireData } from './data.ts';
-import { shortOf, withFeed, type FeedPlace } from './feed-place.ts';
-import { replayKev } from './kev.ts';
-import type { Figure } from './table.ts';
+import { readRecordedJson, requireData } from './recorded-inputs.ts';
+import { formatPullResult, withFeedEnvironment, type FeedEnvironment } from './feed-environment.ts';
+import { replayKev } from './kev-replay.ts';
+import type { QualityFigure } from './figures.ts';
 
 type Files = Record<string, Buffer>;
-type Wanted = Partial<Record<'added' | 'corrected' | 'retracted' | 'unchanged', number>>;
+type ExpectedCounts = Partial<Record<'added' | 'corrected' | 'retracted' | 'unchanged', number>>;
 
 /** Corrections and retractions as the recorded sources tell them, through the whole pipeline and the database. */
-export async function measureCorrections(): Promise<Figure[]> {
-  return withFeed(async (place) => [
+export async function measureCorrections(): Promise<QualityFigure[]> {
+  return withFeedEnvironment(async (place) => [
     ...(await replayKev(place)),
-    ...(await revisedCsaf(place)),
-    ...(await osvFigures(place)),
+    ...(await replayCsaf(place)),
+    ...(await replayOsv(place)),
   ]);
 }
 
 /** Each advisory with several revisions is first given without its last one. */
-async function revisedCsaf(place: FeedPlace): Promise<Figure[]> {
+async function replayCsaf(place: FeedEnvironment): Promise<QualityFigure[]> {
   const folder = join(requireData(), 'feed/csaf');
   const published: Files = {};
   const before: Files = {};
@@ -44,8 +44,8 @@ async function revisedCsaf(place: FeedPlace): Promise<Figure[]> {
     before[name.replace('.gz', '')] = Buffer.from(JSON.stringify(document));
   }
   const all = Object.keys(published).length;
-  const pull = await place.source('csaf');
-  return replayed('feed/csaf', [
+  const pull = await place.createSource('csaf');
+  return createStepFigures('feed/csaf', [
     ['last revisions cut off', await pull(before), { added: all }],
     ['as published', await pull(published), { added: 0, corrected: revised, retracted: 0, unchanged: all - revised }],
     ['again', await pull(published), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
@@ -64,11 +64,13 @@ type Advisory = {
 };
 
 /** A record's last change: its end is an end of `affected`, its withdrawal, its times. */
-async function osvFigures(place: FeedPlace): Promise<Figure[]> {
+async function replayOsv(place: FeedEnvironment): Promise<QualityFigure[]> {
   const archive = readFileSync(join(requireData(), 'feed/osv/osv.zip'));
   const bounds = { entriesMax: 1_000, entryMaxBytes: 1e7, totalMaxBytes: 1e8 };
   const entries = readZip(archive, (name) => name.endsWith('.yaml'), bounds);
-  const withdrawn = jsonOf<{ withdrawn: string | null }[]>('feed/osv/index.json').filter((row) => row.withdrawn).length;
+  const withdrawn = readRecordedJson<{ withdrawn: string | null }[]>('feed/osv/index.json').filter(
+    (row) => row.withdrawn,
+  ).length;
   const published: Files = {};
   const before: Files = {};
   for (const { name, bytes } of entries) {
@@ -83,19 +85,18 @@ async function osvFigures(place: FeedPlace): Promise<Figure[]> {
     before[name] = Buffer.from(stringify(earlier));
   }
   const all = entries.length;
-  const whole = await place.source('osv');
+  const whole = await place.createSource('osv');
   const first = await whole({ 'osv.zip': archive });
   const tombstones = await countTombstones(place);
-  const pull = await place.source('osv');
+  const pull = await place.createSource('osv');
   return [
     {
-      what: 'feed/osv, withdrawn records are tombstones',
-      ours: `${tombstones} of ${withdrawn} (${shortOf(first)})`,
+      name: 'feed/osv, withdrawn records are tombstones',
+      measured: `${tombstones} of ${withdrawn} (${formatPullResult(first)})`,
       target: String(withdrawn),
-      met: tombstones === withdrawn && first.added === all,
-      peer: '',
+      isMet: tombstones === withdrawn && first.added === all,
     },
-    ...replayed('feed/osv', [
+    ...createStepFigures('feed/osv', [
       ['last change cut off', await pull(before), { added: all }],
       [
         'as published',
@@ -108,7 +109,7 @@ async function osvFigures(place: FeedPlace): Promise<Figure[]> {
   ];
 }
 
-async function countTombstones({ deps, orgId }: FeedPlace): Promise<number> {
+async function countTombstones({ deps, orgId }: FeedEnvironment): Promise<number> {
   const found = await inOrg(deps.db, orgId, (tx) =>
     queryRow(
       tx,
@@ -118,14 +119,14 @@ async function countTombstones({ deps, orgId }: FeedPlace): Promise<number> {
   return found?.n ?? 0;
 }
 
-function replayed(name: string, steps: [string, PullResult, Wanted][]): Figure[] {
+function createStepFigures(name: string, steps: [string, PullResult, ExpectedCounts][]): QualityFigure[] {
   return steps.map(([step, result, wanted]) => ({
-    what: `${name}, ${step}`,
-    ours: shortOf(result),
+    name: `${name}, ${step}`,
+    measured: formatPullResult(result),
     target: Object.entries(wanted)
       .map(([part, count]) => `${count} ${part}`)
       .join(', '),
-    met: !result.error && Object.entries(wanted).every(([part, count]) => result[part as keyof Wanted] === count),
-    peer: '',
+    isMet:
+      !result.error && Object.entries(wanted).every(([part, count]) => result[part as keyof ExpectedCounts] === count),
   }));
 }

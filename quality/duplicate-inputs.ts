@@ -11,10 +11,10 @@ import type { SourceRecord } from '../src/feed/model/source-record.ts';
 import type { SourceDocument } from '../src/feed/formats/source-document.ts';
 import type { ItemOrigin } from '../src/feed/ingestion/source-row.ts';
 import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
-import { jsonOf, requireData, rowsOf } from './data.ts';
+import { readRecordedJson, requireData, readRecordedRows } from './recorded-inputs.ts';
 
 /** An item as the feed compares it. */
-export type Entry = {
+export type ComparedEntry = {
   id: string;
   key: string;
   publisher: string;
@@ -23,12 +23,12 @@ export type Entry = {
   identifying: number;
   terms: Term[];
 };
-export type Pair = { a: string; b: string; kind: string };
-type Inputs = { entries: Entry[]; pairs: Pair[] };
+export type LabelledPair = { a: string; b: string; kind: string };
+type Inputs = { entries: ComparedEntry[]; pairs: LabelledPair[] };
 
 const epoch = new Date(0);
 
-function entryOf(id: string, kind: SourceKind | null, record: SourceRecord): Entry {
+function toEntry(id: string, kind: SourceKind | null, record: SourceRecord): ComparedEntry {
   const origin: ItemOrigin = {
     organization_id: '00000000-0000-7000-8000-000000000001' as ItemOrigin['organization_id'],
     id: null,
@@ -66,11 +66,11 @@ function entryOf(id: string, kind: SourceKind | null, record: SourceRecord): Ent
   };
 }
 
-const textEntry = (
+const toTextEntry = (
   id: string,
   given: { text: string; title?: string; publisher: string; publishTime?: string | undefined },
-): Entry =>
-  entryOf(
+): ComparedEntry =>
+  toEntry(
     id,
     null,
     toTextRecord(extractItem(given), {
@@ -81,11 +81,11 @@ const textEntry = (
     }),
   );
 
-function read(kind: SourceKind, parts: SourceDocument[]): SourceRecord[] {
+function parseRecords(kind: SourceKind, parts: SourceDocument[]): SourceRecord[] {
   return sourceFormats[kind].parse(parts, { reliability: 0.6 }).records;
 }
 
-function filesOf(folder: string): SourceDocument[] {
+function readFolder(folder: string): SourceDocument[] {
   const path = join(requireData(), folder);
   return readdirSync(path)
     .filter((name) => /\.json(?:\.gz)?$/.test(name) && !/^(?:manifest|index)/.test(name))
@@ -94,27 +94,27 @@ function filesOf(folder: string): SourceDocument[] {
 }
 
 /** Pairs that are one story by what they are made from, in a feed with everything else that was recorded. */
-export async function exactPairs(): Promise<Inputs> {
+export async function readExactPairs(): Promise<Inputs> {
   const parts = [esetAndMisp(), osv(), stix(), kevAndNvd()];
   return { entries: parts.flatMap(({ entries }) => entries), pairs: parts.flatMap(({ pairs }) => pairs) };
 }
 
 function esetAndMisp(): Inputs {
-  const campaigns = rowsOf<{
+  const campaigns = readRecordedRows<{
     campaign: string;
     readme: string;
     moreTexts: { text: string }[];
     mispEvents: { uuid: string }[];
   }>('feed/eset/campaigns.ndjson.gz');
   const texts = campaigns.map(({ campaign, readme, moreTexts }) =>
-    textEntry(`eset ${campaign}`, {
+    toTextEntry(`eset ${campaign}`, {
       text: [readme, ...moreTexts.map(({ text }) => text)].join('\n\n'),
       publisher: 'ESET',
     }),
   );
   const events = ['feed/eset/misp', 'feed/misp'].flatMap((folder) => {
-    const parts = filesOf(folder);
-    return read('misp', parts).map((record) => entryOf(`misp ${record.recordId}`, 'misp', record));
+    const parts = readFolder(folder);
+    return parseRecords('misp', parts).map((record) => toEntry(`misp ${record.recordId}`, 'misp', record));
   });
   const pairs = campaigns
     .filter(({ mispEvents }) => mispEvents.length === 1)
@@ -128,20 +128,20 @@ function esetAndMisp(): Inputs {
 
 function osv(): Inputs {
   const bytes = readFileSync(join(requireData(), 'feed/osv/osv.zip'));
-  const index = jsonOf<{ id: string; aliases: string[]; withdrawn: string | null }[]>('feed/osv/index.json');
+  const index = readRecordedJson<{ id: string; aliases: string[]; withdrawn: string | null }[]>('feed/osv/index.json');
   const live = index.filter(({ withdrawn }) => withdrawn === null);
-  const records = read('osv', [{ name: 'osv.zip', bytes }]).filter(({ withdrawn }) => !withdrawn);
+  const records = parseRecords('osv', [{ name: 'osv.zip', bytes }]).filter(({ withdrawn }) => !withdrawn);
   const pairs = live.flatMap((one, at) =>
     live
       .slice(at + 1)
       .filter((two) => two.aliases.some((alias) => one.aliases.includes(alias)))
       .map((two) => ({ a: `osv ${one.id}`, b: `osv ${two.id}`, kind: 'OSV records that share an alias' })),
   );
-  return { entries: records.map((record) => entryOf(`osv ${record.recordId}`, 'osv', record)), pairs };
+  return { entries: records.map((record) => toEntry(`osv ${record.recordId}`, 'osv', record)), pairs };
 }
 
 function stix(): Inputs {
-  const index = jsonOf<{ case: string; file: string; specVersion: string }[]>('feed/stix/index.json');
+  const index = readRecordedJson<{ case: string; file: string; specVersion: string }[]>('feed/stix/index.json');
   const read20or21 = index
     // The data of a TAXII server is no bundle.
     .filter(({ file }) => file.endsWith('.json.gz') && !file.includes('taxii-server'))
@@ -149,7 +149,9 @@ function stix(): Inputs {
       const part = { name: row.file, bytes: readFileSync(join(requireData(), 'feed/stix', row.file)) };
       return {
         ...row,
-        entries: read('stix', [part]).map((record) => entryOf(`stix ${row.file} ${record.recordId}`, 'stix', record)),
+        entries: parseRecords('stix', [part]).map((record) =>
+          toEntry(`stix ${row.file} ${record.recordId}`, 'stix', record),
+        ),
       };
     });
   const pairs = [...Map.groupBy(read20or21, (row) => row.case).values()].flatMap((forms) =>
@@ -180,12 +182,12 @@ function kevAndNvd(): Inputs {
       },
     })),
   };
-  const kev = read('kev', [{ name: 'kev', bytes }]);
-  const nvd = read('nvd', [{ name: 'nvd', bytes: Buffer.from(JSON.stringify(page)) }]);
+  const kev = parseRecords('kev', [{ name: 'kev', bytes }]);
+  const nvd = parseRecords('nvd', [{ name: 'nvd', bytes: Buffer.from(JSON.stringify(page)) }]);
   return {
     entries: [
-      ...kev.map((record) => entryOf(`kev ${record.recordId}`, 'kev', record)),
-      ...nvd.map((record) => entryOf(`nvd ${record.recordId}`, 'nvd', record)),
+      ...kev.map((record) => toEntry(`kev ${record.recordId}`, 'kev', record)),
+      ...nvd.map((record) => toEntry(`nvd ${record.recordId}`, 'nvd', record)),
     ],
     pairs: rows.map(({ cveID }) => ({
       a: `kev ${cveID}`,
@@ -196,15 +198,21 @@ function kevAndNvd(): Inputs {
 }
 
 /** Texts that people compared: duplicate, related, or distinct. */
-export async function labelledPairs(): Promise<Inputs> {
-  const docs = rowsOf<{ id: string; title: string; publisher: string | null; date: string | null; text: string }>(
-    'feed/duplicates/docs.ndjson.gz',
+export async function readLabelledPairs(): Promise<Inputs> {
+  const docs = readRecordedRows<{
+    id: string;
+    title: string;
+    publisher: string | null;
+    date: string | null;
+    text: string;
+  }>('feed/duplicates/docs.ndjson.gz');
+  const { pairs } = readRecordedJson<{ pairs: { a: string; b: string; label: string }[] }>(
+    'feed/duplicates/pairs.json',
   );
-  const { pairs } = jsonOf<{ pairs: { a: string; b: string; label: string }[] }>('feed/duplicates/pairs.json');
   const instantOf = (date: string | null): string | undefined => (date === null ? undefined : `${date}T00:00:00.000Z`);
   return {
     entries: docs.map(({ id, title, publisher, date, text }) =>
-      textEntry(id, { text, title, publisher: publisher ?? 'unknown', publishTime: instantOf(date) }),
+      toTextEntry(id, { text, title, publisher: publisher ?? 'unknown', publishTime: instantOf(date) }),
     ),
     pairs: pairs.map(({ a, b, label }) => ({ a, b, kind: label })),
   };

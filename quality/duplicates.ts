@@ -3,20 +3,20 @@ import { findPairs } from '../src/feed/deduplication/similarity/candidate-pairs.
 import { scoreSameStory, type ComparedItem } from '../src/feed/deduplication/similarity/same-story.ts';
 import { similarity, unpackSketch } from '../src/feed/deduplication/similarity/sketch.ts';
 import type { ValueHolders } from '../src/feed/deduplication/deduplication.store.ts';
-import { percent, type Figure } from './table.ts';
-import { exactPairs, labelledPairs, type Entry, type Pair } from './duplicate-inputs.ts';
+import { formatRatio, type QualityFigure } from './figures.ts';
+import { readExactPairs, readLabelledPairs, type ComparedEntry, type LabelledPair } from './duplicate-inputs.ts';
 
 /** Which items of one feed with all the recorded inputs in it belong together, by the rules that the feed itself goes by. */
-export async function measureDuplicates(verbose: boolean): Promise<Figure[]> {
-  const exact = await exactPairs();
-  const labelled = await labelledPairs();
+export async function measureDuplicates(verbose: boolean): Promise<QualityFigure[]> {
+  const exact = await readExactPairs();
+  const labelled = await readLabelledPairs();
   const entries = [...exact.entries, ...labelled.entries];
-  const groupOf = group(entries);
-  const isTogether = ({ a, b }: Pair): boolean => groupOf.get(a) === groupOf.get(b);
+  const groupOf = groupEntries(entries);
+  const isTogether = ({ a, b }: LabelledPair): boolean => groupOf.get(a) === groupOf.get(b);
   const figures = [...Map.groupBy(exact.pairs, ({ kind }) => kind)].map(([kind, pairs]) => {
     const missed = pairs.filter((pair) => !isTogether(pair));
     if (verbose) for (const { a, b } of missed) console.log(`${kind}, apart: ${a} | ${b}`);
-    return figure(`exact pairs, ${kind}`, pairs.length - missed.length, pairs.length);
+    return createPairFigure(`exact pairs, ${kind}`, pairs.length - missed.length, pairs.length);
   });
   const found = exact.pairs.filter(isTogether).length;
   const negatives = labelled.pairs.filter(({ kind }) => kind !== 'duplicate');
@@ -26,48 +26,40 @@ export async function measureDuplicates(verbose: boolean): Promise<Figure[]> {
   return [
     ...figures,
     {
-      what: 'exact pairs, all',
-      ours: `${rate.toFixed(3)} (${found}/${exact.pairs.length})`,
+      name: 'exact pairs, all',
+      measured: `${rate.toFixed(3)} (${found}/${exact.pairs.length})`,
       target: '≥ 0.95',
-      met: rate >= 0.95,
-      peer: '',
+      isMet: rate >= 0.95,
     },
     {
-      what: `hard negatives merged (${negatives.length} related or distinct)`,
-      ours: String(merged.length),
+      name: `hard negatives merged (${negatives.length} related or distinct)`,
+      measured: String(merged.length),
       target: '0',
-      met: merged.length === 0,
-      peer: '',
+      isMet: merged.length === 0,
     },
     ...labelled.pairs
       .filter(({ kind }) => kind === 'duplicate')
       .map((pair) => ({
-        what: `natural pair: ${pair.a} and ${pair.b}`.replaceAll('|', ' '),
-        ours: isTogether(pair) ? 'together' : 'apart',
-        target: '',
-        met: undefined,
-        peer: '',
+        name: `natural pair: ${pair.a} and ${pair.b}`.replaceAll('|', ' '),
+        measured: isTogether(pair) ? 'together' : 'apart',
       })),
   ];
 }
 
-const figure = (what: string, part: number, all: number): Figure => ({
-  what,
-  ours: `${percent(part, all)} (${part}/${all})`,
-  target: '',
-  met: undefined,
-  peer: '',
+const createPairFigure = (what: string, part: number, all: number): QualityFigure => ({
+  name: what,
+  measured: `${formatRatio(part, all)} (${part}/${all})`,
 });
 
-function group(entries: Entry[]): Map<string, string> {
+function groupEntries(entries: ComparedEntry[]): Map<string, string> {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const nodes = entries.map(({ id, key }) => ({ id, key: `${key} ${id}`, isFixed: false }));
-  const links = [...equalLinks(entries), ...storyLinks(byId)];
+  const links = [...linkEqualKeys(entries), ...linkSameStories(byId)];
   return new Map(groupItems(nodes, links).flatMap((ids) => ids.map((id) => [id, ids[0]!] as const)));
 }
 
 /** Stage 1: equal keys and shared aliases. */
-function equalLinks(entries: Entry[]): GroupLink[] {
+function linkEqualKeys(entries: ComparedEntry[]): GroupLink[] {
   const named = entries.flatMap(({ id, key, terms }) => [
     { id, name: `key ${key}` },
     ...terms.filter(({ kind }) => kind === 'alias').map(({ value }) => ({ id, name: `alias ${value}` })),
@@ -78,7 +70,7 @@ function equalLinks(entries: Entry[]): GroupLink[] {
 }
 
 /** Stage 2, with the feed's own search for candidates and its own judgement. */
-function storyLinks(byId: Map<string, Entry>): GroupLink[] {
+function linkSameStories(byId: Map<string, ComparedEntry>): GroupLink[] {
   const compared = [...byId.values()].flatMap(({ id, terms, sketch }) =>
     terms
       .filter(({ kind, identifying }) => identifying || kind === 'text' || (kind === 'cve' && sketch !== null))
@@ -93,7 +85,7 @@ function storyLinks(byId: Map<string, Entry>): GroupLink[] {
   );
   return findPairs(holders, new Set(byId.keys())).flatMap(({ a, b, rareIndicators }): GroupLink[] => {
     const [one, two] = [byId.get(a)!, byId.get(b)!];
-    const [x, y] = [factsOf(one), factsOf(two)];
+    const [x, y] = [toComparedItem(one), toComparedItem(two)];
     const common = (kinds: string[]): number => {
       const theirs = new Set(
         two.terms.filter(({ kind }) => kinds.includes(kind)).map(({ kind, value }) => `${kind} ${value}`),
@@ -110,7 +102,7 @@ function storyLinks(byId: Map<string, Entry>): GroupLink[] {
   });
 }
 
-const factsOf = ({ publisher, publishedAt, sketch, identifying }: Entry): ComparedItem => ({
+const toComparedItem = ({ publisher, publishedAt, sketch, identifying }: ComparedEntry): ComparedItem => ({
   publisher,
   publishedAt,
   sketch: sketch === null ? undefined : unpackSketch(sketch),

@@ -1,4 +1,4 @@
-import type { Campaign } from './eset.ts';
+import type { Campaign } from './eset-campaigns.ts';
 
 // Hosts of the publisher and of what its reports refer to.
 const referenceHost =
@@ -8,7 +8,7 @@ const referenceHost =
  * Values of the text that are no network indicators, each read from the text itself by its form: gold file names, links to the
  * publisher and to references, antivirus names, versions, libraries. What the gold list calls a host or an address is taken out.
  */
-export function benignOf({ text, gold }: Campaign): Set<string> {
+export function listBenignValues({ text, gold }: Campaign): Set<string> {
   const benign = new Set<string>();
   const add = (value: string): void => void benign.add(value.toLowerCase().replace(/[\\/]$/, ''));
   for (const { value, inText } of gold['filename'] ?? []) if (inText) add(value.split(/[\\/]/).at(-1)!);

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { readFeed, type FeedEntry } from '../src/feed/formats/rss/read-feed.ts';
 import { htmlToLine } from '../src/feed/formats/rss/html-text.ts';
-import { requireData, rowsOf } from './data.ts';
-import { percent, type Figure } from './table.ts';
+import { requireData, readRecordedRows } from './recorded-inputs.ts';
+import { formatRatio, type QualityFigure } from './figures.ts';
 
 type Expectation = { file: string; expect: string; headers?: Record<string, string> };
-type Read = { entries: FeedEntry[]; error?: string; ms: number };
+type ReadDocument = { entries: FeedEntry[]; error?: string; ms: number };
 /** One thing that an expectation says of the entries: how many, or what a field of one holds. */
 type Claim = { text: string; index: number; field: string; value: string };
 
@@ -25,19 +25,23 @@ const fields: Record<string, (entry: FeedEntry) => string | undefined> = {
 };
 
 /** Entry count, title, link, id and dates where the expectation of a feedparser test names them; and that nothing breaks or takes long. */
-export async function measureFeeds(verbose: boolean): Promise<Figure[]> {
+export async function measureFeeds(verbose: boolean): Promise<QualityFigure[]> {
   const files = unzipSync(readFileSync(join(requireData(), 'feed/rss/feedparser-tests.zip')));
-  const rows = rowsOf<Expectation>('feed/rss/expectations.ndjson.gz').filter(({ file }) => !file.includes('/cdf/'));
-  const read = rows.map((row) => ({ row, read: readOne(row, Buffer.from(files[row.file]!)) }));
+  const rows = readRecordedRows<Expectation>('feed/rss/expectations.ndjson.gz').filter(
+    ({ file }) => !file.includes('/cdf/'),
+  );
+  const read = rows.map((row) => ({ row, read: readDocument(row, Buffer.from(files[row.file]!)) }));
   const isBroken = ({ file, expect }: Expectation): boolean =>
     file.startsWith('illformed/') || (/\bbozo\b/.test(expect) && !/\bnot bozo\b/.test(expect));
   const claims = read
     .filter(({ row }) => !isBroken(row))
-    .flatMap((one) => claimsOf(one.row.expect).map((claim) => ({ ...one, claim })));
-  const wrong = claims.filter(({ claim, read }) => !holds(claim, read));
+    .flatMap((one) => parseClaims(one.row.expect).map((claim) => ({ ...one, claim })));
+  const wrong = claims.filter(({ claim, read }) => !isClaimTrue(claim, read));
   if (verbose)
     for (const { row, claim, read } of wrong)
-      console.log(`wrong: ${row.file}: ${claim.text}, ours: ${read.error ?? JSON.stringify(valueOf(claim, read))}`);
+      console.log(
+        `wrong: ${row.file}: ${claim.text}, ours: ${read.error ?? JSON.stringify(getClaimedValue(claim, read))}`,
+      );
   const broken = read.filter(({ row }) => isBroken(row));
   const slow = read.filter(({ read: { ms } }) => ms > slowMs);
   const lost = read.filter(({ row, read }) => read.error !== undefined && !isBroken(row));
@@ -45,31 +49,26 @@ export async function measureFeeds(verbose: boolean): Promise<Figure[]> {
   const right = claims.length - wrong.length;
   return [
     {
-      what: 'count, title, link, id, date named by an expectation, document well formed',
-      ours: `${percent(right, claims.length)} (${right}/${claims.length})`,
+      name: 'count, title, link, id, date named by an expectation, document well formed',
+      measured: `${formatRatio(right, claims.length)} (${right}/${claims.length})`,
       target: `≥ ${targetShare}`,
-      met: right / claims.length >= targetShare,
-      peer: '',
+      isMet: right / claims.length >= targetShare,
     },
     {
-      what: 'well-formed documents that are read at all',
-      ours: `${percent(rows.length - broken.length - lost.length, rows.length - broken.length)} (of ${rows.length - broken.length})`,
-      target: '',
-      met: undefined,
-      peer: '',
+      name: 'well-formed documents that are read at all',
+      measured: `${formatRatio(rows.length - broken.length - lost.length, rows.length - broken.length)} (of ${rows.length - broken.length})`,
     },
     {
-      what: 'documents that break the reader, or take longer than 2 s',
-      ours: `${slow.length} of ${rows.length}, ${broken.length} of them broken; longest ${Math.ceil(Math.max(...read.map(({ read: { ms } }) => ms)))} ms`,
+      name: 'documents that break the reader, or take longer than 2 s',
+      measured: `${slow.length} of ${rows.length}, ${broken.length} of them broken; longest ${Math.ceil(Math.max(...read.map(({ read: { ms } }) => ms)))} ms`,
       target: '0',
-      met: slow.length === 0,
-      peer: '',
+      isMet: slow.length === 0,
     },
   ];
 }
 
 /** A refusal is an Error with a reason; anything else that is thrown is a fault and ends the measurement. */
-function readOne({ file, headers = {} }: Expectation, bytes: Buffer): Read {
+function readDocument({ file, headers = {} }: Expectation, bytes: Buffer): ReadDocument {
   const header = (name: string): string | undefined =>
     Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   const began = performance.now();
@@ -89,12 +88,12 @@ function readOne({ file, headers = {} }: Expectation, bytes: Buffer): Read {
 const place = String.raw`entries\[(\d+)\]\s*(?:\[['"](\w+)['"]\]|\.(\w+))`;
 
 /** `entries[0]['id'] == entries[1]['id'] == 'x'` claims two things; what is said of other fields is not looked at. */
-function claimsOf(expect: string): Claim[] {
+function parseClaims(expect: string): Claim[] {
   const claims: Claim[] = [];
   for (const match of expect.matchAll(
     new RegExp(String.raw`((?:${place}\s*==\s*)+)(u?'(?:[^'\\]|\\.)*'|u?"(?:[^"\\]|\\.)*"|\([\d, ]+\))`, 'g'),
   )) {
-    const value = literal(match.at(-1)!);
+    const value = parseLiteral(match.at(-1)!);
     for (const one of match[1]!.matchAll(new RegExp(place, 'g'))) {
       const field = (one[2] ?? one[3])!.replace(/_parsed$/, '');
       if (Object.hasOwn(fields, field)) claims.push({ text: match[0], index: Number(one[1]), field, value });
@@ -106,7 +105,7 @@ function claimsOf(expect: string): Claim[] {
 }
 
 /** A text of Python, or a time tuple as ISO text. */
-function literal(text: string): string {
+function parseLiteral(text: string): string {
   if (text.startsWith('(')) {
     const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = text.slice(1, -1).split(',').map(Number);
     return new Date(Date.UTC(year, month - 1, day, hour, minute, second)).toISOString();
@@ -119,13 +118,13 @@ function literal(text: string): string {
     );
 }
 
-function valueOf({ field, index }: Claim, { entries }: Read): string | undefined {
+function getClaimedValue({ field, index }: Claim, { entries }: ReadDocument): string | undefined {
   return field === 'count' ? String(entries.length) : entries[index] && fields[field]!(entries[index]);
 }
 
 /** Titles are kept as text, so markup that is expected in one is compared by what a reader sees; dates are compared as times. */
-function holds(claim: Claim, read: Read): boolean {
-  const ours = valueOf(claim, read) ?? '';
+function isClaimTrue(claim: Claim, read: ReadDocument): boolean {
+  const ours = getClaimedValue(claim, read) ?? '';
   if (ours === claim.value) return true;
   if (claim.field === 'title') return ours === htmlToLine(claim.value);
   return ['published', 'updated', 'created'].includes(claim.field) && Date.parse(ours) === Date.parse(claim.value);

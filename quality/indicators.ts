@@ -1,10 +1,10 @@
-import { extractIndicators, type Found } from '../src/feed/extraction/indicators/extract-indicators.ts';
-import { canonical } from '../src/feed/extraction/indicators/canonical.ts';
-import { campaigns, goldOf, type Campaign } from './eset.ts';
-import { benignOf } from './eset-benign.ts';
-import { largeBenign } from './large.ts';
-import { findPeer } from './peer.ts';
-import { percent, type Figure } from './table.ts';
+import { extractIndicators, type ExtractedIndicator } from '../src/feed/extraction/indicators/extract-indicators.ts';
+import { canonicalize } from '../src/feed/extraction/indicators/canonicalize.ts';
+import { readCampaigns, listGoldValues, type Campaign } from './eset-campaigns.ts';
+import { listBenignValues } from './eset-benign.ts';
+import { readRecordedWarningLists } from './recorded-lists.ts';
+import { loadIocExtractor } from './ioc-extractor.ts';
+import { formatRatio, type QualityFigure } from './figures.ts';
 
 const publisherHosts = ['welivesecurity.com', 'eset.com'];
 
@@ -26,61 +26,65 @@ const key = (value: string): string =>
     .replace(/^(?:hklm|hkey_local_machine)\\/, 'hklm\\')
     .replace(/[\\/]$/, '');
 
-const keysOf = (found: Found[]): Set<string> =>
+const listKeys = (found: ExtractedIndicator[]): Set<string> =>
   new Set(
     found.flatMap(({ normalizedValue }) => [key(normalizedValue), key(normalizedValue.replace(/^http:\/\//, ''))]),
   );
 
 /** Recall by type and false ones on the ESET campaigns, beside npm's ioc-extractor. */
-export async function measureIndicators(verbose: boolean): Promise<Figure[]> {
-  const peer = await findPeer();
-  const rows: Figure[] = [];
-  const read = campaigns().map((campaign) => ({
+export async function measureIndicators(verbose: boolean): Promise<QualityFigure[]> {
+  const peer = await loadIocExtractor();
+  const rows: QualityFigure[] = [];
+  const read = readCampaigns().map((campaign) => ({
     campaign,
     found: extractIndicators(campaign.text, { publisherHosts }).indicators,
   }));
   for (const [group, target] of groups) {
-    const ours = recall(read.map(({ campaign, found }) => ({ gold: goldOf(campaign, group), keys: keysOf(found) })));
+    const ours = recall(
+      read.map(({ campaign, found }) => ({ gold: listGoldValues(campaign, group), keys: listKeys(found) })),
+    );
     const active = recall(
       read.map(({ campaign, found }) => ({
-        gold: goldOf(campaign, group),
-        keys: keysOf(found.filter(({ status }) => status === 'active')),
+        gold: listGoldValues(campaign, group),
+        keys: listKeys(found.filter(({ status }) => status === 'active')),
       })),
     );
     const theirs =
       peer &&
       recall(
-        read.map(({ campaign }) => ({ gold: goldOf(campaign, group), keys: new Set(peer(campaign.text).map(key)) })),
+        read.map(({ campaign }) => ({
+          gold: listGoldValues(campaign, group),
+          keys: new Set(peer(campaign.text).map(key)),
+        })),
       );
     rows.push({
-      what: `recall, ${group}, shipped facts`,
-      ours: `${percent(ours.hit, ours.all)} (${ours.hit}/${ours.all}); active ${percent(active.hit, active.all)}`,
+      name: `recall, ${group}, shipped facts`,
+      measured: `${formatRatio(ours.hit, ours.all)} (${ours.hit}/${ours.all}); active ${formatRatio(active.hit, active.all)}`,
       target: target === undefined ? '' : `≥ ${target}`,
-      met: target === undefined ? undefined : ours.hit / ours.all >= target,
-      peer: theirs ? `ioc-extractor ${percent(theirs.hit, theirs.all)} (${theirs.hit}/${theirs.all})` : '',
+      isMet: target === undefined ? undefined : ours.hit / ours.all >= target,
+      peer: theirs ? `ioc-extractor ${formatRatio(theirs.hit, theirs.all)} (${theirs.hit}/${theirs.all})` : '',
     });
     if (verbose) for (const value of ours.missed) console.log(`missed ${group}: ${value}`);
   }
-  rows.push(falseOnes('benign values that come out active, shipped facts', read, verbose, peer));
-  const benign = largeBenign();
-  const large = campaigns().map((campaign) => ({
+  rows.push(createFalsePositiveFigure('benign values that come out active, shipped facts', read, verbose, peer));
+  const benign = readRecordedWarningLists();
+  const large = readCampaigns().map((campaign) => ({
     campaign,
     found: extractIndicators(campaign.text, { publisherHosts, benign }).indicators,
   }));
-  rows.push(falseOnes('benign values that come out active, with the large lists', large, false, undefined));
+  rows.push(
+    createFalsePositiveFigure('benign values that come out active, with the large lists', large, false, undefined),
+  );
   for (const [group] of groups) {
     const active = recall(
       large.map(({ campaign, found }) => ({
-        gold: goldOf(campaign, group),
-        keys: keysOf(found.filter(({ status }) => status === 'active')),
+        gold: listGoldValues(campaign, group),
+        keys: listKeys(found.filter(({ status }) => status === 'active')),
       })),
     );
     rows.push({
-      what: `active of the gold values, ${group}, with the large lists`,
-      ours: `${percent(active.hit, active.all)} (${active.hit}/${active.all})`,
-      target: '',
-      met: undefined,
-      peer: '',
+      name: `active of the gold values, ${group}, with the large lists`,
+      measured: `${formatRatio(active.hit, active.all)} (${active.hit}/${active.all})`,
     });
   }
   return rows;
@@ -88,14 +92,14 @@ export async function measureIndicators(verbose: boolean): Promise<Figure[]> {
 
 function recall(docs: { gold: string[]; keys: Set<string> }[]): { hit: number; all: number; missed: string[] } {
   const missed = docs.flatMap(({ gold, keys }) =>
-    gold.filter((value) => !keys.has(key(value)) && !keys.has(key(canonical('url', value) ?? value))),
+    gold.filter((value) => !keys.has(key(value)) && !keys.has(key(canonicalize('url', value) ?? value))),
   );
   const all = docs.reduce((sum, { gold }) => sum + gold.length, 0);
   return { hit: all - missed.length, all, missed };
 }
 
 /** What the text itself says for a value that the gold list lacks. */
-function explanationOf({ reasons, normalizedValue }: Found, benign: Set<string>): string {
+function explainActiveValue({ reasons, normalizedValue }: ExtractedIndicator, benign: Set<string>): string {
   if (benign.has(key(normalizedValue))) return 'of the benign list';
   if (reasons.includes('printed defanged')) return 'printed defanged';
   const isAlone = reasons.includes('alone in its line or cell');
@@ -106,18 +110,18 @@ function explanationOf({ reasons, normalizedValue }: Found, benign: Set<string>)
 
 const network = new Set(['domain', 'url', 'ipv4', 'ipv6']);
 
-function falseOnes(
-  what: string,
-  read: { campaign: Campaign; found: Found[] }[],
+function createFalsePositiveFigure(
+  name: string,
+  read: { campaign: Campaign; found: ExtractedIndicator[] }[],
   verbose: boolean,
-  peer: Awaited<ReturnType<typeof findPeer>>,
-): Figure {
+  peer: Awaited<ReturnType<typeof loadIocExtractor>>,
+): QualityFigure {
   let all = 0;
   let ours = 0;
   let theirs = 0;
   const unexplained = new Map<string, number>();
   for (const { campaign, found } of read) {
-    const benign = benignOf(campaign);
+    const benign = listBenignValues(campaign);
     const active = found
       .filter(({ type, status }) => network.has(type) && status === 'active')
       .map(({ normalizedValue }) => key(normalizedValue));
@@ -139,17 +143,17 @@ function falseOnes(
         network.has(type) && status === 'active' && !gold.includes(key(normalizedValue).replace(/^http:\/\//, '')),
     );
     for (const one of loose) {
-      const why = explanationOf(one, benign);
+      const why = explainActiveValue(one, benign);
       unexplained.set(why, (unexplained.get(why) ?? 0) + 1);
       if (verbose) console.log(`not in gold, ${why}: ${campaign.campaign} ${one.normalizedValue}`);
     }
     if (verbose) for (const value of wrong) console.log(`false: ${campaign.campaign} ${value}`);
   }
   return {
-    what,
-    ours: `${percent(ours, all)} (${ours}/${all}); active in no gold list: ${[...unexplained].map(([why, count]) => `${count} ${why}`).join(', ')}`,
+    name: name,
+    measured: `${formatRatio(ours, all)} (${ours}/${all}); active in no gold list: ${[...unexplained].map(([why, count]) => `${count} ${why}`).join(', ')}`,
     target: '≤ 0.03',
-    met: ours / all <= 0.03,
-    peer: peer ? `ioc-extractor ${percent(theirs, all)} (${theirs}/${all})` : '',
+    isMet: ours / all <= 0.03,
+    peer: peer ? `ioc-extractor ${formatRatio(theirs, all)} (${theirs}/${all})` : '',
   };
 }

@@ -4,18 +4,18 @@ import { measureDuplicates } from './duplicates.ts';
 import { measureFeeds } from './feeds.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
-import { writePage } from './page.ts';
+import { writeQualityPage } from './quality-page.ts';
 import { measurePassages } from './passages.ts';
 import { measureStixOut } from './stix-out.ts';
 import { measureTechniques } from './techniques.ts';
-import { tableOf } from './table.ts';
+import { formatFigures } from './figures.ts';
 
 /** `npm run quality [-- NAME …] [--list] [--stix-schemas FOLDER]`: measures on the recorded inputs and prints a table for each subject. */
 const { values: options, positionals: names } = parseArgs({
   allowPositionals: true,
   options: { list: { type: 'boolean' }, write: { type: 'boolean' }, 'stix-schemas': { type: 'string' } },
 });
-const subjects = {
+const measurements = {
   duplicates: measureDuplicates,
   feeds: measureFeeds,
   indicators: measureIndicators,
@@ -24,19 +24,19 @@ const subjects = {
   corrections: measureCorrections,
   passages: measurePassages,
   'stix-out': (verbose) => measureStixOut(verbose, options['stix-schemas']),
-} satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof tableOf>[0]>>;
+} satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof formatFigures>[0]>>;
 
-const unknown = names.filter((name) => !Object.hasOwn(subjects, name));
+const unknown = names.filter((name) => !Object.hasOwn(measurements, name));
 if (unknown.length > 0)
-  throw new Error(`There is no ${unknown.join(', ')}. Subjects: ${Object.keys(subjects).join(', ')}.`);
+  throw new Error(`There is no ${unknown.join(', ')}. Subjects: ${Object.keys(measurements).join(', ')}.`);
 const verbose = options.list ?? false;
 const parts: string[] = [];
-for (const [name, measure] of Object.entries(subjects)) {
+for (const [name, measure] of Object.entries(measurements)) {
   if (names.length > 0 && !names.includes(name)) continue;
-  parts.push(`## ${name}\n\nCommand: \`npm run quality -- ${name}\`\n\n${tableOf(await measure(verbose))}\n`);
+  parts.push(`## ${name}\n\nCommand: \`npm run quality -- ${name}\`\n\n${formatFigures(await measure(verbose))}\n`);
   console.log(`\n${parts.at(-1)}`);
 }
 if (options.write) {
   if (names.length > 0) throw new Error('--write needs all subjects.');
-  writePage(parts.join('\n'));
+  writeQualityPage(parts.join('\n'));
 }

@@ -1,9 +1,9 @@
-import { readNames } from '../src/feed/extraction/names/dictionary.ts';
-import { extractNames, type FoundName } from '../src/feed/extraction/names/extract-names.ts';
-import { tableWith } from '../src/feed/reference-data/installed-names.ts';
-import { rowsOf } from './data.ts';
-import { largeAttack, largeNames } from './large.ts';
-import type { Figure } from './table.ts';
+import { parseNameTable } from '../src/feed/extraction/names/name-dictionary.ts';
+import { extractNames, type ExtractedName } from '../src/feed/extraction/names/extract-names.ts';
+import { buildNameTable } from '../src/feed/reference-data/name-table.ts';
+import { readRecordedRows } from './recorded-inputs.ts';
+import { readRecordedAttack, readRecordedNames } from './recorded-lists.ts';
+import type { QualityFigure } from './figures.ts';
 
 type Row = { title: string; text: string; spans: { type: string; text: string }[] };
 type Counts = { hit: number; wrong: number; missed: number };
@@ -16,15 +16,15 @@ const normal = (name: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
 /** Distinct names per document: F1 over all documents, malware and tools together, groups apart; by the shipped names, then with the large lists. */
-export async function measureNames(verbose: boolean): Promise<Figure[]> {
-  const rows = rowsOf<Row>('feed/annoctr/dev.ndjson.gz');
-  const large = readNames(tableWith(largeAttack(), largeNames()));
+export async function measureNames(verbose: boolean): Promise<QualityFigure[]> {
+  const rows = readRecordedRows<Row>('feed/annoctr/dev.ndjson.gz');
+  const large = parseNameTable(buildNameTable(readRecordedAttack(), readRecordedNames()));
   return [
     ...figuresOf('shipped facts', (text) => extractNames(text)),
     ...figuresOf('with the large lists', (text) => extractNames(text, large)),
   ];
 
-  function figuresOf(by: string, find: (text: string) => FoundName[]): Figure[] {
+  function figuresOf(by: string, find: (text: string) => ExtractedName[]): QualityFigure[] {
     const read = rows.map((row) => ({ row, found: find(row.text) }));
     return [
       figure(`malware and tools, ${by}`, read, { types: ['MALWARE', 'TOOL'], target: 0.72 }),
@@ -33,10 +33,10 @@ export async function measureNames(verbose: boolean): Promise<Figure[]> {
   }
 
   function figure(
-    what: string,
-    read: { row: Row; found: FoundName[] }[],
+    label: string,
+    read: { row: Row; found: ExtractedName[] }[],
     { types, target }: { types: string[]; target: number },
-  ): Figure {
+  ): QualityFigure {
     const total: Counts = { hit: 0, wrong: 0, missed: 0 };
     for (const { row, found } of read) {
       const gold = new Set(
@@ -55,16 +55,15 @@ export async function measureNames(verbose: boolean): Promise<Figure[]> {
       for (const name of gold) if (!ours.has(name)) total.missed += 1;
       if (verbose)
         console.log(
-          `${row.title.slice(0, 40)} | ${what} | wrong: ${[...ours].filter((name) => !gold.has(name)).join(', ')} | missed: ${[...gold].filter((name) => !ours.has(name)).join(', ')}`,
+          `${row.title.slice(0, 40)} | ${label} | wrong: ${[...ours].filter((name) => !gold.has(name)).join(', ')} | missed: ${[...gold].filter((name) => !ours.has(name)).join(', ')}`,
         );
     }
     const score = (2 * total.hit) / (2 * total.hit + total.wrong + total.missed);
     return {
-      what: `distinct names per document, F1: ${what}`,
-      ours: `${score.toFixed(3)} (${total.hit} right, ${total.wrong} wrong, ${total.missed} missed)`,
+      name: `distinct names per document, F1: ${label}`,
+      measured: `${score.toFixed(3)} (${total.hit} right, ${total.wrong} wrong, ${total.missed} missed)`,
       target: `≥ ${target}`,
-      met: score >= target,
-      peer: '',
+      isMet: score >= target,
     };
   }
 }

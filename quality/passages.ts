@@ -7,11 +7,11 @@ import type { SourceRecord } from '../src/feed/model/source-record.ts';
 import type { SourceDocument } from '../src/feed/formats/source-document.ts';
 import type { SourceRow } from '../src/feed/ingestion/source-row.ts';
 import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
-import { requireData } from './data.ts';
-import type { Figure } from './table.ts';
+import { requireData } from './recorded-inputs.ts';
+import type { QualityFigure } from './figures.ts';
 
 /** The recorded folders that a format reads. */
-export const recorded: [SourceKind, string][] = [
+export const recordedSources: [SourceKind, string][] = [
   ['kev', 'feed/kev/kev-latest.json.gz'],
   ['stix', 'feed/stix'],
   ['misp', 'feed/misp'],
@@ -21,7 +21,7 @@ export const recorded: [SourceKind, string][] = [
 ];
 
 /** The documents of a recorded source, as a directory source would read them. */
-export function partsOf(path: string): SourceDocument[] {
+export function readSourceDocuments(path: string): SourceDocument[] {
   const whole = join(requireData(), path);
   if (statSync(whole).isFile()) return [{ name: path, bytes: readFileSync(whole) }];
   const names = readdirSync(whole, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -40,25 +40,24 @@ const stamps = {
 };
 
 /** Whether what every item of every recorded source claims stands where it says. */
-export async function measurePassages(verbose: boolean): Promise<Figure[]> {
-  return recorded.map(([kind, path]) => {
-    const { records } = sourceFormats[kind].parse(partsOf(path), { reliability: 0.6 });
+export async function measurePassages(verbose: boolean): Promise<QualityFigure[]> {
+  return recordedSources.map(([kind, path]) => {
+    const { records } = sourceFormats[kind].parse(readSourceDocuments(path), { reliability: 0.6 });
     const seen = { passages: 0, references: 0, indicators: 0, escaped: 0, wrong: 0 };
     for (const record of records) check(record, kind, seen, verbose);
     const { passages, references, indicators, escaped, wrong } = seen;
     return {
-      what: `${path}: passages, evidence references, indicators in a passage, documents by the schema`,
-      ours: `${records.length} items, ${passages} passages, ${references} references, ${indicators} indicators (${escaped} as a pattern escapes them), ${wrong} wrong`,
+      name: `${path}: passages, evidence references, indicators in a passage, documents by the schema`,
+      measured: `${records.length} items, ${passages} passages, ${references} references, ${indicators} indicators (${escaped} as a pattern escapes them), ${wrong} wrong`,
       target: '0 wrong',
-      met: wrong === 0 && records.length > 0,
-      peer: '',
+      isMet: wrong === 0 && records.length > 0,
     };
   });
 }
 
-type Seen = { passages: number; references: number; indicators: number; escaped: number; wrong: number };
+type PassageCounts = { passages: number; references: number; indicators: number; escaped: number; wrong: number };
 
-function check(record: SourceRecord, kind: SourceKind, seen: Seen, verbose: boolean): void {
+function check(record: SourceRecord, kind: SourceKind, seen: PassageCounts, verbose: boolean): void {
   const source = {
     kind,
     url: 'https://source.example/',

@@ -7,25 +7,25 @@ import type { SourceRecord } from '../src/feed/model/source-record.ts';
 import type { SourceRow } from '../src/feed/ingestion/source-row.ts';
 import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
 import { listStixViolations } from '../test/support/feed/stix-standard.ts';
-import { partsOf, recorded } from './passages.ts';
-import { schemaCheck } from './stix-schemas.ts';
-import type { Figure } from './table.ts';
+import { readSourceDocuments, recordedSources } from './passages.ts';
+import { createSchemaCheck } from './stix-schemas.ts';
+import type { QualityFigure } from './figures.ts';
 
 /** Whether every recorded item, written as STIX, keeps to the standard, reads back and has the same bytes twice. */
-export async function measureStixOut(verbose: boolean, schemasDir: string | undefined): Promise<Figure[]> {
-  const brokenSchemas = schemasDir === undefined ? undefined : schemaCheck(schemasDir);
+export async function measureStixOut(verbose: boolean, schemasDir: string | undefined): Promise<QualityFigure[]> {
+  const brokenSchemas = schemasDir === undefined ? undefined : createSchemaCheck(schemasDir);
   const bySchema = { bundles: 0, objects: 0, faults: 0 };
-  const figures = recorded.map(([kind, path]) => {
-    const { records } = sourceFormats[kind].parse(partsOf(path), { reliability: 0.6 });
+  const figures = recordedSources.map(([kind, path]) => {
+    const { records } = sourceFormats[kind].parse(readSourceDocuments(path), { reliability: 0.6 });
     const seen = { objects: 0, faults: 0, lost: 0, differing: 0 };
     for (const record of records) {
-      const item = itemOf(record, kind);
+      const item = toItem(record, kind);
       // What came as STIX is written anew as well: else there would be nothing to see.
       const exported: ItemVersion = { item, originals: null, overrides: [], isByPerson: false };
       const bundle = toBundle([exported]).bundle as { objects: StixObject[] };
       const text = JSON.stringify(bundle);
       const faults = listStixViolations(bundle.objects);
-      const lost = lossesOf(item, text);
+      const lost = listLosses(item, text);
       const broken = brokenSchemas?.(bundle) ?? [];
       if (verbose)
         for (const what of [...faults, ...lost, ...broken]) console.log(`${kind} ${record.recordId}: ${what}`);
@@ -39,25 +39,23 @@ export async function measureStixOut(verbose: boolean, schemasDir: string | unde
     }
     const { objects, faults, lost, differing } = seen;
     return {
-      what: `${path}: against the standard, read back, written twice`,
-      ours: `${records.length} items, ${objects} objects, ${faults} faults, ${lost} lost and not reported, ${differing} with other bytes`,
+      name: `${path}: against the standard, read back, written twice`,
+      measured: `${records.length} items, ${objects} objects, ${faults} faults, ${lost} lost and not reported, ${differing} with other bytes`,
       target: '0, 0, 0',
-      met: faults + lost + differing === 0 && records.length > 0,
-      peer: '',
+      isMet: faults + lost + differing === 0 && records.length > 0,
     };
   });
   const { bundles, objects, faults } = bySchema;
-  const schemas: Figure = {
-    what: 'all of them: against the JSON schemas of the standard',
-    ours: brokenSchemas ? `${bundles} bundles, ${objects} objects, ${faults} faults` : 'the schemas were not given',
+  const schemas: QualityFigure = {
+    name: 'all of them: against the JSON schemas of the standard',
+    measured: brokenSchemas ? `${bundles} bundles, ${objects} objects, ${faults} faults` : 'the schemas were not given',
     target: '0 faults',
-    met: brokenSchemas && faults === 0,
-    peer: '',
+    isMet: brokenSchemas && faults === 0,
   };
   return [...figures, schemas];
 }
 
-function itemOf(record: SourceRecord, kind: SourceKind): FeedItem {
+function toItem(record: SourceRecord, kind: SourceKind): FeedItem {
   const url = 'https://source.example/';
   const source = { kind, url, name: kind, visibility: 'shared', reliability: 0.6 } as SourceRow;
   const id = uuidv5('00abedb4-aa42-466c-9c01-fed23315a9b7', `${kind} ${record.recordId}`);
@@ -68,14 +66,14 @@ function itemOf(record: SourceRecord, kind: SourceKind): FeedItem {
 }
 
 /** What of an item is not in what our own reader makes of its bundle, the fields apart that are reported as lost. */
-function lossesOf(item: FeedItem, text: string): string[] {
+function listLosses(item: FeedItem, text: string): string[] {
   const parsed = sourceFormats.stix.parse([{ name: 'bundle', bytes: Buffer.from(text) }], { reliability: 0.6 });
   // A text of more characters than our reader takes: it says so.
   if (parsed.skipped.some(({ reason }) => reason.startsWith('its text is longer than'))) return [];
   const [record] = parsed.records;
   if (!record || parsed.records.length > 1) return [`read as ${parsed.records.length} items`];
-  const back = new Set(statements(record, record));
-  const here = statements(
+  const back = new Set(listStatements(record, record));
+  const here = listStatements(
     { ...record, title: item.event.title, severity: item.event.severity, tlp: item.source.tlp },
     item,
   );
@@ -83,9 +81,12 @@ function lossesOf(item: FeedItem, text: string): string[] {
   return here.filter((one) => !back.has(one) && !(isRetracted && /^(technique|malware|actor|cve) /.test(one)));
 }
 
-type Said = Pick<FeedItem, 'classification' | 'iocs'>;
+type ItemContent = Pick<FeedItem, 'classification' | 'iocs'>;
 
-function statements({ title, severity, tlp }: Pick<SourceRecord, 'title' | 'severity' | 'tlp'>, said: Said): string[] {
+function listStatements(
+  { title, severity, tlp }: Pick<SourceRecord, 'title' | 'severity' | 'tlp'>,
+  said: ItemContent,
+): string[] {
   const { attack, malware, actor, mappings } = said.classification;
   const indicators = Object.values(said.iocs)
     .flat()

@@ -14,7 +14,7 @@ const draft = 'https://json-schema.org/draft/2020-12/schema';
  * What of the JSON schemas of STIX 2.1 a bundle breaks, each object against that of its type and the whole against the bundle's.
  * `checkout` is one of oasis-open/cti-stix2-json-schemas.
  */
-export function schemaCheck(checkout: string): (bundle: Bundle) => string[] {
+export function createSchemaCheck(checkout: string): (bundle: Bundle) => string[] {
   // Their expressions escape what needs no escape, which the Unicode form forbids.
   const ajv = new Ajv2020({ strict: false, validateSchema: false, unicodeRegExp: false });
   (addFormats as unknown as typeof addFormats.default)(ajv);

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Attack, Names } from '../src/feed/reference-data/reference-files.ts';
-import { namesOf } from '../src/feed/reference-data/installed-names.ts';
-import { linesOfNames, mergeNames, type Named } from '../src/feed/reference-data/update/merge-names.ts';
+import { AttackFile, NamesFile } from '../src/feed/reference-data/reference-files.ts';
+import { listNameRecords } from '../src/feed/reference-data/name-table.ts';
+import { formatNameTable, mergeNames, type NameRecord } from '../src/feed/reference-data/update/merge-names.ts';
 
 /**
  * Writes src/feed/reference-data/shipped/names.tsv, the compact table of malware, tools and actors with their aliases. Usage:
@@ -11,8 +11,8 @@ import { linesOfNames, mergeNames, type Named } from '../src/feed/reference-data
  */
 const [namesFile, attackFile] = process.argv.slice(2);
 if (!namesFile || !attackFile) throw new Error('Usage: node scripts/names-table.ts NAMES ATTACK');
-const names = Names.parse(JSON.parse(readFileSync(namesFile, 'utf8')));
-const attack = Attack.parse(JSON.parse(readFileSync(attackFile, 'utf8')));
+const names = NamesFile.parse(JSON.parse(readFileSync(namesFile, 'utf8')));
+const attack = AttackFile.parse(JSON.parse(readFileSync(attackFile, 'utf8')));
 
 // Tools of everyday intrusions that the lists above lack, and names that they have only in part.
 const tools = [
@@ -49,17 +49,17 @@ const tools = [
   'MEGAsync',
   'RClone',
 ];
-const ownTools: Named[] = [
+const ownTools: NameRecord[] = [
   { kind: 'tool', name: 'Cobalt Strike', aliases: ['Beacon'] },
-  ...tools.map((name): Named => ({ kind: 'tool', name, aliases: [] })),
+  ...tools.map((name): NameRecord => ({ kind: 'tool', name, aliases: [] })),
 ];
-const merged = mergeNames([...namesOf(attack, names), ...ownTools]);
+const merged = mergeNames([...listNameRecords(attack, names), ...ownTools]);
 const lines = [
   '# Malware, tools and threat actors with their aliases: kind, name, aliases; made by scripts/names-table.ts. `!`: needs a cue.',
   '# Names of MISP galaxy (CC0 1.0, https://github.com/MISP/misp-galaxy) and of MITRE ATT&CK.',
   '# © 2025 The MITRE Corporation. This work is reproduced and distributed with the permission of The MITRE Corporation.',
   // In the order of the sources: of several that share an alias the first is meant.
-  ...linesOfNames(merged),
+  ...formatNameTable(merged),
 ];
 writeFileSync(resolve(import.meta.dirname, '../src/feed/reference-data/shipped/names.tsv'), `${lines.join('\n')}\n`);
 console.log(`${merged.length} names`);

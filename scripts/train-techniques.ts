@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readProcedures, readReports } from './techniques/examples.ts';
-import { packModel } from './techniques/pack.ts';
-import { trainModel } from './techniques/train.ts';
+import { packModel } from './techniques/pack-model.ts';
+import { trainModel } from './techniques/train-model.ts';
 
 /**
  * Trains the classifier of sentences and writes src/feed/reference-data/shipped/techniques.bin. Usage: node scripts/train-techniques.ts DATA

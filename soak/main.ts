@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { writeSoak } from '../quality/page.ts';
+import { writeSoakSection } from '../quality/quality-page.ts';
 import { startEmbeddedPostgres } from '../src/platform/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../src/platform/db/migrate.ts';
 import type { SoakOptions } from './plan.ts';
@@ -50,7 +50,7 @@ try {
   const args = process.argv.slice(2).filter((arg) => arg !== '--write');
   const page = renderReport(findings, `npm run soak${args.length > 0 ? ` -- ${args.join(' ')}` : ''}`);
   console.log(page);
-  if (values.write) writeSoak(`${page}\n`);
+  if (values.write) writeSoakSection(`${page}\n`);
   process.exitCode = findings.deviations.count > 0 ? 1 : 0;
 } finally {
   await server.stop();

@@ -1,12 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { featuresOf, wordsOf } from '../../src/feed/extraction/techniques/features.ts';
-import { sentencesOf } from '../../src/feed/extraction/techniques/technique-passages.ts';
+import { hashFeatures, splitWords } from '../../src/feed/extraction/techniques/sentence-features.ts';
+import { findSentences } from '../../src/feed/extraction/text/sentence-spans.ts';
 import { findTechnique } from '../../src/feed/reference-data/attack.ts';
 
-export type Example = { features: number[]; labels: string[] };
-export type Report = { id: string; group: string; text: string; techniques: string[]; examples: Example[] };
+export type TrainingExample = { features: number[]; labels: string[] };
+export type LabelledReport = {
+  id: string;
+  group: string;
+  text: string;
+  techniques: string[];
+  examples: TrainingExample[];
+};
 type Row = {
   docId: string;
   twin?: string;
@@ -15,7 +21,7 @@ type Row = {
   spans: { start: number; end: number; technique: string }[];
 };
 
-const linesOf = <Value>(dir: string, name: string): Value[] =>
+const readLines = <Value>(dir: string, name: string): Value[] =>
   gunzipSync(readFileSync(join(dir, name)))
     .toString('utf8')
     .trimEnd()
@@ -23,19 +29,19 @@ const linesOf = <Value>(dir: string, name: string): Value[] =>
     .map((line) => JSON.parse(line) as Value);
 
 /** Ids of older ATT&CK versions forwarded to the pinned one. */
-const current = (id: string): string => findTechnique(id)?.id ?? id;
-const distinct = (ids: string[]): string[] => [...new Set(ids.map(current))];
+const forwardId = (id: string): string => findTechnique(id)?.id ?? id;
+const distinct = (ids: string[]): string[] => [...new Set(ids.map(forwardId))];
 
 /** The labelled reports, one of two twins, cut into sentences. A sentence has the label of a span that covers half of it, or half of which it holds. */
-export function readReports(dir: string): Report[] {
-  const rows = linesOf<Row>(dir, 'feed/tram/reports.ndjson.gz').filter(({ docId, twin }) => !twin || docId < twin);
+export function readReports(dir: string): LabelledReport[] {
+  const rows = readLines<Row>(dir, 'feed/tram/reports.ndjson.gz').filter(({ docId, twin }) => !twin || docId < twin);
   return rows.map(({ docId, text, techniques, spans }) => ({
     id: docId,
     group: docId,
     text,
     techniques: distinct(techniques),
-    examples: sentencesOf(text).map((sentence) => ({
-      features: featuresOf(wordsOf(text.slice(sentence.start, sentence.end))),
+    examples: findSentences(text).map((sentence) => ({
+      features: hashFeatures(splitWords(text.slice(sentence.start, sentence.end))),
       labels: distinct(
         spans
           .filter((span) => {
@@ -51,10 +57,10 @@ export function readReports(dir: string): Report[] {
 }
 
 /** The sentences of ATT&CK's own pages that say how a technique was used. */
-export const readProcedures = (dir: string): Example[] =>
-  linesOf<{ technique: string; text: string }>(dir, 'knowledge/attack-sentences.ndjson.gz').map(
+export const readProcedures = (dir: string): TrainingExample[] =>
+  readLines<{ technique: string; text: string }>(dir, 'knowledge/attack-sentences.ndjson.gz').map(
     ({ technique, text }) => ({
-      features: featuresOf(wordsOf(text)),
+      features: hashFeatures(splitWords(text)),
       labels: distinct([technique]),
     }),
   );

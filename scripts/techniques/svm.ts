@@ -1,9 +1,9 @@
 /** Sparse rows with one value each: every feature of a row weighs the same times its inverse document frequency. */
-export type Rows = { features: Int32Array[]; values: Float32Array[] };
+export type SparseRows = { features: Int32Array[]; values: Float32Array[] };
 
 /** Scales rows to inverse document frequency and unit length. `idf` is by feature. */
-export function rowsOf(features: number[][], idf: Float32Array): Rows {
-  const rows: Rows = { features: [], values: [] };
+export function scaleRows(features: number[][], idf: Float32Array): SparseRows {
+  const rows: SparseRows = { features: [], values: [] };
   for (const list of features) {
     const ids = Int32Array.from(list);
     const values = new Float32Array(ids.length);
@@ -20,19 +20,19 @@ export function rowsOf(features: number[][], idf: Float32Array): Rows {
   return rows;
 }
 
-export function idfOf(features: number[][], dimensions: number): Float32Array {
+export function calculateIdf(features: number[][], dimensions: number): Float32Array {
   const counts = new Float32Array(dimensions);
   for (const list of features) for (const id of list) counts[id]! += 1;
   return counts.map((count) => (count === 0 ? 0 : Math.log((1 + features.length) / (1 + count)) + 1));
 }
 
-type Options = { cost: number; positiveWeight: number; epochs: number; random: () => number };
+type SvmOptions = { cost: number; positiveWeight: number; epochs: number; random: () => number };
 
 /**
  * One linear machine (squared hinge, L2) by dual coordinate descent (Hsieh et al. 2008, as in LIBLINEAR -s 1).
  * `labels` is +1 or -1 by row, 0 leaves a row out. The last weight is the bias.
  */
-export function trainSvm(rows: Rows, labels: Int8Array, dimensions: number, options: Options): Float32Array {
+export function trainSvm(rows: SparseRows, labels: Int8Array, dimensions: number, options: SvmOptions): Float32Array {
   const weights = new Float32Array(dimensions + 1);
   const used = [...labels.keys()].filter((row) => labels[row] !== 0);
   const order = Int32Array.from(used);
@@ -69,7 +69,7 @@ function shuffle(order: Int32Array, random: () => number): void {
 }
 
 /** A small generator with a seed, so that training gives the same weights each time. */
-export function seeded(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -7,7 +7,7 @@ import type { Deps } from './deps.ts';
 import { createFeedTools } from './feed-tools.ts';
 import { createStoredServerReader } from '../platform/mcp/stored-servers.ts';
 import { createExtractor } from '../feed/ingestion/extractor.ts';
-import { useHeldKnowledge } from '../feed/reference-data/load-installed.ts';
+import { applyInstalledReferenceData } from '../feed/reference-data/apply-installed.ts';
 import { createFeedPages } from '../feed/items/page-cache/feed-pages.ts';
 import { createPageCursors } from '../feed/items/page-cache/page-cursors.ts';
 import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
@@ -46,7 +46,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     config.mcpServers,
     createStoredServerReader({ db, secrets, fetchAllow: config.fetchAllow }),
   );
-  useHeldKnowledge(config.dataDir, log);
+  applyInstalledReferenceData(config.dataDir, log);
   const extractor = createExtractor(config.dataDir);
   const parser = createParser(config.dataDir);
   const snapshots = createSnapshotCache(db);

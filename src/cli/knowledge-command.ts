@@ -1,5 +1,5 @@
 import { loadConfig } from '../config.ts';
-import { updateKnowledge, type Taken } from '../feed/reference-data/update/update-reference-data.ts';
+import { updateReferenceData, type ReferenceDataUpdate } from '../feed/reference-data/update/update-reference-data.ts';
 import { readArgs, UsageError } from './read-args.ts';
 
 const usage = 'tocsin knowledge update [--from FILE|DIR] [--json]';
@@ -10,12 +10,12 @@ export async function knowledgeCommand(args: string[]): Promise<number> {
   const { values, positionals } = readArgs(args, options, usage);
   if (positionals.length !== 1 || positionals[0] !== 'update') throw new UsageError(`Usage: ${usage}`);
   const { dataDir, fetchAllow } = loadConfig();
-  const taken = await updateKnowledge({ dataDir, from: values.from, fetchAllow });
+  const taken = await updateReferenceData({ dataDir, from: values.from, fetchAllow });
   console.log(values.json ? JSON.stringify(taken) : resultLines(taken, dataDir).join('\n'));
   return 0;
 }
 
-function resultLines({ attack, names, warninglists, absent }: Taken, dataDir: string): string[] {
+function resultLines({ attack, names, warninglists, absent }: ReferenceDataUpdate, dataDir: string): string[] {
   return [
     attack &&
       `ATT&CK ${attack.version ?? ''}: ${attack.techniques} techniques, ${attack.groups} groups, ${attack.software} malware and tools`,

@@ -2,23 +2,23 @@ import { ttlDays } from '../model/expiry.ts';
 import { platforms } from '../model/platforms.ts';
 import type { AffectedProduct, Classification, Iocs } from '../model/item.schema.ts';
 import { bucketByType, type Severity } from '../model/vocabulary.ts';
-import { findTactic, killChainOf } from '../reference-data/attack.ts';
+import { findTactic, listKillChainStages } from '../reference-data/attack.ts';
 import { emptyIocs } from '../model/source-record.ts';
-import { attackEntry, attackPathOf } from './classification.ts';
-import type { Benign } from './indicators/benign.ts';
-import { extractIndicators, type Found, type Other } from './indicators/extract-indicators.ts';
-import { languageOf } from './text/language.ts';
-import type { Dictionary } from './names/dictionary.ts';
-import { extractNames, type FoundName } from './names/extract-names.ts';
-import { collectPassages } from './text/passages.ts';
-import { platformsOfText } from './products/platforms-of-text.ts';
-import { extractProducts, type FoundProduct, type KnownProduct } from './products/products.ts';
-import { platformsOfProduct } from './products/product-platforms.ts';
+import { toAttackEntry, buildAttackPath } from './classification-builder.ts';
+import type { BenignLookup } from './indicators/assessment/benign-values.ts';
+import { extractIndicators, type ExtractedIndicator, type OtherObservable } from './indicators/extract-indicators.ts';
+import { detectLanguage } from './text/detect-language.ts';
+import type { NameDictionary } from './names/name-dictionary.ts';
+import { extractNames, type ExtractedName } from './names/extract-names.ts';
+import { createPassageCollector } from './text/passage-collector.ts';
+import { detectPlatforms } from './products/detect-platforms.ts';
+import { extractProducts, type ExtractedProduct, type CatalogProduct } from './products/extract-products.ts';
+import { findProductPlatforms } from './products/product-platforms.ts';
 import { judgeSeverity } from './judge-severity.ts';
-import { wellFormed, type Span } from './text/stored-text.ts';
-import { summarize } from './text/summary.ts';
-import { extractTechniques, type FoundTechnique } from './techniques/extract-techniques.ts';
-import { sentencesOf } from './techniques/technique-passages.ts';
+import { toStorableText, type Span } from './text/stored-text.ts';
+import { summarize } from './text/summarize.ts';
+import { extractTechniques, type ExtractedTechnique } from './techniques/extract-techniques.ts';
+import { findSentences } from './text/sentence-spans.ts';
 
 export type ReportText = {
   text: string;
@@ -28,11 +28,11 @@ export type ReportText = {
   sourceUrl?: string | undefined;
   /** The publisher's own hosts, beside that of `sourceUrl`. */
   publisherHosts?: string[];
-  products?: KnownProduct[];
+  products?: CatalogProduct[];
 };
 
 /** Large lists of what is harmless, and the names to look for. */
-export type Knowledge = { benign?: Benign | undefined; names?: Dictionary | undefined };
+export type ReferenceLists = { benign?: BenignLookup | undefined; names?: NameDictionary | undefined };
 
 /** What a report's text alone tells, ready for a record. */
 export type ExtractedItem = {
@@ -47,7 +47,7 @@ export type ExtractedItem = {
   affectedProducts: AffectedProduct[];
   iocs: Iocs;
   /** The indicators with reasons and spans, for whoever asks why. */
-  indicators: Found[];
+  indicators: ExtractedIndicator[];
   storedText: string;
   passages: Span[];
 };
@@ -61,13 +61,13 @@ const pathLeast = 0.6;
  * argument: what is known beside what is shipped. The
  * text is data: nothing in it sets a field.
  */
-export function extractItem(report: ReportText, { benign, names: dictionary }: Knowledge = {}): ExtractedItem {
-  const storedText = wellFormed(report.text);
-  const title = titleOf(report.title, storedText);
-  const sentences = sentencesOf(storedText);
-  const passages = collectPassages(storedText);
+export function extractItem(report: ReportText, { benign, names: dictionary }: ReferenceLists = {}): ExtractedItem {
+  const storedText = toStorableText(report.text);
+  const title = chooseTitle(report.title, storedText);
+  const sentences = findSentences(storedText);
+  const passages = createPassageCollector(storedText);
   const { indicators, others } = extractIndicators(storedText, {
-    publisherHosts: hostsOf(report),
+    publisherHosts: listPublisherHosts(report),
     ...(benign ? { benign } : {}),
   });
   const techniques = extractTechniques(storedText);
@@ -78,17 +78,17 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: K
     ...techniques.map(({ sentence }) => sentence),
   ]);
   const attack = techniques.map(({ technique, confidence, sentence }) =>
-    attackEntry({ technique, sure: confidence, evidenceRef: passages.prove(sentence) }),
+    toAttackEntry({ technique, confidence, evidenceRef: passages.add(sentence) }),
   );
-  for (const span of summary) passages.prove(span);
+  for (const span of summary) passages.add(span);
   passages.cover([
     ...indicators.flatMap(({ spans }) => spans.slice(0, 1)),
     ...others.flatMap(({ spans }) => spans.slice(0, 1)),
     ...names.flatMap(({ spans }) => spans.slice(0, 1)),
     ...products.map(({ sentence }) => sentence),
   ]);
-  const iocs = iocsOf(indicators);
-  const language = languageOf(storedText);
+  const iocs = groupIndicators(indicators);
+  const language = detectLanguage(storedText);
   const { severity, rule } = judgeSeverity({ text: `${title}\n${storedText}`, exploited: 'no' });
   const textOf = ({ start, end }: Span): string => storedText.slice(start, end).replaceAll(/\s+/g, ' ');
   return {
@@ -98,16 +98,16 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: K
     severityRule: rule,
     ...(summary.length > 0 ? { summary: summary.map(textOf).join(' ') } : {}),
     ...(tldr ? { tldr: textOf(tldr) } : {}),
-    attackPath: attackPathOf(
+    attackPath: buildAttackPath(
       techniques.filter(({ confidence }) => confidence >= pathLeast).map(({ technique }) => technique),
     ),
     classification: {
       attack,
-      killChain: killChainOf(techniques.flatMap(({ technique }) => technique.tactics)),
-      malware: namedOf(names.filter(({ kind, ambiguous }) => kind !== 'actor' && !ambiguous)),
-      actor: namedOf(names.filter(({ kind, ambiguous }) => kind === 'actor' && !ambiguous)),
-      platforms: platformsOf(storedText, iocs, products),
-      mappings: mappingsOf(techniques, names, others),
+      killChain: listKillChainStages(techniques.flatMap(({ technique }) => technique.tactics)),
+      malware: toNamedEntries(names.filter(({ kind, ambiguous }) => kind !== 'actor' && !ambiguous)),
+      actor: toNamedEntries(names.filter(({ kind, ambiguous }) => kind === 'actor' && !ambiguous)),
+      platforms: listPlatforms(storedText, iocs, products),
+      mappings: listMappings(techniques, names, others),
     },
     affectedProducts: products.map(({ vendor, product, versions, confidence }) => ({
       vendor,
@@ -122,17 +122,17 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: K
   };
 }
 
-function titleOf(given: string | undefined, text: string): string {
+function chooseTitle(given: string | undefined, text: string): string {
   const own = given?.trim() || /^\s*(?:[#=]{1,6}\s+)?(\S[^\n]{0,298})/.exec(text)?.[1]?.trim() || 'Untitled report';
-  return wellFormed(own.slice(0, titleMaxChars));
+  return toStorableText(own.slice(0, titleMaxChars));
 }
 
-function hostsOf({ sourceUrl, publisherHosts = [] }: ReportText): string[] {
+function listPublisherHosts({ sourceUrl, publisherHosts = [] }: ReportText): string[] {
   const host = sourceUrl ? URL.parse(sourceUrl)?.hostname.replace(/^www\./, '') : undefined;
   return host ? [host, ...publisherHosts] : publisherHosts;
 }
 
-function iocsOf(indicators: Found[]): Iocs {
+function groupIndicators(indicators: ExtractedIndicator[]): Iocs {
   const iocs = emptyIocs();
   for (const { type, value, normalizedValue, status, confidence } of indicators) {
     const bucket = bucketByType[type];
@@ -141,16 +141,16 @@ function iocsOf(indicators: Found[]): Iocs {
   return iocs;
 }
 
-const namedOf = (names: FoundName[]): Classification['malware'] =>
+const toNamedEntries = (names: ExtractedName[]): Classification['malware'] =>
   names.map(({ name, confidence, aliases }) => ({ name, confidence, aliases }));
 
-function platformsOf(text: string, iocs: Iocs, products: FoundProduct[]): Classification['platforms'] {
+function listPlatforms(text: string, iocs: Iocs, products: ExtractedProduct[]): Classification['platforms'] {
   const types = new Set(
     [...iocs.registryKeys, ...iocs.mobileIds].filter(({ status }) => status === 'active').map(({ type }) => type),
   );
   const found = new Set<string>([
-    ...platformsOfText(text),
-    ...products.flatMap(({ vendor, product }) => platformsOfProduct(vendor, product)),
+    ...detectPlatforms(text),
+    ...products.flatMap(({ vendor, product }) => findProductPlatforms(vendor, product)),
   ]);
   if (types.has('registry_key')) found.add('windows');
   if (types.has('android_package')) found.add('android');
@@ -158,7 +158,11 @@ function platformsOf(text: string, iocs: Iocs, products: FoundProduct[]): Classi
   return platforms.filter((platform) => found.has(platform));
 }
 
-function mappingsOf(techniques: FoundTechnique[], names: FoundName[], others: Other[]): Classification['mappings'] {
+function listMappings(
+  techniques: ExtractedTechnique[],
+  names: ExtractedName[],
+  others: OtherObservable[],
+): Classification['mappings'] {
   const tactics = new Map<string, number>();
   for (const { technique, confidence } of techniques)
     for (const name of technique.tactics) {

@@ -1,11 +1,11 @@
 import { ownValue } from '../../platform/lib/own-value.ts';
 import { severities, type Severity } from '../model/vocabulary.ts';
-import { bandOf, type CvssScore } from './cvss.ts';
+import { rateCvssScore, type CvssScore } from './cvss.ts';
 
-export type Judged = { severity: Severity; rule: string };
+export type SeverityRating = { severity: Severity; rule: string };
 
 /** What the Known Exploited Vulnerabilities catalogue says of the item's own CVE. */
-export type Exploited = 'listed' | 'ransomware' | 'no';
+export type KevListing = 'listed' | 'ransomware' | 'no';
 
 const words: Record<string, Severity> = {
   none: 'none',
@@ -40,10 +40,10 @@ export function judgeSeverity(given: {
   cvss?: CvssScore[];
   word?: string | undefined;
   text: string;
-  exploited: Exploited;
-}): Judged {
-  const base = ofScores(given.cvss ?? []) ?? baseOf(given.word, given.text);
-  const floor: Judged | undefined = {
+  exploited: KevListing;
+}): SeverityRating {
+  const base = rateScores(given.cvss ?? []) ?? rateText(given.word, given.text);
+  const floor: SeverityRating | undefined = {
     no: undefined,
     listed: { severity: 'high' as const, rule: 'floor:kev' },
     ransomware: { severity: 'critical' as const, rule: 'floor:kev-ransomware' },
@@ -51,12 +51,12 @@ export function judgeSeverity(given: {
   return floor && rank(floor.severity) > rank(base.severity) ? floor : base;
 }
 
-function ofScores(scores: CvssScore[]): Judged | undefined {
-  const judged = scores.map((score) => ({ severity: bandOf(score), rule: `cvss:${score.version}` }));
+function rateScores(scores: CvssScore[]): SeverityRating | undefined {
+  const judged = scores.map((score) => ({ severity: rateCvssScore(score), rule: `cvss:${score.version}` }));
   return judged.toSorted((a, b) => rank(b.severity) - rank(a.severity))[0];
 }
 
-function baseOf(word: string | undefined, text: string): Judged {
+function rateText(word: string | undefined, text: string): SeverityRating {
   const key = word?.trim().toLowerCase() ?? '';
   const own = ownValue(words, key);
   if (own) return { severity: own, rule: 'source' };

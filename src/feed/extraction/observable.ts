@@ -9,7 +9,7 @@ export type Observable =
   | { kind: 'other'; framework: string; value: string };
 
 /** A value that its source calls an indicator of a type; one that is none of that type stays visible as `observable:<type>`. */
-export function observed(type: IndicatorType, value: string): Observable {
+export function createObservable(type: IndicatorType, value: string): Observable {
   const normalizedValue = normalizeValue(type, value);
   if (normalizedValue !== undefined) return { kind: 'indicator', type, value, normalizedValue };
   const isRange = (type === 'ipv4' || type === 'ipv6') && /\/\d+$/.test(value.trim());
@@ -17,10 +17,10 @@ export function observed(type: IndicatorType, value: string): Observable {
 }
 
 /** An address whose kind shows in its form. */
-export function observedAddress(value: string): Observable {
+export function createAddressObservable(value: string): Observable {
   const clear = refang(value).replace(/\/\d{1,3}$/, '');
-  if (isIPv4(clear)) return observed('ipv4', value);
-  if (isIPv6(clear)) return observed('ipv6', value);
+  if (isIPv4(clear)) return createObservable('ipv4', value);
+  if (isIPv6(clear)) return createObservable('ipv6', value);
   if (clear.includes('@')) return { kind: 'other', framework: 'observable:email', value };
-  return observed('domain', value);
+  return createObservable('domain', value);
 }

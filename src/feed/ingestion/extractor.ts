@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { createThreadPool } from '../../platform/lib/threads/thread-pool.ts';
-import { knowledgeTakenAt } from '../reference-data/installed-at.ts';
+import { getReferenceDataVersion } from '../reference-data/reference-data-version.ts';
 import type { SourceRecord, UnreadText } from '../model/source-record.ts';
 import type { ExtractedItem, ReportText } from '../extraction/extract-item.ts';
 
@@ -30,7 +30,7 @@ export function createExtractor(dataDir: string): Extractor {
     memoryMb: 512,
   });
   return {
-    referenceDataVersion: knowledgeTakenAt(dataDir),
+    referenceDataVersion: getReferenceDataVersion(dataDir),
     read: async (report, signal) =>
       (await threads.run({ kind: 'report', report }, { timeoutMs, signal })) as ExtractedItem,
     readEntry: async (entry, signal) =>

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ownValue } from '../../platform/lib/own-value.ts';
-import type { Attack } from './reference-files.ts';
+import type { AttackFile } from './reference-files.ts';
 import { killChainStages, type KillChainStage } from '../model/vocabulary.ts';
 
 export type Technique = { id: string; name: string; tactics: string[]; platforms: string[] };
 export type Tactic = { id: string; name: string; shortName: string; rank: number };
 
-type Table = {
+type AttackTable = {
   techniques: Map<string, Technique>;
   tactics: Map<string, Tactic>;
   successors: Map<string, string>;
@@ -41,13 +41,13 @@ const stageOfOthers: Record<string, KillChainStage> = {
 const stages = { ...stageByTactic, ...stageOfOthers };
 const ranks = new Map(Object.keys(stages).map((name, rank) => [name, rank]));
 
-let held: Table | undefined;
+let current: AttackTable | undefined;
 let version = 0;
 
-const table = (): Table => (held ??= readShipped());
+const table = (): AttackTable => (current ??= readShipped());
 
-function readShipped(): Table {
-  const made: Table = { techniques: new Map(), tactics: new Map(), successors: new Map() };
+function readShipped(): AttackTable {
+  const made: AttackTable = { techniques: new Map(), tactics: new Map(), successors: new Map() };
   const list = (text: string): string[] => (text === '' ? [] : text.split(','));
   for (const line of readFileSync(resolve(import.meta.dirname, 'shipped/attack.tsv'), 'utf8').split('\n')) {
     const [kind, id = '', name = '', third = '', fourth = ''] = line.split('\t');
@@ -58,12 +58,12 @@ function readShipped(): Table {
   return made;
 }
 
-function addTactic({ tactics }: Table, tactic: Omit<Tactic, 'rank'>): void {
+function addTactic({ tactics }: AttackTable, tactic: Omit<Tactic, 'rank'>): void {
   tactics.set(tactic.shortName, { ...tactic, rank: ranks.get(tactic.shortName) ?? ranks.size });
 }
 
 /** Lays facts over those that are shipped, for this process or thread. Of tactics that several matrices have, the shipped one (enterprise) stays. */
-export function useAttack(attack: Attack | undefined): void {
+export function useInstalledAttack(attack: AttackFile | undefined): void {
   const made = readShipped();
   for (const tactic of attack?.tactics ?? []) if (!made.tactics.has(tactic.shortName)) addTactic(made, tactic);
   for (const { id, name, tactics, platforms, revokedBy, deprecated } of attack?.techniques ?? []) {
@@ -72,12 +72,12 @@ export function useAttack(attack: Attack | undefined): void {
     if (revokedBy || deprecated) made.techniques.delete(id);
   }
   for (const id of made.successors.keys()) made.techniques.delete(id);
-  held = made;
+  current = made;
   version += 1;
 }
 
 /** Makes something of all techniques once, and again after other facts were laid over them. */
-export function fromTechniques<T>(make: (all: Technique[]) => T): () => T {
+export function cacheFromTechniques<T>(make: (all: Technique[]) => T): () => T {
   let made: { version: number; value: T } | undefined;
   return () => {
     if (made?.version !== version) made = { version, value: make(listTechniques()) };
@@ -101,10 +101,10 @@ export const listTechniques = (): Technique[] => [...table().techniques.values()
 export const findTactic = (shortName: string): Tactic | undefined => table().tactics.get(shortName);
 
 /** The technique that a sub-technique belongs to, itself for others. */
-export const parentTechnique = (id: string): string => id.split('.')[0]!;
+export const getParentTechniqueId = (id: string): string => id.split('.')[0]!;
 
 /** Kill chain stages of tactics, in their order, each once. */
-export function killChainOf(shortNames: Iterable<string>): KillChainStage[] {
+export function listKillChainStages(shortNames: Iterable<string>): KillChainStage[] {
   const found = new Set([...shortNames].map((name) => ownValue(stages, name)));
   return killChainStages.filter((stage) => found.has(stage));
 }

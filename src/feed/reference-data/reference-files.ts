@@ -4,9 +4,9 @@ import { z } from 'zod';
 /** What is kept in the data directory, each file read as it is written: knowledge that outside sources supply, facts only. */
 const text = z.string().max(1_000);
 const texts = z.array(text).max(10_000);
-const Named = z.object({ name: text, aliases: texts.default([]) });
+const AliasedName = z.object({ name: text, aliases: texts.default([]) });
 
-export const Attack = z.object({
+export const AttackFile = z.object({
   attackVersion: text.optional(),
   tactics: z.array(z.object({ id: text, name: text, shortName: text })).max(1_000),
   techniques: z
@@ -22,28 +22,30 @@ export const Attack = z.object({
     )
     .min(1)
     .max(20_000),
-  groups: z.array(Named).max(20_000).default([]),
+  groups: z.array(AliasedName).max(20_000).default([]),
   software: z
-    .array(Named.extend({ type: z.enum(['malware', 'tool']) }))
+    .array(AliasedName.extend({ type: z.enum(['malware', 'tool']) }))
     .max(50_000)
     .default([]),
 });
-export type Attack = z.infer<typeof Attack>;
+export type AttackFile = z.infer<typeof AttackFile>;
 
-export const Names = z.object({
+export const NamesFile = z.object({
   names: z
-    .array(Named.extend({ kind: text }))
+    .array(AliasedName.extend({ kind: text }))
     .min(1)
     .max(200_000),
 });
-export type Names = z.infer<typeof Names>;
+export type NamesFile = z.infer<typeof NamesFile>;
 
-export const List = z.object({
+export const WarningListFile = z.object({
   name: z.string().max(500),
   type: z.string().max(50),
   list: z.array(text).max(2_000_000),
 });
-export const Lists = z.object({ lists: z.array(List.extend({ id: z.string().max(200) })).max(1_000) });
+export const WarningListsFile = z.object({
+  lists: z.array(WarningListFile.extend({ id: z.string().max(200) })).max(1_000),
+});
 
 const unpackedMaxBytes = 256 * 1024 * 1024;
 
@@ -58,7 +60,11 @@ export function parseDocument(bytes: Buffer, name: string): unknown {
 }
 
 /** Holds a document against its form. Throws an Error that names the document and the first field that is wrong. */
-export function checked<T>(schema: z.ZodType<T>, document: unknown, { name, what }: { name: string; what: string }): T {
+export function validateDocument<T>(
+  schema: z.ZodType<T>,
+  document: unknown,
+  { name, what }: { name: string; what: string },
+): T {
   const result = schema.safeParse(document);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

@@ -1,16 +1,21 @@
 import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
-import { refangText, type Refanged } from '../text/refang-map.ts';
+import { refangText, type RefangedText } from '../text/refang-text.ts';
 import type { Span } from '../text/stored-text.ts';
-import { hostOf, isPathHosting, shippedBenign, type Benign } from './benign.ts';
-import type { Candidate } from './indicator-candidate.ts';
-import { canonical } from './canonical.ts';
-import { readContexts, type Context } from './context.ts';
-import { judge, type Evidence, type Judgement } from './judge-candidate.ts';
-import { retype, widen } from './refine-type.ts';
-import { scan } from './scan.ts';
+import {
+  extractUrlHost,
+  isPathHosting,
+  findShippedBenignReason,
+  type BenignLookup,
+} from './assessment/benign-values.ts';
+import type { IndicatorCandidate } from './indicator-candidate.ts';
+import { canonicalize } from './canonicalize.ts';
+import { createContextLookup, type ValueContext } from './assessment/value-context.ts';
+import { assessCandidate, type CandidateEvidence, type CandidateAssessment } from './assessment/assess-candidate.ts';
+import { refineType, extendFileName } from './assessment/refine-type.ts';
+import { scanCandidates } from './scan-candidates.ts';
 
 /** An indicator of a text with every place where it stands. */
-export type Found = Judgement & {
+export type ExtractedIndicator = CandidateAssessment & {
   type: IndicatorType;
   /** As printed where it speaks most for itself. */
   value: string;
@@ -19,110 +24,119 @@ export type Found = Judgement & {
   spans: Span[];
 };
 /** What no bucket holds: `observable:<type>`, cve, cwe, capec, attack. */
-export type Other = { framework: string; id: string; confidence: number; spans: Span[] };
-export type Indicators = { indicators: Found[]; others: Other[] };
+export type OtherObservable = { framework: string; id: string; confidence: number; spans: Span[] };
+export type IndicatorExtraction = { indicators: ExtractedIndicator[]; others: OtherObservable[] };
 
-export type ExtractOptions = {
+export type ExtractIndicatorsOptions = {
   /** The publisher's or the source's own hosts: links to them are references. */
   publisherHosts?: string[];
-  benign?: Benign;
+  benign?: BenignLookup;
 };
 
 const spansMax = 20;
-const hashes = new Set(['md5', 'sha1', 'sha256', 'sha512']);
+const hashTypes = new Set(['md5', 'sha1', 'sha256', 'sha512']);
 
 /**
  * Indicators of all classes in a plain text (spec/feed.md, "Extraction"): refanged with an offset map, read in one linear pass, checked by
  * type, weighed by context. A value that is harmless stays, with status `false_positive` and the reason first in `reasons`.
  */
-export function extractIndicators(text: string, options: ExtractOptions = {}): Indicators {
+export function extractIndicators(text: string, options: ExtractIndicatorsOptions = {}): IndicatorExtraction {
   const refanged = refangText(text);
   const { clear } = refanged;
-  const state: State = {
+  const state: ExtractionState = {
     refanged,
     text,
     options,
-    contextOf: readContexts(clear),
+    contextOf: createContextLookup(clear),
     defangedInText: 0,
     found: { all: [], byType: new Map() },
     others: new Map(),
   };
-  const candidates = scan(clear);
+  const candidates = scanCandidates(clear);
   for (const candidate of candidates) {
     candidate.defanged = refanged.isDefanged(candidate.start, candidate.end);
     if (candidate.defanged) state.defangedInText += 1;
   }
   for (const [index, candidate] of candidates.entries())
-    if (!isHostToo(candidate, candidates[index + 1], state)) take(candidate, state);
+    if (!isAlsoHost(candidate, candidates[index + 1], state)) addCandidate(candidate, state);
   return { indicators: state.found.all, others: [...state.others.values()] };
 }
 
-type State = {
-  refanged: Refanged;
+type ExtractionState = {
+  refanged: RefangedText;
   text: string;
-  options: ExtractOptions;
-  contextOf: (start: number, end: number) => Context;
+  options: ExtractIndicatorsOptions;
+  contextOf: (start: number, end: number) => ValueContext;
   defangedInText: number;
-  found: Known;
-  others: Map<string, Other>;
+  found: IndicatorIndex;
+  others: Map<string, OtherObservable>;
 };
 
 /** A word may be a file or a host; the scan says the file first, and it is one only where the host does not pass. */
-function isHostToo(file: Candidate, next: Candidate | undefined, state: State): boolean {
+function isAlsoHost(file: IndicatorCandidate, next: IndicatorCandidate | undefined, state: ExtractionState): boolean {
   if (file.type !== 'file_name' || next?.type !== 'domain' || next.start !== file.start) return false;
   return (
-    weigh({ candidate: next, context: state.contextOf(next.start, next.end), type: 'domain', value: '' }, state) !==
+    assess({ candidate: next, context: state.contextOf(next.start, next.end), type: 'domain', value: '' }, state) !==
     undefined
   );
 }
 
-function take(candidate: Candidate, state: State): void {
+function addCandidate(candidate: IndicatorCandidate, state: ExtractionState): void {
   const { refanged } = state;
   const context = state.contextOf(candidate.start, candidate.end);
-  const wide = candidate.type === 'file_name' ? widen(refanged.clear, candidate, context) : candidate;
+  const wide = candidate.type === 'file_name' ? extendFileName(refanged.clear, candidate, context) : candidate;
   const clear = wide.value ?? refanged.clear.slice(wide.start, wide.end);
   const span = refanged.origin(wide.start, wide.end);
-  if (isOther(wide)) {
-    takeOther(wide, clear, span, state);
+  if (isOtherObservable(wide)) {
+    addOtherObservable(wide, clear, span, state);
     return;
   }
   const type =
-    hashes.has(wide.type) || wide.type === 'file_name' || wide.type === 'android_package'
-      ? retype(refanged.clear, wide, context)
+    hashTypes.has(wide.type) || wide.type === 'file_name' || wide.type === 'android_package'
+      ? refineType(refanged.clear, wide, context)
       : (wide.type as IndicatorType);
   if (!type) return;
-  const normalizedValue = canonical(type, clear);
+  const normalizedValue = canonicalize(type, clear);
   if (normalizedValue === undefined) return;
-  const judgement = weigh({ candidate: wide, context, type, value: normalizedValue }, state);
+  const judgement = assess({ candidate: wide, context, type, value: normalizedValue }, state);
   if (!judgement) return;
-  keep(foundOf(judgement, type, normalizedValue, { span, text: state.text }), state.found);
-  if (type === 'url') takeHost(normalizedValue, wide, context, state);
+  addIndicator(toIndicator(judgement, type, normalizedValue, { span, text: state.text }), state.found);
+  if (type === 'url') addUrlHost(normalizedValue, wide, context, state);
 }
 
-type Weighed = { candidate: Candidate; context: Context; type: IndicatorType; value: string; url?: string };
+type AssessmentInput = {
+  candidate: IndicatorCandidate;
+  context: ValueContext;
+  type: IndicatorType;
+  value: string;
+  url?: string;
+};
 
 /** `url`: the address that a host stands in. */
-function weigh({ candidate, context, type, value, url }: Weighed, state: State): Judgement | undefined {
+function assess(
+  { candidate, context, type, value, url }: AssessmentInput,
+  state: ExtractionState,
+): CandidateAssessment | undefined {
   const { options } = state;
   const address = type === 'url' ? value : url;
-  const benign = shippedBenign(type, value) ?? options.benign?.(type, value);
-  return judge(type, candidate.doubt, {
+  const benign = findShippedBenignReason(type, value) ?? options.benign?.(type, value);
+  return assessCandidate(type, candidate.doubt, {
     context,
     defanged: candidate.defanged,
     defangedInText: state.defangedInText,
-    ofPublisher: isOfPublisher(type, value, options.publisherHosts ?? []),
-    page: address && !candidate.defanged && !benign ? pageOf(address) : undefined,
+    isPublisherHost: isPublisherHost(type, value, options.publisherHosts ?? []),
+    page: address && !candidate.defanged && !benign ? classifyPage(address) : undefined,
     benign,
   });
 }
 
-function pageOf(url: string): Evidence['page'] {
+function classifyPage(url: string): CandidateEvidence['page'] {
   if (isCodePage(url)) return 'source code on shared hosting';
-  return isTitled(url) ? 'page of an article' : undefined;
+  return isArticlePage(url) ? 'page of an article' : undefined;
 }
 
 /** Whether the last part of the path is a title: four words and more, as blogs name their pages. */
-function isTitled(url: string): boolean {
+function isArticlePage(url: string): boolean {
   if (!/[-_]/.test(url)) return false;
   const [scheme, , , ...path] = url.replace(/\/$/, '').split('/');
   const words =
@@ -142,24 +156,24 @@ const isCodePage = (url: string): boolean =>
   /^https?:\/\/(?:www\.|gist\.)?(?:github|gitlab|bitbucket)\.\w+\//.test(url) &&
   !/\/raw\/|\/releases\/download\/|\.(?:exe|dll|zip|rar|7z|ps1|bat|apk|elf|bin)$/.test(url);
 
-function isOfPublisher(type: IndicatorType, value: string, publisherHosts: string[]): boolean {
+function isPublisherHost(type: IndicatorType, value: string, publisherHosts: string[]): boolean {
   if (publisherHosts.length === 0 || (type !== 'url' && type !== 'domain')) return false;
-  const host = type === 'url' ? hostOf(value) : value;
-  return host !== '' && publisherHosts.some((own) => isOwn(own, host, value));
+  const host = type === 'url' ? extractUrlHost(value) : value;
+  return host !== '' && publisherHosts.some((own) => matchesPublisherHost(own, host, value));
 }
 
 /** A host of the publisher, or its own folder on a shared one (`github.com/publisher/…`). */
-const isOwn = (own: string, host: string, value: string): boolean =>
+const matchesPublisherHost = (own: string, host: string, value: string): boolean =>
   host === own ||
   host.endsWith(`.${own}`) ||
   (isPathHosting(host) && value.toLowerCase().includes(`${host}/${own.split('.').at(-2) ?? own}/`));
 
-const foundOf = (
-  judgement: Judgement,
+const toIndicator = (
+  judgement: CandidateAssessment,
   type: IndicatorType,
   normalizedValue: string,
   { span, text }: Printed,
-): Found => ({
+): ExtractedIndicator => ({
   type,
   value: text.slice(span.start, span.end),
   normalizedValue,
@@ -171,8 +185,8 @@ const foundOf = (
 type Printed = { span: Span; text: string };
 
 /** The host of an address is an indicator of its own unless many share it. */
-function takeHost(url: string, candidate: Candidate, context: Context, state: State): void {
-  const host = hostOf(url);
+function addUrlHost(url: string, candidate: IndicatorCandidate, context: ValueContext, state: ExtractionState): void {
+  const host = extractUrlHost(url);
   if (host === '' || isPathHosting(host)) return;
   const { clear } = state.refanged;
   const printed = clear.slice(candidate.start, candidate.end);
@@ -181,18 +195,23 @@ function takeHost(url: string, candidate: Candidate, context: Context, state: St
   const start = candidate.start + at;
   const end = start + host.replace(/^\[|\]$/g, '').length;
   const type: IndicatorType = host.startsWith('[') ? 'ipv6' : /^[\d.]+$/.test(host) ? 'ipv4' : 'domain';
-  const value = canonical(type, clear.slice(start, end));
+  const value = canonicalize(type, clear.slice(start, end));
   if (value === undefined) return;
   // Weighed as the address that it stands in, so that a link stays a link.
-  const judgement = weigh({ candidate, context, type, value, url }, state);
+  const judgement = assess({ candidate, context, type, value, url }, state);
   if (!judgement) return;
   const span = state.refanged.origin(start, end);
-  keep(foundOf(judgement, type, value, { span, text: state.text }), state.found);
+  addIndicator(toIndicator(judgement, type, value, { span, text: state.text }), state.found);
 }
 
-const isOther = ({ type }: Candidate): boolean => !(type in bucketByType);
+const isOtherObservable = ({ type }: IndicatorCandidate): boolean => !(type in bucketByType);
 
-function takeOther(candidate: Candidate, clear: string, span: Span, { others }: State): void {
+function addOtherObservable(
+  candidate: IndicatorCandidate,
+  clear: string,
+  span: Span,
+  { others }: ExtractionState,
+): void {
   if (candidate.doubt >= 2) return;
   const known = others.get(`${candidate.type} ${clear}`);
   if (known) {
@@ -203,12 +222,12 @@ function takeOther(candidate: Candidate, clear: string, span: Span, { others }: 
 }
 
 /** In the order of the text, with an index by type and value. */
-type Known = { all: Found[]; byType: Map<IndicatorType, Map<string, Found>> };
+type IndicatorIndex = { all: ExtractedIndicator[]; byType: Map<IndicatorType, Map<string, ExtractedIndicator>> };
 
 /** One entry for each value; the place that speaks most for it decides. A benign value stays benign wherever it stands. */
-function keep(made: Found, { all, byType }: Known): void {
+function addIndicator(made: ExtractedIndicator, { all, byType }: IndicatorIndex): void {
   let values = byType.get(made.type);
-  if (!values) byType.set(made.type, (values = new Map<string, Found>()));
+  if (!values) byType.set(made.type, (values = new Map<string, ExtractedIndicator>()));
   const known = values.get(made.normalizedValue);
   if (!known) {
     values.set(made.normalizedValue, made);

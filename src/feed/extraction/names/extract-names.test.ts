@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { readNames } from './dictionary.ts';
+import { parseNameTable } from './name-dictionary.ts';
 import { extractNames } from './extract-names.ts';
 
-const dictionary = readNames(
+const dictionary = parseNameTable(
   [
     'malware\tEmotet\tGeodo',
     'malware\t!Play\t!PlayCrypt',

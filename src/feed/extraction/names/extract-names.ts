@@ -1,9 +1,16 @@
 import { needsCue } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
-import { hintAround, isBesideCue, isListed } from './name-cues.ts';
-import { keyOf, shippedNames, type Dictionary, type Entity, type Entry, type NameKind } from './dictionary.ts';
+import { guessKind, isBesideCue, isSlashList } from './name-cues.ts';
+import {
+  keyOf,
+  getShippedNames,
+  type NameDictionary,
+  type NamedEntity,
+  type DictionaryEntry,
+  type NameKind,
+} from './name-dictionary.ts';
 
-export type FoundName = {
+export type ExtractedName = {
   kind: NameKind;
   name: string;
   aliases: string[];
@@ -16,10 +23,16 @@ export type FoundName = {
 };
 
 type Word = { text: string; key: string; start: number; end: number };
-type Mention = { entry: Entry | undefined; word: string; span: Span; hint: NameKind | undefined; cued: boolean };
+type NameMention = {
+  entry: DictionaryEntry | undefined;
+  word: string;
+  span: Span;
+  hint: NameKind | undefined;
+  cued: boolean;
+};
 
 /** How often the words beside a name say actor, less how often they say software. */
-type Leanings = Map<Entry, number>;
+type Leanings = Map<DictionaryEntry, number>;
 
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*(?:[’'](?=s\b))?/gu;
 const windowMax = 5;
@@ -32,7 +45,7 @@ const numbered =
  * Malware, tools and actors of a text, by a dictionary with aliases in one pass over its words. A name that is an everyday word counts
  * only where a cue stands beside it or it was cued elsewhere in the text; an alias of several actors is reported as ambiguous.
  */
-export function extractNames(original: string, dictionary: Dictionary = shippedNames()): FoundName[] {
+export function extractNames(original: string, dictionary: NameDictionary = getShippedNames()): ExtractedName[] {
   // The targets of links are no prose; blanks keep the offsets.
   const text = original.replaceAll(/\]\([^)\n]{1,600}\)|\bhttps?:\/\/\S{1,600}/g, (link) => ' '.repeat(link.length));
   const words = [...text.matchAll(wordPattern)].map((match) => ({
@@ -41,14 +54,14 @@ export function extractNames(original: string, dictionary: Dictionary = shippedN
     start: match.index,
     end: match.index + match[0].length,
   }));
-  const mentions: Mention[] = [];
+  const mentions: NameMention[] = [];
   for (let at = 0; at < words.length; at += 1) {
-    const made = mentionAt(text, words, at, dictionary);
+    const made = readMention(text, words, at, dictionary);
     if (!made) continue;
     const last = mentions.at(-1);
     // `APT33/Elfin` names one thing once.
     const isRepeated =
-      last?.span.end === made.mention.span.start - 1 && text[last.span.end] === '/' && isSameThing(last, made.mention);
+      last?.span.end === made.mention.span.start - 1 && text[last.span.end] === '/' && sharesEntity(last, made.mention);
     if (!isRepeated) mentions.push(made.mention);
     at += made.length - 1;
   }
@@ -57,18 +70,19 @@ export function extractNames(original: string, dictionary: Dictionary = shippedN
   const leanings: Leanings = new Map();
   for (const { entry, hint } of mentions)
     if (entry && hint) leanings.set(entry, (leanings.get(entry) ?? 0) + (hint === 'actor' ? 1 : -1));
-  const found = new Map<string, FoundName>();
-  for (const mention of mentions) if (mention.cued || cued.has(keyOf(mention.word))) keep(mention, leanings, found);
+  const found = new Map<string, ExtractedName>();
+  for (const mention of mentions)
+    if (mention.cued || cued.has(keyOf(mention.word))) addMention(mention, leanings, found);
   return [...found.values()].toSorted((a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1));
 }
 
-const between = /^ ?(?:[,/&([]|["“”’']|and |or |aka |S\d{4}[\])]| |\]|\)){1,9}$/;
+const listSeparator = /^ ?(?:[,/&([]|["“”’']|and |or |aka |S\d{4}[\])]| |\]|\)){1,9}$/;
 
 /** A name beside one that is sure, in a list or in brackets, is meant too: `Emotet, Royal and Play`. */
-function cueNeighbours(text: string, mentions: Mention[]): void {
-  const link = (from: Mention, to: Mention, gap: string): void => {
+function cueNeighbours(text: string, mentions: NameMention[]): void {
+  const link = (from: NameMention, to: NameMention, gap: string): void => {
     if (!from.cued || to.cued || !/^\p{Lu}/u.test(to.word)) return;
-    to.cued = gap === ' ' ? isSameThing(from, to) : between.test(gap);
+    to.cued = gap === ' ' ? sharesEntity(from, to) : listSeparator.test(gap);
   };
   for (const [index, mention] of mentions.entries()) {
     const last = mentions[index - 1];
@@ -80,19 +94,19 @@ function cueNeighbours(text: string, mentions: Mention[]): void {
   }
 }
 
-const isSameThing = (one: Mention, other: Mention): boolean =>
+const sharesEntity = (one: NameMention, other: NameMention): boolean =>
   one.entry?.entities.some((entity) => other.entry?.entities.includes(entity)) === true;
 
 /** The longest row of words that the dictionary knows, or a numbered name, at a word. */
-function mentionAt(
+function readMention(
   text: string,
   words: Word[],
   at: number,
-  dictionary: Dictionary,
-): { mention: Mention; length: number } | undefined {
+  dictionary: NameDictionary,
+): { mention: NameMention; length: number } | undefined {
   const first = words[at]!;
   let key = '';
-  let best: { entry: Entry; length: number } | undefined;
+  let best: { entry: DictionaryEntry; length: number } | undefined;
   for (let length = 1; length <= windowMax && at + length <= words.length; length += 1) {
     const word = words[at + length - 1]!;
     if (length > 1 && !/^(?:[ \u00A0]|[-_./&]|’?'? ?)$/.test(text.slice(words[at + length - 2]!.end, word.start)))
@@ -103,10 +117,10 @@ function mentionAt(
   }
   const span = { start: first.start, end: words[at + (best?.length ?? 1) - 1]!.end };
   const printed = text.slice(span.start, span.end).replace(/[’']$/, '');
-  if (best && isMeant(text, span, printed, best.entry)) {
+  if (best && isNameUse(text, span, printed, best.entry)) {
     const ending = text.startsWith('.exe', span.end) ? '.exe' : '';
-    const around = ending ? 'tool' : hintAround(text, span);
-    const isPlain = best.entry.plain || (isSplit(printed, best.entry) && needsCue(printed));
+    const around = ending ? 'tool' : guessKind(text, span);
+    const isPlain = best.entry.needsCue || (isSplit(printed, best.entry) && needsCue(printed));
     const cued =
       !isPlain ||
       isOwnForm(printed, best.entry) ||
@@ -147,10 +161,10 @@ function mentionAt(
   return undefined;
 }
 
-const isSplit = (printed: string, entry: Entry): boolean => /\s/.test(printed) && !/\s/.test(entry.printed);
+const isSplit = (printed: string, entry: DictionaryEntry): boolean => /\s/.test(printed) && !/\s/.test(entry.printed);
 
 /** `BloodHound` and `Cobalt Strike` are written as nothing else is, though each of their words is plain. */
-const isOwnForm = (printed: string, { printed: known }: Entry): boolean =>
+const isOwnForm = (printed: string, { printed: known }: DictionaryEntry): boolean =>
   printed === known &&
   printed.length > 4 &&
   (/\p{Ll}\p{Lu}/u.test(printed) || /^\p{Lu}\S+(?: \p{Lu}\S+)+$/u.test(printed));
@@ -158,10 +172,10 @@ const isOwnForm = (printed: string, { printed: known }: Entry): boolean =>
 const program = /^(?:whoami|wmic|nltest|certutil|bitsadmin|vssadmin|wevtutil|netsh|dsquery|quser|klist)\.exe\b/i;
 
 /** Whether the form can be a name here: not the inside of an address, a path or a code word, and capital where the name is. */
-function isMeant(text: string, { start, end }: Span, printed: string, entry: Entry): boolean {
+function isNameUse(text: string, { start, end }: Span, printed: string, entry: DictionaryEntry): boolean {
   const before = text[start - 1] ?? ' ';
   if (before === '#') return false;
-  if (before === '/' ? !isListed(text, start) : /[\\@.!]/.test(before) && !/\s/.test(text[start - 2] ?? ' '))
+  if (before === '/' ? !isSlashList(text, start) : /[\\@.!]/.test(before) && !/\s/.test(text[start - 2] ?? ' '))
     return false;
   // `Do not` is no DONOT: a name of one word is printed as several only with a capital each.
   if (isSplit(printed, entry) && /(?:^|\s)\p{Ll}/u.test(printed)) return false;
@@ -173,7 +187,7 @@ function isMeant(text: string, { start, end }: Span, printed: string, entry: Ent
   const hasCapital = /\p{Lu}/u.test(printed);
   const hasDigit = /\d/.test(printed) && /\p{L}/u.test(printed);
   if (text.startsWith('.exe', end) && entry.entities.some(({ kind }) => kind === 'tool')) return true;
-  if (entry.plain) return hasCapital && (printed.length > 3 || printed === entry.printed);
+  if (entry.needsCue) return hasCapital && (printed.length > 3 || printed === entry.printed);
   if (hasCapital || hasDigit) return true;
   const isQuoted = /["“”‘'`]\s?$/.test(text.slice(Math.max(0, start - 2), start));
   return (
@@ -181,39 +195,39 @@ function isMeant(text: string, { start, end }: Span, printed: string, entry: Ent
   );
 }
 
-function keep(mention: Mention, leanings: Leanings, found: Map<string, FoundName>): void {
+function addMention(mention: NameMention, leanings: Leanings, found: Map<string, ExtractedName>): void {
   const { entry, word, span } = mention;
   if (!entry) {
     const isTool = mention.hint === 'tool';
     const name = isTool ? word.replace(/\.exe$/i, '') : word.replace(/^APT[- ]/, 'APT');
-    put({ kind: isTool ? 'tool' : 'actor', name, aliases: [] }, { word, span, confidence: 0.65 }, found);
+    addName({ kind: isTool ? 'tool' : 'actor', name, aliases: [] }, { word, span, confidence: 0.65 }, found);
     return;
   }
   const actors = entry.entities.filter(({ kind }) => kind === 'actor');
   const software = entry.entities.filter(({ kind }) => kind !== 'actor');
-  const kind = kindOf(entry, mention, leanings);
+  const kind = chooseKind(entry, mention, leanings);
   const pool = kind === 'actor' ? actors : software;
   const [chosen] = pool;
   if (!chosen) return undefined;
   const isOwnName = keyOf(chosen.name) === keyOf(word);
-  const confidence = (entry.plain ? 0.7 : 0.85) + (isOwnName ? 0.05 : 0) + (mention.hint ? 0.05 : 0);
+  const confidence = (entry.needsCue ? 0.7 : 0.85) + (isOwnName ? 0.05 : 0) + (mention.hint ? 0.05 : 0);
   const others = kind === 'actor' && !isOwnName ? actors.filter(({ name }) => name !== chosen.name) : [];
   // A designation is a name of its own, whoever is said to stand behind it.
   if (others.length > 0 && numbered.test(word)) {
-    put({ kind: 'actor', name: word, aliases: [] }, { word, span, confidence }, found);
+    addName({ kind: 'actor', name: word, aliases: [] }, { word, span, confidence }, found);
     return undefined;
   }
   if (others.length > 0)
-    return put(
+    return addName(
       { kind: 'actor', name: word, aliases: [] },
       { word, span, confidence: 0.5, ambiguous: actors.map(({ name }) => name) },
       found,
     );
-  return put(chosen, { word, span, confidence }, found);
+  return addName(chosen, { word, span, confidence }, found);
 }
 
 /** Some names are an actor's and its malware's: the words beside it decide, here or elsewhere in the text. */
-function kindOf(entry: Entry, mention: Mention, leanings: Leanings): 'actor' | 'software' {
+function chooseKind(entry: DictionaryEntry, mention: NameMention, leanings: Leanings): 'actor' | 'software' {
   const kinds = new Set(entry.entities.map(({ kind }) => (kind === 'actor' ? 'actor' : 'software')));
   if (kinds.size === 1) return kinds.has('actor') ? 'actor' : 'software';
   if (mention.hint) return mention.hint === 'actor' ? 'actor' : 'software';
@@ -222,9 +236,9 @@ function kindOf(entry: Entry, mention: Mention, leanings: Leanings): 'actor' | '
   return entry.entities[0]!.kind === 'actor' ? 'actor' : 'software';
 }
 
-type Seen = { word: string; span: Span; confidence: number; ambiguous?: string[] };
+type NameSighting = { word: string; span: Span; confidence: number; ambiguous?: string[] };
 
-function put(entity: Entity, seen: Seen, found: Map<string, FoundName>): void {
+function addName(entity: NamedEntity, seen: NameSighting, found: Map<string, ExtractedName>): void {
   const key = `${entity.kind === 'actor' ? 'actor' : 'software'} ${keyOf(entity.name)}`;
   const known = found.get(key);
   if (!known) {

@@ -1,5 +1,5 @@
 import type { Span } from '../text/stored-text.ts';
-import type { NameKind } from './dictionary.ts';
+import type { NameKind } from './name-dictionary.ts';
 
 /** How far words beside a name are looked at. */
 const reach = 48;
@@ -38,7 +38,7 @@ export function isBesideCue(text: string, { start, end }: Span): boolean {
 }
 
 /** What the words beside a name say that it is. */
-export function hintAround(text: string, { start, end }: Span): NameKind | undefined {
+export function guessKind(text: string, { start, end }: Span): NameKind | undefined {
   const after = text
     .slice(end, end + reach)
     .replace(/^[’']s/, '')
@@ -65,6 +65,6 @@ const platformOfDetection =
   /\b(?:Win(?:32|64|Go)?|MSIL|JS|VB[AS]|Linux|OSX|Android|Python|PowerShell|Java|PHP|HTML|BAT|Trojan)\/$/;
 
 /** Whether a slash before a name joins two names (`Emotet/TrickBot`), which those of paths and of detections (`Win32/Emotet`) do not. */
-export const isListed = (text: string, start: number): boolean =>
+export const isSlashList = (text: string, start: number): boolean =>
   /(?:^|[\s(“"'[])\p{Lu}[\w-]{2,30}\/$/u.test(text.slice(Math.max(0, start - 36), start)) &&
   !platformOfDetection.test(text.slice(Math.max(0, start - 12), start));

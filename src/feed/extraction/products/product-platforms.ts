@@ -37,7 +37,7 @@ const rules: [RegExp, Platform[]][] = [
 ];
 
 /** Platforms that a vendor and product name tell, in the order of the vocabulary. */
-export function platformsOfProduct(vendor: string, product: string): Platform[] {
+export function findProductPlatforms(vendor: string, product: string): Platform[] {
   const name = `${vendor} ${product}`.toLowerCase().replaceAll(/\s+/g, ' ').trim().slice(0, 500);
   const found = new Set(rules.filter(([pattern]) => pattern.test(name)).flatMap(([, names]) => names));
   return platforms.filter((platform) => found.has(platform));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { extractTechniques } from './extract-techniques.ts';
-import { sentencesOf } from './technique-passages.ts';
+import { findSentences } from '../text/sentence-spans.ts';
 
 const read = (text: string): Record<string, string> =>
   Object.fromEntries(extractTechniques(text).map(({ technique, by }) => [technique.id, by]));
@@ -43,7 +43,7 @@ test('a text about something else has no technique', () => {
 
 test('sentences are bounded, trimmed and in order', () => {
   const text = `${'word '.repeat(1_000)}. Next one is here.\n\n  Another line of text \n`;
-  const spans = sentencesOf(text);
+  const spans = findSentences(text);
   for (const [index, { start, end }] of spans.entries()) {
     expect(end - start).toBeLessThanOrEqual(600);
     expect(text.slice(start, end)).toBe(text.slice(start, end).trim());

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { featureBits } from './features.ts';
+import { featureBits } from './sentence-features.ts';
 
 /** A linear classifier of sentences, one machine for each technique, sparse and quantised. */
-export type Model = {
+export type TechniqueModel = {
   labels: string[];
   /** By label: margin from which a sentence counts. */
   thresholds: Float32Array;
@@ -22,7 +22,7 @@ export const idfSteps = 20;
 const dimensions = 1 << featureBits;
 
 /** Margins of all labels for the features of one sentence; `into` has the length of the labels. */
-export function scoreInto(model: Model, features: number[], into: Float32Array): void {
+export function scoreTechniques(model: TechniqueModel, features: number[], into: Float32Array): void {
   into.fill(0);
   let norm = 0;
   for (const feature of features) norm += (model.idf[feature]! / idfSteps) ** 2;
@@ -38,7 +38,7 @@ export function scoreInto(model: Model, features: number[], into: Float32Array):
 }
 
 /** Reads the packed form: a JSON line, then the arrays one after another, all gzipped. */
-export function unpackModel(packed: Buffer): Model {
+export function unpackTechniqueModel(packed: Buffer): TechniqueModel {
   const bytes = gunzipSync(packed, { maxOutputLength: 64 * 1024 * 1024 });
   const line = bytes.indexOf(0x0a);
   const head = JSON.parse(bytes.subarray(0, line).toString('utf8')) as { labels: string[]; weights: number };
@@ -66,10 +66,12 @@ export function unpackModel(packed: Buffer): Model {
   };
 }
 
-let shipped: Model | undefined;
+let shipped: TechniqueModel | undefined;
 
 /** The weights that come with the project, read at the first use. */
-export function shippedModel(): Model {
-  shipped ??= unpackModel(readFileSync(resolve(import.meta.dirname, '../../reference-data/shipped/techniques.bin')));
+export function getShippedModel(): TechniqueModel {
+  shipped ??= unpackTechniqueModel(
+    readFileSync(resolve(import.meta.dirname, '../../reference-data/shipped/techniques.bin')),
+  );
   return shipped;
 }

@@ -3,9 +3,9 @@ export type Span = { start: number; end: number };
 /** The text of a structured record, one field a line, and the passages of it that prove what is claimed. */
 export type StoredText = {
   /** Appends every scalar of a JSON value under its path (`a.b[0].c: value`), in its own order; lists of scalars are one line. */
-  fields: (value: object, options?: { prefix?: string; leaveOut?: (path: string) => boolean }) => Map<string, Span>;
+  addFields: (value: object, options?: { prefix?: string; leaveOut?: (path: string) => boolean }) => Map<string, Span>;
   /** Makes a span a supporting passage, once, cut where it is longer than `maxChars` (1,000); answers its `evidenceRef`. */
-  prove: (span: Span, maxChars?: number) => string;
+  addPassage: (span: Span, maxChars?: number) => string;
   text: () => string;
   passages: () => Span[];
 };
@@ -22,15 +22,15 @@ export function createStoredText(): StoredText {
   const byStart = new Map<number, number>();
   let length = 0;
   const field = (name: string, value: unknown): Span | undefined => {
-    const rendered = wellFormed(render(value));
-    const line = `${wellFormed(name)}: ${rendered}`;
+    const rendered = toStorableText(render(value));
+    const line = `${toStorableText(name)}: ${rendered}`;
     const start = length + (line.length - rendered.length);
     lines.push(line);
     length += line.length + 1;
     return rendered.trim() === '' ? undefined : { start, end: start + rendered.length };
   };
   return {
-    fields(value, { prefix = '', leaveOut } = {}) {
+    addFields(value, { prefix = '', leaveOut } = {}) {
       const spans = new Map<string, Span>();
       const walk = (part: unknown, path: string, depth: number): void => {
         if (leaveOut?.(path)) return;
@@ -49,7 +49,7 @@ export function createStoredText(): StoredText {
       walk(value, prefix, 0);
       return spans;
     },
-    prove(span, maxChars = passageMaxChars) {
+    addPassage(span, maxChars = passageMaxChars) {
       const known = byStart.get(span.start);
       if (known !== undefined && passages[known]!.end >= Math.min(span.end, span.start + maxChars))
         return evidenceRef(known);
@@ -83,4 +83,4 @@ function render(value: unknown): string {
 }
 
 /** PostgreSQL holds neither U+0000 nor lone surrogates. */
-export const wellFormed = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\uFFFD');
+export const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\uFFFD');

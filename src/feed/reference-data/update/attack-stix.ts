@@ -1,5 +1,5 @@
 import { isObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
-import type { Attack } from '../reference-files.ts';
+import type { AttackFile } from '../reference-files.ts';
 
 const idSources = new Set(['mitre-attack', 'mitre-mobile-attack', 'mitre-ics-attack']);
 
@@ -7,14 +7,14 @@ const idSources = new Set(['mitre-attack', 'mitre-mobile-attack', 'mitre-ics-att
  * The facts of ATT&CK's STIX bundles (https://github.com/mitre-attack/attack-stix-data): techniques with tactics, platforms and the
  * successors of revoked ids, groups and software. Of what several bundles hold the first counts.
  */
-export function readAttackBundles(bundles: JsonObject[]): Attack {
+export function readAttackBundles(bundles: JsonObject[]): AttackFile {
   const objects = bundles.flatMap((bundle) => asObjects(bundle['objects']));
   const successorOf = new Map<unknown, unknown>();
   for (const object of objects)
     if (object['relationship_type'] === 'revoked-by') successorOf.set(object['source_ref'], object['target_ref']);
   const idByRef = new Map(objects.map((object) => [object['id'], attackId(object)]));
   const version = asText(objects.find(({ type }) => type === 'x-mitre-collection')?.['x_mitre_version']);
-  const made: Attack = {
+  const made: AttackFile = {
     ...(version ? { attackVersion: version } : {}),
     tactics: [],
     techniques: [],
@@ -46,7 +46,7 @@ export function readAttackBundles(bundles: JsonObject[]): Attack {
 function techniqueOf(
   object: JsonObject,
   { id, name, successor }: { id: string; name: string; successor: string | undefined },
-): Attack['techniques'][number] {
+): AttackFile['techniques'][number] {
   const isGone = object['revoked'] === true || object['x_mitre_deprecated'] === true;
   const phases = asObjects(object['kill_chain_phases']).map((phase) => asText(phase['phase_name']));
   return {
@@ -70,5 +70,5 @@ const attackId = (object: JsonObject): string | undefined =>
 const othersOf = (name: string, aliases: string[]): string[] => [...new Set(aliases.filter((alias) => alias !== name))];
 
 /** Whether a document is a STIX bundle at all. */
-export const isBundle = (document: unknown): document is JsonObject =>
+export const isStixBundle = (document: unknown): document is JsonObject =>
   isObject(document) && Array.isArray(document['objects']);

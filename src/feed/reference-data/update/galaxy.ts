@@ -1,5 +1,5 @@
 import { isObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
-import type { Names } from '../reference-files.ts';
+import type { NamesFile } from '../reference-files.ts';
 
 /** The clusters of MISP galaxy (https://github.com/MISP/misp-galaxy) that name actors, malware and tools, and what they name; the surest first. */
 export const galaxyKinds: ReadonlyMap<string, string> = new Map(
@@ -26,11 +26,11 @@ export const galaxyKinds: ReadonlyMap<string, string> = new Map(
 );
 
 /** Whether a document is a cluster of MISP galaxy. */
-export const isCluster = (document: unknown): document is JsonObject =>
+export const isGalaxyCluster = (document: unknown): document is JsonObject =>
   isObject(document) && Array.isArray(document['values']);
 
 /** The names of one cluster file; `stem` is its file name without the ending. */
-export function readCluster(cluster: JsonObject, stem: string): Names['names'] {
+export function readGalaxyCluster(cluster: JsonObject, stem: string): NamesFile['names'] {
   const kind = galaxyKinds.get(stem) ?? galaxyKinds.get(asText(cluster['type']) ?? '');
   if (!kind) throw new Error(`${stem} is no cluster of actors, malware or tools`);
   return asObjects(cluster['values']).flatMap((one) => {

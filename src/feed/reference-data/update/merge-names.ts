@@ -1,23 +1,23 @@
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import { cleanName, isName, nameKey, needsCue } from '../name-forms.ts';
 
-export type Named = { kind: 'actor' | 'malware' | 'tool'; name: string; aliases: string[] };
-type Entry = { kind: Named['kind']; name: string; aliases: Map<string, string> };
+export type NameRecord = { kind: 'actor' | 'malware' | 'tool'; name: string; aliases: string[] };
+type MergedName = { kind: NameRecord['kind']; name: string; aliases: Map<string, string> };
 
-const kinds: Record<string, Named['kind']> = {
+const kinds: Record<string, NameRecord['kind']> = {
   'threat-actor': 'actor',
   actor: 'actor',
   tool: 'tool',
 };
 
 /** What a list says that a name is; families of every kind are malware. */
-export const kindOf = (kind: string): Named['kind'] => ownValue(kinds, kind) ?? 'malware';
+export const toNameKind = (kind: string): NameRecord['kind'] => ownValue(kinds, kind) ?? 'malware';
 
-const idOf = (kind: Named['kind'], key: string): string => `${kind === 'actor' ? 'actor' : 'software'} ${key}`;
+const idOf = (kind: NameRecord['kind'], key: string): string => `${kind === 'actor' ? 'actor' : 'software'} ${key}`;
 
 /** One list of the names of several sources, in their order; names of one thing become one entry, under the name of the first source. */
-export function mergeNames(named: Iterable<Named>): Named[] {
-  const entries = new Map<string, Entry>();
+export function mergeNames(named: Iterable<NameRecord>): NameRecord[] {
+  const entries = new Map<string, MergedName>();
   for (const { kind, name, aliases } of named) {
     const main = cleanName(name);
     if (!isName(main)) continue;
@@ -32,7 +32,7 @@ export function mergeNames(named: Iterable<Named>): Named[] {
 }
 
 /** One entry for two sources' names of the same thing: where just one other entry of the kind has this one's name as an alias. */
-function joinAliases(entries: Map<string, Entry>): void {
+function joinAliases(entries: Map<string, MergedName>): void {
   const holders = new Map<string, Set<string>>();
   for (const [id, { kind, aliases }] of entries)
     for (const alias of aliases.keys()) {
@@ -62,14 +62,14 @@ function joinAliases(entries: Map<string, Entry>): void {
   }
 }
 
-function absorb(kept: Entry, gone: Entry): void {
+function absorb(kept: MergedName, gone: MergedName): void {
   for (const [key, printed] of [[nameKey(gone.name), gone.name] as const, ...gone.aliases])
     if (key !== nameKey(kept.name) && !kept.aliases.has(key)) kept.aliases.set(key, printed);
 }
 
 /** Lines of a table of names: kind, name, aliases joined by `|`; `!` before those that need a cue, as `isPlain` has it or by the rule. */
-export function linesOfNames(
-  named: Named[],
+export function formatNameTable(
+  named: NameRecord[],
   isPlain: (key: string) => boolean | undefined = () => undefined,
 ): string[] {
   const marked = (name: string): string => ((isPlain(nameKey(name)) ?? needsCue(name)) ? `!${name}` : name);

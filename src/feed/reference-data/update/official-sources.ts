@@ -1,8 +1,8 @@
 import { fetchBytes, FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
-import type { Given } from './read-files.ts';
+import type { ReferenceDocument } from './read-reference-files.ts';
 import { galaxyKinds } from './galaxy.ts';
 import { parseDocument } from '../reference-files.ts';
-import { listIds } from './warning-lists.ts';
+import { warningListIds } from './warning-lists.ts';
 
 /** Where the sources publish: MITRE ATT&CK (its terms of use), MISP galaxy and warning lists (CC0 1.0). */
 const raw = 'https://raw.githubusercontent.com/';
@@ -12,20 +12,20 @@ const places = [
     path: `mitre-attack/attack-stix-data/master/${domain}-attack/${domain}-attack.json`,
   })),
   ...[...galaxyKinds.keys()].map((stem) => ({ stem, path: `MISP/misp-galaxy/main/clusters/${stem}.json` })),
-  ...[...listIds].map((stem) => ({ stem, path: `MISP/misp-warninglists/main/lists/${stem}/list.json` })),
+  ...[...warningListIds].map((stem) => ({ stem, path: `MISP/misp-warninglists/main/lists/${stem}/list.json` })),
 ];
 const bytesMax = 128 * 1024 * 1024;
 const timeoutMs = 300_000;
 
-export type Official = {
-  given: Given[];
+export type FetchedDocuments = {
+  given: ReferenceDocument[];
   /** What is published there no more. */
   absent: string[];
 };
 
 /** Fetches all that is used, one after another. A source that drops a file stops nothing; any other failure does. */
-export async function readOfficial(allow: readonly string[], base = raw): Promise<Official> {
-  const made: Official = { given: [], absent: [] };
+export async function fetchOfficialDocuments(allow: readonly string[], base = raw): Promise<FetchedDocuments> {
+  const made: FetchedDocuments = { given: [], absent: [] };
   for (const { stem, path } of places) {
     const url = new URL(path, base).href;
     try {

@@ -4,15 +4,15 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { newDataDir } from '../../../../test/support/harness.ts';
 import { createExtractor } from '../../ingestion/extractor.ts';
-import { heldLists } from '../installed.ts';
-import { updateKnowledge } from './update-reference-data.ts';
+import { readInstalledWarningLists } from '../read-installed.ts';
+import { updateReferenceData } from './update-reference-data.ts';
 
 const list = (values: string[]) => ({ name: 'Top sites', type: 'hostname', list: values });
-const take = (dataDir: string, from: string) => updateKnowledge({ dataDir, from, fetchAllow: [] });
+const take = (dataDir: string, from: string) => updateReferenceData({ dataDir, from, fetchAllow: [] });
 
 test('from a checkout, from one file packed or not; what is not used is left out, and the extraction uses the rest', async () => {
   const [dataDir, from] = [newDataDir(), newDataDir()];
-  expect(heldLists(dataDir)).toBeUndefined();
+  expect(readInstalledWarningLists(dataDir)).toBeUndefined();
   mkdirSync(join(from, 'lists/alexa'), { recursive: true });
   writeFileSync(join(from, 'lists/alexa/list.json'), JSON.stringify({ ...list(['popular-site.top']), version: 1 }));
   expect(await take(dataDir, from)).toEqual({ warninglists: { lists: 1, entries: 1 }, absent: [] });
@@ -36,7 +36,7 @@ test('from a checkout, from one file packed or not; what is not used is left out
     ),
   );
   expect(await take(dataDir, file)).toEqual({ warninglists: { lists: 1, entries: 2 }, absent: [] });
-  expect(heldLists(dataDir)?.('domain', 'x.a.top')).toBe('Top sites');
+  expect(readInstalledWarningLists(dataDir)?.('domain', 'x.a.top')).toBe('Top sites');
 });
 
 test('what is no list leaves what is held as it was, with a reason', async () => {
@@ -61,5 +61,5 @@ test('what is no list leaves what is held as it was, with a reason', async () =>
   await expect(take(dataDir, join(from, 'cut.json.gz'))).rejects.toThrow(/cut.json.gz is not JSON/);
   mkdirSync(join(from, 'names.json'));
   await expect(take(dataDir, from)).rejects.toThrow(/names.json cannot be read/);
-  expect(heldLists(dataDir)?.('domain', 'a.top')).toBe('Top sites');
+  expect(readInstalledWarningLists(dataDir)?.('domain', 'a.top')).toBe('Top sites');
 });

@@ -5,11 +5,11 @@ import { dataDir as recorded } from '../../../../test/support/data.ts';
 import { newDataDir } from '../../../../test/support/harness.ts';
 import { createExtractor } from '../../ingestion/extractor.ts';
 import { startServer } from '../../../../test/support/feed/source-server.ts';
-import { findTactic, findTechnique, listTechniques, useAttack } from '../attack.ts';
-import { heldAttack, heldLists, heldNames } from '../installed.ts';
+import { findTactic, findTechnique, listTechniques, useInstalledAttack } from '../attack.ts';
+import { readInstalledAttack, readInstalledWarningLists, readInstalledNames } from '../read-installed.ts';
 import { enterpriseBundle, icsBundle, malpediaCluster } from '../../../../test/support/feed/reference-documents.ts';
-import { updateKnowledge } from './update-reference-data.ts';
-import { useHeldKnowledge } from '../load-installed.ts';
+import { updateReferenceData } from './update-reference-data.ts';
+import { applyInstalledReferenceData } from '../apply-installed.ts';
 
 let server: Awaited<ReturnType<typeof startServer>>;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ function publish(): void {
   server.document('/MISP/misp-warninglists/main/lists/alexa/list.json', JSON.stringify(list));
 }
 const fetchAll = (dataDir: string) =>
-  updateKnowledge({ dataDir, from: undefined, fetchAllow: ['127.0.0.1'], base: server.base });
+  updateReferenceData({ dataDir, from: undefined, fetchAllow: ['127.0.0.1'], base: server.base });
 
 const text = [
   'Quibbleforge used Zorblatter for Whispering Walls Exfiltration, listed as T1998.',
@@ -62,14 +62,14 @@ test('ATT&CK is laid over what is shipped: successors, what is deprecated, other
   const dataDir = newDataDir();
   await fetchAll(dataDir);
   const before = listTechniques().length;
-  useHeldKnowledge(dataDir, { warn: (problem: unknown) => expect(problem).toBeUndefined() });
+  applyInstalledReferenceData(dataDir, { warn: (problem: unknown) => expect(problem).toBeUndefined() });
   expect(findTechnique('t1998')).toMatchObject({ id: 'T1999', platforms: ['windows', 'network-devices'] });
   expect(findTechnique('T1005')).toBeUndefined();
   expect(findTechnique('T0806')?.tactics).toEqual(['impair-process-control']);
   expect(findTactic('impair-process-control')?.id).toBe('TA0106');
   expect(findTechnique('T1566.001')?.name).toBe('Spearphishing Attachment');
   expect(listTechniques()).toHaveLength(before + 1);
-  useAttack(undefined);
+  useInstalledAttack(undefined);
   expect(findTechnique('T1999')).toBeUndefined();
 });
 
@@ -101,7 +101,7 @@ test('what is broken in the data directory is told, and what is shipped serves o
   for (const name of ['attack.json', 'names.json', 'warninglists.json.gz'])
     writeFileSync(join(dataDir, 'knowledge', name), '{"techniques": [{"id": "T1"}]');
   const told: string[] = [];
-  useHeldKnowledge(dataDir, { warn: (problem: unknown) => void told.push(String(problem)) });
+  applyInstalledReferenceData(dataDir, { warn: (problem: unknown) => void told.push(String(problem)) });
   expect(told).toHaveLength(3);
   for (const [at, name] of ['attack.json', 'names.json', 'warninglists.json.gz'].entries())
     expect(told[at]).toMatch(new RegExp(`${name}.*what is shipped is used instead`));
@@ -118,19 +118,19 @@ test('from checkouts side by side, and from a folder of another installation', a
   const bundle = join(from, 'attack-stix-data/enterprise-attack/enterprise-attack.json');
   writeFileSync(bundle, JSON.stringify(enterpriseBundle));
   writeFileSync(join(from, 'misp-galaxy-main/clusters/malpedia.json'), JSON.stringify(malpediaCluster));
-  const taken = await updateKnowledge({ dataDir: first, from, fetchAllow: [] });
+  const taken = await updateReferenceData({ dataDir: first, from, fetchAllow: [] });
   expect(taken).toMatchObject({ attack: { techniques: 1 }, names: { names: 3 } });
-  expect(await updateKnowledge({ dataDir: second, from: join(first, 'knowledge'), fetchAllow: [] })).toEqual(taken);
-  expect(heldAttack(second)).toEqual(heldAttack(first));
-  expect(heldNames(second)).toEqual(heldNames(first));
+  expect(await updateReferenceData({ dataDir: second, from: join(first, 'knowledge'), fetchAllow: [] })).toEqual(taken);
+  expect(readInstalledAttack(second)).toEqual(readInstalledAttack(first));
+  expect(readInstalledNames(second)).toEqual(readInstalledNames(first));
 });
 
 test.skipIf(!recorded())('the recorded tables are taken whole', async () => {
   const dataDir = newDataDir();
-  const taken = await updateKnowledge({ dataDir, from: join(recorded()!, 'knowledge'), fetchAllow: [] });
+  const taken = await updateReferenceData({ dataDir, from: join(recorded()!, 'knowledge'), fetchAllow: [] });
   expect(taken).toMatchObject({
     attack: { version: '18.1', techniques: 691, groups: 187, software: 787 },
     names: { names: 9_214 },
   });
-  expect(heldLists(dataDir)?.('ipv4', '8.8.8.8')).toBeDefined();
+  expect(readInstalledWarningLists(dataDir)?.('ipv4', '8.8.8.8')).toBeDefined();
 });

@@ -3,14 +3,19 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { readAttackBundles } from './attack-stix.ts';
-import { Attack, checked, List, Lists, Names } from '../reference-files.ts';
-import { kindOfDocument, readGiven, type Given, type GivenKind } from './read-files.ts';
-import { readCluster } from './galaxy.ts';
-import { heldPath } from '../installed.ts';
-import { readOfficial } from './official-sources.ts';
-import { listIds, type Warninglist } from './warning-lists.ts';
+import { AttackFile, validateDocument, WarningListFile, WarningListsFile, NamesFile } from '../reference-files.ts';
+import {
+  findDocumentKind,
+  readReferenceFiles,
+  type ReferenceDocument,
+  type ReferenceDocumentKind,
+} from './read-reference-files.ts';
+import { readGalaxyCluster } from './galaxy.ts';
+import { getInstalledPath } from '../read-installed.ts';
+import { fetchOfficialDocuments } from './official-sources.ts';
+import { warningListIds, type WarningList } from './warning-lists.ts';
 
-export type Taken = {
+export type ReferenceDataUpdate = {
   attack?: { version: string | undefined; techniques: number; groups: number; software: number };
   names?: { names: number; aliases: number };
   warninglists?: { lists: number; entries: number };
@@ -18,7 +23,7 @@ export type Taken = {
   absent: string[];
 };
 
-type Update = {
+type UpdateOptions = {
   dataDir: string;
   /** A file or folder; the sources' official places otherwise. */
   from: string | undefined;
@@ -31,53 +36,68 @@ type Update = {
  * Takes knowledge into the data directory: ATT&CK, MISP galaxy and warning lists, as far as they are given. Each of the three replaces
  * what was held of it. Throws an Error where any document is bad; then everything that was held stays.
  */
-export async function updateKnowledge({ dataDir, from, fetchAllow, base }: Update): Promise<Taken> {
+export async function updateReferenceData({
+  dataDir,
+  from,
+  fetchAllow,
+  base,
+}: UpdateOptions): Promise<ReferenceDataUpdate> {
   const { given, absent } =
-    from === undefined ? await readOfficial(fetchAllow, base) : { given: await readGiven(from), absent: [] };
-  const byKind = Map.groupBy(given, (one) => kindGiven(one));
-  const of = (kind: GivenKind): Given[] => byKind.get(kind) ?? [];
-  const attack = attackOf(of('attack'), of('bundle'));
-  const names = namesOf(of('names'), of('cluster'));
-  const lists = listsOf(of('lists'), of('list'));
+    from === undefined
+      ? await fetchOfficialDocuments(fetchAllow, base)
+      : { given: await readReferenceFiles(from), absent: [] };
+  const byKind = Map.groupBy(given, (one) => getDocumentKind(one));
+  const of = (kind: ReferenceDocumentKind): ReferenceDocument[] => byKind.get(kind) ?? [];
+  const attack = buildAttack(of('attack'), of('bundle'));
+  const names = buildNames(of('names'), of('cluster'));
+  const lists = buildWarningLists(of('lists'), of('list'));
   if (!attack && !names && !lists) throw new Error(`${from ?? 'the official places'}: nothing that is used`);
   await mkdir(join(dataDir, 'knowledge'), { recursive: true });
-  if (attack) await replace(heldPath(dataDir, 'attack'), Buffer.from(JSON.stringify(attack)));
-  if (names) await replace(heldPath(dataDir, 'names'), Buffer.from(JSON.stringify({ names })));
-  if (lists) await replace(heldPath(dataDir, 'lists'), gzipSync(JSON.stringify({ lists })));
-  return { ...figuresOf(attack, names, lists), absent };
+  if (attack) await replace(getInstalledPath(dataDir, 'attack'), Buffer.from(JSON.stringify(attack)));
+  if (names) await replace(getInstalledPath(dataDir, 'names'), Buffer.from(JSON.stringify({ names })));
+  if (lists) await replace(getInstalledPath(dataDir, 'lists'), gzipSync(JSON.stringify({ lists })));
+  return { ...countEntries(attack, names, lists), absent };
 }
 
-function kindGiven({ name, document }: Given): GivenKind {
-  const kind = kindOfDocument(document);
+function getDocumentKind({ name, document }: ReferenceDocument): ReferenceDocumentKind {
+  const kind = findDocumentKind(document);
   if (kind) return kind;
   throw new Error(`${name} is no ATT&CK bundle, MISP galaxy cluster or warning list`);
 }
 
-function attackOf(own: Given[], bundles: Given[]): Attack | undefined {
+function buildAttack(own: ReferenceDocument[], bundles: ReferenceDocument[]): AttackFile | undefined {
   const [first] = own;
-  if (first) return checked(Attack, first.document, { name: first.name, what: 'table of ATT&CK' });
+  if (first) return validateDocument(AttackFile, first.document, { name: first.name, what: 'table of ATT&CK' });
   if (bundles.length === 0) return undefined;
   const made = readAttackBundles(bundles.map(({ document }) => document as JsonObject));
-  return checked(Attack, made, { name: bundles.map(({ name }) => name).join(', '), what: 'ATT&CK bundle' });
+  return validateDocument(AttackFile, made, {
+    name: bundles.map(({ name }) => name).join(', '),
+    what: 'ATT&CK bundle',
+  });
 }
 
-function namesOf(own: Given[], clusters: Given[]): Names['names'] | undefined {
+function buildNames(own: ReferenceDocument[], clusters: ReferenceDocument[]): NamesFile['names'] | undefined {
   if (own.length + clusters.length === 0) return undefined;
   const names = [
-    ...own.flatMap(({ name, document }) => checked(Names, document, { name, what: 'table of names' }).names),
-    ...clusters.flatMap(({ stem, document }) => readCluster(document as JsonObject, stem)),
+    ...own.flatMap(
+      ({ name, document }) => validateDocument(NamesFile, document, { name, what: 'table of names' }).names,
+    ),
+    ...clusters.flatMap(({ stem, document }) => readGalaxyCluster(document as JsonObject, stem)),
   ];
   const name = [...own, ...clusters].map((one) => one.name).join(', ');
-  return checked(Names, { names }, { name, what: 'MISP galaxy cluster' }).names;
+  return validateDocument(NamesFile, { names }, { name, what: 'MISP galaxy cluster' }).names;
 }
 
-function listsOf(own: Given[], single: Given[]): Warninglist[] | undefined {
+function buildWarningLists(own: ReferenceDocument[], single: ReferenceDocument[]): WarningList[] | undefined {
   if (own.length + single.length === 0) return undefined;
   const what = 'warning list';
   const lists = [
-    ...own.flatMap(({ name, document }) => checked(Lists, document, { name, what }).lists),
-    ...single.map(({ name, stem, document }) => ({ id: stem, ...checked(List, document, { name, what }) })),
-  ].filter(({ id }) => listIds.has(id));
+    ...own.flatMap(({ name, document }) => validateDocument(WarningListsFile, document, { name, what }).lists),
+    ...single.map(({ name, stem, document }) => ({
+      id: stem,
+      ...validateDocument(WarningListFile, document, { name, what }),
+    })),
+  ].filter(({ id }) => warningListIds.has(id));
   if (lists.length > 0) return lists;
   throw new Error(`${[...own, ...single].map(({ name }) => name).join(', ')} holds none of the lists that are used`);
 }
@@ -88,11 +108,11 @@ async function replace(path: string, bytes: Buffer): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-function figuresOf(
-  attack: Attack | undefined,
-  names: Names['names'] | undefined,
-  lists: Warninglist[] | undefined,
-): Omit<Taken, 'absent'> {
+function countEntries(
+  attack: AttackFile | undefined,
+  names: NamesFile['names'] | undefined,
+  lists: WarningList[] | undefined,
+): Omit<ReferenceDataUpdate, 'absent'> {
   const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
   return {
     ...(attack && {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { readWarninglists } from './warning-lists.ts';
+import { createWarningListLookup } from './warning-lists.ts';
 
-const reason = readWarninglists([
+const reason = createWarningListLookup([
   { id: 'alexa', name: 'Top sites', type: 'hostname', list: ['popular.org'] },
   { id: 'google', name: 'Google', type: 'string', list: ['www.search.org'] },
   { id: 'dynamic-dns', name: 'Dynamic DNS', type: 'hostname', list: ['dyn.org'] },

@@ -1,39 +1,39 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /** A MISP warning list (https://github.com/MISP/misp-warninglists): `type` says how an entry is compared. */
-export type Warninglist = { id: string; name: string; type: string; list: string[] };
+export type WarningList = { id: string; name: string; type: string; list: string[] };
 
 // Lists of what is harmless itself. A range of a cloud, a dynamic DNS zone or a shortener is no proof of that and is left out.
 const ids = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
-const ofHosts = ids(`
+const hostListIds = ids(`
   alexa cisco_top1000 moz-top500 google microsoft microsoft-office365 microsoft-win10-connection-endpoints crl-hostname captive-portals
   security-provider-blogpost automated-malware-analysis university_domains whats-my-ip findip-host bank-website rfc6761 microsoft-mdca-proxy
 `);
-const ofAddresses = ids(`
+const addressListIds = ids(`
   public-dns-v4 public-dns-v6 crl-ip googlebot multicast rfc1918 rfc3849 rfc5735 rfc6598 microsoft-office365-ip
 `);
-const ofHashes = ids('ti-falsepositives common-ioc-false-positive empty-hashes eicar.com');
+const hashListIds = ids('ti-falsepositives common-ioc-false-positive empty-hashes eicar.com');
 
 /** The lists that are used. */
-export const listIds: ReadonlySet<string> = new Set([...ofHosts, ...ofAddresses, ...ofHashes]);
+export const warningListIds: ReadonlySet<string> = new Set([...hostListIds, ...addressListIds, ...hashListIds]);
 
 /** Makes a look-up of the large lists: the name of the list that calls a normalized value harmless, or undefined. */
-export function readWarninglists(lists: Warninglist[]): (type: string, value: string) => string | undefined {
+export function createWarningListLookup(lists: WarningList[]): (type: string, value: string) => string | undefined {
   const hosts = new Map<string, { name: string; below: boolean }>();
   const hashes = new Map<string, string>();
   const addresses = new Map<string, string>();
   const ranges: { name: string; block: BlockList }[] = [];
   for (const { id, name, type, list } of lists) {
-    if (ofHosts.has(id))
+    if (hostListIds.has(id))
       for (const entry of list)
         hosts.set(entry.toLowerCase().replace(/^\.|\.$/g, ''), {
           name,
           below: type === 'hostname' || entry.startsWith('.'),
         });
-    if (ofHashes.has(id)) for (const entry of list) hashes.set(entry.toLowerCase(), name);
-    if (!ofAddresses.has(id)) continue;
+    if (hashListIds.has(id)) for (const entry of list) hashes.set(entry.toLowerCase(), name);
+    if (!addressListIds.has(id)) continue;
     for (const entry of list) if (!entry.includes('/')) addresses.set(entry.toLowerCase(), name);
-    ranges.push({ name, block: blockOf(list.filter((entry) => entry.includes('/'))) });
+    ranges.push({ name, block: toBlockList(list.filter((entry) => entry.includes('/'))) });
   }
   const hostReason = (host: string): string | undefined => {
     for (let at = -1; ;) {
@@ -53,7 +53,7 @@ export function readWarninglists(lists: Warninglist[]): (type: string, value: st
 }
 
 /** What is no range is left out: one odd entry of someone's list must not stop the start. */
-function blockOf(list: string[]): BlockList {
+function toBlockList(list: string[]): BlockList {
   const block = new BlockList();
   for (const entry of list) {
     const [, address = '', prefix] = /^([0-9a-f.:]+)\/(\d{1,3})$/i.exec(entry.trim()) ?? [];

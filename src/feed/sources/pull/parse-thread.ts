@@ -1,12 +1,12 @@
 import { workerData } from 'node:worker_threads';
 import { serveTasks } from '../../../platform/lib/threads/thread-worker.ts';
-import { useAttack } from '../../reference-data/attack.ts';
-import { heldAttack } from '../../reference-data/installed.ts';
+import { useInstalledAttack } from '../../reference-data/attack.ts';
+import { readInstalledAttack } from '../../reference-data/read-installed.ts';
 import type { DigestTask, ParseTask } from './parser.ts';
 import { sourceFormats } from '../../formats/registry.ts';
 
-const attack = heldAttack(String(workerData));
-if (attack) useAttack(attack);
+const attack = readInstalledAttack(String(workerData));
+if (attack) useInstalledAttack(attack);
 
 /** Restores the Buffer, because the message carries it as a plain Uint8Array. */
 const withBuffer = <T extends { bytes: Uint8Array }>(part: T): T => ({

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { withInProcessProgram, type InProcessProgram } from '../bench/environment.ts';
+import type { PullResult } from '../src/feed/ingestion/pull-plan.ts';
+import type { SourceKind } from '../src/feed/formats/registry.ts';
+import { createSource } from '../src/feed/sources/create-source.ts';
+import { pullSourceNow } from '../src/feed/sources/pull/pull-now.ts';
+import { scopes } from '../src/platform/orgs/caller.ts';
+
+export type FeedEnvironment = InProcessProgram & {
+  /** A source over files of its own: each pull reads what is given, by file name. */
+  createSource: (kind: SourceKind) => Promise<(files: Record<string, Buffer>) => Promise<PullResult>>;
+};
+
+/** A feed on an embedded database, filled from files through the whole pipeline. */
+export function withFeedEnvironment<T>(work: (place: FeedEnvironment) => Promise<T>): Promise<T> {
+  return withInProcessProgram(async (inside) => {
+    const caller = { orgId: inside.orgId, keyId: null, scopes: new Set(scopes) };
+    const made: string[] = [];
+    try {
+      return await work({
+        ...inside,
+        createSource: async (kind) => {
+          const folder = mkdtempSync(join(tmpdir(), 'tocsin-quality-'));
+          made.push(folder);
+          const { id } = await createSource(inside.deps, caller, { kind, name: kind, url: pathToFileURL(folder).href });
+          return (files) => {
+            for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
+            return pullSourceNow(inside.deps, caller, id);
+          };
+        },
+      });
+    } finally {
+      for (const folder of made) rmSync(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+export const formatPullResult = ({ added, corrected, retracted, unchanged, error }: PullResult): string =>
+  error ? 'bad' : `${added} added, ${corrected} corrected, ${retracted} retracted, ${unchanged} unchanged`;

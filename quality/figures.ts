@@ -1,0 +1,21 @@
+/** One row of a quality table: a measured value, its target and the same value of another program (`peer`). */
+export type QualityFigure = {
+  name: string;
+  measured: string;
+  target?: string;
+  isMet?: boolean | undefined;
+  peer?: string;
+};
+
+export const formatRatio = (part: number, all: number): string => (all === 0 ? '–' : (part / all).toFixed(3));
+
+/** Formats figures as a Markdown table. */
+export function formatFigures(figures: QualityFigure[]): string {
+  const rows = figures.map(({ name, measured, target = '', isMet, peer = '' }) => {
+    const verdict = isMet ? 'yes' : 'NO';
+    return [name, measured, target, isMet === undefined ? '' : verdict, peer];
+  });
+  return [['what', 'measured', 'target', 'met', 'peer'], ['---', '---', '---', '---', '---'], ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+}

@@ -1,0 +1,31 @@
+import { featureBits } from '../../src/feed/extraction/techniques/sentence-features.ts';
+import type { TrainingExample } from './examples.ts';
+import type { TrainedModel } from './pack-model.ts';
+import { calculateIdf, scaleRows, createRandom, trainSvm } from './svm.ts';
+
+const dimensions = 1 << featureBits;
+const options = { cost: 0.5, positiveWeight: 4, epochs: 8 };
+
+/** Trains one machine for each label that has at least `examplesMin` sentences. `threshold` says from which margin a label counts. */
+export function trainModel(
+  examples: TrainingExample[],
+  labels: string[],
+  given: { examplesMin: number; threshold: (label: string) => number },
+): TrainedModel {
+  const useful = examples.filter(({ features }) => features.length > 1);
+  const counts = new Map<string, number>();
+  for (const { labels: own } of useful) for (const label of own) counts.set(label, (counts.get(label) ?? 0) + 1);
+  const kept = labels.filter((label) => (counts.get(label) ?? 0) >= given.examplesMin);
+  const features = useful.map((example) => example.features);
+  const idf = calculateIdf(features, dimensions);
+  const rows = scaleRows(features, idf);
+  const machines = kept.map((label) =>
+    trainSvm(
+      rows,
+      Int8Array.from(useful, (example) => (example.labels.includes(label) ? 1 : -1)),
+      dimensions,
+      { ...options, random: createRandom(7) },
+    ),
+  );
+  return { labels: kept, thresholds: kept.map(given.threshold), machines, idf };
+}

@@ -1,0 +1,104 @@
+import { platforms as allPlatforms, type Platform } from '../model/platforms.ts';
+import type { Classification, Iocs } from '../model/item.schema.ts';
+import { findTactic, listKillChainStages, getParentTechniqueId, type Technique } from '../reference-data/attack.ts';
+import { roundConfidence } from '../model/source-record.ts';
+
+export type ClassificationMapping = Classification['mappings'][number];
+
+/** Collects the classification of one item. For repeated values, the highest confidence counts. */
+export type ClassificationBuilder = {
+  /** Calls `evidence` for the passage reference only if the technique is new. */
+  addTechnique: (technique: Technique, confidence: number, evidence: () => string) => void;
+  /** Adds an actor or a malware name. Tools are listed with the malware and marked by a mapping. */
+  addName: (kind: 'actor' | 'malware' | 'tool', name: string, confidence: number, aliases?: string[]) => void;
+  addMapping: (framework: string, id: string, confidence: number) => void;
+  build: (platforms: Iterable<Platform>) => { classification: Classification; attackPath: string[] };
+};
+
+type NameEntry = Classification['malware'][number];
+type TechniqueEvidence = { technique: Technique; confidence: number; evidenceRef: string };
+
+const idMaxChars = 1_000;
+
+export function createClassificationBuilder(): ClassificationBuilder {
+  const attack = new Map<string, TechniqueEvidence>();
+  const [malware, actors] = [new Map<string, NameEntry>(), new Map<string, NameEntry>()];
+  const mappings = new Map<string, ClassificationMapping>();
+  const addMapping: ClassificationBuilder['addMapping'] = (framework, id, confidence) => {
+    const mapping = { framework, id: id.slice(0, idMaxChars).toWellFormed(), confidence: roundConfidence(confidence) };
+    const known = mappings.get(`${framework} ${mapping.id}`);
+    if (!known || known.confidence < mapping.confidence) mappings.set(`${framework} ${mapping.id}`, mapping);
+  };
+  return {
+    addMapping,
+    addTechnique(technique, confidence, evidence) {
+      const known = attack.get(technique.id);
+      const rounded = roundConfidence(confidence);
+      if (known) known.confidence = Math.max(known.confidence, rounded);
+      else attack.set(technique.id, { technique, confidence: rounded, evidenceRef: evidence() });
+      for (const name of technique.tactics) {
+        const tactic = findTactic(name);
+        if (tactic) addMapping('mitre-attack-tactic', tactic.id, confidence);
+      }
+    },
+    addName(kind, name, confidence, aliases = []) {
+      mergeName(kind === 'actor' ? actors : malware, name, confidence, aliases);
+      if (kind === 'tool') addMapping('observable:tool', name, confidence);
+    },
+    build(platforms) {
+      const names = new Set(platforms);
+      const techniques = [...attack.values()].map(({ technique }) => technique);
+      return {
+        classification: {
+          attack: [...attack.values()].map(toAttackEntry),
+          killChain: listKillChainStages(techniques.flatMap(({ tactics }) => tactics)),
+          malware: [...malware.values()],
+          actor: [...actors.values()],
+          platforms: allPlatforms.filter((platform) => names.has(platform)),
+          mappings: [...mappings.values()],
+        },
+        attackPath: buildAttackPath(techniques),
+      };
+    },
+  };
+}
+
+function mergeName(entries: Map<string, NameEntry>, name: string, confidence: number, aliases: string[]): void {
+  const clean = name.trim().slice(0, 500).toWellFormed();
+  if (clean === '') return;
+  const key = clean.toLowerCase();
+  const known = entries.get(key);
+  const others = aliases.filter((alias) => alias.toLowerCase() !== key);
+  entries.set(key, {
+    name: known?.name ?? clean,
+    confidence: Math.max(known?.confidence ?? 0, roundConfidence(confidence)),
+    aliases: [...new Set([...(known?.aliases ?? []), ...others])],
+  });
+}
+
+/** Converts a technique to its item form: the parent technique, plus `subTechnique` if the id is a sub-technique. */
+export function toAttackEntry(found: TechniqueEvidence): Classification['attack'][number] {
+  const { technique, confidence, evidenceRef } = found;
+  const parent = getParentTechniqueId(technique.id);
+  const subTechnique = parent === technique.id ? {} : { subTechnique: technique.id };
+  return { technique: parent, ...subTechnique, techniqueName: technique.name, confidence, evidenceRef };
+}
+
+/** Returns one step per technique, in tactic order. */
+export function buildAttackPath(techniques: Technique[]): string[] {
+  const steps = techniques.map((technique) => {
+    const [first] = technique.tactics.flatMap((name) => findTactic(name) ?? []).toSorted((a, b) => a.rank - b.rank);
+    return { rank: first?.rank ?? 99, text: `${first?.name ?? 'Other'}: ${technique.name} (${technique.id})` };
+  });
+  return steps.toSorted((a, b) => a.rank - b.rank).map(({ text }) => text);
+}
+
+/** Returns the platforms that the indicator types imply, such as Windows for a registry key. */
+export function inferPlatforms({ registryKeys, mobileIds }: Pick<Iocs, 'registryKeys' | 'mobileIds'>): Platform[] {
+  const types = new Set([...registryKeys, ...mobileIds].map(({ type }) => type));
+  const platforms: Platform[] = [];
+  if (types.has('registry_key')) platforms.push('windows');
+  if (types.has('android_package')) platforms.push('android');
+  if (types.has('ios_bundle')) platforms.push('ios');
+  return platforms;
+}

@@ -1,0 +1,89 @@
+import type { ValueContext } from './value-context.ts';
+
+/** What is known of the place and of the text around a candidate. */
+export type CandidateEvidence = {
+  context: ValueContext;
+  defanged: boolean;
+  /** How many values of the text are disguised: where some are, a live address in prose is a reference. */
+  defangedInText: number;
+  /** The host belongs to whoever published the text. */
+  isPublisherHost: boolean;
+  benign: string | undefined;
+  /** A page that reports link to: of a repository, with rules and tools, or an article. */
+  page: 'source code on shared hosting' | 'page of an article' | undefined;
+};
+
+export type CandidateAssessment = { status: 'active' | 'false_positive'; confidence: number; reasons: string[] };
+
+const network = new Set(['domain', 'url', 'ipv4', 'ipv6']);
+const doubtMax = 1.25;
+const hostsHeading = /^(?!.*\bfiles?)(?=.*\b(?:domains?|hosts?|hostnames?)\b)/i;
+const manyDefanged = 3;
+
+/**
+ * Weighs a candidate of a type, given how much its form speaks against it: undefined where it is none. Confidence 0 to 1; a value of a benign list, of the publisher or behind a link
+ * stays, as a false positive with its reason.
+ */
+export function assessCandidate(
+  type: string,
+  formDoubt: number,
+  evidence: CandidateEvidence,
+): CandidateAssessment | undefined {
+  const { context, defanged } = evidence;
+  const listed = context.section === 'indicators';
+  let doubt = formDoubt - (defanged ? 3 : 0) - (context.isolated ? 0.3 : 0);
+  if (listed) doubt -= context.isolated ? 1 : 0.25;
+  // `tool.app` is a file, unless it stands in a list of domains.
+  if (doubt >= doubtMax && type === 'domain' && context.isolated && hostsHeading.test(context.heading)) doubt -= 2;
+  if (doubt >= doubtMax) return undefined;
+  if (context.section === 'references' && !defanged && network.has(type)) return undefined;
+  const reasons: string[] = [];
+  let score = getBaseScore(type) - Math.max(0, doubt) * 0.15;
+  const add = (weight: number, reason: string): void => {
+    score += weight;
+    reasons.push(reason);
+  };
+  if (defanged) add(0.3, 'printed defanged');
+  if (listed) add(0.15, 'in a section of indicators');
+  if (context.isolated) add(0.1, 'alone in its line or cell');
+  if (context.section === 'legitimate') add(-0.25, 'in a section of legitimate values');
+  if (network.has(type) && !defanged) {
+    if (context.linked) add(-0.4, 'target of a link');
+    else if (type === 'url' && !context.isolated && !listed) add(-0.2, 'live address in prose');
+    if (evidence.defangedInText >= manyDefanged && !context.isolated && !listed)
+      add(-0.2, 'others in the text are defanged');
+  }
+  const harmless = findFalsePositiveReason(type, evidence, score);
+  if (harmless)
+    return {
+      status: 'false_positive',
+      confidence: Math.min(0.1, clamp(score)),
+      reasons: [harmless, ...reasons.filter((reason) => reason !== harmless)],
+    };
+  return { status: 'active', confidence: clamp(score), reasons };
+}
+
+function findFalsePositiveReason(
+  type: string,
+  { context, defanged, isPublisherHost: ofPublisher, benign, page }: CandidateEvidence,
+  score: number,
+): string | undefined {
+  if (ofPublisher && !defanged) return 'link of the publisher';
+  // One exact address on a host that all use can still be meant, where it was made harmless on purpose.
+  const isMeant = type === 'url' && defanged && benign === 'well-known host';
+  if (benign && !isMeant) return benign;
+  if (!network.has(type)) return undefined;
+  const isListed = context.isolated && context.section === 'indicators';
+  if (page && !defanged && !(page === 'page of an article' && isListed)) return page;
+  if (context.linked && !defanged) return 'target of a link';
+  return score < 0.25 ? 'too little speaks for it' : undefined;
+}
+
+const baseScores = new Map<string, number>([
+  ...['md5', 'sha1', 'sha256', 'sha512', 'ssdeep', 'imphash'].map((type): [string, number] => [type, 0.7]),
+  ...[...network].map((type): [string, number] => [type, 0.5]),
+  ...['file_name', 'file_path', 'command_line'].map((type): [string, number] => [type, 0.4]),
+]);
+const getBaseScore = (type: string): number => baseScores.get(type) ?? 0.55;
+
+const clamp = (score: number): number => Math.round(Math.min(0.99, Math.max(0.05, score)) * 100) / 100;

@@ -1,0 +1,128 @@
+import {
+  hashesOfNothing,
+  pathHosting,
+  publicResolvers,
+  systemFiles,
+  vendors,
+  wellKnown,
+} from '../../../reference-data/benign-lists.ts';
+import { isIPv4 } from 'node:net';
+
+/** Why a value is harmless or useless to block, or undefined. `value` is normalized. */
+export type BenignLookup = (type: string, value: string) => string | undefined;
+
+/** The shipped lists: short, written for the project. */
+export const findShippedBenignReason: BenignLookup = (type, value) => {
+  switch (type) {
+    case 'ipv4':
+      return reservedRange(value) ?? (publicResolvers.has(value) ? 'public resolver' : undefined);
+    case 'ipv6':
+      return reservedV6(value) ?? (publicResolvers.has(value) ? 'public resolver' : undefined);
+    case 'domain':
+      return hostReason(value);
+    case 'url':
+      return urlReason(value);
+    case 'file_name':
+      return systemFiles.has(value.toLowerCase()) || /^(?:api|ext)-ms-/i.test(value) ? 'system file' : undefined;
+    case 'file_path':
+      return pathReason(value);
+    default:
+      return hashesOfNothing.get(value);
+  }
+};
+
+/** Hosts where anyone may put pages under a path: the address tells something, the host alone does not. */
+export const isPathHosting = (host: string): boolean => hasHostOrParent(pathHosting, host);
+
+const reasonBySuffix = new Map<string, string>();
+// The first list that holds a name says why.
+for (const [reason, list] of [
+  ['security publisher', vendors],
+  ['well-known host', wellKnown],
+  ['shared hosting', pathHosting],
+] as const)
+  for (const name of list) if (!reasonBySuffix.has(name)) reasonBySuffix.set(name, reason);
+for (const name of [
+  'example',
+  'example.com',
+  'example.net',
+  'example.org',
+  'localhost',
+  'local',
+  'internal',
+  'invalid',
+  'test',
+  'arpa',
+])
+  reasonBySuffix.set(name, 'reserved name');
+
+/** The reason that a list gives for the host or a parent of it; the longest name decides. */
+function hostReason(host: string): string | undefined {
+  for (let at = -1; ;) {
+    const reason = reasonBySuffix.get(at < 0 ? host : host.slice(at + 1));
+    if (reason) return reason;
+    at = host.indexOf('.', at + 1);
+    if (at < 0) return undefined;
+  }
+}
+
+function urlReason(url: string): string | undefined {
+  const host = extractUrlHost(url);
+  if (isIPv4(host)) return reservedRange(host);
+  if (host.startsWith('[')) return reservedV6(host.slice(1, -1));
+  const reason = hostReason(host);
+  return reason === 'shared hosting' && !/^\w+:\/\/[^/]+\/?$/.test(url) ? undefined : reason;
+}
+
+export const extractUrlHost = (url: string): string =>
+  /^[a-z0-9+.-]+:\/\/(?:[^/?#@]*@)?(\[[^\]]+\]|[^/:?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
+
+const systemFolder =
+  /^(?:(?:[a-z]:|%(?:systemdrive|homedrive)%)(?:\\(?:windows(?:\\(?:temp|tasks|system32|syswow64|sysnative))?|users(?:\\public)?|programdata|program files(?: \(x86\))?|temp|perflogs))?|%\w+%(?:\\(?:temp|tasks|system32|syswow64|sysnative|microsoft|microsoft\\windows))?)\\?$|^\/dev\/(?:null|zero|u?random|shm|tcp|fd|tty|stdin|stdout|stderr)\/?$|^\/(?:tmp|etc|opt|home|root|var(?:\/(?:tmp|www|log|run|lib))?|usr(?:\/(?:local\/)?s?bin)?|bin|sbin|Applications|Library|Users)\/?$/i;
+
+const pathReason = (path: string): string | undefined =>
+  systemFolder.test(path.replaceAll('\\\\', '\\')) ? 'system folder' : systemFileReason(path);
+
+const systemFileReason = (path: string): string | undefined =>
+  /^(?:%(?:systemroot|windir)%|c:\\windows)\\(?:system32|syswow64)\\[^\\]+$|^\/(?:usr\/)?s?bin\//i.test(path) &&
+  systemFiles.has(path.toLowerCase().split(/[\\/]/).at(-1) ?? '')
+    ? 'system file'
+    : undefined;
+
+/** Whether the list holds the host or a parent of it. */
+function hasHostOrParent(list: ReadonlySet<string>, host: string): boolean {
+  for (let at = 0; at >= 0; at = host.indexOf('.', at + 1))
+    if (list.has(at === 0 ? host : host.slice(at + 1))) return true;
+  return false;
+}
+
+const reservedFirstOctets = new Set([0, 10, 100, 127, 169, 172, 192, 198, 203]);
+
+/** RFC 6890 and its successors: addresses that no one on the Internet has. */
+function reservedRange(address: string): string | undefined {
+  // Nearly all addresses are told by their first number.
+  const first = Number.parseInt(address, 10);
+  if (first < 224 && !reservedFirstOctets.has(first)) return undefined;
+  const [a = 0, b = 0, c = 0] = address.split('.').map(Number);
+  if (a === 10 || (a === 172 && b >= 16 && b < 32) || (a === 192 && b === 168) || (a === 100 && b >= 64 && b < 128))
+    return 'private address';
+  if (a === 127) return 'loopback address';
+  if (a === 169 && b === 254) return 'link-local address';
+  if (
+    (a === 192 && b === 0 && (c === 2 || c === 0)) ||
+    (a === 198 && b === 51 && c === 100) ||
+    (a === 203 && b === 0 && c === 113)
+  )
+    return 'documentation address';
+  if (a === 198 && (b === 18 || b === 19)) return 'benchmark address';
+  return a === 0 || a >= 224 ? 'reserved address' : undefined;
+}
+
+function reservedV6(address: string): string | undefined {
+  if (address === '::1' || address === '::') return 'loopback address';
+  if (address.startsWith('::ffff:')) return reservedRange(address.slice(7));
+  if (/^fe[89ab]/.test(address)) return 'link-local address';
+  if (/^f[cd]/.test(address)) return 'private address';
+  if (address.startsWith('2001:db8:')) return 'documentation address';
+  return address.startsWith('ff') ? 'reserved address' : undefined;
+}

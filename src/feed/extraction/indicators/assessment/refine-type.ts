@@ -1,0 +1,62 @@
+import type { IndicatorType } from '../../../model/vocabulary.ts';
+import type { IndicatorCandidate } from '../indicator-candidate.ts';
+import type { ValueContext } from './value-context.ts';
+
+const reach = 60;
+
+/** The type that the words around a value give it: a hash may be an import hash or a certificate's, a file a process, a name a package. */
+export function refineType(
+  text: string,
+  candidate: IndicatorCandidate,
+  context: ValueContext,
+): IndicatorType | undefined {
+  const { type, start } = candidate;
+  if (type === 'file_name')
+    return /process/i.test(context.heading) && processesHeading.test(context.heading) ? 'process_name' : type;
+  const before = text.slice(Math.max(0, start - reach), start);
+  const lineBefore = before.slice(before.lastIndexOf('\n') + 1);
+  // Most hashes stand at the start of a line, with nothing before them to look at.
+  switch (type) {
+    case 'md5':
+      return /\bimphash\b/i.test(lineBefore) || /\bimphash\b/i.test(context.heading) ? 'imphash' : type;
+    case 'sha1':
+    case 'sha256':
+      return lineBefore.length > 6 && certificateCue.test(lineBefore) ? `cert_${type}` : type;
+    case 'android_package': {
+      const near = `${context.heading} ${lineBefore}`;
+      if (/\bbundle\b|\bios\b/i.test(near)) return 'ios_bundle';
+      return /\b(?:package|packages|apk|android)\b/i.test(near) ? type : undefined;
+    }
+    default:
+      return type as IndicatorType;
+  }
+}
+
+const processesHeading = /\bprocess(?:es)?(?: names?)?\s*:?$/i;
+const certificateCue = /\b(?:thumbprint|certificate|cert fingerprint)\b/i;
+
+const nameMaxChars = 90;
+
+/** A file name with blanks or an apostrophe, where its cell, its code span or its line in a list shows where it begins. */
+export function extendFileName(text: string, candidate: IndicatorCandidate, context: ValueContext): IndicatorCandidate {
+  // A name with blanks has one right before its last word, one with an apostrophe too.
+  const last = text.charCodeAt(candidate.start - 1);
+  if (last !== 0x20 && last !== 0x27) return candidate;
+  const closer = text[candidate.end] ?? '\n';
+  if (!/[`|\t\n\r]/.test(closer) && !/^ +\|/.test(text.slice(candidate.end, candidate.end + 80))) return candidate;
+  const from = Math.max(0, candidate.start - nameMaxChars);
+  const before = text.slice(from, candidate.start);
+  let edge = before.length - 1;
+  while (edge >= 0 && !'`|\t\n'.includes(before[edge]!)) edge -= 1;
+  if (edge < 0 && from > 0) return candidate;
+  const opener = before[edge] ?? '';
+  const inside = before.slice(edge + 1);
+  const start = candidate.start - inside.trimStart().length;
+  if (!/^[\w .,()'&+-]*\w[\w .,()'&+-]* $/.test(`${inside.trim()} `)) return candidate;
+  const words = inside.trim().split(/\s+/).length;
+  const isName =
+    opener === '`'
+      ? words <= 10
+      : context.section === 'indicators' && words <= (opener === '|' ? 6 : 4) && !/^[-*]/.test(inside.trim());
+  return isName ? { ...candidate, start } : candidate;
+}

@@ -1,0 +1,124 @@
+import { lowerBound } from '../../text/refang-text.ts';
+
+/** Where a value stands: the kind of section, whether it fills its line or cell, whether it is the target of a link. */
+export type ValueContext = {
+  section: 'indicators' | 'references' | 'legitimate' | 'plain';
+  heading: string;
+  isolated: boolean;
+  linked: boolean;
+};
+
+const headingMaxChars = 110;
+const indicatorsHeading =
+  /\b(?:indicators?|iocs?|c&c|c2|c2s|command[- ]and[- ]control|network|hash(?:es)?|samples?|sha-?(?:1|256)|md5|domains?|ip(?:v4)?(?: address(?:es)?)?|urls?|file\s?names?|files|registry|mutex(?:es)?|servers?|infrastructure|appendix|observables)\b/i;
+const referencesHeading =
+  /^(?:references?|further reading|related\b.{0,60}|see also|sources?|about (?:us|the authors?)|read more|share (?:this|on)\b.{0,30}|tags?|external links|bibliography|footnotes|(?:additional )?resources|subscribe\b.{0,40}|follow us\b.{0,40}|contact(?: us)?|navigation|menu|recommended\b.{0,40}|popular posts|recent posts|comments|leave a reply|acknowledge?ments)$/i;
+const legitimateHeading = /\b(?:legitimate|benign|clean|not malicious|false positives?)\b/i;
+/** A line that is known as a heading without any markup. */
+const plainHeading =
+  /^(?:sigma(?: rules?)?|yara(?: rules?)?|snort(?: rules?)?|suricata|detections?|mitigations?|recommendations?|conclusions?|(?:executive )?summary|timeline|introduction|overview|analysis|background|mitre(?: att&ck)?.{0,30}|(?:appendix\b.{0,40}[:–-]\s*)?(?:network |file |host |host-based |network-based )?(?:indicators? of compromise|indicators?|iocs?)(?:\s*\(iocs?\))?|c2 servers?|c&c servers?|command and control(?: servers?)?|hashes|samples|file hashes|domains|urls|ip addresses)\s*:?$/i;
+
+export type ContextLookup = (start: number, end: number) => ValueContext;
+
+type Section = { kind: ValueContext['section']; heading: string };
+
+/** Splits a clear text into lines and sections, once, and answers for places in it. */
+export function createContextLookup(text: string): ContextLookup {
+  const starts: number[] = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  const sections: Section[] = [];
+  let current: Section = { kind: 'plain', heading: '' };
+  for (let index = 0; index < starts.length; index += 1) {
+    const start = starts[index]!;
+    const end = index + 1 < starts.length ? starts[index + 1]! - 1 : text.length;
+    const heading = end - start <= headingMaxChars ? findHeading(text.slice(start, end)) : undefined;
+    if (heading !== undefined) current = { kind: classifyHeading(heading), heading };
+    sections.push(current);
+  }
+  return (start, end) => {
+    const line = lowerBound(starts, start + 1) - 1;
+    const lineEnd = (starts[line + 1] ?? text.length + 1) - 1;
+    const { kind, heading } = sections[line]!;
+    return {
+      section: kind,
+      heading,
+      isolated: isIsolated(text, { start, end, lineStart: starts[line]!, lineEnd }),
+      linked: isLinked(text, start, end) || isCited(text, starts[line]!, start),
+    };
+  };
+}
+
+/** The text of a heading: AsciiDoc and Markdown marks, bold lines, titles of blocks, and known headings without marks. */
+function findHeading(line: string): string | undefined {
+  if (/^[\s=#*.]/.test(line)) {
+    const marked = /^\s{0,3}(?:={1,6}|#{1,6})\s+(\S.*?)\s*#*$/.exec(line) ?? /^\*\*([^*]{2,80})\*\*:?\s*$/.exec(line);
+    if (marked) return marked[1]!;
+    const titled = /^\.([A-Z][^.]{2,80})$/.exec(line.trim());
+    if (titled) return titled[1]!;
+  }
+  const plain = line.trim();
+  // Most lines of lists begin with what no such heading begins with.
+  if (plain.length < 4 || plain.length > 70 || !/^[a-z(][a-z2&]/i.test(plain)) return undefined;
+  return plainHeading.test(plain) || referencesHeading.test(plain) ? plain : undefined;
+}
+
+function classifyHeading(heading: string): ValueContext['section'] {
+  const text = heading.replace(/[:.]$/, '');
+  if (referencesHeading.test(text)) return 'references';
+  if (legitimateHeading.test(text)) return 'legitimate';
+  return indicatorsHeading.test(text) ? 'indicators' : 'plain';
+}
+
+// Marks of lists, tables and code that may stand beside a value, and those among them that show an edge.
+const markBits = new Uint8Array(128);
+for (const char of ' \r\t*-+>"\'`\\|') markBits[char.charCodeAt(0)]! |= 1;
+for (const char of ' \r\t"\'`,;.:\\|(') markBits[char.charCodeAt(0)]! |= 2;
+for (const char of '`|\t') markBits[char.charCodeAt(0)]! |= 4;
+const marksMax = 160;
+const markOf = (code: number): number =>
+  code < 128 ? markBits[code]! : code === 0x2022 || code === 0x2013 || code === 0xa0 ? 3 : 0;
+
+/** A value fills its line, its cell or its code span when next to it stand only marks of lists and tables. */
+function isIsolated(text: string, at: { start: number; end: number; lineStart: number; lineEnd: number }): boolean {
+  let left = at.start - 1;
+  let edge = 0;
+  for (; left >= at.lineStart && at.start - left < marksMax; left -= 1) {
+    const mark = markOf(text.charCodeAt(left));
+    if ((mark & 1) === 0) break;
+    edge |= mark;
+  }
+  if (
+    left >= at.lineStart &&
+    (edge & 4) === 0 &&
+    !isLabelled(text.slice(at.lineStart, Math.min(at.start, at.lineStart + 30)), at)
+  )
+    return false;
+  let right = at.end;
+  for (edge = 0; right < at.lineEnd && right - at.end < marksMax; right += 1) {
+    const code = text.charCodeAt(right);
+    const mark = markOf(code);
+    if ((mark & 2) === 0) break;
+    edge |= mark;
+    if (code === 0x28) return true;
+  }
+  return right >= at.lineEnd || (edge & 4) > 0 || /^ [-–] /.test(text.slice(at.end, at.end + 3));
+}
+
+/** `1.` or `Name:` at the start of a line is no prose either. */
+const isLabelled = (lead: string, at: { start: number; lineStart: number }): boolean =>
+  at.start - at.lineStart <= 28 && /^\s*(?:\d{1,3}[.)]|[\w -]{2,24}:)\s*["'`]?$/.test(lead);
+
+/** `[12] Title. https://…` is an entry of a list of references. */
+const isCited = (text: string, lineStart: number, start: number): boolean =>
+  text.charCodeAt(lineStart) === 0x5b &&
+  /^\[\^?\d{1,3}\]:?\s/.test(text.slice(lineStart, Math.min(start, lineStart + 8)));
+
+/** `http://…[text]` of AsciiDoc, `[text](http://…)` of Markdown, `href="…"`. */
+function isLinked(text: string, start: number, end: number): boolean {
+  if (text.charCodeAt(end) === 0x5b) return true;
+  const last = text.charCodeAt(start - 1);
+  // Only a bracket, a quote, an equals sign or a colon can stand there.
+  if (last !== 0x28 && last !== 0x22 && last !== 0x27 && last !== 0x3d && last !== 0x3a) return false;
+  const before = text.slice(Math.max(0, start - 8), start);
+  return /\]\($|href=["']?$|link:$/i.test(before);
+}

@@ -1,0 +1,36 @@
+import { isIPv4 } from 'node:net';
+import type { IndicatorType } from '../../model/vocabulary.ts';
+import { normalizeValue } from '../../model/normalize.ts';
+
+/** The canonical form of a clear value; the plain cases, which are nearly all, without the general way's cost. */
+export function canonicalize(type: IndicatorType, clear: string): string | undefined {
+  switch (type) {
+    case 'md5':
+    case 'sha1':
+    case 'sha256':
+    case 'sha512':
+    case 'imphash':
+      return clear.toLowerCase();
+    case 'ipv4':
+      return isIPv4(clear) ? clear : undefined;
+    case 'domain':
+      return /^[a-z0-9.-]+$/i.test(clear) && clear.length <= 253 ? clear.toLowerCase() : normalizeValue(type, clear);
+    case 'url':
+      // `host:80:/path` is how some print a port.
+      return canonicalizeUrl(clear.replace(/(:\d{1,5}):(?=\/|$)/, '$1'));
+    case 'file_name':
+    case 'file_path':
+      return clear.length <= 8_192 ? clear.normalize('NFC') : undefined;
+    default:
+      return normalizeValue(type, clear);
+  }
+}
+
+/** As the general way does it for an address that is clear already. */
+function canonicalizeUrl(clear: string): string | undefined {
+  const absolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(clear) ? clear : `http://${clear}`;
+  const url = clear.length <= 8_192 ? URL.parse(absolute) : null;
+  if (!url || url.hostname === '') return undefined;
+  if (absolute.includes('#')) url.hash = '';
+  return url.href;
+}

@@ -1,0 +1,144 @@
+import { matchAt, type EmitCandidate } from '../indicator-candidate.ts';
+import { isBase58Address, isBech32Address } from './wallet-checksums.ts';
+import { readDigits, readGuid, readHex, readNamedMutex } from './cued-values.ts';
+import { getCharClass } from './char-classes.ts';
+
+/** Words of letters and digits that are an indicator by their form alone. `bits` is what all characters of the word share. */
+export function readWord(text: string, start: number, end: number, given: { bits: number; emit: EmitCandidate }): void {
+  const length = end - start;
+  const { emit } = given;
+  if (given.bits & 4 && (length === 12 || length === 15)) readDigits(text, start, end, emit);
+  else if (length >= 16 && length < 26 && given.bits & 2) readHex(text, start, end, emit);
+  else if (length >= 26 && length <= 128) readLongWord(text, start, end, given);
+  else if (length >= 3 && length <= 20 && mayBeIdentifier(text, start, end)) {
+    const first = text.charCodeAt(start) | 32;
+    if (length === 3) readCve(text, start, emit);
+    else if (first === 0x61 || first === 0x63 || first === 0x74) readIdentifier(text, start, end, emit);
+    else if (first === 0x6d) readNamedMutex(text, start, end, emit);
+  }
+}
+
+/** Whether a word may be `CVE`, `mutex` or `mutexes`, or ends like `AS64496` and `T1059`: the rest need not be cut out. */
+export function mayBeIdentifier(text: string, start: number, end: number): boolean {
+  const length = end - start;
+  const second = text.charCodeAt(start + 1) | 32;
+  if (length === 3) return second === 0x76;
+  if (second === 0x75 && (length === 5 || length === 7)) return true;
+  return (getCharClass(text.charCodeAt(end - 1)) & 4) > 0;
+}
+
+// With the dashes that typesetting makes of hyphens, or a blank.
+const cve = /cve[\s\u2012-\u2015\u2212-]{1,2}(\d{4})[\u2012-\u2015\u2212-](\d{4,7})(?![\w.])/iy;
+
+function readCve(text: string, start: number, emit: EmitCandidate): void {
+  const match = matchAt(cve, text, start);
+  if (match) emit('cve', start, start + match[0].length, { value: `CVE-${match[1]!}-${match[2]!}` });
+}
+
+const hashByLength: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {
+  32: 'md5',
+  40: 'sha1',
+  64: 'sha256',
+  128: 'sha512',
+};
+
+/** Samples are often named by their digest: `<digest>.exe`. */
+export function readDigest(start: number, word: string, emit: EmitCandidate): void {
+  const type = hashByLength[word.length];
+  if (type && /^[0-9a-f]+$/i.test(word)) emit(type, start, start + word.length, { doubt: hashDoubt(word) });
+}
+
+const commitCue = /\bcommit(?:s|ted)?(?: (?:id|hash))?[\s:`"'(]{1,3}$/i;
+
+function readLongWord(
+  text: string,
+  start: number,
+  end: number,
+  { bits, emit }: { bits: number; emit: EmitCandidate },
+): void {
+  const length = end - start;
+  const hash = hashByLength[length];
+  if (bits & 2) {
+    if (readHex(text, start, end, emit)) return;
+    if (length === 40 && commitCue.test(text.slice(Math.max(0, start - 24), start))) return;
+    if (hash) emit(hash, start, end, { doubt: hashDoubt(text.slice(start, end)) });
+    return;
+  }
+  const word = text.slice(start, end);
+  if (length === 36 && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(word))
+    return readGuid(text, start, end, emit);
+  if (length === 42 && /^0x[0-9a-f]{40}$/i.test(word)) return emit('observable:eth', start, end);
+  if (length <= 35 && /^[13]/.test(word) && isBase58Address(word)) return emit('observable:btc', start, end);
+  if (length <= 90 && /^bc1/i.test(word) && isBech32Address(word.toLowerCase()))
+    return emit('observable:btc', start, end);
+  if (length === 72 && /^T1[0-9a-f]{70}$/i.test(word)) return emit('observable:tlsh', start, end);
+  if (length === 95 && /^[48][1-9A-HJ-NP-Za-km-z]{94}$/.test(word)) return emit('observable:xmr', start, end);
+  // Hashes behind a word, as in `sample_<hash>`.
+  const tail = /[_-]([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i.exec(word)?.[1];
+  if (tail) emit(hashByLength[tail.length]!, end - tail.length, end, { doubt: hashDoubt(tail) });
+}
+
+/** Numbers alone, and rows of few characters, are no digests. */
+function hashDoubt(word: string): number {
+  let seen = 0;
+  for (let at = 0; at < word.length; at += 1) seen |= 1 << (word.charCodeAt(at) & 31);
+  let kinds = 0;
+  for (; seen !== 0; seen &= seen - 1) kinds += 1;
+  return kinds < 8 || /^\d+$/.test(word) ? 3 : 0;
+}
+
+function readIdentifier(text: string, start: number, end: number, emit: EmitCandidate): void {
+  const word = text.slice(start, end);
+  const first = word.charCodeAt(0) | 32;
+  if (first === 0x63 && /^(?:cve-\d{4}-\d{4,7}|cwe-\d{1,4})$/i.test(word))
+    return emit(word.length > 9 ? 'cve' : 'cwe', start, end, { value: word.toUpperCase() });
+  if (first === 0x63 && /^capec-\d{1,4}$/i.test(word)) return emit('capec', start, end, { value: word.toUpperCase() });
+  const system = first === 0x61 ? /^asn?(\d{2,10})$/i.exec(word) : null;
+  if (system) return emit('observable:asn', start, end, { value: `AS${system[1]!}` });
+  if (word.startsWith('T1') && word.length === 5 && /^T1\d{3}$/.test(word)) emit('attack', start, end);
+}
+
+const awsArn = /arn:aws[a-z-]{0,12}:[a-z0-9-]{1,40}:[a-z0-9-]{0,30}:\d{0,12}:[\w+=,.@:/*-]{1,300}/y;
+const colonHex = /[0-9a-f]{2}(?::[0-9a-f]{2}){5,31}(?![0-9a-f:])/iy;
+const ipv6 =
+  /((?:[0-9a-f]{0,4}:){2,7}(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{0,4}))(?![\w:])(\/(?:12[0-8]|1[01]\d|\d{1,2})(?![\w./-]))?/iy;
+const ssdeep = /\d{2,8}:[A-Za-z0-9+/]{6,100}:[A-Za-z0-9+/]{6,100}/y;
+
+/** What is written with colons between: IPv6, ssdeep, fingerprints of certificates, MAC addresses, ARNs. */
+export function readColons(text: string, start: number, emit: EmitCandidate): number {
+  const first = text.charCodeAt(start) | 32;
+  if (first === 0x61) {
+    const arn = matchAt(awsArn, text, start);
+    if (arn) {
+      const end = start + arn[0].replace(/[.,:]+$/, '').length;
+      emit('aws_arn', start, end);
+      return end;
+    }
+  }
+  const pairs = matchAt(colonHex, text, start);
+  if (pairs) {
+    const end = start + pairs[0].length;
+    const digits = (pairs[0].length + 1) / 3;
+    if (digits === 6) emit('observable:mac', start, end);
+    else if (digits === 20) emit('cert_sha1', start, end);
+    else if (digits === 32) emit('cert_sha256', start, end);
+    else if (digits >= 8 && digits < 20 && /serial/i.test(text.slice(Math.max(0, start - 60), start)))
+      emit('cert_serial', start, end);
+    return end;
+  }
+  const address = matchAt(ipv6, text, start);
+  if (address && address[1]!.length > 6) {
+    const [printed, value = '', range] = address;
+    const end = start + printed.length;
+    const colons = value.split(':').length - 1;
+    // `abc::def` is a name in code: what is given out begins with a digit, or has one behind.
+    const isAddress = /\d/.test(value) && (colons === 7 || value.includes('::'));
+    if (isAddress && range && range !== '/128') emit('observable:cidr', start, end);
+    else if (isAddress) emit('ipv6', start, end, { value });
+    return end;
+  }
+  const fuzzy = matchAt(ssdeep, text, start);
+  if (!fuzzy) return start;
+  emit('ssdeep', start, start + fuzzy[0].length);
+  return start + fuzzy[0].length;
+}

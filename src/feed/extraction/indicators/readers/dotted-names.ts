@@ -1,0 +1,200 @@
+import { isIPv4 } from 'node:net';
+import { matchAt, type EmitCandidate } from '../indicator-candidate.ts';
+import { readBucketHost } from './cued-values.ts';
+import { readDigest } from './codes.ts';
+import {
+  isCodeRoot,
+  isDetectionName,
+  isFileExtension,
+  isMemberName,
+  isSuspiciousTopLevel,
+  isTopLevel,
+} from './domain-names.ts';
+import { findAddressEnd } from './urls.ts';
+import { findDottedEnd, getCharClass } from './char-classes.ts';
+
+const email = /[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/iy;
+const ipv4 = /\d{1,3}(?:\.\d{1,3}){3}/y;
+/** The first of `203.0.113.7-203.0.113.9` or `203.0.113.7-9`. */
+const rangeStart = /(\d{1,3}(?:\.\d{1,3}){3})-\d{1,3}(?:(?:\.\d{1,3}){3})?(?![\w.-])/y;
+const afterIp = /(?:\/(?:3[0-2]|[12]?\d)(?![\w./-]))|(?::\d{1,5})?(?:\/[^\s"'<>|`]{0,2000})?/y;
+
+/** Words joined by dots: an address, a host with or without port and path, a mail address, a file name, a version. */
+export function readDotted(text: string, start: number, emit: EmitCandidate): number {
+  const end = findDottedEnd(text, start);
+  const before = text[start - 1] ?? ' ';
+  if (text[end] === '@') return readEmail(text, start, emit, end);
+  if (end - start > 400) return end;
+  const isNumberFirst = (getCharClass(text.charCodeAt(start)) & 4) > 0;
+  if (isNumberFirst && isNumbers(text, start, end)) return readNumbers(text, start, end, emit);
+  const token = text.slice(start, end);
+  const labels = token.split('.');
+  if (labels.length < 2) return end;
+  if (isNumberFirst) {
+    const first = matchAt(rangeStart, text, start)?.[1];
+    if (first) return readNumbers(text, start, start + first.length, emit);
+  }
+  const last = labels.at(-1)!;
+  if (isFileExtension(last)) readDigest(start, labels[0]!, emit);
+  // `'\\dropper.exe'`, as rules name the end of a path.
+  const isEndOfPath = before === '\\' && /["'*]/.test(text[start - 2] ?? ' ') && isFileExtension(last);
+  if (isEndOfPath) emit('file_name', start, end);
+  // Behind `//` stands a host, behind `%20` the rest of a name.
+  const isBehindSlash = before === '/' && text[start - 2] !== '/';
+  if (isBehindSlash || before === '%' || before === '\\' || before === '$' || before === '@' || before === '#') {
+    if (isBehindSlash && isFileExtension(last)) emit('file_name', start, end, { doubt: 1.5 });
+    return end;
+  }
+  if (isPackage(labels)) emit('android_package', start, end, { doubt: 1 });
+  const doubt = getHostDoubt(text, { start, end, labels, before });
+  if (doubt !== undefined) {
+    readBucketHost(text, start, end, emit);
+    const full = findAddressEnd(text, end);
+    // A port or a path behind the name makes it an address.
+    if (full > end) {
+      emit('url', start, full, { doubt: Math.max(0, doubt - 0.5) });
+      return full;
+    }
+    if (doubt >= 1 && isFileExtension(last))
+      emit('file_name', start, end, { doubt: Math.max(0.5, getFileDoubt(labels, text[end] ?? ' ')) });
+    emit('domain', start, end, { doubt });
+    return end;
+  }
+  if ((isFileExtension(last) && isFileName(labels)) || /\.so(?:\.\d{1,4}){1,4}$/.test(token)) {
+    emit('file_name', start, end, { doubt: getFileDoubt(labels, text[end] ?? ' ') });
+    return end;
+  }
+  const embedded = token.search(/\d{1,3}(?:\.\d{1,3}){3}$/);
+  if (embedded > 0 && token[embedded - 1] === '-') return readNumbers(text, start + embedded, end, emit);
+  return end;
+}
+
+/** Whether a token holds nothing but digits and dots, and ends with a digit. */
+function isNumbers(text: string, start: number, end: number): boolean {
+  let at = end - 1;
+  if (text.charCodeAt(at) === 0x2e) return false;
+  for (; at >= start; at -= 1) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x2e && (getCharClass(code) & 4) === 0) return false;
+  }
+  return true;
+}
+
+/** A reversed host name, as packages and bundles are named. */
+const isPackage = (labels: string[]): boolean =>
+  labels.length >= 3 &&
+  /^(?:com|org|net|io|app|me|ru|cn|de|in|eu|tr|br)$/.test(labels[0]!) &&
+  labels.every((label) => /^[a-z]\w*$/i.test(label));
+
+/** A whole file name (`libcurl.so.4` too), not a call of a method or a bare `.js`. */
+const isFileName = (labels: string[]): boolean => labels.every((label) => label.length <= 120) && labels[0]!.length > 0;
+
+const isCapital = (label: string): boolean => /^[A-Z][a-z]+$/.test(label);
+
+/** `u.a`, `e.data`, `console.log(…)`, `ended.So` and `Booking.com` are abbreviations, code, the next sentence and a company. */
+function getFileDoubt(labels: string[], next: string): number {
+  const last = labels.at(-1)!;
+  const isShort = labels.length === 2 && labels[0]!.length === 1 && (last.length === 1 || isMemberName(last));
+  const isCalled = next === '(' && isMemberName(last);
+  const isName = last === 'com' && isCapital(labels[0]!);
+  const isSentence =
+    /^[A-Z]/.test(last) &&
+    (last.length === 1 || (isCapital(last) && (isMemberName(last.toLowerCase()) || isSuspiciousTopLevel(last))));
+  return isShort || isCalled || isName || isSentence ? 2 : 0;
+}
+
+/** How much speaks against a host name, or undefined where it cannot be one. */
+function getHostDoubt(
+  text: string,
+  { start, end, labels, before }: { start: number; end: number; labels: string[]; before: string },
+): number | undefined {
+  const last = labels.at(-1)!;
+  if (!isTopLevel(last)) return undefined;
+  if (labels.length > 12 || labels.some((label) => label.length > 63 || /^-|-$/.test(label))) return undefined;
+  if (labels.slice(-2).some((label) => label.includes('_'))) return undefined;
+  // A public suffix of a country alone is nobody's name.
+  if (labels.length === 2 && last.length === 2 && /^(?:com?|net|org|gov|edu|ac|mil)$/i.test(labels[0]!))
+    return undefined;
+  const token = text.slice(start, end);
+  const hasCapital = token !== token.toLowerCase();
+  let doubt = hasCapital && isDetectionName(labels) ? 3 : 0;
+  const upper = hasCapital && token === token.toUpperCase();
+  if (hasCapital && last !== last.toLowerCase()) doubt += upper ? 1 : 3;
+  if (isSuspiciousTopLevel(last)) doubt += isFileExtension(last) ? 3 : 1.25;
+  if (hasCapital && /[a-z][A-Z]/.test(token)) doubt += last.length === 2 ? 2 : 1;
+  // `Booking.com` in a sentence is how a company writes itself.
+  if (hasCapital && labels.length === 2 && isCapital(labels[0]!)) doubt += 1.25;
+  if (isCodeRoot(labels[0]!)) doubt += labels.length > 2 ? 1 : 0.5;
+  if (labels[0] === 'com' || labels[0] === 'org') doubt += 2;
+  if (labels[0] === 'www' && labels.length > 2) doubt -= 1;
+  if (labels[0]!.length === 1 && labels.length === 2) doubt += 0.5;
+  const next = text[end] ?? ' ';
+  if (next === '(') doubt += 2;
+  if (next === '\\' || next === '=') doubt += 1;
+  if (before === '.' || before === '-') doubt += 1;
+  if (text[end] === '.' && text[end + 1] === '.') doubt += 0.5;
+  return Math.max(0, doubt);
+}
+
+// A word for versions or for parts of a text, and further numbers behind it.
+const versionCue =
+  /(?:\b(?:versions?|versionen|versi[oó]n(?:es)?|vers[aã]o|ver|firmware|builds?|releases?|v|sections?|chapter|prior to|earlier than|(?:fixed|patched) in)|верси\p{L}{1,2}|版本|バージョン)[.:]?\s*(?:v?[\d.]{3,}\s{0,2}(?:,|-|–|and|or|to|through|until|und|bis|y|hasta|и|до|和|至)\s{0,2}){0,8}v?$/iu;
+
+function isVersion(text: string, start: number, end: number): boolean {
+  // At the start of a line or cell nothing says so.
+  const isFirst = /[\n|\t`]/.test(text[start - 1] ?? '\n');
+  if (!isFirst && versionCue.test(text.slice(Math.max(0, start - 80), start))) return true;
+  return text[end] === ' ' && versionSuffix.test(text.slice(end, end + 16));
+}
+const versionSuffix = /^ (?:and|or) (?:earlier|later|below|above|prior|older|newer)\b/;
+
+/** Four numbers are an address unless they are a version or a part of a longer row of numbers. */
+function readNumbers(text: string, start: number, end: number, emit: EmitCandidate): number {
+  const match = matchAt(ipv4, text, start);
+  if (!match || start + match[0].length !== end) return end;
+  const parts = match[0].split('.');
+  if (parts.some((part) => Number(part) > 255 || (part.length > 1 && part.startsWith('0')))) return end;
+  const before = text.slice(Math.max(0, start - 24), start);
+  if (/[\d.]$|[a-z]$/i.test(before) && !/\bhttp$/.test(before)) return end;
+  let doubt = 0;
+  if (isVersion(text, start, end)) doubt += 3;
+  if (/(?:(?<!\/dev\/(?:tcp|udp))\/|product\s|rv:)$/i.test(before)) doubt += 2;
+  // Versions count from small numbers, addresses seldom do.
+  const isCalled =
+    /\b(?:ips?|address(?:es)?|hosts?|servers?|c2|c&c)[\s:=(]*$/i.test(before) ||
+    /^:\d{2,5}(?!\d)/.test(text.slice(end, end + 7));
+  const small = parts.filter((part) => Number(part) < 20).length;
+  if (!isCalled && (small === 4 || (small === 3 && Number(parts[0]) < 12))) doubt += 1.25;
+  if (Number(parts[0]) === 0) doubt += 2;
+  const rest = matchAt(afterIp, text, end)?.[0] ?? '';
+  const isRange = /^\/\d{1,2}$/.test(rest);
+  // `203.0.113.7/8080` gives a port.
+  const isPort = /^\/\d{3,5}$/.test(rest);
+  if (rest !== '' && !isRange && !isPort && /^(?::\d+)?\/./.test(rest)) {
+    const full = findAddressEnd(text, end);
+    emit('url', start, full, { doubt });
+    return full;
+  }
+  if (isRange) {
+    if (rest === '/32') emit('ipv4', start, end + 3, { value: match[0], doubt });
+    else emit('observable:cidr', start, end + rest.length, { doubt });
+    return end + rest.length;
+  }
+  emit('ipv4', start, end, { doubt });
+  return end;
+}
+
+/** A mail address whose local part begins at `start`. */
+export function readEmail(text: string, start: number, emit: EmitCandidate, from = start): number {
+  const match = matchAt(email, text, start);
+  if (!match) return from + 1;
+  const end = start + match[0].replace(/[-.]+$/, '').length;
+  const host = text.slice(text.indexOf('@', start) + 1, end);
+  // `ssh root@203.0.113.7`
+  if (isIPv4(host)) return readNumbers(text, end - host.length, end, emit);
+  const last = host.split('.').at(-1)!;
+  const account = /@([a-z][a-z0-9-]{4,28}[a-z0-9])\.iam\.gserviceaccount\.com$/.exec(text.slice(start, end));
+  if (account) emit('gcp_project', start + account.index + 1, start + account.index + 1 + account[1]!.length);
+  if (isTopLevel(last)) emit('observable:email', start, end);
+  return end;
+}

@@ -1,0 +1,114 @@
+import { isIPv4 } from 'node:net';
+import { matchAt, type EmitCandidate } from '../indicator-candidate.ts';
+import { readDigest } from './codes.ts';
+import { readBucketHost } from './cued-values.ts';
+import { isFileExtension, isTopLevel } from './domain-names.ts';
+import { findDottedEnd, unspacedScripts } from './char-classes.ts';
+
+// What ends an address in running text, tables, AsciiDoc, Markdown and HTML.
+const ending = /[\s"<>|`\\^{}[\]\u00A0\u00AB\u00BB\u2010-\u206F\u3000-\u303F\uFF00-\uFF0F\uFF1A-\uFF20\uFF61-\uFF65]/;
+const ends = new Uint8Array(0x1_0000);
+for (let code = 0; code < ends.length; code += 1) if (ending.test(String.fromCharCode(code))) ends[code] = 1;
+const pathMaxChars = 4_000;
+
+const port = /:\d{1,5}:?(?![\d.])/y;
+const user = /[^\s/?#"'<>|`\\@[\]()]{1,100}@/y;
+const ipv6Host = /\[[0-9a-f:.]{2,45}\]/iy;
+const nextOfList = /[,;][a-z]{3,6}:\/\//iy;
+const unspacedLetter = new RegExp(`[${unspacedScripts}]`);
+const schemes = new Set([
+  'http',
+  'https',
+  'ftp',
+  'ftps',
+  'sftp',
+  'ws',
+  'wss',
+  'tcp',
+  'udp',
+  'ldap',
+  'ldaps',
+  'rmi',
+  'smb',
+  'ssh',
+  'socks5',
+  'stratum',
+]);
+
+/** Where an address that has its host until `hostEnd` ends: port, path and query, without the punctuation of the sentence. */
+export function findAddressEnd(text: string, hostEnd: number): number {
+  const portEnd = hostEnd + (matchAt(port, text, hostEnd)?.[0].length ?? 0);
+  let end = /[/?#]/.test(text[portEnd] ?? '') ? findPathEnd(text, portEnd) : portEnd;
+  while (end > hostEnd && /[.,;:!?'*_~\]}>”’…+]/.test(text[end - 1]!)) end -= 1;
+  return spacedEnd(text, hostEnd, end);
+}
+
+/** Read once, character by character, so that many addresses in a row take no longer than their length. */
+function findPathEnd(text: string, start: number): number {
+  const last = Math.min(text.length, start + pathMaxChars);
+  let open = 0;
+  for (let at = start; at < last; at += 1) {
+    const code = text.charCodeAt(at);
+    if (ends[code] === 1 || isGlued(text, at, code)) return at;
+    // A bracket that was opened inside belongs to the address; one that was not ends it.
+    if (code === 0x28) open += 1;
+    else if (code === 0x29 && (open -= 1) < 0) return at;
+  }
+  return last;
+}
+
+/** Whether here begins the next address, of a list or right behind, or prose of a script without blanks (behind `/` and `=` it belongs). */
+function isGlued(text: string, at: number, code: number): boolean {
+  if (code === 0x2c || code === 0x3b) return matchAt(nextOfList, text, at) !== null;
+  if (code === 0x68) return /\w/.test(text[at - 1]!) && /^https?:\/\//.test(text.slice(at, at + 8));
+  return code > 0xe00 && unspacedLetter.test(text[at]!) && /[\w).]/.test(text[at - 1]!);
+}
+
+/** Inside a code span an address may hold blanks before its file name: `http://host/a - (1).zip`. */
+function spacedEnd(text: string, hostEnd: number, end: number): number {
+  if (text[end] !== ' ' || text[hostEnd] !== '/') return end;
+  const rest = matchAt(/ [^\n`"<>|]{1,80}\.(\w{2,5})`/y, text, end);
+  return rest && isFileExtension(rest[1]!) ? end + rest[0].length - 1 : end;
+}
+
+/** `scheme://host…` where the scheme stands in `[start, colon)`. The host is emitted besides, by the judge. */
+export function readUrl(text: string, start: number, emit: EmitCandidate): number {
+  const colon = text.indexOf(':', start);
+  const afterScheme = colon + 3;
+  const scheme = text.slice(start, colon).toLowerCase();
+  if (scheme === 's3' || scheme === 'gs') return readBucket(text, afterScheme, emit);
+  if (!schemes.has(scheme)) return afterScheme;
+  const hostStart = afterScheme + (matchAt(user, text, afterScheme)?.[0].length ?? 0);
+  const hostEnd =
+    hostStart + (matchAt(ipv6Host, text, hostStart)?.[0].length ?? findDottedEnd(text, hostStart) - hostStart);
+  if (!isHost(text.slice(hostStart, hostEnd))) return hostEnd;
+  readBucketHost(text, hostStart, hostEnd, emit);
+  const end = findAddressEnd(text, hostEnd);
+  emit('url', start, end);
+  if (sampleSite.test(text.slice(hostStart, hostEnd))) readSample(text, hostEnd, end, emit);
+  return end;
+}
+
+/** Where a report about a sample is found by the digest in its address. */
+const sampleSite =
+  /(?:^|\.)(?:virustotal\.com|abuse\.ch|hybrid-analysis\.com|any\.run|tria\.ge|joesandbox\.com|malshare\.com)$/i;
+
+function readSample(text: string, from: number, end: number, emit: EmitCandidate): void {
+  const digest = /(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![0-9a-f])/i.exec(text.slice(from, end));
+  if (digest) readDigest(from + digest.index, digest[0], emit);
+}
+
+/** A host that can stand in an address: an IP address, or a name under a delegated top-level domain. */
+export function isHost(name: string): boolean {
+  if (name.startsWith('[')) return true;
+  if (isIPv4(name)) return true;
+  const labels = name.split('.');
+  return labels.length > 1 && labels.every((label) => label.length <= 63) && isTopLevel(labels.at(-1)!);
+}
+
+function readBucket(text: string, from: number, emit: EmitCandidate): number {
+  const name = matchAt(/[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]/y, text, from);
+  if (!name) return from;
+  emit('bucket', from, from + name[0].length);
+  return findAddressEnd(text, from + name[0].length);
+}

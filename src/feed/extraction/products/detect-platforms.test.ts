@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { detectPlatforms } from './detect-platforms.ts';
+
+test.each([
+  ['Windows hosts run it. On Windows it uses PowerShell.', ['windows']],
+  ['A Linux mention alone says little.', []],
+  [`${'Windows '.repeat(30)} and Linux, Linux`, ['windows']],
+  ['ESXi and vCenter servers, with Linux lockers for Linux', ['linux', 'esxi']],
+  ['IOS XE and iOS XE are no phones; an iPhone and an iPad are', ['ios']],
+])('%s', (text, expected) => {
+  expect(detectPlatforms(text)).toEqual(expected);
+});

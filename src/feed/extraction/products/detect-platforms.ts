@@ -1,0 +1,26 @@
+import { platforms, type Platform } from '../../model/platforms.ts';
+
+const words: Record<Platform, RegExp> = {
+  windows: /\bWindows\b|\bWin(?:32|64)\b|\bPowerShell\b|\bActive Directory\b/g,
+  linux: /\bLinux\b|\bUbuntu\b|\bDebian\b|\bRed Hat\b|\bCentOS\b/g,
+  macos: /\bmacOS\b|\bOS X\b|\bMac OS\b|\bLaunchAgents?\b/g,
+  esxi: /\bESXi?\b|\bvCenter\b|\bvSphere\b/g,
+  'network-devices':
+    /\b(?:routers?|firewall (?:appliances?|devices?)|VPN (?:appliances?|gateways?|devices?)|network devices?|edge devices?|FortiGate|NetScaler|PAN-OS|IOS XE)\b/g,
+  containers: /\b(?:Docker|Kubernetes|containerd|container images?|kubelet|Docker Hub)\b/g,
+  iaas: /\b(?:AWS|Amazon Web Services|Azure|Google Cloud|GCP|EC2|S3 buckets?|cloud instances?)\b/g,
+  saas: /\b(?:SaaS|Salesforce|Slack|GitHub|Snowflake|Dropbox)\b/g,
+  'identity-provider': /\b(?:Okta|Entra ID|Azure AD|Azure Active Directory|identity providers?|ADFS|AD FS)\b/g,
+  'office-suite': /\b(?:Microsoft 365|Office 365|M365|O365|Google Workspace|Exchange Online)\b/g,
+  android: /\bAndroid\b|\bAPKs?\b|\bGoogle Play\b/g,
+  ios: /\biOS\b(?! X[ER])|\biPhones?\b|\biPads?\b/g,
+  ics: /\b(?:ICS|SCADA|PLCs?|OT networks?|industrial control systems?|HMI)\b/g,
+};
+const mentionsLeast = 2;
+
+/** Platforms that a text speaks of at least twice; one that it only mentions beside another, a tenth as often, is left out. */
+export function detectPlatforms(text: string): Platform[] {
+  const counts = platforms.map((platform) => ({ platform, count: text.match(words[platform])?.length ?? 0 }));
+  const most = Math.max(...counts.map(({ count }) => count));
+  return counts.filter(({ count }) => count >= mentionsLeast && count * 10 >= most).map(({ platform }) => platform);
+}

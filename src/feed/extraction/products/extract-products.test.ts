@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { extractProducts } from './extract-products.ts';
+import { findSentences } from '../text/sentence-spans.ts';
+
+const read = (text: string): string[] =>
+  extractProducts(text, findSentences(text)).map(
+    ({ vendor, product, versions }) => `${vendor} ${product} [${versions.join(', ')}]`,
+  );
+
+test.each([
+  [
+    'CVE-2023-34362 is a flaw in MOVEit Transfer before 2023.0.1 that was exploited.',
+    ['Progress MOVEit Transfer [before 2023.0.1]'],
+  ],
+  [
+    'FortiOS versions 7.2.0 through 7.2.4 are affected by this vulnerability.',
+    ['Fortinet FortiOS [7.2.0 through 7.2.4]'],
+  ],
+  ['Attackers exploited Microsoft Exchange Server 2016 and stole mail.', ['Microsoft Exchange Server [2016]']],
+  ['The staff used Microsoft Word and PHP at work.', []],
+  ['A vulnerability in the office of a bank was exploited: Word got around.', []],
+])('%s', (text, products) => {
+  expect(read(text)).toEqual(products);
+});
+
+test('products that the caller knows count as well, and point at their sentence', () => {
+  const text = 'Nothing here at all. Acme Gatekeeper 3.1 and earlier is vulnerable to injection.';
+  const [found] = extractProducts(text, findSentences(text), [{ vendor: 'Acme', product: 'Gatekeeper' }]);
+  expect(found).toMatchObject({
+    vendor: 'Acme',
+    product: 'Gatekeeper',
+    versions: ['3.1 and earlier'],
+    confidence: 0.8,
+  });
+  expect(text.slice(found!.sentence.start, found!.sentence.end)).toMatch(/^Acme Gatekeeper/);
+});

@@ -1,0 +1,58 @@
+import { findTechnique, cacheFromTechniques, type Technique } from '../../reference-data/attack.ts';
+import type { Span } from '../text/stored-text.ts';
+
+export type TechniqueMention = { technique: Technique; span: Span; by: 'id' | 'name' };
+
+// As tags of rules too: `attack.t1059.001`.
+const id = /\b(?:T[01]\d{3}(?:[./]\d{3})?|(?<=\battack\.)t[01]\d{3}(?:\.\d{3})?)\b/g;
+
+/** Ids of ATT&CK as printed, forwarded to the version that is used; one that it does not know is left out. */
+export function findTechniqueIds(text: string): TechniqueMention[] {
+  const found: TechniqueMention[] = [];
+  for (const match of text.matchAll(id)) {
+    const technique = findTechnique(match[0].replace('/', '.').toUpperCase());
+    if (technique)
+      found.push({ technique, span: { start: match.index, end: match.index + match[0].length }, by: 'id' });
+  }
+  return found;
+}
+
+// Names that everyday prose holds in the same form; they count only with their id.
+const everyday = new Set(
+  `Tool Malware Server Domains Botnet Rundll32 Accounts Software Hardware Firmware Credentials Service Disable Email Spearphishing Phishing
+  Exploits Vulnerabilities Serverless Malvertising Launchd Cron At Python JavaScript PowerShell Keychain Trap Screensaver Databases Wordlist`.split(
+    /\s+/,
+  ),
+);
+
+type TechniqueName = { technique: Technique; name: string };
+const namesByFirstWord = cacheFromTechniques(indexOfNames);
+
+/** Names of two words and more, in title case as ATT&CK prints them or, from three words on, in any case. */
+export function findTechniqueNames(text: string): TechniqueMention[] {
+  const byFirstWord = namesByFirstWord();
+  const found: TechniqueMention[] = [];
+  for (const match of text.matchAll(/\b[A-Za-z][A-Za-z0-9/&-]*/g)) {
+    for (const { technique, name } of byFirstWord.get(match[0].toLowerCase()) ?? []) {
+      const printed = text.slice(match.index, match.index + name.length);
+      if (printed.toLowerCase() !== name.toLowerCase() || /\w/.test(text[match.index + name.length] ?? '')) continue;
+      if (printed !== name && name.split(' ').length < 3) continue;
+      found.push({ technique, span: { start: match.index, end: match.index + name.length }, by: 'name' });
+    }
+  }
+  return found;
+}
+
+function indexOfNames(techniques: Technique[]): Map<string, TechniqueName[]> {
+  const index = new Map<string, TechniqueName[]>();
+  const seen = new Map<string, number>();
+  for (const { name } of techniques) seen.set(name, (seen.get(name) ?? 0) + 1);
+  for (const technique of techniques) {
+    // A name that two techniques share says neither.
+    if (everyday.has(technique.name) || seen.get(technique.name)! > 1 || !technique.name.includes(' ')) continue;
+    const first = /^[A-Za-z][A-Za-z0-9/&-]*/.exec(technique.name)?.[0].toLowerCase();
+    if (!first) continue;
+    index.set(first, [...(index.get(first) ?? []), { technique, name: technique.name }]);
+  }
+  return index;
+}

@@ -1,0 +1,175 @@
+import { matchAt } from '../indicators/indicator-candidate.ts';
+import { unspacedScripts } from '../indicators/readers/char-classes.ts';
+import type { Span } from './stored-text.ts';
+
+/** A text made clear, and the way back: where each span of it stands in the original (UTF-16 units). */
+export type RefangedText = {
+  clear: string;
+  /** The span of the original that a span of the clear text came from. */
+  origin: (start: number, end: number) => Span;
+  /** Whether something inside the span was made harmless in the original. */
+  isDefanged: (start: number, end: number) => boolean;
+};
+
+// Where a disguise may begin; a disguised scheme ends before one of the last three. One class of characters is found quickest.
+const defangMark = /[({<\]\\\u00AD\u200B-\u200D\u2010\u2011\u2024\u2060\u3002\uFEFF\uFF0E[:_]/g;
+const scheme = /(?:h(?:x{1,3}|tx|xt|zz|\*\*|\[tt\])ps?|meow|mxxp|fxp)$/i;
+const schemeMaxChars = 7;
+
+// Every alternative is bounded; `secure` is the s of a scheme.
+const defangPattern = new RegExp(
+  [
+    String.raw`[[({<]\s?(?:\.|,|dot|:\/{0,2}|@|at|\/\/?|\[\.\])\s?[\])}>]`,
+    // A bracket on one side of a dot or colon.
+    String.raw`\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)`,
+    String.raw`\\(?=[./])`,
+    String.raw`(?<=ps?(?:\[:\]|:))\\\\(?=\w)`,
+    String.raw`(?:h(?:x{1,3}|tx|xt|zz|\*\*|\[tt\])p(?<secure>s?)|\bmeow|\bmxxp)(?=(?:\[?:\]?|\[:)(?:\/\/|\\\\|\[\/)|\[:\/\/?\]|__)`,
+    String.raw`\bfxp(?=\[?:)`,
+    // Dots of other scripts; what goes on in such a script is the next sentence.
+    String.raw`(?<=[a-z0-9])[\u2024\u3002\uFF0E](?=[a-z0-9-]{1,63}(?:[^a-z0-9${unspacedScripts}-]|[\u3002\uFF0E]\w|$))`,
+    String.raw`(?<=[a-z0-9])[\u2010\u2011](?=[a-z0-9])`,
+    String.raw`[\u200B-\u200D\u2060\u00AD\uFEFF]`,
+  ].join('|'),
+  'iy',
+);
+/** Marks of typesetting and of quoted code: they change how a value is written, not that it can be clicked. */
+const typeset = /^(?:[\u00AD\u200B-\u200D\u2010\u2011\u2060\uFEFF]|\\)$/;
+
+/** The next disguise at or behind a place. */
+function findDefanging(text: string, from: number): RegExpExecArray | null {
+  defangMark.lastIndex = from;
+  while (defangMark.test(text)) {
+    const at = defangMark.lastIndex - 1;
+    const start = findSchemeStart(text, from, at);
+    const match = (start < at ? matchAt(defangPattern, text, start) : null) ?? matchAt(defangPattern, text, at);
+    if (match) return match;
+  }
+  return null;
+}
+
+/** Where a disguised scheme begins that ends before a mark, else the place of the mark. */
+function findSchemeStart(text: string, from: number, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code !== 0x3a && code !== 0x5b && code !== 0x5f) return at;
+  const last = text.charCodeAt(at - 1) | 32;
+  // `hxxp`, `hxxps`, `meow`
+  if (last !== 0x70 && last !== 0x73 && last !== 0x77) return at;
+  const length = scheme.exec(text.slice(Math.max(from, at - schemeMaxChars), at))?.[0].length ?? 0;
+  return at - length;
+}
+
+/**
+ * Undoes every way of disguising an address in a running text: `hxxp`, `[.]`, `(dot)`, `[:]`, `[@]`, `[://]`, `\.`, invisible characters.
+ * A backslash before a dot goes only outside Windows paths.
+ */
+export function refangText(text: string): RefangedText {
+  const parts: string[] = [];
+  // For each replacement: where it begins and ends in the clear text, and where it ends in the original.
+  const clearStart: number[] = [];
+  const clearEnd: number[] = [];
+  const originEnd: number[] = [];
+  // Where disguises begin in the clear text; marks of typesetting are none.
+  const defangedStarts: number[] = [];
+  let at = 0;
+  let length = 0;
+  for (let match = findDefanging(text, 0); match; match = findDefanging(text, match.index + match[0].length)) {
+    const [printed] = match;
+    const meant = refangMatch(printed, match.groups?.['secure']);
+    if (printed === '\\' && !isEscape(text, match.index)) continue;
+    const { before, after } = blanksAround(text, at, match);
+    if (before === 0 && /^[[({<]\s?at/i.test(printed) && !/\S/.test(text[match.index - 1] ?? ' ')) continue;
+    const from = match.index - before;
+    parts.push(text.slice(at, from), meant);
+    length += from - at;
+    clearStart.push(length);
+    if (!typeset.test(printed) || text[match.index + 1] === '.') defangedStarts.push(length);
+    length += meant.length;
+    clearEnd.push(length);
+    at = match.index + printed.length + after;
+    originEnd.push(at);
+  }
+  if (parts.length === 0) return { clear: text, origin: (start, end) => ({ start, end }), isDefanged: () => false };
+  parts.push(text.slice(at));
+  const lastBefore = (position: number): number => lowerBound(clearStart, position) - 1;
+  /** Original position of a clear one; inside a replacement its start, or with `after` its end. */
+  const back = (position: number, after: boolean): number => {
+    const index = lastBefore(after ? position : position + 1);
+    if (index < 0) return position;
+    const end = clearEnd[index]!;
+    if (position >= end) return originEnd[index]! + (position - end);
+    return after ? originEnd[index]! : originEnd[index]! - printedLength(index);
+  };
+  const printedLength = (index: number): number => {
+    const before = index === 0 ? 0 : originEnd[index - 1]!;
+    const plain = clearStart[index]! - (index === 0 ? 0 : clearEnd[index - 1]!);
+    return originEnd[index]! - (before + plain);
+  };
+  return {
+    clear: parts.join(''),
+    origin: (start, end) => ({ start: back(start, false), end: back(end, true) }),
+    isDefanged: (start, end) => {
+      const index = lowerBound(defangedStarts, start);
+      return index < defangedStarts.length && defangedStarts[index]! < end;
+    },
+  };
+}
+
+/** `evil [.] com`, `evil [.]com`, `evil[.]` at the end of a line: how many blanks before and behind belong to the disguise. */
+function blanksAround(
+  text: string,
+  taken: number,
+  { 0: printed, index }: RegExpExecArray,
+): { before: number; after: number } {
+  const end = index + printed.length;
+  const isBlankBefore = text[index - 1] === ' ' && index - 1 >= taken;
+  const isBlankBehind = /[ \n]/.test(text[end] ?? '');
+  const left = text[index - (isBlankBefore ? 2 : 1)] ?? '';
+  const right = text[end + (isBlankBehind ? 1 : 0)] ?? '';
+  const none = { before: 0, after: 0 };
+  if (printed.length < 3 || !/[a-z0-9]/i.test(left) || !/[a-z0-9]/.test(right)) return none;
+  // `info [at] evil [dot] com`, but not `at nine [at] noon`: a host follows.
+  const isMeant = /@|at/i.test(printed)
+    ? isBlankBefore && isBlankBehind && hostBehind.test(text.slice(end, end + 80))
+    : /\.|dot/i.test(printed);
+  return isMeant ? { before: Number(isBlankBefore), after: Number(isBlankBehind) } : none;
+}
+const hostBehind = /^ [\w-]{1,63}(?:\.| ?[[({] ?(?:\.|dot) ?[\])}] ?)\w/i;
+
+/** The first index whose value is at least `value`. */
+export function lowerBound(sorted: ArrayLike<number>, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function refangMatch(printed: string, secure: string | undefined): string {
+  const lower = printed.toLowerCase();
+  if (lower === 'fxp') return 'ftp';
+  if (/^[hm]/.test(lower)) return `http${secure?.toLowerCase() ?? ''}`;
+  const colon = /:\/{0,2}/.exec(lower);
+  if (colon) return colon[0];
+  if (lower === '\\\\') return '//';
+  if (/[\u2010\u2011]/.test(lower)) return '-';
+  if (/[.,\u2024\u3002\uFF0E]|dot/.test(lower)) return '.';
+  if (/@|at/.test(lower)) return '@';
+  return /\/{1,2}/.exec(lower)?.[0] ?? '';
+}
+
+/** `evil\.com` and `http:\/\/evil` are escaped, `C:\Users\.ssh` is a path. */
+function isEscape(text: string, at: number): boolean {
+  if (text[at + 1] === '/') return /[\w:/.?=&-]/.test(text[at - 1] ?? '');
+  if (!/[a-z0-9]/i.test(text[at - 1] ?? '') || !/[a-z0-9]/i.test(text[at + 2] ?? '')) return false;
+  for (let back = at - 1; back > Math.max(-1, at - 80); back -= 1) {
+    const char = text[back]!;
+    if (/\s/.test(char)) return true;
+    if (char === '\\' && text[back + 1] !== '.') return false;
+    if (char === '%') return false;
+  }
+  return true;
+}

@@ -1,0 +1,31 @@
+import type { Span } from './stored-text.ts';
+
+const sentenceMaxChars = 600;
+const sentenceMinChars = 12;
+// The end of a sentence: a mark before a blank and a capital, a digit or a quote, or glued to the next sentence as converted pages are.
+const boundary = /\n+|[.!?](?:["”’)\]]{0,2})(?=\s+["“‘(]?[A-Z0-9•])|[a-z)][.!?](?=[A-Z][a-z]{1,20} [a-z])|[•●▪]/g;
+
+/** Sentences and lines of a text as spans (UTF-16 units), without blanks around them, none longer than 600 units. */
+export function findSentences(text: string): Span[] {
+  const spans: Span[] = [];
+  let start = 0;
+  const push = (end: number): void => {
+    for (let from = start; from < end; from += sentenceMaxChars)
+      addTrimmed(text, from, Math.min(end, from + sentenceMaxChars), spans);
+    start = end;
+  };
+  for (const match of text.matchAll(boundary)) push(match.index + match[0].length);
+  push(text.length);
+  return spans;
+}
+
+function addTrimmed(text: string, from: number, to: number, spans: Span[]): void {
+  let start = from;
+  let end = to;
+  while (start < end && /\s/.test(text[start]!)) start += 1;
+  while (end > start && /\s/.test(text[end - 1]!)) end -= 1;
+  // Never between the halves of a pair.
+  if (/[\uDC00-\uDFFF]/.test(text[start] ?? '') && start > 0) start += 1;
+  if (/[\uD800-\uDBFF]/.test(text[end - 1] ?? '')) end -= 1;
+  if (end - start >= sentenceMinChars) spans.push({ start, end });
+}

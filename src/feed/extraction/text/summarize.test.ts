@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { summarize } from './summarize.ts';
+import { findSentences } from './sentence-spans.ts';
+
+const text = `A title without a verb
+The group attacked a bank with a new loader last week. The loader downloads a backdoor from a remote server of the group.
+The backdoor of the group steals passwords from the bank and sends them to a server. Click here.
+| table | cell |
+The weather was fine and nobody in the small town noticed anything of it.`;
+
+test('the summary is made of sentences of the text, in its order, without tables and headings', () => {
+  const { summary, tldr } = summarize(text, findSentences(text), []);
+  const printed = summary.map(({ start, end }) => text.slice(start, end));
+  expect(printed[0]).toBe('The group attacked a bank with a new loader last week.');
+  expect(printed.join(' ')).not.toMatch(/table|title|Click/);
+  expect(summary.map(({ start }) => start)).toEqual(summary.map(({ start }) => start).toSorted((a, b) => a - b));
+  expect(summary).toContainEqual(tldr);
+});
+
+test('the same sentence is not said twice', () => {
+  const twice = 'The group attacked a bank with a new loader. '.repeat(5);
+  expect(summarize(twice, findSentences(twice), []).summary).toHaveLength(1);
+});
+
+test('bounded for any text', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('The group attacked banks with new loaders', '. ', '\n', 'word ', 'A'), {
+        maxLength: 60,
+      }),
+      (parts) => {
+        const any = parts.join('');
+        const { summary } = summarize(any, findSentences(any), []);
+        expect(summary.reduce((sum, { start, end }) => sum + end - start, 0)).toBeLessThanOrEqual(1_200);
+      },
+    ),
+  );
+});

@@ -1,0 +1,54 @@
+import type { Span } from './stored-text.ts';
+import { splitWords } from '../techniques/sentence-features.ts';
+
+export type TextSummary = { summary: Span[]; tldr: Span | undefined };
+
+const summarySentences = 4;
+const summaryMaxChars = 1_200;
+const readSentences = 400;
+const wordsLeast = 6;
+
+/**
+ * The sentences that say most of what the text says (frequent content words, names of what was found, early in the text), in the
+ * text's order, and the one that stands for all. Spans of the text: nothing is put in other words.
+ */
+export function summarize(text: string, sentences: Span[], telling: Span[]): TextSummary {
+  const prose = sentences.slice(0, readSentences).filter((span) => isProse(text.slice(span.start, span.end)));
+  if (prose.length === 0) return { summary: [], tldr: undefined };
+  const words = prose.map(
+    ({ start, end }) => new Set(splitWords(text.slice(start, end)).filter((word) => word.length > 3)),
+  );
+  const counts = new Map<string, number>();
+  for (const set of words) for (const word of set) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const scored = prose.map((span, index) => {
+    const own = [...words[index]!];
+    const central = own.reduce((sum, word) => sum + Math.log(counts.get(word)!), 0) / Math.sqrt(own.length + 8);
+    const told = telling.filter(({ start, end }) => start < span.end && end > span.start).length;
+    return { span, index, score: central + Math.min(4, told) * 0.5 + 3 / (1 + index / 4) };
+  });
+  const chosen: typeof scored = [];
+  let length = 0;
+  for (const one of scored.toSorted((a, b) => b.score - a.score)) {
+    if (chosen.length === summarySentences || length + one.span.end - one.span.start > summaryMaxChars) break;
+    if (chosen.some((other) => overlap(words[other.index]!, words[one.index]!) > 0.6)) continue;
+    chosen.push(one);
+    length += one.span.end - one.span.start;
+  }
+  return { summary: chosen.map(({ span }) => span).toSorted((a, b) => a.start - b.start), tldr: chosen[0]?.span };
+}
+
+/** A sentence with a verb's worth of words, not a row of a table, a heading or a list of values. */
+function isProse(sentence: string): boolean {
+  const words = sentence.match(/\b[\p{L}’']{2,}\b/gu)?.length ?? 0;
+  return (
+    words >= wordsLeast &&
+    words * 9 > sentence.length * 0.75 &&
+    /[.!?]["”’)]?$/.test(sentence) &&
+    !/[|`{}<>\\]/.test(sentence)
+  );
+}
+
+function overlap(a: Set<string>, b: Set<string>): number {
+  const shared = [...a].filter((word) => b.has(word)).length;
+  return shared / Math.max(1, Math.min(a.size, b.size));
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { AttackFile, NamesFile } from './reference-files.ts';
+import { toNameKind, formatNameTable, mergeNames, type NameRecord } from './update/merge-names.ts';
+import { nameKey } from './name-forms.ts';
+
+/** The table of names that comes with the project. */
+export const readShippedNameTable = (): string =>
+  readFileSync(resolve(import.meta.dirname, 'shipped/names.tsv'), 'utf8');
+
+/** The names of ATT&CK, then those of MISP galaxy. */
+export function listNameRecords(attack: AttackFile | undefined, names: NamesFile | undefined): NameRecord[] {
+  return [
+    ...(attack?.groups ?? []).map(({ name, aliases }): NameRecord => ({ kind: 'actor', name, aliases })),
+    ...(attack?.software ?? []).map(({ name, aliases, type }): NameRecord => ({ kind: type, name, aliases })),
+    ...(names?.names ?? []).map(({ name, aliases, kind }): NameRecord => ({ kind: toNameKind(kind), name, aliases })),
+  ];
+}
+
+/** The shipped table with the names that are held added; what is shipped keeps its name and its marks. */
+export function buildNameTable(attack: AttackFile | undefined, names: NamesFile | undefined): string {
+  const table = readShippedNameTable();
+  if (!attack && !names) return table;
+  const plain = new Map<string, boolean>();
+  const form = (marked: string): string => {
+    const bare = marked.replace(/^!/, '');
+    plain.set(nameKey(bare), marked !== bare);
+    return bare;
+  };
+  const shipped = table
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line): NameRecord => {
+      const [kind = '', name = '', aliases = ''] = line.split('\t');
+      return { kind: toNameKind(kind), name: form(name), aliases: aliases.split('|').filter(Boolean).map(form) };
+    });
+  return formatNameTable(mergeNames([...shipped, ...listNameRecords(attack, names)]), (key) => plain.get(key)).join(
+    '\n',
+  );
+}

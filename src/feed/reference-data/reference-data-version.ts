@@ -1,0 +1,20 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const epoch = Date.UTC(2025, 0, 1);
+
+/** When `tocsin knowledge update` last changed what is held, in whole minutes since 2025; 0 where nothing is. */
+export function getReferenceDataVersion(dataDir: string): number {
+  const folder = join(dataDir, 'knowledge');
+  const times = filesOf(folder).map((name) => statSync(join(folder, name)).mtimeMs);
+  return Math.max(0, Math.ceil((Math.max(epoch, ...times) - epoch) / 60_000));
+}
+
+function filesOf(folder: string): string[] {
+  try {
+    // A `.new` is being written.
+    return readdirSync(folder).filter((name) => /\.json(?:\.gz)?$/.test(name));
+  } catch {
+    return [];
+  }
+}
