@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
-import type { CollectContext, Collection, Document, DocumentRequest } from './fetch-session.ts';
+import type { FetchSession, FetchSessionResult, FetchedDocument, DocumentRequest } from './fetch-session.ts';
 import { FetchStatusError } from '../../platform/lib/outbound-http/fetch.ts';
 import type { SkippedEntry } from '../model/source-record.ts';
 import type { SourceDocument } from './source-document.ts';
 
 /** A document that an index names. */
-export type Entry = {
+export type IndexEntry = {
   id: string;
   url: string;
   /** What the index says of its state (a time, a hash): while it stays the same the document is not read. Without, the server is asked each time. */
-  mark?: string | undefined;
+  version?: string | undefined;
 };
 
 /** How a server is asked whether it still has what it gave. */
-export type Validators = Partial<Pick<Document, 'etag' | 'lastModified'>>;
+export type Validators = Partial<Pick<FetchedDocument, 'etag' | 'lastModified'>>;
 
-export type Index = {
-  entries: Entry[];
+export type DocumentIndex = {
+  entries: IndexEntry[];
   /** The lists that were asked for, by their address: what came, or undefined where nothing had changed. */
-  lists: Record<string, Document | undefined>;
+  lists: Record<string, FetchedDocument | undefined>;
   /** There is more to these documents than `entries`: what is known of others stays known. */
   isPart?: boolean;
   /** More is to be read than `entries`. */
@@ -26,7 +26,7 @@ export type Index = {
 };
 
 /** What is remembered of an index: the state of each document, and the lists all of whose documents have been read. */
-export type EntriesCursor = { seen?: Record<string, string>; lists?: Record<string, Validators> };
+export type IndexCursor = { seen?: Record<string, string>; lists?: Record<string, Validators> };
 
 const atOnce = 4;
 const failuresMax = 5;
@@ -36,11 +36,11 @@ const gone = 'gone';
 
 /** Asks for a list of documents; undefined where all that it names was read and it has not changed since. */
 export function fetchList(
-  context: CollectContext,
+  context: FetchSession,
   url: string,
   request: DocumentRequest,
-): Promise<Document | undefined> {
-  const { lists } = (context.cursor ?? {}) as EntriesCursor;
+): Promise<FetchedDocument | undefined> {
+  const { lists } = (context.cursor ?? {}) as IndexCursor;
   return context.fetch(url, { ...request, ...lists?.[url] });
 }
 
@@ -49,12 +49,12 @@ export function fetchList(
  * tried again by the next pull, last where the server did not have it; when the server fails several times in a row, or asks for more
  * patience than there is, the rest waits for the next slot. What is not read because of the pull's bounds is left for the next one.
  */
-export async function collectEntries(
-  context: CollectContext,
-  { entries, lists, isPart = false, hasMore = false }: Index,
+export async function fetchEntries(
+  context: FetchSession,
+  { entries, lists, isPart = false, hasMore = false }: DocumentIndex,
   accept = 'application/json, */*;q=0.1',
-): Promise<Collection & { cursor: Required<EntriesCursor> }> {
-  const before = (context.cursor ?? {}) as EntriesCursor;
+): Promise<FetchSessionResult & { cursor: Required<IndexCursor> }> {
+  const before = (context.cursor ?? {}) as IndexCursor;
   const known = new Map(Object.entries(before.seen ?? {}));
   const keepsOthers = isPart || Object.values(lists).includes(undefined);
   const { same, open } = sortOut(entries, known, keepsOthers);
@@ -67,7 +67,7 @@ export async function collectEntries(
   for (const { id } of open.slice(next)) if (known.has(id)) seen.set(id, known.get(id)!);
   if (read.size + same.size + unchanged === 0 && first !== undefined) throw first;
   const more = hasMore || next < open.length;
-  const isWhole = !more && skipped.length === 0 && entries.every(({ mark }) => mark !== undefined);
+  const isWhole = !more && skipped.length === 0 && entries.every(({ version: mark }) => mark !== undefined);
   const came = Object.entries(lists).filter(([, list]) => list !== undefined);
   const validators = came.map(([url, list]) => [url, isWhole ? pickValidators(list!) : {}] as const);
   return {
@@ -80,24 +80,24 @@ export async function collectEntries(
     unchanged: same.size + unchanged,
     skipped,
     more: more && !isOver,
-    askedMs,
+    retryAfterMs: askedMs,
   };
 }
 
 /** What need not be read, with its marks, and what is to be read: last what the server did not have. */
 function sortOut(
-  entries: Entry[],
+  entries: IndexEntry[],
   known: Map<string, string>,
   keepsOthers: boolean,
-): { same: Map<string, string>; open: Entry[] } {
+): { same: Map<string, string>; open: IndexEntry[] } {
   const given = new Map(entries.map((entry) => [entry.id, entry]));
   const same = new Map<string, string>();
   for (const [id, mark] of known) {
     const entry = given.get(id);
-    if (entry ? entry.mark === mark : keepsOthers) same.set(id, mark);
+    if (entry ? entry.version === mark : keepsOthers) same.set(id, mark);
   }
   const open = [...given.values()].filter(({ id }) => !same.has(id));
-  const isGone = ({ id }: Entry): boolean => known.get(id) === gone;
+  const isGone = ({ id }: IndexEntry): boolean => known.get(id) === gone;
   return { same, open: [...open.filter((entry) => !isGone(entry)), ...open.filter(isGone)] };
 }
 
@@ -114,8 +114,8 @@ type Reading = {
 };
 
 async function readOpen(
-  context: CollectContext,
-  { open, known, accept }: { open: Entry[]; known: Map<string, string>; accept: string },
+  context: FetchSession,
+  { open, known, accept }: { open: IndexEntry[]; known: Map<string, string>; accept: string },
 ): Promise<Reading> {
   const state: Reading = {
     read: new Map(),
@@ -130,7 +130,7 @@ async function readOpen(
   let inARow = { failures: 0, gone: 0 };
   const lane = async (): Promise<void> => {
     while (!state.isOver && state.next < open.length && context.hasRoom()) {
-      const { id, url, mark: given } = open[state.next]!;
+      const { id, url, version: given } = open[state.next]!;
       state.next += 1;
       const before = known.get(id);
       try {
@@ -159,7 +159,7 @@ async function readOpen(
 
 export const pickValidators = ({ etag, lastModified }: Validators): Validators => ({ etag, lastModified });
 
-const markOf = ({ etag, lastModified, bytes }: Document): string =>
+const markOf = ({ etag, lastModified, bytes }: FetchedDocument): string =>
   etag
     ? `etag:${etag}`
     : lastModified

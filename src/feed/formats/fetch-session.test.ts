@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { collectEntries, fetchList, type Entry } from './fetch-entries.ts';
-import { collectContext, type CollectBounds, type CollectContext } from './fetch-session.ts';
+import { fetchEntries, fetchList, type IndexEntry } from './fetch-entries.ts';
+import { createFetchSession, type FetchBounds, type FetchSession } from './fetch-session.ts';
 import { serverOfTests } from '../../../test/support/feed/source-server.ts';
 
 const server = await serverOfTests();
 
-const context = (cursor?: unknown, bounds: Partial<CollectBounds> = {}, url = server.base) =>
-  collectContext({
+const context = (cursor?: unknown, bounds: Partial<FetchBounds> = {}, url = server.base) =>
+  createFetchSession({
     url,
     cursor,
     now: new Date(),
@@ -17,7 +17,7 @@ const context = (cursor?: unknown, bounds: Partial<CollectBounds> = {}, url = se
   });
 const entries = (count: number, mark?: string) =>
   Array.from({ length: count }, (_, index) => ({ id: `d${index}`, url: `${server.base}/d${index}`, mark }));
-const read = (from: CollectContext, list: Entry[]) => collectEntries(from, { entries: list, lists: {} });
+const read = (from: FetchSession, list: IndexEntry[]) => fetchEntries(from, { entries: list, lists: {} });
 const serveAll = (count: number, text = 'x'): void => {
   for (const { id } of entries(count)) server.document(`/${id}`, `${text} ${id}`);
 };
@@ -146,10 +146,10 @@ describe('the documents of an index', () => {
     server.routes.set('/d1', (response) => void response.writeHead(500).end());
     const url = `${server.base}/list`;
     let cursor: unknown;
-    const pull = async (bounds: Partial<CollectBounds> = {}) => {
+    const pull = async (bounds: Partial<FetchBounds> = {}) => {
       const from = context(cursor, bounds);
       const list = await fetchList(from, url, {});
-      const found = await collectEntries(from, { entries: list ? entries(3, '1') : [], lists: { [url]: list } });
+      const found = await fetchEntries(from, { entries: list ? entries(3, '1') : [], lists: { [url]: list } });
       cursor = JSON.parse(JSON.stringify(found.cursor));
       return { read: found.parts.map(({ name }) => name), unchanged: found.unchanged, isHeld: list === undefined };
     };

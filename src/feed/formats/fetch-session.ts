@@ -4,7 +4,7 @@ import type { SkippedEntry } from '../model/source-record.ts';
 import type { SourceDocument } from './source-document.ts';
 
 /** A document that was fetched. */
-export type Document = {
+export type FetchedDocument = {
   bytes: Buffer;
   /** Where it came from, after redirects. */
   url: string;
@@ -15,7 +15,7 @@ export type Document = {
 };
 
 /** What a format reads of a document on the way. */
-export type Digestible = Pick<Document, 'bytes' | 'url' | 'contentType'>;
+export type DigestInput = Pick<FetchedDocument, 'bytes' | 'url' | 'contentType'>;
 
 export type DocumentRequest = {
   accept?: string;
@@ -25,11 +25,11 @@ export type DocumentRequest = {
   lastModified?: string | undefined;
   bytesMax?: number;
   /** Takes the document piece by piece instead of its being held, and bounds it: at false the rest is not fetched. */
-  take?: (piece: Buffer) => boolean;
+  onChunk?: (piece: Buffer) => boolean;
 };
 
 /** What a format may do to read a source of several documents: it asks for addresses and sees neither database nor settings. */
-export type CollectContext = {
+export type FetchSession = {
   url: string;
   /** What the last good pull left; undefined on the first one, and when everything is to be read again. Was JSON in between. */
   cursor: unknown;
@@ -37,16 +37,16 @@ export type CollectContext = {
   /** Whether the source has a credential, which some servers let ask more often. */
   hasCredential: boolean;
   /** GET within the bounds of the pull; waits and asks again where the server asks for patience. Throws an Error that may be shown. */
-  fetch: (url: string, request?: DocumentRequest) => Promise<Document | undefined>;
+  fetch: (url: string, request?: DocumentRequest) => Promise<FetchedDocument | undefined>;
   /** What the format's own `digest` makes of documents; large ones are read in a thread. */
-  digest: (documents: Digestible[]) => Promise<unknown>;
+  digest: (documents: DigestInput[]) => Promise<unknown>;
   /** Whether the bounds of this pull (documents, bytes, time) leave room for another document. */
   hasRoom: () => boolean;
   pause: (ms: number) => Promise<void>;
 };
 
 /** What one pull read. `cursor` is JSON and is kept only together with the items. */
-export type Collection = {
+export type FetchSessionResult = {
   parts: SourceDocument[];
   cursor: unknown;
   /** The cursor without these records, so that the next pull reads them again. */
@@ -57,30 +57,30 @@ export type Collection = {
   /** The bounds left something unread: the next pull comes soon and goes on. */
   more: boolean;
   /** How long a server asked to be left alone, in milliseconds. */
-  askedMs?: number | undefined;
+  retryAfterMs?: number | undefined;
 };
 
-export type CollectBounds = { documentsMax: number; bytesMax: number; timeMaxMs: number };
+export type FetchBounds = { documentsMax: number; bytesMax: number; timeMaxMs: number };
 
 // A lease is ten minutes; parsing and writing need their share of it.
-const usual: CollectBounds = { documentsMax: 1_000, bytesMax: 128 * 1024 * 1024, timeMaxMs: 240_000 };
+const usual: FetchBounds = { documentsMax: 1_000, bytesMax: 128 * 1024 * 1024, timeMaxMs: 240_000 };
 const triesMax = 4;
 const patienceMs = 60_000;
 const longMs = 180_000;
 
 /** A context over the bounded fetch of public addresses. `headers` go to the origin of the source alone. */
-export function collectContext(given: {
+export function createFetchSession(given: {
   url: string;
   cursor: unknown;
   now: Date;
   allow: readonly string[];
-  digest: (documents: Digestible[]) => Promise<unknown>;
+  digest: (documents: DigestInput[]) => Promise<unknown>;
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
-  bounds?: Partial<CollectBounds>;
-}): CollectContext {
+  bounds?: Partial<FetchBounds>;
+}): FetchSession {
   const { url, cursor, now, allow, signal } = given;
-  const digest = (documents: Digestible[]): Promise<unknown> =>
+  const digest = (documents: DigestInput[]): Promise<unknown> =>
     given.digest(documents.map(({ bytes, url: from, contentType }) => ({ bytes, url: from, contentType })));
   const bounds = { ...usual, ...given.bounds };
   const origin = new URL(url).origin;
@@ -89,8 +89,8 @@ export function collectContext(given: {
   let [documents, bytes] = [0, 0];
   const hasRoom = (): boolean => documents < bounds.documentsMax && bytes < bounds.bytesMax && leftMs() > 0;
   const pause = async (ms: number): Promise<void> => wait(Math.max(0, Math.min(ms, leftMs())), signal);
-  const fetch = async (address: string, request: DocumentRequest = {}): Promise<Document | undefined> => {
-    const { take } = request;
+  const fetch = async (address: string, request: DocumentRequest = {}): Promise<FetchedDocument | undefined> => {
+    const { onChunk: take } = request;
     const counted = (piece: Buffer): boolean => {
       bytes += piece.length;
       return take!(piece);

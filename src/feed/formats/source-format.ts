@@ -1,6 +1,6 @@
 import type { SkippedEntry, SourceRecord, UnreadText } from '../model/source-record.ts';
 import type { Tlp } from '../model/vocabulary.ts';
-import type { CollectContext, Collection, Digestible } from './fetch-session.ts';
+import type { FetchSession, FetchSessionResult, DigestInput } from './fetch-session.ts';
 import type { SourceDocument } from './source-document.ts';
 
 /** What a format makes of a source's documents. */
@@ -14,7 +14,7 @@ export type ParseResult = {
   /** The number of records that were not fetched because the source reports them as unchanged. */
   unchanged?: number;
   /** Set if the document is a complete catalog: a row that is absent from it has been removed. */
-  catalogue?: { declared: number; rows: number; released: string };
+  catalog?: { declared: number; rows: number; released: string };
 };
 
 /** What a parser knows about its source. `reliability` is 0 to 1. */
@@ -26,9 +26,9 @@ export type SourceFormat = {
   /** Set if the records are prose rather than structured fields. Only prose is compared by its wording. */
   isText?: true;
   /** Fetches a source that consists of several documents. Without it, or if it returns undefined, the address is a single document. */
-  collect?: (context: CollectContext) => Promise<Collection> | undefined;
+  fetch?: (context: FetchSession) => Promise<FetchSessionResult> | undefined;
   /** Extracts what `collect` needs from documents that it fetched. Pure, because large documents are parsed in a thread. Throws an Error whose message is safe to show. */
-  digest?: (documents: Digestible[]) => unknown;
+  digest?: (documents: DigestInput[]) => unknown;
   /** The file names to read from a directory and its subdirectories. Defaults to `.json` and `.json.gz`. */
   files?: RegExp;
   /** Pure. Throws an Error whose message says why the document as a whole is unusable. */

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/harness.ts';
-import { canonicalUrl } from '../formats/rss/canonical-url.ts';
+import { toCanonicalUrl } from '../formats/rss/canonical-url.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ test('creates each catalog source from its name alone, and lets given fields ove
   const org = await app.newOrg();
   const { sources } = (await org.call('GET', '/api/feed/catalogue')).body;
   expect(sources.length).toBeGreaterThanOrEqual(25);
-  expect(new Set(sources.map(({ url }: { url: string }) => canonicalUrl(url))).size).toBe(sources.length);
+  expect(new Set(sources.map(({ url }: { url: string }) => toCanonicalUrl(url))).size).toBe(sources.length);
   for (const { name, title, ...known } of sources) {
     expect(known.url).toMatch(/^https:\/\//);
     const { status, body } = await org.call('POST', '/api/feed/sources', { catalogue: name });

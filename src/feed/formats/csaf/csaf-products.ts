@@ -1,4 +1,4 @@
-import type { collectProducts } from '../../extraction/products/affected-products.ts';
+import type { createProductCollector } from '../../extraction/products/product-collector.ts';
 import { isObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 type Product = { vendor: string; product: string; version: string };
@@ -7,7 +7,7 @@ const productsMax = 20_000;
 const depthMax = 30;
 
 /** What each product id of a document's tree stands for (CSAF 2.0, 3.2.2). */
-export function productsOfTree(tree: JsonObject): Map<string, Product> {
+export function readProductTree(tree: JsonObject): Map<string, Product> {
   const found = new Map<string, Product>();
   const put = (of: unknown, product: Product): void => {
     const id = isObject(of) ? asText(of['product_id']) : undefined;
@@ -39,8 +39,8 @@ const nameOf = (product: unknown): string => (isObject(product) ? (asText(produc
 const affecting = ['known_affected', 'first_affected', 'last_affected'];
 
 /** Adds the products that the document's vulnerabilities affect. */
-export function addAffected(document: JsonObject, products: ReturnType<typeof collectProducts>): void {
-  const tree = productsOfTree(isObject(document['product_tree']) ? document['product_tree'] : {});
+export function addAffectedProducts(document: JsonObject, products: ReturnType<typeof createProductCollector>): void {
+  const tree = readProductTree(isObject(document['product_tree']) ? document['product_tree'] : {});
   for (const vulnerability of asObjects(document['vulnerabilities'])) {
     const status = isObject(vulnerability['product_status']) ? vulnerability['product_status'] : {};
     for (const id of affecting.flatMap((name) => asTexts(status[name]))) {

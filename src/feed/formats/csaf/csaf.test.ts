@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { collectContext, type Collection } from '../fetch-session.ts';
+import { createFetchSession, type FetchSessionResult } from '../fetch-session.ts';
 import type { ParseResult } from '../source-format.ts';
 import { csafAdvisory } from '../../../../test/support/feed/csaf-documents.ts';
 import { serverOfTests } from '../../../../test/support/feed/source-server.ts';
@@ -94,9 +94,9 @@ describe('a provider', () => {
   beforeEach(() => {
     for (const id of ['a', 'b']) server.document(`/2024/${id}.json`, JSON.stringify(csafAdvisory(`ACME-${id}`)));
   });
-  const collect = (path: string, cursor?: unknown): Promise<Collection> =>
-    csaf.collect!(
-      collectContext({
+  const collect = (path: string, cursor?: unknown): Promise<FetchSessionResult> =>
+    csaf.fetch!(
+      createFetchSession({
         url: `${server.base}${path}`,
         cursor,
         now: new Date(),
@@ -174,7 +174,7 @@ describe('a provider', () => {
       if (id !== 'n3') feed(`/${id}.json`, id);
     }
     provider(...ids.map((id) => `/${id}.json`));
-    const pulls: Collection[] = [];
+    const pulls: FetchSessionResult[] = [];
     for (let pull = 0; pull < 6; pull += 1)
       pulls.push(await collect('/metadata.json', JSON.parse(JSON.stringify(pulls.at(-1)?.cursor ?? null))));
     expect(pulls.map(({ parts, more }) => [parts.length, more])).toEqual([

@@ -1,9 +1,9 @@
-import { collectCsaf } from './collect-csaf.ts';
-import { readHead } from './csaf-lists.ts';
-import { addAffected } from './csaf-products.ts';
-import { collectProducts } from '../../extraction/products/affected-products.ts';
-import { collectClassification } from '../../extraction/classification.ts';
-import { bestScore, scoreOfVector, statedScore, type CvssScore } from '../../extraction/cvss.ts';
+import { fetchCsaf } from './fetch-csaf.ts';
+import { readProviderDocument } from './provider-document.ts';
+import { addAffectedProducts } from './csaf-products.ts';
+import { createProductCollector } from '../../extraction/products/product-collector.ts';
+import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
+import { selectCvssScore, scoreCvssVector, checkCvssScore, type CvssScore } from '../../extraction/cvss.ts';
 import {
   isObject,
   asObjects,
@@ -28,8 +28,8 @@ const cvePattern = /^CVE-\d{4}-\d{4,19}$/;
 export const csaf: SourceFormat = {
   label: 'Security advisories (CSAF 2.0)',
   defaults: { reliability: 0.9, schedule: '0 * * * *' },
-  collect: collectCsaf,
-  digest: ([found]) => readHead(found!),
+  fetch: fetchCsaf,
+  digest: ([found]) => readProviderDocument(found!),
   parse: (parts, { reliability }) => readParts(parts, (part) => readPart(part, reliability)),
 };
 
@@ -57,7 +57,7 @@ type Advisory = {
 
 function readAdvisory({ id, released, whole, document, tracking, part }: Advisory, reliability: number): SourceRecord {
   const text = createStoredText();
-  const spans = text.fields(whole);
+  const spans = text.addFields(whole);
   const vulnerabilities = asObjects(whole['vulnerabilities']);
   const publisher = isObject(document['publisher']) ? document['publisher'] : {};
   const notes = asObjects(document['notes']);
@@ -68,9 +68,9 @@ function readAdvisory({ id, released, whole, document, tracking, part }: Advisor
     `document.notes[${about}].text`,
     ...vulnerabilities.map((_, at) => `vulnerabilities[${at}].cve`),
   ];
-  for (const path of proofs) if (spans.has(path)) text.prove(spans.get(path)!);
-  const products = collectProducts(reliability);
-  addAffected(whole, products);
+  for (const path of proofs) if (spans.has(path)) text.addPassage(spans.get(path)!);
+  const products = createProductCollector(reliability);
+  addAffectedProducts(whole, products);
   const aggregate = isObject(document['aggregate_severity']) ? document['aggregate_severity'] : {};
   const judged = judgeSeverity({
     cvss: vulnerabilities.map(scoreOf).filter((score) => score !== undefined),
@@ -108,16 +108,16 @@ function readAdvisory({ id, released, whole, document, tracking, part }: Advisor
 function classify(
   { id, tracking, vulnerabilities }: { id: string; tracking: JsonObject; vulnerabilities: JsonObject[] },
   reliability: number,
-): ReturnType<typeof collectClassification> {
-  const found = collectClassification();
+): ReturnType<typeof createClassificationBuilder> {
+  const found = createClassificationBuilder();
   for (const name of [id, ...asTexts(tracking['aliases'])])
-    found.mapping('observable:advisory', name.trim(), reliability);
+    found.addMapping('observable:advisory', name.trim(), reliability);
   for (const vulnerability of vulnerabilities) {
     const cve = asText(vulnerability['cve'])?.trim().toUpperCase() ?? '';
-    if (cvePattern.test(cve)) found.mapping('cve', cve, reliability);
+    if (cvePattern.test(cve)) found.addMapping('cve', cve, reliability);
     const cwes = [vulnerability['cwe'], ...asObjects(vulnerability['cwes'])].filter(isObject);
     for (const cwe of cwes.map((one) => asText(one['id'])?.trim() ?? ''))
-      if (/^CWE-\d+$/.test(cwe)) found.mapping('cwe', cwe, reliability);
+      if (/^CWE-\d+$/.test(cwe)) found.addMapping('cwe', cwe, reliability);
   }
   return found;
 }
@@ -141,12 +141,13 @@ function ownerOf(publisher: JsonObject): string {
 function scoreOf(vulnerability: JsonObject): CvssScore | undefined {
   const contents = asObjects(vulnerability['metrics']).map((metric) => metric['content']);
   const scores = [...asObjects(vulnerability['scores']), ...contents.filter(isObject)];
-  return bestScore(
+  return selectCvssScore(
     scores.flatMap((score) =>
       [score['cvss_v4'], score['cvss_v3'], score['cvss_v2']]
         .filter(isObject)
         .map(
-          (one) => statedScore(one['version'], one['baseScore']) ?? scoreOfVector(asText(one['vectorString']) ?? ''),
+          (one) =>
+            checkCvssScore(one['version'], one['baseScore']) ?? scoreCvssVector(asText(one['vectorString']) ?? ''),
         ),
     ),
   );

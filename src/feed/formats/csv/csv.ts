@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeUtf8 } from '../../../platform/lib/json/json-values.ts';
-import { toListRecord, type Line } from './list-record.ts';
-import { rowReader } from './list-row.ts';
+import { toListRecord, type ListLine } from './list-record.ts';
+import { createRowReader } from './list-row.ts';
 import { readTable } from './list-table.ts';
 import type { ParseContext, ParseResult, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
@@ -26,8 +26,8 @@ const unzipped = (part: SourceDocument): SourceDocument[] =>
 /** A list is one item; a long one is several, each value always in the same of them. */
 function readList(part: SourceDocument, context: ParseContext): ParseResult {
   const { header, rows, about, date = part.modified } = readTable(decodeUtf8(part.bytes));
-  const read = rowReader(header);
-  const lines: Line[] = [];
+  const read = createRowReader(header);
+  const lines: ListLine[] = [];
   let empty = 0;
   for (const cells of rows) {
     const row = read(cells);
@@ -40,7 +40,7 @@ function readList(part: SourceDocument, context: ParseContext): ParseResult {
   const said = [part.name, about, ...(header ?? [])].join(' ');
   const phishing = /phish/i.test(said) && !/malware/i.test(said);
   const count = partsOf(lines.length);
-  const buckets = Array.from({ length: count }, (): Line[] => []);
+  const buckets = Array.from({ length: count }, (): ListLine[] => []);
   for (const line of lines) buckets[count === 1 ? 0 : bucketOf(line, count)]!.push(line);
   const records = buckets.flatMap((bucket, index) =>
     bucket.length === 0
@@ -65,7 +65,7 @@ function readList(part: SourceDocument, context: ParseContext): ParseResult {
 /** Steps far apart, so that a list seldom moves from one to the next; what it was before stays then beside it. */
 const partsOf = (lines: number): number => (lines <= perItem ? 1 : lines <= 16 * perItem * 0.8 ? 16 : 512);
 
-const bucketOf = ({ row }: Line, count: number): number => {
+const bucketOf = ({ row }: ListLine, count: number): number => {
   const [first] = row.observables;
   const key = first?.kind === 'indicator' ? first.normalizedValue : (first?.value ?? '');
   return createHash('sha256').update(key).digest().readUInt32BE(0) % count;

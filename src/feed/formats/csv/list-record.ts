@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { ttlDays } from '../../model/expiry.ts';
 import type { Indicator } from '../../model/item.schema.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
-import { shippedBenign } from '../../extraction/indicators/benign.ts';
-import { collectPassages } from '../../extraction/text/passages.ts';
+import { findShippedBenignReason } from '../../extraction/indicators/assessment/benign-values.ts';
+import { createPassageCollector } from '../../extraction/text/passage-collector.ts';
 import type { Span } from '../../extraction/text/stored-text.ts';
 import { roundConfidence, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
 import type { ParseContext } from '../source-format.ts';
-import type { Row } from './list-row.ts';
+import type { ListRow } from './list-row.ts';
 
 /** A row with the line that it is kept as. */
-export type Line = { text: string; row: Row };
+export type ListLine = { text: string; row: ListRow };
 
 /** `date`: when the list is of, where it says so: its rows without a date were seen then. `phishing`: the whole list is of that. */
-type List = { recordId: string; title: string; lines: Line[]; date: string | undefined; phishing: boolean };
+type List = { recordId: string; title: string; lines: ListLine[]; date: string | undefined; phishing: boolean };
 
 const malwareMax = 100;
 const lineMaxChars = 4_000;
@@ -54,7 +54,7 @@ export function toListRecord(given: List, { reliability }: ParseContext): Source
     at += line.length + 1;
   }
   const storedText = texts.join('\n');
-  const passages = collectPassages(storedText);
+  const passages = createPassageCollector(storedText);
   passages.cover(spans);
   return {
     recordId: given.recordId,
@@ -82,8 +82,8 @@ export function toListRecord(given: List, { reliability }: ParseContext): Source
 }
 
 function toIndicator(
-  { type, value, normalizedValue }: Row['observables'][number] & { kind: 'indicator' },
-  row: Row,
+  { type, value, normalizedValue }: ListRow['observables'][number] & { kind: 'indicator' },
+  row: ListRow,
   { sure, date, phishing }: Pick<List, 'date' | 'phishing'> & { sure: number },
 ): Indicator {
   const lastSeen = row.lastSeen ?? row.firstSeen ?? date;
@@ -91,7 +91,7 @@ function toIndicator(
     type,
     value,
     normalizedValue,
-    status: shippedBenign(type, normalizedValue) ? 'false_positive' : 'active',
+    status: findShippedBenignReason(type, normalizedValue) ? 'false_positive' : 'active',
     confidence: sure,
     ...(row.firstSeen ? { firstSeen: row.firstSeen } : {}),
     ...(lastSeen ? { lastSeen } : {}),
@@ -99,7 +99,7 @@ function toIndicator(
   };
 }
 
-function widen(known: Indicator, { firstSeen, lastSeen = firstSeen }: Row): void {
+function widen(known: Indicator, { firstSeen, lastSeen = firstSeen }: ListRow): void {
   if (firstSeen && (known.firstSeen ?? '9') > firstSeen) known.firstSeen = firstSeen;
   if (lastSeen && (known.lastSeen ?? '') < lastSeen) known.lastSeen = lastSeen;
 }

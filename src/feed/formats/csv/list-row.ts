@@ -1,9 +1,9 @@
-import { observed, observedAddress, type Observable } from '../../extraction/observable.ts';
-import { feedDate } from '../rss/feed-dates.ts';
+import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
+import { parseFeedDate } from '../rss/feed-dates.ts';
 import { roundConfidence } from '../../model/source-record.ts';
 
 /** What a row of a list says. Times are ISO text. */
-export type Row = {
+export type ListRow = {
   observables: Observable[];
   firstSeen?: string | undefined;
   lastSeen?: string | undefined;
@@ -35,7 +35,7 @@ const aside =
   /^(?:\w+_)?(?:link|reference|report|permalink|detail)(?:_ur[li])?$|^(?:urlhaus|reference|source|reporter|feed)_(?:link|url)$/;
 
 /** How the rows of a list are read: by the names of its columns, or cell by cell by their form. */
-export function rowReader(header: string[] | undefined): (cells: string[]) => Row {
+export function createRowReader(header: string[] | undefined): (cells: string[]) => ListRow {
   if (!header) return (cells) => ({ observables: cells.slice(0, 1).flatMap(ofForm) });
   const at = (pattern: RegExp): number[] =>
     header.flatMap((name, index) => (pattern.test(name) && !aside.test(name) ? [index] : []));
@@ -48,14 +48,14 @@ export function rowReader(header: string[] | undefined): (cells: string[]) => Ro
       places[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
     return {
       observables: [
-        ...read('address').map((value) => observedAddress(withoutPort(value))),
-        ...read('url').map((value) => observed('url', value)),
-        ...read('domain').map(observedAddress),
-        ...hashNames.flatMap((type) => read(type).map((value) => observed(type, value))),
+        ...read('address').map((value) => createAddressObservable(withoutPort(value))),
+        ...read('url').map((value) => createObservable('url', value)),
+        ...read('domain').map(createAddressObservable),
+        ...hashNames.flatMap((type) => read(type).map((value) => createObservable(type, value))),
         ...read('any').flatMap(ofForm),
       ],
-      firstSeen: feedDate(read('firstSeen')[0]),
-      lastSeen: feedDate(read('lastSeen')[0]),
+      firstSeen: parseFeedDate(read('firstSeen')[0]),
+      lastSeen: parseFeedDate(read('lastSeen')[0]),
       confidence: scoreOf(read('confidence')[0]),
       malware: read('malware')[0]?.slice(0, 100),
       phishing: read('threat').some((text) => /phish/i.test(text)),
@@ -88,9 +88,9 @@ function ofForm(cell: string): Observable[] {
     .trim();
   if (value === '' || /\s/.test(value)) return [];
   const hash = /^[0-9a-f]+$/i.test(value) ? hashTypes[value.length] : undefined;
-  if (hash) return [observed(hash, value)];
-  if (/^[a-z]{3,10}(?:\[?:\]?)\/\//i.test(value)) return [observed('url', value)];
-  const found = observedAddress(withoutPort(value));
+  if (hash) return [createObservable(hash, value)];
+  if (/^[a-z]{3,10}(?:\[?:\]?)\/\//i.test(value)) return [createObservable('url', value)];
+  const found = createAddressObservable(withoutPort(value));
   return found.kind === 'other' && found.framework === 'observable:domain' ? [] : [found];
 }
 

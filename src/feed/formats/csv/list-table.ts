@@ -1,9 +1,9 @@
 import papaparse from 'papaparse';
-import { wellFormed } from '../../extraction/text/stored-text.ts';
-import { feedDate } from '../rss/feed-dates.ts';
+import { toStorableText } from '../../extraction/text/stored-text.ts';
+import { parseFeedDate } from '../rss/feed-dates.ts';
 
 /** A list as rows of cells; without a header its columns have no names. `about`: what its comments say first; `date`: of when they say it is. */
-export type Table = {
+export type ListTable = {
   header: string[] | undefined;
   rows: string[][];
   about: string | undefined;
@@ -19,8 +19,8 @@ const known =
   /\b(?:url|uri|ip|dst_ip|ip_address|ipv4|ipv6|domain|host|hostname|fqdn|md5|sha1|sha256|hash|md5_hash|sha1_hash|sha256_hash|indicator|ioc|ioc_value|value|observable|title|first_seen|firstseen|dateadded|date_added)\b/i;
 
 /** Reads CSV in any dialect, and plain lists of one value a line. Comments are left out; a header may stand in the last of them. */
-export function readTable(text: string): Table {
-  const lines = wellFormed(text.replace(/^\uFEFF/, '')).split(/\r\n?|\n/);
+export function readTable(text: string): ListTable {
+  const lines = toStorableText(text.replace(/^\uFEFF/, '')).split(/\r\n?|\n/);
   const comments = lines.filter((line) => comment.test(line));
   const data = lines.filter((line) => line.trim() !== '' && !comment.test(line));
   if (data.length > rowsMax) throw new Error(`the list has more than ${rowsMax} rows`);
@@ -82,7 +82,7 @@ const stated =
 
 function dateOf(comments: string[]): string | undefined {
   for (const line of comments.slice(0, 50)) {
-    const found = feedDate(stated.exec(line.slice(0, 1_000))?.[1]);
+    const found = parseFeedDate(stated.exec(line.slice(0, 1_000))?.[1]);
     if (found) return found;
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { roundConfidence, parseInstant, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
 import type { ParseResult, SourceFormat } from '../source-format.ts';
 import { isObject, parseJsonBytes, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
-import { platformsOfProduct } from '../../extraction/products/product-platforms.ts';
+import { findProductPlatforms } from '../../extraction/products/product-platforms.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText } from '../../extraction/text/stored-text.ts';
@@ -32,7 +32,7 @@ export const kev: SourceFormat = {
     if (typeof catalogue['count'] !== 'number') throw new Error('the catalogue declares no "count"');
     return {
       ...readRows(rows, context.reliability),
-      catalogue: { declared: catalogue['count'], rows: rows.length, released },
+      catalog: { declared: catalogue['count'], rows: rows.length, released },
     };
   },
 };
@@ -52,9 +52,9 @@ function readRows(rows: unknown[], reliability: number): Pick<ParseResult, 'reco
 
 function readRow(id: string, row: JsonObject, reliability: number): SourceRecord {
   const text = createStoredText();
-  const spans = text.fields(row);
+  const spans = text.addFields(row);
   const proofs = ['shortDescription', 'vendorProject', 'product', 'knownRansomwareCampaignUse', 'cwes'];
-  for (const name of proofs) if (spans.has(name)) text.prove(spans.get(name)!);
+  for (const name of proofs) if (spans.has(name)) text.addPassage(spans.get(name)!);
   const description = asText(row['shortDescription']);
   const vendor = asText(row['vendorProject']) ?? '';
   const product = asText(row['product']) ?? '';
@@ -79,7 +79,7 @@ function readRow(id: string, row: JsonObject, reliability: number): SourceRecord
       killChain: [],
       malware: [],
       actor: [],
-      platforms: platformsOfProduct(vendor, product),
+      platforms: findProductPlatforms(vendor, product),
       mappings: [
         { framework: 'cve', id, confidence: sure },
         ...cwesOf(row).map((cwe) => ({ framework: 'cwe', id: cwe, confidence: sure })),

@@ -2,7 +2,7 @@ import { parseInstant } from '../../model/source-record.ts';
 import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 /** An attribute of an event or of an object in it. */
-export type Attribute = {
+export type EventAttribute = {
   holder: JsonObject;
   /** Where its fields stand: `Object[0].Attribute[3].`. */
   prefix: string;
@@ -15,8 +15,8 @@ export type Attribute = {
 };
 
 /** Every attribute of an event, those of its objects too, in their order. Proposals of others (ShadowAttribute) state nothing yet. */
-export function attributesOf(event: JsonObject): Attribute[] {
-  const found: Attribute[] = asObjects(event['Attribute']).map((holder, at) => ({
+export function listAttributes(event: JsonObject): EventAttribute[] {
+  const found: EventAttribute[] = asObjects(event['Attribute']).map((holder, at) => ({
     holder,
     prefix: `Attribute[${indexOf(event['Attribute'], holder, at)}].`,
     relation: undefined,

@@ -1,15 +1,15 @@
-import { collectClassification, platformsOfIndicators } from '../../extraction/classification.ts';
+import { createClassificationBuilder, inferPlatforms } from '../../extraction/classification-builder.ts';
 import { isObject, asObjects, asScalarText, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
-import { locate } from '../../extraction/text/locate.ts';
+import { locateValue } from '../../extraction/text/locate-value.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
-import { collectStatements } from '../../extraction/statements.ts';
+import { createStatementCollector } from '../../extraction/indicator-statements.ts';
 import { createStoredText, valueMaxChars } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import { findPlatform } from '../../model/platforms.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
-import { attributesOf, type Attribute } from './misp-attributes.ts';
-import { classifyCluster, clustersOf, judgementOfTags, tlpOfTags } from './misp-tags.ts';
-import { observablesOf } from './misp-types.ts';
+import { listAttributes, type EventAttribute } from './misp-attributes.ts';
+import { classifyCluster, listClusters, readTaxonomyTags, findTlpTag } from './misp-tags.ts';
+import { toObservables } from './misp-types.ts';
 
 /** What is not meant for detection, only context, is worth half. */
 const contextWorth = 0.5;
@@ -28,25 +28,25 @@ export function readEvent(
 ): SourceRecord {
   const text = createStoredText();
   // Files that are attached come as text of megabytes.
-  const spans = text.fields(event, { leaveOut: (path) => path.endsWith('.data') });
+  const spans = text.addFields(event, { leaveOut: (path) => path.endsWith('.data') });
   const whole = text.text();
-  if (spans.has('info')) text.prove(spans.get('info')!);
-  const found = collectClassification();
-  const statements = collectStatements();
-  const publishTime = parseInstant(asText(event['date'])) ?? timeOf(event['timestamp']);
+  if (spans.has('info')) text.addPassage(spans.get('info')!);
+  const found = createClassificationBuilder();
+  const statements = createStatementCollector();
+  const publishTime = parseInstant(asText(event['date'])) ?? parseEpochSeconds(event['timestamp']);
   const withdrawn = isSet(event['deleted']);
-  const attributes = attributesOf(event);
+  const attributes = listAttributes(event);
   for (const { holder, prefix } of [{ holder: event, prefix: '' }, ...attributes]) {
-    for (const { cluster, path } of clustersOf(holder)) {
+    for (const { cluster, path } of listClusters(holder)) {
       const span = spans.get(`${prefix}${path}`);
       classifyCluster(found, cluster, {
         sure: reliability,
-        evidence: () => text.prove(span ?? spans.values().next().value!),
+        evidence: () => text.addPassage(span ?? spans.values().next().value!),
       });
     }
   }
   for (const attribute of attributes) readAttribute(attribute, { statements, found, reliability, withdrawn, prove });
-  for (const { framework, id: name, confidence } of statements.mappings) found.mapping(framework, name, confidence);
+  for (const { framework, id: name, confidence } of statements.mappings) found.addMapping(framework, name, confidence);
   const iocs = statements.iocs(publishTime);
   const info = asText(event['info'])?.trim() ?? id;
   const judged = judgeSeverity({
@@ -65,45 +65,47 @@ export function readEvent(
     url: linkOf(attributes),
     textUrl: url,
     publishTime,
-    modifiedAt: timeOf(event['timestamp']),
-    tlp: tlpOfTags([event, ...attributes.map(({ holder }) => holder)]),
+    modifiedAt: parseEpochSeconds(event['timestamp']),
+    tlp: findTlpTag([event, ...attributes.map(({ holder }) => holder)]),
     withdrawn,
     severity: judged.severity,
     severityRule: judged.rule === 'source' ? 'source:misp-threat-level' : judged.rule,
     eventFirstSeen: seen.toSorted()[0],
-    ...found.build([...platformsOfIndicators(iocs), ...statedPlatforms(event)]),
+    ...found.build([...inferPlatforms(iocs), ...statedPlatforms(event)]),
     affectedProducts: [],
     iocs,
     storedText: whole,
     passages: text.passages(),
   };
 
-  function prove({ prefix }: Attribute, value: string): void {
+  function prove({ prefix }: EventAttribute, value: string): void {
     const at = spans.get(`${prefix}value`);
-    const span = at && locate(whole, at, value);
-    if (span) text.prove(span, valueMaxChars);
+    const span = at && locateValue(whole, at, value);
+    if (span) text.addPassage(span, valueMaxChars);
   }
 }
 
 type Reading = {
-  statements: ReturnType<typeof collectStatements>;
-  found: ReturnType<typeof collectClassification>;
+  statements: ReturnType<typeof createStatementCollector>;
+  found: ReturnType<typeof createClassificationBuilder>;
   reliability: number;
   withdrawn: boolean;
-  prove: (attribute: Attribute, value: string) => void;
+  prove: (attribute: EventAttribute, value: string) => void;
 };
 
-function readAttribute(attribute: Attribute, { statements, found, reliability, withdrawn, prove }: Reading): void {
+function readAttribute(attribute: EventAttribute, { statements, found, reliability, withdrawn, prove }: Reading): void {
   const { holder, relation } = attribute;
   const [type, value] = [asText(holder['type'])?.trim(), asText(holder['value'])];
   if (!type || !value) return;
   if (type === 'vulnerability' && /^CVE-\d{4}-\d{4,19}$/i.test(value.trim()))
-    found.mapping('cve', value.trim().toUpperCase(), reliability);
+    found.addMapping('cve', value.trim().toUpperCase(), reliability);
   if (type === 'weakness' && /^CWE-\d+$/i.test(value.trim()))
-    found.mapping('cwe', value.trim().toUpperCase(), reliability);
-  const judged = judgementOfTags(holder);
+    found.addMapping('cwe', value.trim().toUpperCase(), reliability);
+  const judged = readTaxonomyTags(holder);
   const sightings = asObjects(holder['Sighting']);
-  const seen = sightings.filter((one) => asScalarText(one['type']) === '0').map((one) => timeOf(one['date_sighting']));
+  const seen = sightings
+    .filter((one) => asScalarText(one['type']) === '0')
+    .map((one) => parseEpochSeconds(one['date_sighting']));
   const lastSeen = [parseInstant(holder['last_seen']), ...seen].filter((time) => time !== undefined).toSorted();
   const statement = {
     confidence: judged.confidence ?? reliability * (isSet(holder['to_ids']) ? 1 : contextWorth),
@@ -113,7 +115,7 @@ function readAttribute(attribute: Attribute, { statements, found, reliability, w
     falsePositive: judged.falsePositive || sightings.some((one) => asScalarText(one['type']) === '1'),
     phishing: judged.phishing,
   };
-  for (const observable of observablesOf(type, value, relation)) {
+  for (const observable of toObservables(type, value, relation)) {
     const isCert = observable.kind === 'indicator' && bucketByType[observable.type] === 'certs';
     statements.state(observable, isCert ? { ...statement, until: attribute.validUntil } : statement);
     if (observable.kind === 'indicator') prove(attribute, observable.value);
@@ -121,7 +123,7 @@ function readAttribute(attribute: Attribute, { statements, found, reliability, w
 }
 
 /** The published article that the event stands for. */
-const linkOf = (attributes: Attribute[]): string | undefined =>
+const linkOf = (attributes: EventAttribute[]): string | undefined =>
   attributes
     .filter(
       ({ holder }) =>
@@ -140,7 +142,7 @@ const statedPlatforms = (event: JsonObject) =>
 const isSet = (value: unknown): boolean => value === true || value === 1 || value === '1';
 
 /** MISP writes times as seconds since 1970, in text or number; 0 is none. */
-export function timeOf(value: unknown): string | undefined {
+export function parseEpochSeconds(value: unknown): string | undefined {
   const seconds = typeof value === 'number' ? value : /^\d{1,11}$/.test(asText(value) ?? '') ? Number(value) : 0;
   return seconds > 0 && seconds < 8e10 ? new Date(seconds * 1000).toISOString() : undefined;
 }

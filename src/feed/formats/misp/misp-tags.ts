@@ -1,8 +1,8 @@
 import { stricterTlp, type Tlp } from '../../model/vocabulary.ts';
-import type { ClassificationBuilder } from '../../extraction/classification.ts';
+import type { ClassificationBuilder } from '../../extraction/classification-builder.ts';
 import { isObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { findTlp } from '../../extraction/tlp.ts';
-import { findTechnique, fromTechniques, type Technique } from '../../reference-data/attack.ts';
+import { findTechnique, cacheFromTechniques, type Technique } from '../../reference-data/attack.ts';
 
 /** What a galaxy holds, by its type. */
 const kinds: [RegExp, 'actor' | 'tool' | 'technique' | 'malware'][] = [
@@ -18,7 +18,7 @@ type Cluster = { galaxy: string; value: string; aliases: string[] };
 const galaxyTag = /^misp-galaxy:([a-z0-9-]+)="([^"]{1,500})"$/i;
 
 /** The galaxy clusters of an event, an object or an attribute: those that are spelled out, then those that only a tag names. */
-export function clustersOf(holder: JsonObject): { cluster: Cluster; path: string }[] {
+export function listClusters(holder: JsonObject): { cluster: Cluster; path: string }[] {
   const found: { cluster: Cluster; path: string }[] = [];
   const spelled = new Set<string>();
   for (const [at, galaxy] of asObjects(holder['Galaxy']).entries()) {
@@ -52,20 +52,20 @@ export function classifyCluster(
   const kind = kinds.find(([pattern]) => pattern.test(galaxy))?.[1];
   if (kind === 'technique') {
     const technique = techniqueOf(value);
-    if (technique) found.technique(technique, sure, evidence);
-    else found.mapping('observable:attack-pattern', value, sure);
+    if (technique) found.addTechnique(technique, sure, evidence);
+    else found.addMapping('observable:attack-pattern', value, sure);
     return;
   }
   if (kind) {
     evidence();
-    found[kind](nameOf(value), sure, aliases);
+    found.addName(kind, nameOf(value), sure, aliases);
   }
 }
 
 /** Clusters of ATT&CK carry the id after the name: `APT28 - G0007`. */
 const nameOf = (value: string): string => value.replace(/ - [GS]\d{4}$/, '');
 
-const byName = fromTechniques(
+const byName = cacheFromTechniques(
   (techniques) => new Map(techniques.map((technique) => [technique.name.toLowerCase(), technique])),
 );
 
@@ -79,7 +79,7 @@ const tagsOf = (holder: JsonObject): string[] =>
   asObjects(holder['Tag']).map((tag) => asText(tag['name'])?.trim() ?? '');
 
 /** The strictest TLP tag of the holders. */
-export function tlpOfTags(holders: JsonObject[]): Tlp | undefined {
+export function findTlpTag(holders: JsonObject[]): Tlp | undefined {
   let strictest: Tlp | undefined;
   for (const name of holders.flatMap(tagsOf)) {
     const tlp = /^tlp:/i.test(name) ? findTlp(name) : undefined;
@@ -97,7 +97,7 @@ const levels = new Map([
 ]);
 
 /** What the taxonomies of MISP say of an attribute: how sure its maker was, whether it is known to be wrong, whether it is of phishing. */
-export function judgementOfTags(holder: JsonObject): {
+export function readTaxonomyTags(holder: JsonObject): {
   confidence: number | undefined;
   falsePositive: boolean;
   phishing: boolean;

@@ -1,6 +1,6 @@
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
-import { observed, observedAddress, type Observable } from '../../extraction/observable.ts';
+import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
 
 /** Attribute type of MISP → type of indicator; both halves of a composite type are read. */
 const indicatorTypes: Record<string, IndicatorType> = {
@@ -53,28 +53,29 @@ const composite = /^(filename|malware-sample)\|?([a-z0-9-]+)?$/;
  * What an attribute of a MISP event states: indicators, values that no class of ours holds, or nothing where it only describes.
  * `relation` is `<object> <relation>` for a part of an object.
  */
-export function observablesOf(type: string, value: string, relation: string | undefined): Observable[] {
+export function toObservables(type: string, value: string, relation: string | undefined): Observable[] {
   const [first = '', second] = type.includes('|') || type === 'malware-sample' ? value.split('|', 2) : [value];
   const known = relation === undefined ? undefined : ownValue(relations, relation);
-  if (known) return [observed(known, value)];
+  if (known) return [createObservable(known, value)];
   if (descriptions.has(type) || value.trim() === '') return [];
   const isFile = composite.exec(type);
   if (isFile && (type.includes('|') || type === 'malware-sample')) {
     const hash = isFile[1] === 'malware-sample' ? 'md5' : isFile[2]!;
-    return [observed('file_name', first), ...(second ? [single(hash, second)] : [])];
+    return [createObservable('file_name', first), ...(second ? [single(hash, second)] : [])];
   }
-  if (type === 'domain|ip') return [observed('domain', first), ...(second ? [observedAddress(second)] : [])];
+  if (type === 'domain|ip')
+    return [createObservable('domain', first), ...(second ? [createAddressObservable(second)] : [])];
   if (type === 'regkey|value')
-    return [observed('registry_key', first), ...(second ? [single('registry-value', second)] : [])];
+    return [createObservable('registry_key', first), ...(second ? [single('registry-value', second)] : [])];
   if (type.includes('|')) return [single(type.split('|')[0]!, first)];
   return [single(type, value)];
 }
 
 function single(type: string, value: string): Observable {
   const known = ownValue(indicatorTypes, type);
-  if (known) return observed(known, value);
-  if (addresses.has(type)) return observedAddress(value);
+  if (known) return createObservable(known, value);
+  if (addresses.has(type)) return createAddressObservable(value);
   // A path on a host is no address of its own.
-  if (type === 'uri' && /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return observed('url', value);
+  if (type === 'uri' && /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return createObservable('url', value);
   return { kind: 'other', framework: `observable:${type.slice(0, 60)}`, value };
 }

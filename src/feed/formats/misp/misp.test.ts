@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { buckets } from '../../model/vocabulary.ts';
-import { collectContext, type Collection } from '../fetch-session.ts';
+import { createFetchSession, type FetchSessionResult } from '../fetch-session.ts';
 import type { SourceRecord } from '../../model/source-record.ts';
 import { mispAttribute, mispEvent, mispId } from '../../../../test/support/feed/misp-documents.ts';
 import { serverOfTests } from '../../../../test/support/feed/source-server.ts';
@@ -184,9 +184,9 @@ describe('an event', () => {
 });
 
 describe('a feed', () => {
-  const collect = (cursor?: unknown): Promise<Collection> =>
-    misp.collect!(
-      collectContext({
+  const collect = (cursor?: unknown): Promise<FetchSessionResult> =>
+    misp.fetch!(
+      createFetchSession({
         url: `${server.base}/feed/`,
         cursor,
         now: new Date(),

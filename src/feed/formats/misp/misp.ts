@@ -1,5 +1,5 @@
-import { collectEntries, fetchList } from '../fetch-entries.ts';
-import type { CollectContext, Collection, Digestible } from '../fetch-session.ts';
+import { fetchEntries, fetchList } from '../fetch-entries.ts';
+import type { FetchSession, FetchSessionResult, DigestInput } from '../fetch-session.ts';
 import {
   isObject,
   parseJsonBytes,
@@ -20,8 +20,7 @@ const attributesMax = 200_000;
 export const misp: SourceFormat = {
   label: 'MISP feed',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
-  collect: (context) =>
-    /\/(?:manifest\.json)?$/.test(new URL(context.url).pathname) ? collectFeed(context) : undefined,
+  fetch: (context) => (/\/(?:manifest\.json)?$/.test(new URL(context.url).pathname) ? collectFeed(context) : undefined),
   digest: ([manifest]) => readManifest(manifest!),
   parse: (parts, { reliability }) => {
     const events =
@@ -31,18 +30,18 @@ export const misp: SourceFormat = {
 };
 
 /** The manifest names the events and when each was last changed; an event that goes from it is not taken back by that. */
-async function collectFeed(context: CollectContext): Promise<Collection> {
+async function collectFeed(context: FetchSession): Promise<FetchSessionResult> {
   const address = context.url.endsWith('/') ? `${context.url}manifest.json` : context.url;
   const manifest = await fetchList(context, address, { accept: 'application/json' });
   const rows = manifest ? ((await context.digest([manifest])) as ManifestRow[]) : [];
   const entries = rows.map(({ id, mark }) => ({ id, url: new URL(`./${id}.json`, address).href, mark }));
-  return collectEntries(context, { entries, lists: { [address]: manifest } });
+  return fetchEntries(context, { entries, lists: { [address]: manifest } });
 }
 
 type ManifestRow = { id: string; mark: string | undefined };
 
 /** What the manifest says of each event, the newest first. */
-function readManifest({ bytes }: Digestible): ManifestRow[] {
+function readManifest({ bytes }: DigestInput): ManifestRow[] {
   const manifest = parseJsonBytes(bytes);
   if (!isObject(manifest)) throw new Error('the manifest is no list of events');
   const rows = Object.entries(manifest).filter(([id, row]) => uuidPattern.test(id) && isObject(row));

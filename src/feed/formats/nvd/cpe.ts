@@ -1,13 +1,13 @@
-import type { collectProducts } from '../../extraction/products/affected-products.ts';
+import type { createProductCollector } from '../../extraction/products/product-collector.ts';
 import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 const depthMax = 10;
 
 /** Adds the products that the configurations of a CVE name as vulnerable (CPE 2.3). */
-export function addConfigured(cve: JsonObject, products: ReturnType<typeof collectProducts>): void {
+export function addConfiguredProducts(cve: JsonObject, products: ReturnType<typeof createProductCollector>): void {
   const visit = (node: JsonObject, depth: number): void => {
     for (const match of asObjects(node['cpeMatch'])) {
-      const named = match['vulnerable'] === true ? partsOfCpe(asText(match['criteria']) ?? '') : undefined;
+      const named = match['vulnerable'] === true ? parseCpe(asText(match['criteria']) ?? '') : undefined;
       if (named) products.add(named.vendor, named.product, versionsOf(match, named.version));
     }
     if (depth < depthMax)
@@ -17,7 +17,7 @@ export function addConfigured(cve: JsonObject, products: ReturnType<typeof colle
 }
 
 /** Vendor, product and version of a formatted string (NISTIR 7695): fields by `:`, escapes by a backslash. */
-export function partsOfCpe(cpe: string): { vendor: string; product: string; version: string } | undefined {
+export function parseCpe(cpe: string): { vendor: string; product: string; version: string } | undefined {
   if (!cpe.startsWith('cpe:2.3:') || cpe.length > 2_000) return undefined;
   const fields = cpe.split(/(?<!\\):/).map((field) => field.replaceAll(/\\(.)/g, '$1'));
   const [vendor = '', product = '', version = '', update = ''] = fields.slice(3);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { collectContext, type CollectBounds, type Collection } from '../fetch-session.ts';
+import { createFetchSession, type FetchBounds, type FetchSessionResult } from '../fetch-session.ts';
 import { nvdPage, nvdRow } from '../../../../test/support/feed/nvd-documents.ts';
-import { serverOfTests, type Asked } from '../../../../test/support/feed/source-server.ts';
+import { serverOfTests, type RecordedRequest } from '../../../../test/support/feed/source-server.ts';
 import { nvd } from './nvd.ts';
 
 const server = await serverOfTests();
@@ -69,7 +69,10 @@ describe('the API', () => {
     server.routes.set('/cves', (response, asked) => answer(response, asked));
   });
   /** Pages of two, of what changed in the range that was asked for. */
-  const answer = (response: Parameters<Parameters<typeof server.routes.set>[1]>[0], { query }: Asked): void => {
+  const answer = (
+    response: Parameters<Parameters<typeof server.routes.set>[1]>[0],
+    { query }: RecordedRequest,
+  ): void => {
     const [from, to] = [query.get('lastModStartDate')!, query.get('lastModEndDate')!];
     const days = (Date.parse(to) - Date.parse(from)) / 86_400_000;
     if (days > 120) return void response.writeHead(404).end();
@@ -78,8 +81,8 @@ describe('the API', () => {
     const rows = all.slice(start, start + 2).map(({ id, at }) => nvdRow(id, { lastModified: at }));
     response.end(JSON.stringify(nvdPage(rows, { startIndex: start, totalResults: all.length })));
   };
-  const collect = (cursor?: unknown, bounds: Partial<CollectBounds> = {}): Promise<Collection> => {
-    const context = collectContext({
+  const collect = (cursor?: unknown, bounds: Partial<FetchBounds> = {}): Promise<FetchSessionResult> => {
+    const context = createFetchSession({
       url: `${server.base}/cves?resultsPerPage=2`,
       cursor,
       now,
@@ -88,9 +91,9 @@ describe('the API', () => {
       headers: { apikey: 'k' },
       bounds,
     });
-    return nvd.collect!({ ...context, pause: async () => undefined })!;
+    return nvd.fetch!({ ...context, pause: async () => undefined })!;
   };
-  const ids = ({ parts }: Collection): string[] =>
+  const ids = ({ parts }: FetchSessionResult): string[] =>
     nvd
       .parse(parts, { reliability: 1 })
       .records.map(({ recordId }) => recordId)

@@ -1,6 +1,6 @@
-import { collectProducts } from '../../extraction/products/affected-products.ts';
-import { collectClassification } from '../../extraction/classification.ts';
-import { bestScore, scoreOfVector, statedScore, type CvssScore } from '../../extraction/cvss.ts';
+import { createProductCollector } from '../../extraction/products/product-collector.ts';
+import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
+import { selectCvssScore, scoreCvssVector, checkCvssScore, type CvssScore } from '../../extraction/cvss.ts';
 import {
   isObject,
   asObjects,
@@ -11,8 +11,8 @@ import {
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText } from '../../extraction/text/stored-text.ts';
-import { collectNvd, digestPage } from './collect-nvd.ts';
-import { addConfigured } from './cpe.ts';
+import { fetchNvd, digestNvdPage } from './fetch-nvd.ts';
+import { addConfiguredProducts } from './cpe.ts';
 import { parseInstant, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
 import type { ParseResult, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
@@ -32,8 +32,8 @@ export const nvd: SourceFormat = {
     reliability: 0.9,
     schedule: '30 */2 * * *',
   },
-  collect: collectNvd,
-  digest: ([page]) => digestPage(page!),
+  fetch: fetchNvd,
+  digest: ([page]) => digestNvdPage(page!),
   parse: (parts, { reliability }) => readParts(parts, (part) => readPage(part, reliability)),
 };
 
@@ -62,18 +62,18 @@ function readCve(
   { part, reliability }: { part: SourceDocument; reliability: number },
 ): SourceRecord {
   const text = createStoredText();
-  const spans = text.fields(cve);
+  const spans = text.addFields(cve);
   const descriptions = asObjects(cve['descriptions']);
   const english = descriptions.findIndex(({ lang }) => lang === 'en');
   const description = asText(descriptions[english]?.['value']);
   for (const path of ['id', `descriptions[${english}].value`, 'vulnStatus'])
-    if (spans.has(path)) text.prove(spans.get(path)!);
-  const products = collectProducts(reliability);
-  addConfigured(cve, products);
-  const found = collectClassification();
-  found.mapping('cve', id, reliability);
+    if (spans.has(path)) text.addPassage(spans.get(path)!);
+  const products = createProductCollector(reliability);
+  addConfiguredProducts(cve, products);
+  const found = createClassificationBuilder();
+  found.addMapping('cve', id, reliability);
   for (const { value } of asObjects(cve['weaknesses']).flatMap((weakness) => asObjects(weakness['description'])))
-    if (/^CWE-\d+$/.test(asText(value) ?? '')) found.mapping('cwe', asText(value)!, reliability);
+    if (/^CWE-\d+$/.test(asText(value) ?? '')) found.addMapping('cwe', asText(value)!, reliability);
   const score = scoreOf(cve);
   const judged = judgeSeverity({
     cvss: score ? [score] : [],
@@ -112,11 +112,11 @@ function scoreOf(cve: JsonObject): CvssScore | undefined {
     const primary = stated.filter(({ type }) => type === 'Primary');
     return primary.length > 0 ? primary : stated;
   });
-  return bestScore(
+  return selectCvssScore(
     chosen.map(({ cvssData }) =>
       isObject(cvssData)
-        ? (statedScore(cvssData['version'], cvssData['baseScore']) ??
-          scoreOfVector(asText(cvssData['vectorString']) ?? ''))
+        ? (checkCvssScore(cvssData['version'], cvssData['baseScore']) ??
+          scoreCvssVector(asText(cvssData['vectorString']) ?? ''))
         : undefined,
     ),
   );

@@ -1,7 +1,7 @@
 import { asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 /** The versions that an `affected` entry of an OSV record names: ranges where it has them, one by one otherwise. */
-export function versionsOf(affected: JsonObject): string[] {
+export function listAffectedVersions(affected: JsonObject): string[] {
   const ranges = asObjects(affected['ranges'])
     .filter(({ type }) => type !== 'GIT')
     .flatMap((range) => rangesOf(asObjects(range['events'])));

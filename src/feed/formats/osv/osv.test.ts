@@ -1,6 +1,6 @@
 import { zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { collectContext, type CollectBounds, type Collection } from '../fetch-session.ts';
+import { createFetchSession, type FetchBounds, type FetchSessionResult } from '../fetch-session.ts';
 import type { ParseResult } from '../source-format.ts';
 import { osvRecord } from '../../../../test/support/feed/osv-documents.ts';
 import { serverOfTests } from '../../../../test/support/feed/source-server.ts';
@@ -123,9 +123,9 @@ test('archives and documents made to do harm are refused quickly', () => {
 });
 
 describe('an index', () => {
-  const collect = (path: string, cursor?: unknown, bounds: Partial<CollectBounds> = {}): Promise<Collection> =>
-    osv.collect!(
-      collectContext({
+  const collect = (path: string, cursor?: unknown, bounds: Partial<FetchBounds> = {}): Promise<FetchSessionResult> =>
+    osv.fetch!(
+      createFetchSession({
         url: `${server.base}${path}`,
         cursor: cursor === undefined ? undefined : JSON.parse(JSON.stringify(cursor)),
         now: new Date(),
@@ -134,7 +134,7 @@ describe('an index', () => {
         bounds,
       }),
     )!;
-  const names = ({ parts }: Collection): string[] => parts.map(({ name }) => name);
+  const names = ({ parts }: FetchSessionResult): string[] => parts.map(({ name }) => name);
   const record = (path: string) =>
     server.document(`${path}.json`, JSON.stringify(osvRecord(decodeURIComponent(path.split('/').at(-1)!))));
   const minute = (n: number): string => new Date(Date.UTC(2024, 0, 1, 0, n)).toISOString();
@@ -170,7 +170,7 @@ describe('an index', () => {
     const floor = `${minute(0)} PYSEC-2024-0`;
     const old = Array.from({ length: 150_000 }, (_, n) => `2023-01-01T00:00:00Z,GO-2023-${n}`);
     server.document('/i.csv', [...rows(1, 9), ...old].join('\n'));
-    const pulls: Collection[] = [];
+    const pulls: FetchSessionResult[] = [];
     for (let pull = 0; pull < 4; pull += 1)
       pulls.push(await collect('/i.csv', pulls.at(-1)?.cursor ?? { floor }, { documentsMax: 4 }));
     expect(pulls.map(names)).toEqual([

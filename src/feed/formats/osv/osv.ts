@@ -1,6 +1,6 @@
-import { collectProducts } from '../../extraction/products/affected-products.ts';
-import { collectClassification } from '../../extraction/classification.ts';
-import { bestScore, scoreOfVector } from '../../extraction/cvss.ts';
+import { createProductCollector } from '../../extraction/products/product-collector.ts';
+import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
+import { selectCvssScore, scoreCvssVector } from '../../extraction/cvss.ts';
 import { isObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
@@ -10,9 +10,9 @@ import { parseJsonOrYaml } from '../../../platform/lib/json/yaml.ts';
 import { parseInstant, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
 import type { ParseResult, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
-import { collectOsv } from './collect-osv.ts';
-import { idPattern } from './scan-index.ts';
-import { versionsOf } from './osv-versions.ts';
+import { fetchOsv } from './fetch-osv.ts';
+import { osvIdPattern } from './scan-index.ts';
+import { listAffectedVersions } from './osv-versions.ts';
 import { isZip, readZip } from '../../../platform/lib/zip.ts';
 import { readParts } from '../read-parts.ts';
 
@@ -36,7 +36,7 @@ export const osv: SourceFormat = {
   label: 'Open Source Vulnerabilities (OSV)',
   defaults: { language: 'en', reliability: 0.8, schedule: '0 * * * *' },
   files: /\.(?:json(?:\.gz)?|ya?ml(?:\.gz)?|zip)$/i,
-  collect: (context) => (/\.csv$/i.test(new URL(context.url).pathname) ? collectOsv(context) : undefined),
+  fetch: (context) => (/\.csv$/i.test(new URL(context.url).pathname) ? fetchOsv(context) : undefined),
   parse: (parts, { reliability }) => readParts(parts.flatMap(unzipped), (part) => readPart(part, reliability)),
 };
 
@@ -53,7 +53,7 @@ function readPart(part: SourceDocument, reliability: number): ParseResult {
   const parsed: ParseResult = { records: [], skipped: [] };
   for (const [index, entry] of entries.entries()) {
     const id = isObject(entry) ? asText(entry['id'])?.trim() : undefined;
-    if (isObject(entry) && id && idPattern.test(id) && parseInstant(entry['modified']))
+    if (isObject(entry) && id && osvIdPattern.test(id) && parseInstant(entry['modified']))
       parsed.records.push(readRecord(id, entry, { part, reliability }));
     else if (entries.length === 1) throw new Error('the document is no OSV record with id and modified');
     else parsed.skipped.push({ entry: id ?? `${part.name}[${index}]`, reason: 'no OSV record with id and modified' });
@@ -67,24 +67,25 @@ function readRecord(
   { part, reliability }: { part: SourceDocument; reliability: number },
 ): SourceRecord {
   const text = createStoredText();
-  const spans = text.fields(entry);
-  for (const name of ['summary', 'details', 'aliases', 'withdrawn']) if (spans.has(name)) text.prove(spans.get(name)!);
+  const spans = text.addFields(entry);
+  for (const name of ['summary', 'details', 'aliases', 'withdrawn'])
+    if (spans.has(name)) text.addPassage(spans.get(name)!);
   const aliases = asTexts(entry['aliases']).map((alias) => alias.trim());
-  const products = collectProducts(reliability);
+  const products = createProductCollector(reliability);
   for (const affected of asObjects(entry['affected'])) {
     const named = isObject(affected['package']) ? affected['package'] : {};
     const product = asText(named['name']) ?? asText(named['purl']) ?? '';
-    products.add(asText(named['ecosystem']) ?? '', product, versionsOf(affected));
+    products.add(asText(named['ecosystem']) ?? '', product, listAffectedVersions(affected));
   }
-  const found = collectClassification();
+  const found = createClassificationBuilder();
   for (const cve of [id, ...aliases, ...asTexts(entry['upstream'])].filter((name) => cvePattern.test(name)))
-    found.mapping('cve', cve, reliability);
+    found.addMapping('cve', cve, reliability);
   // Records of several databases that are about one thing find each other by these.
   for (const name of [id, ...aliases].filter((name) => !cvePattern.test(name)))
-    found.mapping('observable:advisory', name, reliability);
+    found.addMapping('observable:advisory', name, reliability);
   const specific = isObject(entry['database_specific']) ? entry['database_specific'] : {};
   for (const cwe of asTexts(specific['cwe_ids']).filter((name) => /^CWE-\d+$/.test(name)))
-    found.mapping('cwe', cwe, reliability);
+    found.addMapping('cwe', cwe, reliability);
   const details = asText(entry['details']);
   const summary = asText(entry['summary']) ?? (details && firstSentences(details, 1, 300));
   const judged = judgeSeverity({ ...severityOf(entry, specific), text: details ?? summary ?? '', exploited: 'no' });
@@ -125,9 +126,9 @@ function keyOf(id: string, aliases: string[]): string {
 function severityOf(
   entry: JsonObject,
   specific: JsonObject,
-): { cvss: NonNullable<ReturnType<typeof bestScore>>[]; word: string | undefined } {
+): { cvss: NonNullable<ReturnType<typeof selectCvssScore>>[]; word: string | undefined } {
   const stated = [entry, ...asObjects(entry['affected'])].flatMap((one) => asObjects(one['severity']));
-  const best = bestScore(stated.map((one) => scoreOfVector(asText(one['score']) ?? '')));
+  const best = selectCvssScore(stated.map((one) => scoreCvssVector(asText(one['score']) ?? '')));
   const ubuntu = stated.find((one) => one['type'] === 'Ubuntu');
   return { cvss: best ? [best] : [], word: asText(specific['severity']) ?? asText(ubuntu?.['score']) };
 }

@@ -3,10 +3,10 @@ import { Parser } from 'htmlparser2';
 import { parseHTML } from 'linkedom';
 import { decodeDocument } from './decode-document.ts';
 import { htmlToText } from './html-text.ts';
-import { resolved } from './read-xml.ts';
+import { resolveAddress } from './read-xml.ts';
 import { isSameSite } from './canonical-url.ts';
 
-export type Page = { bytes: Uint8Array; contentType: string | undefined; url: string };
+export type ArticlePage = { bytes: Uint8Array; contentType: string | undefined; url: string };
 /** The main text of a page; `canonical` is the address that the page gives itself, where it may. */
 export type Article = { text: string; title?: string | undefined; canonical?: string | undefined };
 
@@ -18,7 +18,7 @@ const attributesOfOneMax = 1_000;
 const depthMax = 400;
 
 /** Takes the main text out of a page: navigation, menus and advertising go. Throws an Error for what is no page. */
-export function readArticle({ bytes, contentType, url }: Page): Article {
+export function readArticle({ bytes, contentType, url }: ArticlePage): Article {
   if (contentType && !/html|xml|text\/plain/i.test(contentType))
     throw new Error(`${contentType.slice(0, 60)} is no page`);
   const source = decodeDocument(Buffer.from(bytes), contentType);
@@ -27,7 +27,7 @@ export function readArticle({ bytes, contentType, url }: Page): Article {
   refuseOutsized(source);
   const { document } = parseHTML(/<html[\s>]/i.test(source) ? source : `<html><body>${source}</body></html>`);
   const link = document.querySelector('link[rel="canonical"]')?.getAttribute('href') ?? undefined;
-  const canonical = resolved(link, url);
+  const canonical = resolveAddress(link, url);
   const read = new Readability(document as unknown as ReadablePage, { maxElemsToParse: elementsMax }).parse();
   return {
     text: htmlToText(read?.content ?? source),

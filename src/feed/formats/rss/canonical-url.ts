@@ -9,7 +9,7 @@ const keyMaxChars = 1_500;
  * fragment, trailing slash, AMP or web archive around it. Undefined for what is no web address,
  * and for one too long to be a key.
  */
-export function canonicalUrl(address: string): string | undefined {
+export function toCanonicalUrl(address: string): string | undefined {
   let url = URL.parse(address.trim());
   for (let wraps = 0; url && wraps < wrapsMax; wraps += 1) {
     const inner = innerAddress(url);

@@ -54,7 +54,7 @@ const iso = new RegExp(String.raw`^(\d{4})(?:-?(\d{2})(?:-?(\d{2})(?:[T\s]+${clo
 type Fields = { year: number; month: number; day: number; clock: (string | undefined)[]; zone: string | undefined };
 
 /** ISO text in UTC of a date as feeds write them; without a zone it is taken as UTC. Undefined for what is no date. */
-export function feedDate(text: string | undefined): string | undefined {
+export function parseFeedDate(text: string | undefined): string | undefined {
   const given = text?.trim().slice(0, 80) ?? '';
   const fields = fieldsOf(given);
   if (!fields) return undefined;

@@ -1,31 +1,31 @@
 import { asText } from '../../../platform/lib/json/json-values.ts';
-import { feedDate } from './feed-dates.ts';
-import { childrenOf, elementsOf, htmlOfElement, textOfElement } from './xml-elements.ts';
+import { parseFeedDate } from './feed-dates.ts';
+import { findChildren, childElements, renderContent, readElementText } from './xml-elements.ts';
 import type { FeedEntry } from './read-feed.ts';
 import { htmlToLine } from './html-text.ts';
-import { resolved, type Element } from './read-xml.ts';
+import { resolveAddress, type XmlElement } from './read-xml.ts';
 
 const titleMaxChars = 5_000;
 
 /** An `item` of RSS or RDF, or an `entry` of Atom. Names in any namespace that means the same; a plain name comes before a borrowed one. */
-export function readEntry(entry: Element, documentUrl: string | undefined): FeedEntry {
-  const first = (...names: string[]): Element | undefined => {
+export function readFeedEntry(entry: XmlElement, documentUrl: string | undefined): FeedEntry {
+  const first = (...names: string[]): XmlElement | undefined => {
     for (const name of names) {
-      const found = childrenOf(entry, name, `atom:${name}`, `other-:${name}`).find(
-        (one) => textOfElement(one).trim() !== '' || elementsOf(one).length > 0,
+      const found = findChildren(entry, name, `atom:${name}`, `other-:${name}`).find(
+        (one) => readElementText(one).trim() !== '' || childElements(one).length > 0,
       );
       if (found) return found;
     }
     return undefined;
   };
   const base = entry.base ?? documentUrl;
-  const absolute = (address: string | undefined, of: Element = entry): string | undefined =>
-    resolved(asText(address), resolved(of.base, documentUrl) ?? base);
+  const absolute = (address: string | undefined, of: XmlElement = entry): string | undefined =>
+    resolveAddress(asText(address), resolveAddress(of.base, documentUrl) ?? base);
   const guid = first('guid', 'id');
   const about = entry.attributes['rdf:about'];
   const id =
-    absolute(guid?.name === 'guid' ? undefined : guid && textOfElement(guid), guid) ??
-    (guid && asText(textOfElement(guid))?.trim()) ??
+    absolute(guid?.name === 'guid' ? undefined : guid && readElementText(guid), guid) ??
+    (guid && asText(readElementText(guid))?.trim()) ??
     asText(about);
   const title = first('title', 'dc:title', 'media:title');
   const content = first('content:encoded', 'content', 'xhtml:body', 'body', 'fullitem');
@@ -39,28 +39,28 @@ export function readEntry(entry: Element, documentUrl: string | undefined): Feed
     created: dateOf(entry, 'created', 'dcterms:created'),
     content: content && asText(markup(content)),
     summary: summary && asText(markup(summary)),
-    language: asText(entry.language ?? childrenOf(entry, 'dc:language', 'language').map(textOfElement)[0]),
+    language: asText(entry.language ?? findChildren(entry, 'dc:language', 'language').map(readElementText)[0]),
   };
 }
 
 /** The last of several: that is the one that counts where a feed repeats itself. */
-function dateOf(entry: Element, ...names: string[]): string | undefined {
+function dateOf(entry: XmlElement, ...names: string[]): string | undefined {
   const wanted = names.flatMap((name) => [name, `atom:${name}`]);
-  return childrenOf(entry, ...wanted)
-    .flatMap((one) => feedDate(textOfElement(one)) ?? [])
+  return findChildren(entry, ...wanted)
+    .flatMap((one) => parseFeedDate(readElementText(one)) ?? [])
     .at(-1);
 }
 
 /** The alternate that is a page, then any alternate, then a bare link. */
 function linkOf(
-  entry: Element,
-  absolute: (address: string | undefined, of: Element) => string | undefined,
+  entry: XmlElement,
+  absolute: (address: string | undefined, of: XmlElement) => string | undefined,
 ): string | undefined {
-  const links = childrenOf(entry, 'link', 'atom:link', 'rdf:link').map((one) => ({
+  const links = findChildren(entry, 'link', 'atom:link', 'rdf:link').map((one) => ({
     rel: (one.attributes['rel'] ?? 'alternate').toLowerCase(),
     isPage: /html/i.test(one.attributes['type'] ?? 'html'),
     isBare: one.attributes['href'] === undefined && one.attributes['rel'] === undefined,
-    address: absolute(one.attributes['href'] ?? textOfElement(one).trim(), one),
+    address: absolute(one.attributes['href'] ?? readElementText(one).trim(), one),
   }));
   const usable = links.filter(({ rel, address }) => rel === 'alternate' && address !== undefined);
   const best = usable.find(({ isBare }) => isBare) ?? usable.find(({ isPage }) => isPage) ?? usable[0];
@@ -68,19 +68,19 @@ function linkOf(
 }
 
 /** A guid is an address unless it says otherwise. */
-function linkOfGuid(guid: Element | undefined): string | undefined {
+function linkOfGuid(guid: XmlElement | undefined): string | undefined {
   if (guid?.name !== 'guid' || /^false$/i.test(guid.attributes['ispermalink'] ?? guid.attributes['isPermaLink'] ?? ''))
     return undefined;
-  const address = textOfElement(guid).trim();
+  const address = readElementText(guid).trim();
   return /^https?:\/\//i.test(address) ? address : undefined;
 }
 
-const isTyped = (element: Element, pattern: RegExp): boolean => pattern.test(element.attributes['type'] ?? '');
+const isTyped = (element: XmlElement, pattern: RegExp): boolean => pattern.test(element.attributes['type'] ?? '');
 
 /** A title as text: Atom says what its titles are; of others those are HTML that look like it. */
-function titleText(title: Element): string {
+function titleText(title: XmlElement): string {
   const decoded = unpacked(title)?.slice(0, titleMaxChars);
-  if (decoded === undefined) return htmlToLine(htmlOfElement(title).slice(0, titleMaxChars));
+  if (decoded === undefined) return htmlToLine(renderContent(title).slice(0, titleMaxChars));
   const isAtom = title.name.startsWith('atom:');
   if (isTyped(title, /^text(?:\/plain)?$/i)) return decoded;
   if (isTyped(title, /html/i) || title.attributes['mode'] === 'escaped') return htmlToLine(decoded);
@@ -91,9 +91,9 @@ function titleText(title: Element): string {
 }
 
 /** Content as HTML, whatever way it was put into the XML. */
-function markup(content: Element): string {
+function markup(content: XmlElement): string {
   const decoded = unpacked(content);
-  if (decoded === undefined) return htmlOfElement(content);
+  if (decoded === undefined) return renderContent(content);
   const isPlain =
     isTyped(content, /^text(?:\/plain)?$/i) ||
     (content.name.startsWith('atom:') &&
@@ -103,9 +103,9 @@ function markup(content: Element): string {
 }
 
 /** The text of an element that holds no other, out of its base64 where it is in one (Atom); undefined where it holds elements. */
-function unpacked(element: Element): string | undefined {
-  if (elementsOf(element).length > 0) return undefined;
-  const text = textOfElement(element);
+function unpacked(element: XmlElement): string | undefined {
+  if (childElements(element).length > 0) return undefined;
+  const text = readElementText(element);
   const isBase64 = element.attributes['mode'] === 'base64' || isTyped(element, /^application\/octet-stream$/i);
   return isBase64 ? Buffer.from(text, 'base64').toString('utf8') : text;
 }

@@ -1,5 +1,5 @@
 import { isObject, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
-import { feedDate } from './feed-dates.ts';
+import { parseFeedDate } from './feed-dates.ts';
 import type { FeedEntry } from './read-feed.ts';
 
 /** These items as entries of a JSON Feed (https://jsonfeed.org/version/1.1). */
@@ -12,8 +12,8 @@ export function readJsonFeed(feed: JsonObject, items: unknown[]): FeedEntry[] {
       id: typeof id === 'number' ? String(id) : asText(id),
       link: asText(item['url']) ?? asText(item['external_url']),
       title: asText(item['title']),
-      published: feedDate(asText(item['date_published'])),
-      updated: feedDate(asText(item['date_modified'])),
+      published: parseFeedDate(asText(item['date_published'])),
+      updated: parseFeedDate(asText(item['date_modified'])),
       content: asText(item['content_html']) ?? (plain && `<pre>${escaped(plain)}</pre>`),
       summary: asText(item['summary']) && escaped(asText(item['summary'])!),
       language: asText(item['language']) ?? language,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { extractItem, type Knowledge } from '../../extraction/extract-item.ts';
-import { wellFormed } from '../../extraction/text/stored-text.ts';
+import { extractItem, type ReferenceLists } from '../../extraction/extract-item.ts';
+import { toStorableText } from '../../extraction/text/stored-text.ts';
 import { toTextRecord } from '../../extraction/text/text-record.ts';
 import type { SourceRecord, UnreadText } from '../../model/source-record.ts';
 import { readArticle, type Article } from './article.ts';
-import { canonicalUrl } from './canonical-url.ts';
+import { toCanonicalUrl } from './canonical-url.ts';
 import { htmlToText } from './html-text.ts';
 
 const textMaxChars = 1_000_000;
@@ -12,20 +12,20 @@ const textMaxChars = 1_000_000;
 const pageShareLeast = 0.5;
 
 /** Makes the record of an entry: the text of its page, or what the feed itself has of it, with everything that the extraction finds. */
-export function readEntryText(entry: UnreadText, knowledge?: Knowledge): SourceRecord {
+export function readEntryText(entry: UnreadText, knowledge?: ReferenceLists): SourceRecord {
   const own = htmlToText(entry.html ?? '');
   const article = articleOf(entry, own);
   const isPage = article !== undefined && article.text.length >= own.length * pageShareLeast;
   const body = isPage ? article.text : own;
   const title = (entry.title ?? article?.title ?? '').trim();
-  const text = wellFormed(body.startsWith(title) ? body : `${title}\n\n${body}`)
+  const text = toStorableText(body.startsWith(title) ? body : `${title}\n\n${body}`)
     .trim()
     .slice(0, textMaxChars)
     .toWellFormed();
   if (text === '') throw new Error('neither its page nor the feed has a text');
   const { recordId, externalId, link, publishTime, modifiedAt, language } = entry;
   const extracted = extractItem({ text, title: title || undefined, publishTime, sourceUrl: link }, knowledge);
-  const address = canonicalUrl(article?.canonical ?? link ?? '');
+  const address = toCanonicalUrl(article?.canonical ?? link ?? '');
   return {
     ...toTextRecord(extracted, {
       recordId,

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { articlePage, rssFeed, sentences } from '../../../../test/support/feed/rss-documents.ts';
 import { readArticle } from './article.ts';
-import { canonicalUrl, isSameSite } from './canonical-url.ts';
-import { feedDate } from './feed-dates.ts';
+import { toCanonicalUrl, isSameSite } from './canonical-url.ts';
+import { parseFeedDate } from './feed-dates.ts';
 import { decodeDocument } from './decode-document.ts';
 import { readFeed, type FeedEntry } from './read-feed.ts';
 import { htmlToText } from './html-text.ts';
@@ -31,7 +31,7 @@ describe('dates', () => {
     ['2003-13-01', undefined],
     ['', undefined],
     [undefined, undefined],
-  ])('%s', (text, expected) => expect(feedDate(text)).toBe(expected));
+  ])('%s', (text, expected) => expect(parseFeedDate(text)).toBe(expected));
 });
 
 describe('encodings', () => {
@@ -186,13 +186,13 @@ describe('addresses of articles', () => {
     ['https://blog.example:8443/a', 'blog.example:8443/a'],
     ['javascript:alert(1)', undefined],
     ['', undefined],
-  ])('%s', (address, expected) => expect(canonicalUrl(address)).toBe(expected));
+  ])('%s', (address, expected) => expect(toCanonicalUrl(address)).toBe(expected));
 
   test('the canonical form of a canonical form is itself', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (address) => {
-        const once = canonicalUrl(address);
-        if (once !== undefined) expect(canonicalUrl(`https://${once}`)).toBe(once);
+        const once = toCanonicalUrl(address);
+        if (once !== undefined) expect(toCanonicalUrl(`https://${once}`)).toBe(once);
       }),
       { numRuns: 100 },
     );

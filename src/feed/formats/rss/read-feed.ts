@@ -1,9 +1,9 @@
 import { isObject, asText } from '../../../platform/lib/json/json-values.ts';
 import { decodeDocument } from './decode-document.ts';
-import { elementsOf } from './xml-elements.ts';
+import { childElements } from './xml-elements.ts';
 import { readJsonFeed } from './json-feed.ts';
-import { readEntry } from './feed-entry.ts';
-import { readXml, type Element } from './read-xml.ts';
+import { readFeedEntry } from './feed-entry.ts';
+import { readXml, type XmlElement } from './read-xml.ts';
 
 /** An entry of a feed as the feed has it. Times are ISO text in UTC; `content` and `summary` are HTML. */
 export type FeedEntry = {
@@ -52,19 +52,19 @@ function entriesOfJson(text: string): Feed {
 }
 
 function entriesOfXml(text: string, url: string | undefined): Feed {
-  const found: Element[] = [];
+  const found: XmlElement[] = [];
   let isFeed = false;
   // Wherever entries stand: what feeds wrap around them differs, and broken ones close too early.
-  const open: Element[] = [readXml(text)];
+  const open: XmlElement[] = [readXml(text)];
   for (let next = open.pop(); next; next = open.pop()) {
     if (isEntry(next.name)) found.push(next);
     else {
       isFeed ||= isRoot(next.name);
-      for (const child of elementsOf(next).toReversed()) open.push(child);
+      for (const child of childElements(next).toReversed()) open.push(child);
     }
   }
   if (!isFeed) throw new Error('the document is no RSS, RDF, Atom or JSON feed');
-  return { entries: found.slice(0, entriesMax).map((element) => readEntry(element, url)), left: leftOf(found) };
+  return { entries: found.slice(0, entriesMax).map((element) => readFeedEntry(element, url)), left: leftOf(found) };
 }
 
 const leftOf = (found: unknown[]): number => Math.max(0, found.length - entriesMax);

@@ -2,10 +2,10 @@ import { decodeHTML } from 'entities';
 import { Parser } from 'htmlparser2';
 
 /** An element with the prefix that its namespace has here, whatever the document calls it. Text and elements in their order. */
-export type Element = {
+export type XmlElement = {
   name: string;
   attributes: Record<string, string>;
-  children: (Element | string)[];
+  children: (XmlElement | string)[];
   /** `xml:base` and `xml:lang`, inherited. */
   base: string | undefined;
   language: string | undefined;
@@ -37,9 +37,9 @@ const prefixOf = (uri: string, given: string): string =>
  * Reads XML as feeds have it, well formed or not: what was never closed is closed, entities are HTML's, a DTD is passed over and its
  * entities are never expanded. Bounded in depth and number of elements; throws an Error beyond. Answers a nameless element around everything.
  */
-export function readXml(text: string): Element {
-  type Scope = { element: Element; spaces: Spaces };
-  const top: Element = { name: '', attributes: {}, children: [], base: undefined, language: undefined };
+export function readXml(text: string): XmlElement {
+  type Scope = { element: XmlElement; spaces: Spaces };
+  const top: XmlElement = { name: '', attributes: {}, children: [], base: undefined, language: undefined };
   const open: Scope[] = [{ element: top, spaces: Object.create(null) as Spaces }];
   let elements = 0;
   const parser = new Parser(
@@ -50,11 +50,11 @@ export function readXml(text: string): Element {
         if (elements > elementsMax) throw new Error(`the document has more than ${elementsMax} elements`);
         const { element: parent, spaces: outer } = open.at(-1)!;
         const spaces = spacesOf(attributes, outer);
-        const element: Element = {
+        const element: XmlElement = {
           name: nameOf(raw, spaces),
           attributes,
           children: [],
-          base: resolved(attributes['xml:base'], parent.base) ?? parent.base,
+          base: resolveAddress(attributes['xml:base'], parent.base) ?? parent.base,
           language: attributes['xml:lang'] ?? parent.language,
         };
         parent.children.push(element);
@@ -95,7 +95,7 @@ function nameOf(raw: string, spaces: Spaces): string {
 }
 
 /** An address made absolute, or undefined for what is none. */
-export function resolved(address: string | undefined, base: string | undefined): string | undefined {
+export function resolveAddress(address: string | undefined, base: string | undefined): string | undefined {
   const text = address?.trim();
   if (!text) return undefined;
   if (/^[a-z][a-z0-9+.-]*:/i.test(text)) return text;

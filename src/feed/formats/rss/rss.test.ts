@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { collectContext, type Collection } from '../fetch-session.ts';
+import { createFetchSession, type FetchSessionResult } from '../fetch-session.ts';
 import { serverOfTests } from '../../../../test/support/feed/source-server.ts';
 import { rss } from './rss.ts';
 
 const server = await serverOfTests();
 
 const now = new Date('2026-03-02T00:00:00Z');
-const collect = (cursor?: unknown): Promise<Collection> =>
-  rss.collect!(
-    collectContext({
+const collect = (cursor?: unknown): Promise<FetchSessionResult> =>
+  rss.fetch!(
+    createFetchSession({
       url: `${server.base}/feed`,
       cursor,
       now,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { CollectContext, Collection, Digestible } from '../fetch-session.ts';
-import { wellFormed } from '../../extraction/text/stored-text.ts';
+import type { FetchSession, FetchSessionResult, DigestInput } from '../fetch-session.ts';
+import { toStorableText } from '../../extraction/text/stored-text.ts';
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import { readFeed, type FeedEntry } from './read-feed.ts';
 import type { SkippedEntry, UnreadText } from '../../model/source-record.ts';
@@ -23,7 +23,7 @@ export const rss: SourceFormat = {
   isText: true,
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   files: /\.(?:xml|rss|rdf|atom|json)$/i,
-  collect,
+  fetch: collect,
   digest: ([feed]) => entriesOf(feed!),
   parse(parts) {
     const texts: UnreadText[] = [];
@@ -44,14 +44,14 @@ type Entry = FeedEntry & { recordId: string; hash: string };
 type Entries = { entries: Entry[]; left: SkippedEntry[] };
 
 /** The entries of a feed by their identity: the first of several that share one counts. */
-function entriesOf(document: Pick<Digestible, 'bytes'> & Partial<Digestible>): Entries {
+function entriesOf(document: Pick<DigestInput, 'bytes'> & Partial<DigestInput>): Entries {
   const feed = readFeed(document);
   const left: SkippedEntry[] =
     feed.left === 0 ? [] : [{ entry: `${feed.left} entries`, reason: 'the feed has more than are read' }];
   const entries = new Map<string, Entry>();
   for (const entry of feed.entries) {
     const hash = hashOf(entry);
-    const given = wellFormed(entry.id ?? entry.link ?? hash);
+    const given = toStorableText(entry.id ?? entry.link ?? hash);
     const recordId = given.length > idMaxChars ? sha256(given) : given;
     if (entries.has(recordId)) left.push({ entry: recordId, reason: 'stands in the feed more than once' });
     else if (!entry.title && !entry.link && !entry.content && !entry.summary)
@@ -95,7 +95,7 @@ type Held = {
  * Reads the feed, and the page of each entry that is new, has changed in the feed, or is of the last days. A page that cannot be fetched
  * is no retraction: a known entry stays as it is, a new one is made of the feed's own text.
  */
-async function collect(context: CollectContext): Promise<Collection> {
+async function collect(context: FetchSession): Promise<FetchSessionResult> {
   const held = (context.cursor ?? {}) as Held;
   const known = new Map(Object.entries(held.seen ?? {}));
   const isQuiet = held.quietUntil !== undefined && context.now.toISOString() < held.quietUntil;
@@ -163,7 +163,7 @@ function quietUntil(entries: Entry[], now: Date): string {
 }
 
 /** Fetches pages of entries; of a host that fails several times in a row, or asks for more patience than there is, no more. */
-function pageReader(context: CollectContext): (entry: Entry) => Promise<SourceDocument | Error> {
+function pageReader(context: FetchSession): (entry: Entry) => Promise<SourceDocument | Error> {
   const failures = new Map<string, number>();
   return async (entry) => {
     const { link = '', recordId } = entry;

@@ -1,16 +1,16 @@
-import type { Element } from './read-xml.ts';
+import type { XmlElement } from './read-xml.ts';
 
-export const elementsOf = (parent: Element): Element[] =>
-  parent.children.filter((child): child is Element => typeof child !== 'string');
+export const childElements = (parent: XmlElement): XmlElement[] =>
+  parent.children.filter((child): child is XmlElement => typeof child !== 'string');
 
 /** Children of one of the names, in the order of the document. */
-export const childrenOf = (parent: Element, ...names: string[]): Element[] =>
-  elementsOf(parent).filter(({ name }) => names.includes(name));
+export const findChildren = (parent: XmlElement, ...names: string[]): XmlElement[] =>
+  childElements(parent).filter(({ name }) => names.includes(name));
 
 /** The text of an element and everything in it. */
-export function textOfElement(element: Element): string {
+export function readElementText(element: XmlElement): string {
   const parts: string[] = [];
-  const open: (Element | string)[] = [element];
+  const open: (XmlElement | string)[] = [element];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next === 'string') parts.push(next);
     else for (const child of next.children.toReversed()) open.push(child);
@@ -19,9 +19,9 @@ export function textOfElement(element: Element): string {
 }
 
 /** The content of an element as HTML: its elements written out again under their bare names. */
-export function htmlOfElement(element: Element): string {
+export function renderContent(element: XmlElement): string {
   const parts: string[] = [];
-  type Open = Element | string | { closes: string };
+  type Open = XmlElement | string | { closes: string };
   const open: Open[] = element.children.toReversed();
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next === 'string') parts.push(escaped(next));

@@ -1,8 +1,8 @@
 import type { SkippedEntry } from '../../model/source-record.ts';
-import { refsOf, textField, type Bundle, type StixObject } from './stix-objects.ts';
+import { listRefs, readTextField, type StixBundle, type StixSourceObject } from './stix-objects.ts';
 
 /** What becomes one item: a head (absent for the rest of a bundle) and the objects that belong to it, the head not among them. */
-export type Group = { head: StixObject | undefined; members: StixObject[] };
+export type ObjectGroup = { head: StixSourceObject | undefined; members: StixSourceObject[] };
 
 const containers = new Set(['report', 'grouping']);
 
@@ -15,7 +15,7 @@ const tiers: string[][] = [
 ];
 
 /** Whether what nothing holds is one item, or one each. */
-export type Loose = 'together' | 'each';
+export type LooseGrouping = 'together' | 'each';
 
 /** Objects that join others and are nothing of their own in an item. */
 const links = new Set(['relationship', 'sighting', 'marking-definition', 'language-content', 'extension-definition']);
@@ -28,11 +28,14 @@ const helpers = new Set([...links, 'identity', 'location']);
  * of these holds, with what is directly related to it and held by none; indicators and observations left over are one more item, or one each. Whatever ends in no item is named
  * in `skipped`.
  */
-export function groupObjects(bundle: Bundle, leftOver: Loose): { groups: Group[]; skipped: SkippedEntry[] } {
+export function groupObjects(
+  bundle: StixBundle,
+  leftOver: LooseGrouping,
+): { groups: ObjectGroup[]; skipped: SkippedEntry[] } {
   const held = new Set<string>();
   const related = relations(bundle);
-  const groups: Group[] = [];
-  const hold = (head: StixObject, refs: string[]): void => {
+  const groups: ObjectGroup[] = [];
+  const hold = (head: StixSourceObject, refs: string[]): void => {
     const members = closure(bundle, refs).filter(
       ({ id, type }) => id !== head.id && !containers.has(type) && !links.has(type),
     );
@@ -41,14 +44,14 @@ export function groupObjects(bundle: Bundle, leftOver: Loose): { groups: Group[]
   };
   const objects = [...bundle.objects.values()];
   const reports = objects.filter(({ type }) => containers.has(type));
-  const contained = new Set(reports.flatMap((report) => closure(bundle, refsOf(report)).map(({ id }) => id)));
+  const contained = new Set(reports.flatMap((report) => closure(bundle, listRefs(report)).map(({ id }) => id)));
   // What no report lists but is related to something this one lists belongs to it as well.
   const loose = (refs: string[]): string[] =>
     refs.flatMap((ref) => related.get(ref) ?? []).filter((ref) => isLoose(bundle, ref, contained));
   const observations = (refs: string[]): string[] =>
     loose(refs).filter((ref) => isObservation(bundle.objects.get(ref)!));
   for (const head of reports) {
-    const first = [...refsOf(head), ...loose([head.id, ...refsOf(head)])];
+    const first = [...listRefs(head), ...loose([head.id, ...listRefs(head)])];
     hold(head, [...first, ...observations(first)]);
   }
   for (const tier of tiers) {
@@ -72,7 +75,7 @@ export function groupObjects(bundle: Bundle, leftOver: Loose): { groups: Group[]
 }
 
 /** Of loose observations those that no other of them consists of. */
-function heads(bundle: Bundle, observed: StixObject[]): StixObject[] {
+function heads(bundle: StixBundle, observed: StixSourceObject[]): StixSourceObject[] {
   const parts = new Set(
     observed.flatMap((object) =>
       closure(bundle, [object.id])
@@ -83,30 +86,31 @@ function heads(bundle: Bundle, observed: StixObject[]): StixObject[] {
   return observed.filter(({ id }) => !parts.has(id));
 }
 
-const isLoose = (bundle: Bundle, ref: string, contained: Set<string>): boolean =>
+const isLoose = (bundle: StixBundle, ref: string, contained: Set<string>): boolean =>
   !contained.has(ref) && !containers.has(bundle.objects.get(ref)?.type ?? '');
 
 const observationTypes = new Set(['indicator', 'observed-data', 'malware-analysis']);
 
 /** Cyber observables of 2.1 have neither creator nor time of their own. */
-const isObservation = (object: StixObject): boolean =>
+const isObservation = (object: StixSourceObject): boolean =>
   observationTypes.has(object.type) || (object['created'] === undefined && object.type !== 'bundle');
 
 /** A mitigation says nothing of what happened, and what an indicator is based on nothing beyond it. */
 const notOfTheStory = new Set(['mitigates', 'based-on']);
 
 /** Observables that an indicator of the document is based on. */
-function basesOf({ objects }: Bundle): Set<string> {
+function basesOf({ objects }: StixBundle): Set<string> {
   const bases = new Set<string>();
   for (const object of objects.values()) {
-    const base = object['relationship_type'] === 'based-on' ? textField(object, 'target_ref') : '';
-    if (objects.has(textField(object, 'source_ref')) && objects.get(base)?.['created'] === undefined) bases.add(base);
+    const base = object['relationship_type'] === 'based-on' ? readTextField(object, 'target_ref') : '';
+    if (objects.has(readTextField(object, 'source_ref')) && objects.get(base)?.['created'] === undefined)
+      bases.add(base);
   }
   return bases;
 }
 
 /** Who is directly related to whom, both ways. */
-function relations(bundle: Bundle): Map<string, string[]> {
+function relations(bundle: StixBundle): Map<string, string[]> {
   const related = new Map<string, string[]>();
   const link = (from: string, to: string): void => {
     if (!bundle.objects.has(from) || !bundle.objects.has(to)) return;
@@ -121,7 +125,7 @@ function relations(bundle: Bundle): Map<string, string[]> {
       object['revoked'] === true
     )
       continue;
-    const [source, target] = [textField(object, 'source_ref'), textField(object, 'target_ref')];
+    const [source, target] = [readTextField(object, 'source_ref'), readTextField(object, 'target_ref')];
     link(source, target);
     link(target, source);
   }
@@ -132,8 +136,8 @@ function relations(bundle: Bundle): Map<string, string[]> {
 const outside = new Set(['created_by_ref', 'object_marking_refs']);
 
 /** The objects named and what they consist of: observed objects, and those that these refer to. */
-function closure(bundle: Bundle, refs: string[]): StixObject[] {
-  const found = new Map<string, StixObject>();
+function closure(bundle: StixBundle, refs: string[]): StixSourceObject[] {
+  const found = new Map<string, StixSourceObject>();
   const open = [...new Set(refs)].toReversed();
   for (let ref = open.pop(); ref !== undefined; ref = open.pop()) {
     const object = bundle.objects.get(ref);

@@ -1,12 +1,12 @@
 import type { Iocs } from '../../model/item.schema.ts';
-import type { Mapping } from '../../extraction/classification.ts';
+import type { ClassificationMapping } from '../../extraction/classification-builder.ts';
 import { isObject, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import type { Observable } from '../../extraction/observable.ts';
-import { collectStatements, type Statement } from '../../extraction/statements.ts';
+import { createStatementCollector, type IndicatorStatement } from '../../extraction/indicator-statements.ts';
 import { roundConfidence, parseInstant } from '../../model/source-record.ts';
 import { classifyProperty } from './stix-observables.ts';
-import { confidenceOf, isRevoked, type StixObject } from './stix-objects.ts';
-import { valuesOfPattern } from './patterns/pattern-values.ts';
+import { readConfidence, isRevoked, type StixSourceObject } from './stix-objects.ts';
+import { findPatternValues } from './patterns/pattern-values.ts';
 
 type Given = {
   reliability: number;
@@ -14,7 +14,7 @@ type Given = {
   withdrawn: boolean;
   lastSightings: Map<string, string>;
   /** Makes the place where the object states the value a passage. */
-  prove: (object: StixObject, value: string) => void;
+  prove: (object: StixSourceObject, value: string) => void;
 };
 
 const mappingMaxChars = 1_000;
@@ -23,16 +23,19 @@ const mappingMaxChars = 1_000;
 const observedWorth = 0.5;
 
 /** The indicators of an item: equality values of its patterns, and what its observations hold. What has no class becomes a mapping. */
-export function indicatorsOf(members: StixObject[], given: Given): { iocs: Iocs; mappings: Mapping[] } {
-  const collected = collectStatements();
+export function collectIndicators(
+  members: StixSourceObject[],
+  given: Given,
+): { iocs: Iocs; mappings: ClassificationMapping[] } {
+  const collected = createStatementCollector();
   const { mappings } = collected;
-  const state = (member: StixObject, observables: Observable[], statement: Statement): void => {
+  const state = (member: StixSourceObject, observables: Observable[], statement: IndicatorStatement): void => {
     for (const observable of observables) {
       collected.state(observable, statement);
       if (observable.kind === 'indicator') given.prove(member, observable.value);
     }
   };
-  const partsOfObservations = new Map<string, StixObject>();
+  const partsOfObservations = new Map<string, StixSourceObject>();
   for (const member of members) {
     if (member.type === 'observed-data' && Array.isArray(member['object_refs']))
       for (const ref of member['object_refs']) if (typeof ref === 'string') partsOfObservations.set(ref, member);
@@ -55,7 +58,7 @@ export function indicatorsOf(members: StixObject[], given: Given): { iocs: Iocs;
 }
 
 /** What a pattern holds; a pattern that names no value, and one in another language, stays visible as a mapping. */
-function readIndicator(indicator: StixObject): {
+function readIndicator(indicator: StixSourceObject): {
   observables: Observable[];
   mapping?: { framework: string; id: string };
 } {
@@ -66,7 +69,7 @@ function readIndicator(indicator: StixObject): {
     return { observables: [], mapping: { framework: `observable:${language.slice(0, 40)}`, id: name } };
   let observables: Observable[] = [];
   try {
-    observables = pattern ? valuesOfPattern(pattern) : [];
+    observables = pattern ? findPatternValues(pattern) : [];
   } catch {
     // A pattern that cannot be read is shown as it is; the item stands without it.
   }
@@ -77,11 +80,11 @@ function readIndicator(indicator: StixObject): {
   };
 }
 
-function statementOf(indicator: StixObject, given: Given): Statement {
+function statementOf(indicator: StixSourceObject, given: Given): IndicatorStatement {
   const words = [...asTexts(indicator['labels']), ...asTexts(indicator['indicator_types'])];
   return {
     revoked: given.withdrawn || isRevoked(indicator),
-    confidence: roundConfidence(confidenceOf(indicator, given.reliability)),
+    confidence: roundConfidence(readConfidence(indicator, given.reliability)),
     firstSeen: parseInstant(indicator['valid_from']),
     lastSeen: given.lastSightings.get(indicator.id),
     until: parseInstant(indicator['valid_until']),
@@ -90,10 +93,10 @@ function statementOf(indicator: StixObject, given: Given): Statement {
 }
 
 /** A certificate is worth watching for as long as it is valid. */
-function observationOf(observed: StixObject, object: JsonObject, given: Given): Statement {
+function observationOf(observed: StixSourceObject, object: JsonObject, given: Given): IndicatorStatement {
   return {
     revoked: given.withdrawn || isRevoked(observed),
-    confidence: roundConfidence(confidenceOf(observed, given.reliability) * observedWorth),
+    confidence: roundConfidence(readConfidence(observed, given.reliability) * observedWorth),
     firstSeen: parseInstant(observed['first_observed']),
     lastSeen: parseInstant(observed['last_observed']),
     until: parseInstant(object['validity_not_after']),
@@ -102,7 +105,7 @@ function observationOf(observed: StixObject, object: JsonObject, given: Given): 
 }
 
 /** STIX 2.0 keeps the observed objects inside. */
-const embeddedObjects = (observed: StixObject): JsonObject[] =>
+const embeddedObjects = (observed: StixSourceObject): JsonObject[] =>
   isObject(observed['objects']) ? Object.values(observed['objects']).filter(isObject) : [];
 
 const depthMax = 8;

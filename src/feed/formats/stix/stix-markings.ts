@@ -2,7 +2,7 @@ import { isObject, asText, asTexts } from '../../../platform/lib/json/json-value
 import { findTlp } from '../../extraction/tlp.ts';
 import { stricterTlp, type Tlp } from '../../model/vocabulary.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
-import { refsOf, type Bundle, type StixObject } from './stix-objects.ts';
+import { listRefs, type StixBundle, type StixSourceObject } from './stix-objects.ts';
 
 /** The marking definitions that STIX 2.0/2.1 fixes for TLP 1.0, and the OASIS extension for TLP 2.0. */
 const tlpById: Record<string, Tlp> = {
@@ -18,7 +18,7 @@ const tlpById: Record<string, Tlp> = {
 };
 
 /** The strictest TLP marking on any of the objects: by reference, on a part of one, or as a label. */
-export function tlpOf(objects: Iterable<StixObject>, bundle: Bundle): Tlp | undefined {
+export function findObjectTlp(objects: Iterable<StixSourceObject>, bundle: StixBundle): Tlp | undefined {
   let strictest: Tlp | undefined;
   for (const object of objects) {
     for (const tlp of markingsOf(object, bundle)) strictest = strictest ? stricterTlp(strictest, tlp) : tlp;
@@ -26,17 +26,17 @@ export function tlpOf(objects: Iterable<StixObject>, bundle: Bundle): Tlp | unde
   return strictest;
 }
 
-function markingsOf(object: StixObject, bundle: Bundle): Tlp[] {
+function markingsOf(object: StixSourceObject, bundle: StixBundle): Tlp[] {
   const granular = Array.isArray(object['granular_markings']) ? object['granular_markings'].filter(isObject) : [];
   const refs = [
-    ...refsOf(object, 'object_marking_refs'),
+    ...listRefs(object, 'object_marking_refs'),
     ...granular.map((marking) => asText(marking['marking_ref'])).filter((ref) => ref !== undefined),
   ];
   const labels = asTexts(object['labels']).filter((label) => /^tlp:/i.test(label.trim()));
   return [...refs.map((ref) => tlpOfRef(ref, bundle)), ...labels.map(findTlp)].filter((tlp) => tlp !== undefined);
 }
 
-function tlpOfRef(ref: string, bundle: Bundle): Tlp | undefined {
+function tlpOfRef(ref: string, bundle: StixBundle): Tlp | undefined {
   const known = ownValue(tlpById, ref.replace(/^marking-definition--/, '').toLowerCase());
   const marking = bundle.objects.get(ref);
   if (known || !marking) return known;

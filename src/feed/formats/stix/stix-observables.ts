@@ -1,6 +1,6 @@
 import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
-import { observed, observedAddress, type Observable } from '../../extraction/observable.ts';
+import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
 
 const hashTypes: Record<string, IndicatorType> = {
   MD5: 'md5',
@@ -62,23 +62,23 @@ export function classifyProperty(object: string, steps: string[], value: string)
   if (before === 'hashes' && !isCertificate) return hashed(hashName(last), value);
   if (/^x?_?imphash$/i.test(last)) return hashed('IMPHASH', value);
   if (last === 'value' && before !== '')
-    return before.endsWith('_ref') || before.endsWith('_refs') ? observedAddress(value) : undefined;
+    return before.endsWith('_ref') || before.endsWith('_refs') ? createAddressObservable(value) : undefined;
   const path = `${object}:${named.map((step) => (before === 'hashes' && step === last ? hashName(step) : step)).join('.')}`;
   const type =
     ownValue(typeByPath, path) ??
     (object === 'x-tocsin' && Object.hasOwn(bucketByType, last) ? (last as IndicatorType) : undefined);
-  if (type) return observed(type, value);
+  if (type) return createObservable(type, value);
   const other = ownValue(otherByPath, path);
   if (other) return { kind: 'other', framework: `observable:${other}`, value };
   if (isCertificate && before === 'hashes') return { kind: 'other', framework: 'observable:certificate-hash', value };
   if (last === 'User-Agent') return { kind: 'other', framework: 'observable:user-agent', value };
-  if (value.startsWith('arn:aws')) return observed('aws_arn', value);
+  if (value.startsWith('arn:aws')) return createObservable('aws_arn', value);
   return undefined;
 }
 
 function hashed(name: string, value: string): Observable {
   const type = ownValue(hashTypes, name);
-  return type ? observed(type, value) : { kind: 'other', framework: `observable:${name.toLowerCase()}`, value };
+  return type ? createObservable(type, value) : { kind: 'other', framework: `observable:${name.toLowerCase()}`, value };
 }
 
 /** `SHA-256`, `sha256` and `SHA_256` are one; a version stays apart (`SHA3-256`). */

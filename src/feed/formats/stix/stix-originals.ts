@@ -1,5 +1,5 @@
-import type { Group } from './group-objects.ts';
-import { refsOf, textField, type Bundle, type StixObject } from './stix-objects.ts';
+import type { ObjectGroup } from './group-objects.ts';
+import { listRefs, readTextField, type StixBundle, type StixSourceObject } from './stix-objects.ts';
 
 const charsMax = 4_000_000;
 
@@ -13,15 +13,19 @@ const endsByType: Record<string, string[]> = {
  * The objects that a group is made of, as they came, with what joins them, who made them and how they are marked: a JSON list, or undefined
  * where they are larger or nested deeper than an item may be.
  */
-export function originalsOf(bundle: Bundle, { head, members }: Group, joins: Joins): string | undefined {
+export function serializeOriginals(
+  bundle: StixBundle,
+  { head, members }: ObjectGroup,
+  joins: Joins,
+): string | undefined {
   const own = head ? [head, ...members] : members;
   const ids = new Set(own.map(({ id }) => id));
   const joining = own
     .flatMap(({ id }) => joins.get(id) ?? [])
-    .filter((object) => endsByType[object.type]!.every((end) => ids.has(textField(object, end))));
+    .filter((object) => endsByType[object.type]!.every((end) => ids.has(readTextField(object, end))));
   const outside = [...own, ...joining].flatMap((object) => [
-    textField(object, 'created_by_ref'),
-    ...refsOf(object, 'object_marking_refs'),
+    readTextField(object, 'created_by_ref'),
+    ...listRefs(object, 'object_marking_refs'),
   ]);
   const around = [...new Set(outside)]
     .filter((id) => !ids.has(id))
@@ -32,7 +36,7 @@ export function originalsOf(bundle: Bundle, { head, members }: Group, joins: Joi
 }
 
 /** Undefined for objects nested too deep to be written. */
-function textOf(objects: StixObject[]): string | undefined {
+function textOf(objects: StixSourceObject[]): string | undefined {
   try {
     return JSON.stringify(objects);
   } catch (error) {
@@ -41,13 +45,13 @@ function textOf(objects: StixObject[]): string | undefined {
   }
 }
 
-type Joins = Map<string, StixObject[]>;
+type Joins = Map<string, StixSourceObject[]>;
 
 /** What joins the objects of a document, by the object that it starts from. */
-export function joinsOf(bundle: Bundle): Joins {
+export function groupLinksByStart(bundle: StixBundle): Joins {
   const joins: Joins = new Map();
   for (const object of bundle.objects.values()) {
-    const start = endsByType[object.type] && textField(object, endsByType[object.type]![0]!);
+    const start = endsByType[object.type] && readTextField(object, endsByType[object.type]![0]!);
     if (!start) continue;
     const known = joins.get(start);
     if (known) known.push(object);

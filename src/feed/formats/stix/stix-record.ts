@@ -1,19 +1,26 @@
 import { createHash } from 'node:crypto';
 import { asText, asTexts } from '../../../platform/lib/json/json-values.ts';
-import { locate } from '../../extraction/text/locate.ts';
+import { locateValue } from '../../extraction/text/locate-value.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { ParseContext } from '../source-format.ts';
-import { classify, nameOf } from './stix-classification.ts';
-import type { Group } from './group-objects.ts';
-import { indicatorsOf } from './stix-indicators.ts';
-import { tlpOf } from './stix-markings.ts';
-import { isRevoked, modifiedAt, referencesOf, textField, type Bundle, type StixObject } from './stix-objects.ts';
+import { classifyObjects, readObjectName } from './stix-classification.ts';
+import type { ObjectGroup } from './group-objects.ts';
+import { collectIndicators } from './stix-indicators.ts';
+import { findObjectTlp } from './stix-markings.ts';
+import {
+  isRevoked,
+  findModifiedTime,
+  listExternalReferences,
+  readTextField,
+  type StixBundle,
+  type StixSourceObject,
+} from './stix-objects.ts';
 
 /** One item's record out of a head and what belongs to it. */
-export function readGroup(bundle: Bundle, group: Group, context: ParseContext): SourceRecord {
+export function toStixRecord(bundle: StixBundle, group: ObjectGroup, context: ParseContext): SourceRecord {
   const { head } = group;
   const members = group.members.toSorted(byTypeAndId);
   const all = head ? [head, ...members] : members;
@@ -22,22 +29,22 @@ export function readGroup(bundle: Bundle, group: Group, context: ParseContext): 
   const whole = text.text();
   const description = head && asText(head['description']);
   const publishTime = publishTimeOf(group);
-  const { iocs, mappings } = indicatorsOf(all, {
+  const { iocs, mappings } = collectIndicators(all, {
     reliability: context.reliability,
     publishTime,
     withdrawn,
     lastSightings: bundle.lastSightings,
     prove: (object, value) => {
-      const span = locate(whole, ranges.get(object.id)!, value);
-      if (span) text.prove(span, valueMaxChars);
+      const span = locateValue(whole, ranges.get(object.id)!, value);
+      if (span) text.addPassage(span, valueMaxChars);
     },
   });
   const standing = all.filter((object) => object === head || !isRevoked(object));
-  const { classification, attackPath } = classify(standing, {
+  const { classification, attackPath } = classifyObjects(standing, {
     reliability: context.reliability,
     iocs,
     mappings,
-    prove: (object) => text.prove(names.get(object.id) ?? references.get(object.id)!),
+    prove: (object) => text.addPassage(names.get(object.id) ?? references.get(object.id)!),
   });
   const judged = judgeSeverity({ word: severityWord(head), text: description ?? '', exploited: 'no' });
   return {
@@ -49,16 +56,16 @@ export function readGroup(bundle: Bundle, group: Group, context: ParseContext): 
     language: head && asText(head['lang']),
     url:
       head &&
-      referencesOf(head)
+      listExternalReferences(head)
         .map(({ url }) => url)
         .find((url) => url && /^https?:\/\//i.test(url)),
     publishTime,
     modifiedAt: all
-      .map(modifiedAt)
+      .map(findModifiedTime)
       .filter((time) => time !== undefined)
       .toSorted()
       .at(-1),
-    tlp: tlpOf(all, bundle),
+    tlp: findObjectTlp(all, bundle),
     withdrawn,
     severity: judged.severity,
     severityRule: judged.rule,
@@ -85,12 +92,12 @@ type Written = {
 };
 
 /** Every field of every object, in its own order; objects by type and id, so that a shuffled bundle reads the same. */
-function writeText(objects: StixObject[]): Written {
+function writeText(objects: StixSourceObject[]): Written {
   const text = createStoredText();
   const [names, references, ranges] = [new Map<string, Span>(), new Map<string, Span>(), new Map<string, Span>()];
   let description: Span | undefined;
   for (const [index, object] of objects.entries()) {
-    const spans = text.fields(object);
+    const spans = text.addFields(object);
     const [name, id] = [spans.get('name'), spans.get('id')!];
     if (name) names.set(object.id, name);
     const reference = [...spans].find(
@@ -101,7 +108,7 @@ function writeText(objects: StixObject[]): Written {
     if (index === 0) description = spans.get('description');
   }
   const proof = description ?? (objects[0] && (names.get(objects[0].id) ?? references.get(objects[0].id)));
-  if (proof) text.prove(proof);
+  if (proof) text.addPassage(proof);
   return { text, names, references, ranges };
 }
 
@@ -124,37 +131,37 @@ const typeOrder = [
 ];
 const rankOf = (type: string): number => (typeOrder.includes(type) ? typeOrder.indexOf(type) : typeOrder.length);
 
-function byTypeAndId(a: StixObject, b: StixObject): number {
+function byTypeAndId(a: StixSourceObject, b: StixSourceObject): number {
   return rankOf(a.type) - rankOf(b.type) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-function keyOf(bundle: Bundle, head: StixObject | undefined): string {
+function keyOf(bundle: StixBundle, head: StixSourceObject | undefined): string {
   const id = head?.id ?? bundle.id;
   if (id) return `uuid:${id.replace(/^.*--/, '').toLowerCase()}`;
   return `txt:${createHash('sha256').update(bundle.name).digest('hex')}`;
 }
 
-function titleOf(bundle: Bundle, head: StixObject | undefined): string {
+function titleOf(bundle: StixBundle, head: StixSourceObject | undefined): string {
   if (!head) return `Indicators of ${bundle.name}`;
   const name = asText(head['name']) ?? asText(head['title']);
   return name
     ? name.trim().slice(0, 500).toWellFormed()
     : (firstSentences(
-        textField(head, 'description') || textField(head, 'pattern') || textField(head, 'value'),
+        readTextField(head, 'description') || readTextField(head, 'pattern') || readTextField(head, 'value'),
         1,
         200,
       ) ?? head.id);
 }
 
-function publisherOf(bundle: Bundle, head: StixObject | undefined): string | undefined {
-  const creator = head && bundle.objects.get(textField(head, 'created_by_ref'));
+function publisherOf(bundle: StixBundle, head: StixSourceObject | undefined): string | undefined {
+  const creator = head && bundle.objects.get(readTextField(head, 'created_by_ref'));
   return creator?.type === 'identity' && asText(creator['name'])
-    ? nameOf(creator).slice(0, 200).toWellFormed()
+    ? readObjectName(creator).slice(0, 200).toWellFormed()
     : undefined;
 }
 
 /** When the story came out: the report's own date, else that of its newest object. */
-function publishTimeOf({ head, members }: Group): string | undefined {
+function publishTimeOf({ head, members }: ObjectGroup): string | undefined {
   if (head) return parseInstant(head['published']) ?? parseInstant(head['created']);
   const times = members.map((member) => parseInstant(member['created'])).filter((time) => time !== undefined);
   return times.toSorted().at(-1);
@@ -162,7 +169,7 @@ function publishTimeOf({ head, members }: Group): string | undefined {
 
 const storyTypes = new Set(['campaign', 'report', 'grouping', 'incident', 'malware', 'intrusion-set']);
 
-const seen = (objects: StixObject[], name: string): string[] =>
+const seen = (objects: StixSourceObject[], name: string): string[] =>
   objects
     .filter(({ type }) => storyTypes.has(type))
     .map((object) => parseInstant(object[name]))
@@ -170,7 +177,7 @@ const seen = (objects: StixObject[], name: string): string[] =>
     .toSorted();
 
 /** The source's own word for severity, from a label such as `severity:high` or `misp:threat-level="medium-risk"`. */
-function severityWord(head: StixObject | undefined): string | undefined {
+function severityWord(head: StixSourceObject | undefined): string | undefined {
   const labels = head ? asTexts(head['labels']) : [];
   const words = labels.map(
     (label) => /(?:severity|threat-level)\s*[:=]\s*"?(none|low|medium|moderate|high|critical)\b/i.exec(label)?.[1],

@@ -1,9 +1,9 @@
 import type { ParseResult, ParseContext, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
-import { groupObjects, type Loose } from './group-objects.ts';
+import { groupObjects, type LooseGrouping } from './group-objects.ts';
 import { readBundle } from './stix-objects.ts';
-import { joinsOf, originalsOf } from './stix-originals.ts';
-import { readGroup } from './stix-record.ts';
+import { groupLinksByStart, serializeOriginals } from './stix-originals.ts';
+import { toStixRecord } from './stix-record.ts';
 import { readParts } from '../read-parts.ts';
 
 /** STIX 2.0 and 2.1: a bundle, a TAXII envelope, a list of objects, or a directory of them. */
@@ -14,17 +14,20 @@ export const stix: SourceFormat = {
 };
 
 /** `loose`: whether indicators and observations that nothing holds are one item together or one each. */
-export const parseStix = (parts: SourceDocument[], context: ParseContext, { loose }: { loose: Loose }): ParseResult =>
-  readParts(parts, (part) => readPart(part, context, loose));
+export const parseStix = (
+  parts: SourceDocument[],
+  context: ParseContext,
+  { loose }: { loose: LooseGrouping },
+): ParseResult => readParts(parts, (part) => readPart(part, context, loose));
 
-function readPart(part: SourceDocument, context: ParseContext, loose: Loose): ParseResult {
+function readPart(part: SourceDocument, context: ParseContext, loose: LooseGrouping): ParseResult {
   const bundle = readBundle(part);
   const { groups, skipped } = groupObjects(bundle, loose);
-  const joins = joinsOf(bundle);
+  const joins = groupLinksByStart(bundle);
   return {
     records: groups.map((group) => ({
-      ...readGroup(bundle, group, context),
-      originals: originalsOf(bundle, group, joins),
+      ...toStixRecord(bundle, group, context),
+      originals: serializeOriginals(bundle, group, joins),
     })),
     skipped: [...bundle.skipped, ...skipped],
   };

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
-import type { Digestible } from '../fetch-session.ts';
+import type { DigestInput } from '../fetch-session.ts';
 import { isObject, parseJsonBytes, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
-import { standAlone, tiesOf, type Ties } from './standalone-objects.ts';
+import { areStandalone, readObjectLinks, type ObjectLinks } from './standalone-objects.ts';
 
 /** A page of a collection: its objects as the inside of a JSON list, and where it says that there is more. */
-export type PageDigest = {
+export type TaxiiPageDigest = {
   more: boolean;
   next: string | undefined;
   count: number;
   bytes: Uint8Array;
   hash: string;
   /** What `standAlone` goes by. */
-  ties: Ties;
+  ties: ObjectLinks;
 };
 
 /** Pages one behind the other, as one document. */
-export type Pages = {
+export type JoinedPages = {
   count: number;
   hash: string;
   /** The objects belong to nothing that is not among them. */ alone: boolean;
@@ -23,7 +23,7 @@ export type Pages = {
 };
 
 /** Throws an Error for a page that is none of TAXII. */
-export function digestPage({ bytes }: Digestible): PageDigest {
+export function digestTaxiiPage({ bytes }: DigestInput): TaxiiPageDigest {
   const envelope = envelopeOf(bytes);
   const objects = (envelope['objects'] as unknown[] | undefined) ?? [];
   const text = textOfAll(objects).slice(1, -1);
@@ -33,18 +33,18 @@ export function digestPage({ bytes }: Digestible): PageDigest {
     count: objects.length,
     bytes: Buffer.from(text),
     hash: sha256(text),
-    ties: tiesOf(objects),
+    ties: readObjectLinks(objects),
   };
 }
 
 /** Each page was read once; nothing of it is read again. */
-export function joinPages(pages: PageDigest[]): Pages {
+export function joinPages(pages: TaxiiPageDigest[]): JoinedPages {
   const full = pages.filter(({ count }) => count > 0);
   const pieces = full.flatMap(({ bytes }, index) => (index === 0 ? [bytes] : [Buffer.from(','), bytes]));
   return {
     count: full.reduce((sum, { count }) => sum + count, 0),
     hash: sha256(full.map(({ hash }) => hash).join(' ')),
-    alone: standAlone(full.map(({ ties }) => ties)),
+    alone: areStandalone(full.map(({ ties }) => ties)),
     bytes: Buffer.concat([Buffer.from('{"objects":['), ...pieces, Buffer.from(']}')]),
   };
 }

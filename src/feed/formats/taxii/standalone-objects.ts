@@ -4,9 +4,9 @@ import { isObject, type JsonObject } from '../../../platform/lib/json/json-value
 const outside = new Set(['created_by_ref', 'object_marking_refs']);
 
 /** What objects are called and refer to. `areNew`: none of them was changed, and every reference is one. */
-export type Ties = { ids: string[]; refs: string[]; areNew: boolean };
+export type ObjectLinks = { ids: string[]; refs: string[]; areNew: boolean };
 
-export function tiesOf(objects: unknown[]): Ties {
+export function readObjectLinks(objects: unknown[]): ObjectLinks {
   const all = objects.filter(isObject);
   const refs = all.flatMap(referencesOf);
   return {
@@ -22,7 +22,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
  * Whether objects are new and refer to none but each other. A changed object may belong to an item that is not among them, and a reference
  * that leads out of them needs what it leads to.
  */
-export function standAlone(ties: Ties[]): boolean {
+export function areStandalone(ties: ObjectLinks[]): boolean {
   const ids = new Set(ties.flatMap((one) => one.ids));
   return ties.every(({ refs, areNew }) => areNew && refs.every((ref) => ids.has(ref)));
 }

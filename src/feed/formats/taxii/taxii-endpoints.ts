@@ -1,4 +1,4 @@
-import type { CollectContext, Document } from '../fetch-session.ts';
+import type { FetchSession, FetchedDocument } from '../fetch-session.ts';
 import {
   isObject,
   asObjects,
@@ -15,7 +15,7 @@ const rootsMax = 10;
 const namesMaxBytes = 1024 * 1024;
 
 /** The addresses of the objects of the collections that a source's address leads to: one collection, an API root, or discovery. */
-export async function objectEndpoints(context: CollectContext): Promise<string[]> {
+export async function findObjectEndpoints(context: FetchSession): Promise<string[]> {
   const url = new URL(context.url);
   const [collection] = /^.*\/collections\/[^/]+\//.exec(`${url.pathname.replace(/\/$/, '')}/`) ?? [];
   if (collection) return [new URL(`${collection}objects/`, url).href];
@@ -37,14 +37,18 @@ export async function objectEndpoints(context: CollectContext): Promise<string[]
   return found;
 }
 
-async function readJson(context: CollectContext, url: string): Promise<JsonObject> {
-  const body = parseJsonBytes((await fetchAnswer(context, url, namesMaxBytes)).bytes);
+async function readJson(context: FetchSession, url: string): Promise<JsonObject> {
+  const body = parseJsonBytes((await fetchTaxiiResponse(context, url, namesMaxBytes)).bytes);
   if (!isObject(body)) throw new Error('the answer is no TAXII answer');
   return body;
 }
 
 /** An answer of a TAXII server. Throws an Error for another media type. */
-export async function fetchAnswer(context: CollectContext, url: string, bytesMax?: number): Promise<Document> {
+export async function fetchTaxiiResponse(
+  context: FetchSession,
+  url: string,
+  bytesMax?: number,
+): Promise<FetchedDocument> {
   const found = (await context.fetch(url, { accept: taxiiType, ...(bytesMax ? { bytesMax } : {}) }))!;
   const type = found.contentType?.toLowerCase() ?? '';
   if (!/^application\/(?:taxii\+json|vnd\.oasis\.(?:taxii|stix)\+json|json)\b/.test(type))

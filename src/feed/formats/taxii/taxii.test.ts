@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { collectContext, type CollectBounds, type Collection, type Digestible } from '../fetch-session.ts';
-import { serverOfTests, type Asked, type Route } from '../../../../test/support/feed/source-server.ts';
+import { createFetchSession, type FetchBounds, type FetchSessionResult, type DigestInput } from '../fetch-session.ts';
+import { serverOfTests, type RecordedRequest, type Route } from '../../../../test/support/feed/source-server.ts';
 import { taxii } from './taxii.ts';
 
 type Held = { object: Record<string, unknown>; added: string };
@@ -39,7 +39,7 @@ const put = (objects: object[], at: number): void =>
   objects.forEach((object) => void held.push({ object: object as Record<string, unknown>, added: minute(at) }));
 
 /** A TAXII 2.1 collection with pages of two objects. */
-const objects: Route = (response, { query, headers }: Asked) => {
+const objects: Route = (response, { query, headers }: RecordedRequest) => {
   if (headers.accept !== 'application/taxii+json;version=2.1') return void response.writeHead(406).end();
   if (headers.authorization !== `Basic ${Buffer.from('me:secret').toString('base64')}`)
     return void response.writeHead(401).end();
@@ -67,11 +67,11 @@ beforeEach(() => {
 const collect = (
   at = path,
   cursor?: unknown,
-  bounds: Partial<CollectBounds> = {},
-  digest: (documents: Digestible[]) => unknown = (documents) => taxii.digest!(documents),
-): Promise<Collection> =>
-  taxii.collect!(
-    collectContext({
+  bounds: Partial<FetchBounds> = {},
+  digest: (documents: DigestInput[]) => unknown = (documents) => taxii.digest!(documents),
+): Promise<FetchSessionResult> =>
+  taxii.fetch!(
+    createFetchSession({
       url: `${server.base}${at}`,
       cursor: cursor === undefined ? undefined : JSON.parse(JSON.stringify(cursor)),
       now: new Date('2024-06-02T00:00:00Z'),
@@ -81,7 +81,7 @@ const collect = (
       bounds,
     }),
   )!;
-const titles = ({ parts }: Collection): string[] =>
+const titles = ({ parts }: FetchSessionResult): string[] =>
   parts.length === 0
     ? []
     : taxii

@@ -1,13 +1,13 @@
 import type { SourceFormat } from '../source-format.ts';
-import { collectTaxii } from './collect-taxii.ts';
-import { digestPage } from './page-digest.ts';
+import { fetchTaxii } from './fetch-taxii.ts';
+import { digestTaxiiPage } from './page-digest.ts';
 import { parseStix } from '../stix/stix.ts';
 
 /** A TAXII 2.1 server: discovery, an API root or one collection. Loose indicators are items of their own, so that each can change alone. */
 export const taxii: SourceFormat = {
   label: 'TAXII 2.1 server',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
-  collect: collectTaxii,
-  digest: ([page]) => digestPage(page!),
+  fetch: fetchTaxii,
+  digest: ([page]) => digestTaxiiPage(page!),
   parse: (parts, context) => parseStix(parts, context, { loose: 'each' }),
 };

@@ -3,14 +3,14 @@ import { opendir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchBytes } from '../../../platform/lib/outbound-http/fetch.ts';
-import { collectContext, type Collection, type Digestible } from '../../formats/fetch-session.ts';
-import { feedDate } from '../../formats/rss/feed-dates.ts';
+import { createFetchSession, type FetchSessionResult, type DigestInput } from '../../formats/fetch-session.ts';
+import { parseFeedDate } from '../../formats/rss/feed-dates.ts';
 import type { SourceFormat } from '../../formats/source-format.ts';
 import type { SourceDocument } from '../../formats/source-document.ts';
 
 export type FetchedDocuments =
   | { kind: 'read'; parts: SourceDocument[]; etag: string | undefined; lastModified: string | undefined }
-  | { kind: 'collected'; parts: SourceDocument[]; collection: Collection }
+  | { kind: 'collected'; parts: SourceDocument[]; collection: FetchSessionResult }
   | { kind: 'not-modified' };
 
 type AddressedSource = { url: string; etag: string | null; last_modified: string | null; file_allowed: boolean };
@@ -22,7 +22,7 @@ type FetchOptions = {
   /** The state from the last `collect` of this source. */
   collected: unknown;
   now: Date;
-  digest: (documents: Digestible[]) => Promise<unknown>;
+  digest: (documents: DigestInput[]) => Promise<unknown>;
   signal?: AbortSignal | undefined;
 };
 
@@ -39,8 +39,8 @@ export async function fetchDocuments(source: AddressedSource, options: FetchOpti
   if (source.url.startsWith('file:'))
     return readFiles(source, settings.fileSources, format.files ?? /\.json(?:\.gz)?$/i);
   const { collected: cursor, now, digest } = options;
-  const collecting = format.collect?.(
-    collectContext({ url: source.url, cursor, now, allow: settings.fetchAllow, digest, headers, signal }),
+  const collecting = format.fetch?.(
+    createFetchSession({ url: source.url, cursor, now, allow: settings.fetchAllow, digest, headers, signal }),
   );
   if (collecting) {
     const collection = await collecting;
@@ -58,7 +58,7 @@ export async function fetchDocuments(source: AddressedSource, options: FetchOpti
   const name = basename(new URL(source.url).pathname) || 'document';
   return {
     kind: 'read',
-    parts: [{ name, bytes: fetched.bytes, modified: feedDate(fetched.lastModified) }],
+    parts: [{ name, bytes: fetched.bytes, modified: parseFeedDate(fetched.lastModified) }],
     etag: fetched.etag,
     lastModified: fetched.lastModified,
   };

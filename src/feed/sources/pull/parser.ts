@@ -1,11 +1,11 @@
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
-import type { Digestible } from '../../formats/fetch-session.ts';
+import type { DigestInput } from '../../formats/fetch-session.ts';
 import type { ParseContext, ParseResult } from '../../formats/source-format.ts';
 import type { SourceDocument } from '../../formats/source-document.ts';
 import { sourceFormats, type SourceKind } from '../../formats/registry.ts';
 
 export type ParseTask = { kind: SourceKind; parts: SourceDocument[]; context: ParseContext };
-export type DigestTask = { kind: SourceKind; documents: Digestible[] };
+export type DigestTask = { kind: SourceKind; documents: DigestInput[] };
 
 /** Parses the documents of sources. Large documents are parsed in worker threads, so that the main thread stays responsive. */
 export type Parser = {

@@ -28,14 +28,14 @@ export async function planSourcePull(
     stored,
     candidates,
     presentIds,
-    isCatalog: parsed.catalogue !== undefined,
+    isCatalog: parsed.catalog !== undefined,
     unread: parsed.unchanged ?? 0,
     skipped: [...parsed.skipped, ...skipped, ...tooLarge],
   });
 }
 
 function checkCatalog(
-  { catalogue: catalog }: ParseResult,
+  { catalog: catalog }: ParseResult,
   stored: StoredItem[],
   { presentIds, newest }: { presentIds: ReadonlySet<string>; newest: string | undefined },
 ): void {

@@ -1,5 +1,5 @@
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
-import type { Collection } from '../../formats/fetch-session.ts';
+import type { FetchSessionResult } from '../../formats/fetch-session.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
 import type { PullPlan, PullResult } from '../../ingestion/pull-plan.ts';
 import { readerRevision } from '../../ingestion/reader-version.ts';
@@ -30,7 +30,7 @@ export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
   const isNew = added + corrected + retracted > 0;
   const read = fetched.kind === 'read' ? fetched : undefined;
   const collection = fetched.kind === 'collected' ? fetched.collection : undefined;
-  const newest = parsed?.catalogue?.released ?? cursor.newest;
+  const newest = parsed?.catalog?.released ?? cursor.newest;
   // If the settings changed or a retraction was taken back during the pull, the next pull reads everything again.
   const isCurrent = source.updated_at.getTime() === before.updated_at.getTime() && source.cursor === before.cursor;
   const nextCursor: PullCursor = {
@@ -50,7 +50,7 @@ export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
     next_pull_at: nextPullAfterSuccess(source, now, {
       isScheduled: pull.isScheduled,
       hasMore: collection?.more ?? false,
-      retryAfterMs: collection?.askedMs,
+      retryAfterMs: collection?.retryAfterMs,
     }),
     failures: 0,
     last_pull_at: now,
@@ -61,7 +61,7 @@ export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
   };
 }
 
-const toCollectedCursor = ({ cursor, cursorWithout }: Collection, late: string[] = []): unknown =>
+const toCollectedCursor = ({ cursor, cursorWithout }: FetchSessionResult, late: string[] = []): unknown =>
   late.length > 0 && cursorWithout ? cursorWithout(late) : cursor;
 
 /** Returns the result of a failed pull. The reasons of errors other than `BadPull` are not shown. */

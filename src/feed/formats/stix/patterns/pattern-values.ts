@@ -6,7 +6,7 @@ import { parsePattern, type Comparison, type Observation } from './pattern.ts';
  * The values that a pattern looks for by equality (`=` and `IN`, not negated), as indicators or other observables.
  * Throws an Error for what is no pattern. Wildcards, expressions, ranges and bounds name no value and are left out.
  */
-export function valuesOfPattern(pattern: string): Observable[] {
+export function findPatternValues(pattern: string): Observable[] {
   const found: Observable[] = [];
   const observations: Observation[] = [parsePattern(pattern)];
   for (let next = observations.pop(); next; next = observations.pop()) {

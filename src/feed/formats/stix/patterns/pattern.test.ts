@@ -8,7 +8,7 @@ import {
   type Observation,
   type Qualifier,
 } from './pattern.ts';
-import { valuesOfPattern } from './pattern-values.ts';
+import { findPatternValues } from './pattern-values.ts';
 
 /** Writes a tree as a pattern, with parentheses wherever an operand is itself joined. */
 function print(observation: Observation): string {
@@ -181,7 +181,7 @@ describe('parsePattern', () => {
 
 describe('valuesOfPattern', () => {
   const values = (pattern: string): string[] =>
-    valuesOfPattern(pattern).map((found) =>
+    findPatternValues(pattern).map((found) =>
       found.kind === 'indicator' ? `${found.type}=${found.normalizedValue}` : `${found.framework}=${found.value}`,
     );
   test.each([

@@ -1,4 +1,4 @@
-import type { CollectContext, Collection, Digestible } from '../fetch-session.ts';
+import type { FetchSession, FetchSessionResult, DigestInput } from '../fetch-session.ts';
 import { isObject, parseJsonBytes } from '../../../platform/lib/json/json-values.ts';
 import type { SourceDocument } from '../source-document.ts';
 
@@ -18,7 +18,7 @@ type State = { from: string; to?: string; startIndex?: number; total?: number };
  * Reads what changed since the last pull, in ranges of at most 120 days, page by page; the first pull reads the last 120 days. Other
  * parameters of the source's address narrow it. A range that the bounds of a pull cut is gone on with at the next.
  */
-export async function collectNvd(context: CollectContext): Promise<Collection> {
+export async function fetchNvd(context: FetchSession): Promise<FetchSessionResult> {
   const now = context.now.getTime();
   let state = (context.cursor as State | undefined) ?? { from: new Date(now - windowMs).toISOString() };
   const parts: SourceDocument[] = [];
@@ -50,7 +50,7 @@ export async function collectNvd(context: CollectContext): Promise<Collection> {
 }
 
 async function readPage(
-  context: CollectContext,
+  context: FetchSession,
   { from, to, startIndex }: { from: string; to: string; startIndex: number },
 ): Promise<{ part: SourceDocument; count: number; total: number }> {
   const url = new URL(context.url);
@@ -66,7 +66,7 @@ async function readPage(
 type PageDigest = { count: number; total: number };
 
 /** How many records a page has, and how many the range. Throws an Error for what is no page. */
-export function digestPage({ bytes }: Digestible): PageDigest {
+export function digestNvdPage({ bytes }: DigestInput): PageDigest {
   const page = parseJsonBytes(bytes);
   const list = isObject(page) ? page['vulnerabilities'] : undefined;
   const total = isObject(page) ? page['totalResults'] : undefined;

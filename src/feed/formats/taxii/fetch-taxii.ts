@@ -1,9 +1,9 @@
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
-import type { CollectContext, Collection, Document } from '../fetch-session.ts';
+import type { FetchSession, FetchSessionResult, FetchedDocument } from '../fetch-session.ts';
 import { parseInstant, type SkippedEntry } from '../../model/source-record.ts';
 import type { SourceDocument } from '../source-document.ts';
-import { joinPages, type PageDigest, type Pages } from './page-digest.ts';
-import { fetchAnswer, objectEndpoints } from './taxii-endpoints.ts';
+import { joinPages, type TaxiiPageDigest, type JoinedPages } from './page-digest.ts';
+import { fetchTaxiiResponse, findObjectEndpoints } from './taxii-endpoints.ts';
 
 /** How the rest of a list is asked for: by the server's word for it or, where it gives none, by the date of what came last (TAXII 2.1, 3.5). */
 type Next = { next: string } | { added_after: string };
@@ -12,7 +12,7 @@ type Next = { next: string } | { added_after: string };
  * which is nothing new when it comes again.
  */
 type Place = { addedAfter?: string | undefined; next?: Next | undefined; tail?: string };
-type Read = { read: Pages; place: Place; whole: boolean };
+type Read = { read: JoinedPages; place: Place; whole: boolean };
 
 const pageLimit = '1000';
 const pagesMax = 10_000;
@@ -23,13 +23,13 @@ const overlapMs = 10 * 60_000;
  * Reads what was added to the collections since the last pull. Where the new objects change or join older ones, the collection is read
  * again as a whole: an item is made of objects that belong together, and half of them would be a wrong item.
  */
-export async function collectTaxii(context: CollectContext): Promise<Collection> {
+export async function fetchTaxii(context: FetchSession): Promise<FetchSessionResult> {
   const places = { ...((context.cursor ?? {}) as { places?: Record<string, Place> }).places };
   const parts: SourceDocument[] = [];
   const skipped: SkippedEntry[] = [];
   let more = false;
   let first: unknown;
-  const endpoints = await objectEndpoints(context);
+  const endpoints = await findObjectEndpoints(context);
   for (const url of endpoints) {
     if (!context.hasRoom()) {
       more = true;
@@ -52,7 +52,7 @@ export async function collectTaxii(context: CollectContext): Promise<Collection>
   return { parts, cursor: { places }, unchanged: 0, skipped, more };
 }
 
-async function readNew(context: CollectContext, url: string, before: Place): Promise<Read> {
+async function readNew(context: FetchSession, url: string, before: Place): Promise<Read> {
   const added = await readPages(context, url, before).catch((error: unknown) => {
     // A server does not remember for ever where a list was left.
     if (before.next === undefined || !(error instanceof FetchStatusError) || ![400, 404, 410].includes(error.status))
@@ -70,8 +70,8 @@ async function readNew(context: CollectContext, url: string, before: Place): Pro
     : { ...added, whole: false };
 }
 
-async function readPages(context: CollectContext, url: string, from: Place): Promise<Read> {
-  const pages: PageDigest[] = [];
+async function readPages(context: FetchSession, url: string, from: Place): Promise<Read> {
+  const pages: TaxiiPageDigest[] = [];
   let { next } = from;
   let last: string | undefined = from.addedAfter;
   for (let page = 0; page < pagesMax; page += 1) {
@@ -84,9 +84,9 @@ async function readPages(context: CollectContext, url: string, from: Place): Pro
       ...next,
     };
     for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
-    const answer = await fetchAnswer(context, address.href);
+    const answer = await fetchTaxiiResponse(context, address.href);
     const addedLast = lastOf(answer);
-    const read = (await context.digest([answer])) as PageDigest;
+    const read = (await context.digest([answer])) as TaxiiPageDigest;
     pages.push(read);
     last = later(last, addedLast);
     next = nextOf(read, { addedLast, asked: address.searchParams.get('added_after') });
@@ -98,13 +98,13 @@ async function readPages(context: CollectContext, url: string, from: Place): Pro
   throw new Error(`the collection has more than ${pagesMax} pages`);
 }
 
-function lastOf({ headers }: Document): string | undefined {
+function lastOf({ headers }: FetchedDocument): string | undefined {
   const last = headers['x-taxii-date-added-last'];
   return typeof last === 'string' ? last : undefined;
 }
 
 function nextOf(
-  { more, next }: PageDigest,
+  { more, next }: TaxiiPageDigest,
   page: { addedLast: string | undefined; asked: string | null },
 ): Next | undefined {
   if (!more) return undefined;
