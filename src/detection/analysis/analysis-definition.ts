@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DetectionCategory } from './candidate.ts';
 
-/** What the analysis needs of a detection. `cadence` is the effective cron, `slotMs` the longest distance between neighbouring slots (0 without a schedule). */
+/** The fields of a detection that analysis uses. `cadence` is the effective cron expression, `slotMs` the longest time between two slots (0 without a schedule). */
 export type AnalysisDefinition = {
   category: DetectionCategory;
   query: string;
@@ -12,14 +12,14 @@ export type AnalysisDefinition = {
   slotMs: number;
 };
 
-/** `[from, to)`. `aggregate`: the rows are groups, not events. */
+/** The time range `[from, to)`. `aggregate`: the rows are groups, not events. */
 export type AnalysisWindow = { from: Date; to: Date; aggregate: boolean };
 
 export const dayMs = 86_400_000;
 export const weekMs = 7 * dayMs;
 
-/** Names what memory belongs to: whatever would make counts and values of two windows incomparable is part of it. sha256 hex. */
-export function generationOf(definition: AnalysisDefinition): string {
+/** Returns the SHA-256 (hex) of all fields that must be equal for two windows to be comparable. Memory belongs to one generation. */
+export function computeGeneration(definition: AnalysisDefinition): string {
   const { query, category, entityField, timeField, connectionId, cadence } = definition;
   return hash('sha256', JSON.stringify([query, category, entityField, timeField, connectionId, cadence]));
 }

@@ -1,36 +1,36 @@
 import { severities, type Candidate } from './candidate.ts';
 import { categories } from './registry.ts';
-import type { AnalysisInput, Findings } from './category.ts';
+import type { AnalysisInput, WindowResult } from './category.ts';
 import type { AnalysisDefinition, AnalysisWindow } from './analysis-definition.ts';
-import { groupRows, type Group } from './rows/group-rows.ts';
-import type { MemoryEntry, MemoryQuery, PastMemory } from './memory/memory.ts';
-import type { Row } from '../siem/connector.ts';
+import { groupRows, type EntityGroup } from './rows/group-rows.ts';
+import type { MemoryEntry, MemoryQuery, RecalledMemory } from './memory/memory.ts';
+import type { QueryRow } from '../siem/connector.ts';
 import { compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
 
-/** A window's rows, ready to be analysed: what to remember of them and what to ask of the past. */
+/** A window's grouped rows, with the memory to store and the memory query to run before the analysis. */
 export type PreparedWindow = AnalysisInput & { memory: MemoryEntry[]; query: MemoryQuery };
 
-/** First half of an analysis, before memory is read: groups the rows. Pure; linear in the rows. */
+/** Runs the first half of an analysis, before memory is read: groups the rows. Takes time linear in the rows. */
 export function prepareWindow(
-  rows: readonly Row[],
+  rows: readonly QueryRow[],
   window: AnalysisWindow,
   definition: AnalysisDefinition,
 ): PreparedWindow {
   const input = { groups: groupRows(rows, definition), window, definition };
   const category = categories[definition.category];
-  return { ...input, memory: category.remember(input), query: category.recall(input) };
+  return { ...input, memory: category.buildMemory(input), query: category.buildMemoryQuery(input) };
 }
 
-/** Second half: the candidates, the most severe first, then by z, count and name. Pure. */
-export function analyseWindow(prepared: PreparedWindow, past: PastMemory): Findings {
+/** Runs the second half: returns the candidates sorted by severity, z and count (highest first), then entity. */
+export function analyzeWindow(prepared: PreparedWindow, past: RecalledMemory): WindowResult {
   const { groups, window, definition } = prepared;
-  const found = categories[definition.category].candidates({ groups, window, definition, past });
-  return { ...found, candidates: found.candidates.toSorted(compareCandidates) };
+  const result = categories[definition.category].findCandidates({ groups, window, definition, past });
+  return { ...result, candidates: result.candidates.toSorted(compareCandidates) };
 }
 
-/** Share of the groups that a named field gave, 0 to 1; 1 for none. The score asks for it. */
-export function namedShare(groups: readonly Group[]): number {
-  return groups.length === 0 ? 1 : groups.filter(({ named }) => named).length / groups.length;
+/** Returns the share of groups that a field identified, 0 to 1, or 1 without groups. An input of the run's score. */
+export function computeNamedShare(groups: readonly EntityGroup[]): number {
+  return groups.length === 0 ? 1 : groups.filter(({ isNamed }) => isNamed).length / groups.length;
 }
 
 function compareCandidates(a: Candidate, b: Candidate): number {

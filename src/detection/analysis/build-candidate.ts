@@ -1,81 +1,84 @@
 import { hash } from 'node:crypto';
-import type { Row } from '../siem/connector.ts';
+import type { QueryRow } from '../siem/connector.ts';
 import type { Candidate, Facts, RenderedRow, Severity } from './candidate.ts';
 import type { AnalysisInput } from './category.ts';
 import type { AnalysisWindow } from './analysis-definition.ts';
-import type { EntityRow, Group } from './rows/group-rows.ts';
-import { listIn } from './rows/fields.ts';
-import { compareRows, renderRow, rowIdOf } from './rows/render.ts';
-import { authorSeverity, maxSeverity } from './severity.ts';
+import type { GroupedRow, EntityGroup } from './rows/group-rows.ts';
+import { parseList } from './rows/fields.ts';
+import { compareRenderedRows, renderRow, computeRowId } from './rows/render-row.ts';
+import { readAuthorSeverity, findMaxSeverity } from './severity.ts';
 import { canonicalJson, canonicalText, compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
-import { timeOf } from './rows/times.ts';
-import { valuesKey, valuesOf } from './rows/values.ts';
+import { findRowTime } from './rows/row-times.ts';
+import { hashValues, extractValues } from './rows/row-values.ts';
 
 const rowsMax = 50;
 const valueKeysMax = 30;
 
-type Parts = {
+type CandidateInput = {
   kindKey: string;
-  /** From the facts, where the author's rows do not give one. */
+  /** The severity if the author's rows have none. */
   severity: Severity;
   facts: Facts;
-  /** The rows that made the candidate. */
-  rows: readonly EntityRow[];
+  /** The rows behind the candidate. */
+  rows: readonly GroupedRow[];
 };
 
-/** Puts a candidate together: the 50 most severe rows rendered, and the facts that every category carries. */
-export function buildCandidate({ window, definition }: AnalysisInput, group: Group, parts: Parts): Candidate {
-  const shown = chooseRows(parts.rows, window, definition.timeField).map((row) => renderRow(row, window, definition));
-  const rendered = keepApart(shown).toSorted(compareRows);
-  const given = maxSeverity(parts.rows.map(({ row }) => authorSeverity(row)));
+/** Builds a candidate with the facts common to all categories and the 50 most severe rows, rendered. */
+export function buildCandidate(
+  { window, definition }: AnalysisInput,
+  group: EntityGroup,
+  parts: CandidateInput,
+): Candidate {
+  const rows = chooseRows(parts.rows, window, definition.timeField).map((row) => renderRow(row, window, definition));
+  const fromAuthor = findMaxSeverity(parts.rows.map(({ row }) => readAuthorSeverity(row)));
   const techniques = techniquesOf(parts.rows);
   return {
     entity: group.entity,
     entityType: group.entityType,
     kind: definition.category,
     kindKey: parts.kindKey,
-    severity: given ?? parts.severity,
+    severity: fromAuthor ?? parts.severity,
     facts: {
       ...commonFacts(group, window),
       candidateRows: parts.rows.length,
       valueKeys: valueKeysOf(parts.rows),
       ...parts.facts,
       ...(techniques.length > 0 ? { techniques } : {}),
-      ...(given ? { authorSeverity: given } : {}),
+      ...(fromAuthor ? { authorSeverity: fromAuthor } : {}),
     },
-    rows: rendered,
+    rows: makeRowIdsUnique(rows).toSorted(compareRenderedRows),
   };
 }
 
-/** What is known of any candidate: `rows` are all of the entity's, `count` is what suppression compares. */
-function commonFacts(group: Group, window: AnalysisWindow): Facts {
+/** Returns the facts of every candidate. `rows` counts all of the entity's rows. `count` is compared by suppression. */
+function commonFacts(group: EntityGroup, window: AnalysisWindow): Facts {
   return {
     count: group.rows.length,
     rows: group.rows.length,
-    entityNamed: group.named,
+    entityNamed: group.isNamed,
     windowFrom: window.from.toISOString(),
     windowTo: window.to.toISOString(),
   };
 }
 
-/** The kind key of what has no better one: the row ids, for aggregates the window's start. */
-export function rowsKindKey({ window, definition }: AnalysisInput, rows: readonly EntityRow[]): string {
+/** Returns a kind key made of the row IDs, or of the window's start for aggregates. For categories without a better one. */
+export function computeRowsKindKey({ window, definition }: AnalysisInput, rows: readonly GroupedRow[]): string {
   if (window.aggregate) return `${definition.category}:${window.from.toISOString()}`;
-  const ids = [...new Set(rows.map(({ row }) => rowIdOf(row, window)))].toSorted(compareCodeUnits);
+  const ids = [...new Set(rows.map(({ row }) => computeRowId(row, window)))].toSorted(compareCodeUnits);
   return `${definition.category}:${hash('sha256', JSON.stringify(ids))}`;
 }
 
-/** The ATT&CK techniques that the author's rows name in `technique` (or `techniques`), as text or as a list. */
-function techniquesOf(rows: readonly EntityRow[]): string[] {
+/** Returns up to 20 ATT&CK techniques from the rows' `technique` and `techniques` columns, which are texts or lists. */
+function techniquesOf(rows: readonly GroupedRow[]): string[] {
   const found = new Set<string>();
   for (const { row } of rows) for (const technique of rowTechniques(row)) found.add(technique);
   return [...found].toSorted(compareCodeUnits).slice(0, 20);
 }
 
-function rowTechniques(row: Row): string[] {
+function rowTechniques(row: QueryRow): string[] {
   const columns = ['technique', 'techniques'].filter((column) => Object.hasOwn(row, column));
   const texts = columns.flatMap((column) => {
-    const list = listIn(row[column]);
+    const list = parseList(row[column]);
     return list.length > 0 ? list : [row[column]];
   });
   return texts.flatMap(
@@ -87,22 +90,22 @@ function rowTechniques(row: Row): string[] {
   );
 }
 
-/** Short names of the distinct values shown, for «no new value»; too many of them have one name together. */
-function valueKeysOf(rows: readonly EntityRow[]): string[] {
-  const keys = new Set(rows.map(({ row, field }) => valuesKey(valuesOf(row, field)).slice(0, 12)));
+/** Returns short hashes of the rows' distinct values, by which suppression detects new values. More than 30 are hashed into one. */
+function valueKeysOf(rows: readonly GroupedRow[]): string[] {
+  const keys = new Set(rows.map(({ row, field }) => hashValues(extractValues(row, field)).slice(0, 12)));
   const sorted = [...keys].toSorted(compareCodeUnits);
   return sorted.length <= valueKeysMax ? sorted : [hash('sha256', sorted.join()).slice(0, 32)];
 }
 
-/** The most severe rows first, then the earliest; the choice does not depend on the order that they came in. */
-function chooseRows(rows: readonly EntityRow[], window: AnalysisWindow, timeField: string | null): Row[] {
+/** Picks 50 rows: the most severe, then the earliest. The result does not depend on the order of the rows. */
+function chooseRows(rows: readonly GroupedRow[], window: AnalysisWindow, timeField: string | null): QueryRow[] {
   if (rows.length <= rowsMax) return rows.map(({ row }) => row);
   return rows
     .map(({ row }) => ({
       row,
-      severity: authorSeverity(row),
-      time: timeOf(row, timeField) ?? '~',
-      id: rowIdOf(row, window),
+      severity: readAuthorSeverity(row),
+      time: findRowTime(row, timeField) ?? '~',
+      id: computeRowId(row, window),
     }))
     .toSorted(
       (a, b) =>
@@ -113,18 +116,18 @@ function chooseRows(rows: readonly EntityRow[], window: AnalysisWindow, timeFiel
 }
 
 function compareSeverity(a: Severity | undefined, b: Severity | undefined): number {
-  return a === b ? 0 : maxSeverity([a, b]) === a ? -1 : 1;
+  return a === b ? 0 : findMaxSeverity([a, b]) === a ? -1 : 1;
 }
 
-/** One row per id: the same content once, different content under one id told apart by a hash of it. */
-export function keepApart(rows: readonly RenderedRow[]): RenderedRow[] {
+/** Removes duplicate rows. Rows with one ID and different contents get a hash of the content appended to the ID. */
+export function makeRowIdsUnique(rows: readonly RenderedRow[]): RenderedRow[] {
   const byId = new Map<string, Map<string, RenderedRow>>();
   for (const row of rows) {
-    const same = byId.get(row.rowId) ?? new Map<string, RenderedRow>();
-    byId.set(row.rowId, same.set(canonicalJson([row.time, row.fields]), row));
+    const byContent = byId.get(row.rowId) ?? new Map<string, RenderedRow>();
+    byId.set(row.rowId, byContent.set(canonicalJson([row.time, row.fields]), row));
   }
-  return [...byId.values()].flatMap((same) => {
-    if (same.size === 1) return [...same.values()];
-    return [...same].map(([text, row]) => ({ ...row, rowId: `${row.rowId}~${hash('sha256', text).slice(0, 8)}` }));
+  return [...byId.values()].flatMap((byContent) => {
+    if (byContent.size === 1) return [...byContent.values()];
+    return [...byContent].map(([text, row]) => ({ ...row, rowId: `${row.rowId}~${hash('sha256', text).slice(0, 8)}` }));
   });
 }

@@ -1,6 +1,6 @@
 /**
- * A row as it is rendered for the judge and stored: canonical text per field, secrets redacted, cut. `time` is ISO 8601 or
- * null. `eventIds` are the events that an aggregate row names (its `_ids`); evidence may cite one in place of `rowId`.
+ * A row as stored and shown to the analyst: canonical text per field, truncated, with secrets redacted. `time` is ISO 8601 or null.
+ * `eventIds` are the events behind an aggregate row (its `_ids`). Evidence may cite one of them instead of `rowId`.
  */
 export type RenderedRow = { rowId: string; time: string | null; fields: Record<string, string>; eventIds?: string[] };
 
@@ -16,10 +16,10 @@ export type DetectionCategory = (typeof detectionCategories)[number];
 export const severities = ['none', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof severities)[number];
 
-/** What code knows of a candidate: plain JSON, e.g. `{count, z, median, samples, peers, firstSeen, newValues, steps}`. */
+/** Computed facts about a candidate as plain JSON, for example `{count, z, median, samples, peers, firstSeen, newValues, steps}`. */
 export type Facts = Record<string, string | number | boolean | null | string[] | number[]>;
 
-/** One entity that a window made worth judging. `kindKey` names the kind without times and counts, as the hit's key needs it. */
+/** An entity of a window that needs a verdict. `kindKey` identifies the kind of behavior for the hit's key. */
 export type Candidate = {
   entity: string;
   entityType: string;

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import type { Row } from '../siem/connector.ts';
+import type { QueryRow } from '../siem/connector.ts';
 import { categories } from './registry.ts';
 import { detectionCategories } from './candidate.ts';
 import { prepareWindow } from './analyze-window.ts';
 import { analyzeInTurn, candidatesOf, definitionOf, hour } from '../../../test/support/detection/analysis-examples.ts';
 
-const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+const repeat = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
 describe('first_occurrence', () => {
   const definition = definitionOf('first_occurrence');
   const home = { user: 'alice', country: 'NL' };
   const abroad = { user: 'alice', country: 'BR', bytes: 7, at: '2024-01-01T07:00:00Z' };
 
-  test('learns for seven windows, then speaks', () => {
-    expect(analyzeInTurn([...times(6, [home]), [abroad]], definition)).toEqual({ candidates: [], learning: true });
-    const { candidates, learning } = analyzeInTurn([...times(7, [home]), [home, abroad]], definition);
+  test('learns for seven windows before it returns candidates', () => {
+    expect(analyzeInTurn([...repeat(6, [home]), [abroad]], definition)).toEqual({ candidates: [], learning: true });
+    const { candidates, learning } = analyzeInTurn([...repeat(7, [home]), [home, abroad]], definition);
     expect(learning).toBe(false);
     expect(candidates).toHaveLength(1);
     expect(candidates[0]).toMatchObject({
@@ -34,14 +34,14 @@ describe('first_occurrence', () => {
     expect(candidates[0]!.rows.map(({ fields }) => fields['country'])).toEqual(['BR']);
   });
 
-  test('numbers, times and what the author adds make nothing new', () => {
+  test('ignores numbers, times and the author’s columns', () => {
     const again = { ...home, bytes: 99, at: '2024-01-01T07:00:00Z', severity: 'high', technique: 'T1078', count: '12' };
-    expect(analyzeInTurn([...times(7, [home]), [again]], definition).candidates).toEqual([]);
+    expect(analyzeInTurn([...repeat(7, [home]), [again]], definition).candidates).toEqual([]);
   });
 
-  test('the same values of another entity are new, and the facts say who has them', () => {
+  test('reports values of other entities as new and counts those entities in the facts', () => {
     const { candidates } = analyzeInTurn(
-      [...times(7, [home, { user: 'carol', country: 'NL' }]), [{ user: 'bob', country: 'NL' }]],
+      [...repeat(7, [home, { user: 'carol', country: 'NL' }]), [{ user: 'bob', country: 'NL' }]],
       definition,
     );
     expect(candidates[0]).toMatchObject({
@@ -51,18 +51,18 @@ describe('first_occurrence', () => {
     });
   });
 
-  test('after 30 days it is new again', () => {
-    const days = (gap: number) => [[home], ...times<Row[]>(gap * 24 - 1, []), [home]];
+  test('reports a value again after 30 days', () => {
+    const days = (gap: number) => [[home], ...repeat<QueryRow[]>(gap * 24 - 1, []), [home]];
     expect(analyzeInTurn(days(30), definition).candidates).toEqual([]);
     expect(analyzeInTurn([...days(30).slice(0, -1), [], [home]], definition).candidates).toHaveLength(1);
   });
 
-  test('the kind key is made of the new values alone', () => {
-    const later = analyzeInTurn([...times(9, [home]), [abroad, abroad]], definition).candidates[0]!;
-    const sooner = analyzeInTurn([...times(7, [home]), [{ ...abroad, bytes: 1 }]], definition).candidates[0]!;
+  test('builds the kind key from the new values only', () => {
+    const later = analyzeInTurn([...repeat(9, [home]), [abroad, abroad]], definition).candidates[0]!;
+    const sooner = analyzeInTurn([...repeat(7, [home]), [{ ...abroad, bytes: 1 }]], definition).candidates[0]!;
     expect(later.kindKey).toBe(sooner.kindKey);
     expect(
-      analyzeInTurn([...times(7, [home]), [{ ...abroad, country: 'AR' }]], definition).candidates[0]!.kindKey,
+      analyzeInTurn([...repeat(7, [home]), [{ ...abroad, country: 'AR' }]], definition).candidates[0]!.kindKey,
     ).not.toBe(later.kindKey);
   });
 });
@@ -70,10 +70,10 @@ describe('first_occurrence', () => {
 describe('baseline_anomaly', () => {
   const definition = definitionOf('baseline_anomaly');
   const count = (n: unknown, user = 'alice') => ({ user, count: n });
-  const spike = (history: readonly (readonly Row[])[], now: readonly Row[]) =>
+  const spike = (history: readonly (readonly QueryRow[])[], now: readonly QueryRow[]) =>
     analyzeInTurn([...history, now], definition, true);
 
-  test('by hand: 4 4 5 5 5 6 6 and then 13', () => {
+  test('matches the values computed by hand for 4 4 5 5 5 6 6 followed by 13', () => {
     // Median 5, deviation 1; the scale is √5 = 2.236, so 13 lies 3.58 above and 12 only 3.13.
     const history = [4, 4, 5, 5, 5, 6, 6].map((n) => [count(n)]);
     expect(spike(history, [count(12)]).candidates).toEqual([]);
@@ -93,18 +93,18 @@ describe('baseline_anomaly', () => {
     });
   });
 
-  test('learns for seven windows, and never speaks of what lies below', () => {
-    expect(spike(times(6, [count(1)]), [count(900)])).toEqual({ candidates: [], learning: true });
-    expect(spike(times(7, [count(500)]), [count(0)]).candidates).toEqual([]);
+  test('learns for seven windows and never reports low numbers', () => {
+    expect(spike(repeat(6, [count(1)]), [count(900)])).toEqual({ candidates: [], learning: true });
+    expect(spike(repeat(7, [count(500)]), [count(0)]).candidates).toEqual([]);
   });
 
-  test('zeros count after the first sight, not before it', () => {
-    const late = [...times<Row[]>(10, []), [count(20)], [], [], []];
+  test('counts missing windows as zero only after the first appearance', () => {
+    const late = [...repeat<QueryRow[]>(10, []), [count(20)], [], [], []];
     expect(spike(late, [count(20)]).candidates[0]?.facts).toMatchObject({ samples: 4, median: 0, enoughPast: false });
-    expect(spike([...times<Row[]>(10, []), [count(20)]], [count(20)]).candidates).toEqual([]);
+    expect(spike([...repeat<QueryRow[]>(10, []), [count(20)]], [count(20)]).candidates).toEqual([]);
   });
 
-  test('the same hour of a like day goes before all hours, once there are seven', () => {
+  test('prefers samples of the same hour on similar days if there are seven', () => {
     // Busy at 09:00 on weekdays, idle otherwise; 16 days from a Monday.
     const busy = (index: number) => index % 24 === 9 && ![5, 6].includes(Math.floor(index / 24) % 7);
     const history = (hours: number) => Array.from({ length: hours }, (_, index) => [count(busy(index) ? 100 : 0)]);
@@ -116,9 +116,9 @@ describe('baseline_anomaly', () => {
     expect(all?.facts).toMatchObject({ comparedWith: 'all windows', median: 0 });
   });
 
-  test('a new entity is compared with at least ten others of this window', () => {
+  test('compares a new entity with at least ten others of the window', () => {
     const others = (n: number) => Array.from({ length: n }, (_, i) => count(3, `u${i}`));
-    const history = times(7, others(12));
+    const history = repeat(7, others(12));
     expect(spike(history, [...others(10), count(90, 'new')]).candidates[0]).toMatchObject({
       entity: 'new',
       severity: 'medium',
@@ -127,13 +127,13 @@ describe('baseline_anomaly', () => {
     expect(spike(history, [...others(9), count(90, 'new')]).candidates).toEqual([]);
   });
 
-  test.each<[string, Row[], number, string]>([
-    ['a sum over the rows', [count(3), count(4)], 7, 'count'],
-    ['value before n', [{ user: 'alice', value: 30, n: 5 }], 30, 'value'],
-    ['numbers as text', [count('12')], 12, 'count'],
-    ['a count without a name', [{ user: 'alice', 'count_star()': 9 }], 9, 'count_star()'],
+  test.each<[string, QueryRow[], number, string]>([
+    ['the sum of the rows', [count(3), count(4)], 7, 'count'],
+    ['`value` rather than `n`', [{ user: 'alice', value: 30, n: 5 }], 30, 'value'],
+    ['numeric text', [count('12')], 12, 'count'],
+    ['a count without an alias', [{ user: 'alice', 'count_star()': 9 }], 9, 'count_star()'],
     [
-      'rows, where the column is text',
+      'the number of rows if the column is text',
       [
         { user: 'alice', value: 'HKLM' },
         { user: 'alice', value: '7' },
@@ -141,20 +141,20 @@ describe('baseline_anomaly', () => {
       2,
       'rows',
     ],
-    ['rows, where there is no number', [{ user: 'alice' }, { user: 'alice' }, { user: 'alice' }], 3, 'rows'],
-    ['not a number is nothing', [count(Number.NaN), count(5), count(null)], 5, 'count'],
-  ])('the number is %s', (_name, rows, number, unit) => {
+    ['the number of rows if there is no number', [{ user: 'alice' }, { user: 'alice' }, { user: 'alice' }], 3, 'rows'],
+    ['the sum without NaN and null', [count(Number.NaN), count(5), count(null)], 5, 'count'],
+  ])('uses %s', (_name, rows, number, unit) => {
     const { memory } = prepareWindow(rows, hour(0), definition);
     expect(memory).toEqual([{ key: 'number', entity: 'alice', number, value: null }]);
     const spiked = rows.map((row) =>
       Object.fromEntries(Object.entries(row).map(([k, v]) => [k, typeof v === 'number' ? v * 1_000 : v])),
     );
-    const [candidate] = spike(times(7, rows), [...spiked, ...times(20, rows[0]!)]).candidates;
+    const [candidate] = spike(repeat(7, rows), [...spiked, ...repeat(20, rows[0]!)]).candidates;
     expect(candidate?.facts['unit'] ?? unit).toBe(unit);
   });
 
-  test('severity rises with z', () => {
-    const history = times(8, [count(0)]);
+  test('raises severity with z', () => {
+    const history = repeat(8, [count(0)]);
     expect([3, 4, 7, 15].map((n) => spike(history, [count(n)]).candidates[0]?.severity)).toEqual([
       undefined,
       'low',
@@ -165,7 +165,7 @@ describe('baseline_anomaly', () => {
 });
 
 describe.each(['privilege_escalation', 'custom'] as const)('%s', (category) => {
-  test('every entity is a candidate, the author has the last word on severity and technique', () => {
+  test('makes every entity a candidate and prefers the author’s severity and techniques', () => {
     const rows = [
       { user: 'a', _id: '1' },
       { user: 'b', _id: '2', severity: 'Critical', technique: 't1098.001, T1078' },
@@ -185,8 +185,9 @@ describe.each(['privilege_escalation', 'custom'] as const)('%s', (category) => {
     expect(a!.rows.map(({ rowId }) => rowId)).toEqual(['1', '3']);
   });
 
-  test('the kind key is made of the row ids, for aggregates of the window', () => {
-    const keyOf = (rows: Row[], aggregate = false) => candidatesOf(rows, definitionOf(category), aggregate)[0]!.kindKey;
+  test('builds the kind key from row IDs, or from the window for aggregates', () => {
+    const keyOf = (rows: QueryRow[], aggregate = false) =>
+      candidatesOf(rows, definitionOf(category), aggregate)[0]!.kindKey;
     expect(
       keyOf([
         { user: 'a', _id: '1', n: 1 },
@@ -202,7 +203,7 @@ describe.each(['privilege_escalation', 'custom'] as const)('%s', (category) => {
     expect(keyOf([{ user: 'a', count: 2 }], true)).toBe(`${category}:2024-01-01T00:00:00.000Z`);
   });
 
-  test('one id under two contents stays two rows, the same row twice is one', () => {
+  test('keeps rows with one ID and different contents, and removes duplicates', () => {
     const rows = [
       { user: 'a', _id: 'x', v: 1 },
       { user: 'a', _id: 'x', v: 2 },
@@ -214,7 +215,7 @@ describe.each(['privilege_escalation', 'custom'] as const)('%s', (category) => {
   });
 });
 
-test('of many rows the most severe are shown', () => {
+test('shows the most severe of many rows', () => {
   const rows = Array.from({ length: 200 }, (_, n) => ({
     user: 'a',
     _id: `r${n}`,
@@ -226,10 +227,10 @@ test('of many rows the most severe are shown', () => {
   expect(candidate!.facts['rows']).toBe(200);
 });
 
-const hostile: Row[] = [
+const hostile: QueryRow[] = [
   {},
   { user: null },
-  JSON.parse('{"__proto__":{"user":"x"},"constructor":"c","hasOwnProperty":1}') as Row,
+  JSON.parse('{"__proto__":{"user":"x"},"constructor":"c","hasOwnProperty":1}') as QueryRow,
   { user: { name: { deep: [1, { x: null }] } }, step: '2', count: '1e400' },
   { user: '\u0000\ud800\u202e', step: 1, value: 'NaN', count: Number.POSITIVE_INFINITY },
   { user: 'x'.repeat(100_000), step: 3, n: Number.NaN, _ids: 'not a list', severity: {}, technique: 5 },
@@ -237,37 +238,33 @@ const hostile: Row[] = [
   { user: 12, step: 1.5, count: -5, severity: 'constructor', technique: ['T1078', null] },
 ];
 
-test.each(detectionCategories)('%s takes any row', (category) => {
+test.each(detectionCategories)('%s accepts any row', (category) => {
   const definition = definitionOf(category, { entityField: 'user.name', timeField: 'constructor' });
-  const windows = [...times(7, hostile), [...hostile, ...hostile.map((row) => ({ ...row, extra: 'new' }))]];
+  const windows = [...repeat(7, hostile), [...hostile, ...hostile.map((row) => ({ ...row, extra: 'new' }))]];
   for (const candidate of analyzeInTurn(windows, definition).candidates) {
     expect(JSON.parse(JSON.stringify(candidate))).toEqual(candidate);
     expect(JSON.stringify(candidate)).not.toContain('\\u0000"');
   }
 });
 
-test.each(detectionCategories)(
-  '%s: 100,000 rows in a window take seconds, not minutes',
-  { timeout: 60_000 },
-  (category) => {
-    const rows = Array.from({ length: 100_000 }, (_, n) => ({
-      _id: `e${n}`,
-      _time: new Date(Date.UTC(2024, 0, 1, 7) + n * 30).toISOString(),
-      user: `user${n % 5_000}`,
-      app: `app${n % 37}`,
-      ip: `192.0.2.${n % 200}`,
-      step: (n % 3) + 1,
-      bytes: n,
-    }));
-    const definition = definitionOf(category, { query: 'SELECT 3 AS step' });
-    const start = performance.now();
-    const { candidates } = analyzeInTurn([...times<Row[]>(7, []), rows], definition);
-    expect(performance.now() - start).toBeLessThan(30_000);
-    expect(candidates.length).toBeGreaterThanOrEqual(category === 'baseline_anomaly' ? 0 : 1_000);
-  },
-);
+test.each(detectionCategories)('%s analyzes 100,000 rows in under 30 seconds', { timeout: 60_000 }, (category) => {
+  const rows = Array.from({ length: 100_000 }, (_, n) => ({
+    _id: `e${n}`,
+    _time: new Date(Date.UTC(2024, 0, 1, 7) + n * 30).toISOString(),
+    user: `user${n % 5_000}`,
+    app: `app${n % 37}`,
+    ip: `192.0.2.${n % 200}`,
+    step: (n % 3) + 1,
+    bytes: n,
+  }));
+  const definition = definitionOf(category, { query: 'SELECT 3 AS step' });
+  const start = performance.now();
+  const { candidates } = analyzeInTurn([...repeat<QueryRow[]>(7, []), rows], definition);
+  expect(performance.now() - start).toBeLessThan(30_000);
+  expect(candidates.length).toBeGreaterThanOrEqual(category === 'baseline_anomaly' ? 0 : 1_000);
+});
 
-test('only what compares with the past reads it', () => {
+test('only baseline_anomaly and first_occurrence use history', () => {
   expect(detectionCategories.filter((name) => categories[name].usesHistory)).toEqual([
     'baseline_anomaly',
     'first_occurrence',

@@ -1,22 +1,22 @@
 import type { Candidate } from './candidate.ts';
 import type { AnalysisDefinition, AnalysisWindow } from './analysis-definition.ts';
-import type { Group } from './rows/group-rows.ts';
-import type { MemoryEntry, MemoryQuery, PastMemory } from './memory/memory.ts';
+import type { EntityGroup } from './rows/group-rows.ts';
+import type { MemoryEntry, MemoryQuery, RecalledMemory } from './memory/memory.ts';
 
-export type AnalysisInput = { groups: readonly Group[]; window: AnalysisWindow; definition: AnalysisDefinition };
+export type AnalysisInput = { groups: readonly EntityGroup[]; window: AnalysisWindow; definition: AnalysisDefinition };
 
-/** What a window gave: `learning` says that there was too little past to compare with, and then there are no candidates. */
-export type Findings = { candidates: Candidate[]; learning: boolean };
+/** The result of analyzing a window. `learning`: there was too little history to compare with, so there are no candidates. */
+export type WindowResult = { candidates: Candidate[]; learning: boolean };
 
-/** One way of telling what is worth judging. All of it is pure; memory comes and goes as values. */
+/** How a category finds candidates. All functions are pure. Memory is passed in and returned as values. */
 export type CategoryAnalysis = {
-  /** It compares with the past, so it learns before it speaks. */
+  /** The category compares with the past, so it must learn before it returns candidates. */
   usesHistory: boolean;
-  /** How far back it reads memory, in milliseconds before the window's start. */
-  reachMs: (definition: AnalysisDefinition) => number;
-  /** What to keep of this window: a function of its own rows alone, so that the order of execution leaves no trace. */
-  remember: (input: AnalysisInput) => MemoryEntry[];
-  /** What it must know of the past to judge this window. */
-  recall: (input: AnalysisInput) => MemoryQuery;
-  candidates: (input: AnalysisInput & { past: PastMemory }) => Findings;
+  /** Returns how far before the window's start memory is read, in milliseconds. */
+  lookbackMs: (definition: AnalysisDefinition) => number;
+  /** Returns the memory to store for a window. Depends on its own rows only, so the order of execution does not matter. */
+  buildMemory: (input: AnalysisInput) => MemoryEntry[];
+  /** Returns the query for the history that the window needs. */
+  buildMemoryQuery: (input: AnalysisInput) => MemoryQuery;
+  findCandidates: (input: AnalysisInput & { past: RecalledMemory }) => WindowResult;
 };

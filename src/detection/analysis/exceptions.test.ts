@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Candidate } from './candidate.ts';
-import { exceptionFor, type Exception } from './exceptions.ts';
+import { findException, type Exception } from './exceptions.ts';
 
 const row = (rowId: string, fields: Record<string, string>) => ({ rowId, time: null, fields });
 const candidate = (rows: Candidate['rows'], more: Partial<Candidate> = {}): Candidate => ({
@@ -13,34 +13,39 @@ const candidate = (rows: Candidate['rows'], more: Partial<Candidate> = {}): Cand
   rows,
   ...more,
 });
-const exception = (given: Partial<Exception>): Exception => ({
+const exception = (overrides: Partial<Exception>): Exception => ({
   id: 'e',
   kind: 'exception',
   entity: null,
   field: null,
   value: null,
-  ...given,
+  ...overrides,
 });
 const scanner = row('1', { ip: '192.0.2.7' });
 const other = row('2', { ip: '192.0.2.8' });
 
 test.each([
-  ['its entity', candidate([scanner]), { entity: 'ada' }, true],
-  ['another entity', candidate([scanner]), { entity: 'Ada' }, false],
-  ['a value in every row', candidate([scanner, scanner]), { field: 'ip', value: '192.0.2.7' }, true],
-  ['entity and value', candidate([scanner]), { entity: 'ada', field: 'ip', value: '192.0.2.7' }, true],
-  ['the value of another entity', candidate([scanner]), { entity: 'bob', field: 'ip', value: '192.0.2.7' }, false],
-  ['one row beside it', candidate([scanner, other]), { field: 'ip', value: '192.0.2.7' }, false],
-  ['a field that is missing', candidate([row('1', {})]), { field: 'ip', value: '192.0.2.7' }, false],
-  ['a name of the prototype', candidate([row('1', {})]), { field: 'toString', value: null }, false],
-  ['no rows at all', candidate([]), { field: 'ip', value: '192.0.2.7' }, false],
+  ['matches the entity', candidate([scanner]), { entity: 'ada' }, true],
+  ['does not match another entity', candidate([scanner]), { entity: 'Ada' }, false],
+  ['matches a value in every row', candidate([scanner, scanner]), { field: 'ip', value: '192.0.2.7' }, true],
+  ['matches entity and value', candidate([scanner]), { entity: 'ada', field: 'ip', value: '192.0.2.7' }, true],
   [
-    'rows that are not shown',
+    'does not match the value of another entity',
+    candidate([scanner]),
+    { entity: 'bob', field: 'ip', value: '192.0.2.7' },
+    false,
+  ],
+  ['does not match if another row differs', candidate([scanner, other]), { field: 'ip', value: '192.0.2.7' }, false],
+  ['does not match a missing field', candidate([row('1', {})]), { field: 'ip', value: '192.0.2.7' }, false],
+  ['does not match an inherited property', candidate([row('1', {})]), { field: 'toString', value: null }, false],
+  ['does not match without rows', candidate([]), { field: 'ip', value: '192.0.2.7' }, false],
+  [
+    'does not match if some rows are not shown',
     candidate([scanner], { facts: { candidateRows: 51 } }),
     { field: 'ip', value: '192.0.2.7' },
     false,
   ],
-  ['the whole detection', candidate([other]), { kind: 'snooze' as const }, true],
-])('%s', (_name, given, parts, covered) => {
-  expect(exceptionFor(given, [exception(parts)]) !== undefined).toBe(covered);
+  ['matches the whole detection', candidate([other]), { kind: 'snooze' as const }, true],
+])('%s', (_name, tested, parts, isMatch) => {
+  expect(findException(tested, [exception(parts)]) !== undefined).toBe(isMatch);
 });

@@ -1,6 +1,6 @@
 import type { Candidate } from './candidate.ts';
 
-/** What a person does not want to hear of. Null: anything. `field` and `value` come together. */
+/** A rule that mutes candidates. Null matches anything. `field` and `value` are set together. */
 export type Exception = {
   id: string;
   kind: 'exception' | 'snooze';
@@ -10,20 +10,20 @@ export type Exception = {
 };
 
 /**
- * The first exception that covers a candidate: its entity, and, where a field is named, every row behind it. One other row, or rows
- * beyond those that are shown, and the candidate stands: an exception hides nothing that happens beside what it names.
+ * Returns the first exception that matches a candidate's entity and, if it has a field, all rows behind the candidate. A candidate with
+ * another row, or with rows beyond those shown, does not match, so that an exception never hides other activity.
  */
-export function exceptionFor(candidate: Candidate, exceptions: readonly Exception[]): Exception | undefined {
+export function findException(candidate: Candidate, exceptions: readonly Exception[]): Exception | undefined {
   return exceptions.find(
     ({ entity, field, value }) =>
-      (entity === null || entity === candidate.entity) && (field === null || holdsThroughout(candidate, field, value)),
+      (entity === null || entity === candidate.entity) && (field === null || matchesEveryRow(candidate, field, value)),
   );
 }
 
-function holdsThroughout({ rows, facts }: Candidate, field: string, value: string | null): boolean {
-  const behind = facts['candidateRows'];
-  const shown = typeof behind !== 'number' || behind <= rows.length;
+function matchesEveryRow({ rows, facts }: Candidate, field: string, value: string | null): boolean {
+  const rowCount = facts['candidateRows'];
+  const hasAllRows = typeof rowCount !== 'number' || rowCount <= rows.length;
   return (
-    rows.length > 0 && shown && rows.every(({ fields }) => Object.hasOwn(fields, field) && fields[field] === value)
+    rows.length > 0 && hasAllRows && rows.every(({ fields }) => Object.hasOwn(fields, field) && fields[field] === value)
   );
 }

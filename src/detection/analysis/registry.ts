@@ -1,15 +1,15 @@
 import type { DetectionCategory } from './candidate.ts';
 import { baselineAnomaly } from './categories/baseline-anomaly.ts';
-import { custom } from './categories/custom.ts';
+import { everyEntity } from './categories/every-entity.ts';
 import { firstOccurrence } from './categories/first-occurrence.ts';
-import { privilegeEscalation } from './categories/privilege-escalation.ts';
 import { sequencePattern } from './categories/sequence-pattern.ts';
 import type { CategoryAnalysis } from './category.ts';
+import { severityRules } from './severity.ts';
 
 export const categories = {
   baseline_anomaly: baselineAnomaly,
   first_occurrence: firstOccurrence,
   sequence_pattern: sequencePattern,
-  privilege_escalation: privilegeEscalation,
-  custom,
+  privilege_escalation: everyEntity(severityRules.privilegeEscalation),
+  custom: everyEntity(severityRules.custom),
 } satisfies Record<DetectionCategory, CategoryAnalysis>;

@@ -1,19 +1,19 @@
-import type { Row } from '../siem/connector.ts';
+import type { QueryRow } from '../siem/connector.ts';
 import { severities, type Severity } from './candidate.ts';
 import { canonicalText } from '../../platform/lib/text/canonical-text.ts';
 
-/** The rules of severity, in one place; docs/reference/analysis.md tells them in words. An author's `severity` column goes before them all. */
+/** The severity rules, documented in docs/reference/analysis.md. An author's `severity` column overrides them. */
 export const severityRules = {
   privilegeEscalation: 'high',
   custom: 'medium',
   firstOccurrence: { entityKnown: 'medium', entityNew: 'low' },
-  /** By robust z, the first that is reached; with little past, or against other entities only, never above medium. */
+  /** By robust z: the first rule reached applies. At most medium with little history or in comparison with other entities. */
   baseline: [
     { from: 15, severity: 'high' },
     { from: 7, severity: 'medium' },
     { from: 3.5, severity: 'low' },
   ],
-  /** By the number of steps, the first that is reached. */
+  /** By the number of steps: the first rule reached applies. */
   sequence: [
     { from: 5, severity: 'critical' },
     { from: 3, severity: 'high' },
@@ -22,7 +22,7 @@ export const severityRules = {
   ],
 } as const;
 
-const otherWords: Record<string, Severity> = {
+const synonyms: Record<string, Severity> = {
   info: 'none',
   informational: 'none',
   information: 'none',
@@ -30,30 +30,30 @@ const otherWords: Record<string, Severity> = {
   med: 'medium',
 };
 
-/** The severity in a row's `severity` column, if it holds one of the five words or a usual other name for one. */
-export function authorSeverity(row: Row): Severity | undefined {
+/** Returns the severity in a row's `severity` column, which may be one of the five values or a common synonym. */
+export function readAuthorSeverity(row: QueryRow): Severity | undefined {
   const word = Object.hasOwn(row, 'severity') ? canonicalText(row['severity'])?.trim().toLowerCase() : undefined;
   if (word === undefined) return undefined;
-  if (Object.hasOwn(otherWords, word)) return otherWords[word];
+  if (Object.hasOwn(synonyms, word)) return synonyms[word];
   return severities.find((severity) => severity === word);
 }
 
-/** The most severe of several; undefined for none. */
-export function maxSeverity(found: Iterable<Severity | undefined>): Severity | undefined {
+/** Returns the highest severity, or undefined if there is none. */
+export function findMaxSeverity(values: Iterable<Severity | undefined>): Severity | undefined {
   let max = -1;
-  for (const severity of found) if (severity) max = Math.max(max, severities.indexOf(severity));
+  for (const severity of values) if (severity) max = Math.max(max, severities.indexOf(severity));
   return max < 0 ? undefined : severities[max];
 }
 
-export function isAtLeast(severity: Severity, floor: Severity): boolean {
+export function isSeverityAtLeast(severity: Severity, floor: Severity): boolean {
   return severities.indexOf(severity) >= severities.indexOf(floor);
 }
 
-export function baselineSeverity(z: number, isFirm: boolean): Severity {
-  const found = severityRules.baseline.find((rule) => z >= rule.from)?.severity ?? 'low';
-  return isFirm || found === 'low' ? found : 'medium';
+export function rateBaseline(z: number, hasEnoughPast: boolean): Severity {
+  const severity = severityRules.baseline.find((rule) => z >= rule.from)?.severity ?? 'low';
+  return hasEnoughPast || severity === 'low' ? severity : 'medium';
 }
 
-export function sequenceSeverity(steps: number): Severity {
+export function rateSequence(steps: number): Severity {
   return severityRules.sequence.find((rule) => steps >= rule.from)?.severity ?? 'low';
 }

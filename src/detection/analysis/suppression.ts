@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { severities, type Candidate, type Facts, type Severity } from './candidate.ts';
-import { isAtLeast } from './severity.ts';
+import { isSeverityAtLeast } from './severity.ts';
 
-/** Everything that a verdict depends on besides the rows. `tools` in any order; `schema` the structured output schema as text. */
+/** Everything that a verdict depends on besides the rows. `tools` in any order. `schema` is the structured output schema as text. */
 export type SuppressionScope = {
   detectionId: string;
   promptVersion: number;
@@ -12,11 +12,11 @@ export type SuppressionScope = {
   generation: string;
 };
 
-/** What was concluded before under the same key and is not yet too old. */
+/** An earlier verdict with the same key that has not expired. */
 export type KnownVerdict = { positive: boolean; facts: Facts; severity: Severity };
 
-/** Names the candidates that one verdict may stand for: same scope, entity and kind. sha256 hex. */
-export function suppressionKey(scope: SuppressionScope, candidate: Candidate): string {
+/** Returns the SHA-256 (hex) of scope, entity and kind. Candidates with the same key can share a verdict. */
+export function computeSuppressionKey(scope: SuppressionScope, candidate: Candidate): string {
   const { detectionId, promptVersion, model, tools, schema, generation } = scope;
   const { entity, entityType } = candidate;
   const parts = [
@@ -29,27 +29,29 @@ export function suppressionKey(scope: SuppressionScope, candidate: Candidate): s
     entityType,
     entity,
   ];
-  return hash('sha256', JSON.stringify([...parts, kindOf(candidate)]));
+  return hash('sha256', JSON.stringify([...parts, buildKind(candidate)]));
 }
 
-/** The kind without times and counts: the category, the techniques that the author names, and for a first occurrence what is new. */
-function kindOf({ kind, facts, kindKey }: Candidate): unknown[] {
+/** Returns the kind without times and counts: the category, the author's techniques, and the new values of a first occurrence. */
+function buildKind({ kind, facts, kindKey }: Candidate): unknown[] {
   const techniques = facts['techniques'] ?? [];
   return kind === 'first_occurrence' ? [kind, techniques, kindKey] : [kind, techniques];
 }
 
 /**
- * What a known verdict means for a new candidate: `occurrence` of the open hit, `negative` (leave it out), or `judge` it.
- * A positive stands unless the candidate is more severe than the hit was. A negative stands only while the facts are no
- * stronger (count at most twice, z at most 2 above, no new value) and never from severity high up.
+ * Decides whether an earlier verdict applies to a candidate: `occurrence` of the open hit, `negative` (drop it), or `judge` it again.
+ * A positive verdict applies unless the candidate is more severe than the hit. A negative verdict applies below severity high if the
+ * facts are not stronger: at most twice the count, z at most 2 higher, and no new value.
  */
-export function suppressionOf(
+export function decideSuppression(
   candidate: Candidate,
   known: KnownVerdict | undefined,
 ): 'occurrence' | 'negative' | 'judge' {
   if (!known) return 'judge';
   if (known.positive) return isMoreSevere(candidate.severity, known.severity) ? 'judge' : 'occurrence';
-  return isAtLeast(candidate.severity, 'high') || isStronger(candidate.facts, known.facts) ? 'judge' : 'negative';
+  return isSeverityAtLeast(candidate.severity, 'high') || isStronger(candidate.facts, known.facts)
+    ? 'judge'
+    : 'negative';
 }
 
 function isStronger(facts: Facts, before: Facts): boolean {

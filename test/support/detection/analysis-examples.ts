@@ -1,9 +1,9 @@
-import type { Row } from '../../../src/detection/siem/connector.ts';
-import { analyseWindow, prepareWindow } from '../../../src/detection/analysis/analyze-window.ts';
+import type { QueryRow } from '../../../src/detection/siem/connector.ts';
+import { analyzeWindow, prepareWindow } from '../../../src/detection/analysis/analyze-window.ts';
 import type { Candidate, DetectionCategory } from '../../../src/detection/analysis/candidate.ts';
-import type { Findings } from '../../../src/detection/analysis/category.ts';
+import type { WindowResult } from '../../../src/detection/analysis/category.ts';
 import type { AnalysisDefinition, AnalysisWindow } from '../../../src/detection/analysis/analysis-definition.ts';
-import { recallFrom, type RememberedWindow } from '../../../src/detection/analysis/memory/recall.ts';
+import { recallFromWindows, type WindowMemory } from '../../../src/detection/analysis/memory/recall.ts';
 
 // Windows of one hour, counted from Monday 2024-01-01, 00:00 UTC.
 export const hourMs = 3_600_000;
@@ -26,23 +26,27 @@ export function definitionOf(category: DetectionCategory, more: Partial<Analysis
 }
 
 /** Analyzes the rows of several windows in turn, as runs do, and returns the result of the last one. */
-export function analyseInTurn(
-  windows: readonly (readonly Row[])[],
+export function analyzeInTurn(
+  windows: readonly (readonly QueryRow[])[],
   definition: AnalysisDefinition,
   aggregate = false,
-): Findings {
-  const memory: RememberedWindow[] = [];
-  let findings: Findings = { candidates: [], learning: false };
+): WindowResult {
+  const memory: WindowMemory[] = [];
+  let findings: WindowResult = { candidates: [], learning: false };
   for (const [index, rows] of windows.entries()) {
     const window = hour(index, aggregate);
     const prepared = prepareWindow(rows, window, definition);
-    findings = analyseWindow(prepared, recallFrom(memory, window, prepared.query));
+    findings = analyzeWindow(prepared, recallFromWindows(memory, window, prepared.query));
     memory.push({ ...window, entries: prepared.memory });
   }
   return findings;
 }
 
 /** Returns the candidates of one window without history. */
-export function candidatesOf(rows: readonly Row[], definition: AnalysisDefinition, aggregate = false): Candidate[] {
-  return analyseInTurn([rows], definition, aggregate).candidates;
+export function candidatesOf(
+  rows: readonly QueryRow[],
+  definition: AnalysisDefinition,
+  aggregate = false,
+): Candidate[] {
+  return analyzeInTurn([rows], definition, aggregate).candidates;
 }

@@ -2,78 +2,82 @@ import type { Candidate } from '../candidate.ts';
 import { buildCandidate } from '../build-candidate.ts';
 import type { AnalysisInput, CategoryAnalysis } from '../category.ts';
 import { type AnalysisDefinition, weekMs } from '../analysis-definition.ts';
-import { isLearning, sinceOf, type PastMemory } from '../memory/memory.ts';
-import { countGroups, type Counted } from '../rows/numbers.ts';
-import { baselineOf, baselinesAmongOthers, robustZ, type Baseline } from '../memory/robust.ts';
-import { pastSamples } from '../memory/samples.ts';
-import { baselineSeverity } from '../severity.ts';
+import { isLearning, computeLookbackStart, type RecalledMemory } from '../memory/memory.ts';
+import { computeGroupNumbers, type GroupNumber } from '../rows/group-numbers.ts';
+import { computeBaseline, createPeerBaselines, computeRobustZ, type Baseline } from '../memory/baseline.ts';
+import { createSampleLookup } from '../memory/entity-samples.ts';
+import { rateBaseline } from '../severity.ts';
 
 const zMin = 3.5;
 const peersMin = 10;
-const samplesFirm = 7;
+const samplesMin = 7;
 const key = 'number';
 
-/** An entity's number lies far above its own past, or, for a new entity, far above the others of this window. */
+/** Finds entities with a number far above their own history or, for a new entity, far above the other entities of the window. */
 export const baselineAnomaly: CategoryAnalysis = {
   usesHistory: true,
-  reachMs,
-  remember: ({ groups }) =>
-    countGroups(groups).map(({ group, number }) => ({ key, entity: group.entity, number, value: null })),
-  recall: ({ groups, window, definition }) => ({
+  lookbackMs,
+  buildMemory: ({ groups }) =>
+    computeGroupNumbers(groups).map(({ group, number }) => ({ key, entity: group.entity, number, value: null })),
+  buildMemoryQuery: ({ groups, window, definition }) => ({
     want: 'samples',
-    since: sinceOf(window, reachMs(definition)),
-    entities: countGroups(groups)
-      .filter(mayStandOut)
+    since: computeLookbackStart(window, lookbackMs(definition)),
+    entities: computeGroupNumbers(groups)
+      .filter(canBeAnomalous)
       .map(({ group }) => group.entity),
   }),
-  candidates: (input) => {
+  findCandidates: (input) => {
     if (isLearning(input.past)) return { candidates: [], learning: true };
     return { candidates: findCandidates(input), learning: false };
   },
 };
 
-/** Eight weeks hold too few windows of a weekly detection. */
-function reachMs({ slotMs }: AnalysisDefinition): number {
+/** Looks back eight weeks, or 26 weeks if slots are a week or more apart. */
+function lookbackMs({ slotMs }: AnalysisDefinition): number {
   return slotMs >= weekMs ? 26 * weekMs : 8 * weekMs;
 }
 
-/** A count is never negative, so its median is not either: below 3.5 no past could make it stand out. */
-function mayStandOut({ number, unit }: Counted): boolean {
+/** Skips counts below 3.5. Counts and their medians are never negative, so z would stay below the threshold. */
+function canBeAnomalous({ number, unit }: GroupNumber): boolean {
   return number >= zMin || unit === 'value';
 }
 
-type Compared = {
+type Comparison = {
   baseline: Baseline;
-  against: 'same hour' | 'all windows' | 'other entities';
+  comparedWith: 'same hour' | 'all windows' | 'other entities';
   firstSeen: number | null;
 };
 
-function findCandidates(input: AnalysisInput & { past: PastMemory }): Candidate[] {
-  const counted = countGroups(input.groups);
-  const amongOthers =
-    counted.length > peersMin ? baselinesAmongOthers(Float64Array.from(counted, (one) => one.number)) : undefined;
-  const ownPast = pastSamples(input.past, input.window.from);
-  return counted.filter(mayStandOut).flatMap((one) => {
-    const own = ownPast(one.group.entity);
-    const compared: Compared | undefined = own
-      ? {
-          baseline: baselineOf(own.samples),
-          against: own.sameHour ? 'same hour' : 'all windows',
-          firstSeen: own.firstSeen,
-        }
-      : amongOthers && { baseline: amongOthers(one.number), against: 'other entities', firstSeen: null };
-    if (!compared) return [];
-    const z = robustZ(one.number, compared.baseline);
-    return z >= zMin ? [candidateOf(input, one, compared, z)] : [];
+function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Candidate[] {
+  const numbers = computeGroupNumbers(input.groups);
+  const findPeers =
+    numbers.length > peersMin ? createPeerBaselines(Float64Array.from(numbers, ({ number }) => number)) : undefined;
+  const findSamples = createSampleLookup(input.past, input.window.from);
+  const compare = ({ group, number }: GroupNumber): Comparison | undefined => {
+    const own = findSamples(group.entity);
+    if (!own) return findPeers && { baseline: findPeers(number), comparedWith: 'other entities', firstSeen: null };
+    const comparedWith = own.sameHour ? 'same hour' : 'all windows';
+    return { baseline: computeBaseline(own.samples), comparedWith, firstSeen: own.firstSeen };
+  };
+  return numbers.filter(canBeAnomalous).flatMap((groupNumber) => {
+    const comparison = compare(groupNumber);
+    if (!comparison) return [];
+    const z = computeRobustZ(groupNumber.number, comparison.baseline);
+    return z >= zMin ? [toCandidate(input, groupNumber, comparison, z)] : [];
   });
 }
 
-function candidateOf(input: AnalysisInput, { group, number, unit }: Counted, compared: Compared, z: number): Candidate {
-  const { baseline, against, firstSeen } = compared;
-  const enoughPast = against !== 'other entities' && baseline.samples >= samplesFirm;
+function toCandidate(
+  input: AnalysisInput,
+  { group, number, unit }: GroupNumber,
+  { baseline, comparedWith, firstSeen }: Comparison,
+  z: number,
+): Candidate {
+  const isPeerComparison = comparedWith === 'other entities';
+  const enoughPast = !isPeerComparison && baseline.samples >= samplesMin;
   return buildCandidate(input, group, {
     kindKey: `baseline_anomaly:${input.window.from.toISOString()}`,
-    severity: baselineSeverity(z, enoughPast),
+    severity: rateBaseline(z, enoughPast),
     rows: group.rows,
     facts: {
       count: number,
@@ -81,8 +85,8 @@ function candidateOf(input: AnalysisInput, { group, number, unit }: Counted, com
       z: round(z),
       median: round(baseline.median),
       scale: round(baseline.scale),
-      [against === 'other entities' ? 'peers' : 'samples']: baseline.samples,
-      comparedWith: against,
+      [isPeerComparison ? 'peers' : 'samples']: baseline.samples,
+      comparedWith,
       firstSeen: firstSeen === null ? null : new Date(firstSeen).toISOString(),
       enoughPast,
     },

@@ -1,19 +1,19 @@
-import { buildCandidate, rowsKindKey } from '../build-candidate.ts';
+import { buildCandidate, computeRowsKindKey } from '../build-candidate.ts';
 import type { Severity } from '../candidate.ts';
 import type { CategoryAnalysis } from '../category.ts';
 
-/** The query itself decides: each entity that it returns is a candidate. Nothing is remembered. */
+/** Makes every entity that the query returns a candidate, without memory. */
 export function everyEntity(severity: Severity): CategoryAnalysis {
   return {
     usesHistory: false,
-    reachMs: () => 0,
-    remember: () => [],
-    recall: ({ window }) => ({ want: 'nothing', since: window.from }),
-    candidates: (input) => ({
+    lookbackMs: () => 0,
+    buildMemory: () => [],
+    buildMemoryQuery: ({ window }) => ({ want: 'nothing', since: window.from }),
+    findCandidates: (input) => ({
       learning: false,
       candidates: input.groups.map((group) =>
         buildCandidate(input, group, {
-          kindKey: rowsKindKey(input, group.rows),
+          kindKey: computeRowsKindKey(input, group.rows),
           severity,
           facts: {},
           rows: group.rows,

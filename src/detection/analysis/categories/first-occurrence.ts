@@ -3,69 +3,77 @@ import type { Candidate } from '../candidate.ts';
 import { buildCandidate } from '../build-candidate.ts';
 import type { AnalysisInput, CategoryAnalysis } from '../category.ts';
 import { dayMs } from '../analysis-definition.ts';
-import { oncePerGroup, type EntityRow, type Group } from '../rows/group-rows.ts';
-import { isLearning, pairKey, sinceOf, type MemoryPair, type PastMemory } from '../memory/memory.ts';
-import { renderValue } from '../rows/render.ts';
+import { memoizePerGroup, type GroupedRow, type EntityGroup } from '../rows/group-rows.ts';
+import {
+  isLearning,
+  buildPairKey,
+  computeLookbackStart,
+  type MemoryPair,
+  type RecalledMemory,
+} from '../memory/memory.ts';
+import { renderValue } from '../rows/render-row.ts';
 import { severityRules } from '../severity.ts';
 import { compareCodeUnits, truncateText } from '../../../platform/lib/text/canonical-text.ts';
-import { valuesKey, valuesOf } from '../rows/values.ts';
+import { hashValues, extractValues } from '../rows/row-values.ts';
 
 const historyDays = 30;
 const newValuesMax = 10;
 
-/** An entity shows a combination of values that it showed in no window of the last 30 days. */
+/** Finds entities with a combination of values that they showed in no window of the last 30 days. */
 export const firstOccurrence: CategoryAnalysis = {
   usesHistory: true,
-  reachMs: () => historyDays * dayMs,
-  remember: ({ groups }) => pairsOf(groups).map((pair) => ({ ...pair, number: null, value: null })),
-  recall: ({ groups, window }) => ({
+  lookbackMs: () => historyDays * dayMs,
+  buildMemory: ({ groups }) => listPairs(groups).map((pair) => ({ ...pair, number: null, value: null })),
+  buildMemoryQuery: ({ groups, window }) => ({
     want: 'known',
-    since: sinceOf(window, historyDays * dayMs),
-    pairs: pairsOf(groups),
+    since: computeLookbackStart(window, historyDays * dayMs),
+    pairs: listPairs(groups),
   }),
-  candidates: (input) => {
+  findCandidates: (input) => {
     if (isLearning(input.past)) return { candidates: [], learning: true };
-    return { candidates: input.groups.flatMap((group) => candidateOf(input, group) ?? []), learning: false };
+    return { candidates: input.groups.flatMap((group) => findCandidate(input, group) ?? []), learning: false };
   },
 };
 
-function pairsOf(groups: readonly Group[]): MemoryPair[] {
-  return groups.flatMap((group) => [...rowsByKey(group).keys()].map((key) => ({ key, entity: group.entity })));
+function listPairs(groups: readonly EntityGroup[]): MemoryPair[] {
+  return groups.flatMap((group) => [...groupByValues(group).keys()].map((key) => ({ key, entity: group.entity })));
 }
 
-const rowsByKey = oncePerGroup((group) =>
-  Map.groupBy(group.rows, ({ row, field }: EntityRow) => valuesKey(valuesOf(row, field))),
+const groupByValues = memoizePerGroup((group) =>
+  Map.groupBy(group.rows, ({ row, field }: GroupedRow) => hashValues(extractValues(row, field))),
 );
 
-function candidateOf(input: AnalysisInput & { past: PastMemory }, group: Group): Candidate | undefined {
+function findCandidate(input: AnalysisInput & { past: RecalledMemory }, group: EntityGroup): Candidate | undefined {
   const { past } = input;
-  const fresh = [...rowsByKey(group)].filter(([key]) => !past.known.has(pairKey({ key, entity: group.entity })));
-  if (fresh.length === 0) return undefined;
-  const keys = fresh.map(([key]) => key).toSorted(compareCodeUnits);
-  const rows = fresh.flatMap(([, own]) => own);
-  const sight = past.sights.get(group.entity);
+  const unseen = [...groupByValues(group)].filter(
+    ([key]) => !past.known.has(buildPairKey({ key, entity: group.entity })),
+  );
+  if (unseen.length === 0) return undefined;
+  const keys = unseen.map(([key]) => key).toSorted(compareCodeUnits);
+  const rows = unseen.flatMap(([, sameRows]) => sameRows);
+  const history = past.entityHistories.get(group.entity);
   return buildCandidate(input, group, {
     kindKey: `first_occurrence:${hash('sha256', keys.join())}`,
-    severity: severityRules.firstOccurrence[sight ? 'entityKnown' : 'entityNew'],
+    severity: severityRules.firstOccurrence[history ? 'entityKnown' : 'entityNew'],
     rows,
     facts: {
       count: rows.length,
-      newValues: fresh
-        .map(([, own]) => describe(own[0]!))
+      newValues: unseen
+        .map(([, sameRows]) => describeValues(sameRows[0]!))
         .toSorted(compareCodeUnits)
         .slice(0, newValuesMax),
-      newCombinations: fresh.length,
-      firstSeen: sight ? new Date(sight.firstSeen).toISOString() : null,
-      entityWindows: sight?.windows ?? 0,
-      otherEntities: Math.min(...keys.map((key) => past.holders.get(key) ?? 0)),
+      newCombinations: unseen.length,
+      firstSeen: history ? new Date(history.firstSeen).toISOString() : null,
+      entityWindows: history?.windows ?? 0,
+      otherEntities: Math.min(...keys.map((key) => past.entityCounts.get(key) ?? 0)),
       historyDays,
       historyWindows: past.windows.length,
-      enoughPast: sight !== undefined,
+      enoughPast: history !== undefined,
     },
   });
 }
 
-function describe({ row, field }: EntityRow): string {
-  const values = valuesOf(row, field).map(([name, value]) => `${name}=${renderValue(name, value) ?? ''}`);
+function describeValues({ row, field }: GroupedRow): string {
+  const values = extractValues(row, field).map(([name, value]) => `${name}=${renderValue(name, value) ?? ''}`);
   return truncateText(values.join(', '), 300);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Row } from '../../siem/connector.ts';
+import type { QueryRow } from '../../siem/connector.ts';
 import { prepareWindow } from '../analyze-window.ts';
 import {
   analyzeInTurn,
@@ -8,11 +8,11 @@ import {
   hour,
 } from '../../../../test/support/detection/analysis-examples.ts';
 
-const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+const repeat = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
 describe('sequence_pattern', () => {
   const definition = definitionOf('sequence_pattern', { query: 'SELECT 3 AS step' });
-  const step = (n: number, hours: number, more: Row = {}) => ({
+  const step = (n: number, hours: number, more: QueryRow = {}) => ({
     user: 'alice',
     step: n,
     _id: `s${n}-${hours}`,
@@ -21,7 +21,7 @@ describe('sequence_pattern', () => {
     ...more,
   });
 
-  test('steps of three windows make one candidate, with the rows of all of them', () => {
+  test('combines steps of three windows into one candidate with the rows of all', () => {
     const { candidates } = analyzeInTurn([[step(1, 0.5)], [step(2, 1.5)], [step(3, 2.5)]], definition);
     expect(candidates).toHaveLength(1);
     expect(candidates[0]).toMatchObject({
@@ -32,7 +32,7 @@ describe('sequence_pattern', () => {
     expect(candidates[0]!.rows.map(({ fields }) => fields['what'])).toEqual(['step 1', 'step 2', 'step 3']);
   });
 
-  test('a completed sequence is told once, and its rows are consumed', () => {
+  test('reports a completed sequence once and consumes its rows', () => {
     const windows = [[step(1, 0.5), step(2, 0.6), step(3, 0.7)], [step(3, 1.5)], [step(2, 2.1), step(3, 2.2)]];
     expect(windows.map((_, index) => analyzeInTurn(windows.slice(0, index + 1), definition).candidates.length)).toEqual(
       [1, 0, 0],
@@ -43,7 +43,7 @@ describe('sequence_pattern', () => {
     ]);
   });
 
-  test('what a window completed by itself is not kept, however many rows came after it', () => {
+  test('does not remember sequences completed within one window, regardless of later rows', () => {
     const flood = Array.from({ length: 150 }, (_, n) => step(2, 0.5 + n / 1_000));
     const first = [step(1, 0.1), step(1, 0.2), step(2, 0.3), step(3, 0.4), ...flood];
     expect(analyzeInTurn([first, [step(3, 1.5)]], definition).candidates.map(({ kindKey }) => kindKey)).toEqual([
@@ -51,24 +51,24 @@ describe('sequence_pattern', () => {
     ]);
   });
 
-  test('a step that is logged late completes what it belongs to', () => {
+  test('completes a sequence with a step that is logged late', () => {
     const { candidates } = analyzeInTurn([[step(1, 0.1)], [step(3, 1.9)], [step(2, 1.1)]], definition);
     expect(candidates).toHaveLength(1);
   });
 
-  test('over a day apart is no sequence', () => {
+  test('ignores steps more than a day apart', () => {
     expect(
-      analyzeInTurn([[step(1, 0)], ...times<Row[]>(24, []), [step(2, 25), step(3, 25.1)]], definition).candidates,
+      analyzeInTurn([[step(1, 0)], ...repeat<QueryRow[]>(24, []), [step(2, 25), step(3, 25.1)]], definition).candidates,
     ).toEqual([]);
   });
 
-  test('entities do not mix', () => {
+  test('does not mix entities', () => {
     expect(analyzeInTurn([[step(1, 0), step(2, 0.2), step(3, 0.3, { user: 'bob' })]], definition).candidates).toEqual(
       [],
     );
   });
 
-  test('a steps column says how long it is, and where nothing does, the largest step seen', () => {
+  test('takes the length from the steps column, else from the largest step seen', () => {
     const unknown = definitionOf('sequence_pattern', { query: 'whatever' });
     expect(candidatesOf([step(1, 0), step(2, 0.1, { steps: 2 })], unknown)).toHaveLength(1);
     expect(candidatesOf([step(1, 0), step(2, 0.1, { steps: 3 })], unknown)).toHaveLength(0);
@@ -76,7 +76,7 @@ describe('sequence_pattern', () => {
     expect(candidatesOf([step(1, 0), step(2, 0.1)], unknown)).toHaveLength(1);
   });
 
-  test('steps that are none are passed over; at most 100 of each are kept', () => {
+  test('skips invalid steps and remembers at most 100 of each', () => {
     const odd = [0, 11, 1.5, -1, Number.NaN, null, 'two', {}].map((n, index) => ({
       ...step(1, 0),
       step: n,

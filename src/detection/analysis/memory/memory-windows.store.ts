@@ -1,10 +1,15 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
-import { learningWindows, type MemoryScope, type PastWindow } from './memory.ts';
+import { learningWindows, type MemoryScope, type MemoryWindow } from './memory.ts';
 
-/** The windows remembered that begin at or after `since` and end at or before `before`, in order. */
-export async function listEarlierWindows(tx: Tx, scope: MemoryScope, before: Date, since: Date): Promise<PastWindow[]> {
-  const { rows } = await sql<PastWindow>`
+/** Returns the remembered windows that begin at or after `since` and end by `before`, in order. */
+export async function listEarlierWindows(
+  tx: Tx,
+  scope: MemoryScope,
+  before: Date,
+  since: Date,
+): Promise<MemoryWindow[]> {
+  const { rows } = await sql<MemoryWindow>`
     select window_from as "from", window_to as "to" from memory_windows
     where organization_id = ${scope.orgId} and detection_id = ${scope.detectionId} and generation = ${scope.generation}
       and window_from >= ${since} and window_from < ${before} and window_to <= ${before}
@@ -12,23 +17,20 @@ export async function listEarlierWindows(tx: Tx, scope: MemoryScope, before: Dat
   return rows;
 }
 
-/** `examined` false: known from the filling of memory alone. */
-export type KnownWindow = PastWindow & { examined: boolean };
+/** `examined` is false for a window known only from the backfill of memory. */
+export type MemoryWindowRow = MemoryWindow & { examined: boolean };
 
-/**
- * What `windowsToRevisit` chooses from after the window `late`: the later windows that may have it within reach, and the first
- * of all, among which is the one that ends the learning.
- */
-export async function listTouchedWindows(
+/** Returns the input of `findWindowsToRevisit`: the later windows with `late` in their lookback, and the first windows, one of which ends learning. */
+export async function listRevisitCandidates(
   tx: Tx,
   scope: MemoryScope,
-  late: PastWindow,
-  reachMs: number,
-): Promise<KnownWindow[]> {
+  late: MemoryWindow,
+  lookbackMs: number,
+): Promise<MemoryWindowRow[]> {
   const mine = sql`organization_id = ${scope.orgId} and detection_id = ${scope.detectionId} and generation = ${scope.generation}`;
   const columns = sql`window_from as "from", window_to as "to", examined`;
-  const until = new Date(late.from.getTime() + reachMs);
-  const { rows } = await sql<KnownWindow>`
+  const until = new Date(late.from.getTime() + lookbackMs);
+  const { rows } = await sql<MemoryWindowRow>`
     (select ${columns} from memory_windows where ${mine} order by window_from limit ${learningWindows + 2})
     union
     (select ${columns} from memory_windows where ${mine} and window_from >= ${late.to} and window_from <= ${until})
@@ -36,7 +38,7 @@ export async function listTouchedWindows(
   return rows;
 }
 
-/** How many windows of the generation end at or before `before`. */
+/** Counts the windows of the generation that end by `before`. */
 export async function countEarlierWindows(tx: Tx, scope: MemoryScope, before: Date): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from memory_windows

@@ -5,10 +5,10 @@ import { newOrgId, testDatabase } from '../../../../test/support/database.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import { prepareWindow } from '../analyze-window.ts';
 import { definitionOf, hour, hourMs } from '../../../../test/support/detection/analysis-examples.ts';
-import { forgetMemory, recallMemory, writeMemory } from './memory.store.ts';
-import { countEarlierWindows, listTouchedWindows } from './memory-windows.store.ts';
+import { deleteOldMemory, recallMemory, writeMemory } from './memory.store.ts';
+import { countEarlierWindows, listRevisitCandidates } from './memory-windows.store.ts';
 import type { MemoryEntry, MemoryQuery, MemoryScope } from './memory.ts';
-import { recallFrom, type RememberedWindow } from './recall.ts';
+import { recallFromWindows, type WindowMemory } from './recall.ts';
 
 const { db } = await testDatabase();
 const orgId = await newOrgId(db);
@@ -17,7 +17,7 @@ async function newScope(): Promise<MemoryScope> {
   return { orgId, detectionId: await newAgentId(db, orgId), generation: 'g1' };
 }
 
-async function write(scope: MemoryScope, memory: readonly RememberedWindow[]): Promise<void> {
+async function write(scope: MemoryScope, memory: readonly WindowMemory[]): Promise<void> {
   await inOrg(db, orgId, async (tx) => {
     for (const window of memory) await writeMemory(tx, scope, window, window.entries);
   });
@@ -43,7 +43,7 @@ const entries = fc.uniqueArray(
 const memory = fc
   .uniqueArray(fc.record({ index: fc.nat(30), entries }), { maxLength: 8, selector: ({ index }) => index })
   .map((windows) =>
-    windows.map(({ index, entries: own }): RememberedWindow => ({
+    windows.map(({ index, entries: own }): WindowMemory => ({
       from: hour(index).from,
       to: hour(index).to,
       entries: own,
@@ -67,22 +67,22 @@ const query: fc.Arbitrary<MemoryQuery> = fc.oneof(
   }),
 );
 
-test('the database answers as memory held in this process does', async () => {
+test('the database returns the same result as in-process memory', async () => {
   await fc.assert(
-    fc.asyncProperty(memory, fc.integer({ min: 15, max: 31 }), query, async (windows, at, asked) => {
+    fc.asyncProperty(memory, fc.integer({ min: 15, max: 31 }), query, async (windows, at, memoryQuery) => {
       const scope = await newScope();
       await write(scope, windows);
-      // Memory of another generation is not there.
+      // Memory of another generation must not appear.
       await write({ ...scope, generation: 'g2' }, [{ ...hour(1), entries: [entry('a', 'a', 1, '1')] }]);
-      const past = await inOrg(db, orgId, (tx) => recallMemory(tx, scope, hour(at), asked));
-      const expected = recallFrom(windows, hour(at), asked);
-      expect(past).toEqual(asked.want === 'nothing' ? { ...expected, windows: [] } : expected);
+      const past = await inOrg(db, orgId, (tx) => recallMemory(tx, scope, hour(at), memoryQuery));
+      const expected = recallFromWindows(windows, hour(at), memoryQuery);
+      expect(past).toEqual(memoryQuery.want === 'nothing' ? { ...expected, windows: [] } : expected);
     }),
     { numRuns: 60 },
   );
 });
 
-test('a window written again replaces what was remembered of it; without rows it still counts', async () => {
+test('rewriting a window replaces its memory, and an empty window still counts', async () => {
   const scope = await newScope();
   await write(scope, [
     { ...hour(1), entries: [entry('number', 'a', 5), entry('number', 'b', 6)] },
@@ -94,22 +94,22 @@ test('a window written again replaces what was remembered of it; without rows it
   );
   expect(past.samples).toEqual(new Map([['a', [{ at: hour(1).from.getTime(), number: 7 }]]]));
   expect(past.windowsEver).toBe(2);
-  expect(await inOrg(db, orgId, (tx) => listTouchedWindows(tx, scope, hour(1), 0))).toEqual(
+  expect(await inOrg(db, orgId, (tx) => listRevisitCandidates(tx, scope, hour(1), 0))).toEqual(
     [hour(1), hour(2)].map(({ from, to }) => ({ from, to, examined: true })),
   );
 });
 
-test('what is forgotten is gone, that the window was is not', async () => {
+test('deletes old entries but keeps the windows', async () => {
   const scope = await newScope();
   await write(scope, [
     { ...hour(1), entries: [entry('number', 'a', 5)] },
     { ...hour(2), entries: [entry('number', 'a', 6)] },
   ]);
-  expect(await inOrg(db, orgId, (tx) => forgetMemory(tx, orgId, scope.detectionId, hour(2).from))).toBe(1);
+  expect(await inOrg(db, orgId, (tx) => deleteOldMemory(tx, orgId, scope.detectionId, hour(2).from))).toBe(1);
   expect(await inOrg(db, orgId, (tx) => countEarlierWindows(tx, scope, hour(9).from))).toBe(2);
 });
 
-test('another organization has none of it', async () => {
+test('returns nothing to another organization', async () => {
   const scope = await newScope();
   await write(scope, [{ ...hour(1), entries: [entry('number', 'a', 5)] }]);
   const foreign = await newOrgId(db);
@@ -119,34 +119,30 @@ test('another organization has none of it', async () => {
   expect(past).toMatchObject({ windows: [], windowsEver: 0 });
 });
 
-test(
-  '50,000 entries of a window, and a query over eight weeks of hours, take seconds',
-  { timeout: 60_000 },
-  async () => {
-    const scope = await newScope();
-    const many = Array.from({ length: 50_000 }, (_, n) => ({ user: `user${n}`, app: `app${n % 7}`, _id: `${n}` }));
-    const prepared = prepareWindow(many, hour(1_400), definitionOf('first_occurrence'));
-    const weeks = Array.from({ length: 1_344 }, (_, index) => ({
-      ...hour(index),
-      entries: Array.from({ length: 20 }, (__, n) => entry('number', `user${n}`, index % 9)),
-    }));
-    const start = performance.now();
-    await write(scope, [...weeks, { ...hour(1_400), entries: prepared.memory }]);
-    const written = performance.now();
-    const entities = Array.from({ length: 20 }, (_, n) => `user${n}`);
-    const past = await inOrg(db, orgId, (tx) =>
-      recallMemory(tx, scope, hour(1_401), {
-        want: 'samples',
-        since: new Date(hour(1_400).from.getTime() - 1_400 * hourMs),
-        entities,
-      }),
-    );
-    expect(past.samples.get('user3')).toHaveLength(1_344);
-    const known = await inOrg(db, orgId, (tx) => recallMemory(tx, scope, hour(1_401), prepared.query));
-    expect(known.known.size).toBe(50_000);
-    console.info(
-      `memory: written in ${Math.round(written - start)} ms, read in ${Math.round(performance.now() - written)} ms`,
-    );
-    expect(performance.now() - start).toBeLessThan(30_000);
-  },
-);
+test('writes 50,000 entries and recalls eight weeks of hours in under 30 seconds', { timeout: 60_000 }, async () => {
+  const scope = await newScope();
+  const many = Array.from({ length: 50_000 }, (_, n) => ({ user: `user${n}`, app: `app${n % 7}`, _id: `${n}` }));
+  const prepared = prepareWindow(many, hour(1_400), definitionOf('first_occurrence'));
+  const weeks = Array.from({ length: 1_344 }, (_, index) => ({
+    ...hour(index),
+    entries: Array.from({ length: 20 }, (__, n) => entry('number', `user${n}`, index % 9)),
+  }));
+  const start = performance.now();
+  await write(scope, [...weeks, { ...hour(1_400), entries: prepared.memory }]);
+  const written = performance.now();
+  const entities = Array.from({ length: 20 }, (_, n) => `user${n}`);
+  const past = await inOrg(db, orgId, (tx) =>
+    recallMemory(tx, scope, hour(1_401), {
+      want: 'samples',
+      since: new Date(hour(1_400).from.getTime() - 1_400 * hourMs),
+      entities,
+    }),
+  );
+  expect(past.samples.get('user3')).toHaveLength(1_344);
+  const known = await inOrg(db, orgId, (tx) => recallMemory(tx, scope, hour(1_401), prepared.query));
+  expect(known.known.size).toBe(50_000);
+  console.info(
+    `memory: written in ${Math.round(written - start)} ms, read in ${Math.round(performance.now() - written)} ms`,
+  );
+  expect(performance.now() - start).toBeLessThan(30_000);
+});

@@ -3,28 +3,25 @@ import type { Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { AnalysisWindow } from '../analysis-definition.ts';
 import {
-  emptyPast,
+  createEmptyRecall,
   type MemoryEntry,
   type MemoryQuery,
   type MemoryScope,
-  type PastMemory,
-  type PastWindow,
+  type RecalledMemory,
+  type MemoryWindow,
 } from './memory.ts';
 import { countEarlierWindows, listEarlierWindows } from './memory-windows.store.ts';
-import { batches, fillKnown, inScope, type Reach } from './recall-known.ts';
-import { append } from './recall.ts';
+import { splitIntoBatches, fillKnown, buildMemoryCondition, type RecallRange } from './recall-known.ts';
+import { appendToList } from './recall.ts';
 
-/** `examined` false: filled from the past, so never examined. */
-export type WrittenWindow = PastWindow & { examined?: boolean };
+/** `examined` is false for a window that is only backfilled. */
+export type MemoryWindowInput = MemoryWindow & { examined?: boolean };
 
-/**
- * Writes what a window gave, in place of what was remembered of that window before. A window without rows is written too:
- * that nothing happened is knowledge. Not to be called for a window that was covered only in part.
- */
+/** Replaces the memory of a window. Write windows without rows too, because an empty window is history. Never write a partly covered window. */
 export async function writeMemory(
   tx: Tx,
   scope: MemoryScope,
-  window: WrittenWindow,
+  window: MemoryWindowInput,
   entries: readonly MemoryEntry[],
 ): Promise<void> {
   const { orgId, detectionId, generation } = scope;
@@ -34,69 +31,69 @@ export async function writeMemory(
     values (${orgId}, ${detectionId}, ${generation}, ${window.from}, ${window.to}, ${window.examined ?? true})
     on conflict (organization_id, detection_id, generation, window_from) do update set window_to = excluded.window_to,
       examined = memory_windows.examined or excluded.examined`.execute(tx);
-  for (const batch of batches(entries)) {
+  for (const batch of splitIntoBatches(entries)) {
     await sql`insert into memory (organization_id, detection_id, generation, window_from, key, entity, number, value)
       select ${orgId}::uuid, ${detectionId}::uuid, ${generation}, ${window.from}::timestamptz, key, entity, number, value
       from unnest(${batch.map(({ key }) => key)}::text[], ${batch.map(({ entity }) => entity)}::text[],
-        ${batch.map(({ number }) => number)}::float8[], ${batch.map(({ value }) => value)}::text[]) as given (key, entity, number, value)`.execute(
+        ${batch.map(({ number }) => number)}::float8[], ${batch.map(({ value }) => value)}::text[]) as entries (key, entity, number, value)`.execute(
       tx,
     );
   }
 }
 
-/** Whether exactly this is what is remembered of the window. */
-export async function remembers(
+/** Returns true if the stored memory of a window equals `entries`. */
+export async function hasSameMemory(
   tx: Tx,
   { orgId, detectionId, generation }: MemoryScope,
-  window: PastWindow,
+  window: MemoryWindow,
   entries: readonly MemoryEntry[],
 ): Promise<boolean> {
   const { rows } = await sql<MemoryEntry>`select key, entity, number, value from memory where organization_id = ${orgId}
     and detection_id = ${detectionId} and generation = ${generation} and window_from = ${window.from}`.execute(tx);
-  const textOf = ({ key, entity, number, value }: MemoryEntry): string => JSON.stringify([key, entity, number, value]);
-  const known = new Set(rows.map(textOf));
-  return rows.length === entries.length && entries.every((entry) => known.has(textOf(entry)));
+  const toText = ({ key, entity, number, value }: MemoryEntry): string => JSON.stringify([key, entity, number, value]);
+  const stored = new Set(rows.map(toText));
+  return rows.length === entries.length && entries.every((entry) => stored.has(toText(entry)));
 }
 
-/** Answers what a category asked of the past before `window`: the same as `recallFrom` over the same windows. */
+/** Runs a memory query for `window`, with the same result as `recallFromWindows`. */
 export async function recallMemory(
   tx: Tx,
   scope: MemoryScope,
   window: AnalysisWindow,
   query: MemoryQuery,
-): Promise<PastMemory> {
+): Promise<RecalledMemory> {
   const windows = query.want === 'nothing' ? [] : await listEarlierWindows(tx, scope, window.from, query.since);
-  const past = emptyPast(windows, await countEarlierWindows(tx, scope, window.from));
+  const past = createEmptyRecall(windows, await countEarlierWindows(tx, scope, window.from));
   const starts = windows.map(({ from }) => from);
-  const reach = { starts, first: starts[0]!, last: starts.at(-1)! };
+  const range = { starts, first: starts[0]!, last: starts.at(-1)! };
   if (windows.length === 0) return past;
-  if (query.want === 'known') await fillKnown(tx, scope, { pairs: query.pairs, reach }, past);
-  if (query.want === 'samples') await fillSamples(tx, scope, { entities: query.entities, reach }, past);
-  if (query.want === 'values') await fillValues(tx, scope, { entities: query.entities, reach }, past);
+  if (query.want === 'known') await fillKnown(tx, scope, { pairs: query.pairs, range }, past);
+  if (query.want === 'samples') await fillSamples(tx, scope, { entities: query.entities, range }, past);
+  if (query.want === 'values') await fillValues(tx, scope, { entities: query.entities, range }, past);
   return past;
 }
 
-/** Forgets windows that begin before `before`, of every generation: no category reaches back more than 26 weeks. Counts of windows stay. Answers how many entries went. */
-export async function forgetMemory(tx: Tx, orgId: OrgId, detectionId: string, before: Date): Promise<number> {
+/** Deletes the entries of windows that begin before `before`, in all generations, and returns their number. Keeps the windows, so their count stays. No category looks back more than 26 weeks. */
+export async function deleteOldMemory(tx: Tx, orgId: OrgId, detectionId: string, before: Date): Promise<number> {
   const { numAffectedRows } = await sql`delete from memory
     where organization_id = ${orgId} and detection_id = ${detectionId} and window_from < ${before}`.execute(tx);
   return Number(numAffectedRows ?? 0);
 }
 
-type EntitiesQuery = { entities: string[]; reach: Reach };
+type EntitiesQuery = { entities: string[]; range: RecallRange };
 
-// Rows are folded into arrays per entity: eight weeks of hours are 1,344 samples of each.
+// Aggregates rows into arrays per entity, because eight weeks of hours are 1,344 samples each.
 async function fillSamples(
   tx: Tx,
   scope: MemoryScope,
-  { entities, reach }: EntitiesQuery,
-  past: PastMemory,
+  { entities, range }: EntitiesQuery,
+  past: RecalledMemory,
 ): Promise<void> {
-  for (const batch of batches(entities)) {
+  for (const batch of splitIntoBatches(entities)) {
     const { rows } = await sql<{ entity: string; at: number[]; numbers: number[] }>`
       select entity, array_agg((extract(epoch from window_from) * 1000)::float8 order by window_from, key collate "C") as at,
         array_agg(number order by window_from, key collate "C") as numbers
-      from memory where entity = any(${batch}::text[]) and number is not null and ${inScope(scope, reach)}
+      from memory where entity = any(${batch}::text[]) and number is not null and ${buildMemoryCondition(scope, range)}
       group by entity`.execute(tx);
     for (const { entity, at, numbers } of rows)
       past.samples.set(
@@ -109,14 +106,14 @@ async function fillSamples(
 async function fillValues(
   tx: Tx,
   scope: MemoryScope,
-  { entities, reach }: EntitiesQuery,
-  past: PastMemory,
+  { entities, range }: EntitiesQuery,
+  past: RecalledMemory,
 ): Promise<void> {
-  for (const batch of batches(entities)) {
+  for (const batch of splitIntoBatches(entities)) {
     const { rows } = await sql<{ entity: string; at: number; key: string; value: string }>`
       select entity, (extract(epoch from window_from) * 1000)::float8 as at, key, value
-      from memory where entity = any(${batch}::text[]) and value is not null and ${inScope(scope, reach)}
+      from memory where entity = any(${batch}::text[]) and value is not null and ${buildMemoryCondition(scope, range)}
       order by window_from, key collate "C"`.execute(tx);
-    for (const { entity, at, key, value } of rows) append(past.values, entity, { at, key, value });
+    for (const { entity, at, key, value } of rows) appendToList(past.values, entity, { at, key, value });
   }
 }

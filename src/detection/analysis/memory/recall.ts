@@ -1,74 +1,73 @@
 import type { AnalysisWindow } from '../analysis-definition.ts';
 import {
-  emptyPast,
-  isWithinReach,
-  pairKey,
+  createEmptyRecall,
+  buildPairKey,
   type MemoryEntry,
+  type MemoryPair,
   type MemoryQuery,
-  type PastMemory,
-  type PastWindow,
+  type RecalledMemory,
+  type MemoryWindow,
 } from './memory.ts';
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
-/** One window of memory. */
-export type RememberedWindow = PastWindow & { entries: readonly MemoryEntry[] };
+/** A window with its memory entries. */
+export type WindowMemory = MemoryWindow & { entries: readonly MemoryEntry[] };
 
-/** Answers a query over memory held in this process, as `recallMemory` does in SQL: for previews and tests that store nothing. */
-export function recallFrom(all: readonly RememberedWindow[], window: AnalysisWindow, query: MemoryQuery): PastMemory {
-  const before = all.filter((one) => one.to <= window.from);
-  const near = before
-    .filter((one) => isWithinReach(one, window.from, query.since))
+/** Runs a query over in-process memory, with the same result as `recallMemory` in SQL. Used by previews and tests, which store nothing. */
+export function recallFromWindows(
+  windows: readonly WindowMemory[],
+  { from }: AnalysisWindow,
+  query: MemoryQuery,
+): RecalledMemory {
+  const earlier = windows.filter((window) => window.to <= from);
+  const recent = earlier
+    .filter((window) => window.from >= query.since)
     .toSorted((a, b) => a.from.getTime() - b.from.getTime());
-  const past = emptyPast(
-    near.map(({ from, to }) => ({ from, to })),
-    before.length,
+  const past = createEmptyRecall(
+    recent.map((window) => ({ from: window.from, to: window.to })),
+    earlier.length,
   );
-  if (query.want === 'known') fillKnown(past, near, query.pairs);
-  if (query.want === 'samples' || query.want === 'values') fillEntries(past, near, query);
+  if (query.want === 'known') fillKnown(past, recent, query.pairs);
+  if (query.want === 'samples' || query.want === 'values') fillEntries(past, recent, query);
   return past;
 }
 
-function fillKnown(
-  past: PastMemory,
-  near: readonly RememberedWindow[],
-  pairs: readonly { key: string; entity: string }[],
-): void {
-  const there = new Set(near.flatMap(({ entries }) => entries.map(pairKey)));
-  const unknown = pairs.filter((pair) => !there.has(pairKey(pair)));
-  for (const pair of pairs) if (there.has(pairKey(pair))) past.known.add(pairKey(pair));
-  const entities = new Set(unknown.map(({ entity }) => entity));
-  const keys = new Set(unknown.map(({ key }) => key));
-  const holders = new Map<string, Set<string>>();
-  for (const { from, entries } of near) {
+function fillKnown(past: RecalledMemory, windows: readonly WindowMemory[], pairs: readonly MemoryPair[]): void {
+  const remembered = new Set(windows.flatMap(({ entries }) => entries.map(buildPairKey)));
+  const unknown = pairs.filter((pair) => !remembered.has(buildPairKey(pair)));
+  for (const pair of pairs) if (remembered.has(buildPairKey(pair))) past.known.add(buildPairKey(pair));
+  const unknownEntities = new Set(unknown.map(({ entity }) => entity));
+  const unknownKeys = new Set(unknown.map(({ key }) => key));
+  const entitiesByKey = new Map<string, Set<string>>();
+  for (const { from, entries } of windows) {
     for (const entity of new Set(entries.map((entry) => entry.entity))) {
-      if (!entities.has(entity)) continue;
-      const sight = past.sights.get(entity) ?? { firstSeen: from.getTime(), windows: 0 };
-      past.sights.set(entity, { ...sight, windows: sight.windows + 1 });
+      if (!unknownEntities.has(entity)) continue;
+      const history = past.entityHistories.get(entity) ?? { firstSeen: from.getTime(), windows: 0 };
+      past.entityHistories.set(entity, { ...history, windows: history.windows + 1 });
     }
     for (const { key, entity } of entries)
-      if (keys.has(key)) holders.set(key, (holders.get(key) ?? new Set()).add(entity));
+      if (unknownKeys.has(key)) entitiesByKey.set(key, (entitiesByKey.get(key) ?? new Set()).add(entity));
   }
-  for (const [key, found] of holders) past.holders.set(key, found.size);
+  for (const [key, entities] of entitiesByKey) past.entityCounts.set(key, entities.size);
 }
 
 function fillEntries(
-  past: PastMemory,
-  near: readonly RememberedWindow[],
+  past: RecalledMemory,
+  windows: readonly WindowMemory[],
   query: { want: string; entities: string[] },
 ): void {
   const entities = new Set(query.entities);
-  for (const { from, entries } of near) {
+  for (const { from, entries } of windows) {
     const at = from.getTime();
     for (const { key, entity, number, value } of entries.toSorted((a, b) => compareCodeUnits(a.key, b.key))) {
       if (!entities.has(entity)) continue;
-      if (query.want === 'samples' && number !== null) append(past.samples, entity, { at, number });
-      if (query.want === 'values' && value !== null) append(past.values, entity, { at, key, value });
+      if (query.want === 'samples' && number !== null) appendToList(past.samples, entity, { at, number });
+      if (query.want === 'values' && value !== null) appendToList(past.values, entity, { at, key, value });
     }
   }
 }
 
-/** Adds to the list kept under a key. */
-export function append<V>(lists: Map<string, V[]>, key: string, item: V): void {
+export function appendToList<V>(lists: Map<string, V[]>, key: string, item: V): void {
   const list = lists.get(key);
   if (list) list.push(item);
   else lists.set(key, [item]);

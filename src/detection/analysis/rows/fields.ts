@@ -1,44 +1,44 @@
-import type { Row } from '../../siem/connector.ts';
+import type { QueryRow } from '../../siem/connector.ts';
 
 const jsonTextMax = 65_536;
 
-/** The object in a value: itself, or parsed where an engine hands objects out as JSON text. */
-export function objectIn(value: unknown): Row | undefined {
+/** Returns a value that is an object, or the object in JSON text, because some engines return objects as text. */
+export function parseObject(value: unknown): QueryRow | undefined {
   if (typeof value === 'string') {
     if (!value.startsWith('{') || !value.endsWith('}') || value.length > jsonTextMax) return undefined;
     try {
-      return objectIn(JSON.parse(value) as unknown);
+      return parseObject(JSON.parse(value) as unknown);
     } catch {
       return undefined;
     }
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date) return undefined;
-  return value as Row;
+  return value as QueryRow;
 }
 
-/** The value at a name that may be dotted: a column of that very name, else a path into nested objects. Own properties only. */
-export function lookup(row: Row, path: string): unknown {
+/** Returns the value of a column, or of a dotted path into nested objects. Reads own properties only. */
+export function findField(row: QueryRow, path: string): unknown {
   if (Object.hasOwn(row, path)) return row[path];
   for (let dot = path.indexOf('.'); dot > 0; dot = path.indexOf('.', dot + 1)) {
     const head = path.slice(0, dot);
-    const inner = Object.hasOwn(row, head) ? objectIn(row[head]) : undefined;
-    const found = inner && lookup(inner, path.slice(dot + 1));
-    if (found !== undefined && found !== null) return found;
+    const inner = Object.hasOwn(row, head) ? parseObject(row[head]) : undefined;
+    const value = inner && findField(inner, path.slice(dot + 1));
+    if (value !== undefined && value !== null) return value;
   }
   return undefined;
 }
 
 const decimal = /^-?\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
 
-/** The finite number in a value; decimal text counts, since some engines hand every value out as text. */
-export function numberIn(value: unknown): number | undefined {
+/** Returns a finite number, also from decimal text, because some engines return all values as text. */
+export function parseNumber(value: unknown): number | undefined {
   if (typeof value === 'bigint') return Number(value);
   const number = typeof value === 'string' && decimal.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
-/** The list in a column such as `_ids`: itself, or parsed from JSON text. */
-export function listIn(value: unknown): unknown[] {
+/** Returns the list in a column such as `_ids`, which may be JSON text. */
+export function parseList(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
   if (typeof value !== 'string' || !value.startsWith('[') || value.length > jsonTextMax) return [];
   try {

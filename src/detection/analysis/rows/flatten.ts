@@ -1,32 +1,32 @@
-import type { Row } from '../../siem/connector.ts';
-import { objectIn } from './fields.ts';
+import type { QueryRow } from '../../siem/connector.ts';
+import { parseObject } from './fields.ts';
 
-export type Leaf = [field: string, value: unknown];
+export type RowField = [field: string, value: unknown];
 
 const depthMax = 8;
-const leavesMax = 400;
+const fieldsMax = 400;
 
 /**
- * The leaves of a row under dotted names, shallow ones first; lists are leaves. Columns that begin with `_` are the log
- * store's own and are left out, except `_event` where it is all there is.
+ * Returns the fields of a row under dotted names, shallow ones first. Lists are not flattened. Omits the log store's own columns, which
+ * begin with `_`, but reads `_event` if the row has nothing else.
  */
-export function flattenRow(row: Row): Leaf[] {
-  const own = Object.keys(row).filter((column) => !column.startsWith('_'));
-  if (own.length > 0 || !Object.hasOwn(row, '_event')) return flatten(own.map((column) => [column, row[column]]));
-  return flatten(Object.entries(objectIn(row['_event']) ?? {}));
+export function flattenRow(row: QueryRow): RowField[] {
+  const columns = Object.keys(row).filter((column) => !column.startsWith('_'));
+  if (columns.length > 0 || !Object.hasOwn(row, '_event')) return flatten(columns.map((name) => [name, row[name]]));
+  return flatten(Object.entries(parseObject(row['_event']) ?? {}));
 }
 
-function flatten(columns: Leaf[]): Leaf[] {
-  const leaves: Leaf[] = [];
+function flatten(columns: RowField[]): RowField[] {
+  const fields: RowField[] = [];
   let level = columns;
-  for (let depth = 0; level.length > 0 && leaves.length < leavesMax; depth++) {
-    const next: Leaf[] = [];
+  for (let depth = 0; level.length > 0 && fields.length < fieldsMax; depth++) {
+    const next: RowField[] = [];
     for (const [field, value] of level) {
-      const inner = depth < depthMax ? objectIn(value) : undefined;
-      if (!inner) leaves.push([field, value]);
-      else for (const key of Object.keys(inner).slice(0, leavesMax)) next.push([`${field}.${key}`, inner[key]]);
+      const inner = depth < depthMax ? parseObject(value) : undefined;
+      if (!inner) fields.push([field, value]);
+      else for (const key of Object.keys(inner).slice(0, fieldsMax)) next.push([`${field}.${key}`, inner[key]]);
     }
     level = next;
   }
-  return leaves.slice(0, leavesMax);
+  return fields.slice(0, fieldsMax);
 }

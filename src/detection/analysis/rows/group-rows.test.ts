@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Row } from '../../siem/connector.ts';
+import type { QueryRow } from '../../siem/connector.ts';
 import { groupRows } from './group-rows.ts';
 
-const of = (row: Row, entityField: string | null = null) => {
+const findEntity = (row: QueryRow, entityField: string | null = null) => {
   const [group] = groupRows([row], { entityField });
-  return [group!.entity, group!.entityType, group!.named];
+  return [group!.entity, group!.entityType, group!.isNamed];
 };
 
-describe('the entity of a row', () => {
-  test.each<[string, Row, string | null, [string, string, boolean]]>([
-    ['its named field', { src: 'x', dst: 'y' }, 'dst', ['y', 'entity', true]],
+describe('finds the entity of a row in', () => {
+  test.each<[string, QueryRow, string | null, [string, string, boolean]]>([
+    ['the entity field', { src: 'x', dst: 'y' }, 'dst', ['y', 'entity', true]],
     ['a dotted path into objects', { a: { b: { c: 'v' } } }, 'a.b.c', ['v', 'entity', true]],
     ['a flat dotted name', { 'user.name': 'alice' }, 'user.name', ['alice', 'user', true]],
     [
-      'a path that is partly flat',
+      'a path with a flat prefix',
       { 'winlog.event_data': { TargetUserName: 'bob' } },
       'winlog.event_data.TargetUserName',
       ['bob', 'user', true],
@@ -36,44 +36,44 @@ describe('the entity of a row', () => {
     ],
     ['Windows', { SubjectUserName: '-', TargetUserName: 'bob', Computer: 'ws' }, null, ['bob', 'user', true]],
     ['Okta', { actor: { alternateId: 'a@example.com' } }, null, ['a@example.com', 'user', true]],
-    ['an address', { sourceIPAddress: '192.0.2.1' }, null, ['192.0.2.1', 'ip', true]],
-    ['entity, typed by its look', { entity: '2001:db8::1' }, null, ['2001:db8::1', 'ip', true]],
-    ['the named field is empty: a usual name', { who: null, user: 'alice' }, 'who', ['alice', 'user', true]],
+    ['an IP address', { sourceIPAddress: '192.0.2.1' }, null, ['192.0.2.1', 'ip', true]],
+    ['`entity`, typed by its value', { entity: '2001:db8::1' }, null, ['2001:db8::1', 'ip', true]],
+    ['a common field if the entity field is empty', { who: null, user: 'alice' }, 'who', ['alice', 'user', true]],
     [
-      'the rest of the row',
+      'the whole row without numbers, times and `_` columns',
       { b: 'y', a: 'x', n: 3, at: '2024-01-01', _id: 'e', flag: true },
       null,
       ['a=x, b=y, flag=true', 'entity', false],
     ],
-    ['nothing left', { n: 3, _id: 'e', when: '2024-01-01T00:00:00Z' }, null, ['*', 'entity', false]],
-    ['a number is a name here', { account: 12 }, 'account', ['12', 'account', true]],
-    ['inherited names are none', {}, 'constructor', ['*', 'entity', false]],
+    ['`*` if no value is left', { n: 3, _id: 'e', when: '2024-01-01T00:00:00Z' }, null, ['*', 'entity', false]],
+    ['a numeric field', { account: 12 }, 'account', ['12', 'account', true]],
+    ['`*` and not in an inherited property', {}, 'constructor', ['*', 'entity', false]],
   ])('%s', (_name, row, entityField, expected) => {
-    expect(of(row, entityField)).toEqual(expected);
+    expect(findEntity(row, entityField)).toEqual(expected);
   });
 });
 
-test('a very long or hostile entity is bounded, visible and without secrets', () => {
-  expect(String(of({ user: 'x'.repeat(10_000) })[0])).toHaveLength(200);
-  expect(of({ user: 'x'.repeat(10_000) })[0]).not.toBe(of({ user: 'x'.repeat(10_001) })[0]);
-  expect(of({ user: 'a\u0000\u202eb' })[0]).toBe('a\\u0000\\u202eb');
-  expect(of({ cmd: 'psql --password hunter2' })[0]).toBe('cmd=psql --password [redacted]');
+test('shortens an entity, escapes invisible characters and redacts secrets', () => {
+  expect(String(findEntity({ user: 'x'.repeat(10_000) })[0])).toHaveLength(200);
+  expect(findEntity({ user: 'x'.repeat(10_000) })[0]).not.toBe(findEntity({ user: 'x'.repeat(10_001) })[0]);
+  expect(findEntity({ user: 'a\u0000\u202eb' })[0]).toBe('a\\u0000\\u202eb');
+  expect(findEntity({ cmd: 'psql --password hunter2' })[0]).toBe('cmd=psql --password [redacted]');
 });
 
-test('every row is in exactly one group and no order matters', () => {
+test('puts every row in exactly one group, regardless of order', () => {
   const value = fc.oneof(fc.constantFrom('a', 'b', '', '-'), fc.integer(), fc.constant(null));
   const rows = fc.array(fc.record({ user: value, host: value, other: value }, { requiredKeys: [] }), { maxLength: 30 });
   fc.assert(
-    fc.property(rows, fc.infiniteStream(fc.nat()), (given, noise) => {
-      const groups = groupRows(given, { entityField: null });
-      expect(groups.flatMap((group) => group.rows.map(({ row }) => row)).length).toBe(given.length);
+    fc.property(rows, fc.infiniteStream(fc.nat()), (input, noise) => {
+      const groups = groupRows(input, { entityField: null });
+      expect(groups.flatMap((group) => group.rows.map(({ row }) => row)).length).toBe(input.length);
       expect(new Set(groups.map(({ entity }) => entity)).size).toBe(groups.length);
-      const shuffled = given
+      const shuffled = input
         .map((row) => ({ row, at: noise.next().value! }))
         .toSorted((a, b) => a.at - b.at)
         .map(({ row }) => row);
       const shape = (all: typeof groups) =>
-        all.map(({ entity, entityType, named, rows: own }) => [entity, entityType, named, own.length]);
+        all.map(({ entity, entityType, isNamed: named, rows: own }) => [entity, entityType, named, own.length]);
       expect(shape(groupRows(shuffled, { entityField: null }))).toEqual(shape(groups));
     }),
   );

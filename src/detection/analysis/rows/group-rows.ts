@@ -1,7 +1,7 @@
-import type { Row } from '../../siem/connector.ts';
+import type { QueryRow } from '../../siem/connector.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
-import { entityTypeOf, usualEntityNames } from './entity-names.ts';
-import { lookup } from './fields.ts';
+import { inferEntityType, commonEntityFields } from './entity-fields.ts';
+import { findField } from './fields.ts';
 import { redactText } from '../../../platform/lib/text/redact.ts';
 import {
   shortenText,
@@ -9,67 +9,66 @@ import {
   compareCodeUnits,
   escapeInvisible,
 } from '../../../platform/lib/text/canonical-text.ts';
-import { valuesOf } from './values.ts';
+import { extractValues } from './row-values.ts';
 
-/** The rows of one entity in one window. `named`: every one of them by the entity field or a usual name, not by the whole row. */
-export type Group = { entity: string; entityType: string; named: boolean; rows: EntityRow[] };
+/** The rows of one entity in one window. `isNamed`: a field identified the entity in every row, not the whole row. */
+export type EntityGroup = { entity: string; entityType: string; isNamed: boolean; rows: GroupedRow[] };
 
-/** `field` is the name that gave the entity, null where the whole row did. */
-export type EntityRow = { row: Row; field: string | null };
+/** `field` is the field that identified the entity, or null if the whole row did. */
+export type GroupedRow = { row: QueryRow; field: string | null };
 
-type Found = { entity: string; field: string | null; rank: number };
+type EntityMatch = { entity: string; field: string | null; rank: number };
 
 /**
- * Groups rows by entity: the definition's field, else the first of the usual names, else the row without numbers, times and
- * `_` columns, else `*`. Groups come in the order of their names, so that nothing depends on the order of the rows.
+ * Groups rows by entity: the definition's field, else the first common entity field, else the row without numbers, times and `_` columns,
+ * else `*`. Groups are sorted by entity, so the result does not depend on the order of the rows.
  */
-export function groupRows(rows: readonly Row[], definition: Pick<AnalysisDefinition, 'entityField'>): Group[] {
-  const names = definition.entityField === null ? usualEntityNames : [definition.entityField, ...usualEntityNames];
-  const groups = new Map<string, Group & { rank: number }>();
+export function groupRows(
+  rows: readonly QueryRow[],
+  definition: Pick<AnalysisDefinition, 'entityField'>,
+): EntityGroup[] {
+  const fields = definition.entityField === null ? commonEntityFields : [definition.entityField, ...commonEntityFields];
+  const groups = new Map<string, { group: EntityGroup; rank: number }>();
   for (const row of rows) {
-    const found = findEntity(row, names);
-    const group = groups.get(found.entity) ?? newGroup(found);
-    group.rows.push({ row, field: found.field });
-    group.named &&= found.field !== null;
-    // One name found under several fields keeps the type of the field that comes first.
-    if (found.rank < group.rank) Object.assign(group, { rank: found.rank, entityType: typeOf(found) });
-    groups.set(found.entity, group);
+    const { entity, field, rank } = findEntity(row, fields);
+    const entry = groups.get(entity) ?? {
+      group: { entity, entityType: '', isNamed: true, rows: [] },
+      rank: Number.POSITIVE_INFINITY,
+    };
+    entry.group.rows.push({ row, field });
+    entry.group.isNamed &&= field !== null;
+    // An entity found in several fields gets the type of the highest-ranked field.
+    if (rank < entry.rank) {
+      entry.rank = rank;
+      entry.group.entityType = field === null ? 'entity' : inferEntityType(field, entity);
+    }
+    groups.set(entity, entry);
   }
-  return [...groups.values()]
-    .toSorted((a, b) => compareCodeUnits(a.entity, b.entity))
-    .map(({ entity, entityType, named, rows: own }) => ({ entity, entityType, named, rows: own }));
+  return [...groups.values()].map(({ group }) => group).toSorted((a, b) => compareCodeUnits(a.entity, b.entity));
 }
 
-function newGroup(found: Found): Group & { rank: number } {
-  return { entity: found.entity, entityType: typeOf(found), named: true, rows: [], rank: found.rank };
-}
-
-function typeOf({ field, entity }: Found): string {
-  return field === null ? 'entity' : entityTypeOf(field, entity);
-}
-
-function findEntity(row: Row, names: readonly string[]): Found {
-  for (const [rank, field] of names.entries()) {
-    const text = canonicalText(lookup(row, field));
-    // Windows writes a dash where it has no name.
-    if (text !== undefined && text !== '-' && text.trim() !== '') return { entity: entityText(text), field, rank };
+function findEntity(row: QueryRow, fields: readonly string[]): EntityMatch {
+  for (const [rank, field] of fields.entries()) {
+    const text = canonicalText(findField(row, field));
+    // Windows logs write a dash for a missing name.
+    if (text !== undefined && text !== '-' && text.trim() !== '') return { entity: sanitizeEntity(text), field, rank };
   }
-  const whole = valuesOf(row, null).map(([field, value]) => `${field}=${value}`);
-  return { entity: whole.length > 0 ? entityText(whole.join(', ')) : '*', field: null, rank: names.length };
+  const values = extractValues(row, null).map(([field, value]) => `${field}=${value}`);
+  return { entity: values.length > 0 ? sanitizeEntity(values.join(', ')) : '*', field: null, rank: fields.length };
 }
 
-/** An entity is stored, shown and sent to models like a row, so it is made safe like one. */
-function entityText(text: string): string {
+/** Sanitizes an entity like a rendered row, because it is stored, shown and sent to models. */
+function sanitizeEntity(text: string): string {
   return shortenText(escapeInvisible(redactText(text)));
 }
 
-/** Computes something of a group once, however often a category asks: a group belongs to one analysis of one window. */
-export function oncePerGroup<T, Args extends unknown[]>(
-  compute: (group: Group, ...args: Args) => T,
-): (group: Group, ...args: Args) => T {
-  const known = new WeakMap<Group, T>();
+/** Computes a value once per group and returns it on later calls. A group belongs to one analysis of one window. */
+export function memoizePerGroup<T, Args extends unknown[]>(
+  compute: (group: EntityGroup, ...args: Args) => T,
+): (group: EntityGroup, ...args: Args) => T {
+  const values = new WeakMap<EntityGroup, T>();
   return (group, ...args) => {
-    if (!known.has(group)) known.set(group, compute(group, ...args));
-    return known.get(group) as T;
+    if (!values.has(group)) values.set(group, compute(group, ...args));
+    return values.get(group) as T;
   };
 }

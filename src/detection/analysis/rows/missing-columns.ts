@@ -1,25 +1,25 @@
 import type { AnalysisDefinition } from '../analysis-definition.ts';
-import type { Group } from './group-rows.ts';
-import { lookup } from './fields.ts';
+import type { EntityGroup } from './group-rows.ts';
+import { findField } from './fields.ts';
 
-/** Columns that a detection counts on and no row of a window has, in words by code; none for a window without rows. */
-export function missingColumns(
-  groups: readonly Group[],
+/** Returns a warning for each column that the detection needs and no row of a window has. Returns none for a window without rows. */
+export function findMissingColumns(
+  groups: readonly EntityGroup[],
   { category, entityField }: Pick<AnalysisDefinition, 'category' | 'entityField'>,
 ): { code: string; detail: string }[] {
   if (groups.length === 0) return [];
   const isMissing = (column: string): boolean =>
-    groups.every(({ rows }) => rows.every(({ row }) => lookup(row, column) === undefined));
+    groups.every(({ rows }) => rows.every(({ row }) => findField(row, column) === undefined));
   const missing: { code: string; detail: string }[] = [];
   if (entityField !== null && isMissing(entityField))
     missing.push({
       code: 'no_entity_field',
-      detail: `No row has the column ${entityField} that entityField names; the entity was taken from the usual names.`,
+      detail: `No row has the column ${entityField} from \`entityField\`. The entity was read from the common entity fields.`,
     });
   if (category === 'sequence_pattern' && isMissing('step'))
     missing.push({
       code: 'no_steps',
-      detail: 'No row has a column step; a sequence is made of rows with steps from 1 on.',
+      detail: 'No row has a `step` column. Return it with the step number, starting at 1.',
     });
   return missing;
 }

@@ -1,5 +1,5 @@
-import type { Row } from '../../siem/connector.ts';
-import { lookup, numberIn } from './fields.ts';
+import type { QueryRow } from '../../siem/connector.ts';
+import { findField, parseNumber } from './fields.ts';
 import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
 
 const timeNames = new Set(
@@ -12,8 +12,8 @@ const timeNames = new Set(
 const dateTime =
   /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?\s?(?:Z|UTC|[+-]\d{2}:?\d{2})?)?$|^\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/;
 
-/** Says whether a field holds a time: by its name, or because the whole value is written as a date or a time of day. */
-export function isTime(field: string, value: unknown): boolean {
+/** Returns true if a field contains a time, judging by its name, or if the whole value is a date or a time of day. */
+export function isTimeField(field: string, value: unknown): boolean {
   if (value instanceof Date || timeNames.has(plainFieldName(field))) return true;
   return typeof value === 'string' && value.length <= 40 && dateTime.test(value);
 }
@@ -26,10 +26,10 @@ const recordIds = new Set(
 );
 const opaque = /^(?:\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?|[0-9a-f]{24,}|\d{15,})$/i;
 
-/** Says whether a field names the record and not what happened: `eventID`, `requestID` …, or a name that ends in id with an opaque value. An account or an access key is none. */
+/** Returns true if a field identifies the record and not the activity: `eventID`, `requestID`, or an opaque value in a field that ends in `id`. Accounts and access keys do not count. */
 export function isRecordId(field: string, value: string): boolean {
-  const name = recordName(field);
-  // On Windows an event id is a short number and names the kind of event.
+  const name = buildIdName(field);
+  // A Windows event ID is a short number that identifies the type of event.
   if (name === 'eventid' && /^\d{1,5}$/.test(value)) return false;
   return (
     recordIds.has(name) ||
@@ -37,14 +37,14 @@ export function isRecordId(field: string, value: string): boolean {
   );
 }
 
-/** `user.id` is an account's and `event.id` a record's: a bare id takes its parent's name with it. */
-function recordName(field: string): string {
+/** Prefixes a bare `id` with its parent's name, because `user.id` identifies an account and `event.id` a record. */
+function buildIdName(field: string): string {
   const name = plainFieldName(field);
   const dot = field.lastIndexOf('.');
   return dot > 0 && /^(?:id|uid|uuid|guid)$/.test(name) ? plainFieldName(field.slice(0, dot)) + name : name;
 }
 
-const usualTimes = [
+const commonTimeFields = [
   '_time',
   '@timestamp',
   'eventTime',
@@ -56,17 +56,17 @@ const usualTimes = [
   'TimeGenerated',
 ];
 
-/** When a row happened: the time field where one is named, else the first of the usual names. ISO 8601 UTC, or null. */
-export function timeOf(row: Row, timeField: string | null): string | null {
-  const names = timeField === null ? usualTimes : [timeField, ...usualTimes];
+/** Returns a row's time from `timeField`, else from the first common time field that has one. ISO 8601 UTC, or null. */
+export function findRowTime(row: QueryRow, timeField: string | null): string | null {
+  const names = timeField === null ? commonTimeFields : [timeField, ...commonTimeFields];
   for (const name of names) {
-    const time = parseTime(lookup(row, name));
+    const time = parseTime(findField(row, name));
     if (time !== undefined) return time;
   }
   return null;
 }
 
-/** ISO text, `2024-01-02 03:04:05` (read as UTC), or an epoch in seconds, milli- or microseconds. */
+/** Parses ISO text, `2024-01-02 03:04:05` (as UTC), and epoch times in seconds, milliseconds or microseconds. */
 function parseTime(value: unknown): string | undefined {
   if (value instanceof Date) return isoOf(value.getTime());
   if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) && value.length <= 40) {
@@ -78,7 +78,7 @@ function parseTime(value: unknown): string | undefined {
     const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/i.test(text.slice(10)) || text.length === 10;
     return isoOf(Date.parse(zoned ? text.replace(/([+-]\d{2})(\d{2})$/, '$1:$2') : `${text}Z`));
   }
-  const epoch = numberIn(value);
+  const epoch = parseNumber(value);
   if (epoch === undefined || epoch < 1e8) return undefined;
   return isoOf(epoch < 1e11 ? epoch * 1000 : epoch < 1e14 ? epoch : epoch / 1000);
 }

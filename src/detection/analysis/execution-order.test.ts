@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Row } from '../siem/connector.ts';
-import { analyseWindow, prepareWindow } from './analyze-window.ts';
+import type { QueryRow } from '../siem/connector.ts';
+import { analyzeWindow, prepareWindow } from './analyze-window.ts';
 import { detectionCategories, type DetectionCategory } from './candidate.ts';
-import { completeSequences } from './sequences/sequences.ts';
+import { findSequences } from './sequences/find-sequences.ts';
 import { definitionOf, hour, hourMs } from '../../../test/support/detection/analysis-examples.ts';
-import { recallFrom, type RememberedWindow } from './memory/recall.ts';
-import { windowsToRevisit } from './memory/windows-to-revisit.ts';
+import { recallFromWindows, type WindowMemory } from './memory/recall.ts';
+import { findWindowsToRevisit } from './memory/find-windows-to-revisit.ts';
 
 const queryOf: Partial<Record<DetectionCategory, string>> = { sequence_pattern: 'SELECT 2 AS step' };
 const definitions = detectionCategories.map((category) =>
   definitionOf(category, { query: queryOf[category] ?? 'select 1' }),
 );
 
-/** Small alphabets, so that things do repeat and complete; an event may be logged some hours late. */
+/** Generates events from small value sets, so that values repeat and sequences complete. Some are logged hours late. */
 const eventsOf = (index: number) =>
   fc
     .array(
@@ -27,37 +27,37 @@ const eventsOf = (index: number) =>
       { maxLength: 4 },
     )
     .map((events) =>
-      events.map(({ late, ...event }, n): Row => ({
+      events.map(({ late, ...event }, n): QueryRow => ({
         ...event,
         _id: `${index}-${n}`,
         _time: new Date(hour(index).from.getTime() + (0.1 * n - late) * hourMs).toISOString(),
       })),
     );
 
-// Hours lie up to three weeks apart, so that some are within reach of others and some are not.
+// Windows are up to nine weeks apart, so that some are in each other's lookback and some are not.
 const history = fc
   .uniqueArray(fc.oneof(fc.nat(60), fc.nat(1_500)), { minLength: 1, maxLength: 16 })
   .chain((hours) =>
     fc.tuple(...hours.toSorted((a, b) => a - b).map((index) => eventsOf(index).map((rows) => ({ index, rows })))),
   );
 
-type World = { memory: RememberedWindow[]; keys: Map<number, string[]> };
+type World = { memory: WindowMemory[]; keys: Map<number, string[]> };
 
-/** Examines one window, then again those that its lateness touches, and replaces what they found. */
+/** Examines one window, then re-examines the later windows that depend on it and replaces their results. */
 function examine(
   world: World,
-  rowsBy: Map<number, Row[]>,
+  rowsBy: Map<number, QueryRow[]>,
   index: number,
   definition: (typeof definitions)[number],
 ): void {
-  const own = prepareWindow(rowsBy.get(index)!, hour(index), definition);
-  world.memory.push({ ...hour(index), entries: own.memory });
-  const late = windowsToRevisit(hour(index), world.memory, definition).map(
+  const current = prepareWindow(rowsBy.get(index)!, hour(index), definition);
+  world.memory.push({ ...hour(index), entries: current.memory });
+  const late = findWindowsToRevisit(hour(index), world.memory, definition).map(
     ({ from }) => (from.getTime() - hour(0).from.getTime()) / hourMs,
   );
   for (const each of [index, ...late]) {
     const prepared = prepareWindow(rowsBy.get(each)!, hour(each), definition);
-    const { candidates } = analyseWindow(prepared, recallFrom(world.memory, hour(each), prepared.query));
+    const { candidates } = analyzeWindow(prepared, recallFromWindows(world.memory, hour(each), prepared.query));
     world.keys.set(
       each,
       candidates.map(({ entity, kindKey, severity }) => `${entity} ${kindKey} ${severity}`).toSorted(),
@@ -66,7 +66,7 @@ function examine(
 }
 
 describe.each(definitions)('$category', (definition) => {
-  test('any order of execution ends in the same memory and the same hits', () => {
+  test('any execution order results in the same memory and the same candidates', () => {
     fc.assert(
       fc.property(history, fc.infiniteStream(fc.nat()), (windows, noise) => {
         const rowsBy = new Map(windows.map(({ index, rows }) => [index, rows]));
@@ -97,10 +97,10 @@ describe.each(definitions)('$category', (definition) => {
           ...hour(n),
           entries: prepareWindow(before, hour(8), definition).memory,
         }));
-        const result = (given: Row[]) => {
-          const prepared = prepareWindow(given, hour(9), definition);
+        const result = (input: QueryRow[]) => {
+          const prepared = prepareWindow(input, hour(9), definition);
           const byKey = prepared.memory.toSorted((a, b) => (a.key + a.entity < b.key + b.entity ? -1 : 1));
-          return { byKey, ...analyseWindow(prepared, recallFrom(memory, hour(9), prepared.query)) };
+          return { byKey, ...analyzeWindow(prepared, recallFromWindows(memory, hour(9), prepared.query)) };
         };
         expect(result(shuffled)).toEqual(result(rows));
       }),
@@ -108,7 +108,7 @@ describe.each(definitions)('$category', (definition) => {
   });
 });
 
-test('sequences over windows are those over all rows at once, while rows come in the order of time', () => {
+test('finds the same sequences window by window as in all rows together if rows arrive in order', () => {
   const definition = definitionOf('sequence_pattern', { query: 'SELECT 3 AS step' });
   const event = fc.record({ step: fc.integer({ min: 1, max: 3 }), minute: fc.nat(80 * 60) });
   fc.assert(
@@ -118,8 +118,8 @@ test('sequences over windows are those over all rows at once, while rows come in
         time: hour(0).from.getTime() + minute * 60_000,
         id: `e${String(n).padStart(2, '0')}/${step}`,
       }));
-      const expected = completeSequences(steps, 3).chains.map((chain) => chain[0]!.id);
-      const memory: RememberedWindow[] = [];
+      const expected = findSequences(steps, 3).chains.map((chain) => chain[0]!.id);
+      const memory: WindowMemory[] = [];
       let found = 0;
       const firsts: string[] = [];
       for (let index = 0; index < 80; index++) {
@@ -132,7 +132,7 @@ test('sequences over windows are those over all rows at once, while rows come in
           _time: new Date(time).toISOString(),
         }));
         const prepared = prepareWindow(rows, window, definition);
-        for (const { facts, kindKey } of analyseWindow(prepared, recallFrom(memory, window, prepared.query))
+        for (const { facts, kindKey } of analyzeWindow(prepared, recallFromWindows(memory, window, prepared.query))
           .candidates) {
           found += Number(facts['sequences']);
           firsts.push(kindKey.slice('sequence_pattern:'.length));
@@ -146,10 +146,10 @@ test('sequences over windows are those over all rows at once, while rows come in
   );
 });
 
-test('a window that is late touches the later ones within reach, and the one that it lets out of learning', () => {
+test('a late window revisits the windows with it in their lookback and the one whose learning it completes', () => {
   const done = [0, 1, 2, 3, 5, 6, 7, 8, 900].map((index) => hour(index));
   const revisit = (category: DetectionCategory, late = 4) =>
-    windowsToRevisit(hour(late), done, definitionOf(category)).map(
+    findWindowsToRevisit(hour(late), done, definitionOf(category)).map(
       ({ from }) => (from.getTime() - hour(0).from.getTime()) / hourMs,
     );
   expect(revisit('custom')).toEqual([]);
@@ -157,5 +157,5 @@ test('a window that is late touches the later ones within reach, and the one tha
   expect(revisit('first_occurrence')).toEqual([5, 6, 7, 8]);
   expect(revisit('baseline_anomaly')).toEqual([5, 6, 7, 8, 900]);
   const far = [hour(0), hour(1), hour(2), hour(3), hour(4), hour(5), hour(5_000)];
-  expect(windowsToRevisit(hour(6), far, definitionOf('first_occurrence'))).toEqual([{ ...hour(5_000) }]);
+  expect(findWindowsToRevisit(hour(6), far, definitionOf('first_occurrence'))).toEqual([{ ...hour(5_000) }]);
 });

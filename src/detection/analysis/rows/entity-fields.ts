@@ -1,7 +1,7 @@
 import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
 
-/** The names under which logs usually tell who or what a row is about, the first that has a value wins. */
-export const usualEntityNames: readonly string[] = [
+/** Fields in which logs usually contain a row's entity, by priority. */
+export const commonEntityFields: readonly string[] = [
   'entity',
   // ECS
   'user.name',
@@ -28,7 +28,7 @@ export const usualEntityNames: readonly string[] = [
   'SubjectUserName',
   'TargetUserName',
   'User',
-  // plain names
+  // Plain names
   'user',
   'username',
   'userName',
@@ -78,21 +78,21 @@ const typeByName: [RegExp, string][] = [
   [/hash|md5|sha1|sha256/, 'hash'],
 ];
 
-/** What kind of thing an entity is: by its field's name, else by the look of the value; `entity` if neither tells. */
-export function entityTypeOf(field: string, value: string): string {
-  const name = nameWithParent(field);
+/** Returns an entity's type, inferred from the name of its field, else from the form of the value, else `entity`. */
+export function inferEntityType(field: string, value: string): string {
+  const name = simplifyFieldName(field);
   const byName = typeByName.find(([pattern]) => pattern.test(name))?.[1];
-  return byName || typeByValue(value);
+  return byName || inferTypeFromValue(value);
 }
 
-/** In `user.name` and `host.id` the parent says what it is. */
-function nameWithParent(field: string): string {
+/** Returns the plain field name, or that of the parent for fields such as `user.name` and `host.id`. */
+function simplifyFieldName(field: string): string {
   const name = plainFieldName(field);
   const dot = field.lastIndexOf('.');
   return dot > 0 && /^(?:name|id|uid|hostname)$/.test(name) ? plainFieldName(field.slice(0, dot)) : name;
 }
 
-function typeByValue(value: string): string {
+function inferTypeFromValue(value: string): string {
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(value) || /^[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}$/i.test(value)) return 'ip';
   if (/^arn:[^:]*:(?:iam|sts)::\d*:user\//.test(value)) return 'user';
   if (/^arn:[^:]*:(?:iam|sts)::\d*:(?:assumed-)?role\//.test(value)) return 'role';

@@ -1,26 +1,30 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dayMs } from '../analysis-definition.ts';
-import { compareSteps, completeSequences, type Step } from './sequences.ts';
-import { declaredSteps } from './sequence-length.ts';
+import { compareSteps, findSequences, type SequenceStep } from './find-sequences.ts';
+import { parseDeclaredLength } from './sequence-length.ts';
 
 const hourMs = dayMs / 24;
-const row = (step: number, hours: number, id = `${step}@${hours}`): Step => ({ step, time: hours * hourMs, id });
-const idsOf = (rows: readonly Step[], length: number): string[][] =>
-  completeSequences(rows, length).chains.map((chain) => chain.map(({ id }) => id));
+const row = (step: number, hours: number, id = `${step}@${hours}`): SequenceStep => ({
+  step,
+  time: hours * hourMs,
+  id,
+});
+const idsOf = (rows: readonly SequenceStep[], length: number): string[][] =>
+  findSequences(rows, length).chains.map((chain) => chain.map(({ id }) => id));
 
-test.each<[string, Step[], number, string[][]]>([
-  ['in order', [row(1, 0), row(2, 1), row(3, 2)], 3, [['1@0', '2@1', '3@2']]],
-  ['handed over in any order', [row(3, 2), row(1, 0), row(2, 1)], 3, [['1@0', '2@1', '3@2']]],
-  ['all at once', [row(2, 0), row(1, 0)], 2, [['1@0', '2@0']]],
-  ['wrong order', [row(2, 0), row(1, 1)], 2, []],
-  ['a step missing', [row(1, 0), row(3, 1)], 3, []],
-  ['exactly a day', [row(1, 0), row(2, 24)], 2, [['1@0', '2@24']]],
-  ['over a day', [row(1, 0), row(2, 24.001)], 2, []],
-  ['the later start', [row(1, 0), row(1, 20), row(2, 30)], 2, [['1@20', '2@30']]],
-  ['consumed rows are gone', [row(1, 0), row(2, 1), row(2, 2)], 2, [['1@0', '2@1']]],
+test.each<[string, SequenceStep[], number, string[][]]>([
+  ['finds steps in order', [row(1, 0), row(2, 1), row(3, 2)], 3, [['1@0', '2@1', '3@2']]],
+  ['accepts rows in any order', [row(3, 2), row(1, 0), row(2, 1)], 3, [['1@0', '2@1', '3@2']]],
+  ['orders simultaneous rows by step', [row(2, 0), row(1, 0)], 2, [['1@0', '2@0']]],
+  ['ignores steps in the wrong order', [row(2, 0), row(1, 1)], 2, []],
+  ['requires every step', [row(1, 0), row(3, 1)], 3, []],
+  ['accepts exactly 24 hours', [row(1, 0), row(2, 24)], 2, [['1@0', '2@24']]],
+  ['rejects more than 24 hours', [row(1, 0), row(2, 24.001)], 2, []],
+  ['prefers the later start', [row(1, 0), row(1, 20), row(2, 30)], 2, [['1@20', '2@30']]],
+  ['consumes rows', [row(1, 0), row(2, 1), row(2, 2)], 2, [['1@0', '2@1']]],
   [
-    'two at once',
+    'finds interleaved sequences',
     [row(1, 0), row(1, 1), row(2, 2), row(2, 3)],
     2,
     [
@@ -28,16 +32,16 @@ test.each<[string, Step[], number, string[][]]>([
       ['1@0', '2@3'],
     ],
   ],
-  ['one step alone', [row(1, 0)], 1, [['1@0']]],
-  ['steps beyond the length do not matter', [row(1, 0), row(5, 1), row(2, 2)], 2, [['1@0', '2@2']]],
+  ['finds sequences of one step', [row(1, 0)], 1, [['1@0']]],
+  ['ignores steps beyond the length', [row(1, 0), row(5, 1), row(2, 2)], 2, [['1@0', '2@2']]],
 ])('%s', (_name, rows, length, chains) => {
   expect(idsOf(rows, length)).toEqual(chains);
 });
 
-/** Tries every way: at each row of the last step, of all chains of unused rows within a day the one that began last. */
-function bruteForce(rows: readonly Step[], length: number): [first: string, last: string][] {
+/** For each row of the last step, picks the chain of unused rows within a day that began last. */
+function bruteForce(rows: readonly SequenceStep[], length: number): [first: string, last: string][] {
   const sorted = rows.toSorted(compareSteps);
-  const used = new Set<Step>();
+  const used = new Set<SequenceStep>();
   const found: [string, string][] = [];
   for (const [end, last] of sorted.entries()) {
     if (last.step !== length) continue;
@@ -52,7 +56,7 @@ function bruteForce(rows: readonly Step[], length: number): [first: string, last
   return found;
 }
 
-function chainsTo(before: readonly Step[], used: Set<Step>, tail: Step[]): Step[][] {
+function chainsTo(before: readonly SequenceStep[], used: Set<SequenceStep>, tail: SequenceStep[]): SequenceStep[][] {
   const head = tail[0]!;
   if (head.step === 1) return [tail];
   return before.flatMap((one, at) =>
@@ -62,7 +66,7 @@ function chainsTo(before: readonly Step[], used: Set<Step>, tail: Step[]): Step[
   );
 }
 
-function compareChains(a: readonly Step[], b: readonly Step[]): number {
+function compareChains(a: readonly SequenceStep[], b: readonly SequenceStep[]): number {
   for (const [index, one] of a.entries()) {
     const order = compareSteps(one, b[index]!);
     if (order !== 0) return order;
@@ -75,10 +79,10 @@ const steps = (length: number, maxLength: number) =>
     .array(fc.record({ step: fc.integer({ min: 1, max: length }), quarter: fc.nat(200) }), { maxLength })
     .map((list) => list.map(({ step, quarter }, index) => row(step, quarter / 4, `${index}`)));
 
-test.each([1, 2, 3, 4])('of %i steps: what brute force finds', (length) => {
+test.each([1, 2, 3, 4])('finds the same sequences of %i steps as brute force', (length) => {
   fc.assert(
     fc.property(steps(length, 14), (rows) => {
-      const chains = completeSequences(rows, length).chains.map((chain): [string, string] => [
+      const chains = findSequences(rows, length).chains.map((chain): [string, string] => [
         chain[0]!.id,
         chain.at(-1)!.id,
       ]);
@@ -88,10 +92,10 @@ test.each([1, 2, 3, 4])('of %i steps: what brute force finds', (length) => {
   );
 });
 
-test('a chain is ordered, complete, within a day, and shares no row; nothing is lost', () => {
+test('returns ordered, complete chains within a day that share no row, and all other rows as rest', () => {
   fc.assert(
     fc.property(steps(5, 60), (rows) => {
-      const { chains, rest } = completeSequences(rows, 5);
+      const { chains, rest } = findSequences(rows, 5);
       for (const chain of chains) {
         expect(chain.map(({ step }) => step)).toEqual([1, 2, 3, 4, 5]);
         expect(chain).toEqual(chain.toSorted(compareSteps));
@@ -102,22 +106,22 @@ test('a chain is ordered, complete, within a day, and shares no row; nothing is 
   );
 });
 
-test('chains that begin within a time are found alike without the rows before it', () => {
+test('finds the same recent chains without older rows', () => {
   fc.assert(
     fc.property(steps(3, 40), fc.nat(50), (rows, horizon) => {
-      const after = (chains: Step[][]) => chains.filter((chain) => chain[0]!.time >= horizon * hourMs);
+      const after = (chains: SequenceStep[][]) => chains.filter((chain) => chain[0]!.time >= horizon * hourMs);
       const recent = rows.filter(({ time }) => time >= horizon * hourMs);
-      expect(completeSequences(recent, 3).chains).toEqual(after(completeSequences(rows, 3).chains));
+      expect(findSequences(recent, 3).chains).toEqual(after(findSequences(rows, 3).chains));
     }),
   );
 });
 
-test('100,000 rows of one entity are no burden', () => {
+test('processes 100,000 rows of one entity in under 3 seconds', () => {
   const rows = Array.from({ length: 100_000 }, (_, n) =>
     row((n * 7919) % 3 === 0 ? 2 : (n * 7919) % 5 === 0 ? 3 : 1, n / 10_000, `${n}`),
   );
   const start = performance.now();
-  expect(completeSequences(rows, 3).chains.length).toBeGreaterThan(1_000);
+  expect(findSequences(rows, 3).chains.length).toBeGreaterThan(1_000);
   expect(performance.now() - start).toBeLessThan(3_000);
 });
 
@@ -135,5 +139,5 @@ test.each([
   ['SELECT step FROM a WHERE x = 5', undefined],
   ['SELECT 4 AS steps, 12 AS step FROM a', undefined],
 ])('%s declares %s', (query, length) => {
-  expect(declaredSteps(query)).toBe(length);
+  expect(parseDeclaredLength(query)).toBe(length);
 });

@@ -1,17 +1,17 @@
 import { dayMs } from '../analysis-definition.ts';
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
-/** A row that is one step of a sequence; `time` in epoch milliseconds, `id` unique. */
-export type Step = { step: number; time: number; id: string };
+/** One step of a sequence. `time` is in epoch milliseconds, `id` is unique. */
+export type SequenceStep = { step: number; time: number; id: string };
 
-type Chain<S extends Step> = S[];
+type Chain<S extends SequenceStep> = S[];
 
 /**
- * Finds completed sequences: rows of steps 1, 2, … `length` in the order of time (then step, then id), within 24 hours from the
- * first to the last. A row goes on with the chain that began last, so that older chains never take from newer ones: what is
- * found does not depend on how much older history is looked at. Rows of a completed sequence are consumed, `rest` are the others.
+ * Finds completed sequences: rows of steps 1, 2, … `length`, ordered by time (then step, then ID), within 24 hours. A row extends the chain
+ * that began last. Older chains therefore never take rows from newer ones, and the result does not depend on how much history is read.
+ * The rows of a completed sequence are consumed. `rest` contains the others.
  */
-export function completeSequences<S extends Step>(
+export function findSequences<S extends SequenceStep>(
   rows: readonly S[],
   length: number,
 ): { chains: Chain<S>[]; rest: S[] } {
@@ -25,16 +25,16 @@ export function completeSequences<S extends Step>(
     if (row.step === length) chains.push(chain);
     else push(open[row.step]!, chain);
   }
-  const used = new Set(chains.flat());
-  return { chains, rest: rows.filter((row) => !used.has(row)) };
+  const consumed = new Set(chains.flat());
+  return { chains, rest: rows.filter((row) => !consumed.has(row)) };
 }
 
-export function compareSteps(a: Step, b: Step): number {
+export function compareSteps(a: SequenceStep, b: SequenceStep): number {
   return a.time - b.time || a.step - b.step || compareCodeUnits(a.id, b.id);
 }
 
-/** The open chain that began last, if it is still within its 24 hours; if that one is not, none is. */
-function takeNewest<S extends Step>(heap: Chain<S>[], time: number): Chain<S> | undefined {
+/** Removes and returns the open chain that began last. If its 24 hours are over, all are, and the heap is cleared. */
+function takeNewest<S extends SequenceStep>(heap: Chain<S>[], time: number): Chain<S> | undefined {
   const newest = heap[0];
   if (!newest) return undefined;
   if (time - newest[0]!.time > dayMs) {
@@ -49,12 +49,12 @@ function takeNewest<S extends Step>(heap: Chain<S>[], time: number): Chain<S> | 
   return newest;
 }
 
-function isNewer(a: Chain<Step>, b: Chain<Step>): boolean {
+function isNewer(a: Chain<SequenceStep>, b: Chain<SequenceStep>): boolean {
   return compareSteps(a[0]!, b[0]!) > 0;
 }
 
-// A heap, since one window may hold 100,000 open chains.
-function push<S extends Step>(heap: Chain<S>[], chain: Chain<S>): void {
+/** Adds a chain to the heap. A heap, because one window may have 100,000 open chains. */
+function push<S extends SequenceStep>(heap: Chain<S>[], chain: Chain<S>): void {
   let at = heap.push(chain) - 1;
   while (at > 0) {
     const parent = (at - 1) >> 1;
@@ -64,7 +64,7 @@ function push<S extends Step>(heap: Chain<S>[], chain: Chain<S>): void {
   }
 }
 
-function sink(heap: Chain<Step>[]): void {
+function sink(heap: Chain<SequenceStep>[]): void {
   let at = 0;
   for (;;) {
     const [left, right] = [2 * at + 1, 2 * at + 2];

@@ -1,22 +1,22 @@
-/** What a number is compared with: the middle of the samples and the scale of their spread, both robust against single outliers. */
+/** The median and the spread of samples, both robust against outliers. */
 export type Baseline = { median: number; scale: number; samples: number };
 
-/** The middle value, the mean of the two middle ones for an even count. `sorted` ascending and not empty. */
+/** Returns the median. `sorted` is ascending and not empty. */
 function medianOfSorted(sorted: ArrayLike<number>): number {
   const half = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[half]! : sorted[half - 1]! / 2 + sorted[half]! / 2;
 }
 
-/** Median, and max(1.4826 · median absolute deviation, √median, 1): 1.4826 makes the deviation comparable with a standard deviation. */
-export function baselineOf(samples: Float64Array): Baseline {
+/** Returns the median and the scale max(1.4826 · median absolute deviation, √median, 1). The factor 1.4826 makes the deviation comparable with a standard deviation. */
+export function computeBaseline(samples: Float64Array): Baseline {
   const sorted = samples.toSorted();
   const median = medianOfSorted(sorted);
   const deviations = sorted.map((sample) => Math.abs(sample - median)).toSorted();
   return { median, scale: scaleOf(median, medianOfSorted(deviations)), samples: samples.length };
 }
 
-/** How many scales a number lies above the median; negative below it. */
-export function robustZ(x: number, { median, scale }: Baseline): number {
+/** Returns how many scales a number lies above the median. Negative if it lies below. */
+export function computeRobustZ(x: number, { median, scale }: Baseline): number {
   return (x - median) / scale;
 }
 
@@ -24,8 +24,8 @@ function scaleOf(median: number, deviation: number): number {
   return Math.max(1.4826 * deviation, Math.sqrt(Math.max(median, 0)), 1);
 }
 
-/** For each number its baseline among all the others, in one sort: the median without one takes three values at most. */
-export function baselinesAmongOthers(numbers: Float64Array): (x: number) => Baseline {
+/** Returns a function that computes the baseline of all numbers other than `x`. Sorts once: without one number, the median has at most three values. */
+export function createPeerBaselines(numbers: Float64Array): (x: number) => Baseline {
   const sorted = numbers.toSorted();
   const deviationsBy = new Map<number, Float64Array>();
   return (x) => {
@@ -37,13 +37,13 @@ export function baselinesAmongOthers(numbers: Float64Array): (x: number) => Base
   };
 }
 
-/** The median of the sorted numbers without one occurrence of `x`. */
+/** Returns the median of the sorted numbers without one occurrence of `x`. */
 function medianWithout(sorted: Float64Array, x: number): number {
-  const gone = lowerBound(sorted, x);
-  const at = (index: number): number => sorted[index < gone ? index : index + 1]!;
-  const left = sorted.length - 1;
-  const half = left >> 1;
-  return left % 2 === 1 ? at(half) : at(half - 1) / 2 + at(half) / 2;
+  const removed = lowerBound(sorted, x);
+  const at = (index: number): number => sorted[index < removed ? index : index + 1]!;
+  const length = sorted.length - 1;
+  const half = length >> 1;
+  return length % 2 === 1 ? at(half) : at(half - 1) / 2 + at(half) / 2;
 }
 
 function lowerBound(sorted: Float64Array, x: number): number {

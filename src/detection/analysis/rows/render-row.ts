@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { Row } from '../../siem/connector.ts';
+import type { QueryRow } from '../../siem/connector.ts';
 import type { RenderedRow } from '../candidate.ts';
 import type { AnalysisDefinition, AnalysisWindow } from '../analysis-definition.ts';
-import { listIn } from './fields.ts';
+import { parseList } from './fields.ts';
 import { flattenRow } from './flatten.ts';
 import { isSecretField, redacted, redactText } from '../../../platform/lib/text/redact.ts';
 import {
@@ -13,51 +13,50 @@ import {
   truncateText,
   escapeInvisible,
 } from '../../../platform/lib/text/canonical-text.ts';
-import { timeOf } from './times.ts';
+import { findRowTime } from './row-times.ts';
 
 const fieldMax = 500;
 const fieldsMax = 50;
 const rowMax = 8_000;
 const nameMax = 200;
 const eventIdsMax = 100;
-// A secret that a cut would hide from the rules must lie far beyond what is shown.
+// Redaction reads far more than is shown, so that truncation cannot hide part of a secret from its rules.
 const readMax = 4_000;
 
 /**
- * A row as the judge sees it and as it is stored: text per field, secrets redacted, at most 500 characters a field, 50
- * fields and 8,000 characters a row, hidden characters written out. Evidence is compared with exactly this.
+ * Renders a row as it is stored, shown to the analyst and compared with evidence: text per field with secrets redacted and invisible
+ * characters escaped, at most 500 characters per field, 50 fields and 8,000 characters per row.
  */
-export function renderRow(row: Row, window: AnalysisWindow, definition: AnalysisDefinition): RenderedRow {
-  const eventIds = eventIdsOf(row);
+export function renderRow(row: QueryRow, window: AnalysisWindow, definition: AnalysisDefinition): RenderedRow {
+  const eventIds = listEventIds(row);
   return {
-    rowId: rowIdOf(row, window),
-    time: timeOf(row, definition.timeField),
+    rowId: computeRowId(row, window),
+    time: findRowTime(row, definition.timeField),
     fields: renderFields(row),
     ...(eventIds.length > 0 ? { eventIds } : {}),
   };
 }
 
-/** The event's own id where the row has one, else a hash of window and row: the same row of the same window keeps its id. */
-export function rowIdOf(row: Row, window: AnalysisWindow): string {
-  const own = Object.hasOwn(row, '_id') ? canonicalText(row['_id']) : undefined;
-  if (own !== undefined) return shortenText(escapeInvisible(own));
+/** Returns the row's `_id`, else a hash of window and row, so that the same row of the same window keeps its ID. */
+export function computeRowId(row: QueryRow, window: AnalysisWindow): string {
+  const id = Object.hasOwn(row, '_id') ? canonicalText(row['_id']) : undefined;
+  if (id !== undefined) return shortenText(escapeInvisible(id));
   return hash('sha256', `${window.from.toISOString()}/${window.to.toISOString()}/${canonicalJson(row)}`).slice(0, 32);
 }
 
-/** One value as it is shown; undefined for null and the empty string. */
+/** Renders one value. Returns undefined for null and the empty string. */
 export function renderValue(field: string, value: unknown): string | undefined {
   const text = canonicalText(redactNested(field, value));
   if (text === undefined) return undefined;
-  const seen = truncateText(text, readMax);
-  return truncateText(escapeInvisible(redactText(seen)), fieldMax);
+  return truncateText(escapeInvisible(redactText(truncateText(text, readMax))), fieldMax);
 }
 
-/** Rows by time, those without one last, then by id: one order, whatever order they came in. */
-export function compareRows(a: RenderedRow, b: RenderedRow): number {
+/** Orders rows by time, then ID. Rows without a time come last. */
+export function compareRenderedRows(a: RenderedRow, b: RenderedRow): number {
   return compareCodeUnits(a.time ?? '~', b.time ?? '~') || compareCodeUnits(a.rowId, b.rowId);
 }
 
-function renderFields(row: Row): Record<string, string> {
+function renderFields(row: QueryRow): Record<string, string> {
   const fields = new Map<string, string>();
   let size = 0;
   for (const [field, value] of flattenRow(row)) {
@@ -68,11 +67,11 @@ function renderFields(row: Row): Record<string, string> {
     if (fields.size === fieldsMax || size > rowMax) break;
     fields.set(name, text);
   }
-  // Unlike assignment this makes an own property of any name, `__proto__` included.
+  // Unlike assignment, this creates own properties of any name, including `__proto__`.
   return Object.fromEntries(fields);
 }
 
-/** Secret fields inside lists, which flattening does not reach. */
+/** Redacts secret fields inside lists, which are not flattened. */
 function redactNested(field: string, value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return isSecretField(field) ? redacted : value;
   if (typeof value !== 'object' || value === null || value instanceof Date || depth > 8) return value;
@@ -80,8 +79,8 @@ function redactNested(field: string, value: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redactNested(key, inner, depth + 1)]));
 }
 
-function eventIdsOf(row: Row): string[] {
+function listEventIds(row: QueryRow): string[] {
   if (!Object.hasOwn(row, '_ids')) return [];
-  const ids = listIn(row['_ids']).slice(0, eventIdsMax);
+  const ids = parseList(row['_ids']).slice(0, eventIdsMax);
   return ids.flatMap((id) => canonicalText(id) ?? []).map((id) => shortenText(escapeInvisible(id)));
 }

@@ -1,0 +1,44 @@
+import type { QueryRow } from '../../siem/connector.ts';
+import type { EntityGroup } from './group-rows.ts';
+import { parseNumber } from './fields.ts';
+
+/** A group's number. `unit` is the summed column, or `rows` if rows were counted. */
+export type GroupNumber = { group: EntityGroup; number: number; unit: string };
+
+// The last three are the engines' names for a count without an alias.
+const numberColumns = ['count', 'value', 'n', 'count_star()', 'count(*)', 'count()'];
+
+/** Returns each group's sum of the first of `count`, `value` and `n` that contains only numbers, else its number of rows. */
+export function computeGroupNumbers(groups: readonly EntityGroup[]): GroupNumber[] {
+  const column = numberColumns.find((name) => hasOnlyNumbers(groups, name));
+  if (column === undefined) return groups.map((group) => ({ group, number: group.rows.length, unit: 'rows' }));
+  return groups.flatMap((group) => {
+    const numbers = group.rows.flatMap(({ row }) => parseNumber(findColumn(row, column)) ?? []);
+    return numbers.length > 0 ? [{ group, number: numbers.reduce((sum, one) => sum + one, 0), unit: column }] : [];
+  });
+}
+
+/** Returns true if at least one row has a number in the column and none has text. */
+function hasOnlyNumbers(groups: readonly EntityGroup[], column: string): boolean {
+  let hasNumber = false;
+  for (const { rows } of groups) {
+    for (const { row } of rows) {
+      const value = findColumn(row, column);
+      if (value === undefined || value === null || isNotFinite(value)) continue;
+      if (parseNumber(value) === undefined) return false;
+      hasNumber = true;
+    }
+  }
+  return hasNumber;
+}
+
+/** Returns true for NaN and infinity, for example from a division by zero. They do not make a column non-numeric. */
+function isNotFinite(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isFinite(value);
+}
+
+function findColumn(row: QueryRow, column: string): unknown {
+  if (Object.hasOwn(row, column)) return row[column];
+  const name = Object.keys(row).find((own) => own.toLowerCase() === column);
+  return name === undefined ? undefined : row[name];
+}
