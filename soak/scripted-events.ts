@@ -1,4 +1,4 @@
-import type { Row } from '../src/detection/siem/connector.ts';
+import type { QueryRow } from '../src/detection/siem/connector.ts';
 
 /** The kinds of detections, assigned by index so that every organization has some of each. */
 const kinds = [
@@ -87,7 +87,7 @@ export function listEvents(timeline: SoakTimeline, rule: SoakRule, hour: number)
 export const isHarmless = (hour: number): boolean => hour % 2 === 1;
 
 /** Converts events to the rows that a query of this kind returns. */
-export function toRows({ kind }: SoakRule, events: SoakEvent[]): Row[] {
+export function toRows({ kind }: SoakRule, events: SoakEvent[]): QueryRow[] {
   if (kind === 'counted') return events.map(({ user, count }) => ({ user, count }));
   return events.map(({ id, timestamp, user, action, step, steps }) => ({
     _id: id,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SiemError, type Row, type SiemConnector, type SiemFailure } from '../src/detection/siem/connector.ts';
+import { SiemError, type QueryRow, type SiemConnector, type SiemFailure } from '../src/detection/siem/connector.ts';
 
 const Query = z.string().regex(/^rule=\d+( sums)?$/);
 
@@ -24,9 +24,9 @@ export const soakSiem: SiemConnector<{ url: string; firstEventAt: Date }> = {
   }),
 };
 
-async function postQuery(url: string, body: string, limit: AbortSignal, stop: AbortSignal): Promise<Row[]> {
+async function postQuery(url: string, body: string, limit: AbortSignal, stop: AbortSignal): Promise<QueryRow[]> {
   let status: number;
-  let result: { rows?: Row[]; error?: string };
+  let result: { rows?: QueryRow[]; error?: string };
   try {
     const response = await fetch(url, { method: 'POST', body, signal: limit });
     status = response.status;

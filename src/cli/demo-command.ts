@@ -5,14 +5,28 @@ import { openDatabase } from '../app/open-database.ts';
 import type { Deps } from '../app/deps.ts';
 import { builtInDetections } from '../detection/built-in/registry.ts';
 import type { BuiltInDetection } from '../detection/built-in/built-in-detection.ts';
-import { clientOf } from '../demo/client.ts';
-import { stepClock } from '../demo/step-clock.ts';
-import { companyLogs } from '../demo/company/company.ts';
-import { newDemoDir, removeDemoDir } from '../demo/demo-directory.ts';
-import { expected } from '../demo/expected.ts';
-import { recordedLogs } from '../demo/recorded-logs.ts';
-import { lastFullHour, playFeed, playLogs, scheduleStart, shippedFor, type Scene } from '../demo/run-demo.ts';
-import { failures, feedLines, missed, outcomeLines, quietLines, readStats } from '../demo/demo-summary.ts';
+import { createClient } from '../demo/client.ts';
+import { createStepClock } from '../demo/step-clock.ts';
+import { generateCompanyLogs } from '../demo/company/company.ts';
+import { createDemoDir, removeDemoDir } from '../demo/demo-directory.ts';
+import { expectedHits } from '../demo/expected-hits.ts';
+import { readRecordedLogs } from '../demo/recorded-logs.ts';
+import {
+  floorToHour,
+  loadFeed,
+  runDetections,
+  computeScheduleStart,
+  selectDetections,
+  type DemoContext,
+} from '../demo/run-demo.ts';
+import {
+  listFailedRuns,
+  formatFeed,
+  findUnmetExpectations,
+  formatOutcome,
+  formatQuietDetections,
+  readFeedStats,
+} from '../demo/demo-summary.ts';
 import type { LogEvent } from '../demo/company/shapes.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import { bootstrapDefaultOrganization } from '../app/bootstrap.ts';
@@ -32,8 +46,9 @@ export async function demoCommand(args: string[]): Promise<number> {
   const stopped = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort());
   // Read the logs first, so that an invalid folder is reported before anything starts.
-  const events = values.logs === undefined ? [...companyLogs({ end })] : recordedLogs(values.logs, lastFullHour(end));
-  const dataDir = await newDemoDir();
+  const events =
+    values.logs === undefined ? [...generateCompanyLogs({ end })] : readRecordedLogs(values.logs, floorToHour(end));
+  const dataDir = await createDemoDir();
   const { databaseUrl: _ignored, ...settings } = loadConfig();
   const config = {
     ...settings,
@@ -46,18 +61,18 @@ export async function demoCommand(args: string[]): Promise<number> {
   const print = (line: string): void => console.log(line);
   print('Starting PostgreSQL and the service …');
   const database = await openDatabase(config, { exclusive: true, log: () => undefined });
-  const time = stepClock(scheduleStart(end));
+  const time = createStepClock(computeScheduleStart(end));
   const built = buildDeps({ config, db: database.db, log: createLogger(config.logLevel), clock: time.clock });
   let exitCode = 1;
   try {
     const newKey = await bootstrapDefaultOrganization({ db: database.db, clock: time.clock }, config.apiKey);
     const { close, address } = await listenOnFreePort(built.deps, config.port);
-    const scene: Scene = {
+    const scene: DemoContext = {
       deps: built.deps,
-      call: clientOf(address, newKey ?? config.apiKey!),
+      call: createClient(address, newKey ?? config.apiKey!),
       time,
       dataDir,
-      say: print,
+      print: print,
     };
     exitCode = await playDemo(scene, end, { events, isRecorded: values.logs !== undefined });
     print(`\nDone in ${((performance.now() - startMs) / 1000).toFixed(0)} s.`);
@@ -80,23 +95,23 @@ export async function demoCommand(args: string[]): Promise<number> {
 }
 
 async function playDemo(
-  scene: Scene,
+  scene: DemoContext,
   end: Date,
   { events, isRecorded }: { events: LogEvent[]; isRecorded: boolean },
 ): Promise<number> {
-  const own = expected.map(({ detection }): BuiltInDetection => builtInDetections[detection]);
-  const detections = isRecorded ? shippedFor(new Set(events.map(({ dataset }) => dataset))) : own;
-  scene.say(`${events.length} events, starting at ${events[0]!.at.toISOString()}.`);
-  if (detections.length === 0) scene.say('No built-in detection reads these datasets. The events are loaded anyway.');
-  const outcomes = await playLogs(scene, events, { end, detections });
-  await playFeed(scene, end);
-  for (const line of [...outcomes.flatMap(outcomeLines), ...quietLines(outcomes)]) scene.say(line);
-  for (const line of feedLines(await readStats(scene.call))) scene.say(line);
-  const problems = isRecorded ? failures(outcomes) : missed(expected, outcomes);
+  const own = expectedHits.map(({ detection }): BuiltInDetection => builtInDetections[detection]);
+  const detections = isRecorded ? selectDetections(new Set(events.map(({ dataset }) => dataset))) : own;
+  scene.print(`${events.length} events, starting at ${events[0]!.at.toISOString()}.`);
+  if (detections.length === 0) scene.print('No built-in detection reads these datasets. The events are loaded anyway.');
+  const outcomes = await runDetections(scene, events, { end, detections });
+  await loadFeed(scene, end);
+  for (const line of [...outcomes.flatMap(formatOutcome), ...formatQuietDetections(outcomes)]) scene.print(line);
+  for (const line of formatFeed(await readFeedStats(scene.call))) scene.print(line);
+  const problems = isRecorded ? listFailedRuns(outcomes) : findUnmetExpectations(expectedHits, outcomes);
   const success = isRecorded
     ? 'Every run completed.'
     : 'Every stage of the intrusion that these detections watch for was found.';
-  scene.say(
+  scene.print(
     problems.length === 0 ? `\n${success}` : `\nUnexpected results:\n${problems.map((line) => `  ${line}`).join('\n')}`,
   );
   return problems.length === 0 ? 0 : 1;

@@ -1,7 +1,7 @@
 /** The demo uses the service as anyone would: over HTTP, with a key. */
-export type Client = <T>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Promise<T>;
+export type DemoClient = <T>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Promise<T>;
 
-export function clientOf(address: string, key: string): Client {
+export function createClient(address: string, key: string): DemoClient {
   return async (method, path, body) => {
     const isText = typeof body === 'string';
     const answer = await fetch(address + path, {
@@ -15,7 +15,7 @@ export function clientOf(address: string, key: string): Client {
 }
 
 /** Every page of a list that goes by cursor. */
-export async function all<T>(call: Client, path: string, field: string): Promise<T[]> {
+export async function listAll<T>(call: DemoClient, path: string, field: string): Promise<T[]> {
   const found: T[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const page: Record<string, T[]> & { nextCursor?: string | null } = await call(

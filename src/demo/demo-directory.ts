@@ -7,7 +7,7 @@ const parent = '.tocsin-demo';
 const ownerFile = 'demo.pid';
 
 /** A data directory of this demo alone, new; those of demos that have ended are removed. */
-export async function newDemoDir(): Promise<string> {
+export async function createDemoDir(): Promise<string> {
   mkdirSync(parent, { recursive: true });
   for (const name of readdirSync(parent)) await removeIfEnded(resolve(parent, name));
   const dir = resolve(parent, new Date().toISOString().replaceAll(/[:.]/g, '-'));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { demoFeed } from './demo-feed.ts';
+import { buildDemoFeed } from './demo-feed.ts';
 
 type StixObject = {
   type: string;
@@ -21,7 +21,7 @@ type StixObject = {
 type Catalog = { count: number; catalogVersion: string; vulnerabilities: { cveID: string; dateAdded: string }[] };
 
 const end = new Date('2031-07-09T15:30:00.000Z');
-const textOf = (kind: 'kev' | 'stix'): string => demoFeed(end).find((file) => file.kind === kind)!.text;
+const textOf = (kind: 'kev' | 'stix'): string => buildDemoFeed(end).find((file) => file.kind === kind)!.text;
 const objects = (JSON.parse(textOf('stix')) as { objects: StixObject[] }).objects;
 
 test('every STIX object has a proper id and every reference resolves', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { DAY } from './company/calendar.ts';
+import { dayMs } from './company/calendar.ts';
 
 /** A file of the demo's threat feed. `kind` is the kind of source that reads it. */
 export type FeedFile = { kind: 'kev' | 'stix'; name: string; publisher: string; fileName: string; text: string };
@@ -10,7 +10,7 @@ const writtenDates = /\b202[56]([-.])\d\d\1\d\d/g;
 
 /** Moves the dates of a feed file by whole days, so that it was published just before `end`. The standard's own markings keep theirs. */
 function shifted(text: string, end: Date): string {
-  const by = Math.floor((end.getTime() - WRITTEN) / DAY) * DAY;
+  const by = Math.floor((end.getTime() - WRITTEN) / dayMs) * dayMs;
   return text.replaceAll(writtenDates, (date, mark: string) => {
     const moved = new Date(Date.parse(`${date.replaceAll('.', '-')}T00:00:00Z`) + by);
     return moved.toISOString().slice(0, 10).replaceAll('-', mark);
@@ -23,7 +23,7 @@ const files: Omit<FeedFile, 'text'>[] = [
 ];
 
 /** The made-up feed that goes with the intrusion, dated as if published in the weeks before `end`. */
-export function demoFeed(end: Date): FeedFile[] {
+export function buildDemoFeed(end: Date): FeedFile[] {
   return files.map((file) => {
     const text = readFileSync(new URL(`feed/${file.fileName}`, import.meta.url), 'utf8');
     return { ...file, text: shifted(text, end) };

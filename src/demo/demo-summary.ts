@@ -1,5 +1,5 @@
-import { all, type Client } from './client.ts';
-import type { Expectation } from './expected.ts';
+import { listAll, type DemoClient } from './client.ts';
+import type { Expectation } from './expected-hits.ts';
 
 type RunFacts = {
   status: string;
@@ -15,8 +15,8 @@ type HitFacts = {
   evidence: { field: string; value: string }[];
   occurrences: number;
 };
-export type Detected = { id: string; shippedId: string; name: string; category: string };
-export type Outcome = { detected: Detected; runs: RunFacts[]; hits: HitFacts[]; avgScore: number | null };
+export type DemoDetection = { id: string; shippedId: string; name: string; category: string };
+export type DetectionOutcome = { detected: DemoDetection; runs: RunFacts[]; hits: HitFacts[]; avgScore: number | null };
 type Stats = {
   totalItems: number;
   severityBreakdown: Record<string, number>;
@@ -24,26 +24,26 @@ type Stats = {
 };
 
 /** What one detection did, read from the API. */
-export async function outcomeOf(call: Client, detected: Detected): Promise<Outcome> {
-  const runs = await all<RunFacts>(call, `/api/detections/${detected.id}/runs`, 'runs');
-  const hits = await all<HitFacts>(call, `/api/hits?detection=${detected.id}`, 'hits');
+export async function readOutcome(call: DemoClient, detected: DemoDetection): Promise<DetectionOutcome> {
+  const runs = await listAll<RunFacts>(call, `/api/detections/${detected.id}/runs`, 'runs');
+  const hits = await listAll<HitFacts>(call, `/api/hits?detection=${detected.id}`, 'hits');
   const record = await call<{ avgEvalScore30d: number | null }>('GET', `/api/detections/${detected.id}`);
   return { detected, runs: runs.filter(({ status }) => status !== 'queued'), hits, avgScore: record.avgEvalScore30d };
 }
 
 const sum = (numbers: number[]): number => numbers.reduce((total, n) => total + n, 0);
 
-const isQuiet = ({ runs, hits }: Outcome): boolean =>
+const isQuiet = ({ runs, hits }: DetectionOutcome): boolean =>
   hits.length === 0 && runs.every(({ status }) => status === 'completed');
 
 /** One line for all detections that ran and found nothing. */
-export function quietLines(outcomes: Outcome[]): string[] {
+export function formatQuietDetections(outcomes: DetectionOutcome[]): string[] {
   const names = outcomes.filter(isQuiet).map(({ detected }) => detected.name);
   return names.length === 0 ? [] : ['', `Found nothing (${names.length}): ${names.join(' · ')}`];
 }
 
 /** A block of lines for one detection; none where it ran and found nothing. */
-export function outcomeLines(outcome: Outcome): string[] {
+export function formatOutcome(outcome: DetectionOutcome): string[] {
   if (isQuiet(outcome)) return [];
   const { detected, runs, hits, avgScore } = outcome;
   const windows = runs.flatMap((run) => run.windows);
@@ -74,7 +74,7 @@ function hitLines(hit: HitFacts): string[] {
   ];
 }
 
-export function feedLines(stats: Stats): string[] {
+export function formatFeed(stats: Stats): string[] {
   const counts = ['critical', 'high', 'medium', 'low', 'none'].map(
     (severity) => `${stats.severityBreakdown[severity] ?? 0} ${severity}`,
   );
@@ -86,10 +86,10 @@ export function feedLines(stats: Stats): string[] {
   ];
 }
 
-export const readStats = (call: Client): Promise<Stats> => call<Stats>('GET', '/stats');
+export const readFeedStats = (call: DemoClient): Promise<Stats> => call<Stats>('GET', '/stats');
 
 /** What of the list of things to be found was missed, or found beyond it, in words; empty where the list holds. */
-export function missed(expected: Expectation[], outcomes: Outcome[]): string[] {
+export function findUnmetExpectations(expected: Expectation[], outcomes: DetectionOutcome[]): string[] {
   return expected.flatMap((wanted) => {
     const outcome = outcomes.find(({ detected }) => detected.shippedId === wanted.detection);
     if (!outcome) return [`${wanted.detection} did not run.`];
@@ -102,13 +102,13 @@ export function missed(expected: Expectation[], outcomes: Outcome[]): string[] {
       ...(beyond > wanted.hitsMaxBeyond
         ? [`${wanted.detection}: ${beyond} hits beyond the intrusion, at most ${wanted.hitsMaxBeyond} are allowed.`]
         : []),
-      ...failures([outcome]),
+      ...listFailedRuns([outcome]),
     ];
   });
 }
 
 /** Detections of which a run failed, in words. */
-export function failures(outcomes: Outcome[]): string[] {
+export function listFailedRuns(outcomes: DetectionOutcome[]): string[] {
   return outcomes.flatMap(({ detected, runs }) =>
     runs
       .filter(({ status }) => status === 'failed')

@@ -11,7 +11,7 @@ const bytesMax = 256 * 1024 * 1024;
  * Recorded logs below a directory (CloudTrail files, JSON arrays or NDJSON, plain or .gz), moved in time so that the last
  * event happens at `end`. The dataset is `cloudtrail` for CloudTrail's files, else the name of the folder. Throws where nothing is found.
  */
-export function recordedLogs(directory: string, end: Date): LogEvent[] {
+export function readRecordedLogs(directory: string, end: Date): LogEvent[] {
   const events: LogEvent[] = [];
   for (const path of logFiles(directory)) {
     for (const event of eventsOf(path)) {

@@ -1,10 +1,10 @@
-import type { Client } from './client.ts';
+import type { DemoClient } from './client.ts';
 import type { LogEvent } from './company/shapes.ts';
 
 const linesMax = 20_000;
 
 /** Sends events to their datasets. `history`: scheduled windows never examine them. Answers how many were accepted. */
-export async function sendEvents(call: Client, events: LogEvent[], history: boolean): Promise<number> {
+export async function sendEvents(call: DemoClient, events: LogEvent[], history: boolean): Promise<number> {
   let accepted = 0;
   for (const [dataset, lines] of byDataset(events)) {
     for (let from = 0; from < lines.length; from += linesMax) {
@@ -33,7 +33,7 @@ function byDataset(events: LogEvent[]): Map<string, string[]> {
 }
 
 /** Splits time-ordered events at the days, so that a query over an hour of the past reads one day and no more. */
-export function byDay(events: LogEvent[]): LogEvent[][] {
+export function splitByDay(events: LogEvent[]): LogEvent[][] {
   const days = new Map<number, LogEvent[]>();
   for (const event of events) {
     const day = Math.floor(event.at.getTime() / 86_400_000);

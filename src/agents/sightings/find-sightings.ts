@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Row } from '../../detection/siem/connector.ts';
+import type { QueryRow } from '../../detection/siem/connector.ts';
 import type { SweptDataset } from './sighting-fields.ts';
 import type { SweepTarget } from './sweep-targets.ts';
 
@@ -10,7 +10,7 @@ const rowsPerIndicatorMax = 20;
 export type Sighting = SweepTarget & { dataset: string; eventKey: string; event: string };
 
 /** Matches rows against targets. Returns at most 20 sightings for each indicator of an item. */
-export function findSightings(rows: Row[], { dataset, fields }: SweptDataset, targets: SweepTarget[]): Sighting[] {
+export function findSightings(rows: QueryRow[], { dataset, fields }: SweptDataset, targets: SweepTarget[]): Sighting[] {
   const targetsByValue = Map.groupBy(targets, ({ kind, value }) => `${kind} ${value}`);
   const counts = new Map<string, number>();
   return rows.flatMap((row) => {
@@ -29,10 +29,11 @@ export function findSightings(rows: Row[], { dataset, fields }: SweptDataset, ta
 }
 
 /** Returns a field in lower case, found by its name or by its path in the event. Removes the mask of a single address. */
-function readField(row: Row, name: string): string {
+function readField(row: QueryRow, name: string): string {
   const event = typeof row['_event'] === 'string' ? (JSON.parse(row['_event']) as unknown) : (row['_event'] ?? row);
-  const direct = (event as Row)[name];
-  const value = direct ?? name.split('.').reduce<unknown>((parent, part) => (parent as Row | undefined)?.[part], event);
+  const direct = (event as QueryRow)[name];
+  const value =
+    direct ?? name.split('.').reduce<unknown>((parent, part) => (parent as QueryRow | undefined)?.[part], event);
   return String(value)
     .toLowerCase()
     .replace(/\/(?:32|128)$/, '');

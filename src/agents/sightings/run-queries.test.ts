@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Row, SiemConnection } from '../../detection/siem/connector.ts';
+import type { QueryRow, SiemConnection } from '../../detection/siem/connector.ts';
 import { runSweepQueries } from './run-queries.ts';
 import { toValueBatches, type SweepTarget } from './sweep-targets.ts';
 
 const target = (value: string): SweepTarget => ({ itemId: 'item', kind: 'domain', type: 'domain', value });
 const targets = ['common.example', 'other.example', 'rare.example'].map(target);
-const buildRow = (value: string, index: number): Row => ({ _id: `${value} ${index}`, _event: { domain: value } });
+const buildRow = (value: string, index: number): QueryRow => ({ _id: `${value} ${index}`, _event: { domain: value } });
 const rows = ['common.example', 'other.example'].flatMap((value) =>
   Array.from({ length: 600 }, (_, index) => buildRow(value, index)),
 );

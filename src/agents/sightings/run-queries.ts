@@ -1,5 +1,5 @@
 import { SiemError, type SiemConnection } from '../../detection/siem/connector.ts';
-import type { RemoteKind } from '../../detection/siem/registry.ts';
+import type { RemoteSiemType } from '../../detection/siem/registry.ts';
 import { fieldsToSweep, type SweepKind } from './sighting-fields.ts';
 import { findSightings, type Sighting } from './find-sightings.ts';
 import { buildSweepQuery, type SweepValues } from './sweep-query.ts';
@@ -18,7 +18,7 @@ export type SweepResult = {
 };
 
 type SweepRequest = {
-  kind: RemoteKind | 'local';
+  kind: RemoteSiemType | 'local';
   batches: SweepValues[];
   targets: SweepTarget[];
   queriesMax: number;

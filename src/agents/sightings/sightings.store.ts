@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
 import { isPoolVisible } from '../../feed/items/visible-pools.sql.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { RemoteKind } from '../../detection/siem/registry.ts';
+import type { RemoteSiemType } from '../../detection/siem/registry.ts';
 import type { Sighting } from './find-sightings.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { Sighting } from './find-sightings.ts';
 export type Sweep = {
   orgId: OrgId;
   connectionId: string;
-  kind: RemoteKind | 'local';
+  kind: RemoteSiemType | 'local';
   cursor: string | null;
   hour: Date;
   queries: number;

@@ -1,4 +1,4 @@
-import type { RemoteKind } from '../../detection/siem/registry.ts';
+import type { RemoteSiemType } from '../../detection/siem/registry.ts';
 import type { SweepKind, SweptDataset } from './sighting-fields.ts';
 
 /** The values to search for, in lower case, by kind. */
@@ -17,7 +17,7 @@ const doubleQuoted = (values: string[]): string => values.map((value) => `"${val
 const quoteName = (name: string): string => `"${name}"`;
 const quotePath = (path: string): string => path.split('.').map(quoteName).join('.');
 
-const languages: Record<RemoteKind | 'local', SweepLanguage> = {
+const languages: Record<RemoteSiemType | 'local', SweepLanguage> = {
   // Reading from `_event` returns null for a field that no event in the window has. A missing column would be an error.
   local: {
     fieldIn: (field, values) => `lower(_event->>'$.${field}') IN (${singleQuoted(values)})`,
@@ -64,7 +64,7 @@ export const isPlainValue = (value: string): boolean => /^[\w.:/?#@!&()+,;=%~-]{
 
 /** Builds a query for the rows of a dataset that contain one of the values. Returns undefined if no field fits any of the values. */
 export function buildSweepQuery(
-  kind: RemoteKind | 'local',
+  kind: RemoteSiemType | 'local',
   { dataset, fields }: SweptDataset,
   values: SweepValues,
 ): string | undefined {

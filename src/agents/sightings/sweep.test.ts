@@ -4,7 +4,7 @@ import { startApp, type TestApp, type TestOrg } from '../../../test/support/harn
 import { startOpenSearch } from '../../../test/support/detection/opensearch-stand-in.ts';
 import { sql } from 'kysely';
 import { acrossOrgs, queryRows } from '../../platform/db/db.ts';
-import { domains, pullOnce, reportOf } from '../../../test/support/feed/grouped-reports.ts';
+import { domains, pullOnce, stixReport } from '../../../test/support/feed/grouped-reports.ts';
 import { deliverDue } from '../../platform/notifications/delivery/deliver.ts';
 import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
 import { syncSweepsAcrossOrgs } from './sightings.store.ts';
@@ -50,7 +50,7 @@ test('marks an item as exposed once, and only for the organization whose logs co
   await log(org, 'notes', [{ note: values[0] }]);
   await log(other, 'dns', [{ _id: 'three', dns: { question: { name: 'quiet.example.org' } } }]);
   await sweep();
-  await pullOnce(app, owner, { kind: 'stix', content: reportOf(9_100, values), visibility: 'shared', tlp: 'CLEAR' });
+  await pullOnce(app, owner, { kind: 'stix', content: stixReport(9_100, values), visibility: 'shared', tlp: 'CLEAR' });
   const before = (await other.call('GET', '/items')).headers['etag'];
   await sweep();
   const id = await idOf(org, 'Report 9100');
@@ -149,7 +149,7 @@ test('does not search for an item that the organization retracted, but searches 
   const values = domains(9_300, 6);
   for (const each of [org, other]) await log(each, 'dns', [{ dns: { question: { name: values[0] } } }]);
   await sweep();
-  await pullOnce(app, owner, { kind: 'stix', content: reportOf(9_300, values), visibility: 'shared', tlp: 'CLEAR' });
+  await pullOnce(app, owner, { kind: 'stix', content: stixReport(9_300, values), visibility: 'shared', tlp: 'CLEAR' });
   const id = await idOf(org, 'Report 9300');
   expect((await org.call('PUT', `/api/feed/items/${id}/override`, { status: 'retracted' })).status).toBe(200);
   await sweep();

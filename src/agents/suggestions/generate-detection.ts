@@ -12,7 +12,7 @@ import { listDatasets, type ListDatasetsDeps } from '../../detection/logs/catalo
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { toQueryError } from '../../detection/testing/query-failure.ts';
 import { SiemError } from '../../detection/siem/connector.ts';
-import type { RemoteKind } from '../../detection/siem/registry.ts';
+import type { RemoteSiemType } from '../../detection/siem/registry.ts';
 import type { DetectionDraft } from './draft.ts';
 import { matchIntent, listMissingDatasets, findTechniquesInText } from './drafting/match-intent.ts';
 import type { LogDataset } from './drafting/log-kinds.ts';
@@ -112,7 +112,7 @@ async function generateForSiem(
   const { datasets } = await listConnectionFields(deps, caller, connection.id!);
   if (datasets.every(({ fields }) => fields.length === 0))
     throw refusal('/siemType', 'no_logs', `The connection to ${siemType} lists no fields to query.`);
-  const target = siemTarget(siemType.toLowerCase() as RemoteKind, datasets);
+  const target = siemTarget(siemType.toLowerCase() as RemoteSiemType, datasets);
   const result = await generateWithModel(deps, caller, { intent, model, target });
   if ('draft' in result) return result;
   throw result.error;

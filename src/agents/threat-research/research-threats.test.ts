@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { whileServing } from '../../../test/support/walk/fill-organization.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { demoFeed } from '../../demo/demo-feed.ts';
+import { buildDemoFeed } from '../../demo/demo-feed.ts';
 import { builtInDetections, type BuiltInId } from '../../detection/built-in/registry.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import { proposeForIndicators } from '../suggestions/drafting/propose-for-indicators.ts';
@@ -10,7 +10,7 @@ import { researchThreats } from './research-threats.ts';
 // The samples of shipped detections are from this day.
 let now = new Date('2030-01-07T12:00:00Z');
 const { deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
-const report = demoFeed(now).find(({ kind }) => kind === 'stix')!;
+const report = buildDemoFeed(now).find(({ kind }) => kind === 'stix')!;
 
 async function readReport(org: TestOrg): Promise<void> {
   await whileServing(report.text, async (url) => {

@@ -1,9 +1,9 @@
 import type { Person } from './people.ts';
 import type { Random } from './random.ts';
 
-export const MINUTE = 60_000;
-export const HOUR = 60 * MINUTE;
-export const DAY = 24 * HOUR;
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
 
 /** One date of the company's calendar: `midnight` is its beginning in UTC (epoch milliseconds), `end` the end of the logs. */
 export type Day = { midnight: number; end: number; seed: number };
@@ -17,15 +17,15 @@ export const isMonday = (day: Day): boolean => weekday(day.midnight) === 1;
 export const isWeekend = (day: Day): boolean => [0, 6].includes(weekday(day.midnight));
 
 /** Work begins around eight in the person's own time zone; a few work at weekends. */
-export function shiftOf(person: Person, day: Day, random: Random): Shift | undefined {
+export function drawShift(person: Person, day: Day, random: Random): Shift | undefined {
   const works = random.chance(isWeekend(day) ? 0.07 : 0.94);
-  const localMidnight = day.midnight - person.site.utcOffset * HOUR;
-  const from = localMidnight + 7.4 * HOUR + random.next() * 2 * HOUR;
-  const joined = person.joinedDaysAgo === undefined || from >= day.end - person.joinedDaysAgo * DAY;
-  return works && joined ? { from, to: from + 7.5 * HOUR + random.next() * 2 * HOUR } : undefined;
+  const localMidnight = day.midnight - person.site.utcOffset * hourMs;
+  const from = localMidnight + 7.4 * hourMs + random.next() * 2 * hourMs;
+  const joined = person.joinedDaysAgo === undefined || from >= day.end - person.joinedDaysAgo * dayMs;
+  return works && joined ? { from, to: from + 7.5 * hourMs + random.next() * 2 * hourMs } : undefined;
 }
 
 /** Moments spread over a shift. */
-export function* momentsIn(shift: Shift, count: number, random: Random): Generator<number> {
+export function* drawMoments(shift: Shift, count: number, random: Random): Generator<number> {
   for (let n = 0; n < count; n += 1) yield shift.from + random.next() * (shift.to - shift.from);
 }

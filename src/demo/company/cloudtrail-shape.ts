@@ -1,11 +1,11 @@
-import type { LogEvent, Stamp } from './shapes.ts';
+import type { LogEvent, EventStamp } from './shapes.ts';
 import { ACCOUNT } from './shapes.ts';
 
 /** Who calls: an IAM user, or a session of a role. */
-export type Caller = { user: string } | { role: string; session: string };
+export type AwsCaller = { user: string } | { role: string; session: string };
 
 export type ApiCall = {
-  caller: Caller;
+  caller: AwsCaller;
   service: string;
   action: string;
   ip: string;
@@ -22,7 +22,7 @@ const principalId = (name: string): string =>
     .padEnd(16, '7')
     .slice(0, 16);
 
-function identityOf(caller: Caller): Record<string, unknown> {
+function identityOf(caller: AwsCaller): Record<string, unknown> {
   if ('user' in caller) {
     return {
       type: 'IAMUser',
@@ -52,7 +52,7 @@ function identityOf(caller: Caller): Record<string, unknown> {
 }
 
 /** A CloudTrail record in its own field names. Source: AWS CloudTrail User Guide, "CloudTrail record contents". */
-export function cloudtrailEvent({ at, id }: Stamp, call: ApiCall): LogEvent {
+export function buildCloudtrailEvent({ at, id }: EventStamp, call: ApiCall): LogEvent {
   const time = new Date(Math.floor(at / 1000) * 1000);
   const event = {
     eventVersion: '1.09',

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { SampleEvent } from '../../detection/built-in/built-in-detection.ts';
-import { DAY, HOUR } from './calendar.ts';
-import { companyLogs } from './company.ts';
+import { dayMs, hourMs } from './calendar.ts';
+import { generateCompanyLogs } from './company.ts';
 import { intrusion } from './intrusion.ts';
 import type { LogEvent } from './shapes.ts';
 
@@ -12,13 +12,13 @@ const idOf = ({ event }: SampleEvent): string => String(event['eventID'] ?? (eve
 describe('the logs of the company', () => {
   let logs: LogEvent[];
   beforeAll(() => {
-    logs = [...companyLogs({ end })];
+    logs = [...generateCompanyLogs({ end })];
   });
 
   test('stay in the fourteen days, in order, each with an id of its own', () => {
     expect(logs.length).toBeGreaterThan(20_000);
     expect(logs.length).toBeLessThan(60_000);
-    expect(logs[0]!.at.getTime()).toBeGreaterThanOrEqual(end.getTime() - 14 * DAY);
+    expect(logs[0]!.at.getTime()).toBeGreaterThanOrEqual(end.getTime() - 14 * dayMs);
     expect(logs.at(-1)!.at.getTime()).toBeLessThan(end.getTime());
     expect(logs.every(({ at }, n) => n === 0 || at >= logs[n - 1]!.at)).toBe(true);
     expect(new Set(logs.map(idOf)).size).toBe(logs.length);
@@ -30,8 +30,8 @@ describe('the logs of the company', () => {
   });
 
   test('are the same for the same arguments and others for another seed', () => {
-    expect([...companyLogs({ end })]).toEqual(logs);
-    const other = [...companyLogs({ end, seed: 2 })];
+    expect([...generateCompanyLogs({ end })]).toEqual(logs);
+    const other = [...generateCompanyLogs({ end, seed: 2 })];
     expect(other.map(idOf)).not.toEqual(logs.map(idOf));
   });
 
@@ -47,7 +47,7 @@ describe('the logs of the company', () => {
   test('hold the intrusion in the last 36 hours, event by event', () => {
     const byId = new Map(logs.map((line) => [idOf(line), line]));
     const found = intrusion.flatMap(({ eventIds }) => eventIds.map((id) => byId.get(id)));
-    expect(found.every((line) => line !== undefined && end.getTime() - line.at.getTime() < 36 * HOUR)).toBe(true);
+    expect(found.every((line) => line !== undefined && end.getTime() - line.at.getTime() < 36 * hourMs)).toBe(true);
     expect(new Set(intrusion.map(({ stage }) => stage)).size).toBe(intrusion.length);
     expect(intrusion.map(({ technique }) => technique)).toContain('T1490');
   });
@@ -65,7 +65,7 @@ describe('the logs of the company', () => {
 });
 
 test('shorter logs and any end are served, down to a single day', () => {
-  const day = [...companyLogs({ end, days: 1, seed: 5 })];
+  const day = [...generateCompanyLogs({ end, days: 1, seed: 5 })];
   expect(day.length).toBeGreaterThan(500);
-  expect(day[0]!.at.getTime()).toBeGreaterThanOrEqual(end.getTime() - DAY);
+  expect(day[0]!.at.getTime()).toBeGreaterThanOrEqual(end.getTime() - dayMs);
 });

@@ -1,9 +1,9 @@
 import type { Shift } from './calendar.ts';
-import { momentsIn } from './calendar.ts';
+import { drawMoments } from './calendar.ts';
 import type { Person } from './people.ts';
 import type { Random } from './random.ts';
 import type { LogEvent, ProcessStart } from './shapes.ts';
-import { processEvent, stamp } from './shapes.ts';
+import { buildProcessEvent, createStamp } from './shapes.ts';
 
 type Program = Pick<ProcessStart, 'image' | 'commandLine' | 'parent'>;
 
@@ -35,9 +35,13 @@ const technical: Program[] = [
 ];
 
 /** What starts on a person's own machine over a working day. */
-export function* processHabits(person: Person, shift: Shift, random: Random): Generator<LogEvent> {
+export function* generateProcessStarts(person: Person, shift: Shift, random: Random): Generator<LogEvent> {
   const programs = person.cloud ? [...everyday, ...technical] : everyday;
-  for (const at of momentsIn(shift, random.int(4, 9), random)) {
-    yield processEvent(stamp(random, at), { host: person.host, user: person.user, ...random.pick(programs) });
+  for (const at of drawMoments(shift, random.int(4, 9), random)) {
+    yield buildProcessEvent(createStamp(random, at), {
+      host: person.host,
+      user: person.user,
+      ...random.pick(programs),
+    });
   }
 }

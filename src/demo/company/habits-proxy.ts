@@ -1,9 +1,9 @@
 import type { Shift } from './calendar.ts';
-import { momentsIn } from './calendar.ts';
+import { drawMoments } from './calendar.ts';
 import type { Person } from './people.ts';
 import type { Random } from './random.ts';
 import type { LogEvent } from './shapes.ts';
-import { placeOf, proxyEvent, stamp } from './shapes.ts';
+import { drawLocation, buildProxyEvent, createStamp } from './shapes.ts';
 
 const sites = [
   'news.example.com',
@@ -18,21 +18,21 @@ const sites = [
 ];
 
 /** Browsing over a working day, and now and then a shared file of some megabytes. */
-export function* proxyHabits(person: Person, shift: Shift, random: Random): Generator<LogEvent> {
+export function* generateWebRequests(person: Person, shift: Shift, random: Random): Generator<LogEvent> {
   const { user } = person;
-  for (const at of momentsIn(shift, random.int(5, 12), random)) {
+  for (const at of drawMoments(shift, random.int(5, 12), random)) {
     const request = {
       user,
-      ip: placeOf(person, random).ip,
+      ip: drawLocation(person, random).ip,
       domain: random.pick(sites),
       received: random.int(900, 400_000),
     };
-    yield proxyEvent(stamp(random, at), request);
+    yield buildProxyEvent(createStamp(random, at), request);
   }
   if (random.chance(0.15)) {
-    const [at = shift.from] = momentsIn(shift, 1, random);
+    const [at = shift.from] = drawMoments(shift, 1, random);
     const sent = random.int(1, 30) * 1_000_000;
-    yield proxyEvent(stamp(random, at), {
+    yield buildProxyEvent(createStamp(random, at), {
       user,
       ip: person.site.officeIp,
       domain: 'share.example.com',

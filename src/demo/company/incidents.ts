@@ -1,9 +1,9 @@
-import { DAY, HOUR, MINUTE } from './calendar.ts';
-import { cloudtrailEvent } from './cloudtrail-shape.ts';
+import { dayMs, hourMs, minuteMs } from './calendar.ts';
+import { buildCloudtrailEvent } from './cloudtrail-shape.ts';
 import { cast } from './people.ts';
 import type { Random } from './random.ts';
 import type { LogEvent, SignIn } from './shapes.ts';
-import { ACCOUNT, authEvent, proxyEvent, stamp } from './shapes.ts';
+import { ACCOUNT, buildAuthEvent, buildProxyEvent, createStamp } from './shapes.ts';
 
 const hotel = { JP: '203.0.113.140', SE: '203.0.113.141', DE: '203.0.113.142' } as const;
 
@@ -17,11 +17,11 @@ const away = (person: SignIn['person'], country: keyof typeof hotel): SignIn => 
 function* travel(hourZero: number, random: Random): Generator<LogEvent> {
   // The one who goes where she never was: a first occurrence that is true and harmless.
   for (const hoursAgo of [20, 8])
-    yield authEvent(stamp(random, hourZero - hoursAgo * HOUR), away(cast.traveller, 'JP'));
+    yield buildAuthEvent(createStamp(random, hourZero - hoursAgo * hourMs), away(cast.traveller, 'JP'));
   // The one who is in Sweden twice a week: known by the time that it matters.
   for (const daysAgo of [13, 9, 6, 4, 1]) {
-    yield authEvent(
-      stamp(random, hourZero - daysAgo * DAY + 3 * HOUR),
+    yield buildAuthEvent(
+      createStamp(random, hourZero - daysAgo * dayMs + 3 * hourMs),
       away(cast.commuter, daysAgo === 9 ? 'DE' : 'SE'),
     );
   }
@@ -30,33 +30,36 @@ function* travel(hourZero: number, random: Random): Generator<LogEvent> {
 /** A newcomer's first day: unmanaged device, a wrong password, a second factor; the access key comes two days later. */
 function* newcomer(hourZero: number, random: Random): Generator<LogEvent> {
   const person = cast.newcomer;
-  const start = hourZero - (person.joinedDaysAgo - 1) * DAY;
+  const start = hourZero - (person.joinedDaysAgo - 1) * dayMs;
   const base = { person, ip: person.site.officeIp, country: person.site.country, managed: false };
-  yield authEvent(stamp(random, start), { ...base, outcome: 'failure', reason: 'invalid_credentials' });
-  yield authEvent(stamp(random, start + MINUTE), base);
-  yield authEvent(stamp(random, start + 5 * MINUTE), { ...base, action: 'user.mfa.factor.activate' });
+  yield buildAuthEvent(createStamp(random, start), { ...base, outcome: 'failure', reason: 'invalid_credentials' });
+  yield buildAuthEvent(createStamp(random, start + minuteMs), base);
+  yield buildAuthEvent(createStamp(random, start + 5 * minuteMs), { ...base, action: 'user.mfa.factor.activate' });
   const caller = { user: cast.admin.user };
   const iam = { caller, service: 'iam', ip: cast.admin.site.officeIp };
-  yield cloudtrailEvent(stamp(random, start + HOUR), {
+  yield buildCloudtrailEvent(createStamp(random, start + hourMs), {
     ...iam,
     action: 'CreateUser',
     request: { userName: person.user },
   });
   const own = { caller: { user: person.user }, service: 'iam', ip: person.site.officeIp };
-  yield cloudtrailEvent(stamp(random, start + 2 * DAY), { ...own, action: 'CreateAccessKey' });
+  yield buildCloudtrailEvent(createStamp(random, start + 2 * dayMs), { ...own, action: 'CreateAccessKey' });
 }
 
 /** A lost phone: failed attempt and new second factor in the last day, from the office and a managed device. */
 function* newPhone(hourZero: number, random: Random): Generator<LogEvent> {
   const person = cast.newPhone;
   const base = { person, ip: person.site.officeIp, country: person.site.country };
-  yield authEvent(stamp(random, hourZero - 15 * HOUR), {
+  yield buildAuthEvent(createStamp(random, hourZero - 15 * hourMs), {
     ...base,
     outcome: 'failure',
     reason: 'mfa_timeout',
     action: 'user.authentication.mfa',
   });
-  yield authEvent(stamp(random, hourZero - 15 * HOUR + 9 * MINUTE), { ...base, action: 'user.mfa.factor.activate' });
+  yield buildAuthEvent(createStamp(random, hourZero - 15 * hourMs + 9 * minuteMs), {
+    ...base,
+    action: 'user.mfa.factor.activate',
+  });
 }
 
 /** An administrator who does what administrators do, once of it the grant of all rights to the emergency role. */
@@ -65,18 +68,26 @@ function* administration(hourZero: number, random: Random): Generator<LogEvent> 
   const policy = (name: string) => `arn:aws:iam::aws:policy/${name}`;
   for (const daysAgo of [12, 9, 7, 5, 3, 1]) {
     const request = { roleName: `halden-app-${daysAgo}`, policyArn: policy('AmazonS3ReadOnlyAccess') };
-    yield cloudtrailEvent(stamp(random, hourZero - daysAgo * DAY), { ...iam, action: 'AttachRolePolicy', request });
+    yield buildCloudtrailEvent(createStamp(random, hourZero - daysAgo * dayMs), {
+      ...iam,
+      action: 'AttachRolePolicy',
+      request,
+    });
   }
   const request = { roleName: 'break-glass', policyArn: policy('AdministratorAccess') };
-  yield cloudtrailEvent(stamp(random, hourZero - 14 * HOUR), { ...iam, action: 'AttachRolePolicy', request });
+  yield buildCloudtrailEvent(createStamp(random, hourZero - 14 * hourMs), {
+    ...iam,
+    action: 'AttachRolePolicy',
+    request,
+  });
   const trail = { trailName: 'org-trail', eventSelectors: [{ readWriteType: 'All', includeManagementEvents: true }] };
   const cloudtrail = { ...iam, service: 'cloudtrail', action: 'PutEventSelectors' };
-  yield cloudtrailEvent(stamp(random, hourZero - 13 * HOUR), { ...cloudtrail, request: trail });
+  yield buildCloudtrailEvent(createStamp(random, hourZero - 13 * hourMs), { ...cloudtrail, request: trail });
   const share = {
     snapshotId: 'snap-0ab34cd56ef789012',
     createVolumePermission: { add: { items: [{ userId: ACCOUNT }] } },
   };
-  yield cloudtrailEvent(stamp(random, hourZero - 12 * HOUR), {
+  yield buildCloudtrailEvent(createStamp(random, hourZero - 12 * hourMs), {
     ...iam,
     service: 'ec2',
     action: 'ModifySnapshotAttribute',
@@ -89,12 +100,12 @@ function* uploads(hourZero: number, random: Random): Generator<LogEvent> {
   const { user, site } = cast.uploader;
   for (const hoursAgo of [270, 170, 120, 70, 18]) {
     const request = { user, ip: site.officeIp, domain: 'video.example.org', path: '/upload', sent: 180_000_000 };
-    yield proxyEvent(stamp(random, hourZero - hoursAgo * HOUR + 10 * MINUTE), request);
+    yield buildProxyEvent(createStamp(random, hourZero - hoursAgo * hourMs + 10 * minuteMs), request);
   }
 }
 
 /** What happens once and looks worse than it is. `hourZero` is the last full hour of the logs (epoch milliseconds). */
-export function* harmlessIncidents(hourZero: number, random: Random): Generator<LogEvent> {
+export function* generateHarmlessIncidents(hourZero: number, random: Random): Generator<LogEvent> {
   yield* travel(hourZero, random);
   yield* newcomer(hourZero, random);
   yield* newPhone(hourZero, random);

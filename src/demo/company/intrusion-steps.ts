@@ -1,12 +1,12 @@
-import { MINUTE } from './calendar.ts';
+import { minuteMs } from './calendar.ts';
 import type { ApiCall } from './cloudtrail-shape.ts';
-import { cloudtrailEvent } from './cloudtrail-shape.ts';
+import { buildCloudtrailEvent } from './cloudtrail-shape.ts';
 import { cast, people } from './people.ts';
-import type { LogEvent, Stamp } from './shapes.ts';
-import { ACCOUNT, authEvent, processEvent, proxyEvent } from './shapes.ts';
+import type { LogEvent, EventStamp } from './shapes.ts';
+import { ACCOUNT, buildAuthEvent, buildProcessEvent, buildProxyEvent } from './shapes.ts';
 
-type Action = { afterMs: number; make: (stamp: Stamp) => LogEvent };
-type Step = { stage: string; technique: string; entity: string; hoursBefore: number; actions: Action[] };
+type Action = { afterMs: number; make: (stamp: EventStamp) => LogEvent };
+type IntrusionStep = { stage: string; technique: string; entity: string; hoursBefore: number; actions: Action[] };
 
 const victim = cast.victim;
 export const INTRUDER_IP = '203.0.113.77';
@@ -24,23 +24,28 @@ const discovery =
 const api = (afterMs: number, call: Pick<ApiCall, 'service' | 'action' | 'error' | 'request'>): Action => ({
   afterMs,
   make: (stamp) =>
-    cloudtrailEvent(stamp, { caller: { user: victim.user }, ip: INTRUDER_IP, userAgent: 'Boto3/1.34.51', ...call }),
+    buildCloudtrailEvent(stamp, {
+      caller: { user: victim.user },
+      ip: INTRUDER_IP,
+      userAgent: 'Boto3/1.34.51',
+      ...call,
+    }),
 });
 
 const web = (afterMs: number, domain: string, sent: number, ip: string = victim.site.officeIp): Action => ({
   afterMs,
-  make: (stamp) => proxyEvent(stamp, { user: victim.user, ip, domain, path: '/', sent }),
+  make: (stamp) => buildProxyEvent(stamp, { user: victim.user, ip, domain, path: '/', sent }),
 });
 
 const identity = (afterMs: number, action: string, outcome: 'success' | 'failure', person = victim): Action => ({
   afterMs,
-  make: (stamp) => authEvent(stamp, { person, action, outcome, ...away }),
+  make: (stamp) => buildAuthEvent(stamp, { person, action, outcome, ...away }),
 });
 
 const command = (afterMs: number, commandLine: string): Action => ({
   afterMs,
   make: (stamp) =>
-    processEvent(stamp, {
+    buildProcessEvent(stamp, {
       host: HOST,
       user: victim.user,
       image: `C:\\Windows\\System32\\${commandLine.split(' ')[0]}`,
@@ -49,10 +54,10 @@ const command = (afterMs: number, commandLine: string): Action => ({
     }),
 });
 
-const at = (minute: number): number => minute * MINUTE;
+const at = (minute: number): number => minute * minuteMs;
 
 /** The story, stage by stage. Hours count back from the last full hour of the logs; no stage crosses an hour. */
-export const intrusionSteps: Step[] = [
+export const intrusionSteps: IntrusionStep[] = [
   {
     stage: 'phishing',
     technique: 'T1566.002',

@@ -19,7 +19,7 @@ function hash(words: readonly (string | number)[]): number {
 }
 
 /** mulberry32 by Tommy Ettinger (public domain): small, fast, and good enough for made-up logs. */
-export function randomOf(...words: (string | number)[]): Random {
+export function createRandom(...words: (string | number)[]): Random {
   let state = hash(words);
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;

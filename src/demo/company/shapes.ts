@@ -7,9 +7,9 @@ export type LogEvent = { at: Date; dataset: string; event: Record<string, unknow
 export const ACCOUNT = '111122223333';
 
 /** What every maker of events needs: when it happened (epoch milliseconds) and where its id comes from. */
-export type Stamp = { at: number; id: string };
+export type EventStamp = { at: number; id: string };
 
-export const stamp = (random: Random, at: number): Stamp => ({ at: Math.floor(at), id: random.uuid() });
+export const createStamp = (random: Random, at: number): EventStamp => ({ at: Math.floor(at), id: random.uuid() });
 
 export type SignIn = {
   person: { user: string; fullName: string };
@@ -23,7 +23,7 @@ export type SignIn = {
 };
 
 /** A sign-in event as an identity provider sends it in ECS names. */
-export function authEvent({ at, id }: Stamp, signIn: SignIn): LogEvent {
+export function buildAuthEvent({ at, id }: EventStamp, signIn: SignIn): LogEvent {
   const { person, action = 'user.session.start', outcome = 'success', reason, app } = signIn;
   const event = {
     '@timestamp': new Date(at).toISOString(),
@@ -45,7 +45,7 @@ export function authEvent({ at, id }: Stamp, signIn: SignIn): LogEvent {
 export type ProcessStart = { host: string; user: string; image: string; commandLine: string; parent: string };
 
 /** A Sysmon process creation (event 1) in the flat form of a Windows log shipper. */
-export function processEvent({ at, id }: Stamp, start: ProcessStart): LogEvent {
+export function buildProcessEvent({ at, id }: EventStamp, start: ProcessStart): LogEvent {
   const time = new Date(at).toISOString();
   const event = {
     '@timestamp': time,
@@ -67,7 +67,7 @@ export function processEvent({ at, id }: Stamp, start: ProcessStart): LogEvent {
 export type WebRequest = { user: string; ip: string; domain: string; path?: string; sent?: number; received?: number };
 
 /** A request through the web proxy; `sent` and `received` in bytes. */
-export function proxyEvent({ at, id }: Stamp, request: WebRequest): LogEvent {
+export function buildProxyEvent({ at, id }: EventStamp, request: WebRequest): LogEvent {
   const sent = request.sent ?? 700;
   const event = {
     '@timestamp': new Date(at).toISOString(),
@@ -84,7 +84,7 @@ export function proxyEvent({ at, id }: Stamp, request: WebRequest): LogEvent {
 }
 
 /** Where a person is at the moment: in the office or at home. */
-export function placeOf(person: Person, random: Random): { ip: string; country: string } {
+export function drawLocation(person: Person, random: Random): { ip: string; country: string } {
   const site: Site = person.site;
   return { ip: random.chance(0.65) ? site.officeIp : person.homeIp, country: site.country };
 }

@@ -5,7 +5,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import type { ConnectionSelector } from '../siem/connection-selector.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
-import { upstreamFault } from '../siem/siem-failures.ts';
+import { upstreamError } from '../siem/siem-errors.ts';
 import { resumeConnection } from './connection-pauses.ts';
 import { getConnectionRow } from './connections.ts';
 import type { CheckConnection, ConnectionCheck, ConnectionFields } from './connections.schema.ts';
@@ -83,4 +83,4 @@ function checkFailed(error: unknown, pointer: string, signal: AbortSignal): Erro
 }
 
 const checkTimeout = (): SiemError =>
-  upstreamFault('timeout', `The SIEM did not respond within ${checkMs / 1000} s.`, true);
+  upstreamError('timeout', `The SIEM did not respond within ${checkMs / 1000} s.`, true);

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import { remoteConnectors, type RemoteKind } from '../siem/registry.ts';
+import { remoteConnectors, type RemoteSiemType } from '../siem/registry.ts';
 
-export const remoteKinds = Object.keys(remoteConnectors) as [RemoteKind, ...RemoteKind[]];
+export const remoteKinds = Object.keys(remoteConnectors) as [RemoteSiemType, ...RemoteSiemType[]];
 const kinds = ['local', ...remoteKinds] as const;
 
 const time = z.string().describe('ISO 8601, UTC, with milliseconds.');

@@ -3,12 +3,12 @@ import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import type { ConnectionSelector } from '../siem/connection-selector.ts';
-import type { RemoteKind } from '../siem/registry.ts';
+import type { RemoteSiemType } from '../siem/registry.ts';
 
 export type ConnectionRow = {
   organization_id: OrgId;
   id: string;
-  kind: RemoteKind;
+  kind: RemoteSiemType;
   name: string;
   settings: string;
   sealed: Buffer;

@@ -119,7 +119,7 @@ function applyInput(
   const oldSettings = JSON.parse(before.settings) as Record<string, unknown>;
   const settings =
     input.settings === undefined ? oldSettings : validateSettings(kind, input.settings, config.fetchAllow);
-  if (input.credentials === undefined && connector.address(settings) !== connector.address(oldSettings))
+  if (input.credentials === undefined && connector.describeTarget(settings) !== connector.describeTarget(oldSettings))
     throw fieldError('/credentials', 'required', 'credentials must be sent again because the address changes.');
   return {
     ...before,

@@ -4,7 +4,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import { selectsLogStore, type ConnectionSelector } from '../siem/connection-selector.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
-import { noConnectionTo } from '../siem/siem-failures.ts';
+import { describeMissingConnection } from '../siem/siem-errors.ts';
 import { resolveConnection, type ConnectionRow } from './connections.store.ts';
 import { openCredentials } from './seal-credentials.ts';
 import { getConnector } from './validate-settings.ts';
@@ -54,6 +54,7 @@ function connect(row: ConnectionRow, credentials: unknown, allow: readonly strin
 }
 
 function noConnection({ connectionId, siemType }: ConnectionSelector): SiemError {
-  const message = connectionId === null ? noConnectionTo(siemType) : `Connection ${connectionId} does not exist.`;
+  const message =
+    connectionId === null ? describeMissingConnection(siemType) : `Connection ${connectionId} does not exist.`;
   return new SiemError({ kind: 'no_connection', blame: 'author', retryable: false, message });
 }

@@ -2,16 +2,20 @@ import type { z } from 'zod';
 import { appError, fieldError, describeIssue, type FieldError } from '../../platform/lib/errors.ts';
 import { createAllowList } from '../../platform/lib/outbound-http/public-address.ts';
 import type { RemoteConnector } from '../siem/connector.ts';
-import { remoteConnectors, type RemoteKind } from '../siem/registry.ts';
+import { remoteConnectors, type RemoteSiemType } from '../siem/registry.ts';
 
 /** Returns a connector without its settings type. Pass it only settings and credentials that its own schemas parsed. */
-export const getConnector = (kind: RemoteKind): RemoteConnector<unknown, unknown> => remoteConnectors[kind];
+export const getConnector = (kind: RemoteSiemType): RemoteConnector<unknown, unknown> => remoteConnectors[kind];
 
 /** Returns the settings parsed by the connector's schema, with defaults. Throws a 400 for invalid settings and for an address without TLS. */
-export function validateSettings(kind: RemoteKind, input: unknown, allow: readonly string[]): Record<string, unknown> {
+export function validateSettings(
+  kind: RemoteSiemType,
+  input: unknown,
+  allow: readonly string[],
+): Record<string, unknown> {
   const connector = getConnector(kind);
   const settings = parseFields(connector.settings, input, '/settings');
-  const plain = connector.plainHost(settings);
+  const plain = connector.findUnencryptedHost(settings);
   if (plain && !createAllowList(allow)(plain.host, plain.host)) {
     const detail = `${plain.field}: ${plain.host} requires TLS, unless TOCSIN_FETCH_ALLOW lists it.`;
     throw fieldError(`/settings/${plain.field}`, 'tls_needed', detail);
@@ -19,16 +23,16 @@ export function validateSettings(kind: RemoteKind, input: unknown, allow: readon
   return settings as Record<string, unknown>;
 }
 
-export const validateCredentials = (kind: RemoteKind, input: unknown): unknown =>
+export const validateCredentials = (kind: RemoteSiemType, input: unknown): unknown =>
   parseFields(getConnector(kind).credentials, input, '/credentials');
 
 /** Returns the requested clock, or else `ingest` if the settings name a column for it. Throws a 400 for `ingest` without such a column. */
 export function chooseClock(
-  kind: RemoteKind,
+  kind: RemoteSiemType,
   settings: unknown,
   requested: 'ingest' | 'event' | undefined,
 ): 'ingest' | 'event' {
-  const canIngest = getConnector(kind).canIngest(settings);
+  const canIngest = getConnector(kind).supportsIngestClock(settings);
   if (requested === 'ingest' && !canIngest)
     throw fieldError(
       '/clock',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import type { QueryWindow, RemoteConnector, Row, SearchLimits } from './connector.ts';
-import { authorFault, nameIn, UnknownColumn, upstreamFault } from './siem-failures.ts';
-import { askJson, type HttpAnswer, type HttpServer } from './clients/siem-http.ts';
-import { groupsRows, placeWindow, withoutSemicolon } from './queries/query-text.ts';
-import { reached } from './remote-connection.ts';
-import { caCertificate, columnName, httpAddress, plainHttp } from './siem-settings.ts';
-import { orderColumns, windowWords } from './queries/window-words.ts';
+import type { QueryWindow, RemoteConnector, QueryRow, SearchLimits } from './connector.ts';
+import { authorError, matchName, UnknownColumnError, upstreamError } from './siem-errors.ts';
+import { requestJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
+import { isGroupingQuery, insertWindow, removeTrailingSemicolon } from './queries/query-text.ts';
+import { createRemoteConnection } from './remote-connection.ts';
+import { caCertificate, columnName, httpAddress, findPlainHttpHost } from './siem-settings.ts';
+import { pickOrderColumns, buildWindowExpressions } from './queries/window-expressions.ts';
 
 const Settings = z.strictObject({
   url: httpAddress,
@@ -23,7 +23,7 @@ const Credentials = z.strictObject({ password: boundedString({ max: 1000 }) });
 const checkMs = 10_000;
 const fieldsMax = 20_000;
 
-type Answer = { meta: { name: string; type: string }[]; data: Row[] };
+type Answer = { meta: { name: string; type: string }[]; data: QueryRow[] };
 type Ask = (sql: string, timeoutMs: number, signal: AbortSignal) => Promise<Answer>;
 
 /** ClickHouse 22.8 or newer by its HTTP interface (https://clickhouse.com/docs/interfaces/http), read-only, the whole answer held back until the query is through. */
@@ -33,16 +33,16 @@ export const clickhouse: RemoteConnector<z.infer<typeof Settings>, z.infer<typeo
   writing: 'One SELECT. `$window` stands for the condition on the time column and must be used: WHERE $window AND … .',
   settings: Settings,
   credentials: Credentials,
-  address: ({ url }) => url,
-  plainHost: (settings) => plainHttp(settings, 'url'),
-  canIngest: ({ ingestColumn }) => ingestColumn !== undefined,
+  describeTarget: ({ url }) => url,
+  findUnencryptedHost: (settings) => findPlainHttpHost(settings, 'url'),
+  supportsIngestClock: ({ ingestColumn }) => ingestColumn !== undefined,
   connect: ({ settings, credentials, allow }) => {
     const { url: base, user, database, caCertificate: ca } = settings;
     const headers = { 'x-clickhouse-user': user, 'x-clickhouse-key': credentials.password };
     const ask = askWith({ base, headers, allow, ca }, database);
     const place = (query: string, window: QueryWindow): string =>
-      withoutSemicolon(placeWindow(query, windowWords(window, settings, literal)));
-    return reached({
+      removeTrailingSemicolon(insertWindow(query, buildWindowExpressions(window, settings, literal)));
+    return createRemoteConnection({
       ping: async (signal) => void (await ask('select 1', checkMs, signal)),
       check: async (query, signal) => {
         const now = new Date();
@@ -76,9 +76,9 @@ async function read(
 ) {
   const within = `(${sql}\n)`;
   const names = (await ask(`describe table ${within}`)).data.map(({ name }) => String(name));
-  const aggregate = groupsRows(sql) && !names.includes('_id');
+  const aggregate = isGroupingQuery(sql) && !names.includes('_id');
   const rowsMax = aggregate ? limits.groupsMax : limits.rowsMax;
-  const first = orderColumns(names, timeColumn);
+  const first = pickOrderColumns(names, timeColumn);
   // As text, since maps and the like have no order.
   const rest = names.filter((name) => !first.includes(name)).map((name) => `toString(${quoted(name)})`);
   const order = [...first.map(quoted), ...rest].join(', ');
@@ -94,7 +94,7 @@ async function read(
   return { rows, total, truncated, aggregate, noData: false };
 }
 
-function valuesOf(row: Row, isWhole: ReadonlySet<string>): Row {
+function valuesOf(row: QueryRow, isWhole: ReadonlySet<string>): QueryRow {
   const entries = Object.entries(row).map(([name, value]): [string, unknown] =>
     isWhole.has(name) && typeof value === 'string' && Number.isSafeInteger(Number(value))
       ? [name, Number(value)]
@@ -103,9 +103,9 @@ function valuesOf(row: Row, isWhole: ReadonlySet<string>): Row {
   return Object.fromEntries(entries);
 }
 
-function askWith(server: HttpServer, database: string): Ask {
+function askWith(server: SiemServer, database: string): Ask {
   return (sql, timeoutMs, signal) =>
-    askJson<Answer>(
+    requestJson<Answer>(
       server,
       {
         path: '/',
@@ -138,28 +138,28 @@ const isOurs =
 const unwell = new Set([23, 32, 74, 75, 76, 198, 209, 210, 225, 236, 242, 243, 279, 369, 394, 425, 499, 999, 1000]);
 
 /** By the numbers of ClickHouse's own errors (src/Common/ErrorCodes.cpp). */
-function faultOf({ header, text }: HttpAnswer) {
+function faultOf({ header, text }: SiemResponse) {
   const code = Number(header('x-clickhouse-exception-code') ?? /^Code: (\d+)/.exec(text)?.[1] ?? 0);
   const told = text.replace(/^Code: \d+\. DB::Exception: /, '').slice(0, 400);
   if (code === 0) return undefined;
   if (code === 47 || code === 16) {
-    const name = nameIn(told, /identifier [`']([^`']+)[`']|columns?:? [`']([^`']+)[`']/i);
-    return name !== undefined ? new UnknownColumn(name) : authorFault('unknown_column', told);
+    const name = matchName(told, /identifier [`']([^`']+)[`']|columns?:? [`']([^`']+)[`']/i);
+    return name !== undefined ? new UnknownColumnError(name) : authorError('unknown_column', told);
   }
-  if ([192, 193, 194, 195, 516].includes(code)) return upstreamFault('credentials_refused', told);
-  if (code === 497) return upstreamFault('rights_missing', told);
+  if ([192, 193, 194, 195, 516].includes(code)) return upstreamError('credentials_refused', told);
+  if (code === 497) return upstreamError('rights_missing', told);
   // What this connection sends with each query may not be set: readonly = 1 in the profile, where it has to be 2.
   if (code === 164 && isOurs.test(told))
-    return upstreamFault('rights_missing', `${told} (its profile needs readonly = 2)`);
-  if (code === 81) return upstreamFault('not_found', told);
-  if ([201, 202, 203].includes(code)) return upstreamFault('throttled', told, true);
-  if (code === 159) return authorFault('query_timeout', 'The query did not end within its time limit.');
+    return upstreamError('rights_missing', `${told} (its profile needs readonly = 2)`);
+  if (code === 81) return upstreamError('not_found', told);
+  if ([201, 202, 203].includes(code)) return upstreamError('throttled', told, true);
+  if (code === 159) return authorError('query_timeout', 'The query did not end within its time limit.');
   // The limit of one query is its author's, that of the server or of all of a user is not.
   if (code === 241)
     return /\((?:total|for user)\)/.test(told)
-      ? upstreamFault('throttled', told, true)
-      : authorFault('query_memory', told);
-  if (code === 164) return authorFault('query_not_allowed', told);
-  if (unwell.has(code)) return upstreamFault('unavailable', told, true);
-  return authorFault('query_error', told);
+      ? upstreamError('throttled', told, true)
+      : authorError('query_memory', told);
+  if (code === 164) return authorError('query_not_allowed', told);
+  if (unwell.has(code)) return upstreamError('unavailable', told, true);
+  return authorError('query_error', told);
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 /** What every SIEM adapter is. Adapters see no database and no organization: they get ready functions and settings. */
-export type Row = Record<string, unknown>;
+export type QueryRow = Record<string, unknown>;
 
 /** `[from, to)`. On `ingest` the bounds are on `_ingested`; on `event` on the event's own time, of events ingested before `ingestedBefore`. */
 export type QueryWindow = { from: Date; to: Date; clock: 'ingest' | 'event'; ingestedBefore?: Date };
@@ -10,7 +10,7 @@ export type SearchLimits = { rowsMax: number; groupsMax: number; timeoutMs: numb
 
 /** `rows` are JSON values (times as ISO text); `aggregate` says that rows are groups, not events; `noData` that a dataset named never had an event. */
 export type SearchResult = {
-  rows: Row[];
+  rows: QueryRow[];
   total: number;
   truncated: boolean;
   aggregate: boolean;
@@ -62,10 +62,10 @@ export type SiemConnection = {
 export type SiemConnector<Settings = unknown> = { label: string; connect: (settings: Settings) => SiemConnection };
 
 /** What of a connection an adapter gives; the rest is the organization's choice. */
-export type Reached = Pick<SiemConnection, 'search' | 'check' | 'fields' | 'ping'>;
+export type RemoteConnection = Pick<SiemConnection, 'search' | 'check' | 'fields' | 'ping'>;
 
 /** `allow`: private hosts that may be reached (TOCSIN_FETCH_ALLOW). `clock`: which of the columns that the settings name bounds the windows. */
-export type RemoteGiven<Settings, Credentials> = {
+export type RemoteConnectionInput<Settings, Credentials> = {
   settings: Settings;
   credentials: Credentials;
   clock: 'ingest' | 'event';
@@ -83,10 +83,10 @@ export type RemoteConnector<Settings, Credentials> = {
   credentials: z.ZodType<Credentials>;
   // Methods, so that a registry can hold connectors of all settings: each gets only what its own schemas read.
   /** Where the credentials go: with another address they have to be given anew. */
-  address(settings: Settings): string;
+  describeTarget(settings: Settings): string;
   /** A host that would be reached without TLS, and the setting that says so. */
-  plainHost(settings: Settings): { field: string; host: string } | undefined;
+  findUnencryptedHost(settings: Settings): { field: string; host: string } | undefined;
   /** Whether the settings name what the clock `ingest` needs. */
-  canIngest(settings: Settings): boolean;
-  connect(given: RemoteGiven<Settings, Credentials>): Reached;
+  supportsIngestClock(settings: Settings): boolean;
+  connect(given: RemoteConnectionInput<Settings, Credentials>): RemoteConnection;
 };

@@ -1,14 +1,21 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector } from './connector.ts';
-import { authorFault, faultOfStatus, nameIn, UnknownColumn, upstreamFault } from './siem-failures.ts';
-import { askJson, jsonOf, type HttpAnswer, type HttpServer } from './clients/siem-http.ts';
-import { fieldCaps } from './field-caps.ts';
-import { checkText, pipeCommands } from './queries/query-text.ts';
-import { reached } from './remote-connection.ts';
-import { rowsOf } from './queries/order-rows.ts';
-import { basicAuth, caCertificate, fieldName, httpAddress, plainHttp, userPassword } from './siem-settings.ts';
-import { searchSlices, type SliceRows } from './queries/search-slices.ts';
+import { authorError, httpStatusError, matchName, UnknownColumnError, upstreamError } from './siem-errors.ts';
+import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
+import { fetchFieldCaps } from './clients/field-caps.ts';
+import { validateQueryText, listPipeCommands } from './queries/query-text.ts';
+import { createRemoteConnection } from './remote-connection.ts';
+import { toRows } from './queries/sort-rows.ts';
+import {
+  buildBasicAuth,
+  caCertificate,
+  fieldName,
+  httpAddress,
+  findPlainHttpHost,
+  userPassword,
+} from './siem-settings.ts';
+import { searchSlices, type SliceResult } from './queries/search-slices.ts';
 
 const Settings = z.strictObject({
   url: httpAddress,
@@ -42,28 +49,28 @@ export const elasticsearch: RemoteConnector<Settings, z.infer<typeof Credentials
   writing: 'FROM index METADATA _id | … . The window is a filter beside the query, which names no times.',
   settings: Settings,
   credentials: Credentials,
-  address: ({ url }) => url,
-  plainHost: (settings) => plainHttp(settings, 'url'),
-  canIngest: ({ ingestField }) => ingestField !== undefined,
+  describeTarget: ({ url }) => url,
+  findUnencryptedHost: (settings) => findPlainHttpHost(settings, 'url'),
+  supportsIngestClock: ({ ingestField }) => ingestField !== undefined,
   connect: ({ settings, credentials, allow }) => {
-    const authorization = 'apiKey' in credentials ? `ApiKey ${credentials.apiKey}` : basicAuth(credentials);
-    const server: HttpServer = { base: settings.url, headers: { authorization }, allow, ca: settings.caCertificate };
+    const authorization = 'apiKey' in credentials ? `ApiKey ${credentials.apiKey}` : buildBasicAuth(credentials);
+    const server: SiemServer = { base: settings.url, headers: { authorization }, allow, ca: settings.caCertificate };
     const esql = (query: string, by: { window: QueryWindow; rows: number; timeoutMs: number }, signal: AbortSignal) =>
       askEsql(
         server,
         { query: `${query}\n| LIMIT ${by.rows}`, filter: filterOf(by.window, settings) },
         { ...by, signal },
       );
-    return reached({
-      ping: async (signal) => void (await askJson(server, { path: '/', timeoutMs: checkMs, signal }, faultOf)),
+    return createRemoteConnection({
+      ping: async (signal) => void (await requestJson(server, { path: '/', timeoutMs: checkMs, signal }, faultOf)),
       check: async (query, signal) => {
-        checkText(query);
+        validateQueryText(query);
         const now = new Date();
         await esql(query, { window: { from: now, to: now, clock: 'event' }, rows: 0, timeoutMs: checkMs }, signal);
       },
       search: async (query, window, limits, signal) => {
-        checkText(query);
-        const aggregate = pipeCommands(query).includes('stats');
+        validateQueryText(query);
+        const aggregate = listPipeCommands(query).includes('stats');
         const rows = aggregate ? Math.min(limits.groupsMax + 1, settings.rowsAtOnce) : settings.rowsAtOnce;
         const by = { limits, aggregate, timeField: settings.timeField };
         return searchSlices(window, by, (slice) =>
@@ -71,7 +78,7 @@ export const elasticsearch: RemoteConnector<Settings, z.infer<typeof Credentials
         );
       },
       fields: (signal = AbortSignal.timeout(checkMs)) =>
-        fieldCaps(server, settings.index, { timeoutMs: checkMs, signal }, faultOf),
+        fetchFieldCaps(server, settings.index, { timeoutMs: checkMs, signal }, faultOf),
     });
   },
 };
@@ -87,12 +94,12 @@ function filterOf({ from, to, clock, ingestedBefore }: QueryWindow, { timeField,
 }
 
 async function askEsql(
-  server: HttpServer,
+  server: SiemServer,
   body: { query: string; filter: unknown },
   { rows, timeoutMs, signal }: { rows: number; timeoutMs: number; signal: AbortSignal },
-): Promise<SliceRows> {
+): Promise<SliceResult> {
   try {
-    const answer = await askJson<Answer>(
+    const answer = await requestJson<Answer>(
       server,
       { path: '/_query', query: { format: 'json' }, body, timeoutMs, signal },
       faultOf,
@@ -100,9 +107,9 @@ async function askEsql(
       'values',
     );
     // Rows of a shard that did not answer would be missed for good.
-    if (answer.is_partial) throw upstreamFault('partial_answer', 'A part of the cluster did not answer.', true);
+    if (answer.is_partial) throw upstreamError('partial_answer', 'A part of the cluster did not answer.', true);
     return {
-      rows: rowsOf(
+      rows: toRows(
         answer.columns.map(({ name }) => name),
         answer.values,
       ),
@@ -115,16 +122,16 @@ async function askEsql(
 }
 
 /** No index of that name yet: nothing was ever written to it. */
-class UnknownIndex extends UnknownColumn {}
+class UnknownIndex extends UnknownColumnError {}
 
-function faultOf({ status, text }: HttpAnswer) {
-  const { error } = (jsonOf(text) ?? {}) as { error?: { type?: string; reason?: string } };
+function faultOf({ status, text }: SiemResponse) {
+  const { error } = (tryParseJson(text) ?? {}) as { error?: { type?: string; reason?: string } };
   const told = error?.reason ?? '';
-  const column = nameIn(told, /Unknown column \[([^\]]+)\]/);
-  if (column !== undefined) return new UnknownColumn(column);
-  const index = nameIn(told, /Unknown index \[([^\]]+)\]|no such index \[([^\]]+)\]/);
+  const column = matchName(told, /Unknown column \[([^\]]+)\]/);
+  if (column !== undefined) return new UnknownColumnError(column);
+  const index = matchName(told, /Unknown index \[([^\]]+)\]|no such index \[([^\]]+)\]/);
   if (index !== undefined) return new UnknownIndex(index);
   if (error?.type === 'verification_exception' || error?.type === 'parsing_exception')
-    return authorFault('query_error', told);
-  return faultOfStatus(status, 'Elasticsearch', told);
+    return authorError('query_error', told);
+  return httpStatusError(status, 'Elasticsearch', told);
 }

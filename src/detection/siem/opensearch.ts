@@ -1,15 +1,22 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import type { QueryWindow, RemoteConnector, Row } from './connector.ts';
-import { authorFault, faultOfStatus, nameIn, UnknownColumn } from './siem-failures.ts';
-import { fieldCaps } from './field-caps.ts';
-import { askJson, jsonOf, type HttpAnswer, type HttpServer } from './clients/siem-http.ts';
-import { pipeCommands, placeWindow } from './queries/query-text.ts';
-import { reached } from './remote-connection.ts';
-import { rowsOf } from './queries/order-rows.ts';
-import { basicAuth, caCertificate, fieldName, httpAddress, plainHttp, userPassword } from './siem-settings.ts';
-import { searchSlices, type SliceRows } from './queries/search-slices.ts';
-import { windowWords } from './queries/window-words.ts';
+import type { QueryWindow, RemoteConnector, QueryRow } from './connector.ts';
+import { authorError, httpStatusError, matchName, UnknownColumnError } from './siem-errors.ts';
+import { fetchFieldCaps } from './clients/field-caps.ts';
+import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
+import { listPipeCommands, insertWindow } from './queries/query-text.ts';
+import { createRemoteConnection } from './remote-connection.ts';
+import { toRows } from './queries/sort-rows.ts';
+import {
+  buildBasicAuth,
+  caCertificate,
+  fieldName,
+  httpAddress,
+  findPlainHttpHost,
+  userPassword,
+} from './siem-settings.ts';
+import { searchSlices, type SliceResult } from './queries/search-slices.ts';
+import { buildWindowExpressions } from './queries/window-expressions.ts';
 
 const Settings = z.strictObject({
   url: httpAddress,
@@ -39,24 +46,24 @@ export const opensearch: RemoteConnector<Settings, z.infer<typeof userPassword>>
   writing: 'source=index | where $window | … . `$window` stands for the condition on the time field and must be used.',
   settings: Settings,
   credentials: userPassword,
-  address: ({ url }) => url,
-  plainHost: (settings) => plainHttp(settings, 'url'),
-  canIngest: ({ ingestField }) => ingestField !== undefined,
+  describeTarget: ({ url }) => url,
+  findUnencryptedHost: (settings) => findPlainHttpHost(settings, 'url'),
+  supportsIngestClock: ({ ingestField }) => ingestField !== undefined,
   connect: ({ settings, credentials, allow }) => {
-    const headers = { authorization: basicAuth(credentials) };
-    const server: HttpServer = { base: settings.url, headers, allow, ca: settings.caCertificate };
+    const headers = { authorization: buildBasicAuth(credentials) };
+    const server: SiemServer = { base: settings.url, headers, allow, ca: settings.caCertificate };
     const place = (query: string, window: QueryWindow): string =>
-      placeWindow(query, windowWords(window, columnsOf(settings), literal));
+      insertWindow(query, buildWindowExpressions(window, columnsOf(settings), literal));
     const ppl = (query: string, by: { rows: number; timeoutMs: number; signal: AbortSignal }) =>
       askPpl(server, `${query}\n| head ${by.rows}`, by);
-    return reached({
-      ping: async (signal) => void (await askJson(server, { path: '/', timeoutMs: checkMs, signal }, faultOf)),
+    return createRemoteConnection({
+      ping: async (signal) => void (await requestJson(server, { path: '/', timeoutMs: checkMs, signal }, faultOf)),
       check: async (query, signal) => {
         const now = new Date();
         await ppl(place(query, { from: now, to: now, clock: 'event' }), { rows: 1, timeoutMs: checkMs, signal });
       },
       search: async (query, window, limits, signal) => {
-        const aggregate = pipeCommands(query).some((command) => ['stats', 'top', 'rare'].includes(command));
+        const aggregate = listPipeCommands(query).some((command) => ['stats', 'top', 'rare'].includes(command));
         const rows = aggregate ? Math.min(limits.groupsMax + 1, settings.rowsAtOnce) : settings.rowsAtOnce;
         const by = { limits, aggregate, timeField: settings.timeField };
         return searchSlices(window, by, (slice) =>
@@ -64,7 +71,7 @@ export const opensearch: RemoteConnector<Settings, z.infer<typeof userPassword>>
         );
       },
       fields: (signal = AbortSignal.timeout(checkMs)) =>
-        fieldCaps(server, settings.index, { timeoutMs: checkMs, signal }, faultOf),
+        fetchFieldCaps(server, settings.index, { timeoutMs: checkMs, signal }, faultOf),
     });
   },
 };
@@ -76,12 +83,12 @@ const columnsOf = ({ timeField, ingestField }: Settings) => ({
 const literal = (at: Date): string => `TIMESTAMP('${at.toISOString().slice(0, -1).replace('T', ' ')}')`;
 
 async function askPpl(
-  server: HttpServer,
+  server: SiemServer,
   query: string,
   { rows, timeoutMs, signal }: { rows: number; timeoutMs: number; signal: AbortSignal },
-): Promise<SliceRows> {
+): Promise<SliceResult> {
   try {
-    const answer = await askJson<Answer>(
+    const answer = await requestJson<Answer>(
       server,
       { path: '/_plugins/_ppl', body: { query }, timeoutMs, signal },
       faultOf,
@@ -89,7 +96,7 @@ async function askPpl(
       'datarows',
     );
     const times = answer.schema.flatMap(({ name, alias, type }) => (type === 'timestamp' ? [alias ?? name] : []));
-    const found = rowsOf(
+    const found = toRows(
       answer.schema.map(({ name, alias }) => alias ?? name),
       answer.datarows,
     );
@@ -104,7 +111,7 @@ async function askPpl(
 }
 
 /** PPL writes times in UTC as `2026-01-05 09:00:00.123`. */
-function withTimes(row: Row, names: string[]): Row {
+function withTimes(row: QueryRow, names: string[]): QueryRow {
   const times = names.map((name): [string, unknown] => {
     const at = new Date(`${String(row[name]).replace(' ', 'T')}Z`);
     return [name, Number.isNaN(at.getTime()) ? row[name] : at.toISOString()];
@@ -113,17 +120,17 @@ function withTimes(row: Row, names: string[]): Row {
 }
 
 /** No index of that name yet: nothing was ever written to it. */
-class UnknownIndex extends UnknownColumn {}
+class UnknownIndex extends UnknownColumnError {}
 
-function faultOf({ status, text }: HttpAnswer) {
-  const { error } = (jsonOf(text) ?? {}) as { error?: { type?: string; reason?: string; details?: string } };
+function faultOf({ status, text }: SiemResponse) {
+  const { error } = (tryParseJson(text) ?? {}) as { error?: { type?: string; reason?: string; details?: string } };
   const told = error?.details ?? error?.reason ?? '';
-  const column = nameIn(told, /namespace=FIELD_NAME, name=([^)]+)\)|Field \[([^\]]+)\] not found/);
-  if (column !== undefined) return new UnknownColumn(column);
+  const column = matchName(told, /namespace=FIELD_NAME, name=([^)]+)\)|Field \[([^\]]+)\] not found/);
+  if (column !== undefined) return new UnknownColumnError(column);
   const noIndex = /no such index \[([^\]]+)\]/;
-  const index = nameIn(error?.reason ?? '', noIndex) ?? nameIn(told, noIndex);
+  const index = matchName(error?.reason ?? '', noIndex) ?? matchName(told, noIndex);
   if (index !== undefined) return new UnknownIndex(index);
   if (/(?:SyntaxCheck|SemanticCheck|ExpressionEvaluation|IllegalArgument)Exception/.test(error?.type ?? ''))
-    return authorFault('query_error', told);
-  return faultOfStatus(status, 'OpenSearch', told);
+    return authorError('query_error', told);
+  return httpStatusError(status, 'OpenSearch', told);
 }

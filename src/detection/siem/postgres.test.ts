@@ -6,7 +6,7 @@ import { testDatabase } from '../../../test/support/database.ts';
 import { testConnectorConformance } from '../../../test/support/detection/connector-conformance.ts';
 import type { SiemError } from './connector.ts';
 import { postgres } from './postgres.ts';
-import { socketTo } from './clients/postgres-session.ts';
+import { createPinnedSocket } from './clients/postgres-session.ts';
 import {
   connectToStandIn,
   events,
@@ -183,7 +183,7 @@ test('credentials, addresses and databases that are wrong are the upstream’s',
 });
 
 test('of a name with several addresses the one that answers is taken', async () => {
-  const socket = socketTo([
+  const socket = createPinnedSocket([
     { address: '::1', family: 6 },
     { address: at.hostname, family: 4 },
   ]);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector, SearchLimits } from './connector.ts';
-import { openPostgres, type PostgresSession, type PostgresTarget } from './clients/postgres-session.ts';
-import { groupsRows, placeWindow, withoutSemicolon } from './queries/query-text.ts';
-import { reached } from './remote-connection.ts';
+import { withPostgresSession, type PostgresSession, type PostgresTarget } from './clients/postgres-session.ts';
+import { isGroupingQuery, insertWindow, removeTrailingSemicolon } from './queries/query-text.ts';
+import { createRemoteConnection } from './remote-connection.ts';
 import { caCertificate, columnName } from './siem-settings.ts';
-import { orderColumns, windowWords } from './queries/window-words.ts';
+import { pickOrderColumns, buildWindowExpressions } from './queries/window-expressions.ts';
 
 const Settings = z.strictObject({
   host: boundedString({ min: 1, max: 255 }),
@@ -33,32 +33,39 @@ export const postgres: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof 
   writing: 'One SELECT. `$window` stands for the condition on the time column and must be used: WHERE $window AND … .',
   settings: Settings,
   credentials: Credentials,
-  address: ({ host, port }) => `${host}:${port}`,
-  plainHost: ({ host, tls }) => (tls === 'off' ? { field: 'tls', host } : undefined),
-  canIngest: ({ ingestColumn }) => ingestColumn !== undefined,
+  describeTarget: ({ host, port }) => `${host}:${port}`,
+  findUnencryptedHost: ({ host, tls }) => (tls === 'off' ? { field: 'tls', host } : undefined),
+  supportsIngestClock: ({ ingestColumn }) => ingestColumn !== undefined,
   connect: ({ settings, credentials, allow }) => {
     const target: PostgresTarget = { ...settings, ...credentials, allow };
     const place = (query: string, window: QueryWindow): string =>
-      withoutSemicolon(placeWindow(query, windowWords(window, settings, literal), 'standard'), 'standard');
-    return reached({
+      removeTrailingSemicolon(
+        insertWindow(query, buildWindowExpressions(window, settings, literal), 'standard'),
+        'standard',
+      );
+    return createRemoteConnection({
       ping: (signal) =>
-        openPostgres(target, { timeoutMs: checkMs, signal }, async ({ ask }) => void (await ask('select 1'))),
+        withPostgresSession(
+          target,
+          { timeoutMs: checkMs, signal },
+          async ({ query: ask }) => void (await ask('select 1')),
+        ),
       check: (query, signal) => {
         const now = new Date();
         const sql = place(query, { from: now, to: now, clock: 'event' });
-        return openPostgres(
+        return withPostgresSession(
           target,
           { timeoutMs: checkMs, signal },
           // As `read` asks it: what can stand alone is no query yet.
-          async ({ ask }) => void (await ask(`explain select * from (${sql}\n) as q`)),
+          async ({ query: ask }) => void (await ask(`explain select * from (${sql}\n) as q`)),
         );
       },
       search: (query, window, limits, signal) =>
-        openPostgres(target, { timeoutMs: limits.timeoutMs, signal }, (session) =>
+        withPostgresSession(target, { timeoutMs: limits.timeoutMs, signal }, (session) =>
           read(session, { sql: place(query, window), timeColumn: settings.timeColumn, limits, signal }),
         ),
       fields: (signal = AbortSignal.timeout(checkMs)) =>
-        openPostgres(target, { timeoutMs: checkMs, signal }, async ({ ask }) => {
+        withPostgresSession(target, { timeoutMs: checkMs, signal }, async ({ query: ask }) => {
           const { rows } = await ask(listFields);
           const tables = Map.groupBy(rows, (row) => String(row['dataset']));
           return [...tables].map(([dataset, columns]) => ({
@@ -80,15 +87,15 @@ const literal = (at: Date): string => `'${at.toISOString()}'::timestamptz`;
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 async function read(
-  { ask, bytesRead }: PostgresSession,
+  { query: ask, bytesRead }: PostgresSession,
   { sql, timeColumn, limits, signal }: { sql: string; timeColumn: string; limits: SearchLimits; signal: AbortSignal },
 ) {
   const within = `(${sql}\n) as q`;
   const { names } = await ask(`select * from ${within} limit 0`);
-  const aggregate = groupsRows(sql, 'standard') && !names.includes('_id');
+  const aggregate = isGroupingQuery(sql, 'standard') && !names.includes('_id');
   const rowsMax = aggregate ? limits.groupsMax : limits.rowsMax;
   // The text of the row decides between rows that time and id do not tell apart.
-  const order = [...orderColumns(names, timeColumn).map((name) => `q.${quoted(name)}`), 'q::text'].join(', ');
+  const order = [...pickOrderColumns(names, timeColumn).map((name) => `q.${quoted(name)}`), 'q::text'].join(', ');
   await ask(`declare tocsin no scroll cursor for select * from ${within} order by ${order} limit ${rowsMax + 1}`);
   const rows: Record<string, unknown>[] = [];
   let isWhole = false;

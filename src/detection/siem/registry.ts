@@ -13,7 +13,7 @@ export const remoteConnectors = { clickhouse, elasticsearch, opensearch, postgre
   RemoteConnector<unknown, unknown>
 >;
 
-export type RemoteKind = keyof typeof remoteConnectors;
+export type RemoteSiemType = keyof typeof remoteConnectors;
 
 /** The embedded store, which every organization has. */
 export const siemConnectors = { local } satisfies Record<string, SiemConnector<never>>;

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import { SiemError, type QueryWindow, type RemoteConnector, type Row } from './connector.ts';
-import { authorFault, faultOfStatus, nameIn, UnknownColumn, upstreamFault } from './siem-failures.ts';
-import { askJson, jsonOf, type HttpAnswer, type HttpServer } from './clients/siem-http.ts';
-import { pipeCommands, placeWindow, withoutSemicolon } from './queries/query-text.ts';
-import { reached } from './remote-connection.ts';
-import { rowsOf } from './queries/order-rows.ts';
-import { tokenSource } from './clients/sentinel-token.ts';
-import { columnName, httpAddress, plainHttp } from './siem-settings.ts';
-import { searchSlices, type SliceRows } from './queries/search-slices.ts';
-import { windowWords } from './queries/window-words.ts';
+import { SiemError, type QueryWindow, type RemoteConnector, type QueryRow } from './connector.ts';
+import { authorError, httpStatusError, matchName, UnknownColumnError, upstreamError } from './siem-errors.ts';
+import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
+import { listPipeCommands, insertWindow, removeTrailingSemicolon } from './queries/query-text.ts';
+import { createRemoteConnection } from './remote-connection.ts';
+import { toRows } from './queries/sort-rows.ts';
+import { createTokenSource } from './clients/sentinel-token.ts';
+import { columnName, httpAddress, findPlainHttpHost } from './siem-settings.ts';
+import { searchSlices, type SliceResult } from './queries/search-slices.ts';
+import { buildWindowExpressions } from './queries/window-expressions.ts';
 
 const guid = z.guid('must be a UUID').toLowerCase();
 const Settings = z.strictObject({
@@ -52,15 +52,15 @@ export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = 
   writing: 'Table | where $window | … . `$window` stands for the condition on the time column and must be used.',
   settings: Settings,
   credentials: Credentials,
-  address: ({ endpoint, authority }) => `${endpoint} ${authority}`,
-  plainHost: (settings) => plainHttp(settings, 'endpoint', 'authority'),
-  canIngest: () => true,
+  describeTarget: ({ endpoint, authority }) => `${endpoint} ${authority}`,
+  findUnencryptedHost: (settings) => findPlainHttpHost(settings, 'endpoint', 'authority'),
+  supportsIngestClock: () => true,
   connect: ({ settings, credentials, allow }) => {
-    const token = tokenSource({ ...settings, ...credentials, allow });
+    const token = createTokenSource({ ...settings, ...credentials, allow });
     const path = `/v1/workspaces/${settings.workspaceId}`;
     const asked = async <T>(
       signal: AbortSignal,
-      work: (server: HttpServer) => Promise<T>,
+      work: (server: SiemServer) => Promise<T>,
       renew = false,
     ): Promise<T> => {
       const authorization = `Bearer ${await token(signal, renew)}`;
@@ -75,22 +75,22 @@ export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = 
     const kql = async (body: object, rows: number, by: { timeoutMs: number; signal: AbortSignal }) => {
       const headers = { prefer: `wait=${Math.ceil(by.timeoutMs / 1000)}` };
       const given = { path: `${path}/query`, body, headers, signal: by.signal, timeoutMs: by.timeoutMs + 5_000 };
-      const answer = await asked(by.signal, (server) => askJson<Answer>(server, given, faultOf, 'tables'));
+      const answer = await asked(by.signal, (server) => requestJson<Answer>(server, given, faultOf, 'tables'));
       return rowsOfAnswer(answer, rows);
     };
     const columns = { timeColumn: settings.timeColumn, ingestColumn: 'ingestion_time()' };
     const place = (query: string, window: QueryWindow, rows: number) => ({
-      query: `${withoutSemicolon(placeWindow(query, windowWords(window, columns, literal)))}\n| take ${rows}`,
+      query: `${removeTrailingSemicolon(insertWindow(query, buildWindowExpressions(window, columns, literal)))}\n| take ${rows}`,
       ...(window.clock === 'ingest' ? { timespan: timespan(window, settings) } : {}),
     });
-    return reached({
+    return createRemoteConnection({
       ping: async (signal) => void (await kql({ query: 'print 1' }, 2, { timeoutMs: checkMs, signal })),
       check: async (query, signal) => {
         const now = new Date();
         await kql(place(query, { from: now, to: now, clock: 'event' }, 1), 2, { timeoutMs: checkMs, signal });
       },
       search: async (query, window, limits, signal) => {
-        const aggregate = pipeCommands(query).some((command) => groupings.includes(command));
+        const aggregate = listPipeCommands(query).some((command) => groupings.includes(command));
         const rows = aggregate ? limits.groupsMax + 1 : rowsAtOnce;
         const by = { limits, aggregate, timeField: settings.timeColumn };
         return searchSlices(window, by, (slice) =>
@@ -99,7 +99,7 @@ export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = 
       },
       fields: async (signal = AbortSignal.timeout(checkMs)) => {
         const given = { path: `${path}/metadata`, timeoutMs: checkMs, signal };
-        const { tables = [] } = await asked(signal, (server) => askJson<Metadata>(server, given, faultOf));
+        const { tables = [] } = await asked(signal, (server) => requestJson<Metadata>(server, given, faultOf));
         return tables.map(({ name, columns: fields = [] }) => ({
           dataset: name,
           fields: fields.map(({ name: field, type }) => ({ name: field, type })),
@@ -117,40 +117,40 @@ function timespan({ from, to }: QueryWindow, { lateDays }: Settings): string {
   return `${new Date(since).toISOString()}/${new Date(until).toISOString()}`;
 }
 
-function rowsOfAnswer({ tables, error }: Answer, rows: number): SliceRows {
+function rowsOfAnswer({ tables, error }: Answer, rows: number): SliceResult {
   const [table] = tables;
   if (error && !/exceed/i.test(JSON.stringify(error)))
-    throw upstreamFault('partial_answer', `Sentinel answered in part: ${error.message ?? error.code}`, true);
+    throw upstreamError('partial_answer', `Sentinel answered in part: ${error.message ?? error.code}`, true);
   if (!table) return { rows: [], cut: error !== undefined };
   const times = table.columns.flatMap(({ name, type }) => (type === 'datetime' ? [name] : []));
   const dynamic = table.columns.flatMap(({ name, type }) => (type === 'dynamic' ? [name] : []));
-  const found = rowsOf(
+  const found = toRows(
     table.columns.map(({ name }) => name),
     table.rows,
   ).map((row) => valuesOf(row, { times, dynamic }));
   return { rows: found, cut: error !== undefined || table.rows.length >= rows };
 }
 
-function valuesOf(row: Row, { times, dynamic }: { times: string[]; dynamic: string[] }): Row {
+function valuesOf(row: QueryRow, { times, dynamic }: { times: string[]; dynamic: string[] }): QueryRow {
   const out = { ...row };
   for (const name of times) {
     const at = new Date(String(row[name]));
     if (!Number.isNaN(at.getTime())) out[name] = at.toISOString();
   }
-  for (const name of dynamic) if (typeof row[name] === 'string') out[name] = jsonOf(row[name]) ?? row[name];
+  for (const name of dynamic) if (typeof row[name] === 'string') out[name] = tryParseJson(row[name]) ?? row[name];
   return out;
 }
 
 type Inner = { code?: string; message?: string; innererror?: Inner };
 
-function faultOf({ status, text }: HttpAnswer) {
-  const { error } = (jsonOf(text) ?? {}) as { error?: Inner };
+function faultOf({ status, text }: SiemResponse) {
+  const { error } = (tryParseJson(text) ?? {}) as { error?: Inner };
   let inner = error;
   for (let depth = 0; inner?.innererror && depth < 5; depth += 1) inner = inner.innererror;
   const told = [...new Set([error?.message, inner?.message])].filter(Boolean).join(' ');
-  if (status !== 400) return faultOfStatus(status, 'Sentinel', told);
-  const column = nameIn(inner?.message ?? '', /(?:expression|column)[^']* named '([^']+)'/i);
-  if (column !== undefined) return new UnknownColumn(column);
-  if (/quota|throttl|limits? (?:was )?exceeded/i.test(told)) return upstreamFault('throttled', told, true);
-  return authorFault('query_error', inner?.message ?? told);
+  if (status !== 400) return httpStatusError(status, 'Sentinel', told);
+  const column = matchName(inner?.message ?? '', /(?:expression|column)[^']* named '([^']+)'/i);
+  if (column !== undefined) return new UnknownColumnError(column);
+  if (/quota|throttl|limits? (?:was )?exceeded/i.test(told)) return upstreamError('throttled', told, true);
+  return authorError('query_error', inner?.message ?? told);
 }

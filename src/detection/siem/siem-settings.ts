@@ -25,11 +25,11 @@ export const userPassword = z.strictObject({
   password: boundedString({ min: 1, max: 1000 }),
 });
 
-export const basicAuth = ({ user, password }: z.infer<typeof userPassword>): string =>
+export const buildBasicAuth = ({ user, password }: z.infer<typeof userPassword>): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
 /** The host of an address that is not https. */
-export function plainHttp(
+export function findPlainHttpHost(
   settings: Record<string, unknown>,
   ...fields: string[]
 ): { field: string; host: string } | undefined {

@@ -1,14 +1,20 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import type { QueryWindow, RemoteConnector, Row, SearchLimits } from './connector.ts';
-import { authorFault, faultOfStatus, upstreamFault } from './siem-failures.ts';
-import { ask, jsonOf, parse, type HttpAsk, type HttpServer } from './clients/siem-http.ts';
-import { checkText } from './queries/query-text.ts';
-import { reached } from './remote-connection.ts';
-import { orderRows } from './queries/order-rows.ts';
-import { basicAuth, caCertificate, httpAddress, plainHttp, userPassword } from './siem-settings.ts';
-import { eventOf, type ExportLine } from './clients/splunk-events.ts';
-import { isTransforming, refuseSideEffects } from './queries/splunk-query.ts';
+import type { QueryWindow, RemoteConnector, QueryRow, SearchLimits } from './connector.ts';
+import { authorError, httpStatusError, upstreamError } from './siem-errors.ts';
+import {
+  sendSiemRequest,
+  tryParseJson,
+  parseJsonObject,
+  type SiemRequest,
+  type SiemServer,
+} from './clients/siem-http.ts';
+import { validateQueryText } from './queries/query-text.ts';
+import { createRemoteConnection } from './remote-connection.ts';
+import { sortRows } from './queries/sort-rows.ts';
+import { buildBasicAuth, caCertificate, httpAddress, findPlainHttpHost, userPassword } from './siem-settings.ts';
+import { toSplunkRow, type ExportLine } from './clients/splunk-events.ts';
+import { isTransformingSearch, rejectSideEffects } from './queries/splunk-query.ts';
 
 const Settings = z.strictObject({
   url: httpAddress.describe('Of the management port, https://host:8089.'),
@@ -38,31 +44,39 @@ export const splunk: RemoteConnector<Settings, z.infer<typeof Credentials>> = {
     'A search such as index=… | … . The window is the time range of the search, which uses neither earliest nor latest; no macros.',
   settings: Settings,
   credentials: Credentials,
-  address: ({ url }) => url,
-  plainHost: (settings) => plainHttp(settings, 'url'),
-  canIngest: () => true,
+  describeTarget: ({ url }) => url,
+  findUnencryptedHost: (settings) => findPlainHttpHost(settings, 'url'),
+  supportsIngestClock: () => true,
   connect: ({ settings, credentials, allow }) => {
-    const authorization = 'token' in credentials ? `Bearer ${credentials.token}` : basicAuth(credentials);
-    const server: HttpServer = { base: settings.url, headers: { authorization }, allow, ca: settings.caCertificate };
-    const send = async (given: Omit<HttpAsk, 'body'> & { form: Record<string, string> }): Promise<string> => {
+    const authorization = 'token' in credentials ? `Bearer ${credentials.token}` : buildBasicAuth(credentials);
+    const server: SiemServer = { base: settings.url, headers: { authorization }, allow, ca: settings.caCertificate };
+    const send = async (given: Omit<SiemRequest, 'body'> & { form: Record<string, string> }): Promise<string> => {
       const { form, ...rest } = given;
-      const answer = await ask(server, { ...rest, body: new URLSearchParams({ ...form, output_mode: 'json' }) });
-      if (answer.status !== 200) throw faultOf(answer.status, messagesOf(jsonOf(answer.text)));
+      const answer = await sendSiemRequest(server, {
+        ...rest,
+        body: new URLSearchParams({ ...form, output_mode: 'json' }),
+      });
+      if (answer.status !== 200) throw faultOf(answer.status, messagesOf(tryParseJson(answer.text)));
       return answer.text;
     };
-    return reached({
+    return createRemoteConnection({
       ping: async (signal) => {
         const path = '/services/authentication/current-context';
-        const answer = await ask(server, { path, query: { output_mode: 'json' }, timeoutMs: checkMs, signal });
-        if (answer.status !== 200) throw faultOf(answer.status, messagesOf(jsonOf(answer.text)));
-        parse(server, answer.text);
+        const answer = await sendSiemRequest(server, {
+          path,
+          query: { output_mode: 'json' },
+          timeoutMs: checkMs,
+          signal,
+        });
+        if (answer.status !== 200) throw faultOf(answer.status, messagesOf(tryParseJson(answer.text)));
+        parseJsonObject(server, answer.text);
       },
       check: async (query, signal) => {
         const form = { q: readable(query), parse_only: 'true' };
         await send({ path: '/services/search/v2/parser', form, timeoutMs: checkMs, signal });
       },
       search: async (query, window, limits, signal) => {
-        const aggregate = isTransforming(query);
+        const aggregate = isTransformingSearch(query);
         const range = rangeOf(window, settings);
         const form = { search: bounded(query, aggregate, limits), ...range, preview: 'false' };
         const text = await send({ path: '/services/search/v2/jobs/export', form, timeoutMs: limits.timeoutMs, signal });
@@ -84,8 +98,8 @@ export const splunk: RemoteConnector<Settings, z.infer<typeof Credentials>> = {
 
 /** As Splunk reads it: a search that does not begin with a command begins with `search`. */
 function readable(query: string): string {
-  checkText(query);
-  refuseSideEffects(query);
+  validateQueryText(query);
+  rejectSideEffects(query);
   const trimmed = query.trim();
   return trimmed.startsWith('|') || /^search\s/i.test(trimmed) ? trimmed : `search ${trimmed}`;
 }
@@ -113,7 +127,7 @@ function rangeOf({ from, to, clock, ingestedBefore }: QueryWindow, { lateDays }:
 function resultOf(text: string, { aggregate, limits }: { aggregate: boolean; limits: SearchLimits }) {
   const { rows } = readLines(text);
   const rowsMax = aggregate ? limits.groupsMax : limits.rowsMax;
-  const kept = aggregate ? rows : orderRows(rows, '_time');
+  const kept = aggregate ? rows : sortRows(rows, '_time');
   return {
     rows: kept.slice(0, rowsMax),
     total: rows.length,
@@ -126,17 +140,17 @@ function resultOf(text: string, { aggregate, limits }: { aggregate: boolean; lim
 type Message = { type?: string; text?: string };
 
 /** One JSON object a line: a row, the end, or what the search heads have to say. */
-function readLines(text: string): { rows: Row[] } {
-  const rows: Row[] = [];
+function readLines(text: string): { rows: QueryRow[] } {
+  const rows: QueryRow[] = [];
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue;
-    const value = jsonOf(line) as (ExportLine & { messages?: Message[] }) | null | undefined;
-    if (value === null || typeof value !== 'object') throw upstreamFault('cut_off', 'Splunk cut its answer off.', true);
+    const value = tryParseJson(line) as (ExportLine & { messages?: Message[] }) | null | undefined;
+    if (value === null || typeof value !== 'object') throw upstreamError('cut_off', 'Splunk cut its answer off.', true);
     const bad = messagesOf(value).find(
       ({ type, text: told = '' }) => type === 'FATAL' || type === 'ERROR' || /incomplete/i.test(told),
     );
     if (bad) throw faultOf(400, [bad]);
-    if (value.result && value.preview !== true) rows.push(eventOf(value.result));
+    if (value.result && value.preview !== true) rows.push(toSplunkRow(value.result));
   }
   return { rows };
 }
@@ -145,9 +159,9 @@ const messagesOf = (value: unknown): Message[] => (value as { messages?: Message
 
 function faultOf(status: number, messages: Message[]) {
   const told = messages.map(({ text = '' }) => text).join(' ');
-  if (status !== 400) return faultOfStatus(status, 'Splunk', told);
+  if (status !== 400) return httpStatusError(status, 'Splunk', told);
   if (/incomplete|not responding|timed out waiting for peer/i.test(told))
-    return upstreamFault('partial_answer', told, true);
-  if (/maximum number of concurrent|quota/i.test(told)) return upstreamFault('throttled', told, true);
-  return authorFault('query_error', told || 'Splunk refused the search.');
+    return upstreamError('partial_answer', told, true);
+  if (/maximum number of concurrent|quota/i.test(told)) return upstreamError('throttled', told, true);
+  return authorError('query_error', told || 'Splunk refused the search.');
 }

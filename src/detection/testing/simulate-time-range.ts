@@ -65,7 +65,7 @@ export async function simulateTimeRange(
   const signal = AbortSignal.timeout(timeMsMax);
   try {
     const oldestEvent = await findOldestEvent(connection, definition.detectionQuery, signal);
-    const reach = new Date(range.from.getTime() - categories[analysis.category].reachMs(analysis));
+    const reach = new Date(range.from.getTime() - categories[analysis.category].lookbackMs(analysis));
     const since = oldestEvent && oldestEvent > reach ? oldestEvent : reach;
     const past = oldestEvent === null ? [] : windowsBefore(windows[0]!.from, since, schedule, windowsMax);
     const judge = createTrialJudge(deps, run);

@@ -1,9 +1,9 @@
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { analyseWindow, prepareWindow } from '../analysis/analyze-window.ts';
+import { analyzeWindow, prepareWindow } from '../analysis/analyze-window.ts';
 import type { Candidate } from '../analysis/candidate.ts';
-import { recallFrom, type RememberedWindow } from '../analysis/memory/recall.ts';
+import { recallFromWindows, type WindowMemory } from '../analysis/memory/recall.ts';
 import { categories } from '../analysis/registry.ts';
-import { missingColumns } from '../analysis/rows/missing-columns.ts';
+import { findMissingColumns } from '../analysis/rows/missing-columns.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { addWarning } from '../runs/execution/run-progress.ts';
 import { searchLimits } from '../runs/execution/search-limits.ts';
@@ -41,11 +41,11 @@ export type SimulationResult = { windows: SimulatedWindow[]; complete: boolean }
 /** Runs a detection over windows in order, as a schedule would, with its own memory and suppression. Stores nothing. */
 export async function runSimulation(simulation: Simulation): Promise<SimulationResult> {
   const { run, past, signal } = simulation;
-  const memory: RememberedWindow[] = [];
+  const memory: WindowMemory[] = [];
   const suppressions = new Map<string, Suppression>();
   const windows: SimulatedWindow[] = [];
   try {
-    if (categories[run.analysis.category].reachMs(run.analysis) > 0) {
+    if (categories[run.analysis.category].lookbackMs(run.analysis) > 0) {
       for (const window of past) {
         const { prepared, result } = await examineWindow(simulation, window);
         if (fillsMemory(result)) memory.push({ ...window, entries: prepared.memory });
@@ -53,9 +53,9 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
     }
     for (const window of simulation.windows) {
       const { prepared, result } = await examineWindow(simulation, window);
-      for (const { code, detail } of missingColumns(prepared.groups, run.analysis))
+      for (const { code, detail } of findMissingColumns(prepared.groups, run.analysis))
         addWarning(run.progress, code, detail);
-      const analysis = analyseWindow(prepared, recallFrom(memory, prepared.window, prepared.query));
+      const analysis = analyzeWindow(prepared, recallFromWindows(memory, prepared.window, prepared.query));
       if (fillsMemory(result)) memory.push({ ...window, entries: prepared.memory });
       const resolutions = await resolveWindow(simulation, window, analysis.candidates, suppressions);
       const { truncated, noData, total: rowsTotal } = result;

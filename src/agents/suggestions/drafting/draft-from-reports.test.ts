@@ -6,7 +6,7 @@ import { runDueAgents } from '../../runs/run-due-agents.ts';
 import { startOpenSearch } from '../../../../test/support/detection/opensearch-stand-in.ts';
 import { processStart } from '../../../detection/built-in/samples.ts';
 import { inOrg } from '../../../platform/db/db.ts';
-import { demoFeed } from '../../../demo/demo-feed.ts';
+import { buildDemoFeed } from '../../../demo/demo-feed.ts';
 import { whileServing } from '../../../../test/support/walk/fill-organization.ts';
 import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import { tlps } from '../../../feed/model/vocabulary.ts';
@@ -210,7 +210,7 @@ test('stops at a model outage and sends the items again in the next run', async 
 
 test('the built-in agent sends an item to its model once and stores the draft as a suggestion', async () => {
   const org = await withLogs();
-  const report = demoFeed(now).find(({ kind }) => kind === 'stix')!;
+  const report = buildDemoFeed(now).find(({ kind }) => kind === 'stix')!;
   await whileServing(report.text, async (url) => {
     const { body } = await org.call('POST', '/api/feed/sources', { kind: 'stix', name: 'Reports', url });
     await org.call('POST', `/api/feed/sources/${body.id}/pull`);

@@ -6,7 +6,7 @@ import type { Clock } from '../../../platform/lib/clock.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import type { DatasetFields } from '../../../detection/siem/connector.ts';
-import { remoteConnectors, type RemoteKind } from '../../../detection/siem/registry.ts';
+import { remoteConnectors, type RemoteSiemType } from '../../../detection/siem/registry.ts';
 import type { LogDataset } from './log-kinds.ts';
 
 export type DraftTargetDeps = { db: Db; clock: Clock; connectionFor: ConnectionFor };
@@ -14,7 +14,7 @@ export type DraftTargetDeps = { db: Db; clock: Clock; connectionFor: ConnectionF
 /** The system that a model writes detections for: the embedded log store or a connected SIEM. */
 export type DraftTarget = {
   /** The detection's `siemType`. Null for the embedded log store. */
-  siemType: RemoteKind | null;
+  siemType: RemoteSiemType | null;
   datasets: readonly LogDataset[];
   /** Prompt text: how to write a query and its tests. */
   rules: string;
@@ -28,7 +28,7 @@ export const logStoreTarget = (datasets: readonly LogDataset[]): DraftTarget => 
 });
 
 /** Returns the target for a connected SIEM with the given datasets. */
-export function siemTarget(kind: RemoteKind, datasets: readonly DatasetFields[]): DraftTarget {
+export function siemTarget(kind: RemoteSiemType, datasets: readonly DatasetFields[]): DraftTarget {
   const { label, language, writing } = remoteConnectors[kind];
   return {
     siemType: kind,
@@ -58,7 +58,8 @@ export async function listDraftTargets(
   const targets = datasets.length > 0 ? [logStoreTarget(datasets)] : [];
   for (const { id, kind } of siems.slice(0, siemsMax)) {
     const fieldLists = await listFieldsIfAvailable(deps, caller, id);
-    if (fieldLists.some(({ fields }) => fields.length > 0)) targets.push(siemTarget(kind as RemoteKind, fieldLists));
+    if (fieldLists.some(({ fields }) => fields.length > 0))
+      targets.push(siemTarget(kind as RemoteSiemType, fieldLists));
   }
   return targets;
 }

@@ -1,5 +1,5 @@
 import type { AgentView } from './detection-row.ts';
-import { noConnectionTo } from '../../siem/siem-failures.ts';
+import { describeMissingConnection } from '../../siem/siem-errors.ts';
 import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
 import { toolNames } from '../../tools/tool-registry.ts';
 import type { Warning } from './detection.schema.ts';
@@ -24,6 +24,7 @@ function findSiemWarnings({
   siem_connected: isConnected,
 }: AgentConnection): Warning[] {
   if (isConnected) return [];
-  const detail = connectionId === null ? noConnectionTo(siemType) : `There is no connection ${connectionId}.`;
+  const detail =
+    connectionId === null ? describeMissingConnection(siemType) : `There is no connection ${connectionId}.`;
   return [{ code: 'no_connection', field: connectionId === null ? 'siemType' : 'connectionId', detail }];
 }

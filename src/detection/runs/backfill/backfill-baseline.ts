@@ -39,7 +39,7 @@ export async function backfillBaseline(
   first: TimeRange,
   signal: AbortSignal,
 ): Promise<void> {
-  const reachMs = categories[run.analysis.category].reachMs(run.analysis);
+  const reachMs = categories[run.analysis.category].lookbackMs(run.analysis);
   const { cronSchedule: cron, detectionQuery } = run.definition;
   if (reachMs === 0 || cron === null || (await isBaselineComplete(deps, run))) return;
   await timePhase(run.progress, 'fill', async () => {

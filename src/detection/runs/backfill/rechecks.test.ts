@@ -6,7 +6,7 @@ import { startRuns, type RunsTest } from '../../../../test/support/detection/scr
 import type { DetectionCategory } from '../../analysis/candidate.ts';
 import { deleteDetection } from '../../detections/life-cycle.ts';
 import { getDetection } from '../../detections/read-detections.ts';
-import { SiemError, type Row } from '../../siem/connector.ts';
+import { SiemError, type QueryRow } from '../../siem/connector.ts';
 import { getRuns } from '../read-runs.ts';
 
 const testDb = await testDatabase();
@@ -20,7 +20,7 @@ const recheckHours = 4;
 type Late = { user: string; what: string; step: number; count: number; late: number };
 
 /** The rows of a window that can be found by now, and those that could be found if none were late. */
-function found(rows: Late[][], from: Date, now: Date | null): Row[] {
+function found(rows: Late[][], from: Date, now: Date | null): QueryRow[] {
   const n = (from.getTime() - start) / hourMs;
   return (rows[n] ?? []).flatMap(({ late, ...row }, i) =>
     now && now.getTime() < start + (n + 1 + late) * hourMs

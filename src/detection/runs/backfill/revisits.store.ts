@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import { categories } from '../../analysis/registry.ts';
-import { listTouchedWindows } from '../../analysis/memory/memory-windows.store.ts';
-import { windowsToRevisit } from '../../analysis/memory/windows-to-revisit.ts';
+import { listRevisitCandidates } from '../../analysis/memory/memory-windows.store.ts';
+import { findWindowsToRevisit } from '../../analysis/memory/find-windows-to-revisit.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
 import type { TimeRange } from '../../scheduling/slot-windows.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
@@ -14,10 +14,12 @@ import type { ActiveRun } from '../execution/active-run.ts';
 export async function recordPastChange(tx: Tx, run: ActiveRun, changed: TimeRange): Promise<void> {
   await sql`update schedules set memory_epoch = memory_epoch + 1
     where organization_id = ${run.orgId} and detection_id = ${run.detectionId}`.execute(tx);
-  const reachMs = categories[run.analysis.category].reachMs(run.analysis);
-  const known = await listTouchedWindows(tx, run.scope, changed, reachMs);
+  const reachMs = categories[run.analysis.category].lookbackMs(run.analysis);
+  const known = await listRevisitCandidates(tx, run.scope, changed, reachMs);
   const examined = new Set(known.filter((window) => window.examined).map((window) => window.from.getTime()));
-  const affected = windowsToRevisit(changed, known, run.analysis).filter(({ from }) => examined.has(from.getTime()));
+  const affected = findWindowsToRevisit(changed, known, run.analysis).filter(({ from }) =>
+    examined.has(from.getTime()),
+  );
   if (affected.length === 0) return;
   await sql`insert into revisits (organization_id, detection_id, run_id, window_from, window_to)
     select ${run.orgId}::uuid, ${run.detectionId}::uuid, ${run.id}::uuid, * from unnest(

@@ -1,8 +1,8 @@
 import { inOrgWithCachedPlans, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
-import { analyseWindow, namedShare, prepareWindow, type PreparedWindow } from '../../analysis/analyze-window.ts';
-import { emptyPast, type MemoryEntry, type PastMemory } from '../../analysis/memory/memory.ts';
+import { analyzeWindow, computeNamedShare, prepareWindow, type PreparedWindow } from '../../analysis/analyze-window.ts';
+import { createEmptyRecall, type MemoryEntry, type RecalledMemory } from '../../analysis/memory/memory.ts';
 import { recallMemory } from '../../analysis/memory/memory.store.ts';
 import type { TimeRange } from '../../scheduling/slot-windows.ts';
 import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
@@ -51,7 +51,7 @@ export async function examineWindow(
   return timePhase(run.progress, 'analyse', async () => {
     const prepared = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
     const { past, epoch } = await recallPast(deps, run, prepared);
-    const { candidates, learning } = analyseWindow(prepared, past);
+    const { candidates, learning } = analyzeWindow(prepared, past);
     if (learning) addWarning(run.progress, 'learning', 'Too few earlier windows are known for a comparison.');
     if (result.truncated)
       addWarning(
@@ -80,8 +80,8 @@ function recallPast(
   deps: ExamineDeps,
   run: ActiveRun,
   prepared: PreparedWindow,
-): Promise<{ past: PastMemory; epoch: number }> {
-  if (prepared.query.want === 'nothing') return Promise.resolve({ past: emptyPast(), epoch: 0 });
+): Promise<{ past: RecalledMemory; epoch: number }> {
+  if (prepared.query.want === 'nothing') return Promise.resolve({ past: createEmptyRecall(), epoch: 0 });
   return inOrgWithCachedPlans(deps.db, run.orgId, async (tx) => {
     // Read the epoch first: a change between the two reads is then noticed when the window is committed.
     const epoch = await findMemoryEpoch(tx, run);
@@ -103,6 +103,6 @@ function summarizeWindow(
     enoughPast: candidates.filter(({ facts }) => facts['enoughPast'] === true).length,
     candidateRows: candidates.reduce((sum, { facts }) => sum + Number(facts['candidateRows'] ?? 0), 0),
     entities: prepared.groups.length,
-    namedShare: namedShare(prepared.groups),
+    namedShare: computeNamedShare(prepared.groups),
   };
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns, type ScriptedSearch, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
-import type { Row } from '../../siem/connector.ts';
+import type { QueryRow } from '../../siem/connector.ts';
 
 const testDb = await testDatabase();
 const hours = 16;
@@ -14,7 +14,11 @@ const at = (n: number): Date => new Date(Date.UTC(2026, 2, 2, n));
 const answer: ScriptedSearch = ({ query, window }) => {
   const n = Math.round((window.from.getTime() - at(0).getTime()) / 3_600_000);
   const seed = [...query].reduce((sum, char) => sum * 31 + char.charCodeAt(0), 7);
-  const row = (i: number, more: Row): Row => ({ _id: `${query}/${n}/${i}`, _time: window.from.toISOString(), ...more });
+  const row = (i: number, more: QueryRow): QueryRow => ({
+    _id: `${query}/${n}/${i}`,
+    _time: window.from.toISOString(),
+    ...more,
+  });
   if (query.includes('sequence'))
     return n >= 0 && n % 3 < 2 ? [row(0, { user: 'eve', step: (n % 3) + 1, steps: 2 })] : [];
   const count = query.includes('baseline') ? (n === 9 ? 90 : 5 + ((seed + n * n) % 4)) : 2;

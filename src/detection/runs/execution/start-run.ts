@@ -2,7 +2,7 @@ import { builtInAliases, type Models } from '../../../platform/models/models.ts'
 import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { lookbackMs, minLookbackMs } from '../../../platform/lib/cron/cron-intervals.ts';
-import { generationOf } from '../../analysis/analysis-definition.ts';
+import { computeGeneration } from '../../analysis/analysis-definition.ts';
 import type { ConnectionFor } from '../../connections/open-connection.ts';
 import type { Definition } from '../../detections/record/definition.ts';
 import { listPendingWindows } from '../../scheduling/coverage/coverage.store.ts';
@@ -133,7 +133,7 @@ function toActiveRun(
     connection,
     definition,
     analysis,
-    scope: { orgId, detectionId, generation: generationOf(analysis) },
+    scope: { orgId, detectionId, generation: computeGeneration(analysis) },
     model,
     customInstructions: row.custom_instructions,
     spent: { tokens: row.tokens, costUsd: row.cost_usd },

@@ -1,5 +1,5 @@
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { generationOf } from '../../analysis/analysis-definition.ts';
+import { computeGeneration } from '../../analysis/analysis-definition.ts';
 import type { Definition } from '../../detections/record/definition.ts';
 import type { SiemConnection } from '../../siem/connector.ts';
 import { emptyVerdictStats } from '../../verdicts/model/model-score.ts';
@@ -40,7 +40,7 @@ export function createTrialRun(
     clock,
     connection,
     analysis,
-    scope: { orgId, detectionId, generation: generationOf(analysis) },
+    scope: { orgId, detectionId, generation: computeGeneration(analysis) },
     model,
     customInstructions: null,
     spent: { tokens: 0, costUsd: 0 },

@@ -7,7 +7,7 @@ import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
 import type { McpTools } from '../../../platform/mcp/mcp-tools.ts';
 import type { ModelTool } from '../../../platform/models/model-tool.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
-import { renderRow } from '../../analysis/rows/render.ts';
+import { renderRow } from '../../analysis/rows/render-row.ts';
 import { listGrants } from '../../detections/tool-grants/tool-grants.store.ts';
 import { bindTool } from '../../tools/tool-registry.ts';
 import type { FeedTools, ToolSources } from '../../tools/tool-sources.ts';

@@ -1,5 +1,5 @@
-import { exceptionFor, type Exception } from '../../analysis/exceptions.ts';
-import { suppressionKey, suppressionOf } from '../../analysis/suppression.ts';
+import { findException, type Exception } from '../../analysis/exceptions.ts';
+import { computeSuppressionKey, decideSuppression } from '../../analysis/suppression.ts';
 import { createHitKey } from '../../hits/hit-key.ts';
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
@@ -59,14 +59,14 @@ export async function resolveCandidates(
   const suppressions = new Map<string, NewSuppression>(context.known);
   const resolutions: Resolution[] = [];
   for (const candidate of candidates) {
-    const exception = exceptionFor(candidate, context.exceptions);
+    const exception = findException(candidate, context.exceptions);
     if (exception) {
       resolutions.push({ candidate, outcome: 'excepted', by: exception.kind });
       continue;
     }
     const key = findSuppressionKey(context.getScope(candidate), candidate);
     const known = key === null ? undefined : findValid(candidate, suppressions.get(key));
-    const suppressedAs = suppressionOf(candidate, known);
+    const suppressedAs = decideSuppression(candidate, known);
     if (suppressedAs === 'negative') resolutions.push({ candidate, outcome: 'negative' });
     else if (suppressedAs === 'occurrence') {
       const { hitId = null, hitKey = null } = known ?? {};
@@ -84,7 +84,7 @@ export async function resolveCandidates(
 export function findSuppressionKey(scope: JudgingScope, candidate: StoredCandidate): string | null {
   const { detectionId, trigger, model, definition } = scope;
   if (definition.suppressionMinutes === 0 || trigger === 'manual') return null;
-  return suppressionKey(
+  return computeSuppressionKey(
     {
       detectionId,
       promptVersion: definition.promptVersion,

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
-import type { Row } from '../../siem/connector.ts';
+import type { QueryRow } from '../../siem/connector.ts';
 import type { Judge } from './judge.ts';
 import { requestRun } from '../requests/request-run.ts';
 
 const testDb = await testDatabase();
 const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
-const users = (n: number, at = 'x'): Row[] =>
+const users = (n: number, at = 'x'): QueryRow[] =>
   Array.from({ length: n }, (_, i) => ({
     _id: `${at}-${i}`,
     user: `user${String(i).padStart(4, '0')}`,
@@ -122,7 +122,7 @@ test('adds occurrences to the open hit of a known positive, and judges again onc
 });
 
 test('suppresses several windows of one claim like those of several runs', async () => {
-  const answer = ({ window }: { window: { from: Date } }): Row[] => [
+  const answer = ({ window }: { window: { from: Date } }): QueryRow[] => [
     { _id: window.from.toISOString(), user: 'root', action: 'login' },
   ];
   const one = await startRuns(testDb, answer);

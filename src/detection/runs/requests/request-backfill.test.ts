@@ -5,7 +5,7 @@ import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
 import type { DetectionCategory } from '../../analysis/candidate.ts';
 import { updateDetection } from '../../detections/update-detection.ts';
-import { SiemError, type Row } from '../../siem/connector.ts';
+import { SiemError, type QueryRow } from '../../siem/connector.ts';
 import { estimateBackfill, requestBackfill } from './request-backfill.ts';
 import { getGaps } from '../read-runs.ts';
 
@@ -127,7 +127,7 @@ function seen(t: RunsTest, id: string): Promise<unknown[]> {
   );
 }
 
-function rowsOf(rows: Row[][], from: Date): Row[] {
+function rowsOf(rows: QueryRow[][], from: Date): QueryRow[] {
   const n = (from.getTime() - start) / 3_600_000;
   return (rows[n] ?? []).map((row, i) => ({
     ...row,

@@ -7,9 +7,9 @@ import {
   tlsOptions,
   type ResolvedAddress,
 } from '../../../platform/lib/outbound-http/send-request.ts';
-import type { Row } from '../connector.ts';
-import { faultOfPostgres } from './postgres-faults.ts';
-import { upstreamFault } from '../siem-failures.ts';
+import type { QueryRow } from '../connector.ts';
+import { toPostgresError } from './postgres-errors.ts';
+import { upstreamError } from '../siem-errors.ts';
 
 export type PostgresTarget = {
   host: string;
@@ -24,7 +24,7 @@ export type PostgresTarget = {
 
 /** `ask` runs one statement. `bytesRead`: what has come over the wire so far. */
 export type PostgresSession = {
-  ask: (statement: string) => Promise<{ rows: Row[]; names: string[] }>;
+  query: (statement: string) => Promise<{ rows: QueryRow[]; names: string[] }>;
   bytesRead: () => number;
 };
 
@@ -34,20 +34,20 @@ const connectMs = 10_000;
 const graceMs = 5_000;
 
 /** Runs `work` in one read-only transaction with the server's own time limit, on a connection of its own to one of the addresses that were checked. Throws a SiemError. */
-export async function openPostgres<T>(
+export async function withPostgresSession<T>(
   target: PostgresTarget,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
   work: (session: PostgresSession) => Promise<T>,
 ): Promise<T> {
   const addresses = await resolvePublicHost({ hostname: target.host }, target.allow, signal).catch((error: Error) => {
     signal.throwIfAborted();
-    throw upstreamFault('unreachable', error.message, true);
+    throw upstreamError('unreachable', error.message, true);
   });
   const { host, tls, caCertificate: ca, allow: _allow, ...login } = target;
   const client = new pg.Client({
     ...login,
     host,
-    stream: () => socketTo(addresses),
+    stream: () => createPinnedSocket(addresses),
     ssl: tls === 'off' ? false : tlsOptions(ca),
     connectionTimeoutMillis: connectMs,
     query_timeout: timeoutMs + graceMs,
@@ -65,10 +65,10 @@ export async function openPostgres<T>(
     await client.connect();
     await client.query(`begin read only; set local statement_timeout = ${Math.ceil(timeoutMs)}`);
     const bytesRead = (): number => socketOf(client).bytesRead;
-    return await work({ ask: (statement) => askOne(client, statement), bytesRead });
+    return await work({ query: (statement) => askOne(client, statement), bytesRead });
   } catch (error) {
     signal.throwIfAborted();
-    throw faultOfPostgres(error, host);
+    throw toPostgresError(error, host);
   } finally {
     signal.removeEventListener('abort', stop);
     await client.end().catch(() => undefined);
@@ -76,7 +76,7 @@ export async function openPostgres<T>(
 }
 
 /** Goes to whichever of the addresses answers: of a name with both kinds only one may be reachable. */
-export function socketTo(addresses: ResolvedAddress[]): Socket {
+export function createPinnedSocket(addresses: ResolvedAddress[]): Socket {
   const socket = new Socket();
   const connect = socket.connect.bind(socket) as (options: object) => Socket;
   const lookup = pinnedLookup(addresses);
@@ -88,9 +88,9 @@ const socketOf = (client: pg.Client): { bytesRead: number } =>
   (client as unknown as { connection: { stream: { bytesRead: number } } }).connection.stream;
 
 /** The extended protocol takes one statement: what an author closes a bracket to add is refused. */
-async function askOne(client: pg.Client, text: string): Promise<{ rows: Row[]; names: string[] }> {
+async function askOne(client: pg.Client, text: string): Promise<{ rows: QueryRow[]; names: string[] }> {
   const result = await client.query({ text, queryMode: 'extended' } as pg.QueryConfig);
-  return { rows: result.rows as Row[], names: result.fields.map(({ name }) => name) };
+  return { rows: result.rows as QueryRow[], names: result.fields.map(({ name }) => name) };
 }
 
 const plain = new Set([16, 21, 23, 26, 700, 701, 1000, 1005, 1007, 1009, 1015, 1021, 1022, 2951]);

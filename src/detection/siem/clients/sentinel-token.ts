@@ -1,7 +1,7 @@
-import { faultOfStatus, upstreamFault } from '../siem-failures.ts';
-import { ask, jsonOf } from './siem-http.ts';
+import { httpStatusError, upstreamError } from '../siem-errors.ts';
+import { sendSiemRequest, tryParseJson } from './siem-http.ts';
 
-export type Application = {
+export type EntraApplication = {
   authority: string;
   tenantId: string;
   clientId: string;
@@ -21,19 +21,19 @@ const restMs = 5 * 60_000;
  * (https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow), fetched when there is none and again before it ends;
  * `renew`: the one that is known was refused.
  */
-export function tokenSource(app: Application): (signal: AbortSignal, renew: boolean) => Promise<string> {
+export function createTokenSource(app: EntraApplication): (signal: AbortSignal, renew: boolean) => Promise<string> {
   let known: { token: string; until: number } | undefined;
   return async (signal, renew) => {
     if (known && !renew && performance.now() < known.until) return known.token;
     const { access_token: token, expires_in: seconds = 0 } = await fetchToken(app, signal);
-    if (!token) throw upstreamFault('unexpected_answer', 'The identity platform answered without a token.');
+    if (!token) throw upstreamError('unexpected_answer', 'The identity platform answered without a token.');
     known = { token, until: performance.now() + seconds * 1000 - restMs };
     return token;
   };
 }
 
 async function fetchToken(
-  { authority, tenantId, clientId, clientSecret, scope, allow }: Application,
+  { authority, tenantId, clientId, clientSecret, scope, allow }: EntraApplication,
   signal: AbortSignal,
 ): Promise<Grant> {
   const body = new URLSearchParams({
@@ -43,11 +43,11 @@ async function fetchToken(
     scope,
   });
   const server = { base: authority, headers: {}, allow };
-  const answer = await ask(server, { path: `/${tenantId}/oauth2/v2.0/token`, body, timeoutMs, signal });
-  const grant = (jsonOf(answer.text) ?? {}) as Grant;
+  const answer = await sendSiemRequest(server, { path: `/${tenantId}/oauth2/v2.0/token`, body, timeoutMs, signal });
+  const grant = (tryParseJson(answer.text) ?? {}) as Grant;
   if (answer.status === 200) return grant;
   const told = grant.error_description?.split('\n')[0] ?? grant.error ?? '';
   if (answer.status === 400 || answer.status === 401)
-    throw upstreamFault('credentials_refused', `The identity platform refused the application: ${told}`);
-  throw faultOfStatus(answer.status, 'The identity platform', told);
+    throw upstreamError('credentials_refused', `The identity platform refused the application: ${told}`);
+  throw httpStatusError(answer.status, 'The identity platform', told);
 }

@@ -1,4 +1,4 @@
-import type { Row } from '../connector.ts';
+import type { QueryRow } from '../connector.ts';
 
 /** A line of search/v2/jobs/export in JSON. */
 export type ExportLine = { preview?: boolean; result?: Record<string, unknown>; lastrow?: boolean };
@@ -6,9 +6,9 @@ export type ExportLine = { preview?: boolean; result?: Record<string, unknown>; 
 const internal = new Set(['_bkt', '_cd', '_serial', '_si', '_subsecond', '_kv', '_eventtype_color', '_sourcetype']);
 
 /** An event as a row: its time in UTC, an id from its bucket and its place there, without what Splunk keeps for itself. */
-export function eventOf(result: Record<string, unknown>): Row {
+export function toSplunkRow(result: Record<string, unknown>): QueryRow {
   const { _bkt: bucket, _cd: address, _time: time } = result;
-  const row: Row = Object.fromEntries(Object.entries(result).filter(([name]) => !internal.has(name)));
+  const row: QueryRow = Object.fromEntries(Object.entries(result).filter(([name]) => !internal.has(name)));
   if (typeof bucket === 'string' && typeof address === 'string' && !('_id' in row)) row['_id'] = `${bucket}:${address}`;
   const at = typeof time === 'string' && /^\d{4}-/.test(time) ? new Date(time) : undefined;
   if (at && !Number.isNaN(at.getTime())) row['_time'] = at.toISOString();

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nameIn } from '../siem-failures.ts';
-import { groupsRows, pipeCommands, placeWindow, withoutSemicolon } from './query-text.ts';
-import { isTransforming, refuseSideEffects } from './splunk-query.ts';
+import { matchName } from '../siem-errors.ts';
+import { isGroupingQuery, listPipeCommands, insertWindow, removeTrailingSemicolon } from './query-text.ts';
+import { isTransformingSearch, rejectSideEffects } from './splunk-query.ts';
 
 const words = { condition: 'C', start: 'S', end: 'E' };
 // Letters that open and close something, and some that do not.
@@ -19,7 +19,7 @@ describe('quotes and comments, against one expression that says what they are', 
         const kept = [...text.matchAll(opaque)];
         const plain = text.split(opaque);
         const expected = plain.map((part, n) => part.replaceAll(/\$window\b/g, 'C') + (kept[n]?.[0] ?? '')).join('');
-        expect(placeWindow(`$window ${text}`, words)).toBe(`C ${expected}`);
+        expect(insertWindow(`$window ${text}`, words)).toBe(`C ${expected}`);
       }),
       { numRuns: 2000 },
     );
@@ -30,7 +30,7 @@ describe('quotes and comments, against one expression that says what they are', 
       fc.property(query, fragment, (text, end) => {
         const given = text + end;
         const seen = given.replaceAll(opaque, (one) => (/^(?:--|\/)/.test(one) ? ' ' : 'x').repeat(one.length));
-        expect(withoutSemicolon(given)).toBe(given.slice(0, seen.trimEnd().replace(/[\s;]+$/, '').length));
+        expect(removeTrailingSemicolon(given)).toBe(given.slice(0, seen.trimEnd().replace(/[\s;]+$/, '').length));
       }),
       { numRuns: 2000 },
     );
@@ -45,14 +45,16 @@ test.each([
   ['escaped', `P startswith @"C:\\" and $window and b == "x"`, `P startswith @"C:\\" and C and b == "x"`],
   ['escaped', `P has @'C:\\it''s $window' and $window`, `P has @'C:\\it''s $window' and C`],
 ] as const)('%s: %s', (quoting, given, placed) => {
-  expect(placeWindow(given, words, quoting)).toBe(placed);
+  expect(insertWindow(given, words, quoting)).toBe(placed);
 });
 
 test('a path that ends with a backslash hides no grouping', () => {
-  expect(pipeCommands('T | where P has @"C:\\" | summarize n = count() by U | where U != "x"')).toContain('summarize');
-  expect(groupsRows(`select "user", count(*) from t where p like 'C:\\' group by 1 having 'a' < 'b'`, 'standard')).toBe(
-    true,
+  expect(listPipeCommands('T | where P has @"C:\\" | summarize n = count() by U | where U != "x"')).toContain(
+    'summarize',
   );
+  expect(
+    isGroupingQuery(`select "user", count(*) from t where p like 'C:\\' group by 1 having 'a' < 'b'`, 'standard'),
+  ).toBe(true);
 });
 
 test.each([
@@ -62,25 +64,25 @@ test.each([
   ['index=a user="| stats count"', false],
   ['index=a [search index=b | stats count by user | fields user]', false],
 ])('Splunk: %s', (query, isGroups) => {
-  expect(isTransforming(query)).toBe(isGroups);
+  expect(isTransformingSearch(query)).toBe(isGroups);
 });
 
 const readers: Record<string, (text: string) => unknown> = {
-  placeWindow: (text) => placeWindow(`$window ${text}`, words),
-  'placeWindow of PostgreSQL': (text) => placeWindow(`$window ${text}`, words, 'standard'),
-  pipeCommands,
-  withoutSemicolon,
-  groupsRows,
-  isTransforming,
+  placeWindow: (text) => insertWindow(`$window ${text}`, words),
+  'placeWindow of PostgreSQL': (text) => insertWindow(`$window ${text}`, words, 'standard'),
+  listPipeCommands,
+  removeTrailingSemicolon,
+  isGroupingQuery,
+  isTransformingSearch,
   refuseSideEffects: (text) => {
     try {
-      refuseSideEffects(text);
+      rejectSideEffects(text);
     } catch {
       // Whatever it refuses, it is to be quick.
     }
   },
   'a column that an engine does not know': (text) =>
-    nameIn(text, /(?:expression|column)[^']* named '([^']+)'|Field \[([^\]]+)\] not found/i),
+    matchName(text, /(?:expression|column)[^']* named '([^']+)'|Field \[([^\]]+)\] not found/i),
 };
 
 const small = 4_000;

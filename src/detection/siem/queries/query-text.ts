@@ -1,4 +1,4 @@
-import { authorFault } from '../siem-failures.ts';
+import { authorError } from '../siem-errors.ts';
 
 /** How a language quotes and remarks: with backslashes, and `@"…"` without (ClickHouse, ES|QL, KQL, PPL); PostgreSQL; Splunk. */
 export type Quoting = 'escaped' | 'standard' | 'spl';
@@ -25,14 +25,14 @@ const standard: Record<string, RegExp> = { "'": /'(?:[^']|'')*'/y, '"': /"(?:[^"
 const queryCharsMax = 100_000;
 
 /** What stands for the window in a query. */
-export type WindowWords = { condition: string; start: string; end: string };
+export type WindowExpressions = { condition: string; start: string; end: string };
 
 /**
  * Puts the window into a query: `$window` is the condition on the column that the connection's clock is on, `$window_start` and `$window_end` its
  * bounds. Names within text and comments are left alone. Throws blame author where a query has neither `$window` nor both bounds.
  */
-export function placeWindow(query: string, words: WindowWords, quoting: Quoting = 'escaped'): string {
-  checkText(query);
+export function insertWindow(query: string, words: WindowExpressions, quoting: Quoting = 'escaped'): string {
+  validateQueryText(query);
   const used = new Set<string>();
   const put = (text: string): string =>
     text.replaceAll(/\$(window_start|window_end|window)\b/g, (_all, name: string) => {
@@ -43,13 +43,13 @@ export function placeWindow(query: string, words: WindowWords, quoting: Quoting 
     .map(({ text, isOpaque }) => (isOpaque ? text : put(text)))
     .join('');
   if (!used.has('window') && !(used.has('window_start') && used.has('window_end')))
-    throw authorFault('window_missing', 'A query uses $window, or both $window_start and $window_end.');
+    throw authorError('window_missing', 'A query uses $window, or both $window_start and $window_end.');
   return placed;
 }
 
-export function checkText(query: string): void {
+export function validateQueryText(query: string): void {
   if (query.length > queryCharsMax || query.includes('\u0000'))
-    throw authorFault('query_not_allowed', `A query has at most ${queryCharsMax} characters, none of them U+0000.`);
+    throw authorError('query_not_allowed', `A query has at most ${queryCharsMax} characters, none of them U+0000.`);
 }
 
 type Part = { text: string; isOpaque: boolean };
@@ -85,18 +85,18 @@ function textAt(query: string, pattern: RegExp, index: number): string | undefin
 }
 
 /** The query without what stands in quotes and comments. */
-export const withoutTexts = (query: string, quoting: Quoting): string =>
+export const removeQuotedText = (query: string, quoting: Quoting): string =>
   partsOf(query, quoting)
     .map(({ text, isOpaque }) => (isOpaque ? ' ' : text))
     .join('');
 
 /** The first word behind each `|`, of subsearches too, in lower case. */
-export function pipeCommands(query: string, quoting: Quoting = 'escaped'): string[] {
-  return [...withoutTexts(query, quoting).matchAll(/\|\s*([a-z_-]+)/gi)].map((match) => match[1]!.toLowerCase());
+export function listPipeCommands(query: string, quoting: Quoting = 'escaped'): string[] {
+  return [...removeQuotedText(query, quoting).matchAll(/\|\s*([a-z_-]+)/gi)].map((match) => match[1]!.toLowerCase());
 }
 
 /** A statement without its end and what is remarked behind it: it can stand in brackets, or be followed by a pipe. */
-export function withoutSemicolon(query: string, quoting: Quoting = 'escaped'): string {
+export function removeTrailingSemicolon(query: string, quoting: Quoting = 'escaped'): string {
   let end = query.length;
   for (const { text, isOpaque } of partsOf(query, quoting).toReversed()) {
     const kept = isOpaque ? (/^(?:--|\/)/.test(text) ? 0 : text.length) : lengthWithoutEnd(text);
@@ -117,7 +117,7 @@ const grouping =
   /\bgroup\s+by\b|\bselect\s+distinct\b|\b(?:count|sum|avg|min|max|array_agg|string_agg|uniq\w*|quantiles?\w*|any|argmin|argmax|grouparray\w*)\s*\(/i;
 
 /** Whether the rows of an SQL query are groups, as far as its text tells. Those that name their events by `_id` are told by the caller. */
-export function groupsRows(query: string, quoting: Quoting = 'escaped'): boolean {
-  const text = withoutTexts(query, quoting);
+export function isGroupingQuery(query: string, quoting: Quoting = 'escaped'): boolean {
+  const text = removeQuotedText(query, quoting);
   return grouping.test(text.replaceAll(/\b\w+\s*\([^()]*\)\s*over\s*\(/gi, ' '));
 }

@@ -1,10 +1,10 @@
-import type { Row, SearchLimits, SearchResult } from '../connector.ts';
-import { authorFault, AnswerTooLarge } from '../siem-failures.ts';
-import { orderRows } from './order-rows.ts';
+import type { QueryRow, SearchLimits, SearchResult } from '../connector.ts';
+import { authorError, ResponseTooLargeError } from '../siem-errors.ts';
+import { sortRows } from './sort-rows.ts';
 
 type Slice = { from: Date; to: Date };
 /** `cut`: the engine may hold more rows than it gave. `noData`: it does not know the dataset. */
-export type SliceRows = { rows: Row[]; cut: boolean; noData?: boolean };
+export type SliceResult = { rows: QueryRow[]; cut: boolean; noData?: boolean };
 
 const asksMax = 500;
 
@@ -15,17 +15,17 @@ const asksMax = 500;
 export async function searchSlices(
   window: Slice,
   given: { limits: SearchLimits; aggregate: boolean; timeField: string },
-  ask: (slice: Slice) => Promise<SliceRows>,
+  ask: (slice: Slice) => Promise<SliceResult>,
 ): Promise<Omit<SearchResult, 'ms'>> {
   const { limits, aggregate, timeField } = given;
   const rowsMax = aggregate ? limits.groupsMax : limits.rowsMax;
   const waiting: Slice[] = [window];
-  const rows: Row[] = [];
+  const rows: QueryRow[] = [];
   let [asks, truncated, noData] = [0, false, false];
   const until = performance.now() + limits.timeoutMs;
   for (let slice = waiting.pop(); slice && !truncated; slice = waiting.pop()) {
     if (performance.now() > until) {
-      if (rows.length === 0) throw authorFault('query_timeout', 'The window has more rows than can be read in time.');
+      if (rows.length === 0) throw authorError('query_timeout', 'The window has more rows than can be read in time.');
       truncated = true;
       break;
     }
@@ -37,7 +37,7 @@ export async function searchSlices(
       waiting.push(halves[1], halves[0]);
       continue;
     }
-    for (const row of orderRows(got.rows, timeField)) rows.push(row);
+    for (const row of sortRows(got.rows, timeField)) rows.push(row);
     truncated = got.cut || rows.length > rowsMax;
   }
   return { rows: rows.slice(0, rowsMax), total: rows.length, truncated, aggregate, noData, early: noData };
@@ -45,14 +45,14 @@ export async function searchSlices(
 
 /** An answer that is too large counts as cut, where its slice can be asked for in smaller parts. */
 async function askOrCut(
-  ask: (slice: Slice) => Promise<SliceRows>,
+  ask: (slice: Slice) => Promise<SliceResult>,
   slice: Slice,
   aggregate: boolean,
-): Promise<SliceRows> {
+): Promise<SliceResult> {
   try {
     return await ask(slice);
   } catch (error) {
-    if (error instanceof AnswerTooLarge && !aggregate && halve(slice)) return { rows: [], cut: true };
+    if (error instanceof ResponseTooLargeError && !aggregate && halve(slice)) return { rows: [], cut: true };
     throw error;
   }
 }

@@ -1,5 +1,5 @@
-import { authorFault } from '../siem-failures.ts';
-import { pipeCommands, withoutTexts } from './query-text.ts';
+import { authorError } from '../siem-errors.ts';
+import { listPipeCommands, removeQuotedText } from './query-text.ts';
 
 // What changes something, leaves Splunk, or runs what is stored there: a search of a detection only reads.
 const sideEffects = new Set(
@@ -17,26 +17,28 @@ const oldTimeRange =
   /\b(?:(?:start|end)timeu?|(?:start|end)?(?:months|days|hours|minutes)ago|searchtimespan(?:months|days|hours|minutes))\s*=/i;
 
 /** Throws query_not_allowed. Texts in quotes are looked at as well: what Splunk takes for a quote is not for us to guess. */
-export function refuseSideEffects(query: string): void {
+export function rejectSideEffects(query: string): void {
   for (const [, name = ''] of query.matchAll(/[|[]\s*([a-z_]+)/gi)) {
     if (sideEffects.has(name.toLowerCase()))
-      throw authorFault('query_not_allowed', `A search must not use the command ${name}.`);
+      throw authorError('query_not_allowed', `A search must not use the command ${name}.`);
   }
   if (query.includes('`'))
-    throw authorFault('query_not_allowed', 'A search must not use macros: what they hold cannot be checked.');
+    throw authorError('query_not_allowed', 'A search must not use macros: what they hold cannot be checked.');
   // Of the outer search only: a subsearch may look at a time of its own.
-  const outer = withoutSubsearches(withoutTexts(query, 'spl'));
+  const outer = withoutSubsearches(removeQuotedText(query, 'spl'));
   const isBound = [withoutSubsearches(query), outer].some((text) => timeRange.test(text));
   if (isBound || oldTimeRange.test(outer.split('|')[0]!))
-    throw authorFault(
+    throw authorError(
       'query_not_allowed',
       'The time range of a search is that of its window: leave out earliest and latest.',
     );
 }
 
 /** Whether the rows of a search are groups. */
-export const isTransforming = (query: string): boolean =>
-  pipeCommands(withoutSubsearches(withoutTexts(query, 'spl')), 'spl').some((command) => transforming.has(command));
+export const isTransformingSearch = (query: string): boolean =>
+  listPipeCommands(withoutSubsearches(removeQuotedText(query, 'spl')), 'spl').some((command) =>
+    transforming.has(command),
+  );
 
 function withoutSubsearches(query: string): string {
   let [depth, outer] = [0, ''];

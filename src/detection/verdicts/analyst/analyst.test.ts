@@ -10,8 +10,8 @@ import {
   definitionOf,
   hour,
 } from '../../../../test/support/detection/analysis-examples.ts';
-import { isRecordId, isTime } from '../../analysis/rows/times.ts';
-import type { Row } from '../../siem/connector.ts';
+import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
+import type { QueryRow } from '../../siem/connector.ts';
 import { createAnalystVerdict } from './analyst.ts';
 import { verifyVerdict } from '../verification/verify-verdict.ts';
 
@@ -123,12 +123,13 @@ describe.each(detectionCategories)('%s with arbitrary rows', (category) => {
     fc.assert(
       fc.property(fc.array(hostileRow, { minLength: 1, maxLength: 4 }), (rows) => {
         const definition = definitionOf(category, { query: 'SELECT 1 AS step' });
-        for (const candidate of analyzeInTurn([...times<Row[]>(7, []), rows as Row[]], definition).candidates) {
+        for (const candidate of analyzeInTurn([...times<QueryRow[]>(7, []), rows as QueryRow[]], definition)
+          .candidates) {
           const verdict = createAnalystVerdict(candidate);
           const { struck, triggered, verdict: verified } = verifyVerdict(verdict, candidate);
           expect(struck).toEqual([]);
           const hasEvidence = candidate.rows.some(({ fields }) =>
-            Object.entries(fields).some(([field, value]) => !isTime(field, value) && !isRecordId(field, value)),
+            Object.entries(fields).some(([field, value]) => !isTimeField(field, value) && !isRecordId(field, value)),
           );
           expect(verified.evidence).toEqual(verdict.evidence);
           expect(verdict.evidence.length > 0).toBe(hasEvidence);

@@ -1,6 +1,6 @@
 import type { Candidate, RenderedRow } from '../../analysis/candidate.ts';
 import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
-import { isRecordId, isTime } from '../../analysis/rows/times.ts';
+import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
 import type { VerdictEvidence } from '../verdict.ts';
 
 const evidenceMax = 5;
@@ -63,7 +63,7 @@ export function listActions({ rows }: Candidate): string[] {
 
 function rankFields(row: RenderedRow, candidate: Candidate): VerdictEvidence[] {
   const relevant = Object.entries(row.fields).filter(
-    ([field, value]) => !isTime(field, value) && !isRecordId(field, value),
+    ([field, value]) => !isTimeField(field, value) && !isRecordId(field, value),
   );
   const logged = relevant.filter(([field, value]) => value !== '-' && !authorFields.test(field));
   // Fields added by the detection's author are evidence only if the log has no other fields.

@@ -1,7 +1,7 @@
 import { severities, type Candidate, type RenderedRow, type Severity } from '../../analysis/candidate.ts';
-import { isAtLeast } from '../../analysis/severity.ts';
+import { isSeverityAtLeast } from '../../analysis/severity.ts';
 import { truncateText, escapeInvisible } from '../../../platform/lib/text/canonical-text.ts';
-import { isRecordId, isTime } from '../../analysis/rows/times.ts';
+import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
 import { findUnverifiedClaims } from './unverified-claims.ts';
 import { selectEvidence } from '../analyst/evidence.ts';
 import { collectCandidateText, containsWhole, type KnownText } from './known-text.ts';
@@ -39,7 +39,7 @@ export function verifyVerdict(submitted: Verdict, candidate: Candidate): Verifie
     .flatMap((item) => checkEvidence(item, candidate.rows, known, struck));
   const texts = checkTexts(submitted, candidate, known, struck);
   const isTriggered = submitted.triggered && evidence.length > 0;
-  const isAlwaysHit = isAtLeast(candidate.severity, 'high');
+  const isAlwaysHit = isSeverityAtLeast(candidate.severity, 'high');
   const finalEvidence = isAlwaysHit && evidence.length === 0 ? selectEvidence(candidate) : evidence;
   const verdict: Verdict = {
     entity: candidate.entity,
@@ -66,7 +66,7 @@ const clampConfidence = (confidence: number): number =>
 
 function chooseSeverity(judged: Severity, { severity }: Candidate, isAlwaysHit: boolean): Severity {
   if (!severities.includes(judged)) return severity;
-  return isAlwaysHit && !isAtLeast(judged, severity) ? severity : judged;
+  return isAlwaysHit && !isSeverityAtLeast(judged, severity) ? severity : judged;
 }
 
 /** Returns why the judge and the facts differ, in the judge's verified words where possible, or null if they agree. */
@@ -78,7 +78,7 @@ function describeDisagreement(
 ): string | null {
   if (!submitted.triggered) return summary;
   if (isOverruled) return 'None of the evidence from the judge is in the rows.';
-  return isAtLeast(submitted.severity, severity) ? null : `The judge rated it ${submitted.severity}.`;
+  return isSeverityAtLeast(submitted.severity, severity) ? null : `The judge rated it ${submitted.severity}.`;
 }
 
 function checkEvidence(
@@ -108,7 +108,7 @@ function findEvidenceProblem(
   const values = citedRows.flatMap(({ fields }) => (Object.hasOwn(fields, field) ? fields[field]! : []));
   if (values.length === 0) return 'the row does not have this field';
   if (!values.some((text) => isQuoted(text, value))) return 'the field has a different value';
-  const isTimeOrId = isTime(field, value) || isTime(field, values[0]!) || isRecordId(field, values[0]!);
+  const isTimeOrId = isTimeField(field, value) || isTimeField(field, values[0]!) || isRecordId(field, values[0]!);
   return isTimeOrId ? 'the field is only a time or an ID' : undefined;
 }
 

@@ -4,18 +4,18 @@ import type { BuiltInDetection } from '../detection/built-in/built-in-detection.
 import type { SampleEngine } from '../detection/built-in/sample-engine.ts';
 import { openSampleEngine } from '../detection/built-in/sample-engine.ts';
 import { builtInDetections } from '../detection/built-in/registry.ts';
-import { HOUR } from './company/calendar.ts';
-import { companyLogs } from './company/company.ts';
-import { alsoExpected, expected } from './expected.ts';
+import { hourMs } from './company/calendar.ts';
+import { generateCompanyLogs } from './company/company.ts';
+import { additionalExpectedHits, expectedHits } from './expected-hits.ts';
 import { intrusion } from './company/intrusion.ts';
-import { replay } from './replay.ts';
+import { replayDetection } from './replay-detection.ts';
 
 const detectionOf = (id: keyof typeof builtInDetections): BuiltInDetection => builtInDetections[id];
 
 test('the demo has one detection of each category', () => {
-  const categories = expected.map(({ detection }) => detectionOf(detection).category);
+  const categories = expectedHits.map(({ detection }) => detectionOf(detection).category);
   expect(new Set(categories).size).toBe(5);
-  expect(expected).toHaveLength(5);
+  expect(expectedHits).toHaveLength(5);
 });
 
 // A quiet Sunday and a Monday after the passwords expired differ most in what is usual.
@@ -23,28 +23,31 @@ describe.each(['2030-03-10T16:40:00.000Z', '2030-03-11T10:17:33.000Z'])('logs th
   const end = new Date(iso);
   let engine: SampleEngine;
   beforeAll(async () => {
-    engine = await openSampleEngine(companyLogs({ end }));
+    engine = await openSampleEngine(generateCompanyLogs({ end }));
   });
   afterAll(() => engine.close());
 
-  test.each([...expected, ...alsoExpected])('$detection finds $stage of $entity', async (expectation) => {
-    const found = await replay(engine, detectionOf(expectation.detection), end);
+  test.each([...expectedHits, ...additionalExpectedHits])('$detection finds $stage of $entity', async (expectation) => {
+    const found = await replayDetection(engine, detectionOf(expectation.detection), end);
     const beyond = found.filter(({ entity }) => entity !== expectation.entity);
     expect(found.length - beyond.length).toBeGreaterThanOrEqual(expectation.hitsMin);
     expect(beyond.length).toBeLessThanOrEqual(expectation.hitsMaxBeyond);
   });
 
-  test.each([...expected, ...alsoExpected])('$detection shows the events of $stage', async ({ detection, stage }) => {
-    const { eventIds } = intrusion.find((one) => one.stage === stage)!;
-    await engine.setWindow(new Date(end.getTime() - 36 * HOUR), end);
-    const rows = await engine.run(detectionOf(detection).query);
-    const shown = rows.flatMap((row) => [row['_id'], ...((row['_ids'] as string[] | undefined) ?? [])]);
-    expect(eventIds.some((id) => shown.includes(id))).toBe(true);
-  });
+  test.each([...expectedHits, ...additionalExpectedHits])(
+    '$detection shows the events of $stage',
+    async ({ detection, stage }) => {
+      const { eventIds } = intrusion.find((one) => one.stage === stage)!;
+      await engine.setWindow(new Date(end.getTime() - 36 * hourMs), end);
+      const rows = await engine.run(detectionOf(detection).query);
+      const shown = rows.flatMap((row) => [row['_id'], ...((row['_ids'] as string[] | undefined) ?? [])]);
+      expect(eventIds.some((id) => shown.includes(id))).toBe(true);
+    },
+  );
 
   test('a naive rule would drown in the noise that the logs hold', async () => {
     const naive = (where: string) => engine.run(`SELECT count(*) AS n FROM ${where}`);
-    await engine.setWindow(new Date(end.getTime() - 14 * 24 * HOUR), new Date(end.getTime() - 36 * HOUR));
+    await engine.setWindow(new Date(end.getTime() - 14 * 24 * hourMs), new Date(end.getTime() - 36 * hourMs));
     const [failures] = await naive("auth WHERE (_event->>'$.event.outcome') = 'failure'");
     expect(Number(failures!['n'])).toBeGreaterThan(100);
     const [shadow] = await naive("process WHERE contains(CommandLine, 'vssadmin')");

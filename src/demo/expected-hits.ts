@@ -18,7 +18,7 @@ function expect(detection: BuiltInId, stage: string, hitsMaxBeyond: number): Exp
 }
 
 /** One detection of each category, as the demo makes them. What lies beyond is harmless and stands in `incidents.ts`. */
-export const expected: Expectation[] = [
+export const expectedHits: Expectation[] = [
   expect('sign-in-new-country', 'sign-in', 2),
   expect('account-takeover', 'access-key', 0),
   expect('aws-admin-policy-attached', 'privilege-escalation', 1),
@@ -27,7 +27,7 @@ export const expected: Expectation[] = [
 ];
 
 /** What further shipped detections find in the same logs. */
-export const alsoExpected: Expectation[] = [
+export const additionalExpectedHits: Expectation[] = [
   expect('password-spray', 'password-spray', 0),
   expect('aws-secrets-harvested', 'secrets', 0),
   expect('upload-to-new-domain', 'exfiltration', 1),

@@ -1,7 +1,7 @@
-import type { Row } from '../connector.ts';
+import type { QueryRow } from '../connector.ts';
 
 /** Orders rows by time, id and text, so that the same are kept each time. */
-export function orderRows(rows: Row[], timeField: string): Row[] {
+export function sortRows(rows: QueryRow[], timeField: string): QueryRow[] {
   const keyed = rows.map((row) => ({
     row,
     key: [text(row['_time'] ?? row[timeField]), text(row['_id']), JSON.stringify(row)],
@@ -10,7 +10,7 @@ export function orderRows(rows: Row[], timeField: string): Row[] {
 }
 
 /** Columns and values of a table as rows. */
-export function rowsOf(names: readonly string[], values: readonly (readonly unknown[])[]): Row[] {
+export function toRows(names: readonly string[], values: readonly (readonly unknown[])[]): QueryRow[] {
   return values.map((row) => Object.fromEntries(names.map((name, n) => [name, row[n] ?? null])));
 }
 

@@ -1,23 +1,23 @@
-import { analyseWindow, prepareWindow } from '../detection/analysis/analyze-window.ts';
-import type { RememberedWindow } from '../detection/analysis/memory/recall.ts';
-import { recallFrom } from '../detection/analysis/memory/recall.ts';
+import { analyzeWindow, prepareWindow } from '../detection/analysis/analyze-window.ts';
+import type { WindowMemory } from '../detection/analysis/memory/recall.ts';
+import { recallFromWindows } from '../detection/analysis/memory/recall.ts';
 import type { BuiltInDetection } from '../detection/built-in/built-in-detection.ts';
 import type { SampleEngine } from '../detection/built-in/sample-engine.ts';
-import { HOUR } from './company/calendar.ts';
+import { hourMs } from './company/calendar.ts';
 
 /** A candidate of a replay: its entity, the window's start (epoch milliseconds) and the ids of its rows. */
-export type Found = { entity: string; from: number; rowIds: string[] };
+export type ReplayCandidate = { entity: string; from: number; rowIds: string[] };
 
 /** As many past windows as a detection's memory is first filled from. */
 const HISTORY_WINDOWS = 200;
 
 /** Analyses hour by hour over the last `hours` full hours before `end`, with the memory that a first run would fill. */
-export async function replay(
+export async function replayDetection(
   engine: SampleEngine,
   detection: BuiltInDetection,
   end: Date,
   hours = 36,
-): Promise<Found[]> {
+): Promise<ReplayCandidate[]> {
   const { category, query, entityField, timeField = null } = detection;
   const definition = {
     category,
@@ -26,18 +26,18 @@ export async function replay(
     timeField,
     connectionId: null,
     cadence: '0 * * * *',
-    slotMs: HOUR,
+    slotMs: hourMs,
   };
-  const last = Math.floor(end.getTime() / HOUR) * HOUR;
+  const last = Math.floor(end.getTime() / hourMs) * hourMs;
   const history = category === 'custom' || category === 'privilege_escalation' ? 0 : HISTORY_WINDOWS;
-  const memory: RememberedWindow[] = [];
-  const found: Found[] = [];
-  for (let from = last - (hours + history) * HOUR; from < last; from += HOUR) {
-    const window = { from: new Date(from), to: new Date(from + HOUR), aggregate: false };
+  const memory: WindowMemory[] = [];
+  const found: ReplayCandidate[] = [];
+  for (let from = last - (hours + history) * hourMs; from < last; from += hourMs) {
+    const window = { from: new Date(from), to: new Date(from + hourMs), aggregate: false };
     await engine.setWindow(window.from, window.to);
     const prepared = prepareWindow(await engine.run(query), window, definition);
-    if (from >= last - hours * HOUR) {
-      const { candidates } = analyseWindow(prepared, recallFrom(memory, window, prepared.query));
+    if (from >= last - hours * hourMs) {
+      const { candidates } = analyzeWindow(prepared, recallFromWindows(memory, window, prepared.query));
       found.push(...candidates.map(({ entity, rows }) => ({ entity, from, rowIds: rows.map(({ rowId }) => rowId) })));
     }
     memory.push({ ...window, entries: prepared.memory });
