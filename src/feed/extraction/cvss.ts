@@ -5,12 +5,12 @@ import type { Severity } from '../model/vocabulary.ts';
 export type CvssScore = { version: '4.0' | '3.1' | '3.0' | '2.0'; score: number };
 
 const vectorMaxChars = 500;
-const shape = /^(?:CVSS:(?:3\.[01]|4\.0)\/)?[A-Za-z]{1,3}:[A-Za-z]{1,8}(?:\/[A-Za-z]{1,3}:[A-Za-z]{1,8})*$/;
+const vectorPattern = /^(?:CVSS:(?:3\.[01]|4\.0)\/)?[A-Za-z]{1,3}:[A-Za-z]{1,8}(?:\/[A-Za-z]{1,3}:[A-Za-z]{1,8})*$/;
 
-/** The base score of a CVSS vector (FIRST: 2.0, 3.0, 3.1, 4.0), or undefined for what is none or lacks a base metric. */
+/** Returns the base score of a CVSS vector (FIRST: 2.0, 3.0, 3.1, 4.0), or undefined if it is invalid or lacks a base metric. */
 export function scoreCvssVector(vector: string): CvssScore | undefined {
   const text = vector.trim();
-  if (text.length > vectorMaxChars || !shape.test(text)) return undefined;
+  if (text.length > vectorMaxChars || !vectorPattern.test(text)) return undefined;
   const parsed = calculator.fromVector(text);
   if (!parsed?.isBaseFullyDefined()) return undefined;
   const scores = parsed.calculateScores() as { base?: number; baseMetricsOnly?: number };
@@ -19,7 +19,7 @@ export function scoreCvssVector(vector: string): CvssScore | undefined {
   return score === undefined ? undefined : { version, score };
 }
 
-/** A score that a source states itself, checked. */
+/** Returns the score that a source states, or undefined if its version or value is invalid. */
 export function checkCvssScore(version: unknown, score: unknown): CvssScore | undefined {
   const known = versions.find((name) => name === asScalarText(version));
   return known && typeof score === 'number' && score >= 0 && score <= 10 ? { version: known, score } : undefined;
@@ -27,7 +27,7 @@ export function checkCvssScore(version: unknown, score: unknown): CvssScore | un
 
 const versions = ['4.0', '3.1', '3.0', '2.0'] as const;
 
-/** Of several scores of one vulnerability the one that counts: the newest version, the highest of it. */
+/** Selects the score of a vulnerability: the highest score of the newest CVSS version. */
 export function selectCvssScore(scores: (CvssScore | undefined)[]): CvssScore | undefined {
   for (const version of versions) {
     const [best] = scores.filter((one) => one?.version === version).toSorted((a, b) => b!.score - a!.score);
@@ -36,11 +36,11 @@ export function selectCvssScore(scores: (CvssScore | undefined)[]): CvssScore | 
   return undefined;
 }
 
-/** The band of a score (CVSS 3.0 to 4.0, table of qualitative ratings; for 2.0 as the National Vulnerability Database has it). */
+/** Returns the qualitative rating of a score: the CVSS 3.0 to 4.0 rating table, or the ratings of the National Vulnerability Database for 2.0. */
 export function rateCvssScore({ version, score }: CvssScore): Severity {
-  if (version === '2.0') return score >= 7 ? 'high' : score >= 4 ? 'medium' : 'low';
-  if (score >= 9) return 'critical';
+  const isVersion2 = version === '2.0';
+  if (score >= 9 && !isVersion2) return 'critical';
   if (score >= 7) return 'high';
   if (score >= 4) return 'medium';
-  return score > 0 ? 'low' : 'none';
+  return score > 0 || isVersion2 ? 'low' : 'none';
 }

@@ -4,7 +4,7 @@ import type { AffectedProduct, Classification, Iocs } from '../model/item.schema
 import { bucketByType, type Severity } from '../model/vocabulary.ts';
 import { findTactic, listKillChainStages } from '../reference-data/attack.ts';
 import { emptyIocs } from '../model/source-record.ts';
-import { toAttackEntry, buildAttackPath } from './classification-builder.ts';
+import { buildAttackPath, inferPlatforms, toAttackEntry } from './classification-builder.ts';
 import type { BenignLookup } from './indicators/assessment/benign-values.ts';
 import { extractIndicators, type ExtractedIndicator, type OtherObservable } from './indicators/extract-indicators.ts';
 import { detectLanguage } from './text/detect-language.ts';
@@ -26,15 +26,15 @@ export type ReportText = {
   publisher?: string | undefined;
   publishTime?: string | undefined;
   sourceUrl?: string | undefined;
-  /** The publisher's own hosts, beside that of `sourceUrl`. */
+  /** The publisher's own hosts, in addition to the host of `sourceUrl`. */
   publisherHosts?: string[];
   products?: CatalogProduct[];
 };
 
-/** Large lists of what is harmless, and the names to look for. */
+/** Installed lists: harmless values in addition to the shipped ones, and names instead of the shipped ones. */
 export type ReferenceLists = { benign?: BenignLookup | undefined; names?: NameDictionary | undefined };
 
-/** What a report's text alone tells, ready for a record. */
+/** The fields of a source record that the text of a report determines. */
 export type ExtractedItem = {
   title: string;
   language?: string;
@@ -46,20 +46,18 @@ export type ExtractedItem = {
   classification: Classification;
   affectedProducts: AffectedProduct[];
   iocs: Iocs;
-  /** The indicators with reasons and spans, for whoever asks why. */
+  /** The indicators with reasons and spans, to explain each decision. */
   indicators: ExtractedIndicator[];
   storedText: string;
   passages: Span[];
 };
 
 const titleMaxChars = 300;
-const pathLeast = 0.6;
+const attackPathMinConfidence = 0.6;
 
 /**
- * Reads a report's text (spec/feed.md, "Filling") without any model: indicators in their buckets, techniques with the passages that
- * prove them, names, platforms, products, severity by cue, and an extractive summary. The second
- * argument: what is known beside what is shipped. The
- * text is data: nothing in it sets a field.
+ * Extracts an item from the text of a report without a language model (spec/feed.md, "Filling"): indicators, techniques with their
+ * supporting passages, names, platforms, products, severity by cue, and an extractive summary. The text is data: it cannot set a field.
  */
 export function extractItem(report: ReportText, { benign, names: dictionary }: ReferenceLists = {}): ExtractedItem {
   const storedText = toStorableText(report.text);
@@ -99,7 +97,7 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
     ...(summary.length > 0 ? { summary: summary.map(textOf).join(' ') } : {}),
     ...(tldr ? { tldr: textOf(tldr) } : {}),
     attackPath: buildAttackPath(
-      techniques.filter(({ confidence }) => confidence >= pathLeast).map(({ technique }) => technique),
+      techniques.filter(({ confidence }) => confidence >= attackPathMinConfidence).map(({ technique }) => technique),
     ),
     classification: {
       attack,
@@ -122,9 +120,9 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
   };
 }
 
-function chooseTitle(given: string | undefined, text: string): string {
-  const own = given?.trim() || /^\s*(?:[#=]{1,6}\s+)?(\S[^\n]{0,298})/.exec(text)?.[1]?.trim() || 'Untitled report';
-  return toStorableText(own.slice(0, titleMaxChars));
+function chooseTitle(reportTitle: string | undefined, text: string): string {
+  const firstLine = /^\s*(?:[#=]{1,6}\s+)?(\S[^\n]{0,298})/.exec(text)?.[1]?.trim();
+  return toStorableText((reportTitle?.trim() || firstLine || 'Untitled report').slice(0, titleMaxChars));
 }
 
 function listPublisherHosts({ sourceUrl, publisherHosts = [] }: ReportText): string[] {
@@ -145,16 +143,15 @@ const toNamedEntries = (names: ExtractedName[]): Classification['malware'] =>
   names.map(({ name, confidence, aliases }) => ({ name, confidence, aliases }));
 
 function listPlatforms(text: string, iocs: Iocs, products: ExtractedProduct[]): Classification['platforms'] {
-  const types = new Set(
-    [...iocs.registryKeys, ...iocs.mobileIds].filter(({ status }) => status === 'active').map(({ type }) => type),
-  );
-  const found = new Set<string>([
+  const isActive = ({ status }: { status: string }): boolean => status === 'active';
+  const found = new Set([
     ...detectPlatforms(text),
     ...products.flatMap(({ vendor, product }) => findProductPlatforms(vendor, product)),
+    ...inferPlatforms({
+      registryKeys: iocs.registryKeys.filter(isActive),
+      mobileIds: iocs.mobileIds.filter(isActive),
+    }),
   ]);
-  if (types.has('registry_key')) found.add('windows');
-  if (types.has('android_package')) found.add('android');
-  if (types.has('ios_bundle')) found.add('ios');
   return platforms.filter((platform) => found.has(platform));
 }
 

@@ -5,7 +5,7 @@ import { roundConfidence, emptyIocs } from '../model/source-record.ts';
 import type { ClassificationMapping } from './classification-builder.ts';
 import type { Observable } from './observable.ts';
 
-/** What a source says of a value at one place. Times are ISO text. */
+/** One statement of a source about a value. Times are ISO text. */
 export type IndicatorStatement = {
   revoked?: boolean;
   falsePositive?: boolean;
@@ -19,15 +19,15 @@ export type IndicatorStatement = {
 const mappingMaxChars = 1_000;
 
 /**
- * Collects the indicators of an item. A value stated several times is one indicator: the best confidence, the widest time, revoked only if
- * no statement stands. What has no class becomes a mapping.
+ * Collects the indicators of an item. Statements about the same value become one indicator with the highest confidence and the widest
+ * time range, revoked only if every statement is revoked. Values without an indicator type become mappings.
  */
 export function createStatementCollector(): {
   state: (observable: Observable, statement: IndicatorStatement) => void;
   iocs: (publishTime: string | undefined) => Iocs;
   mappings: ClassificationMapping[];
 } {
-  const found = new Map<string, { observable: Observable & { kind: 'indicator' }; made: IndicatorStatement[] }>();
+  const found = new Map<string, { observable: Observable & { kind: 'indicator' }; statements: IndicatorStatement[] }>();
   const mappings: ClassificationMapping[] = [];
   return {
     mappings,
@@ -39,27 +39,28 @@ export function createStatementCollector(): {
       }
       const key = `${observable.type} ${observable.normalizedValue}`;
       const known = found.get(key);
-      if (known) known.made.push(statement);
-      else found.set(key, { observable, made: [statement] });
+      if (known) known.statements.push(statement);
+      else found.set(key, { observable, statements: [statement] });
     },
     iocs(publishTime) {
       const iocs = emptyIocs();
-      for (const { observable, made } of found.values())
-        iocs[bucketByType[observable.type]].push(indicatorOf(observable, made, publishTime));
+      for (const { observable, statements } of found.values())
+        iocs[bucketByType[observable.type]].push(toIndicator(observable, statements, publishTime));
       return iocs;
     },
   };
 }
 
-function indicatorOf(
+function toIndicator(
   { type, value, normalizedValue }: Observable & { kind: 'indicator' },
-  made: IndicatorStatement[],
+  statements: IndicatorStatement[],
   publishTime: string | undefined,
 ): Iocs['ipv4'][number] {
-  const [firstSeen] = texts(made, 'firstSeen').toSorted();
-  const lastSeen = texts(made, 'lastSeen').toSorted().at(-1);
-  const standing = made.filter(({ revoked }) => !revoked);
-  // One open end keeps the value alive as long as the default says.
+  const [firstSeen] = listTimes(statements, 'firstSeen').toSorted();
+  const lastSeen = listTimes(statements, 'lastSeen').toSorted().at(-1);
+  const standing = statements.filter(({ revoked }) => !revoked);
+  const status = standing.length === 0 ? 'revoked' : 'active';
+  // If any statement has no end, the default TTL applies.
   const ends = standing.map(({ until }) => until);
   const until = ends.includes(undefined) ? undefined : (ends as string[]).toSorted().at(-1);
   const from = lastSeen ?? publishTime;
@@ -67,20 +68,16 @@ function indicatorOf(
     type,
     value,
     normalizedValue,
-    status: made.some(({ falsePositive }) => falsePositive)
-      ? 'false_positive'
-      : standing.length === 0
-        ? 'revoked'
-        : 'active',
-    confidence: roundConfidence(Math.max(...made.map((statement) => statement.confidence))),
+    status: statements.some(({ falsePositive }) => falsePositive) ? 'false_positive' : status,
+    confidence: roundConfidence(Math.max(...statements.map((statement) => statement.confidence))),
     ...(firstSeen ? { firstSeen } : {}),
     ...(lastSeen ? { lastSeen } : {}),
     ttlDays: ttlDays(bucketByType[type], {
-      phishing: made.some(({ phishing }) => phishing === true),
+      phishing: statements.some(({ phishing }) => phishing === true),
       ...(until && from ? { from: Date.parse(from), until: Date.parse(until) } : {}),
     }),
   };
 }
 
-const texts = (made: IndicatorStatement[], name: 'firstSeen' | 'lastSeen'): string[] =>
-  made.map((statement) => statement[name]).filter((text) => text !== undefined);
+const listTimes = (statements: IndicatorStatement[], name: 'firstSeen' | 'lastSeen'): string[] =>
+  statements.map((statement) => statement[name]).filter((text) => text !== undefined);

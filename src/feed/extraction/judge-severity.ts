@@ -4,10 +4,10 @@ import { rateCvssScore, type CvssScore } from './cvss.ts';
 
 export type SeverityRating = { severity: Severity; rule: string };
 
-/** What the Known Exploited Vulnerabilities catalogue says of the item's own CVE. */
+/** How the Known Exploited Vulnerabilities catalog lists the item's own CVE. */
 export type KevListing = 'listed' | 'ransomware' | 'no';
 
-const words: Record<string, Severity> = {
+const severityByWord: Record<string, Severity> = {
   none: 'none',
   low: 'low',
   medium: 'medium',
@@ -15,14 +15,14 @@ const words: Record<string, Severity> = {
   high: 'high',
   important: 'high',
   critical: 'critical',
-  // As CERT-Bund writes them.
+  // CERT-Bund uses German words.
   niedrig: 'low',
   mittel: 'medium',
   hoch: 'high',
   kritisch: 'critical',
 };
 
-// Only what a text states about itself; what follows from its subject is no cue.
+// Only explicit statements count as cues, not conclusions from the subject.
 const cues: [RegExp, string][] = [
   [/\b(critical|high|medium|moderate|low)[- ]severity\b/i, '$1'],
   [/\bseverity\s*(?:is|of|:|=)\s*"?(critical|high|medium|moderate|low)\b/i, '$1'],
@@ -32,22 +32,22 @@ const cues: [RegExp, string][] = [
 const cueMaxChars = 20_000;
 
 /**
- * Severity by rule (spec/feed.md, "event.severity"): the band of the CVSS scores, the highest where they are of several vulnerabilities
- * (of each the score that counts); else the source's own word, else a cue stated in the text (never above high), else none;
- * then the floor of a listed CVE: high, critical with known ransomware use. `rule` names what decided.
+ * Rates severity by rule (spec/feed.md, "event.severity"). The first of these decides: the highest rating of the CVSS scores (one score
+ * per vulnerability), the source's own word, a cue in the text (never above high), none. A CVE in the KEV catalog raises the result to
+ * at least high, or critical with known ransomware use. `rule` identifies the deciding rule.
  */
-export function judgeSeverity(given: {
+export function judgeSeverity(input: {
   cvss?: CvssScore[];
   word?: string | undefined;
   text: string;
   exploited: KevListing;
 }): SeverityRating {
-  const base = rateScores(given.cvss ?? []) ?? rateText(given.word, given.text);
+  const base = rateScores(input.cvss ?? []) ?? rateText(input.word, input.text);
   const floor: SeverityRating | undefined = {
     no: undefined,
     listed: { severity: 'high' as const, rule: 'floor:kev' },
     ransomware: { severity: 'critical' as const, rule: 'floor:kev-ransomware' },
-  }[given.exploited];
+  }[input.exploited];
   return floor && rank(floor.severity) > rank(base.severity) ? floor : base;
 }
 
@@ -58,12 +58,12 @@ function rateScores(scores: CvssScore[]): SeverityRating | undefined {
 
 function rateText(word: string | undefined, text: string): SeverityRating {
   const key = word?.trim().toLowerCase() ?? '';
-  const own = ownValue(words, key);
-  if (own) return { severity: own, rule: 'source' };
+  const stated = ownValue(severityByWord, key);
+  if (stated) return { severity: stated, rule: 'source' };
   const start = text.slice(0, cueMaxChars);
   for (const [index, [pattern, result]] of cues.entries()) {
     const match = pattern.exec(start);
-    const found = match && words[result.replace('$1', match[1] ?? '').toLowerCase()];
+    const found = match && severityByWord[result.replace('$1', match[1] ?? '').toLowerCase()];
     if (found) return { severity: found === 'critical' ? 'high' : found, rule: `cue:${index + 1}` };
   }
   return { severity: 'none', rule: 'none' };

@@ -3,12 +3,12 @@ import type { IndicatorType } from '../model/vocabulary.ts';
 import { normalizeValue } from '../model/normalize.ts';
 import { refang } from '../model/refang.ts';
 
-/** A value that a source states: an indicator of one of the eleven classes, or something that no class holds. */
+/** A value that a source states: an indicator, or a value of a type without an indicator bucket (`other`). */
 export type Observable =
   | { kind: 'indicator'; type: IndicatorType; value: string; normalizedValue: string }
   | { kind: 'other'; framework: string; value: string };
 
-/** A value that its source calls an indicator of a type; one that is none of that type stays visible as `observable:<type>`. */
+/** Creates an indicator of a type, or an `observable:<type>` if the value is not valid for that type. */
 export function createObservable(type: IndicatorType, value: string): Observable {
   const normalizedValue = normalizeValue(type, value);
   if (normalizedValue !== undefined) return { kind: 'indicator', type, value, normalizedValue };
@@ -16,7 +16,7 @@ export function createObservable(type: IndicatorType, value: string): Observable
   return { kind: 'other', framework: `observable:${isRange ? 'cidr' : type.replaceAll('_', '-')}`, value };
 }
 
-/** An address whose kind shows in its form. */
+/** Creates the observable of an address and derives its type from its form. */
 export function createAddressObservable(value: string): Observable {
   const clear = refang(value).replace(/\/\d{1,3}$/, '');
   if (isIPv4(clear)) return createObservable('ipv4', value);

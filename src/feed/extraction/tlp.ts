@@ -1,6 +1,6 @@
 import type { Tlp } from '../model/vocabulary.ts';
 
-/** The TLP marking that a word means (`TLP:WHITE`, `amber_strict`), or undefined. */
+/** Returns the TLP marking of a word such as `TLP:WHITE` or `amber_strict`, or undefined. */
 export function findTlp(word: string): Tlp | undefined {
   const key = word
     .trim()

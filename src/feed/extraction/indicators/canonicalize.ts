@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { normalizeValue } from '../../model/normalize.ts';
 
-/** The canonical form of a clear value; the plain cases, which are nearly all, without the general way's cost. */
+/** Returns the canonical form of a refanged value, or undefined if it is invalid. Common types bypass the slower `normalizeValue`. */
 export function canonicalize(type: IndicatorType, clear: string): string | undefined {
   switch (type) {
     case 'md5':
@@ -16,7 +16,7 @@ export function canonicalize(type: IndicatorType, clear: string): string | undef
     case 'domain':
       return /^[a-z0-9.-]+$/i.test(clear) && clear.length <= 253 ? clear.toLowerCase() : normalizeValue(type, clear);
     case 'url':
-      // `host:80:/path` is how some print a port.
+      // Some reports print a port as `host:80:/path`.
       return canonicalizeUrl(clear.replace(/(:\d{1,5}):(?=\/|$)/, '$1'));
     case 'file_name':
     case 'file_path':
@@ -26,7 +26,7 @@ export function canonicalize(type: IndicatorType, clear: string): string | undef
   }
 }
 
-/** As the general way does it for an address that is clear already. */
+/** Does what `normalizeValue` does for a URL that is already refanged. */
 function canonicalizeUrl(clear: string): string | undefined {
   const absolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(clear) ? clear : `http://${clear}`;
   const url = clear.length <= 8_192 ? URL.parse(absolute) : null;

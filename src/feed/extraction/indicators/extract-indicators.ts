@@ -14,21 +14,20 @@ import { assessCandidate, type CandidateEvidence, type CandidateAssessment } fro
 import { refineType, extendFileName } from './assessment/refine-type.ts';
 import { scanCandidates } from './scan-candidates.ts';
 
-/** An indicator of a text with every place where it stands. */
 export type ExtractedIndicator = CandidateAssessment & {
   type: IndicatorType;
-  /** As printed where it speaks most for itself. */
+  /** The value as printed at its most convincing occurrence. */
   value: string;
   normalizedValue: string;
-  /** Spans of the original text (UTF-16 units, end exclusive), the most telling first, at most `spansMax`. */
+  /** Occurrences in the original text (UTF-16 units, end exclusive), the most convincing first, at most `spansMax`. */
   spans: Span[];
 };
-/** What no bucket holds: `observable:<type>`, cve, cwe, capec, attack. */
+/** A value of a type without an indicator bucket: `observable:<type>`, cve, cwe, capec, attack. */
 export type OtherObservable = { framework: string; id: string; confidence: number; spans: Span[] };
 export type IndicatorExtraction = { indicators: ExtractedIndicator[]; others: OtherObservable[] };
 
 export type ExtractIndicatorsOptions = {
-  /** The publisher's or the source's own hosts: links to them are references. */
+  /** The hosts of the publisher or the source. Links to them are references. */
   publisherHosts?: string[];
   benign?: BenignLookup;
 };
@@ -37,8 +36,9 @@ const spansMax = 20;
 const hashTypes = new Set(['md5', 'sha1', 'sha256', 'sha512']);
 
 /**
- * Indicators of all classes in a plain text (spec/feed.md, "Extraction"): refanged with an offset map, read in one linear pass, checked by
- * type, weighed by context. A value that is harmless stays, with status `false_positive` and the reason first in `reasons`.
+ * Extracts the indicators of a plain text (spec/feed.md, "Extraction"): refangs the text with an offset map, scans it in one linear
+ * pass, validates each candidate by type and scores it by context. Harmless values are kept with status `false_positive` and the
+ * deciding reason first in `reasons`.
  */
 export function extractIndicators(text: string, options: ExtractIndicatorsOptions = {}): IndicatorExtraction {
   const refanged = refangText(text);
@@ -47,9 +47,9 @@ export function extractIndicators(text: string, options: ExtractIndicatorsOption
     refanged,
     text,
     options,
-    contextOf: createContextLookup(clear),
+    getContext: createContextLookup(clear),
     defangedInText: 0,
-    found: { all: [], byType: new Map() },
+    index: { all: [], byType: new Map() },
     others: new Map(),
   };
   const candidates = scanCandidates(clear);
@@ -59,49 +59,49 @@ export function extractIndicators(text: string, options: ExtractIndicatorsOption
   }
   for (const [index, candidate] of candidates.entries())
     if (!isAlsoHost(candidate, candidates[index + 1], state)) addCandidate(candidate, state);
-  return { indicators: state.found.all, others: [...state.others.values()] };
+  return { indicators: state.index.all, others: [...state.others.values()] };
 }
 
 type ExtractionState = {
   refanged: RefangedText;
   text: string;
   options: ExtractIndicatorsOptions;
-  contextOf: (start: number, end: number) => ValueContext;
+  getContext: (start: number, end: number) => ValueContext;
   defangedInText: number;
-  found: IndicatorIndex;
+  index: IndicatorIndex;
   others: Map<string, OtherObservable>;
 };
 
-/** A word may be a file or a host; the scan says the file first, and it is one only where the host does not pass. */
+/** Checks whether a file name candidate is also an accepted host. The scanner emits the file name first, and the host takes precedence. */
 function isAlsoHost(file: IndicatorCandidate, next: IndicatorCandidate | undefined, state: ExtractionState): boolean {
   if (file.type !== 'file_name' || next?.type !== 'domain' || next.start !== file.start) return false;
   return (
-    assess({ candidate: next, context: state.contextOf(next.start, next.end), type: 'domain', value: '' }, state) !==
+    assess({ candidate: next, context: state.getContext(next.start, next.end), type: 'domain', value: '' }, state) !==
     undefined
   );
 }
 
 function addCandidate(candidate: IndicatorCandidate, state: ExtractionState): void {
   const { refanged } = state;
-  const context = state.contextOf(candidate.start, candidate.end);
-  const wide = candidate.type === 'file_name' ? extendFileName(refanged.clear, candidate, context) : candidate;
-  const clear = wide.value ?? refanged.clear.slice(wide.start, wide.end);
-  const span = refanged.origin(wide.start, wide.end);
-  if (isOtherObservable(wide)) {
-    addOtherObservable(wide, clear, span, state);
+  const context = state.getContext(candidate.start, candidate.end);
+  const extended = candidate.type === 'file_name' ? extendFileName(refanged.clear, candidate, context) : candidate;
+  const clear = extended.value ?? refanged.clear.slice(extended.start, extended.end);
+  const span = refanged.origin(extended.start, extended.end);
+  if (isOtherObservable(extended)) {
+    addOtherObservable(extended, clear, span, state);
     return;
   }
   const type =
-    hashTypes.has(wide.type) || wide.type === 'file_name' || wide.type === 'android_package'
-      ? refineType(refanged.clear, wide, context)
-      : (wide.type as IndicatorType);
+    hashTypes.has(extended.type) || extended.type === 'file_name' || extended.type === 'android_package'
+      ? refineType(refanged.clear, extended, context)
+      : (extended.type as IndicatorType);
   if (!type) return;
   const normalizedValue = canonicalize(type, clear);
   if (normalizedValue === undefined) return;
-  const judgement = assess({ candidate: wide, context, type, value: normalizedValue }, state);
-  if (!judgement) return;
-  addIndicator(toIndicator(judgement, type, normalizedValue, { span, text: state.text }), state.found);
-  if (type === 'url') addUrlHost(normalizedValue, wide, context, state);
+  const assessment = assess({ candidate: extended, context, type, value: normalizedValue }, state);
+  if (!assessment) return;
+  addIndicator(toIndicator(assessment, type, normalizedValue, { span, text: state.text }), state.index);
+  if (type === 'url') addUrlHost(normalizedValue, extended, context, state);
 }
 
 type AssessmentInput = {
@@ -112,7 +112,7 @@ type AssessmentInput = {
   url?: string;
 };
 
-/** `url`: the address that a host stands in. */
+/** Assesses a candidate. `url` is the URL that contains a host candidate. */
 function assess(
   { candidate, context, type, value, url }: AssessmentInput,
   state: ExtractionState,
@@ -135,7 +135,7 @@ function classifyPage(url: string): CandidateEvidence['page'] {
   return isArticlePage(url) ? 'page of an article' : undefined;
 }
 
-/** Whether the last part of the path is a title: four words and more, as blogs name their pages. */
+/** Checks whether the last path segment is a title of at least four words, which is how blogs name their pages. */
 function isArticlePage(url: string): boolean {
   if (!/[-_]/.test(url)) return false;
   const [scheme, , , ...path] = url.replace(/\/$/, '').split('/');
@@ -159,32 +159,32 @@ const isCodePage = (url: string): boolean =>
 function isPublisherHost(type: IndicatorType, value: string, publisherHosts: string[]): boolean {
   if (publisherHosts.length === 0 || (type !== 'url' && type !== 'domain')) return false;
   const host = type === 'url' ? extractUrlHost(value) : value;
-  return host !== '' && publisherHosts.some((own) => matchesPublisherHost(own, host, value));
+  return host !== '' && publisherHosts.some((publisherHost) => matchesPublisherHost(publisherHost, host, value));
 }
 
-/** A host of the publisher, or its own folder on a shared one (`github.com/publisher/…`). */
-const matchesPublisherHost = (own: string, host: string, value: string): boolean =>
-  host === own ||
-  host.endsWith(`.${own}`) ||
-  (isPathHosting(host) && value.toLowerCase().includes(`${host}/${own.split('.').at(-2) ?? own}/`));
+/** Matches a host of the publisher or its folder on shared hosting (`github.com/publisher/…`). */
+const matchesPublisherHost = (publisherHost: string, host: string, value: string): boolean =>
+  host === publisherHost ||
+  host.endsWith(`.${publisherHost}`) ||
+  (isPathHosting(host) && value.toLowerCase().includes(`${host}/${publisherHost.split('.').at(-2) ?? publisherHost}/`));
 
 const toIndicator = (
-  judgement: CandidateAssessment,
+  assessment: CandidateAssessment,
   type: IndicatorType,
   normalizedValue: string,
-  { span, text }: Printed,
+  { span, text }: PrintedSpan,
 ): ExtractedIndicator => ({
   type,
   value: text.slice(span.start, span.end),
   normalizedValue,
-  status: judgement.status,
-  confidence: judgement.confidence,
-  reasons: judgement.reasons,
+  status: assessment.status,
+  confidence: assessment.confidence,
+  reasons: assessment.reasons,
   spans: [span],
 });
-type Printed = { span: Span; text: string };
+type PrintedSpan = { span: Span; text: string };
 
-/** The host of an address is an indicator of its own unless many share it. */
+/** Adds the host of a URL as a separate indicator unless it is shared hosting. */
 function addUrlHost(url: string, candidate: IndicatorCandidate, context: ValueContext, state: ExtractionState): void {
   const host = extractUrlHost(url);
   if (host === '' || isPathHosting(host)) return;
@@ -197,11 +197,11 @@ function addUrlHost(url: string, candidate: IndicatorCandidate, context: ValueCo
   const type: IndicatorType = host.startsWith('[') ? 'ipv6' : /^[\d.]+$/.test(host) ? 'ipv4' : 'domain';
   const value = canonicalize(type, clear.slice(start, end));
   if (value === undefined) return;
-  // Weighed as the address that it stands in, so that a link stays a link.
-  const judgement = assess({ candidate, context, type, value, url }, state);
-  if (!judgement) return;
+  // Assessed in the context of its URL, so that the host of a link counts as a link.
+  const assessment = assess({ candidate, context, type, value, url }, state);
+  if (!assessment) return;
   const span = state.refanged.origin(start, end);
-  addIndicator(toIndicator(judgement, type, value, { span, text: state.text }), state.found);
+  addIndicator(toIndicator(assessment, type, value, { span, text: state.text }), state.index);
 }
 
 const isOtherObservable = ({ type }: IndicatorCandidate): boolean => !(type in bucketByType);
@@ -221,26 +221,25 @@ function addOtherObservable(
   }
 }
 
-/** In the order of the text, with an index by type and value. */
+/** Indicators in text order, with an index by type and value. */
 type IndicatorIndex = { all: ExtractedIndicator[]; byType: Map<IndicatorType, Map<string, ExtractedIndicator>> };
 
-/** One entry for each value; the place that speaks most for it decides. A benign value stays benign wherever it stands. */
-function addIndicator(made: ExtractedIndicator, { all, byType }: IndicatorIndex): void {
-  let values = byType.get(made.type);
-  if (!values) byType.set(made.type, (values = new Map<string, ExtractedIndicator>()));
-  const known = values.get(made.normalizedValue);
+/** Keeps one entry per value. The occurrence with the highest confidence determines status, reasons and printed value. */
+function addIndicator(indicator: ExtractedIndicator, { all, byType }: IndicatorIndex): void {
+  let values = byType.get(indicator.type);
+  if (!values) byType.set(indicator.type, (values = new Map<string, ExtractedIndicator>()));
+  const known = values.get(indicator.normalizedValue);
   if (!known) {
-    values.set(made.normalizedValue, made);
-    all.push(made);
+    values.set(indicator.normalizedValue, indicator);
+    all.push(indicator);
     return;
   }
-  const isBetter = made.confidence > known.confidence;
+  const isBetter = indicator.confidence > known.confidence;
   if (isBetter) {
-    known.status = made.status;
-    known.confidence = made.confidence;
-    known.reasons = made.reasons;
-    known.value = made.value;
-  }
-  if (isBetter) known.spans = [...made.spans, ...known.spans].slice(0, spansMax);
-  else if (known.spans.length < spansMax) known.spans.push(...made.spans);
+    known.status = indicator.status;
+    known.confidence = indicator.confidence;
+    known.reasons = indicator.reasons;
+    known.value = indicator.value;
+    known.spans = [...indicator.spans, ...known.spans].slice(0, spansMax);
+  } else if (known.spans.length < spansMax) known.spans.push(...indicator.spans);
 }

@@ -1,17 +1,17 @@
 import type { IndicatorType } from '../../model/vocabulary.ts';
 
-/** What a value may be: one of the indicator types, or something that no bucket holds. */
+/** The type of a candidate: an indicator type, or a type without an indicator bucket. */
 export type IndicatorCandidateType = IndicatorType | `observable:${string}` | 'cve' | 'cwe' | 'capec' | 'attack';
 
-/** A place in the clear text that has the form of a type; `doubt` (0 and up) says how much its form speaks against it. */
+/** A span of the refanged text with the form of a type. `doubt` (0 or more) is the evidence in its form against that type. */
 export type IndicatorCandidate = {
   type: IndicatorCandidateType;
   start: number;
   end: number;
-  /** Clear text, where it is not just the slice. */
+  /** The refanged value if it differs from the text of the span. */
   value: string | undefined;
   doubt: number;
-  /** Something in it was made harmless where it is printed. */
+  /** Whether any part of the span is defanged in the original text. */
   defanged: boolean;
 };
 
@@ -22,7 +22,7 @@ export type EmitCandidate = (
   more?: { value?: string; doubt?: number },
 ) => void;
 
-/** Runs a sticky expression at a place. */
+/** Matches a sticky expression at an offset. */
 export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);

@@ -10,8 +10,8 @@ import { isWordCharAt, kindBits, nameBit, getCharClass } from './readers/char-cl
 const candidatesMax = 200_000;
 
 /**
- * Finds, in one pass over a clear text, every place that has the form of an indicator. Each reader consumes what it reads and
- * every expression is bounded, so the time is linear in the text.
+ * Finds all indicator candidates in one pass over a refanged text. Each reader consumes the text that it reads and every expression is
+ * bounded, so the time is linear.
  */
 export function scanCandidates(text: string): IndicatorCandidate[] {
   const found: IndicatorCandidate[] = [];
@@ -19,7 +19,7 @@ export function scanCandidates(text: string): IndicatorCandidate[] {
     if (found.length < candidatesMax)
       found.push({ type, start, end, value: more?.value, doubt: more?.doubt ?? 0, defanged: false });
   };
-  const given = { bits: 0, emit };
+  const wordInfo = { bits: 0, emit };
   let at = 0;
   while (at < text.length) {
     const first = getCharClass(text.charCodeAt(at));
@@ -32,7 +32,7 @@ export function scanCandidates(text: string): IndicatorCandidate[] {
     let bits = first;
     let next = 0;
     for (at += 1; (next = getCharClass(text.charCodeAt(at))) & kind; at += 1) bits &= next;
-    // Most words are prose, which nothing begins with: they are passed without a call.
+    // Fast path: most words are prose and cannot start a candidate.
     const after = text.charCodeAt(at);
     const isPlain =
       (bits & 2) === 0 && at - start < 26 && ((first & nameBit) === 0 || !mayBeIdentifier(text, start, at));
@@ -40,27 +40,27 @@ export function scanCandidates(text: string): IndicatorCandidate[] {
       if (after === blank) at += 1;
       continue;
     }
-    given.bits = bits;
-    at = Math.max(at, readAtWord(text, start, at, given));
+    wordInfo.bits = bits;
+    at = Math.max(at, readAtWord(text, start, at, wordInfo));
   }
   return found;
 }
 
 const blank = 0x20;
-// What stands between a word and more of the same value.
+// Characters that can join a word to the rest of the same value.
 const joins = new Uint8Array(0x1_0000);
 for (const char of '.:@/\\') joins[char.charCodeAt(0)] = 1;
 
-/** Decides by the character behind a word what may begin with it. Answers where the scan goes on. */
-function readAtWord(text: string, start: number, end: number, given: { bits: number; emit: EmitCandidate }): number {
-  const { emit } = given;
+/** Chooses the reader by the character after a word. Returns the offset at which the scan continues. */
+function readAtWord(text: string, start: number, end: number, wordInfo: { bits: number; emit: EmitCandidate }): number {
+  const { emit } = wordInfo;
   switch (text.charCodeAt(end)) {
     case 0x2e: // .
       if (isWordCharAt(text, end + 1))
         return Math.max(readCommand(text, start, end, emit), readDotted(text, start, emit));
       break;
     case 0x3a: // :
-      return readBeforeColon(text, start, end, given);
+      return readBeforeColon(text, start, end, wordInfo);
     case 0x40: // @
       return readEmail(text, start, emit, end);
     case 0x2f: // /
@@ -73,7 +73,7 @@ function readAtWord(text: string, start: number, end: number, given: { bits: num
         return Math.max(end, readRegistryKey(text, start, emit));
       break;
     case 0x20: // blank
-      if (given.bits & 2 && (end - start === 2 || end - start === 8)) {
+      if (wordInfo.bits & 2 && (end - start === 2 || end - start === 8)) {
         const after = readSpacedHex(text, start, emit);
         if (after > start) return after;
       }
@@ -81,7 +81,7 @@ function readAtWord(text: string, start: number, end: number, given: { bits: num
       break;
     default:
   }
-  readWord(text, start, end, given);
+  readWord(text, start, end, wordInfo);
   return end;
 }
 
@@ -89,9 +89,9 @@ function readBeforeColon(
   text: string,
   start: number,
   end: number,
-  given: { bits: number; emit: EmitCandidate },
+  wordInfo: { bits: number; emit: EmitCandidate },
 ): number {
-  const { bits, emit } = given;
+  const { bits, emit } = wordInfo;
   const next = text.charCodeAt(end + 1);
   if (next === 0x2f && text.charCodeAt(end + 2) === 0x2f) return readUrl(text, start, emit);
   if (next === 0x2f && end - start === 1) return Math.max(end, readSlashedPath(text, start, emit));
@@ -102,11 +102,11 @@ function readBeforeColon(
     const after = readColons(text, start, emit);
     if (after > end) return after;
   }
-  readWord(text, start, end, given);
+  readWord(text, start, end, wordInfo);
   return end;
 }
 
-/** What begins with something other than a word: paths. */
+/** Reads values that start with a non-word character, mainly paths. Returns the offset at which the scan continues. */
 function readMark(text: string, at: number, emit: EmitCandidate): number {
   let after = at;
   switch (text.charCodeAt(at)) {

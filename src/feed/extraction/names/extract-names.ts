@@ -1,8 +1,7 @@
-import { needsCue } from '../../reference-data/name-forms.ts';
+import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { guessKind, isBesideCue, isSlashList } from './name-cues.ts';
 import {
-  keyOf,
   getShippedNames,
   type NameDictionary,
   type NamedEntity,
@@ -15,10 +14,10 @@ export type ExtractedName = {
   name: string;
   aliases: string[];
   confidence: number;
-  /** Forms in which the text prints it. */
+  /** The forms in the text. */
   printed: string[];
   spans: Span[];
-  /** More than one actor has this alias: named here, not guessed. */
+  /** The possible actors, if several share this alias. */
   ambiguous?: string[];
 };
 
@@ -31,54 +30,56 @@ type NameMention = {
   cued: boolean;
 };
 
-/** How often the words beside a name say actor, less how often they say software. */
+/** Number of actor hints beside a name minus the number of software hints, per entry. */
 type Leanings = Map<DictionaryEntry, number>;
 
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*(?:[’'](?=s\b))?/gu;
 const windowMax = 5;
 const spansMax = 20;
-// Names by number, as publishers give them; ATT&CK's tactics are `TA0001` and on.
+// Numbered names of publishers. `TA0001` and similar ids are ATT&CK tactics.
 const numbered =
   /^(?:APT[- ]?(?:C[- ]?)?\d{1,3}|TA[1-9]\d{2,3}|UNC\d{3,4}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{3,4}|UAC-\d{4}|UAT-\d{4}|UTG-Q-\d{3}|TAG-\d{1,3}|TG-\d{4}|ITG\d{2}|CL-\w{3}-\d{4})$/;
 
 /**
- * Malware, tools and actors of a text, by a dictionary with aliases in one pass over its words. A name that is an everyday word counts
- * only where a cue stands beside it or it was cued elsewhere in the text; an alias of several actors is reported as ambiguous.
+ * Extracts malware, tools and actors in one pass over the words of a text, using a dictionary with aliases. An everyday word counts as
+ * a name only with a cue beside it or elsewhere in the text. An alias of several actors is reported as ambiguous.
  */
 export function extractNames(original: string, dictionary: NameDictionary = getShippedNames()): ExtractedName[] {
-  // The targets of links are no prose; blanks keep the offsets.
+  // Link targets are not prose. Spaces preserve the offsets.
   const text = original.replaceAll(/\]\([^)\n]{1,600}\)|\bhttps?:\/\/\S{1,600}/g, (link) => ' '.repeat(link.length));
   const words = [...text.matchAll(wordPattern)].map((match) => ({
     text: match[0],
-    key: keyOf(match[0]),
+    key: nameKey(match[0]),
     start: match.index,
     end: match.index + match[0].length,
   }));
   const mentions: NameMention[] = [];
   for (let at = 0; at < words.length; at += 1) {
-    const made = readMention(text, words, at, dictionary);
-    if (!made) continue;
+    const match = readMention(text, words, at, dictionary);
+    if (!match) continue;
     const last = mentions.at(-1);
-    // `APT33/Elfin` names one thing once.
+    // `APT33/Elfin` is one mention of one actor.
     const isRepeated =
-      last?.span.end === made.mention.span.start - 1 && text[last.span.end] === '/' && sharesEntity(last, made.mention);
-    if (!isRepeated) mentions.push(made.mention);
-    at += made.length - 1;
+      last?.span.end === match.mention.span.start - 1 &&
+      text[last.span.end] === '/' &&
+      sharesEntity(last, match.mention);
+    if (!isRepeated) mentions.push(match.mention);
+    at += match.length - 1;
   }
   cueNeighbours(text, mentions);
-  const cued = new Set(mentions.filter((mention) => mention.cued).map(({ word }) => keyOf(word)));
+  const cued = new Set(mentions.filter((mention) => mention.cued).map(({ word }) => nameKey(word)));
   const leanings: Leanings = new Map();
   for (const { entry, hint } of mentions)
     if (entry && hint) leanings.set(entry, (leanings.get(entry) ?? 0) + (hint === 'actor' ? 1 : -1));
   const found = new Map<string, ExtractedName>();
   for (const mention of mentions)
-    if (mention.cued || cued.has(keyOf(mention.word))) addMention(mention, leanings, found);
+    if (mention.cued || cued.has(nameKey(mention.word))) addMention(mention, leanings, found);
   return [...found.values()].toSorted((a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1));
 }
 
 const listSeparator = /^ ?(?:[,/&([]|["“”’']|and |or |aka |S\d{4}[\])]| |\]|\)){1,9}$/;
 
-/** A name beside one that is sure, in a list or in brackets, is meant too: `Emotet, Royal and Play`. */
+/** Marks names next to a cued name in a list or in brackets as cued: `Emotet, Royal and Play`. */
 function cueNeighbours(text: string, mentions: NameMention[]): void {
   const link = (from: NameMention, to: NameMention, gap: string): void => {
     if (!from.cued || to.cued || !/^\p{Lu}/u.test(to.word)) return;
@@ -97,7 +98,7 @@ function cueNeighbours(text: string, mentions: NameMention[]): void {
 const sharesEntity = (one: NameMention, other: NameMention): boolean =>
   one.entry?.entities.some((entity) => other.entry?.entities.includes(entity)) === true;
 
-/** The longest row of words that the dictionary knows, or a numbered name, at a word. */
+/** Returns the mention at a word: the longest dictionary match, a system tool, or a numbered name. */
 function readMention(
   text: string,
   words: Word[],
@@ -163,7 +164,7 @@ function readMention(
 
 const isSplit = (printed: string, entry: DictionaryEntry): boolean => /\s/.test(printed) && !/\s/.test(entry.printed);
 
-/** `BloodHound` and `Cobalt Strike` are written as nothing else is, though each of their words is plain. */
+/** Recognizes distinctive spellings such as `BloodHound` and `Cobalt Strike`, although each of their words is common. */
 const isOwnForm = (printed: string, { printed: known }: DictionaryEntry): boolean =>
   printed === known &&
   printed.length > 4 &&
@@ -171,13 +172,13 @@ const isOwnForm = (printed: string, { printed: known }: DictionaryEntry): boolea
 
 const program = /^(?:whoami|wmic|nltest|certutil|bitsadmin|vssadmin|wevtutil|netsh|dsquery|quser|klist)\.exe\b/i;
 
-/** Whether the form can be a name here: not the inside of an address, a path or a code word, and capital where the name is. */
+/** Checks whether a match can be a name here: not part of an address, path or code, and capitalized if the name is. */
 function isNameUse(text: string, { start, end }: Span, printed: string, entry: DictionaryEntry): boolean {
   const before = text[start - 1] ?? ' ';
   if (before === '#') return false;
   if (before === '/' ? !isSlashList(text, start) : /[\\@.!]/.test(before) && !/\s/.test(text[start - 2] ?? ' '))
     return false;
-  // `Do not` is no DONOT: a name of one word is printed as several only with a capital each.
+  // `Do not` is not DONOT: a one-word name printed as several words needs a capital in each.
   if (isSplit(printed, entry) && /(?:^|\s)\p{Ll}/u.test(printed)) return false;
   if (/[\\@]/.test(text[end] ?? ' ')) return false;
   if (text[end] === '.' && /[a-z0-9]/.test(text[end + 1] ?? ' ')) {
@@ -209,10 +210,10 @@ function addMention(mention: NameMention, leanings: Leanings, found: Map<string,
   const pool = kind === 'actor' ? actors : software;
   const [chosen] = pool;
   if (!chosen) return undefined;
-  const isOwnName = keyOf(chosen.name) === keyOf(word);
+  const isOwnName = nameKey(chosen.name) === nameKey(word);
   const confidence = (entry.needsCue ? 0.7 : 0.85) + (isOwnName ? 0.05 : 0) + (mention.hint ? 0.05 : 0);
   const others = kind === 'actor' && !isOwnName ? actors.filter(({ name }) => name !== chosen.name) : [];
-  // A designation is a name of its own, whoever is said to stand behind it.
+  // A numbered designation is a separate name, whoever it is attributed to.
   if (others.length > 0 && numbered.test(word)) {
     addName({ kind: 'actor', name: word, aliases: [] }, { word, span, confidence }, found);
     return undefined;
@@ -226,7 +227,7 @@ function addMention(mention: NameMention, leanings: Leanings, found: Map<string,
   return addName(chosen, { word, span, confidence }, found);
 }
 
-/** Some names are an actor's and its malware's: the words beside it decide, here or elsewhere in the text. */
+/** Decides between actor and software for a shared name, by the words beside it here or elsewhere in the text. */
 function chooseKind(entry: DictionaryEntry, mention: NameMention, leanings: Leanings): 'actor' | 'software' {
   const kinds = new Set(entry.entities.map(({ kind }) => (kind === 'actor' ? 'actor' : 'software')));
   if (kinds.size === 1) return kinds.has('actor') ? 'actor' : 'software';
@@ -239,7 +240,7 @@ function chooseKind(entry: DictionaryEntry, mention: NameMention, leanings: Lean
 type NameSighting = { word: string; span: Span; confidence: number; ambiguous?: string[] };
 
 function addName(entity: NamedEntity, seen: NameSighting, found: Map<string, ExtractedName>): void {
-  const key = `${entity.kind === 'actor' ? 'actor' : 'software'} ${keyOf(entity.name)}`;
+  const key = `${entity.kind === 'actor' ? 'actor' : 'software'} ${nameKey(entity.name)}`;
   const known = found.get(key);
   if (!known) {
     const { word, span, ambiguous } = seen;

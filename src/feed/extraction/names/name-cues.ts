@@ -1,7 +1,7 @@
 import type { Span } from '../text/stored-text.ts';
 import type { NameKind } from './name-dictionary.ts';
 
-/** How far words beside a name are looked at. */
+/** The number of characters to examine on each side of a name. */
 const reach = 48;
 
 const malware =
@@ -24,8 +24,8 @@ const introducing = new RegExp(
 );
 
 /**
- * Whether a cue stands right beside a name: behind it, but for one word that is capital too, or before it. An everyday word needs this
- * much, since a cue a few words away belongs to another name.
+ * Checks for a cue right before a name, or after it with at most one capitalized word between them. A cue further away may belong to
+ * another name.
  */
 export function isBesideCue(text: string, { start, end }: Span): boolean {
   const after = text.slice(end, end + reach).replace(/^[’']s|^["”’']/, '');
@@ -37,7 +37,7 @@ export function isBesideCue(text: string, { start, end }: Span): boolean {
   return justBefore.test(before) || introducing.test(before);
 }
 
-/** What the words beside a name say that it is. */
+/** Guesses the kind of a name from the words beside it. */
 export function guessKind(text: string, { start, end }: Span): NameKind | undefined {
   const after = text
     .slice(end, end + reach)
@@ -64,7 +64,7 @@ export function guessKind(text: string, { start, end }: Span): NameKind | undefi
 const platformOfDetection =
   /\b(?:Win(?:32|64|Go)?|MSIL|JS|VB[AS]|Linux|OSX|Android|Python|PowerShell|Java|PHP|HTML|BAT|Trojan)\/$/;
 
-/** Whether a slash before a name joins two names (`Emotet/TrickBot`), which those of paths and of detections (`Win32/Emotet`) do not. */
+/** Checks whether the slash before a name joins two names (`Emotet/TrickBot`) rather than parts of a path or detection (`Win32/Emotet`). */
 export const isSlashList = (text: string, start: number): boolean =>
   /(?:^|[\s(“"'[])\p{Lu}[\w-]{2,30}\/$/u.test(text.slice(Math.max(0, start - 36), start)) &&
   !platformOfDetection.test(text.slice(Math.max(0, start - 12), start));

@@ -1,25 +1,23 @@
+import { nameKey } from '../../reference-data/name-forms.ts';
 import { readShippedNameTable } from '../../reference-data/name-table.ts';
 
 export type NameKind = 'actor' | 'malware' | 'tool';
 export type NamedEntity = { kind: NameKind; name: string; aliases: string[] };
-/** What a key may mean, and whether the printed form needs a cue beside it. */
+/** The entities that share a name key. `needsCue`: the name counts only with a cue beside it. `printed`: the form in the table. */
 export type DictionaryEntry = { entities: NamedEntity[]; needsCue: boolean; printed: string };
 
-/** Names by key: letters and digits alone, lower case, so that `Cobalt Strike` and `CobaltStrike` are one. */
+/** Entries by `nameKey`, so that `Cobalt Strike` and `CobaltStrike` are the same name. */
 export type NameDictionary = ReadonlyMap<string, DictionaryEntry>;
-
-export const keyOf = (name: string): string =>
-  /^[A-Za-z0-9]+$/.test(name) ? name.toLowerCase() : name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
 let shipped: NameDictionary | undefined;
 
-/** The names that come with the project, read at the first use. */
+/** Returns the shipped names. Parsed once per process. */
 export function getShippedNames(): NameDictionary {
   shipped ??= parseNameTable(readShippedNameTable());
   return shipped;
 }
 
-/** Reads a table of names: kind, name, aliases joined by `|`; `!` before those that need a cue. */
+/** Parses a name table. Columns: kind, name, aliases joined by `|`. A name with a leading `!` needs a cue. */
 export function parseNameTable(table: string): NameDictionary {
   const dictionary = new Map<string, DictionaryEntry>();
   for (const line of table.split('\n')) {
@@ -39,13 +37,13 @@ function addForm(
   { form, bare, isMain }: { form: string; bare: string; isMain: boolean },
   entity: NamedEntity,
 ): void {
-  const key = keyOf(bare);
+  const key = nameKey(bare);
   const known = dictionary.get(key);
   if (!known) {
     dictionary.set(key, { entities: [entity], needsCue: form.startsWith('!'), printed: bare });
     return;
   }
-  // An entity of that very name comes before one that only has it as an alias.
+  // Entities with this main name precede those with this alias.
   if (isMain) known.entities.unshift(entity);
   else known.entities.push(entity);
 }

@@ -16,11 +16,11 @@ const words: Record<Platform, RegExp> = {
   ios: /\biOS\b(?! X[ER])|\biPhones?\b|\biPads?\b/g,
   ics: /\b(?:ICS|SCADA|PLCs?|OT networks?|industrial control systems?|HMI)\b/g,
 };
-const mentionsLeast = 2;
+const minMentions = 2;
 
-/** Platforms that a text speaks of at least twice; one that it only mentions beside another, a tenth as often, is left out. */
+/** Returns the platforms with at least two mentions and at least a tenth of the mentions of the most frequent one. */
 export function detectPlatforms(text: string): Platform[] {
   const counts = platforms.map((platform) => ({ platform, count: text.match(words[platform])?.length ?? 0 }));
   const most = Math.max(...counts.map(({ count }) => count));
-  return counts.filter(({ count }) => count >= mentionsLeast && count * 10 >= most).map(({ platform }) => platform);
+  return counts.filter(({ count }) => count >= minMentions && count * 10 >= most).map(({ platform }) => platform);
 }

@@ -4,7 +4,7 @@ import type { Span } from '../text/stored-text.ts';
 export type CatalogProduct = { vendor: string; product: string };
 export type ExtractedProduct = AffectedProduct & { sentence: Span };
 
-/** Vendor and product as catalogues write them, of what reports name as exploited or affected most; others come from the caller. */
+/** The products that reports describe as affected most often, with vendor and product as catalogs write them. */
 const shippedProducts: CatalogProduct[] = `
 Microsoft: Exchange Server, Windows, Windows Server, Office, Outlook, SharePoint, SharePoint Server, Internet Explorer, Edge, Active Directory, IIS, SQL Server, Defender, Azure DevOps, Word, Excel, OneNote, MSHTML, Print Spooler, Netlogon, Skype for Business, .NET Framework
 Apache: Log4j, Log4j2, Struts, Tomcat, HTTP Server, Solr, ActiveMQ, Airflow, RocketMQ, OFBiz, Superset, Hadoop, Spark, CouchDB, Kafka, Shiro
@@ -78,20 +78,17 @@ Okta: Okta
     return products.split(', ').map((product) => ({ vendor, product }));
   });
 
-// Only a sentence that speaks of a weakness or of versions makes a product affected.
+// A product is affected only if its sentence mentions a weakness or versions.
 const affects =
   /\b(?:CVE-\d{4}-\d{4,7}|vulnerab\w*|exploit\w*|zero[- ]days?|0-days?|flaws?|unpatched|patch(?:ed|es)?|affect(?:s|ed|ing)?|RCE|remote code execution|security (?:update|advisory)|(?:versions?|builds?) (?:prior|before|through|up to|\d))\b/i;
-// Words that need their vendor beside them.
+// Product names that need the vendor beside them.
 const common =
   /^(?:Windows|Office|Edge|Word|Excel|Outlook|Gateway|ADC|ASA|Control|Reader|Horizon|Orion|Docker|PHP|Chrome|Android|Sentry|Crowd|Spark|Defender|Commerce|Pixel|ATP|FTA|VSA|Okta|Neurons|Avalanche|Expedition|Workstation|Email Security|Linux Kernel|iOS|macOS|Safari|Firefox|Java SE|Polkit|Sudo|Confluence|Jira|Jenkins|Redis|Exim)$/;
 const version =
   /^[\s,(]{0,3}(?:(?:server|software|versions?|v\.?|releases?|firmware|builds?)\s{1,2}){0,2}((?:(?:before|prior to|earlier than|through|up to(?: and including)?|<=?|≤)\s*)?v?\d{1,5}(?:\.\d{1,6}){0,4}(?:[a-z]\d{0,3})?(?:\s*(?:and|or)\s+(?:earlier|below|prior|later|older))?(?:\s*(?:-|–|to|through)\s*\d{1,5}(?:\.\d{1,6}){1,4})?)/i;
 const versionsMax = 20;
 
-/**
- * Products that sentences about weaknesses name, with versions as given. `more` are further products that the caller knows,
- * as catalogues name them.
- */
+/** Extracts the products in sentences about weaknesses, with versions as printed. `more` adds products to the shipped list. */
 export function extractProducts(text: string, sentences: Span[], more: CatalogProduct[] = []): ExtractedProduct[] {
   const found = new Map<string, ExtractedProduct>();
   for (const sentence of sentences) {
@@ -100,9 +97,9 @@ export function extractProducts(text: string, sentences: Span[], more: CatalogPr
     for (const { vendor, product } of [...shippedProducts, ...more]) {
       const at = findProduct(printed, vendor, product);
       if (at === undefined) continue;
-      const given = version.exec(printed.slice(at + product.length))?.[1]?.trim();
+      const versionText = version.exec(printed.slice(at + product.length))?.[1]?.trim();
       const key = `${vendor}\t${product}`;
-      const made = found.get(key) ?? {
+      const entry = found.get(key) ?? {
         vendor,
         product,
         versions: [],
@@ -110,10 +107,18 @@ export function extractProducts(text: string, sentences: Span[], more: CatalogPr
         sentence,
       };
       const isYear =
-        given !== undefined && /^(?:19|20)\d\d$/.test(given) && !/server|office|exchange|sharepoint/i.test(product);
-      if (given && !isYear && /\d/.test(given) && !made.versions.includes(given) && made.versions.length < versionsMax)
-        made.versions.push(given);
-      found.set(key, made);
+        versionText !== undefined &&
+        /^(?:19|20)\d\d$/.test(versionText) &&
+        !/server|office|exchange|sharepoint/i.test(product);
+      if (
+        versionText &&
+        !isYear &&
+        /\d/.test(versionText) &&
+        !entry.versions.includes(versionText) &&
+        entry.versions.length < versionsMax
+      )
+        entry.versions.push(versionText);
+      found.set(key, entry);
     }
   }
   return dropPartialNames([...found.values()]);
@@ -131,7 +136,7 @@ function findProduct(sentence: string, vendor: string, product: string): number 
   return undefined;
 }
 
-/** `Windows` beside `Windows Server` of the same sentence is a part of its name. */
+/** Drops `Windows` if the same sentence contains `Windows Server`. */
 const dropPartialNames = (products: ExtractedProduct[]): ExtractedProduct[] =>
   products.filter(
     (one) =>

@@ -7,7 +7,7 @@ const productsMax = 500;
 const versionsMax = 200;
 const nameMaxChars = 300;
 
-/** Collects the products that a structured source states: one for each vendor and name, with all its versions, within bounds. */
+/** Collects the products of a structured source: one entry per vendor and product with all versions, within limits. */
 export function createProductCollector(reliability: number): {
   add: (vendor: string, product: string, versions: string[]) => void;
   products: () => AffectedProduct[];

@@ -1,6 +1,6 @@
 import { platforms, type Platform } from '../../model/platforms.ts';
 
-// Vendor and product as catalogues write them. A product that runs anywhere has no platform.
+// Vendor and product as catalogs write them. Cross-platform products have no platform.
 const rules: [RegExp, Platform[]][] = [
   [
     /^microsoft\b.*\bwindows\b|^microsoft (win32k|active directory|internet explorer|edge|defender|exchange server|iis|smbv?\d|mshtml|task scheduler)/,
@@ -36,7 +36,7 @@ const rules: [RegExp, Platform[]][] = [
   [/^(amazon|aws)\b|\b(azure|google cloud)\b/, ['iaas']],
 ];
 
-/** Platforms that a vendor and product name tell, in the order of the vocabulary. */
+/** Returns the platforms that a vendor and product name imply, in vocabulary order. */
 export function findProductPlatforms(vendor: string, product: string): Platform[] {
   const name = `${vendor} ${product}`.toLowerCase().replaceAll(/\s+/g, ' ').trim().slice(0, 500);
   const found = new Set(rules.filter(([pattern]) => pattern.test(name)).flatMap(([, names]) => names));

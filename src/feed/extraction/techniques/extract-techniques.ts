@@ -9,7 +9,7 @@ export type ExtractedTechnique = {
   technique: Technique;
   confidence: number;
   by: 'id' | 'name' | 'sentence';
-  /** The sentence that speaks most for it. */
+  /** The sentence with the strongest evidence. */
   sentence: Span;
 };
 
@@ -17,24 +17,24 @@ const idConfidence = 0.95;
 const nameConfidence = 0.8;
 
 /**
- * Techniques of a text, each with the sentence it points at: stated by id, by name, or told in other words, which a linear
- * classifier of sentences recognises. `confidence` 0 to 1; the surest first.
+ * Extracts the techniques that a text states by id or name, or that a linear sentence classifier recognizes. Sorted by confidence
+ * (0 to 1), highest first.
  */
 export function extractTechniques(text: string, model: TechniqueModel = getShippedModel()): ExtractedTechnique[] {
   const sentences = findSentences(text);
   const found = new Map<string, ExtractedTechnique>();
-  const take = (made: ExtractedTechnique): void => {
-    const known = found.get(made.technique.id);
-    if (!known || made.confidence > known.confidence) found.set(made.technique.id, made);
+  const add = (candidate: ExtractedTechnique): void => {
+    const known = found.get(candidate.technique.id);
+    if (!known || candidate.confidence > known.confidence) found.set(candidate.technique.id, candidate);
   };
   for (const [label, best] of findBestSentences(text, sentences, model)) {
     const technique = findTechnique(label);
     if (technique)
-      take({ technique, confidence: toConfidence(best.margin - best.threshold), by: 'sentence', sentence: best.span });
+      add({ technique, confidence: toConfidence(best.margin - best.threshold), by: 'sentence', sentence: best.span });
   }
   for (const mention of [...findTechniqueIds(text), ...findTechniqueNames(text)]) {
     const sentence = findSentence(sentences, mention.span);
-    take({
+    add({
       technique: mention.technique,
       confidence: mention.by === 'id' ? idConfidence : nameConfidence,
       by: mention.by,
@@ -48,7 +48,7 @@ export function extractTechniques(text: string, model: TechniqueModel = getShipp
 
 type BestSentence = { margin: number; threshold: number; span: Span };
 
-/** By label: the sentence with the largest margin, where it reaches the label's threshold. */
+/** Returns the sentence with the largest margin per label, if the margin reaches the label's threshold. */
 export function findBestSentences(text: string, sentences: Span[], model: TechniqueModel): Map<string, BestSentence> {
   const margins = new Float32Array(model.labels.length);
   const most = new Float32Array(model.labels.length).fill(-Infinity);
@@ -71,7 +71,7 @@ export function findBestSentences(text: string, sentences: Span[], model: Techni
   return best;
 }
 
-/** A margin at the threshold is as good as a coin; one above it by 1 is nearly sure. */
+/** Converts the margin above the threshold to a confidence: 0.5 at the threshold, 0.88 at 1 above it. */
 const toConfidence = (above: number): number => Math.round(100 / (1 + Math.exp(-2 * above))) / 100;
 
 function findSentence(sentences: Span[], span: Span): Span {

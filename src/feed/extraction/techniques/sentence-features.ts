@@ -2,7 +2,7 @@ export const featureBits = 18;
 const featureMask = (1 << featureBits) - 1;
 const wordsMax = 120;
 
-/** Words of a sentence, lower case, with the endings cut that only bend them; numbers, addresses and paths become their kind. */
+/** Returns the lower-case stemmed words of a sentence. Numbers, IP addresses and registry hives become placeholders. */
 export function splitWords(sentence: string): string[] {
   const words: string[] = [];
   for (const match of sentence
@@ -25,7 +25,7 @@ export function splitWords(sentence: string): string[] {
   return words;
 }
 
-/** Cuts the endings of English verbs and plurals. Crude, and the same in training and in use. */
+/** Removes English verb and plural endings. Training and extraction must use the same rules. */
 function stem(word: string): string {
   if (word.length < 5) return word.endsWith('s') && word.length > 3 && !word.endsWith('ss') ? word.slice(0, -1) : word;
   const cut = word
@@ -42,7 +42,7 @@ const stopWords = new Set(
   ),
 );
 
-/** Hashed features of a sentence, each once: words, pairs of neighbours, pairs over one word. */
+/** Returns the distinct hashed features of a sentence: words, adjacent pairs, pairs with one word between. */
 export function hashFeatures(words: string[]): number[] {
   const found = new Set<number>();
   const content = words.filter((word) => !stopWords.has(word));

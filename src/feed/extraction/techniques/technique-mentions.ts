@@ -3,10 +3,10 @@ import type { Span } from '../text/stored-text.ts';
 
 export type TechniqueMention = { technique: Technique; span: Span; by: 'id' | 'name' };
 
-// As tags of rules too: `attack.t1059.001`.
+// Includes rule tags such as `attack.t1059.001`.
 const id = /\b(?:T[01]\d{3}(?:[./]\d{3})?|(?<=\battack\.)t[01]\d{3}(?:\.\d{3})?)\b/g;
 
-/** Ids of ATT&CK as printed, forwarded to the version that is used; one that it does not know is left out. */
+/** Finds ATT&CK ids and maps revoked ids to their successors. Unknown ids are omitted. */
 export function findTechniqueIds(text: string): TechniqueMention[] {
   const found: TechniqueMention[] = [];
   for (const match of text.matchAll(id)) {
@@ -17,7 +17,7 @@ export function findTechniqueIds(text: string): TechniqueMention[] {
   return found;
 }
 
-// Names that everyday prose holds in the same form; they count only with their id.
+// Technique names that are everyday words. Only their ids count.
 const everyday = new Set(
   `Tool Malware Server Domains Botnet Rundll32 Accounts Software Hardware Firmware Credentials Service Disable Email Spearphishing Phishing
   Exploits Vulnerabilities Serverless Malvertising Launchd Cron At Python JavaScript PowerShell Keychain Trap Screensaver Databases Wordlist`.split(
@@ -28,7 +28,7 @@ const everyday = new Set(
 type TechniqueName = { technique: Technique; name: string };
 const namesByFirstWord = cacheFromTechniques(indexOfNames);
 
-/** Names of two words and more, in title case as ATT&CK prints them or, from three words on, in any case. */
+/** Finds technique names of two words in the exact case of ATT&CK, and of three or more words in any case. */
 export function findTechniqueNames(text: string): TechniqueMention[] {
   const byFirstWord = namesByFirstWord();
   const found: TechniqueMention[] = [];
@@ -48,7 +48,7 @@ function indexOfNames(techniques: Technique[]): Map<string, TechniqueName[]> {
   const seen = new Map<string, number>();
   for (const { name } of techniques) seen.set(name, (seen.get(name) ?? 0) + 1);
   for (const technique of techniques) {
-    // A name that two techniques share says neither.
+    // A name that two techniques share identifies neither.
     if (everyday.has(technique.name) || seen.get(technique.name)! > 1 || !technique.name.includes(' ')) continue;
     const first = /^[A-Za-z][A-Za-z0-9/&-]*/.exec(technique.name)?.[0].toLowerCase();
     if (!first) continue;

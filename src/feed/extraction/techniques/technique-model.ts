@@ -3,16 +3,16 @@ import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { featureBits } from './sentence-features.ts';
 
-/** A linear classifier of sentences, one machine for each technique, sparse and quantised. */
+/** A sparse, quantized linear sentence classifier with one support vector machine per technique. */
 export type TechniqueModel = {
   labels: string[];
-  /** By label: margin from which a sentence counts. */
+  /** The minimum margin per label. */
   thresholds: Float32Array;
   scales: Float32Array;
   biases: Float32Array;
-  /** By feature, 0 for one that training never saw; in twentieths. */
+  /** Inverse document frequency per feature in twentieths, 0 for features absent from the training data. */
   idf: Uint8Array;
-  /** Where the weights of each feature begin in `weightLabels` and `weights`. */
+  /** The offset of each feature's weights in `weightLabels` and `weights`. */
   starts: Uint32Array;
   weightLabels: Uint16Array;
   weights: Int8Array;
@@ -21,7 +21,7 @@ export type TechniqueModel = {
 export const idfSteps = 20;
 const dimensions = 1 << featureBits;
 
-/** Margins of all labels for the features of one sentence; `into` has the length of the labels. */
+/** Writes the margins of all labels for the features of one sentence into `into`, which has one element per label. */
 export function scoreTechniques(model: TechniqueModel, features: number[], into: Float32Array): void {
   into.fill(0);
   let norm = 0;
@@ -37,7 +37,7 @@ export function scoreTechniques(model: TechniqueModel, features: number[], into:
     into[label] = into[label]! * model.scales[label]! + model.biases[label]!;
 }
 
-/** Reads the packed form: a JSON line, then the arrays one after another, all gzipped. */
+/** Reads a packed model: a JSON line followed by the arrays, all gzipped. */
 export function unpackTechniqueModel(packed: Buffer): TechniqueModel {
   const bytes = gunzipSync(packed, { maxOutputLength: 64 * 1024 * 1024 });
   const line = bytes.indexOf(0x0a);
@@ -68,7 +68,7 @@ export function unpackTechniqueModel(packed: Buffer): TechniqueModel {
 
 let shipped: TechniqueModel | undefined;
 
-/** The weights that come with the project, read at the first use. */
+/** Returns the shipped model. Unpacked once per process. */
 export function getShippedModel(): TechniqueModel {
   shipped ??= unpackTechniqueModel(
     readFileSync(resolve(import.meta.dirname, '../../reference-data/shipped/techniques.bin')),

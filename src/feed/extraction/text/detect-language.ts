@@ -1,5 +1,5 @@
-// The commonest small words of languages in Latin script; where they overlap the sum decides.
-const small: Record<string, string> = {
+// The most common function words of languages in Latin script.
+const functionWords: Record<string, string> = {
   en: 'the of and to in is that for with was on are this by from which be as it an have not were or has',
   de: 'der die und das ist nicht mit von den für auf ein eine zu im dem des sich wird werden auch als sind wurde',
   fr: 'le la les des et est une dans pour que qui sur pas avec sont par au ce plus ont cette été aux du',
@@ -23,10 +23,10 @@ const scripts: [string, RegExp][] = [
 const readMaxChars = 6_000;
 const shareLeast = 0.15;
 const byWord = new Map<string, string[]>();
-for (const [language, words] of Object.entries(small))
+for (const [language, words] of Object.entries(functionWords))
   for (const word of words.split(' ')) byWord.set(word, [...(byWord.get(word) ?? []), language]);
 
-/** The language of a text as an ISO 639-1 code, by script and by its commonest small words; undefined where too little tells. */
+/** Returns the language of a text as an ISO 639-1 code, by script and function words, or undefined if the evidence is too weak. */
 export function detectLanguage(text: string): string | undefined {
   const start = text.slice(0, readMaxChars);
   const letters = start.match(/\p{L}/gu)?.length ?? 0;

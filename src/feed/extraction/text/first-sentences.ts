@@ -1,16 +1,16 @@
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 const readMaxChars = 4_000;
 
-/** The first sentences of a text, as they stand there, at most `count` and `maxChars` long; undefined for an empty text. */
+/** Returns the first sentences of a text, at most `count` sentences and `maxChars` characters, or undefined for an empty text. */
 export function firstSentences(text: string, count: number, maxChars: number): string | undefined {
   const flat = text.slice(0, readMaxChars).replaceAll(/\s+/g, ' ').trim().toWellFormed();
-  let taken = '';
+  let result = '';
   let sentences = 0;
   for (const { segment } of segmenter.segment(flat)) {
-    if (sentences === count || (taken !== '' && taken.length + segment.length > maxChars)) break;
-    taken += segment;
+    if (sentences === count || (result !== '' && result.length + segment.length > maxChars)) break;
+    result += segment;
     sentences += 1;
   }
-  const cut = taken.trim().slice(0, maxChars).toWellFormed();
+  const cut = result.trim().slice(0, maxChars).toWellFormed();
   return cut === '' ? undefined : cut;
 }

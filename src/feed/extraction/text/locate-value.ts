@@ -3,8 +3,8 @@ import type { Span } from './stored-text.ts';
 const lineMaxChars = 400;
 
 /**
- * Where a value stands within a range of a text, with its line where that is short: as it is, or escaped as patterns and JSON write it.
- * Undefined where it does not stand there.
+ * Finds a value within a range of a text, verbatim or escaped as in STIX patterns and JSON. Returns the span of its line, or of the
+ * value alone if the line is longer than 400 characters. Returns undefined if the range does not contain the value.
  */
 export function locateValue(text: string, range: Span, value: string): Span | undefined {
   const wanted = value.trim();

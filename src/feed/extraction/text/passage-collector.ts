@@ -1,10 +1,10 @@
 import type { Span } from './stored-text.ts';
 
-/** Collects the passages of a text that prove something. Every span re-checks: not empty, in bounds, between whole characters. */
+/** Collects the supporting passages of a text. */
 export type PassageCollector = {
-  /** Makes a span a passage or finds the one that holds it; answers its `evidenceRef`. */
+  /** Adds a span as a passage unless a passage with the same start contains it. Returns the `evidenceRef` of the passage. */
   add: (span: Span) => string;
-  /** Makes sure that each span stands whole in some passage; neighbours share one, with the lines around them. */
+  /** Adds passages that contain all spans with the lines around them. Neighboring spans share a passage. */
   cover: (spans: Span[]) => void;
   list: () => Span[];
 };
@@ -40,7 +40,7 @@ export function createPassageCollector(text: string): PassageCollector {
 
 const toEvidenceRef = (index: number): string => `provenance.supportingPassages[${index}]`;
 
-/** The line of a span, cut to a bounded piece around it. */
+/** Returns the line around a span, cut to `passageMaxChars`. */
 function lineAround(text: string, span: Span): Span {
   const room = Math.max(0, Math.floor((passageMaxChars - (span.end - span.start)) / 2));
   const before = text.slice(Math.max(0, span.start - room), span.start);
@@ -51,7 +51,7 @@ function lineAround(text: string, span: Span): Span {
   return whole(text, { start, end });
 }
 
-/** Never between the halves of a pair. */
+/** Adjusts a span so that it does not split a surrogate pair. */
 function whole(text: string, { start, end }: Span): Span {
   const from = start > 0 && /[\uDC00-\uDFFF]/.test(text[start] ?? '') ? start + 1 : start;
   const to = end < text.length && /[\uDC00-\uDFFF]/.test(text[end] ?? '') ? end + 1 : end;

@@ -2,16 +2,16 @@ import { matchAt } from '../indicators/indicator-candidate.ts';
 import { unspacedScripts } from '../indicators/readers/char-classes.ts';
 import type { Span } from './stored-text.ts';
 
-/** A text made clear, and the way back: where each span of it stands in the original (UTF-16 units). */
+/** A refanged text with a map of its spans to the original (UTF-16 units). */
 export type RefangedText = {
   clear: string;
-  /** The span of the original that a span of the clear text came from. */
+  /** Returns the span of the original for a span of the refanged text. */
   origin: (start: number, end: number) => Span;
-  /** Whether something inside the span was made harmless in the original. */
+  /** Returns whether any part of a span is defanged in the original. */
   isDefanged: (start: number, end: number) => boolean;
 };
 
-// Where a disguise may begin; a disguised scheme ends before one of the last three. One class of characters is found quickest.
+// First characters of a defanged part. A defanged scheme ends before one of the last three. A single character class searches fastest.
 const defangMark = /[({<\]\\\u00AD\u200B-\u200D\u2010\u2011\u2024\u2060\u3002\uFEFF\uFF0E[:_]/g;
 const scheme = /(?:h(?:x{1,3}|tx|xt|zz|\*\*|\[tt\])ps?|meow|mxxp|fxp)$/i;
 const schemeMaxChars = 7;
@@ -20,23 +20,23 @@ const schemeMaxChars = 7;
 const defangPattern = new RegExp(
   [
     String.raw`[[({<]\s?(?:\.|,|dot|:\/{0,2}|@|at|\/\/?|\[\.\])\s?[\])}>]`,
-    // A bracket on one side of a dot or colon.
+    // A dot or colon with a bracket on one side only.
     String.raw`\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)`,
     String.raw`\\(?=[./])`,
     String.raw`(?<=ps?(?:\[:\]|:))\\\\(?=\w)`,
     String.raw`(?:h(?:x{1,3}|tx|xt|zz|\*\*|\[tt\])p(?<secure>s?)|\bmeow|\bmxxp)(?=(?:\[?:\]?|\[:)(?:\/\/|\\\\|\[\/)|\[:\/\/?\]|__)`,
     String.raw`\bfxp(?=\[?:)`,
-    // Dots of other scripts; what goes on in such a script is the next sentence.
+    // Dots of other scripts, unless the text continues in such a script.
     String.raw`(?<=[a-z0-9])[\u2024\u3002\uFF0E](?=[a-z0-9-]{1,63}(?:[^a-z0-9${unspacedScripts}-]|[\u3002\uFF0E]\w|$))`,
     String.raw`(?<=[a-z0-9])[\u2010\u2011](?=[a-z0-9])`,
     String.raw`[\u200B-\u200D\u2060\u00AD\uFEFF]`,
   ].join('|'),
   'iy',
 );
-/** Marks of typesetting and of quoted code: they change how a value is written, not that it can be clicked. */
+/** Typesetting and escape characters, which do not make a value unclickable and so do not count as defanging. */
 const typeset = /^(?:[\u00AD\u200B-\u200D\u2010\u2011\u2060\uFEFF]|\\)$/;
 
-/** The next disguise at or behind a place. */
+/** Finds the next defanged part at or after an offset. */
 function findDefanging(text: string, from: number): RegExpExecArray | null {
   defangMark.lastIndex = from;
   while (defangMark.test(text)) {
@@ -48,7 +48,7 @@ function findDefanging(text: string, from: number): RegExpExecArray | null {
   return null;
 }
 
-/** Where a disguised scheme begins that ends before a mark, else the place of the mark. */
+/** Returns the start of the defanged scheme that ends at a mark, or the offset of the mark itself. */
 function findSchemeStart(text: string, from: number, at: number): number {
   const code = text.charCodeAt(at);
   if (code !== 0x3a && code !== 0x5b && code !== 0x5f) return at;
@@ -60,16 +60,16 @@ function findSchemeStart(text: string, from: number, at: number): number {
 }
 
 /**
- * Undoes every way of disguising an address in a running text: `hxxp`, `[.]`, `(dot)`, `[:]`, `[@]`, `[://]`, `\.`, invisible characters.
- * A backslash before a dot goes only outside Windows paths.
+ * Refangs all addresses of a text: `hxxp`, `[.]`, `(dot)`, `[:]`, `[@]`, `[://]`, `\.`, invisible characters. Keeps a backslash before
+ * a dot inside Windows paths.
  */
 export function refangText(text: string): RefangedText {
   const parts: string[] = [];
-  // For each replacement: where it begins and ends in the clear text, and where it ends in the original.
+  // For each replacement: its start and end in the refanged text, and its end in the original.
   const clearStart: number[] = [];
   const clearEnd: number[] = [];
   const originEnd: number[] = [];
-  // Where disguises begin in the clear text; marks of typesetting are none.
+  // Starts of defanged parts in the refanged text, without typesetting marks.
   const defangedStarts: number[] = [];
   let at = 0;
   let length = 0;
@@ -92,8 +92,8 @@ export function refangText(text: string): RefangedText {
   if (parts.length === 0) return { clear: text, origin: (start, end) => ({ start, end }), isDefanged: () => false };
   parts.push(text.slice(at));
   const lastBefore = (position: number): number => lowerBound(clearStart, position) - 1;
-  /** Original position of a clear one; inside a replacement its start, or with `after` its end. */
-  const back = (position: number, after: boolean): number => {
+  /** Maps a refanged offset to the original. Inside a replacement it returns the start, or with `after` the end. */
+  const toOriginal = (position: number, after: boolean): number => {
     const index = lastBefore(after ? position : position + 1);
     if (index < 0) return position;
     const end = clearEnd[index]!;
@@ -107,7 +107,7 @@ export function refangText(text: string): RefangedText {
   };
   return {
     clear: parts.join(''),
-    origin: (start, end) => ({ start: back(start, false), end: back(end, true) }),
+    origin: (start, end) => ({ start: toOriginal(start, false), end: toOriginal(end, true) }),
     isDefanged: (start, end) => {
       const index = lowerBound(defangedStarts, start);
       return index < defangedStarts.length && defangedStarts[index]! < end;
@@ -115,20 +115,20 @@ export function refangText(text: string): RefangedText {
   };
 }
 
-/** `evil [.] com`, `evil [.]com`, `evil[.]` at the end of a line: how many blanks before and behind belong to the disguise. */
+/** Counts the spaces or line breaks around a defanged part that belong to it, as in `evil [.] com` and `evil [.]com`. */
 function blanksAround(
   text: string,
-  taken: number,
+  consumedEnd: number,
   { 0: printed, index }: RegExpExecArray,
 ): { before: number; after: number } {
   const end = index + printed.length;
-  const isBlankBefore = text[index - 1] === ' ' && index - 1 >= taken;
+  const isBlankBefore = text[index - 1] === ' ' && index - 1 >= consumedEnd;
   const isBlankBehind = /[ \n]/.test(text[end] ?? '');
   const left = text[index - (isBlankBefore ? 2 : 1)] ?? '';
   const right = text[end + (isBlankBehind ? 1 : 0)] ?? '';
   const none = { before: 0, after: 0 };
   if (printed.length < 3 || !/[a-z0-9]/i.test(left) || !/[a-z0-9]/.test(right)) return none;
-  // `info [at] evil [dot] com`, but not `at nine [at] noon`: a host follows.
+  // A host must follow `[at]`: `info [at] evil [dot] com`, but not `at nine [at] noon`.
   const isMeant = /@|at/i.test(printed)
     ? isBlankBefore && isBlankBehind && hostBehind.test(text.slice(end, end + 80))
     : /\.|dot/i.test(printed);
@@ -136,7 +136,7 @@ function blanksAround(
 }
 const hostBehind = /^ [\w-]{1,63}(?:\.| ?[[({] ?(?:\.|dot) ?[\])}] ?)\w/i;
 
-/** The first index whose value is at least `value`. */
+/** Returns the first index of a sorted array whose value is at least `value`. */
 export function lowerBound(sorted: ArrayLike<number>, value: number): number {
   let low = 0;
   let high = sorted.length;
@@ -161,7 +161,7 @@ function refangMatch(printed: string, secure: string | undefined): string {
   return /\/{1,2}/.exec(lower)?.[0] ?? '';
 }
 
-/** `evil\.com` and `http:\/\/evil` are escaped, `C:\Users\.ssh` is a path. */
+/** Distinguishes escapes (`evil\.com`, `http:\/\/evil`) from paths (`C:\Users\.ssh`). */
 function isEscape(text: string, at: number): boolean {
   if (text[at + 1] === '/') return /[\w:/.?=&-]/.test(text[at - 1] ?? '');
   if (!/[a-z0-9]/i.test(text[at - 1] ?? '') || !/[a-z0-9]/i.test(text[at + 2] ?? '')) return false;

@@ -2,10 +2,11 @@ import type { Span } from './stored-text.ts';
 
 const sentenceMaxChars = 600;
 const sentenceMinChars = 12;
-// The end of a sentence: a mark before a blank and a capital, a digit or a quote, or glued to the next sentence as converted pages are.
+// A sentence ends at a line break, at punctuation before a space and a capital, digit or quote, or glued to the next sentence, as in
+// converted pages.
 const boundary = /\n+|[.!?](?:["”’)\]]{0,2})(?=\s+["“‘(]?[A-Z0-9•])|[a-z)][.!?](?=[A-Z][a-z]{1,20} [a-z])|[•●▪]/g;
 
-/** Sentences and lines of a text as spans (UTF-16 units), without blanks around them, none longer than 600 units. */
+/** Returns the sentences and lines of a text as trimmed spans of at most 600 UTF-16 units. */
 export function findSentences(text: string): Span[] {
   const spans: Span[] = [];
   let start = 0;
@@ -24,7 +25,7 @@ function addTrimmed(text: string, from: number, to: number, spans: Span[]): void
   let end = to;
   while (start < end && /\s/.test(text[start]!)) start += 1;
   while (end > start && /\s/.test(text[end - 1]!)) end -= 1;
-  // Never between the halves of a pair.
+  // Do not split a surrogate pair.
   if (/[\uDC00-\uDFFF]/.test(text[start] ?? '') && start > 0) start += 1;
   if (/[\uD800-\uDBFF]/.test(text[end - 1] ?? '')) end -= 1;
   if (end - start >= sentenceMinChars) spans.push({ start, end });

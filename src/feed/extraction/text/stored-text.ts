@@ -1,10 +1,10 @@
 export type Span = { start: number; end: number };
 
-/** The text of a structured record, one field a line, and the passages of it that prove what is claimed. */
+/** Builds the text of a structured record, one field per line, with its supporting passages. */
 export type StoredText = {
-  /** Appends every scalar of a JSON value under its path (`a.b[0].c: value`), in its own order; lists of scalars are one line. */
+  /** Appends every scalar of a JSON value with its path (`a.b[0].c: value`). Lists of scalars take one line. Returns the spans by path. */
   addFields: (value: object, options?: { prefix?: string; leaveOut?: (path: string) => boolean }) => Map<string, Span>;
-  /** Makes a span a supporting passage, once, cut where it is longer than `maxChars` (1,000); answers its `evidenceRef`. */
+  /** Adds a span as a supporting passage, cut to `maxChars` (default 1,000). Returns its `evidenceRef`. */
   addPassage: (span: Span, maxChars?: number) => string;
   text: () => string;
   passages: () => Span[];
@@ -12,10 +12,10 @@ export type StoredText = {
 
 const passageMaxChars = 1_000;
 const depthMax = 40;
-/** A passage that shows an indicator shows all of it; a value may be as long as this, escaped. */
+/** The maximum length of an escaped indicator value, which a passage contains as a whole. */
 export const valueMaxChars = 20_000;
 
-/** Collects a record's text. Spans are UTF-16 units, end exclusive, never empty. */
+/** Spans are UTF-16 units, end exclusive, never empty. */
 export function createStoredText(): StoredText {
   const lines: string[] = [];
   const passages: Span[] = [];
@@ -38,7 +38,7 @@ export function createStoredText(): StoredText {
           const span = field(path, part);
           if (span) spans.set(path, span);
         } else if (depth >= depthMax) {
-          field(path, '(nested too deep to be kept)');
+          field(path, '(nested too deep to be stored)');
         } else if (Array.isArray(part)) {
           for (const [index, one] of part.entries()) walk(one, `${path}[${index}]`, depth + 1);
         } else {
@@ -64,7 +64,7 @@ export function createStoredText(): StoredText {
 
 const evidenceRef = (index: number): string => `provenance.supportingPassages[${index}]`;
 
-/** Something that takes more than a line. */
+/** Checks for a value that needs more than one line. */
 const isNested = (value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&
@@ -72,7 +72,7 @@ const isNested = (value: unknown): boolean =>
 
 function shorten(span: Span, maxChars: number, text: string): Span {
   const end = span.start + maxChars;
-  // A cut between the halves of a pair would leave text that is not well formed.
+  // Do not split a surrogate pair.
   const splitsPair = /[\uD800-\uDBFF]/.test(text[end - 1] ?? '');
   return { start: span.start, end: splitsPair ? end - 1 : end };
 }
@@ -82,5 +82,5 @@ function render(value: unknown): string {
   return Array.isArray(value) ? value.map((part) => String(part ?? '')).join(', ') : String(value);
 }
 
-/** PostgreSQL holds neither U+0000 nor lone surrogates. */
+/** Replaces U+0000 and lone surrogates, which PostgreSQL cannot store. */
 export const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\uFFFD');

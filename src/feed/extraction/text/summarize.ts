@@ -6,13 +6,13 @@ export type TextSummary = { summary: Span[]; tldr: Span | undefined };
 const summarySentences = 4;
 const summaryMaxChars = 1_200;
 const readSentences = 400;
-const wordsLeast = 6;
+const minWords = 6;
 
 /**
- * The sentences that say most of what the text says (frequent content words, names of what was found, early in the text), in the
- * text's order, and the one that stands for all. Spans of the text: nothing is put in other words.
+ * Selects the most informative sentences of a text, in text order, and the best one as `tldr`. Sentences score by frequent content
+ * words, by `highlights` (spans of extracted names and techniques) in them, and by an early position.
  */
-export function summarize(text: string, sentences: Span[], telling: Span[]): TextSummary {
+export function summarize(text: string, sentences: Span[], highlights: Span[]): TextSummary {
   const prose = sentences.slice(0, readSentences).filter((span) => isProse(text.slice(span.start, span.end)));
   if (prose.length === 0) return { summary: [], tldr: undefined };
   const words = prose.map(
@@ -21,10 +21,11 @@ export function summarize(text: string, sentences: Span[], telling: Span[]): Tex
   const counts = new Map<string, number>();
   for (const set of words) for (const word of set) counts.set(word, (counts.get(word) ?? 0) + 1);
   const scored = prose.map((span, index) => {
-    const own = [...words[index]!];
-    const central = own.reduce((sum, word) => sum + Math.log(counts.get(word)!), 0) / Math.sqrt(own.length + 8);
-    const told = telling.filter(({ start, end }) => start < span.end && end > span.start).length;
-    return { span, index, score: central + Math.min(4, told) * 0.5 + 3 / (1 + index / 4) };
+    const sentenceWords = [...words[index]!];
+    const central =
+      sentenceWords.reduce((sum, word) => sum + Math.log(counts.get(word)!), 0) / Math.sqrt(sentenceWords.length + 8);
+    const highlighted = highlights.filter(({ start, end }) => start < span.end && end > span.start).length;
+    return { span, index, score: central + Math.min(4, highlighted) * 0.5 + 3 / (1 + index / 4) };
   });
   const chosen: typeof scored = [];
   let length = 0;
@@ -37,11 +38,11 @@ export function summarize(text: string, sentences: Span[], telling: Span[]): Tex
   return { summary: chosen.map(({ span }) => span).toSorted((a, b) => a.start - b.start), tldr: chosen[0]?.span };
 }
 
-/** A sentence with a verb's worth of words, not a row of a table, a heading or a list of values. */
+/** Checks for a prose sentence, not a table row, a heading or a list of values. */
 function isProse(sentence: string): boolean {
   const words = sentence.match(/\b[\p{L}’']{2,}\b/gu)?.length ?? 0;
   return (
-    words >= wordsLeast &&
+    words >= minWords &&
     words * 9 > sentence.length * 0.75 &&
     /[.!?]["”’)]?$/.test(sentence) &&
     !/[|`{}<>\\]/.test(sentence)

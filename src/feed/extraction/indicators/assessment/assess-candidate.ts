@@ -1,15 +1,14 @@
 import type { ValueContext } from './value-context.ts';
 
-/** What is known of the place and of the text around a candidate. */
+/** The evidence from the context of a candidate. */
 export type CandidateEvidence = {
   context: ValueContext;
   defanged: boolean;
-  /** How many values of the text are disguised: where some are, a live address in prose is a reference. */
+  /** The number of defanged values in the text. If there are several, a live address in prose is probably a reference. */
   defangedInText: number;
-  /** The host belongs to whoever published the text. */
   isPublisherHost: boolean;
   benign: string | undefined;
-  /** A page that reports link to: of a repository, with rules and tools, or an article. */
+  /** A page of the kind that reports link to. */
   page: 'source code on shared hosting' | 'page of an article' | undefined;
 };
 
@@ -21,8 +20,8 @@ const hostsHeading = /^(?!.*\bfiles?)(?=.*\b(?:domains?|hosts?|hostnames?)\b)/i;
 const manyDefanged = 3;
 
 /**
- * Weighs a candidate of a type, given how much its form speaks against it: undefined where it is none. Confidence 0 to 1; a value of a benign list, of the publisher or behind a link
- * stays, as a false positive with its reason.
+ * Assesses a candidate. Returns undefined if it is not an indicator. Confidence is 0 to 1. Benign values, publisher hosts and link
+ * targets become false positives with a reason. `formDoubt` is the evidence in the form of the value against its type.
  */
 export function assessCandidate(
   type: string,
@@ -33,7 +32,7 @@ export function assessCandidate(
   const listed = context.section === 'indicators';
   let doubt = formDoubt - (defanged ? 3 : 0) - (context.isolated ? 0.3 : 0);
   if (listed) doubt -= context.isolated ? 1 : 0.25;
-  // `tool.app` is a file, unless it stands in a list of domains.
+  // `tool.app` is a file unless it is in a list of domains.
   if (doubt >= doubtMax && type === 'domain' && context.isolated && hostsHeading.test(context.heading)) doubt -= 2;
   if (doubt >= doubtMax) return undefined;
   if (context.section === 'references' && !defanged && network.has(type)) return undefined;
@@ -68,15 +67,15 @@ function findFalsePositiveReason(
   { context, defanged, isPublisherHost: ofPublisher, benign, page }: CandidateEvidence,
   score: number,
 ): string | undefined {
-  if (ofPublisher && !defanged) return 'link of the publisher';
-  // One exact address on a host that all use can still be meant, where it was made harmless on purpose.
-  const isMeant = type === 'url' && defanged && benign === 'well-known host';
-  if (benign && !isMeant) return benign;
+  if (ofPublisher && !defanged) return 'link to the publisher';
+  // A defanged URL on a well-known host is reported on purpose.
+  const isReported = type === 'url' && defanged && benign === 'well-known host';
+  if (benign && !isReported) return benign;
   if (!network.has(type)) return undefined;
   const isListed = context.isolated && context.section === 'indicators';
   if (page && !defanged && !(page === 'page of an article' && isListed)) return page;
   if (context.linked && !defanged) return 'target of a link';
-  return score < 0.25 ? 'too little speaks for it' : undefined;
+  return score < 0.25 ? 'too little evidence' : undefined;
 }
 
 const baseScores = new Map<string, number>([

@@ -8,10 +8,10 @@ import {
 } from '../../../reference-data/benign-lists.ts';
 import { isIPv4 } from 'node:net';
 
-/** Why a value is harmless or useless to block, or undefined. `value` is normalized. */
+/** Returns the reason why a normalized value is harmless or useless to block, or undefined. */
 export type BenignLookup = (type: string, value: string) => string | undefined;
 
-/** The shipped lists: short, written for the project. */
+/** Looks up the shipped lists. */
 export const findShippedBenignReason: BenignLookup = (type, value) => {
   switch (type) {
     case 'ipv4':
@@ -31,11 +31,11 @@ export const findShippedBenignReason: BenignLookup = (type, value) => {
   }
 };
 
-/** Hosts where anyone may put pages under a path: the address tells something, the host alone does not. */
+/** Checks for hosts where anyone can publish under a path. Their URLs can be indicators, the host alone cannot. */
 export const isPathHosting = (host: string): boolean => hasHostOrParent(pathHosting, host);
 
 const reasonBySuffix = new Map<string, string>();
-// The first list that holds a name says why.
+// The first list with a name provides its reason.
 for (const [reason, list] of [
   ['security publisher', vendors],
   ['well-known host', wellKnown],
@@ -56,7 +56,7 @@ for (const name of [
 ])
   reasonBySuffix.set(name, 'reserved name');
 
-/** The reason that a list gives for the host or a parent of it; the longest name decides. */
+/** Returns the reason for the host or its closest listed parent. */
 function hostReason(host: string): string | undefined {
   for (let at = -1; ;) {
     const reason = reasonBySuffix.get(at < 0 ? host : host.slice(at + 1));
@@ -89,7 +89,6 @@ const systemFileReason = (path: string): string | undefined =>
     ? 'system file'
     : undefined;
 
-/** Whether the list holds the host or a parent of it. */
 function hasHostOrParent(list: ReadonlySet<string>, host: string): boolean {
   for (let at = 0; at >= 0; at = host.indexOf('.', at + 1))
     if (list.has(at === 0 ? host : host.slice(at + 1))) return true;
@@ -98,9 +97,9 @@ function hasHostOrParent(list: ReadonlySet<string>, host: string): boolean {
 
 const reservedFirstOctets = new Set([0, 10, 100, 127, 169, 172, 192, 198, 203]);
 
-/** RFC 6890 and its successors: addresses that no one on the Internet has. */
+/** Classifies special-purpose IPv4 addresses (RFC 6890 and its successors). */
 function reservedRange(address: string): string | undefined {
-  // Nearly all addresses are told by their first number.
+  // Fast path: the first octet rules out most addresses.
   const first = Number.parseInt(address, 10);
   if (first < 224 && !reservedFirstOctets.has(first)) return undefined;
   const [a = 0, b = 0, c = 0] = address.split('.').map(Number);

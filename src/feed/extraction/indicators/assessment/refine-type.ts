@@ -4,7 +4,7 @@ import type { ValueContext } from './value-context.ts';
 
 const reach = 60;
 
-/** The type that the words around a value give it: a hash may be an import hash or a certificate's, a file a process, a name a package. */
+/** Refines a type by the words around the value: a hash may be an import hash or a certificate hash, a file may be a process. */
 export function refineType(
   text: string,
   candidate: IndicatorCandidate,
@@ -15,7 +15,7 @@ export function refineType(
     return /process/i.test(context.heading) && processesHeading.test(context.heading) ? 'process_name' : type;
   const before = text.slice(Math.max(0, start - reach), start);
   const lineBefore = before.slice(before.lastIndexOf('\n') + 1);
-  // Most hashes stand at the start of a line, with nothing before them to look at.
+  // Most hashes are at the start of a line, so there is no text to check.
   switch (type) {
     case 'md5':
       return /\bimphash\b/i.test(lineBefore) || /\bimphash\b/i.test(context.heading) ? 'imphash' : type;
@@ -37,9 +37,9 @@ const certificateCue = /\b(?:thumbprint|certificate|cert fingerprint)\b/i;
 
 const nameMaxChars = 90;
 
-/** A file name with blanks or an apostrophe, where its cell, its code span or its line in a list shows where it begins. */
+/** Extends a file name to the left over spaces and apostrophes if its cell, code span or list line shows where it starts. */
 export function extendFileName(text: string, candidate: IndicatorCandidate, context: ValueContext): IndicatorCandidate {
-  // A name with blanks has one right before its last word, one with an apostrophe too.
+  // Only a space or an apostrophe before the last word can continue the name.
   const last = text.charCodeAt(candidate.start - 1);
   if (last !== 0x20 && last !== 0x27) return candidate;
   const closer = text[candidate.end] ?? '\n';

@@ -1,6 +1,6 @@
 import { lowerBound } from '../../text/refang-text.ts';
 
-/** Where a value stands: the kind of section, whether it fills its line or cell, whether it is the target of a link. */
+/** The context of a value: its section, whether it fills its line or cell, and whether it is a link target. */
 export type ValueContext = {
   section: 'indicators' | 'references' | 'legitimate' | 'plain';
   heading: string;
@@ -14,7 +14,7 @@ const indicatorsHeading =
 const referencesHeading =
   /^(?:references?|further reading|related\b.{0,60}|see also|sources?|about (?:us|the authors?)|read more|share (?:this|on)\b.{0,30}|tags?|external links|bibliography|footnotes|(?:additional )?resources|subscribe\b.{0,40}|follow us\b.{0,40}|contact(?: us)?|navigation|menu|recommended\b.{0,40}|popular posts|recent posts|comments|leave a reply|acknowledge?ments)$/i;
 const legitimateHeading = /\b(?:legitimate|benign|clean|not malicious|false positives?)\b/i;
-/** A line that is known as a heading without any markup. */
+/** Lines that count as headings without markup. */
 const plainHeading =
   /^(?:sigma(?: rules?)?|yara(?: rules?)?|snort(?: rules?)?|suricata|detections?|mitigations?|recommendations?|conclusions?|(?:executive )?summary|timeline|introduction|overview|analysis|background|mitre(?: att&ck)?.{0,30}|(?:appendix\b.{0,40}[:–-]\s*)?(?:network |file |host |host-based |network-based )?(?:indicators? of compromise|indicators?|iocs?)(?:\s*\(iocs?\))?|c2 servers?|c&c servers?|command and control(?: servers?)?|hashes|samples|file hashes|domains|urls|ip addresses)\s*:?$/i;
 
@@ -22,7 +22,7 @@ export type ContextLookup = (start: number, end: number) => ValueContext;
 
 type Section = { kind: ValueContext['section']; heading: string };
 
-/** Splits a clear text into lines and sections, once, and answers for places in it. */
+/** Indexes the lines and sections of a refanged text and returns a lookup by offset. */
 export function createContextLookup(text: string): ContextLookup {
   const starts: number[] = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
@@ -48,7 +48,7 @@ export function createContextLookup(text: string): ContextLookup {
   };
 }
 
-/** The text of a heading: AsciiDoc and Markdown marks, bold lines, titles of blocks, and known headings without marks. */
+/** Returns the text of a heading: AsciiDoc or Markdown markup, a bold line, a block title, or a known heading without markup. */
 function findHeading(line: string): string | undefined {
   if (/^[\s=#*.]/.test(line)) {
     const marked = /^\s{0,3}(?:={1,6}|#{1,6})\s+(\S.*?)\s*#*$/.exec(line) ?? /^\*\*([^*]{2,80})\*\*:?\s*$/.exec(line);
@@ -57,7 +57,7 @@ function findHeading(line: string): string | undefined {
     if (titled) return titled[1]!;
   }
   const plain = line.trim();
-  // Most lines of lists begin with what no such heading begins with.
+  // Cheap check: most list lines start with characters that no such heading starts with.
   if (plain.length < 4 || plain.length > 70 || !/^[a-z(][a-z2&]/i.test(plain)) return undefined;
   return plainHeading.test(plain) || referencesHeading.test(plain) ? plain : undefined;
 }
@@ -69,7 +69,7 @@ function classifyHeading(heading: string): ValueContext['section'] {
   return indicatorsHeading.test(text) ? 'indicators' : 'plain';
 }
 
-// Marks of lists, tables and code that may stand beside a value, and those among them that show an edge.
+// Bits: 1 for list, table and code marks allowed before a value, 2 for those allowed after it, 4 for marks that delimit a cell.
 const markBits = new Uint8Array(128);
 for (const char of ' \r\t*-+>"\'`\\|') markBits[char.charCodeAt(0)]! |= 1;
 for (const char of ' \r\t"\'`,;.:\\|(') markBits[char.charCodeAt(0)]! |= 2;
@@ -78,7 +78,7 @@ const marksMax = 160;
 const markOf = (code: number): number =>
   code < 128 ? markBits[code]! : code === 0x2022 || code === 0x2013 || code === 0xa0 ? 3 : 0;
 
-/** A value fills its line, its cell or its code span when next to it stand only marks of lists and tables. */
+/** Checks whether a value fills its line, cell or code span, apart from list and table marks. */
 function isIsolated(text: string, at: { start: number; end: number; lineStart: number; lineEnd: number }): boolean {
   let left = at.start - 1;
   let edge = 0;
@@ -104,20 +104,20 @@ function isIsolated(text: string, at: { start: number; end: number; lineStart: n
   return right >= at.lineEnd || (edge & 4) > 0 || /^ [-–] /.test(text.slice(at.end, at.end + 3));
 }
 
-/** `1.` or `Name:` at the start of a line is no prose either. */
+/** Accepts `1.` or `Name:` at the start of a line. */
 const isLabelled = (lead: string, at: { start: number; lineStart: number }): boolean =>
   at.start - at.lineStart <= 28 && /^\s*(?:\d{1,3}[.)]|[\w -]{2,24}:)\s*["'`]?$/.test(lead);
 
-/** `[12] Title. https://…` is an entry of a list of references. */
+/** Recognizes an entry of a reference list: `[12] Title. https://…`. */
 const isCited = (text: string, lineStart: number, start: number): boolean =>
   text.charCodeAt(lineStart) === 0x5b &&
   /^\[\^?\d{1,3}\]:?\s/.test(text.slice(lineStart, Math.min(start, lineStart + 8)));
 
-/** `http://…[text]` of AsciiDoc, `[text](http://…)` of Markdown, `href="…"`. */
+/** Recognizes link targets: AsciiDoc `http://…[text]`, Markdown `[text](http://…)`, `href="…"`. */
 function isLinked(text: string, start: number, end: number): boolean {
   if (text.charCodeAt(end) === 0x5b) return true;
   const last = text.charCodeAt(start - 1);
-  // Only a bracket, a quote, an equals sign or a colon can stand there.
+  // Cheap check: a bracket, a quote, an equals sign or a colon must come before the value.
   if (last !== 0x28 && last !== 0x22 && last !== 0x27 && last !== 0x3d && last !== 0x3a) return false;
   const before = text.slice(Math.max(0, start - 8), start);
   return /\]\($|href=["']?$|link:$/i.test(before);

@@ -1,4 +1,4 @@
-// Bits of a character: 1 inside words, with 2 for a hex digit and 4 for a digit; 8 alone for a letter of a script without blanks.
+// Bits: 1 word character, 2 hexadecimal digit, 4 digit, 16 see `nameBit`; 8 alone: letter of a script without spaces.
 const classes = new Uint8Array(0x1_0000);
 const letter = /[\p{L}\p{M}\p{Nd}]/u;
 const unspacedLetter =
@@ -13,25 +13,25 @@ for (let code = 0; code < classes.length; code += 1) {
   } else if (code >= 0xc0 && letter.test(char)) classes[code] = unspacedLetter.test(char) ? 8 : 1;
 }
 
-/** What ends a value where a text of such a script goes on without a blank: its letters and its marks, for a class of characters. */
+/** Letters and punctuation of scripts without spaces, for a regular expression class. They end a value. */
 export const unspacedScripts = String.raw`\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3000-\u30FF\u3400-\u9FFF\uAC00-\uD7AF\uFF00-\uFFEF`;
 
 const hyphen = 0x2d;
 const dot = 0x2e;
 const labelsMax = 40;
 
-/** The bits of a character of a word, 0 outside words and past the end of the text (where the code is NaN). */
+/** Returns the bits of a character, 0 outside words and past the end of the text (where the code is NaN). */
 export const getCharClass = (code: number): number => (code < 0x1_0000 ? classes[code]! : 0);
 
 export const isWordCharAt = (text: string, at: number): boolean => getCharClass(text.charCodeAt(at)) > 0;
 
-/** The first letters of the words that mean something alone: `AS64496`, `CVE-…`, `mutex`, `T1059`. */
+/** Marks the first letters of identifiers: `AS64496`, `CVE-…`, `mutex`, `T1059`. */
 export const nameBit = 16;
 
-/** What of a character's bits its neighbours in one word share: Latin letters and those of a script without blanks make two words. */
+/** The bits that the characters of one word share. Latin letters and letters of a script without spaces form separate words. */
 export const kindBits = 9;
 
-/** The end of a run of words joined by single dots. */
+/** Returns the end of a run of words joined by single dots. */
 export function findDottedEnd(text: string, start: number): number {
   let at = start;
   for (let labels = 0; labels < labelsMax; labels += 1) {

@@ -3,13 +3,18 @@ import { isBase58Address, isBech32Address } from './wallet-checksums.ts';
 import { readDigits, readGuid, readHex, readNamedMutex } from './cued-values.ts';
 import { getCharClass } from './char-classes.ts';
 
-/** Words of letters and digits that are an indicator by their form alone. `bits` is what all characters of the word share. */
-export function readWord(text: string, start: number, end: number, given: { bits: number; emit: EmitCandidate }): void {
+/** Reads indicators that a single word forms. `bits` is the conjunction of the character classes of the word. */
+export function readWord(
+  text: string,
+  start: number,
+  end: number,
+  wordInfo: { bits: number; emit: EmitCandidate },
+): void {
   const length = end - start;
-  const { emit } = given;
-  if (given.bits & 4 && (length === 12 || length === 15)) readDigits(text, start, end, emit);
-  else if (length >= 16 && length < 26 && given.bits & 2) readHex(text, start, end, emit);
-  else if (length >= 26 && length <= 128) readLongWord(text, start, end, given);
+  const { emit } = wordInfo;
+  if (wordInfo.bits & 4 && (length === 12 || length === 15)) readDigits(text, start, end, emit);
+  else if (length >= 16 && length < 26 && wordInfo.bits & 2) readHex(text, start, end, emit);
+  else if (length >= 26 && length <= 128) readLongWord(text, start, end, wordInfo);
   else if (length >= 3 && length <= 20 && mayBeIdentifier(text, start, end)) {
     const first = text.charCodeAt(start) | 32;
     if (length === 3) readCve(text, start, emit);
@@ -18,7 +23,7 @@ export function readWord(text: string, start: number, end: number, given: { bits
   }
 }
 
-/** Whether a word may be `CVE`, `mutex` or `mutexes`, or ends like `AS64496` and `T1059`: the rest need not be cut out. */
+/** Checks cheaply whether a word can be `CVE`, `mutex` or `mutexes`, or ends with a digit like `AS64496` and `T1059`. */
 export function mayBeIdentifier(text: string, start: number, end: number): boolean {
   const length = end - start;
   const second = text.charCodeAt(start + 1) | 32;
@@ -27,7 +32,7 @@ export function mayBeIdentifier(text: string, start: number, end: number): boole
   return (getCharClass(text.charCodeAt(end - 1)) & 4) > 0;
 }
 
-// With the dashes that typesetting makes of hyphens, or a blank.
+// Typesetting can replace the hyphens by dashes or a space.
 const cve = /cve[\s\u2012-\u2015\u2212-]{1,2}(\d{4})[\u2012-\u2015\u2212-](\d{4,7})(?![\w.])/iy;
 
 function readCve(text: string, start: number, emit: EmitCandidate): void {
@@ -42,7 +47,7 @@ const hashByLength: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {
   128: 'sha512',
 };
 
-/** Samples are often named by their digest: `<digest>.exe`. */
+/** Reads a digest, including one that names a sample (`<digest>.exe`). */
 export function readDigest(start: number, word: string, emit: EmitCandidate): void {
   const type = hashByLength[word.length];
   if (type && /^[0-9a-f]+$/i.test(word)) emit(type, start, start + word.length, { doubt: hashDoubt(word) });
@@ -73,12 +78,12 @@ function readLongWord(
     return emit('observable:btc', start, end);
   if (length === 72 && /^T1[0-9a-f]{70}$/i.test(word)) return emit('observable:tlsh', start, end);
   if (length === 95 && /^[48][1-9A-HJ-NP-Za-km-z]{94}$/.test(word)) return emit('observable:xmr', start, end);
-  // Hashes behind a word, as in `sample_<hash>`.
+  // A hash after a word, as in `sample_<hash>`.
   const tail = /[_-]([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i.exec(word)?.[1];
   if (tail) emit(hashByLength[tail.length]!, end - tail.length, end, { doubt: hashDoubt(tail) });
 }
 
-/** Numbers alone, and rows of few characters, are no digests. */
+/** Returns a high doubt for words of digits only and words with few distinct characters. */
 function hashDoubt(word: string): number {
   let seen = 0;
   for (let at = 0; at < word.length; at += 1) seen |= 1 << (word.charCodeAt(at) & 31);
@@ -104,7 +109,7 @@ const ipv6 =
   /((?:[0-9a-f]{0,4}:){2,7}(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{0,4}))(?![\w:])(\/(?:12[0-8]|1[01]\d|\d{1,2})(?![\w./-]))?/iy;
 const ssdeep = /\d{2,8}:[A-Za-z0-9+/]{6,100}:[A-Za-z0-9+/]{6,100}/y;
 
-/** What is written with colons between: IPv6, ssdeep, fingerprints of certificates, MAC addresses, ARNs. */
+/** Reads values that contain colons: IPv6, ssdeep, certificate fingerprints, MAC addresses, ARNs. */
 export function readColons(text: string, start: number, emit: EmitCandidate): number {
   const first = text.charCodeAt(start) | 32;
   if (first === 0x61) {
@@ -131,7 +136,7 @@ export function readColons(text: string, start: number, emit: EmitCandidate): nu
     const [printed, value = '', range] = address;
     const end = start + printed.length;
     const colons = value.split(':').length - 1;
-    // `abc::def` is a name in code: what is given out begins with a digit, or has one behind.
+    // `abc::def` is a name in code. An allocated address contains a digit.
     const isAddress = /\d/.test(value) && (colons === 7 || value.includes('::'));
     if (isAddress && range && range !== '/128') emit('observable:cidr', start, end);
     else if (isAddress) emit('ipv6', start, end, { value });

@@ -7,14 +7,14 @@ const interpreters = new Set(
     /\s+/,
   ),
 );
-// One line, or what a code span or quotes hold.
+// The rest of the line, code span or quotation.
 const line = /[^\r\n`\u201C\u201D]{4,1000}/y;
 const proseWord =
   /\b(?:the|and|was|were|which|that|this|is|are|has|have|can|will|used|uses|using|command|commands|script|process)\b/gi;
 
 /**
- * A command line: begins with an interpreter or a system tool, at the start of a line or of a code span, and reads like a command
- * (an option, a path, an address), not like a sentence. Answers `end`, so that what stands inside is read too.
+ * Reads a command line: an interpreter or system tool at the start of a line or code span, followed by an option, a path or an address
+ * rather than prose. Returns `end`, so that the scan also reads the values inside the command.
  */
 export function readCommand(text: string, start: number, end: number, emit: EmitCandidate): number {
   if (end - start > 12 || !mayPrecedeCommand(text, start)) return end;
@@ -39,12 +39,12 @@ export function readCommand(text: string, start: number, end: number, emit: Emit
   return end;
 }
 
-// A line's start, a quote, a prompt or a bullet.
+// The start of a line, a quote, a prompt or a bullet.
 const openers = new Uint8Array(0x1_0000);
 openers.fill(1, 0, 0x25);
 for (const char of '*->`|\u201C') openers[char.charCodeAt(0)] = 1;
 
-/** Before a command stands one of these, or the start of the text; a blank only behind one of these. */
+/** Checks whether the text before a word is an opener (optionally followed by one space) or the start of the text. */
 export function mayPrecedeCommand(text: string, start: number): boolean {
   const before = start > 0 && text.charCodeAt(start - 1) === 0x20 ? start - 2 : start - 1;
   return before < 0 || openers[text.charCodeAt(before)] === 1;

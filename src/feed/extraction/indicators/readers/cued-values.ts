@@ -3,14 +3,14 @@ import { matchAt, type EmitCandidate } from '../indicator-candidate.ts';
 const reach = 60;
 const before = (text: string, start: number): string => text.slice(Math.max(0, start - reach), start);
 
-/** Digits alone mean something only beside the word that names them. */
+/** Reads numbers that are identified by a word before them. */
 export function readDigits(text: string, start: number, end: number, emit: EmitCandidate): void {
   if (end - start === 15 && /\bimei\b[^\d\n]{0,24}$/i.test(before(text, start))) emit('imei', start, end);
   if (end - start === 12 && /\b(?:aws|amazon)\b[^\d\n]{0,40}\baccounts?\b[^\d\n]{0,16}$/i.test(before(text, start)))
     emit('aws_account', start, end);
 }
 
-/** Hexadecimal words of another length than a digest's, and of a digest's with another meaning. True where it was one. */
+/** Reads certificate serial numbers and JA3 hashes. Returns whether the word is one of them. */
 export function readHex(text: string, start: number, end: number, emit: EmitCandidate): boolean {
   const length = end - start;
   if (length !== 32 && length > 40) return false;
@@ -22,7 +22,7 @@ export function readHex(text: string, start: number, end: number, emit: EmitCand
   return isSerial || isJa3;
 }
 
-/** A GUID means something only beside what it names. */
+/** Reads a GUID that the words before it identify as an Azure tenant or application. */
 export function readGuid(text: string, start: number, end: number, emit: EmitCandidate): void {
   const lead = before(text, start);
   if (/\btenant(?:\s?id)?["'`:\s=|(]{0,6}$/i.test(lead)) emit('azure_tenant', start, end);
@@ -31,7 +31,7 @@ export function readGuid(text: string, start: number, end: number, emit: EmitCan
 
 const mutex = /(?:Global|Local)\\[\w{}.-]{3,80}/y;
 
-/** `Global\name` beside the word mutex, or in its section, is one. */
+/** Reads `Global\name` and `Local\name` as a mutex if the word mutex occurs up to 200 characters before it. */
 export function readMutex(text: string, start: number, emit: EmitCandidate): number {
   const match = matchAt(mutex, text, start);
   if (!match) return start;
@@ -43,14 +43,14 @@ export function readMutex(text: string, start: number, emit: EmitCandidate): num
 const namedMutex =
   /(?:es)?(?: object)?s?,?(?:(?: is)? (?:named|called|with the name|name)|\s?[:=])?\s{0,2}(["'`\u201C\u2018]([^"'`\u201C\u201D\u2018\u2019\n]{3,80})["'`\u201D\u2019]|(?<=[:=]\s{0,2})[\w{}\\.-]{4,80})/y;
 
-/** What follows the word: quoted, or behind a colon. */
+/** Reads the name after the word mutex: quoted, or after a colon. */
 export function readNamedMutex(text: string, start: number, end: number, emit: EmitCandidate): void {
   if (!/^mutex(?:es)?$/i.test(text.slice(start, end))) return;
   const match = matchAt(namedMutex, text, start + 5);
   if (!match) return;
-  const [printed, given = '', quoted] = match;
-  const name = quoted ?? given.replace(/[.]+$/, '');
-  // Without quotes an everyday word is the next of the sentence.
+  const [printed, unquoted = '', quoted] = match;
+  const name = quoted ?? unquoted.replace(/[.]+$/, '');
+  // An unquoted everyday word is just the next word of the sentence.
   if (/^(?:Global|Local)\\/.test(name) || (!quoted && !/[\d_{}\\-]|[a-z][A-Z]|[A-Z]{2}/.test(name))) return;
   const from = start + 5 + printed.lastIndexOf(name);
   emit('observable:mutex', from, from + name.length);
@@ -60,7 +60,7 @@ const spacedHex =
   /[0-9a-f]{2}(?: [0-9a-f]{2}){15,31}(?![ -]?[0-9a-f]{2}\b)|[0-9a-f]{8}(?: [0-9a-f]{8}){3,7}(?! ?[0-9a-f]{8}\b)/iy;
 const digestByDigits: Record<number, 'md5' | 'sha1' | 'sha256'> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
 
-/** A digest printed in groups, as certificate viewers and `certutil` do, beside the word that names it. */
+/** Reads a digest printed in groups, as certificate viewers and `certutil` do, after a word such as `thumbprint`. */
 export function readSpacedHex(text: string, start: number, emit: EmitCandidate): number {
   const match = matchAt(spacedHex, text, start);
   if (!match) return start;
@@ -86,7 +86,7 @@ const hosted =
   /^([a-z0-9][a-z0-9-]{1,61}[a-z0-9])\.(?:s3(?:[.-][a-z0-9-]{4,20})?\.amazonaws\.com|blob\.core\.windows\.net)$/i;
 const underPath = /\/([a-z0-9][a-z0-9._-]{1,61}[a-z0-9])(?![\w.-])/y;
 
-/** The bucket that a host of an object store names, before it or as the first folder behind it. */
+/** Reads the bucket in an object store address: the first host label or the first path segment. */
 export function readBucketHost(text: string, start: number, end: number, emit: EmitCandidate): void {
   const last = text.charCodeAt(end - 1) | 32;
   if (last !== 0x6d && last !== 0x74) return;

@@ -4,7 +4,7 @@ import { domainToASCII } from 'node:url';
 
 const table = readFileSync(resolve(import.meta.dirname, '../../../reference-data/shipped/tlds.txt'), 'utf8');
 
-/** Delegated top-level domains, and those of other naming systems that reports hold. */
+/** Delegated top-level domains, and those of other naming systems that occur in reports. */
 const topLevels = new Set([
   ...table
     .split('\n')
@@ -23,12 +23,11 @@ const topLevels = new Set([
 
 export const isTopLevel = (label: string): boolean =>
   topLevels.has(label.toLowerCase()) ||
-  // The table has those of other scripts in their ASCII form.
+  // The table contains internationalized domains in their ASCII form.
   (/[^\u0000-\u007F]/.test(label) && topLevels.has(domainToASCII(label)));
 
 const words = (text: string): Set<string> => new Set(text.trim().split(/\s+/));
 
-/** Endings of file names. */
 const extensions = words(`
   exe dll sys ocx cpl scr drv efi msi msp mst cab bat cmd ps1 psm1 psd1 vbs vbe js jse mjs wsf wsh hta lnk url inf reg
   doc docx docm dot dotm dotx xls xlsx xlsm xlsb xll xlam ppt pptx pptm ppsx pps rtf pdf odt ods one pub mdb accdb csv txt log
@@ -41,11 +40,11 @@ const extensions = words(`
   application manifest appx msix xap deploy settings theme msc chm hlp job pif com app command scpt
   mof asar node nls mui ax tlb res resx resources rules yar yara sig nse list lst lock pid service timer socket torrent crx xpi aes enc locked
 `);
-/** Endings that are words too: behind a single letter, or called, they are a member of an object. */
+/** File extensions that are also member names in code, after a single letter or before a call. */
 const members = words('data list log map key sig rules cache config settings properties lock service socket command');
 export const isMemberName = (label: string): boolean => members.has(label);
 
-/** Endings of file names that are top-level domains too, and words of code or prose that are. */
+/** Top-level domains that are also file extensions, or words of code or prose. */
 const suspicious = words(`
   zip py sh pl pm rs so md ps js cc com app mov ms ml ai java go st la mk cs vb ts do in it is as at to be am my me no us so id
   name host link page info link data date here how now new one open read run save search site support team tech test today top
@@ -54,17 +53,16 @@ const suspicious = words(`
   io ist land law live menu org parts photo place plus press properties report rest review rocks sc sex show sk
   social solutions space store style systems tips tools training vi web webcam wiki win works world xyz gg fm tv
 `);
-// Suspicious in form, but the usual home of real names.
+// Ambiguous, but common in real host names.
 for (const usual of ['com', 'org', 'info', 'xyz', 'io', 'top', 'site', 'space', 'cloud', 'ml', 'tv', 'click', 'live'])
   suspicious.delete(usual);
 
 export const isFileExtension = (label: string): boolean => extensions.has(label.toLowerCase());
-// What is both an ending of files and a top-level domain is in doubt, but for the usual ones.
 for (const label of extensions) if (isTopLevel(label) && !['com', 'info', 'in'].includes(label)) suspicious.add(label);
 
 export const isSuspiciousTopLevel = (label: string): boolean => suspicious.has(label.toLowerCase());
 
-/** First labels of identifiers in code and of products that look like names of hosts. */
+/** First labels of code identifiers and products that look like host names. */
 const codeRoots = words(`
   system microsoft java javax com org sun windows android this self document window console process math string object array
   node asp ado vb socket std sys os file data config http request response session module exports import jquery angular vue
@@ -79,7 +77,7 @@ const detectionRoots = words(`
   email-worm net-worm
 `);
 
-/** Names that antivirus products give (`Trojan.Win32.Agent.ws`) have the form of host names. `labels` are what dots part. */
+/** Recognizes antivirus detection names such as `Trojan.Win32.Agent.ws`, split into labels at the dots. */
 export const isDetectionName = (labels: string[]): boolean => {
   const root = labels[0]!.toLowerCase();
   if (labels.length === 2 && /^(?:com|net|org)$/i.test(labels[1]!)) return false;

@@ -15,11 +15,11 @@ import { findDottedEnd, getCharClass } from './char-classes.ts';
 
 const email = /[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/iy;
 const ipv4 = /\d{1,3}(?:\.\d{1,3}){3}/y;
-/** The first of `203.0.113.7-203.0.113.9` or `203.0.113.7-9`. */
+/** Matches the first address of `203.0.113.7-203.0.113.9` or `203.0.113.7-9`. */
 const rangeStart = /(\d{1,3}(?:\.\d{1,3}){3})-\d{1,3}(?:(?:\.\d{1,3}){3})?(?![\w.-])/y;
 const afterIp = /(?:\/(?:3[0-2]|[12]?\d)(?![\w./-]))|(?::\d{1,5})?(?:\/[^\s"'<>|`]{0,2000})?/y;
 
-/** Words joined by dots: an address, a host with or without port and path, a mail address, a file name, a version. */
+/** Reads words joined by dots: an IP address, a host with or without port and path, a mail address, a file name. */
 export function readDotted(text: string, start: number, emit: EmitCandidate): number {
   const end = findDottedEnd(text, start);
   const before = text[start - 1] ?? ' ';
@@ -36,10 +36,10 @@ export function readDotted(text: string, start: number, emit: EmitCandidate): nu
   }
   const last = labels.at(-1)!;
   if (isFileExtension(last)) readDigest(start, labels[0]!, emit);
-  // `'\\dropper.exe'`, as rules name the end of a path.
+  // `'\\dropper.exe'` is how rules match the end of a path.
   const isEndOfPath = before === '\\' && /["'*]/.test(text[start - 2] ?? ' ') && isFileExtension(last);
   if (isEndOfPath) emit('file_name', start, end);
-  // Behind `//` stands a host, behind `%20` the rest of a name.
+  // A host follows `//`. The rest of a name follows `%20`.
   const isBehindSlash = before === '/' && text[start - 2] !== '/';
   if (isBehindSlash || before === '%' || before === '\\' || before === '$' || before === '@' || before === '#') {
     if (isBehindSlash && isFileExtension(last)) emit('file_name', start, end, { doubt: 1.5 });
@@ -50,7 +50,7 @@ export function readDotted(text: string, start: number, emit: EmitCandidate): nu
   if (doubt !== undefined) {
     readBucketHost(text, start, end, emit);
     const full = findAddressEnd(text, end);
-    // A port or a path behind the name makes it an address.
+    // With a port or a path, the name is a URL.
     if (full > end) {
       emit('url', start, full, { doubt: Math.max(0, doubt - 0.5) });
       return full;
@@ -69,7 +69,7 @@ export function readDotted(text: string, start: number, emit: EmitCandidate): nu
   return end;
 }
 
-/** Whether a token holds nothing but digits and dots, and ends with a digit. */
+/** Checks whether a token consists of digits and dots and ends with a digit. */
 function isNumbers(text: string, start: number, end: number): boolean {
   let at = end - 1;
   if (text.charCodeAt(at) === 0x2e) return false;
@@ -80,18 +80,18 @@ function isNumbers(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** A reversed host name, as packages and bundles are named. */
+/** Checks for a reversed host name, the form of package and bundle identifiers. */
 const isPackage = (labels: string[]): boolean =>
   labels.length >= 3 &&
   /^(?:com|org|net|io|app|me|ru|cn|de|in|eu|tr|br)$/.test(labels[0]!) &&
   labels.every((label) => /^[a-z]\w*$/i.test(label));
 
-/** A whole file name (`libcurl.so.4` too), not a call of a method or a bare `.js`. */
+/** Checks for a complete file name (including `libcurl.so.4`), not a bare extension such as `.js`. */
 const isFileName = (labels: string[]): boolean => labels.every((label) => label.length <= 120) && labels[0]!.length > 0;
 
 const isCapital = (label: string): boolean => /^[A-Z][a-z]+$/.test(label);
 
-/** `u.a`, `e.data`, `console.log(…)`, `ended.So` and `Booking.com` are abbreviations, code, the next sentence and a company. */
+/** Returns a high doubt for abbreviations (`u.a`), code (`e.data`, `console.log(…)`), glued sentences (`ended.So`) and `Booking.com`. */
 function getFileDoubt(labels: string[], next: string): number {
   const last = labels.at(-1)!;
   const isShort = labels.length === 2 && labels[0]!.length === 1 && (last.length === 1 || isMemberName(last));
@@ -103,7 +103,7 @@ function getFileDoubt(labels: string[], next: string): number {
   return isShort || isCalled || isName || isSentence ? 2 : 0;
 }
 
-/** How much speaks against a host name, or undefined where it cannot be one. */
+/** Returns the doubt about a host name, or undefined if the token cannot be one. */
 function getHostDoubt(
   text: string,
   { start, end, labels, before }: { start: number; end: number; labels: string[]; before: string },
@@ -112,7 +112,7 @@ function getHostDoubt(
   if (!isTopLevel(last)) return undefined;
   if (labels.length > 12 || labels.some((label) => label.length > 63 || /^-|-$/.test(label))) return undefined;
   if (labels.slice(-2).some((label) => label.includes('_'))) return undefined;
-  // A public suffix of a country alone is nobody's name.
+  // A country's public suffix such as `co.uk` is not a host.
   if (labels.length === 2 && last.length === 2 && /^(?:com?|net|org|gov|edu|ac|mil)$/i.test(labels[0]!))
     return undefined;
   const token = text.slice(start, end);
@@ -122,7 +122,7 @@ function getHostDoubt(
   if (hasCapital && last !== last.toLowerCase()) doubt += upper ? 1 : 3;
   if (isSuspiciousTopLevel(last)) doubt += isFileExtension(last) ? 3 : 1.25;
   if (hasCapital && /[a-z][A-Z]/.test(token)) doubt += last.length === 2 ? 2 : 1;
-  // `Booking.com` in a sentence is how a company writes itself.
+  // `Booking.com` is a company name.
   if (hasCapital && labels.length === 2 && isCapital(labels[0]!)) doubt += 1.25;
   if (isCodeRoot(labels[0]!)) doubt += labels.length > 2 ? 1 : 0.5;
   if (labels[0] === 'com' || labels[0] === 'org') doubt += 2;
@@ -136,19 +136,19 @@ function getHostDoubt(
   return Math.max(0, doubt);
 }
 
-// A word for versions or for parts of a text, and further numbers behind it.
+// A word for versions or sections, optionally followed by further numbers.
 const versionCue =
   /(?:\b(?:versions?|versionen|versi[oó]n(?:es)?|vers[aã]o|ver|firmware|builds?|releases?|v|sections?|chapter|prior to|earlier than|(?:fixed|patched) in)|верси\p{L}{1,2}|版本|バージョン)[.:]?\s*(?:v?[\d.]{3,}\s{0,2}(?:,|-|–|and|or|to|through|until|und|bis|y|hasta|и|до|和|至)\s{0,2}){0,8}v?$/iu;
 
 function isVersion(text: string, start: number, end: number): boolean {
-  // At the start of a line or cell nothing says so.
+  // At the start of a line or cell there is no word to check.
   const isFirst = /[\n|\t`]/.test(text[start - 1] ?? '\n');
   if (!isFirst && versionCue.test(text.slice(Math.max(0, start - 80), start))) return true;
   return text[end] === ' ' && versionSuffix.test(text.slice(end, end + 16));
 }
 const versionSuffix = /^ (?:and|or) (?:earlier|later|below|above|prior|older|newer)\b/;
 
-/** Four numbers are an address unless they are a version or a part of a longer row of numbers. */
+/** Reads four numbers as an IPv4 address unless they are a version or part of a longer sequence. */
 function readNumbers(text: string, start: number, end: number, emit: EmitCandidate): number {
   const match = matchAt(ipv4, text, start);
   if (!match || start + match[0].length !== end) return end;
@@ -159,7 +159,7 @@ function readNumbers(text: string, start: number, end: number, emit: EmitCandida
   let doubt = 0;
   if (isVersion(text, start, end)) doubt += 3;
   if (/(?:(?<!\/dev\/(?:tcp|udp))\/|product\s|rv:)$/i.test(before)) doubt += 2;
-  // Versions count from small numbers, addresses seldom do.
+  // Small numbers are typical of versions and rare in addresses.
   const isCalled =
     /\b(?:ips?|address(?:es)?|hosts?|servers?|c2|c&c)[\s:=(]*$/i.test(before) ||
     /^:\d{2,5}(?!\d)/.test(text.slice(end, end + 7));
@@ -168,7 +168,7 @@ function readNumbers(text: string, start: number, end: number, emit: EmitCandida
   if (Number(parts[0]) === 0) doubt += 2;
   const rest = matchAt(afterIp, text, end)?.[0] ?? '';
   const isRange = /^\/\d{1,2}$/.test(rest);
-  // `203.0.113.7/8080` gives a port.
+  // `203.0.113.7/8080` specifies a port.
   const isPort = /^\/\d{3,5}$/.test(rest);
   if (rest !== '' && !isRange && !isPort && /^(?::\d+)?\/./.test(rest)) {
     const full = findAddressEnd(text, end);
@@ -184,7 +184,7 @@ function readNumbers(text: string, start: number, end: number, emit: EmitCandida
   return end;
 }
 
-/** A mail address whose local part begins at `start`. */
+/** Reads a mail address whose local part starts at `start`. */
 export function readEmail(text: string, start: number, emit: EmitCandidate, from = start): number {
   const match = matchAt(email, text, start);
   if (!match) return from + 1;

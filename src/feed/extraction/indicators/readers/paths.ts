@@ -2,11 +2,11 @@ import { matchAt, type EmitCandidate } from '../indicator-candidate.ts';
 import { isFileExtension } from './domain-names.ts';
 import { unspacedScripts, getCharClass } from './char-classes.ts';
 
-// A drive, an environment variable, a known folder token or a share; then segments, which may hold blanks.
+// A drive, an environment variable, a known folder token or a share, then segments, which may contain spaces.
 const windowsPath =
   /(?:[a-z]:(?=\\)|%[\w() ]{2,32}%|\\\\[\w.$-]{1,64}(?=\\)|<[A-Z_]{3,24}>|\{[A-Z_]{3,24}\}|\$env:\w{2,32}|\[[A-Z_]{3,24}\])(?:\\{1,2}(?:<[\w .-]{1,30}>|(?![&\s])[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{1,120}(?:\+(?!\+)[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{0,60}){0,3})){1,24}\\?/iy;
 
-/** A Windows path from its root. The end is cut where prose begins. */
+/** Reads a Windows path from its root and ends it where prose starts. */
 export function readWindowsPath(text: string, start: number, emit: EmitCandidate): number {
   const match = matchAt(windowsPath, text, start);
   if (!match) return start;
@@ -26,7 +26,7 @@ export function readWindowsPath(text: string, start: number, emit: EmitCandidate
 const closesFile = new RegExp(`[\\s${unspacedScripts}]`);
 const fileInSegment = new RegExp(`^(.{0,100}?\\.(\\w{2,11}))(?=[\\s,)\\]'}${unspacedScripts}]|$)`);
 
-/** The first segment that ends like a file and goes on with a blank is the last one; a tail of words after a folder is prose. */
+/** Ends the path at the first segment with a file extension followed by a space. Words after a folder name are prose. */
 function findPathEnd(path: string, next: string | undefined): number {
   let at = path.indexOf('\\');
   while (at >= 0 && at < path.length) {
@@ -42,20 +42,20 @@ function findPathEnd(path: string, next: string | undefined): number {
   return trimPunctuation(path).length;
 }
 
-/** Without the marks of the sentence behind it; a brace or bracket that was opened inside belongs to it. */
+/** Removes trailing punctuation but keeps a closing bracket whose opening bracket is part of the path. */
 function trimPunctuation(path: string): string {
-  let kept = path;
-  for (let last = kept.at(-1) ?? ''; /[\s.,)\]'}]/.test(last); last = kept.at(-1) ?? '') {
+  let trimmed = path;
+  for (let last = trimmed.at(-1) ?? ''; /[\s.,)\]'}]/.test(last); last = trimmed.at(-1) ?? '') {
     const opener = { ')': '(', ']': '[', '}': '{' }[last];
-    if (opener && kept.split(opener).length >= kept.split(last).length) break;
-    kept = kept.slice(0, -1);
+    if (opener && trimmed.split(opener).length >= trimmed.split(last).length) break;
+    trimmed = trimmed.slice(0, -1);
   }
-  return kept;
+  return trimmed;
 }
 
 function findFolderEnd(segment: string, next: string | undefined): number {
   const whole = trimPunctuation(segment);
-  // A quote, a cell's edge or the end of the line shows that the blanks belong to the name.
+  // A quote, cell edge or line end shows that the spaces belong to the name.
   const isClosed = next === undefined || /["`|<+\r\n\u2018-\u201F]/.test(next);
   if (isClosed && whole.split(' ').length <= 4) return whole.length;
   return trimPunctuation(whole.split(/[\s,]/)[0]!).length;
@@ -63,7 +63,7 @@ function findFolderEnd(segment: string, next: string | undefined): number {
 
 const slashed = /[a-z]:(?:\/[^\s/:*?"'<>|`,;()]{1,100}){2,24}/iy;
 
-/** `C:/Users/…`, as programs that run everywhere print a Windows path. */
+/** Reads a Windows path with forward slashes: `C:/Users/…`. */
 export function readSlashedPath(text: string, start: number, emit: EmitCandidate): number {
   const match = matchAt(slashed, text, start);
   if (!match) return start;
@@ -75,7 +75,7 @@ export function readSlashedPath(text: string, start: number, emit: EmitCandidate
 const registry =
   /(?:\(HKLM\|HKCU\)|HK(?:LM|CU|CR|U|CC)(?::(?=\\))?|HKEY_(?:LOCAL_MACHINE|CURRENT_USER|CLASSES_ROOT|USERS|CURRENT_CONFIG))(?:\\{1,2}[^\\\r\n\t`"<>|+\u2018-\u201F]{1,160}){1,24}\\?/iy;
 
-/** A registry key, from its hive on. */
+/** Reads a registry key from its hive. */
 export function readRegistryKey(text: string, start: number, emit: EmitCandidate): number {
   const match = matchAt(registry, text, start);
   if (!match) return start;
@@ -84,27 +84,27 @@ export function readRegistryKey(text: string, start: number, emit: EmitCandidate
   const last = printed.slice(at + 1);
   const next = text[start + printed.length];
   const isClosed = next === undefined || /["`|<+\r\n\u2018-\u201F]/.test(next);
-  // The value's name and data may follow the key.
+  // The name and data of a value may follow the key.
   const cut = last.search(
     /(?:;|\.\s|\s\/\w|\s=|=|\s+(?:and|or|to|with|is|was|in|for|key|value|registry|has|which|where|then|as|on)\b|[,(:])/i,
   );
-  let kept = cut >= 0 ? last.slice(0, cut) : last;
-  if (!isClosed && cut < 0) kept = kept.split(/\s/)[0]!;
-  const end = start + at + 1 + trimPunctuation(kept).length;
+  let trimmed = cut >= 0 ? last.slice(0, cut) : last;
+  if (!isClosed && cut < 0) trimmed = trimmed.split(/\s/)[0]!;
+  const end = start + at + 1 + trimPunctuation(trimmed).length;
   if (end - start < 8) return start + 4;
   emit('registry_key', start, end);
   return end;
 }
 
-// A folder's name may hold blanks before capitals: `Application Support`.
+// A folder name may contain spaces before capital letters: `Application Support`.
 const unixPath =
   /(?:(?:~|\$HOME)(?=\/[\w.]{2})|\/(?:bin|boot|dev|etc|home|lib|lib64|media|mnt|opt|private|proc|root|run|sbin|srv|sys|tmp|usr|var|Applications|Library|Users|Volumes|data|sdcard|storage|System)(?=\/))(?:\/[\w.@+,{}$%~=-]{1,120}(?:(?: [A-Z][\w.-]{0,40}){1,3}(?=\/))?){1,24}\/?/y;
 
-/** A path of Linux, macOS or Android, where it begins one (not the path of an address). */
+/** Reads a path of Linux, macOS or Android, but not the path of a URL. */
 export function readUnixPath(text: string, start: number, emit: EmitCandidate): number {
   const before = text[start - 1] ?? ' ';
   if (getCharClass(text.charCodeAt(start - 1)) & 1 || /[./:)\]}]/.test(before)) return start;
-  // A shell's way to open a connection: the host and its port follow.
+  // Shells open connections with `/dev/tcp/<host>/<port>`.
   if (/^\/dev\/(?:tcp|udp)\//.test(text.slice(start, start + 9))) return start + 8;
   const match = matchAt(unixPath, text, start);
   if (!match) return start;

@@ -5,7 +5,7 @@ import { readBucketHost } from './cued-values.ts';
 import { isFileExtension, isTopLevel } from './domain-names.ts';
 import { findDottedEnd, unspacedScripts } from './char-classes.ts';
 
-// What ends an address in running text, tables, AsciiDoc, Markdown and HTML.
+// Characters that end an address in running text, tables, AsciiDoc, Markdown and HTML.
 const ending = /[\s"<>|`\\^{}[\]\u00A0\u00AB\u00BB\u2010-\u206F\u3000-\u303F\uFF00-\uFF0F\uFF1A-\uFF20\uFF61-\uFF65]/;
 const ends = new Uint8Array(0x1_0000);
 for (let code = 0; code < ends.length; code += 1) if (ending.test(String.fromCharCode(code))) ends[code] = 1;
@@ -35,7 +35,7 @@ const schemes = new Set([
   'stratum',
 ]);
 
-/** Where an address that has its host until `hostEnd` ends: port, path and query, without the punctuation of the sentence. */
+/** Returns the end of an address whose host ends at `hostEnd`, including port, path and query without trailing punctuation. */
 export function findAddressEnd(text: string, hostEnd: number): number {
   const portEnd = hostEnd + (matchAt(port, text, hostEnd)?.[0].length ?? 0);
   let end = /[/?#]/.test(text[portEnd] ?? '') ? findPathEnd(text, portEnd) : portEnd;
@@ -43,35 +43,35 @@ export function findAddressEnd(text: string, hostEnd: number): number {
   return spacedEnd(text, hostEnd, end);
 }
 
-/** Read once, character by character, so that many addresses in a row take no longer than their length. */
+/** Reads character by character, so that the time stays linear even for many adjacent addresses. */
 function findPathEnd(text: string, start: number): number {
   const last = Math.min(text.length, start + pathMaxChars);
   let open = 0;
   for (let at = start; at < last; at += 1) {
     const code = text.charCodeAt(at);
     if (ends[code] === 1 || isGlued(text, at, code)) return at;
-    // A bracket that was opened inside belongs to the address; one that was not ends it.
+    // An unmatched closing parenthesis ends the address.
     if (code === 0x28) open += 1;
     else if (code === 0x29 && (open -= 1) < 0) return at;
   }
   return last;
 }
 
-/** Whether here begins the next address, of a list or right behind, or prose of a script without blanks (behind `/` and `=` it belongs). */
+/** Checks whether the next address starts here, or prose in a script without spaces (which is part of the address after `/` and `=`). */
 function isGlued(text: string, at: number, code: number): boolean {
   if (code === 0x2c || code === 0x3b) return matchAt(nextOfList, text, at) !== null;
   if (code === 0x68) return /\w/.test(text[at - 1]!) && /^https?:\/\//.test(text.slice(at, at + 8));
   return code > 0xe00 && unspacedLetter.test(text[at]!) && /[\w).]/.test(text[at - 1]!);
 }
 
-/** Inside a code span an address may hold blanks before its file name: `http://host/a - (1).zip`. */
+/** Extends an address in a code span over spaces before its file name: `http://host/a - (1).zip`. */
 function spacedEnd(text: string, hostEnd: number, end: number): number {
   if (text[end] !== ' ' || text[hostEnd] !== '/') return end;
   const rest = matchAt(/ [^\n`"<>|]{1,80}\.(\w{2,5})`/y, text, end);
   return rest && isFileExtension(rest[1]!) ? end + rest[0].length - 1 : end;
 }
 
-/** `scheme://host…` where the scheme stands in `[start, colon)`. The host is emitted besides, by the judge. */
+/** Reads `scheme://host…`. `extractIndicators` adds the host as a separate indicator. */
 export function readUrl(text: string, start: number, emit: EmitCandidate): number {
   const colon = text.indexOf(':', start);
   const afterScheme = colon + 3;
@@ -89,7 +89,7 @@ export function readUrl(text: string, start: number, emit: EmitCandidate): numbe
   return end;
 }
 
-/** Where a report about a sample is found by the digest in its address. */
+/** Sites that identify a sample by the digest in the URL. */
 const sampleSite =
   /(?:^|\.)(?:virustotal\.com|abuse\.ch|hybrid-analysis\.com|any\.run|tria\.ge|joesandbox\.com|malshare\.com)$/i;
 
@@ -98,8 +98,8 @@ function readSample(text: string, from: number, end: number, emit: EmitCandidate
   if (digest) readDigest(from + digest.index, digest[0], emit);
 }
 
-/** A host that can stand in an address: an IP address, or a name under a delegated top-level domain. */
-export function isHost(name: string): boolean {
+/** Checks whether a URL host is an IP address or a name under a known top-level domain. */
+function isHost(name: string): boolean {
   if (name.startsWith('[')) return true;
   if (isIPv4(name)) return true;
   const labels = name.split('.');

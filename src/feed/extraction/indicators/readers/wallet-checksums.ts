@@ -4,7 +4,7 @@ const base58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const bech32 = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
 
-/** Whether the checksum of a Bitcoin address of the older form is right: 25 bytes, the last four of them the sum. */
+/** Verifies a Base58 Bitcoin address: 25 bytes, the last four of which are the checksum. */
 export function isBase58Address(word: string): boolean {
   let value = 0n;
   for (const char of word) {
@@ -20,11 +20,11 @@ export function isBase58Address(word: string): boolean {
     .equals(bytes.subarray(21));
 }
 
-/** Whether the checksum of a `bc1` address is right (BIP 173, and BIP 350 for those of version 1 and up). */
+/** Verifies the checksum of a `bc1` address (BIP 173, and BIP 350 for version 1 and later). */
 export function isBech32Address(word: string): boolean {
   const digits = Array.from(word.slice(3), (char) => bech32.indexOf(char));
   if (digits.includes(-1)) return false;
-  // The prefix `bc`, spread as the standard has it.
+  // The first five values are the expanded prefix `bc`.
   let sum = 1;
   for (const value of [3, 3, 0, 2, 3, ...digits]) {
     const top = sum >>> 25;
