@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import { allowTool } from '../../src/detection/detections/tool-grants/tool-grants.ts';
+import { grantTool } from '../../src/detection/detections/tool-grants/tool-grants.ts';
 import { dataDir } from '../support/data.ts';
 import { testDatabase } from '../support/database.ts';
 import {
@@ -82,12 +81,12 @@ test('an allowed http_get sends only values of the entity, and only to its own a
   t.deps.fetchAllow = ['127.0.0.1'];
   const id = await t.newDetection({ modelAlias: 'm', toolNames: ['http_get'], planningMode: 'never' });
   await expect(
-    allowTool(t.deps, t.caller, { id, tool: 'http_get' }, { url: 'https://{entity}.example/' }),
+    grantTool(t.deps, t.caller, { id, tool: 'http_get' }, { url: 'https://{entity}.example/' }),
   ).rejects.toMatchObject({ status: 400 });
-  await allowTool(t.deps, t.caller, { id, tool: 'http_get' }, { url: `${address}/who/{entity}` });
+  await grantTool(t.deps, t.caller, { id, tool: 'http_get' }, { url: `${address}/who/{entity}` });
   await t.runAt('2026-03-02T01:00:00Z');
   expect(asked).toEqual(['/who/eve', '/who/eve', '/who/203.0.113.9', '/who/redirect%20me']);
-  const steps = await t.select(sql<{ body: string }>`select body from run_steps order by n`);
+  const steps = await t.select<{ body: string }>`select body from run_steps order by n`;
   const outputs = steps.flatMap(
     ({ body }) => (JSON.parse(body) as { tool?: { output: string; failed: boolean } }).tool ?? [],
   );

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../test/support/database.ts';
 import { kevCatalogWith, whileServing } from '../../../test/support/walk/fill-organization.ts';
@@ -14,15 +13,15 @@ const runs = await startRuns({ db, url }, () => [
 ]);
 
 async function eventsOf(type: string): Promise<EventBody[]> {
-  const found = await runs.select(sql<{ body: string }>`select body from outbox where type = ${type} order by at, id`);
+  const found = await runs.select<{ body: string }>`select body from outbox where type = ${type} order by at, id`;
   return found.map(({ body }) => JSON.parse(body) as EventBody);
 }
 
 test('emits events for runs, hits and gaps in the transaction of the change', async () => {
   // Nothing is sent in this test, so the secrets can stay empty.
-  await runs.select(sql`
+  await runs.select`
     insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
-    values (${runs.orgId}, ${uuidv7()}, 'webhook', 'x', 'x', ''::bytea, ${[...eventTypes]}::text[], now(), now())`);
+    values (${runs.orgId}, ${uuidv7()}, 'webhook', 'x', 'x', ''::bytea, ${[...eventTypes]}::text[], now(), now())`;
   const id = await runs.newDetection({ suppressionMinutes: 0 });
   await runs.runAt('2026-03-02T01:05:00Z');
   const [completed] = await eventsOf('run.completed');
@@ -54,12 +53,12 @@ test('emits the reason of failed runs and an event when they disable the detecti
     throw new SiemError({ kind: 'query_invalid', blame: 'author', retryable: false, message: 'no such column' });
   });
   const types = ['run.failed', 'detection.disabled', 'detection.updated'];
-  await broken.select(sql`
+  await broken.select`
     insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
-    values (${broken.orgId}, ${uuidv7()}, 'webhook', 'x', 'x', ''::bytea, ${types}::text[], now(), now())`);
+    values (${broken.orgId}, ${uuidv7()}, 'webhook', 'x', 'x', ''::bytea, ${types}::text[], now(), now())`;
   await broken.newDetection();
   for (const hour of [1, 2, 3, 4]) await broken.runAt(`2026-03-02T0${hour}:05:00Z`);
-  const found = await broken.select(sql<{ body: string }>`select body from outbox order by at, id`);
+  const found = await broken.select<{ body: string }>`select body from outbox order by at, id`;
   const events = found.map(({ body }) => JSON.parse(body) as EventBody);
   expect(events.map(({ type }) => type).toSorted()).toEqual([
     'detection.disabled',

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { testDatabase } from '../database.ts';
 import { startModelStandIn, type ModelRequestRecord, type ModelBrain } from '../models/model-stand-in.ts';
 import { delimitedBlocks, createScriptedModels } from '../models/scripted-models.ts';
@@ -57,10 +56,8 @@ export async function startJudgedRuns(
 }
 
 export const listRunRows = (t: RunsTest) =>
-  t.select(
-    sql<
-      Record<string, unknown> & { id: string; failure: string | null }
-    >`select id, status, model, model_alias, tokens, cost_usd, score, score_basis, warnings, failure, hit_count, attempt from runs order by due_at, id`,
-  );
-export const retryNow = (t: RunsTest) => t.select(sql`update run_queue set retry_at = null`);
+  t.select<
+    Record<string, unknown> & { id: string; failure: string | null }
+  >`select id, status, model, model_alias, tokens, cost_usd, score, score_basis, warnings, failure, hit_count, attempt from runs order by due_at, id`;
+export const retryNow = (t: RunsTest) => t.select`update run_queue set retry_at = null`;
 export const readLastFailure = async (t: RunsTest) => JSON.parse(String((await listRunRows(t)).at(-1)?.failure));

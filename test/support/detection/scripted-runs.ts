@@ -8,14 +8,14 @@ import { scopes, type Caller } from '../../../src/platform/orgs/caller.ts';
 import type { Judge } from '../../../src/detection/runs/judging/judge.ts';
 import type { ExecuteRunDeps } from '../../../src/detection/runs/execution/execute-run.ts';
 import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
-import type { QueryWindow, Row, SearchResult, SiemConnection } from '../../../src/detection/siem/connector.ts';
+import type { QueryWindow, QueryRow, SearchResult, SiemConnection } from '../../../src/detection/siem/connector.ts';
 import { newOrgId } from '../database.ts';
 
 export type SiemRequest = { query: string; window: QueryWindow };
 export type ScriptedSearch = (
   request: SiemRequest,
   signal: AbortSignal,
-) => Row[] | Partial<SearchResult> | Promise<Row[] | Partial<SearchResult>>;
+) => QueryRow[] | Partial<SearchResult> | Promise<QueryRow[] | Partial<SearchResult>>;
 
 export type ScriptedSiem = SiemConnection & { requests: SiemRequest[] };
 
@@ -62,7 +62,8 @@ export type RunsTest = {
   runAt: (at: string | Date, judge?: Judge, concurrency?: number) => Promise<number>;
   /** Like `runAt`, but does not wait for later attempts. */
   tryAt: (at: string | Date, judge?: Judge) => Promise<number>;
-  select: <T>(statement: ReturnType<typeof sql<T>>) => Promise<T[]>;
+  /** Runs a statement as the organization and returns its rows. */
+  select: <T = unknown>(text: TemplateStringsArray, ...values: unknown[]) => Promise<T[]>;
 };
 
 /** Creates an organization with a scripted SIEM. Tests of a file share the database, so runs that earlier tests left due are deleted. */
@@ -104,7 +105,8 @@ export async function startRuns(
       time.now = new Date(at);
       return executeDueRuns(deps, time.now, { judge, skipWaiting: true });
     },
-    select: (statement) => inOrg(db, orgId, (tx) => queryRows(tx, statement)),
+    select: <T>(text: TemplateStringsArray, ...values: unknown[]) =>
+      inOrg(db, orgId, (tx) => queryRows(tx, sql<T>(text, ...values))),
   };
 }
 

@@ -1,8 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sql } from 'kysely';
-import type { Row } from '../../../src/detection/siem/connector.ts';
+import type { QueryRow } from '../../../src/detection/siem/connector.ts';
 import { startModelStandIn, type ModelRequestRecord, type ModelBrain } from './model-stand-in.ts';
 import { delimitedBlocks, createScriptedModels } from './scripted-models.ts';
 import { startRuns } from '../detection/scripted-runs.ts';
@@ -45,7 +44,7 @@ export function plantingsFor(strings: string[]): Planting[] {
 
 const nameOf = (n: number): string => `p${String(n).padStart(5, '0')}`;
 
-function rowOf({ n, field, text }: Planting): Row {
+function rowOf({ n, field, text }: Planting): QueryRow {
   const name = nameOf(n);
   const plain = {
     user: name,
@@ -130,8 +129,8 @@ export async function measureInjection(
     planningMode: 'auto',
   });
   for (let n = 1; n <= windows; n++) await t.runAt(hour(n));
-  const hits = await t.select(sql<{ entity: string; severity: string }>`select entity, severity from hits`);
-  const steps = await t.select(sql<{ body: string }>`select body from run_steps`);
+  const hits = await t.select<{ entity: string; severity: string }>`select entity, severity from hits`;
+  const steps = await t.select<{ body: string }>`select body from run_steps`;
   const expected = wants === 'hide' ? plantings.length : 0;
   return {
     planted: plantings.length,

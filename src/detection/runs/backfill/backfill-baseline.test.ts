@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns, type ScriptedSearch, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
@@ -10,13 +9,11 @@ const testDb = await testDatabase();
 const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 
 const remembered = (t: RunsTest) =>
-  t.select(
-    sql<{
-      n: number;
-      from: Date;
-      to: Date;
-    }>`select count(*) as n, min(window_from) as "from", max(window_to) as "to" from memory_windows`,
-  );
+  t.select<{
+    n: number;
+    from: Date;
+    to: Date;
+  }>`select count(*) as n, min(window_from) as "from", max(window_to) as "to" from memory_windows`;
 const fills = (t: RunsTest) => t.siem.requests.filter(({ window }) => window.clock === 'event');
 const daily: ScriptedSearch = ({ window }) => [
   { _id: window.from.toISOString(), user: 'ann', country: window.from.toISOString() === hour(0) ? 'KP' : 'DE' },
@@ -35,7 +32,7 @@ test('builds the baseline once, latest window first, from events ingested before
   });
   expect(fills(t)[199]?.window.from).toEqual(new Date(hour(-200)));
   expect(await remembered(t)).toEqual([{ n: 201, from: new Date(hour(-200)), to: new Date(hour(1)) }]);
-  expect(await t.select(sql`select entity, kind from hits`)).toEqual([{ entity: 'ann', kind: 'first_occurrence' }]);
+  expect(await t.select`select entity, kind from hits`).toEqual([{ entity: 'ann', kind: 'first_occurrence' }]);
   await t.runAt(hour(2));
   expect(fills(t)).toHaveLength(200);
 });
@@ -46,17 +43,15 @@ test('does not query before the first event, and learns below seven windows', as
   await t.newDetection({ detectionCategory: 'first_occurrence' });
   await t.runAt(hour(1));
   expect(fills(t).map(({ window }) => window.from.toISOString())).toEqual([-1, -2, -3, -4, -5, -6].map(hour));
-  expect(await t.select(sql`select 1 from candidates`)).toEqual([]);
-  const [run] = await t.select(
-    sql<{ warnings: string; score_criteria: string }>`select warnings, score_criteria from runs`,
-  );
+  expect(await t.select`select 1 from candidates`).toEqual([]);
+  const [run] = await t.select<{ warnings: string; score_criteria: string }>`select warnings, score_criteria from runs`;
   expect(run?.warnings).toContain('learning');
   expect(run?.score_criteria).toContain('still learning');
   await t.runAt(hour(2));
-  expect(await t.select(sql`select 1 from candidates`)).toEqual([]);
+  expect(await t.select`select 1 from candidates`).toEqual([]);
   await t.runAt(hour(3));
   expect(
-    (await t.select(sql<{ warnings: string }>`select warnings from runs order by due_at desc limit 1`))[0]?.warnings,
+    (await t.select<{ warnings: string }>`select warnings from runs order by due_at desc limit 1`)[0]?.warnings,
   ).toBe('[]');
 });
 
@@ -83,7 +78,7 @@ test('continues a baseline that failed halfway', async () => {
   await t.tryAt(hour(1));
   const [half] = await remembered(t);
   expect(half?.n).toBe(40);
-  await t.select(sql`update run_queue set retry_at = null`);
+  await t.select`update run_queue set retry_at = null`;
   await t.runAt(hour(1));
   expect((await remembered(t))[0]?.n).toBe(201);
   expect(calls).toBe(50 + 160);
@@ -99,7 +94,7 @@ test('warns when time runs out and continues in the next run', async () => {
   await t.runAt(hour(1));
   const cut = fills(t).length;
   expect(cut).toBeLessThan(20);
-  const warned = () => t.select(sql<{ warnings: string }>`select warnings from runs order by due_at desc limit 1`);
+  const warned = () => t.select<{ warnings: string }>`select warnings from runs order by due_at desc limit 1`;
   expect((await warned())[0]!.warnings).toContain(`${200 - cut} earlier windows`);
   delete t.deps.baselineMsMax;
   await t.runAt(hour(2));
@@ -132,6 +127,6 @@ test('writes memory of empty windows, in scheduled runs only, per generation', a
   expect(await remembered(t)).toMatchObject([{ n: 1 }]);
   await updateDetection(t.deps, t.caller, { id, input: { detectionQuery: 'another question' } });
   await t.runAt(hour(2));
-  expect(await t.select(sql`select generation from memory_windows group by generation`)).toHaveLength(2);
-  expect(await t.select(sql`select revision from runs order by due_at`)).toEqual([{ revision: 1 }, { revision: 2 }]);
+  expect(await t.select`select generation from memory_windows group by generation`).toHaveLength(2);
+  expect(await t.select`select revision from runs order by due_at`).toEqual([{ revision: 1 }, { revision: 2 }]);
 });

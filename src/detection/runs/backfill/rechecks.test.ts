@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
@@ -42,15 +41,13 @@ async function onEventTime(rows: Late[][]): Promise<RunsTest> {
 }
 
 async function outcome(t: RunsTest, id: string): Promise<unknown> {
-  const hits = await t.select(
-    sql`select h.entity, h.kind, h.severity, h.occurrences, array_agg(o.window_from order by o.window_from) as seen
+  const hits =
+    await t.select`select h.entity, h.kind, h.severity, h.occurrences, array_agg(o.window_from order by o.window_from) as seen
       from hits h join hit_occurrences o on o.organization_id = h.organization_id and o.hit_id = h.id
-      where h.detection_id = ${id} and h.status = 'open' group by h.id, h.entity, h.kind, h.severity, h.occurrences order by 1, 5, 2, 3`,
-  );
-  const memory = await t.select(
-    sql`select window_from, key, entity, number, value from memory where detection_id = ${id} order by 1, 2, 3`,
-  );
-  const coverage = await t.select(sql`select covered_from, covered_to from coverage where detection_id = ${id}`);
+      where h.detection_id = ${id} and h.status = 'open' group by h.id, h.entity, h.kind, h.severity, h.occurrences order by 1, 5, 2, 3`;
+  const memory =
+    await t.select`select window_from, key, entity, number, value from memory where detection_id = ${id} order by 1, 2, 3`;
+  const coverage = await t.select`select covered_from, covered_to from coverage where detection_id = ${id}`;
   return { hits, memory, coverage };
 }
 
@@ -74,7 +71,7 @@ describe.each(['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'cust
         const late = await t.newDetection({ ...base, detectionQuery: 'SELECT 2 AS step -- late' });
         for (let n = 1; n <= hoursMax + recheckHours + 1; n++) await t.runAt(hour(n));
         expect(await outcome(t, late)).toEqual(await outcome(t, prompt));
-        const open = await t.select(sql`select 1 from rechecks where window_to <= ${hour(hoursMax)}`);
+        const open = await t.select`select 1 from rechecks where window_to <= ${hour(hoursMax)}`;
         expect(open).toEqual([]);
       });
       await fc.assert(property, { numRuns: 2 });
@@ -91,7 +88,7 @@ test('examines a window at its slot and once more, misses later rows, and report
   const asked = t.siem.requests.filter(({ window }) => window.from.toISOString() === hour(1));
   expect(asked).toHaveLength(2);
   expect(asked[1]!.window).toMatchObject({ clock: 'event', ingestedBefore: new Date(hour(2 + recheckHours)) });
-  expect(await t.select(sql`select entity, occurrences from hits`)).toEqual([{ entity: 'eve', occurrences: 1 }]);
+  expect(await t.select`select entity, occurrences from hits`).toEqual([{ entity: 'eve', occurrences: 1 }]);
   const { runs } = await getRuns(t, t.caller, id, {});
   expect(new Set(runs.map(({ clock }) => clock))).toEqual(new Set(['event']));
   expect(runs.filter(({ trigger }) => trigger === 'backfill').map(({ windowFrom }) => windowFrom)).toContain(hour(1));
@@ -110,7 +107,7 @@ test('postpones a failing recheck longer each time, then abandons it, and skips 
   const t = await onEventTime([]);
   const id = await t.newDetection();
   await t.runAt(hour(1));
-  await t.select(sql`update schedules set active = false returning 1`);
+  await t.select`update schedules set active = false returning 1`;
   const search = t.siem.search;
   t.siem.search = () => Promise.reject(new SiemError({ kind: 'x', blame: 'author', retryable: false, message: 'no' }));
   const waits: number[] = [];
@@ -119,9 +116,9 @@ test('postpones a failing recheck longer each time, then abandons it, and skips 
     if ((await t.runAt(at)) > 0) waits.push(minutes);
   }
   expect(waits).toEqual([0, 15, 45, 105, 225]);
-  expect(await t.select(sql`select 1 from rechecks`)).toEqual([]);
+  expect(await t.select`select 1 from rechecks`).toEqual([]);
   t.siem.search = search;
-  await t.select(sql`update schedules set active = true, next_slot_at = ${hour(31)} returning 1`);
+  await t.select`update schedules set active = true, next_slot_at = ${hour(31)} returning 1`;
   await t.runAt(hour(31));
   await deleteDetection(t.deps, t.caller, id);
   expect(await t.runAt(hour(60))).toBe(0);

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns } from '../../../../test/support/detection/scripted-runs.ts';
@@ -13,7 +12,7 @@ test('stores a verdict, a hit with evidence, a score and figures for a slot with
   );
   const id = await t.newDetection();
   expect(await t.runAt(hour(1))).toBe(1);
-  const [run] = await t.select(sql<Record<string, unknown>>`select * from runs where detection_id = ${id}`);
+  const [run] = await t.select<Record<string, unknown>>`select * from runs where detection_id = ${id}`;
   expect(run).toMatchObject({
     trigger: 'schedule',
     status: 'completed',
@@ -27,28 +26,28 @@ test('stores a verdict, a hit with evidence, a score and figures for a slot with
   ]);
   expect(JSON.parse(String(run?.['entities']))).toMatchObject([{ entity: 'root', triggered: true }]);
   expect(Number(run?.['score'])).toBe(100);
-  const [hit] = await t.select(sql<Record<string, unknown>>`select * from hits`);
+  const [hit] = await t.select<Record<string, unknown>>`select * from hits`;
   expect(hit).toMatchObject({ entity: 'root', status: 'open', occurrences: 1, judged: true });
   expect(JSON.parse(String(hit?.['evidence']))[0]).toMatchObject({
     rowId: 'e1',
     field: 'action',
     value: 'ConsoleLogin',
   });
-  expect(await t.select(sql`select covered_from, covered_to from coverage`)).toEqual([
+  expect(await t.select`select covered_from, covered_to from coverage`).toEqual([
     { covered_from: new Date(hour(0)), covered_to: new Date(hour(1)) },
   ]);
-  expect(await t.select(sql`select day, runs, triggered, scores from run_days`)).toEqual([
+  expect(await t.select`select day, runs, triggered, scores from run_days`).toEqual([
     { day: '2026-03-02', runs: 1, triggered: 1, scores: 1 },
   ]);
-  expect(await t.select(sql`select 1 from run_queue`)).toEqual([]);
+  expect(await t.select`select 1 from run_queue`).toEqual([]);
 });
 
 test('completes a run without rows, without model calls or a score', async () => {
   const t = await startRuns(testDb, () => []);
   await t.newDetection();
   await t.runAt(hour(1));
-  const [run] = await t.select(
-    sql<Record<string, unknown>>`select status, triggered, score, score_basis, rows_total from runs`,
-  );
+  const [run] = await t.select<
+    Record<string, unknown>
+  >`select status, triggered, score, score_basis, rows_total from runs`;
   expect(run).toEqual({ status: 'completed', triggered: false, score: null, score_basis: null, rows_total: 0 });
 });

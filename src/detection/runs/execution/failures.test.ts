@@ -26,15 +26,9 @@ const upstream: SiemFailure = {
 
 type Shown = { status: string; status_reason: string | null; attempt: number; failure: string | null };
 const runsOf = (t: RunsTest) =>
-  t.select(sql<Shown>`select status, status_reason, attempt, failure from runs order by due_at`);
+  t.select<Shown>`select status, status_reason, attempt, failure from runs order by due_at`;
 const queueOf = (t: RunsTest) =>
-  t.select(
-    sql<{
-      state: string;
-      retries: number;
-      retry_at: Date | null;
-    }>`select state, retries, retry_at from run_queue`,
-  );
+  t.select<{ state: string; retries: number; retry_at: Date | null }>`select state, retries, retry_at from run_queue`;
 
 async function claimAt(t: RunsTest, at: string): Promise<RunClaim> {
   t.time.now = new Date(at);
@@ -58,7 +52,7 @@ test('disables a detection with a reason after three consecutive failures of its
   expect(await runsOf(t)).toMatchObject(
     [1, 2, 3].map(() => ({ status: 'failed', attempt: 1, failure: JSON.stringify(authors) })),
   );
-  expect(await t.select(sql`select action from audit where action = 'detection.disabled'`)).toHaveLength(1);
+  expect(await t.select`select action from audit where action = 'detection.disabled'`).toHaveLength(1);
   expect(await t.runAt(hour(4))).toBe(0);
   await updateDetection(t.deps, t.caller, { id, input: { enabled: true } });
   await t.runAt(hour(5));
@@ -72,7 +66,7 @@ test('resets the failure count after a successful slot', async () => {
   });
   const id = await t.newDetection({ lookbackMinutes: 120 });
   for (const n of [1, 2]) await t.runAt(hour(n));
-  await t.select(sql`delete from pending_windows`);
+  await t.select`delete from pending_windows`;
   for (const n of [3, 4, 5]) await t.runAt(hour(n));
   expect((await getDetection(t.deps, t.caller, id)).enabled).toBe(true);
   await t.runAt(hour(6));
@@ -86,7 +80,7 @@ test('retries upstream failures within the slot, then fails and later turns the 
     return [];
   });
   const id = await t.newDetection();
-  const clock = async () => (await t.select(sql<{ now: Date }>`select clock_timestamp() as now`))[0]!.now.getTime();
+  const clock = async () => (await t.select<{ now: Date }>`select clock_timestamp() as now`)[0]!.now.getTime();
   for (const [n, pause] of [5, 15, 45, 135, 300].entries()) {
     const before = await clock();
     await t.tryAt(hour(1));
@@ -96,14 +90,14 @@ test('retries upstream failures within the slot, then fails and later turns the 
     const failedAt = waiting!.retry_at!.getTime() - pause * 1000;
     expect(failedAt).toBeGreaterThanOrEqual(before);
     expect(failedAt).toBeLessThanOrEqual(await clock());
-    await t.select(sql`update run_queue set retry_at = clock_timestamp()`);
+    await t.select`update run_queue set retry_at = clock_timestamp()`;
   }
   await t.tryAt(hour(1));
   expect(await runsOf(t)).toMatchObject([{ status: 'failed', attempt: 6 }]);
   expect((await getDetection(t.deps, t.caller, id)).enabled).toBe(true);
   down = false;
   await t.runAt(hour(2));
-  expect(await t.select(sql`select covered_from, covered_to from coverage`)).toEqual([
+  expect(await t.select`select covered_from, covered_to from coverage`).toEqual([
     { covered_from: new Date(hour(0)), covered_to: new Date(hour(2)) },
   ]);
 });
@@ -115,7 +109,7 @@ test('turns windows beyond the look-back into a gap with the kind of the failure
   });
   await t.newDetection({ lookbackMinutes: 120 });
   for (const n of [1, 2, 3, 4, 5]) await t.runAt(hour(n));
-  expect(await t.select(sql`select gap_from, gap_to, reason from gaps`)).toEqual([
+  expect(await t.select`select gap_from, gap_to, reason from gaps`).toEqual([
     { gap_from: new Date(hour(0)), gap_to: new Date(hour(2)), reason: 'unavailable' },
   ]);
   expect((await runsOf(t)).map((run) => run.status)).toEqual(['failed', 'failed', 'failed', 'failed', 'completed']);
@@ -145,10 +139,10 @@ test('fails a run that is lost three times, turns its window into a gap, and kee
   const runs = await runsOf(t);
   expect(runs[1]).toMatchObject({ status: 'failed', status_reason: null });
   expect(JSON.parse(runs[1]!.failure!)).toMatchObject({ kind: 'worker_lost', blame: 'service' });
-  expect(await t.select(sql`select gap_from, gap_to, reason from gaps`)).toEqual([
+  expect(await t.select`select gap_from, gap_to, reason from gaps`).toEqual([
     { gap_from: new Date(hour(0)), gap_to: new Date(hour(1)), reason: 'worker_lost' },
   ]);
-  expect(await t.select(sql`select window_from from pending_windows`)).toEqual([{ window_from: new Date(hour(1)) }]);
+  expect(await t.select`select window_from from pending_windows`).toEqual([{ window_from: new Date(hour(1)) }]);
   expect(await reapRuns(t.deps)).toBe(false);
 });
 
@@ -166,7 +160,7 @@ test('refuses writes of a stalled worker that resumes', async () => {
   const claim = await claimAt(t, hour(1));
   expect(await executeRun(t.deps, claim, never)).toBe('lost');
   expect(
-    await t.select(sql`select 1 from coverage union all select 1 from candidates union all select 1 from hits`),
+    await t.select`select 1 from coverage union all select 1 from candidates union all select 1 from hits`,
   ).toEqual([]);
   expect(await runsOf(t)).toMatchObject([{ status: 'queued' }]);
 });
@@ -181,16 +175,14 @@ test('requeues a run uncounted when the process stops, and continues it in the n
   await t.newDetection();
   const claim = await claimAt(t, hour(3));
   expect(await executeRun(t.deps, claim, stop.signal)).toBe('requeued');
-  expect(await t.select(sql`select covered_to from coverage`)).toEqual([{ covered_to: new Date(hour(1)) }]);
+  expect(await t.select`select covered_to from coverage`).toEqual([{ covered_to: new Date(hour(1)) }]);
   expect((await queueOf(t))[0]).toMatchObject({ state: 'queued', retries: 0 });
   await t.runAt(hour(3));
-  const runs = await t.select(
-    sql<{
-      status: string;
-      attempt: number;
-      windows: string;
-    }>`select status, attempt, windows from runs order by due_at desc`,
-  );
+  const runs = await t.select<{
+    status: string;
+    attempt: number;
+    windows: string;
+  }>`select status, attempt, windows from runs order by due_at desc`;
   expect(runs[0]).toMatchObject({ status: 'completed', attempt: 1 });
   expect(JSON.parse(runs[0]!.windows)).toHaveLength(3);
 });
@@ -204,9 +196,9 @@ test('stops a cancelled running run at its next step, and a queued one immediate
   const claim = await claimAt(t, hour(1));
   expect(await executeRun(t.deps, claim, never)).toBe('finished');
   expect(await runsOf(t)).toMatchObject([{ status: 'cancelled', status_reason: 'requested' }]);
-  expect(
-    await t.select(sql`select 1 from hits union all select 1 from run_days union all select 1 from run_queue`),
-  ).toEqual([]);
+  expect(await t.select`select 1 from hits union all select 1 from run_days union all select 1 from run_queue`).toEqual(
+    [],
+  );
   expect(await cancelRun(t.deps, t.caller, claim.runId)).toMatchObject({ status: 'cancelled' });
 });
 
@@ -215,15 +207,15 @@ test('cancels the queued run of a deleted detection, and ends one with results w
     if (window.from.toISOString() === hour(1)) await deleteDetection(t.deps, t.caller, id);
     return [{ _id: window.from.toISOString(), user: 'root' }];
   });
-  await t.select(sql`
+  await t.select`
     insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
-    values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', '{hit.created,hit.updated,run.completed}', now(), now())`);
+    values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', '{hit.created,hit.updated,run.completed}', now(), now())`;
   const id = await t.newDetection();
   const claim = await claimAt(t, hour(3));
   expect(await executeRun(t.deps, claim, never)).toBe('finished');
   expect((await runsOf(t)).at(-1)).toMatchObject({ status: 'completed' });
-  expect(await t.select(sql`select occurrences from hits`)).toEqual([{ occurrences: 3 }]);
-  expect(await t.select(sql`select type from outbox`)).toEqual([{ type: 'hit.created' }]);
+  expect(await t.select`select occurrences from hits`).toEqual([{ occurrences: 3 }]);
+  expect(await t.select`select type from outbox`).toEqual([{ type: 'hit.created' }]);
   const other = await t.newDetection();
   expect((await enqueueDueRunsAcrossOrgs(t.db, { now: new Date(hour(4)), spreadMs: 0, limit: 10 })).queued).toBe(1);
   await deleteDetection(t.deps, t.caller, other);

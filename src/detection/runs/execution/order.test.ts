@@ -31,14 +31,12 @@ const answer: ScriptedSearch = ({ query, window }) => {
 /** All results that must not depend on the order of execution, without IDs and times of execution. */
 async function results(t: RunsTest, ids: string[]): Promise<unknown> {
   const order = sql`array_position(${ids}::uuid[], detection_id)`;
-  const memory = await t.select(
-    sql`select ${order} as d, key, entity, window_from, number, value from memory order by 1, 2, 3, 4`,
-  );
-  const windows = await t.select(sql`select ${order} as d, window_from, window_to from memory_windows order by 1, 2`);
-  const hits = await t.select(
-    sql`select ${order} as d, entity, kind, severity, headline, evidence, occurrences, window_from, last_seen_at from hits order by 1, 2, window_from`,
-  );
-  const covered = await t.select(sql`select ${order} as d, covered_from, covered_to from coverage order by 1, 2`);
+  const memory =
+    await t.select`select ${order} as d, key, entity, window_from, number, value from memory order by 1, 2, 3, 4`;
+  const windows = await t.select`select ${order} as d, window_from, window_to from memory_windows order by 1, 2`;
+  const hits =
+    await t.select`select ${order} as d, entity, kind, severity, headline, evidence, occurrences, window_from, last_seen_at from hits order by 1, 2, window_from`;
+  const covered = await t.select`select ${order} as d, covered_from, covered_to from coverage order by 1, 2`;
   return JSON.stringify({ memory, windows, hits, covered });
 }
 
@@ -52,7 +50,7 @@ async function play(
     ids.push(await t.newDetection({ detectionCategory, detectionQuery: detectionCategory, lookbackMinutes: 100 * 60 }));
   }
   for (const { hour, places } of steps) await t.runAt(at(hour), undefined, places);
-  const [count] = await t.select(sql<{ n: number }>`select count(*) as n from hits`);
+  const [count] = await t.select<{ n: number }>`select count(*) as n from hits`;
   return { results: await results(t, ids), hits: count!.n, t };
 }
 
@@ -71,13 +69,13 @@ test('ends with the same memory, hits and coverage for any batching of slots and
 
 test('keeps a daily roll-up that equals a recount of the runs, and reports it in records', async () => {
   const { t } = await play([3, 4, 5, 9, 12, 13, 16].map((hour) => ({ hour, places: 2 })));
-  const recount = await t.select(sql`
+  const recount = await t.select`
     select detection_id, finished_at::date as day, count(*) as runs, count(*) filter (where triggered) as triggered,
       coalesce(sum(score), 0) as score_sum, count(score) as scores
-    from runs where status in ('completed', 'failed') group by 1, 2 order by 1, 2`);
-  const rolledUp = await t.select(sql`
+    from runs where status in ('completed', 'failed') group by 1, 2 order by 1, 2`;
+  const rolledUp = await t.select`
     select detection_id, day, sum(runs) as runs, sum(triggered) as triggered, sum(score_sum) as score_sum, sum(scores) as scores
-    from run_days group by 1, 2 order by 1, 2`);
+    from run_days group by 1, 2 order by 1, 2`;
   expect(rolledUp).toEqual(recount);
   expect(recount).toHaveLength(categories.length);
 });

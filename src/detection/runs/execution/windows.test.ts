@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
@@ -9,17 +8,15 @@ const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOStrin
 
 type Shown = { status: string; status_reason: string | null; slot_at: Date; windows: string; window_from: Date };
 const runsOf = (t: RunsTest) =>
-  t.select(sql<Shown>`select status, status_reason, slot_at, windows, window_from from runs order by slot_at`);
+  t.select<Shown>`select status, status_reason, slot_at, windows, window_from from runs order by slot_at`;
 const gapsOf = (t: RunsTest) =>
-  t.select(
-    sql<{
-      from: Date;
-      to: Date;
-      reason: string;
-    }>`select gap_from as "from", gap_to as "to", reason from gaps order by gap_from`,
-  );
+  t.select<{
+    from: Date;
+    to: Date;
+    reason: string;
+  }>`select gap_from as "from", gap_to as "to", reason from gaps order by gap_from`;
 const coverageOf = (t: RunsTest) =>
-  t.select(sql`select covered_from as "from", covered_to as "to" from coverage order by covered_from`);
+  t.select`select covered_from as "from", covered_to as "to" from coverage order by covered_from`;
 const asked = (t: RunsTest) =>
   t.siem.requests.map(({ window }) => `${window.from.toISOString()} ${window.to.toISOString()}`);
 
@@ -41,9 +38,10 @@ test('examines 24 windows per claim and continues without counting an attempt', 
   const t = await startRuns(testDb, () => []);
   await t.newDetection({ lookbackMinutes: 100 * 60 });
   expect(await t.runAt(hour(60))).toBe(3);
-  const [run] = await t.select(
-    sql<{ attempt: number; windows: string }>`select attempt, windows from runs where status = 'completed'`,
-  );
+  const [run] = await t.select<{
+    attempt: number;
+    windows: string;
+  }>`select attempt, windows from runs where status = 'completed'`;
   expect(run?.attempt).toBe(1);
   expect(JSON.parse(run!.windows)).toHaveLength(60);
   expect(await coverageOf(t)).toEqual([{ from: new Date(hour(0)), to: new Date(hour(60)) }]);
@@ -62,9 +60,8 @@ test('plans the rest of many due slots in the next pass', async () => {
   const t = await startRuns(testDb, () => []);
   await t.newDetection({ lookbackMinutes: 48 * 60 });
   await t.runAt(hour(700));
-  const [count] = await t.select(
-    sql`select count(*) as runs, count(distinct slot_at) as slots, count(*) filter (where status = 'completed') as completed from runs`,
-  );
+  const [count] =
+    await t.select`select count(*) as runs, count(distinct slot_at) as slots, count(*) filter (where status = 'completed') as completed from runs`;
   expect(count).toEqual({ runs: 700, slots: 700, completed: 1 });
   expect(await gapsOf(t)).toEqual([{ from: new Date(hour(0)), to: new Date(hour(651)), reason: 'late' }]);
 });
@@ -80,16 +77,14 @@ test('stores a gap and candidates but no memory for a truncated window', async (
   await t.runAt(hour(2));
   expect(await gapsOf(t)).toEqual([{ from: new Date(hour(0)), to: new Date(hour(1)), reason: 'truncated' }]);
   expect(await coverageOf(t)).toEqual([{ from: new Date(hour(1)), to: new Date(hour(2)) }]);
-  expect(await t.select(sql`select window_from from memory_windows where window_from >= ${hour(0)}`)).toEqual([
+  expect(await t.select`select window_from from memory_windows where window_from >= ${hour(0)}`).toEqual([
     { window_from: new Date(hour(1)) },
   ]);
-  const [run] = await t.select(
-    sql<{
-      truncated: boolean;
-      rows_total: number;
-      warnings: string;
-    }>`select truncated, rows_total, warnings from runs order by slot_at`,
-  );
+  const [run] = await t.select<{
+    truncated: boolean;
+    rows_total: number;
+    warnings: string;
+  }>`select truncated, rows_total, warnings from runs order by slot_at`;
   expect(run).toMatchObject({ truncated: true, rows_total: 250_000 });
   expect(run?.warnings).toContain('truncated');
 });
@@ -116,11 +111,11 @@ test('stores disabled time as a gap, and continues the timeline under a new cron
 test('stores nothing for a window that passed the look-back limit during its examination', async () => {
   const t = await startRuns(testDb, async ({ window }) => {
     if (window.from.toISOString() === hour(0))
-      await t.select(sql`delete from pending_windows where window_from = ${hour(0)}`);
+      await t.select`delete from pending_windows where window_from = ${hour(0)}`;
     return [{ _id: 'a', user: 'root' }];
   });
   await t.newDetection();
   await t.runAt(hour(2));
-  expect(await t.select(sql`select window_from from candidates`)).toEqual([{ window_from: new Date(hour(1)) }]);
+  expect(await t.select`select window_from from candidates`).toEqual([{ window_from: new Date(hour(1)) }]);
   expect(await coverageOf(t)).toEqual([{ from: new Date(hour(1)), to: new Date(hour(2)) }]);
 });

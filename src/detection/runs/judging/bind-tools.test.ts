@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
 import { startModelStandIn, type ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
@@ -53,7 +52,7 @@ async function use(calls: { name: string; input: unknown }[], toolNames: string[
     stand,
     run: async (): Promise<Tool[]> => {
       await t.runAt(hour(1));
-      const steps = await t.select(sql<{ body: string }>`select body from run_steps order by n`);
+      const steps = await t.select<{ body: string }>`select body from run_steps order by n`;
       return steps.flatMap(({ body }) => (JSON.parse(body) as { tool?: Tool }).tool ?? []);
     },
   };
@@ -84,8 +83,8 @@ test('returns the history of the entity only, and looks up a technique by its ID
     ],
     ['entity_history', 'lookup_technique'],
   );
-  await t.select(sql`insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows, facts, window_from, window_to, first_seen_at, last_seen_at, created_at, updated_at)
-    select ${t.orgId}::uuid, gen_random_uuid(), ${id}::uuid, who, who, 'user', 'custom', 'low', 1, 'earlier of ' || who, '', '', '[]', '[]', '{}', now(), now(), now(), now(), now(), now() from unnest(array['eve', 'mallory']) who`);
+  await t.select`insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows, facts, window_from, window_to, first_seen_at, last_seen_at, created_at, updated_at)
+    select ${t.orgId}::uuid, gen_random_uuid(), ${id}::uuid, who, who, 'user', 'custom', 'low', 1, 'earlier of ' || who, '', '', '[]', '[]', '{}', now(), now(), now(), now(), now(), now() from unnest(array['eve', 'mallory']) who`;
   const tools = await run();
   expect(tools.map(({ failed }) => failed)).toEqual([false, false, true]);
   expect(tools[0]!.output).toContain('earlier of eve');
@@ -100,11 +99,11 @@ test('offers a sending tool only after an administrator granted it, and warns ab
   await run();
   expect(stand.asked[0]!.tools).toEqual(['get_rows', 'submit_verdict']);
   const warnings = async () =>
-    (await t.select(sql<{ warnings: string }>`select warnings from runs order by due_at desc`))[0]!.warnings;
+    (await t.select<{ warnings: string }>`select warnings from runs order by due_at desc`)[0]!.warnings;
   expect(await warnings()).toContain('http_get, tickets__search');
   await grantTool(t.deps, t.caller, { id, tool: 'http_get' }, { url: 'https://intel.example/{entity}' });
   await grantTool(t.deps, t.caller, { id, tool: 'tickets__search' }, {});
-  await t.select(sql`update run_queue set retry_at = null`);
+  await t.select`update run_queue set retry_at = null`;
   await t.runAt(hour(2));
   expect(stand.asked.at(-1)!.tools).toEqual(['get_rows', 'http_get', 'submit_verdict']);
   expect(await warnings()).toContain('tool_unavailable');

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns } from '../../../../test/support/detection/scripted-runs.ts';
@@ -94,7 +93,7 @@ test('keeps the history of hit reviews, shows them on the detection, and scores 
     ['open', 'true_positive', 'number 0'],
   ]);
   expect((await getDetection(t.deps, t.caller, id)).reviews).toMatchObject({ truePositive: 3, benign: 0 });
-  expect(await t.select(sql`select 1 from audit where action = 'hit.status_changed'`)).toHaveLength(12);
+  expect(await t.select`select 1 from audit where action = 'hit.status_changed'`).toHaveLength(12);
   const seen: string[] = [];
   let cursor: string | undefined;
   do {

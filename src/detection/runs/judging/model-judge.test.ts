@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { deleteDetection } from '../../detections/life-cycle.ts';
@@ -43,7 +42,7 @@ test('judges each entity in a separate context and stores tokens, cost, steps an
     expect(asked.raw).toContain(own);
     expect(asked.raw).not.toContain(other);
   }
-  expect(await t.select(sql`select entity, severity, confidence from hits order by entity`)).toEqual([
+  expect(await t.select`select entity, severity, confidence from hits order by entity`).toEqual([
     { entity: 'bob', severity: 'low', confidence: 77 },
     { entity: 'root', severity: 'low', confidence: 77 },
   ]);
@@ -52,7 +51,7 @@ test('judges each entity in a separate context and stores tokens, cost, steps an
   expect(JSON.stringify(steps[0]!.sent)).toContain('ConsoleLogin');
   const rest = await getSteps(t.deps, t.caller, run!.id, { cursor: nextCursor! });
   expect(rest).toMatchObject({ steps: [{ n: 2, entity: 'root' }], nextCursor: null });
-  expect(await t.select(sql`select alias, tokens from model_usage`)).toEqual([{ alias: 'm', tokens: 240 }]);
+  expect(await t.select`select alias, tokens from model_usage`).toEqual([{ alias: 'm', tokens: 240 }]);
 });
 
 test('uses the analyst for `default` and fails for an alias that is not configured', async () => {
@@ -69,7 +68,7 @@ test('uses the analyst for `default` and fails for an alias that is not configur
 test('retries after an outage, keeps stored verdicts and completes the run', async () => {
   const { t, stand } = await startJudgedRuns(testDb, (asked, nth) => (nth === 2 ? { status: 529 } : verdictOn(asked)));
   await t.tryAt(hour(1));
-  expect(await t.select(sql`select entity from hits`)).toEqual([{ entity: 'bob' }]);
+  expect(await t.select`select entity from hits`).toEqual([{ entity: 'bob' }]);
   expect((await listRunRows(t))[0]).toMatchObject({ status: 'queued' });
   expect(await readLastFailure(t)).toMatchObject({ kind: 'model_unavailable', blame: 'upstream', retryable: true });
   await retryNow(t);
@@ -82,24 +81,24 @@ test('pauses the alias with one event after a rejected key, keeps the window exa
   const { t, stand } = await startJudgedRuns(testDb, () => ({ status: 401 }), {
     answer: ({ window }) => [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }],
   });
-  await t.select(sql`
+  await t.select`
     insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
-    values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', '{model.paused,model.resumed}', now(), now())`);
+    values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', '{model.paused,model.resumed}', now(), now())`;
   const eventsOf = () =>
-    t.select(sql`
+    t.select`
       select o.type, o.resource_id, o.body::json #>> '{data,alias}' as alias from outbox o
-      join deliveries d on d.event_id = o.id where o.type like 'model.%' order by o.id`);
+      join deliveries d on d.event_id = o.id where o.type like 'model.%' order by o.id`;
   await t.runAt(hour(1));
   expect((await listRunRows(t))[0]).toMatchObject({ status: 'failed' });
   expect(await readLastFailure(t)).toMatchObject({ kind: 'model_refused_key', blame: 'upstream', retryable: false });
-  expect(await t.select(sql`select covered_to from coverage`)).toEqual([{ covered_to: new Date(hour(1)) }]);
+  expect(await t.select`select covered_to from coverage`).toEqual([{ covered_to: new Date(hour(1)) }]);
   await t.runAt(hour(2));
   expect(await readLastFailure(t)).toMatchObject({ kind: 'model_paused' });
   expect(stand.asked).toHaveLength(1);
   expect(await eventsOf()).toEqual([{ type: 'model.paused', resource_id: 'm', alias: 'm' }]);
-  expect(await t.select(sql`select enabled from agents where is_built_in = false`)).toEqual([{ enabled: true }]);
+  expect(await t.select`select enabled from agents where is_built_in = false`).toEqual([{ enabled: true }]);
   expect(await checkPausedModels(t.deps, signal)).toBe(0);
-  const due = () => t.select(sql`update model_pauses set check_at = now() - interval '1 second'`);
+  const due = () => t.select`update model_pauses set check_at = now() - interval '1 second'`;
   await due();
   await checkPausedModels(t.deps, signal);
   expect(await inOrg(t.deps.db, t.orgId, (tx) => findModelPause(tx, t.orgId, 'm'))).toMatchObject({
@@ -112,7 +111,7 @@ test('pauses the alias with one event after a rejected key, keeps the window exa
   expect(await eventsOf()).toMatchObject([{ type: 'model.paused' }, { type: 'model.resumed', alias: 'm' }]);
   await t.runAt(hour(3));
   expect((await listRunRows(t)).at(-1)).toMatchObject({ status: 'completed', hit_count: 1 });
-  expect(await t.select(sql`select entity, occurrences from hits`)).toEqual([{ entity: 'root', occurrences: 3 }]);
+  expect(await t.select`select entity, occurrences from hits`).toEqual([{ entity: 'root', occurrences: 3 }]);
 });
 
 test.each([
@@ -125,7 +124,7 @@ test.each([
   await t.runAt(hour(1));
   expect((await listRunRows(t))[0]).toMatchObject({ status: 'failed', tokens: 120 });
   expect(await readLastFailure(t)).toMatchObject({ kind: 'budget_exceeded', retryable: false });
-  expect(await t.select(sql`select state, count(*) as n from candidates group by state order by state`)).toEqual([
+  expect(await t.select`select state, count(*) as n from candidates group by state order by state`).toEqual([
     { state: 'judged', n: 1 },
     { state: 'pending', n: 1 },
   ]);
@@ -137,7 +136,7 @@ test('examines every window while the model is unavailable, and turns candidates
     detection: { suppressionMinutes: 0 },
     answer: ({ window }) => [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }],
   });
-  const covered = () => t.select(sql`select covered_from, covered_to from coverage`);
+  const covered = () => t.select`select covered_from, covered_to from coverage`;
   await t.runAt(hour(1));
   await t.runAt(hour(3));
   expect(await covered()).toEqual([{ covered_from: new Date(hour(0)), covered_to: new Date(hour(3)) }]);
@@ -145,11 +144,11 @@ test('examines every window while the model is unavailable, and turns candidates
   expect(await readLastFailure(t)).toMatchObject({ kind: 'model_paused' });
   await t.runAt(hour(26));
   expect(await covered()).toEqual([{ covered_from: new Date(hour(0)), covered_to: new Date(hour(26)) }]);
-  expect(await t.select(sql`select window_from, judged from hits`)).toEqual([
+  expect(await t.select`select window_from, judged from hits`).toEqual([
     { window_from: new Date(hour(0)), judged: false },
   ]);
-  expect(await t.select(sql`select count(*) as n from candidates where state = 'pending'`)).toEqual([{ n: 25 }]);
-  expect(await t.select(sql`select 1 from gaps`)).toEqual([]);
+  expect(await t.select`select count(*) as n from candidates where state = 'pending'`).toEqual([{ n: 25 }]);
+  expect(await t.select`select 1 from gaps`).toEqual([]);
 });
 
 test('ends a cancelled run at its next step with its results so far', async () => {
@@ -174,7 +173,7 @@ const awayFor = () =>
 test.each(['the next run', 'the sweep'])('suppresses overdue candidates the same way in %s', async (by) => {
   const { t, id } = await awayFor();
   await t.runAt(hour(3));
-  expect(await t.select(sql`select state, count(*) as n from candidates group by state`)).toEqual([
+  expect(await t.select`select state, count(*) as n from candidates group by state`).toEqual([
     { state: 'pending', n: 3 },
   ]);
   if (by === 'the sweep') {
@@ -183,10 +182,10 @@ test.each(['the next run', 'the sweep'])('suppresses overdue candidates the same
     expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(true);
   } else await t.runAt(hour(28));
   // Within six hours the same candidate is an occurrence, not another hit.
-  expect(await t.select(sql`select entity, judged, occurrences from hits`)).toEqual([
+  expect(await t.select`select entity, judged, occurrences from hits`).toEqual([
     { entity: 'root', judged: false, occurrences: 3 },
   ]);
-  expect(await t.select(sql`select state, count(*) as n from candidates group by state order by state`)).toEqual([
+  expect(await t.select`select state, count(*) as n from candidates group by state order by state`).toEqual([
     { state: 'judged', n: 1 },
     { state: 'suppressed', n: 2 },
   ]);
@@ -196,10 +195,8 @@ test('turns overdue candidates into hits even after the retention of their run',
   const { t, id } = await awayFor();
   await t.runAt(hour(3));
   await deleteDetection(t.deps, t.caller, id);
-  await t.select(sql`delete from runs`);
+  await t.select`delete from runs`;
   t.time.now = new Date(hour(28));
   expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(true);
-  expect(await t.select(sql`select judged, count(*) as n from hits group by judged`)).toEqual([
-    { judged: false, n: 3 },
-  ]);
+  expect(await t.select`select judged, count(*) as n from hits group by judged`).toEqual([{ judged: false, n: 3 }]);
 });

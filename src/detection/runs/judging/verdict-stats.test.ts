@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
@@ -32,12 +31,10 @@ function slowJudge(limit = Infinity): Judge & { asked: string[] } {
 }
 
 const candidatesOf = (t: RunsTest) =>
-  t.select(
-    sql<{ state: string; n: number }>`select state, count(*) as n from candidates group by state order by state`,
-  );
+  t.select<{ state: string; n: number }>`select state, count(*) as n from candidates group by state order by state`;
 const hitsOf = (t: RunsTest) =>
-  t.select(sql<{ entity: string; occurrences: number; judged: boolean; confidence: number; last_seen_at: Date }>`
-    select entity, occurrences, judged, confidence, last_seen_at from hits order by entity, created_at, id`);
+  t.select<{ entity: string; occurrences: number; judged: boolean; confidence: number; last_seen_at: Date }>`
+    select entity, occurrences, judged, confidence, last_seen_at from hits order by entity, created_at, id`;
 
 test('reuses the verdicts of an earlier attempt', async () => {
   const t = await startRuns(testDb, () => users(5));
@@ -48,17 +45,19 @@ test('reuses the verdicts of an earlier attempt', async () => {
     { state: 'judged', n: 3 },
     { state: 'pending', n: 2 },
   ]);
-  expect(await t.select(sql`select count(*) as n from candidates where verdict is not null`)).toEqual([{ n: 3 }]);
-  await t.select(sql`update run_queue set retry_at = null`);
+  expect(await t.select`select count(*) as n from candidates where verdict is not null`).toEqual([{ n: 3 }]);
+  await t.select`update run_queue set retry_at = null`;
   const second = slowJudge();
   await t.runAt(hour(1), second);
   expect([...dying.asked, ...second.asked]).toEqual(users(5).map((row) => row['user']));
   expect((await hitsOf(t)).map((hit) => [hit.occurrences, hit.judged, hit.confidence])).toEqual(
     Array.from({ length: 5 }, () => [1, true, 42]),
   );
-  const [run] = await t.select(
-    sql<{ attempt: number; hit_count: number; entities: string }>`select attempt, hit_count, entities from runs`,
-  );
+  const [run] = await t.select<{
+    attempt: number;
+    hit_count: number;
+    entities: string;
+  }>`select attempt, hit_count, entities from runs`;
   expect(run).toMatchObject({ attempt: 2, hit_count: 5 });
   expect(JSON.parse(run!.entities)).toHaveLength(5);
 });
@@ -74,12 +73,12 @@ test('judges at most 100 candidates of a window per run, and the rest first in t
   await t.runAt(hour(2));
   await t.runAt(hour(3));
   expect(await candidatesOf(t)).toEqual([{ state: 'judged', n: 230 }]);
-  expect(await t.select(sql`select hit_count, triggered from runs order by due_at`)).toEqual([
+  expect(await t.select`select hit_count, triggered from runs order by due_at`).toEqual([
     { hit_count: 100, triggered: true },
     { hit_count: 100, triggered: true },
     { hit_count: 30, triggered: true },
   ]);
-  expect(await t.select(sql`select runs, triggered from run_days where runs > 0`)).toHaveLength(2);
+  expect(await t.select`select runs, triggered from run_days where runs > 0`).toHaveLength(2);
 });
 
 test('turns every candidate into a hit from its facts after a day without a verdict', async () => {
@@ -87,7 +86,7 @@ test('turns every candidate into a hit from its facts after a day without a verd
   await t.newDetection();
   await t.tryAt(hour(1), slowJudge(0));
   expect(await hitsOf(t)).toEqual([]);
-  await t.select(sql`update run_queue set retry_at = null`);
+  await t.select`update run_queue set retry_at = null`;
   await t.runAt(hour(26), slowJudge(0));
   const hits = await hitsOf(t);
   expect(hits).toHaveLength(130);
@@ -106,10 +105,8 @@ test('adds occurrences to the open hit of a known positive, and judges again onc
     [3, hour(3)],
     [2, hour(5)],
   ]);
-  expect(await t.select(sql`select distinct triggered, hit_count from runs`)).toEqual([
-    { triggered: true, hit_count: 1 },
-  ]);
-  await t.select(sql`update hits set status = 'false_positive'`);
+  expect(await t.select`select distinct triggered, hit_count from runs`).toEqual([{ triggered: true, hit_count: 1 }]);
+  await t.select`update hits set status = 'false_positive'`;
   await t.runAt(hour(6), judge);
   expect(judge.asked).toHaveLength(3);
 
@@ -176,7 +173,7 @@ test('suppresses candidates after a negative verdict until their facts are stron
   await t.runAt(hour(3), judge);
   expect(asked).toEqual([3, 7]);
   expect(await hitsOf(t)).toEqual([]);
-  expect(await t.select(sql`select distinct triggered from runs`)).toEqual([{ triggered: false }]);
+  expect(await t.select`select distinct triggered from runs`).toEqual([{ triggered: false }]);
 });
 
 test('does not judge the candidates of another active run', async () => {
@@ -185,15 +182,15 @@ test('does not judge the candidates of another active run', async () => {
   t.time.now = new Date(hour(0));
   const { runId } = await requestRun(t.deps, t.caller, id, { from: hour(-3), to: hour(-2) });
   await t.tryAt(hour(0), slowJudge(0));
-  await t.select(sql`update run_queue set retry_at = 'infinity'`);
+  await t.select`update run_queue set retry_at = 'infinity'`;
   expect(await candidatesOf(t)).toEqual([{ state: 'pending', n: 2 }]);
   await t.tryAt(hour(1), slowJudge());
   expect(await candidatesOf(t)).toEqual([
     { state: 'judged', n: 2 },
     { state: 'pending', n: 2 },
   ]);
-  await t.select(sql`update run_queue set retry_at = null`);
+  await t.select`update run_queue set retry_at = null`;
   await t.runAt(hour(1), slowJudge());
-  const [run] = await t.select(sql<{ hit_count: number }>`select hit_count from runs where id = ${runId}`);
+  const [run] = await t.select<{ hit_count: number }>`select hit_count from runs where id = ${runId}`;
   expect(run?.hit_count).toBe(2);
 });

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
@@ -29,17 +28,13 @@ const world = fc.record({
 
 /** The results of a detection: its open hits with their windows, and its memory. */
 async function outcome(t: RunsTest, id: string): Promise<unknown> {
-  const hits = await t.select(
-    sql`select h.entity, h.kind, h.severity, h.occurrences, h.facts::json->>'newValues' as new_values, array_agg(o.window_from order by o.window_from) as seen
+  const hits =
+    await t.select`select h.entity, h.kind, h.severity, h.occurrences, h.facts::json->>'newValues' as new_values, array_agg(o.window_from order by o.window_from) as seen
       from hits h join hit_occurrences o on o.organization_id = h.organization_id and o.hit_id = h.id
-      where h.detection_id = ${id} and h.status = 'open' group by h.id, h.entity, h.kind, h.severity, h.occurrences, h.facts order by 1, 6, 2, 3`,
-  );
-  const memory = await t.select(
-    sql`select window_from, key, entity, number, value from memory where detection_id = ${id} order by 1, 2, 3`,
-  );
-  const coverage = await t.select(
-    sql`select covered_from, covered_to from coverage where detection_id = ${id} order by 1`,
-  );
+      where h.detection_id = ${id} and h.status = 'open' group by h.id, h.entity, h.kind, h.severity, h.occurrences, h.facts order by 1, 6, 2, 3`;
+  const memory =
+    await t.select`select window_from, key, entity, number, value from memory where detection_id = ${id} order by 1, 2, 3`;
+  const coverage = await t.select`select covered_from, covered_to from coverage where detection_id = ${id} order by 1`;
   return { hits, memory, coverage };
 }
 
@@ -95,7 +90,7 @@ async function missAndFill(
     await t.runAt(hour(hoursMax));
   }
   // The next scenario starts at the same hour in the same database.
-  await t.select(sql`update schedules set active = false returning 1`);
+  await t.select`update schedules set active = false returning 1`;
   return { t, whole, holed };
 }
 
@@ -104,7 +99,7 @@ describe.each(['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'cust
     const property = fc.asyncProperty(world, async (given) => {
       const { t, whole, holed } = await missAndFill(given, category, 0);
       expect(await outcome(t, holed)).toEqual(await outcome(t, whole));
-      const gaps = await t.select(sql<{ state: string }>`select state from gaps where detection_id = ${holed}`);
+      const gaps = await t.select<{ state: string }>`select state from gaps where detection_id = ${holed}`;
       expect(new Set(gaps.map(({ state }) => state))).toEqual(new Set(['filled']));
     });
     await fc.assert(property, { numRuns: 3, examples: [[sameHitTwice]] });
@@ -121,10 +116,8 @@ describe.each(['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'cust
 
 /** The windows in which each entity was seen, over all hits. */
 function seen(t: RunsTest, id: string): Promise<unknown[]> {
-  return t.select(
-    sql`select distinct h.entity, o.window_from from hits h join hit_occurrences o on o.organization_id = h.organization_id and o.hit_id = h.id
-      where h.detection_id = ${id} and h.status = 'open' order by 1, 2`,
-  );
+  return t.select`select distinct h.entity, o.window_from from hits h join hit_occurrences o on o.organization_id = h.organization_id and o.hit_id = h.id
+      where h.detection_id = ${id} and h.status = 'open' order by 1, 2`;
 }
 
 function rowsOf(rows: QueryRow[][], from: Date): QueryRow[] {
@@ -158,7 +151,7 @@ test('fills part of a gap in whole windows over several claims and leaves the re
   const estimate = await estimateBackfill(t.deps, t.caller, id, asked);
   expect(estimate).toMatchObject({ runId: null, windows: 32, gaps: [{ from: hour(2), to: hour(34) }] });
   expect(estimate.estimate).toMatchObject({ rows: 32, candidates: 32, costUsd: 0 });
-  expect(await t.select(sql`select 1 from runs where trigger = 'backfill'`)).toEqual([]);
+  expect(await t.select`select 1 from runs where trigger = 'backfill'`).toEqual([]);
   const { runId } = await requestBackfill(t.deps, t.caller, id, asked);
   await expect(requestBackfill(t.deps, t.caller, id, { from: hour(34), to: hour(40) })).rejects.toThrow('in progress');
   const states = async () => (await getGaps(t, t.caller, id, {})).gaps.map(({ from, to, state }) => [from, to, state]);
@@ -169,7 +162,7 @@ test('fills part of a gap in whole windows over several claims and leaves the re
   ]);
   expect(await t.runAt(hour(41))).toBe(2);
   expect((await states())[1]).toEqual([hour(2), hour(34), 'filled']);
-  const [run] = await t.select(sql<Record<string, unknown>>`select * from runs where id = ${runId}`);
+  const [run] = await t.select<Record<string, unknown>>`select * from runs where id = ${runId}`;
   expect(run).toMatchObject({ status: 'completed', hit_count: 32, rows_total: 32, attempt: 1 });
   await expect(requestBackfill(t.deps, t.caller, id, asked)).rejects.toThrow('no open gap');
 });
@@ -192,18 +185,18 @@ test('leaves filled windows filled and the rest open when a backfill fails halfw
   await set(true);
   broken = true;
   const { runId } = await requestBackfill(t.deps, t.caller, id, { from: hour(1), to: hour(6) });
-  await t.select(sql`update run_queue set retries = 5 returning 1`);
+  await t.select`update run_queue set retries = 5 returning 1`;
   await t.runAt(hour(6));
-  const gaps = await t.select(sql`select gap_from, gap_to, state, run_id from gaps order by 1`);
+  const gaps = await t.select`select gap_from, gap_to, state, run_id from gaps order by 1`;
   expect(gaps).toMatchObject([
     { gap_from: new Date(hour(1)), gap_to: new Date(hour(3)), state: 'filled' },
     { gap_from: new Date(hour(3)), gap_to: new Date(hour(6)), state: 'open', run_id: null },
   ]);
-  expect(await t.select(sql`select status from runs where id = ${runId}`)).toEqual([{ status: 'failed' }]);
+  expect(await t.select`select status from runs where id = ${runId}`).toEqual([{ status: 'failed' }]);
   broken = false;
   await requestBackfill(t.deps, t.caller, id, { from: hour(1), to: hour(6) });
   await t.runAt(hour(6));
-  expect(await t.select(sql`select covered_from, covered_to from coverage`)).toEqual([
+  expect(await t.select`select covered_from, covered_to from coverage`).toEqual([
     { covered_from: new Date(hour(0)), covered_to: new Date(hour(6)) },
   ]);
 });
@@ -227,7 +220,7 @@ test('ends with the same hits when a backfill loses its worker at each window', 
     if (lost.has(from.toISOString())) return;
     lost.add(from.toISOString());
     // The third loss in total would fail the run.
-    await runs.select(sql`update run_queue set lost = 0, worker = 'gone', lease_until = clock_timestamp() returning 1`);
+    await runs.select`update run_queue set lost = 0, worker = 'gone', lease_until = clock_timestamp() returning 1`;
   });
   expect([...lost].toSorted()).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(hour));
   expect(await outcome(t, holed)).toEqual(await outcome(t, whole));
@@ -246,7 +239,7 @@ test('rechecks the windows that a failed backfill did not revisit', async () => 
   expect(await seen(t, holed)).not.toEqual(await seen(t, whole));
   await t.runAt(hour(hoursMax + 0.25));
   expect(await outcome(t, holed)).toEqual(await outcome(t, whole));
-  expect(await t.select(sql`select 1 from revisits union all select 1 from rechecks`)).toEqual([]);
+  expect(await t.select`select 1 from revisits union all select 1 from rechecks`).toEqual([]);
 });
 
 test('keeps a truncated window as a separate gap', async () => {
@@ -263,7 +256,7 @@ test('keeps a truncated window as a separate gap', async () => {
   await set(true);
   await requestBackfill(t.deps, t.caller, id, { from: hour(1), to: hour(4) });
   await t.runAt(hour(4));
-  expect(await t.select(sql`select gap_from, state, reason from gaps order by 1`)).toEqual([
+  expect(await t.select`select gap_from, state, reason from gaps order by 1`).toEqual([
     { gap_from: new Date(hour(1)), state: 'filled', reason: 'disabled' },
     { gap_from: new Date(hour(2)), state: 'open', reason: 'truncated' },
     { gap_from: new Date(hour(3)), state: 'filled', reason: 'disabled' },

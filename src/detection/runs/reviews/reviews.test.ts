@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import type { ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
@@ -17,8 +16,8 @@ test('replays under another prompt, another model or the analyst, and stores onl
   );
   await t.runAt(hour(1));
   const [run] = await listRunRows(t);
-  await t.select(sql`insert into agent_prompts (organization_id, id, agent_id, version, prompt, created_at)
-    select organization_id, gen_random_uuid(), agent_id, 2, 'Be strict.', now() from agent_prompts where version = 1`);
+  await t.select`insert into agent_prompts (organization_id, id, agent_id, version, prompt, created_at)
+    select organization_id, gen_random_uuid(), agent_id, 2, 'Be strict.', now() from agent_prompts where version = 1`;
   const strict = await replayRun(t.deps, t.caller, run!.id, { promptVersion: 2, limit: 10 });
   expect(strict).toMatchObject({ promptVersion: 2, modelAlias: 'm', tokens: 240, candidates: 2 });
   expect(
@@ -36,7 +35,7 @@ test('replays under another prompt, another model or the analyst, and stores onl
   });
   expect(stand.asked).toHaveLength(asked);
   expect((await listRunRows(t))[0]).toMatchObject({ tokens: 240, hit_count: 2 });
-  expect(await t.select(sql`select tokens from model_usage`)).toEqual([{ tokens: 480 }]);
+  expect(await t.select`select tokens from model_usage`).toEqual([{ tokens: 480 }]);
   await expect(replayRun(t.deps, t.caller, run!.id, { promptVersion: 9, limit: 1 })).rejects.toMatchObject({
     status: 400,
   });
@@ -72,19 +71,19 @@ test('grades a run after delivery, retries after an outage, and reports agreemen
   });
   await reviewNext(t.deps, signal);
   expect((await listRunRows(t))[0]).toMatchObject({ score: null });
-  expect(await t.select(sql`select score_basis, runs, scores from run_days`)).toEqual([
+  expect(await t.select`select score_basis, runs, scores from run_days`).toEqual([
     { score_basis: '', runs: 1, scores: 0 },
   ]);
   expect(await reviewNext(t.deps, signal)).toBe(false);
   isOut = false;
-  await t.select(sql`update run_reviews set retry_at = now()`);
+  await t.select`update run_reviews set retry_at = now()`;
   expect(await reviewNext(t.deps, signal)).toBe(true);
   // Evidence 40 of 40, coverage 20 of 20, tools 15 of 20, format 10 of 10.
   expect((await listRunRows(t))[0]).toMatchObject({ score: 94.4, score_basis: 'judge' });
-  expect(
-    await t.select(sql`select score_basis, runs, triggered, scores, score_sum from run_days where runs > 0`),
-  ).toEqual([{ score_basis: 'judge', runs: 1, triggered: 1, scores: 1, score_sum: 94.4 }]);
-  expect(await t.select(sql`select 1 from run_reviews`)).toEqual([]);
+  expect(await t.select`select score_basis, runs, triggered, scores, score_sum from run_days where runs > 0`).toEqual([
+    { score_basis: 'judge', runs: 1, triggered: 1, scores: 1, score_sum: 94.4 },
+  ]);
+  expect(await t.select`select 1 from run_reviews`).toEqual([]);
   expect(judgeStand!.asked[0]!.forced).toBe('grade');
   const fields = Object.keys(
     (judgeStand!.asked[0]!.body as { tools: { input_schema: { properties: object } }[] }).tools[0]!.input_schema
@@ -92,7 +91,7 @@ test('grades a run after delivery, retries after an outage, and reports agreemen
   );
   expect(fields.indexOf('reasoning')).toBeLessThan(fields.indexOf('points'));
   expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 0, agreed: 0, agreement: null });
-  await t.select(sql`update hits set status = 'true_positive'`);
+  await t.select`update hits set status = 'true_positive'`;
   expect(await getAgreement(t.deps, t.caller, id)).toEqual({ reviewed: 2, agreed: 1, agreement: 50 });
 });
 
@@ -101,15 +100,15 @@ test('counts the cost of the judge model even if its grade is invalid', async ()
   await t.runAt(hour(1));
   await reviewNext(t.deps, signal);
   expect((await listRunRows(t))[0]).toMatchObject({ score: null });
-  expect(await t.select(sql`select tokens from model_usage where alias = 'judge'`)).toEqual([{ tokens: 120 }]);
+  expect(await t.select`select tokens from model_usage where alias = 'judge'`).toEqual([{ tokens: 120 }]);
 });
 
 test('lets a shadow judge without delivering hits and lists the differences', async () => {
   const { t, id } = await startJudgedRuns(testDb, (asked) =>
     verdictOn(asked, asked.system.includes('Be strict') && asked.raw.includes('bob') ? { triggered: false } : {}),
   );
-  await t.select(sql`insert into agent_prompts (organization_id, id, agent_id, version, prompt, created_at)
-    select organization_id, gen_random_uuid(), agent_id, 2, 'Be strict.', now() from agent_prompts where version = 1`);
+  await t.select`insert into agent_prompts (organization_id, id, agent_id, version, prompt, created_at)
+    select organization_id, gen_random_uuid(), agent_id, 2, 'Be strict.', now() from agent_prompts where version = 1`;
   await expect(setShadow(t.deps, t.caller, id, {})).rejects.toMatchObject({ status: 400 });
   await expect(setShadow(t.deps, t.caller, id, { promptVersion: 9 })).rejects.toMatchObject({ status: 400 });
   await setShadow(t.deps, t.caller, id, { promptVersion: 2 });
@@ -124,7 +123,7 @@ test('lets a shadow judge without delivering hits and lists the differences', as
     differing: 1,
     differences: [{ entity: 'bob', differs: ['triggered'], before: { triggered: true }, after: { triggered: false } }],
   });
-  expect(await t.select(sql`select count(*) as n from hits`)).toEqual([{ n: 2 }]);
+  expect(await t.select`select count(*) as n from hits`).toEqual([{ n: 2 }]);
   expect((await endShadow(t.deps, t.caller, id)).shadow).toBeNull();
   await t.runAt(hour(2));
   expect(await reviewNext(t.deps, signal)).toBe(false);

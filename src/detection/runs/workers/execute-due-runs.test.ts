@@ -30,7 +30,7 @@ test.each([
   const t = await startRuns(testDb, disturbOnce(disturb));
   await t.newDetection();
   expect(await t.runAt(slot)).toBe(2);
-  expect(await t.select(sql`select status, attempt, hit_count from runs`)).toEqual([
+  expect(await t.select`select status, attempt, hit_count from runs`).toEqual([
     { status: 'completed', attempt: 2, hit_count: 1 },
   ]);
 });

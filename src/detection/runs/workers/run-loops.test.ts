@@ -27,7 +27,7 @@ async function waitUntil(check: () => Promise<boolean>): Promise<void> {
 }
 
 const countRuns = async (t: RunsTest, status: string): Promise<number> =>
-  (await t.select(sql<{ n: number }>`select count(*) as n from runs where status = ${status}`))[0]!.n;
+  (await t.select<{ n: number }>`select count(*) as n from runs where status = ${status}`)[0]!.n;
 
 test('returns runs to the queue when workers stop, and ends each slot once after restarts', async () => {
   const t = await startRuns(testDb, async ({ window }, signal) => {
@@ -56,16 +56,16 @@ test('returns runs to the queue when workers stop, and ends each slot once after
     rounds.at(-1)!.abort();
     await ended;
     expect(await countRuns(t, 'running')).toBe(0);
-    expect(await t.select(sql`select 1 from run_queue where state = 'running'`)).toEqual([]);
+    expect(await t.select`select 1 from run_queue where state = 'running'`).toEqual([]);
   }
   const last = work();
   await waitUntil(async () => (await countRuns(t, 'completed')) === 30);
   rounds.at(-1)!.abort();
   await last;
-  expect(await t.select(sql`select count(*) as n, max(attempt) as attempt, max(hit_count) as hits from runs`)).toEqual([
+  expect(await t.select`select count(*) as n, max(attempt) as attempt, max(hit_count) as hits from runs`).toEqual([
     { n: 30, attempt: 1, hits: 1 },
   ]);
-  expect(await t.select(sql`select count(*) as n, max(occurrences) as o from hits`)).toEqual([{ n: 30, o: 1 }]);
+  expect(await t.select`select count(*) as n, max(occurrences) as o from hits`).toEqual([{ n: 30, o: 1 }]);
   const metrics = await registry.metrics();
   expect(metrics).toContain('tocsin_runs_total{trigger="schedule"} 30');
   expect(metrics).toContain('tocsin_run_phase_seconds_count{phase="query"} 30');
@@ -86,9 +86,7 @@ test('renews leases of running runs and stops runs that are lost or cancelled', 
   await waitUntil(async () => lost!.signal.aborted && cancelled!.signal.aborted);
   expect([lost!.signal.reason, cancelled!.signal.reason, kept!.signal.aborted]).toEqual(['lost', 'cancelled', false]);
   expect(
-    await t.select(
-      sql`select run_id from run_queue where lease_until > clock_timestamp() + interval '30 s' order by run_id = ${claims[0]!.runId} desc`,
-    ),
+    await t.select`select run_id from run_queue where lease_until > clock_timestamp() + interval '30 s' order by run_id = ${claims[0]!.runId} desc`,
   ).toMatchObject([{ run_id: claims[0]!.runId }, { run_id: claims[2]!.runId }]);
   // The run belongs to this worker again, but a lost lease stays lost.
   await acrossOrgs(t.db, (tx) =>
@@ -97,7 +95,7 @@ test('renews leases of running runs and stops runs that are lost or cancelled', 
     ),
   );
   const findLeaseEnd = async (claim: RunClaim) =>
-    (await t.select(sql<{ at: Date }>`select lease_until as at from run_queue where run_id = ${claim.runId}`))[0]!.at;
+    (await t.select<{ at: Date }>`select lease_until as at from run_queue where run_id = ${claim.runId}`)[0]!.at;
   const [keptUntil, lostUntil] = [await findLeaseEnd(claims[0]!), await findLeaseEnd(claims[1]!)];
   await waitUntil(async () => (await findLeaseEnd(claims[0]!)) > keptUntil);
   expect(await findLeaseEnd(claims[1]!)).toEqual(lostUntil);
@@ -111,9 +109,9 @@ test('turns candidates of a deleted detection into hits after a day, except thos
   const t = await startRuns(testDb, () => users);
   const id = await t.newDetection();
   await t.runAt(hour(1));
-  const [excepted] = await t.select(
-    sql<{ entity: string }>`select entity from candidates where state = 'pending' order by entity limit 1`,
-  );
+  const [excepted] = await t.select<{
+    entity: string;
+  }>`select entity from candidates where state = 'pending' order by entity limit 1`;
   await createException(t.deps, t.caller, id, { entity: excepted!.entity, reason: 'known' });
   await deleteDetection(t.deps, t.caller, id);
   t.time.now = new Date(hour(24));
@@ -122,12 +120,12 @@ test('turns candidates of a deleted detection into hits after a day, except thos
   expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(true);
   expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(false);
   expect(
-    await t.select(sql`select judged, count(*) as n, max(occurrences) as o from hits group by judged order by judged`),
+    await t.select`select judged, count(*) as n, max(occurrences) as o from hits group by judged order by judged`,
   ).toEqual([
     { judged: false, n: 19, o: 1 },
     { judged: true, n: 100, o: 1 },
   ]);
-  expect(await t.select(sql`select state, entity from candidates where hit_id is null`)).toEqual([
+  expect(await t.select`select state, entity from candidates where hit_id is null`).toEqual([
     { state: 'suppressed', entity: excepted!.entity },
   ]);
 });
