@@ -1,4 +1,4 @@
-import type { QueryTemplate } from './template.ts';
+import { havingDistinct, type QueryTemplate } from './template.ts';
 
 /** AWS API calls from CloudTrail. Denied calls are excluded unless the template is about them. */
 export const cloud: readonly QueryTemplate[] = [
@@ -8,7 +8,7 @@ export const cloud: readonly QueryTemplate[] = [
     name: 'AWS user, key, or console password created',
     kind: 'cloudtrail',
     severity: 'medium',
-    where: { action: '^(createuser|createaccesskey|createloginprofile|updateloginprofile)$' },
+    where: '^(createuser|createaccesskey|createloginprofile|updateloginprofile)$',
     except: { error: '.' },
     benign: 'the deployment pipeline and identity administrators; ask anyone else',
     match: ['CreateUser', 'CreateAccessKey'],
@@ -20,10 +20,8 @@ export const cloud: readonly QueryTemplate[] = [
     name: 'AWS data, keys, or backups deleted',
     kind: 'cloudtrail',
     severity: 'high',
-    where: {
-      action:
-        '^(deletebucket|deleteobjects|deletedbinstance|deletedbcluster|deletedbsnapshot|deletesnapshot|deletevolume|deletetable|schedulekeydeletion|deletebackupvault|deleterecoverypoint|disablekey|deletefilesystem)$',
-    },
+    where:
+      '^(deletebucket|deleteobjects|deletedbinstance|deletedbcluster|deletedbsnapshot|deletesnapshot|deletevolume|deletetable|schedulekeydeletion|deletebackupvault|deleterecoverypoint|disablekey|deletefilesystem)$',
     except: { error: '.' },
     benign: 'cleanup jobs that delete the same kind of resource every day',
     match: ['DeleteDBCluster', 'ScheduleKeyDeletion'],
@@ -35,10 +33,8 @@ export const cloud: readonly QueryTemplate[] = [
     name: 'AWS identities removed or locked out',
     kind: 'cloudtrail',
     severity: 'high',
-    where: {
-      action:
-        '^(deleteuser|deleteloginprofile|deactivatemfadevice|deletevirtualmfadevice|deleterole|leaveorganization|closeaccount|removeaccountfromorganization)$',
-    },
+    where:
+      '^(deleteuser|deleteloginprofile|deactivatemfadevice|deletevirtualmfadevice|deleterole|leaveorganization|closeaccount|removeaccountfromorganization)$',
     except: { error: '.' },
     benign: 'offboarding of employees through the usual pipeline',
     match: ['DeactivateMFADevice', 'DeleteLoginProfile'],
@@ -50,14 +46,9 @@ export const cloud: readonly QueryTemplate[] = [
     name: 'AWS storage, secrets, and images listed by one identity',
     kind: 'cloudtrail',
     severity: 'medium',
-    where: {
-      action:
-        '^(listbuckets|getbucketacl|getbucketpolicy|listsecrets|describeparameters|describesnapshots|describeimages|describedbsnapshots|listtables|describerepositories|listclusters)$',
-    },
-    having: (sql) => ({
-      columns: `count(DISTINCT ${sql('action')}) AS count`,
-      condition: `count(DISTINCT ${sql('action')}) >= 5`,
-    }),
+    where:
+      '^(listbuckets|getbucketacl|getbucketpolicy|listsecrets|describeparameters|describesnapshots|describeimages|describedbsnapshots|listtables|describerepositories|listclusters)$',
+    having: havingDistinct('action', 5),
     benign: 'inventory and security posture tools that do this every day',
     match: ['ListBuckets', 'ListSecrets', 'DescribeSnapshots', 'DescribeImages', 'ListTables'].map((action) => ({
       action,
@@ -71,14 +62,9 @@ export const cloud: readonly QueryTemplate[] = [
     name: 'AWS identities and their permissions listed by one identity',
     kind: 'cloudtrail',
     severity: 'medium',
-    where: {
-      action:
-        '^(listusers|listroles|listgroups|listattacheduserpolicies|listattachedrolepolicies|getaccountauthorizationdetails|listpolicies|getaccountsummary|simulateprincipalpolicy|listaccesskeys|getcalleridentity)$',
-    },
-    having: (sql) => ({
-      columns: `count(DISTINCT ${sql('action')}) AS count`,
-      condition: `count(DISTINCT ${sql('action')}) >= 4`,
-    }),
+    where:
+      '^(listusers|listroles|listgroups|listattacheduserpolicies|listattachedrolepolicies|getaccountauthorizationdetails|listpolicies|getaccountsummary|simulateprincipalpolicy|listaccesskeys|getcalleridentity)$',
+    having: havingDistinct('action', 4),
     benign: 'inventory and security posture tools that do this every day',
     match: ['ListUsers', 'ListRoles', 'ListPolicies', 'GetCallerIdentity'].map((action) => ({
       action,
@@ -97,7 +83,6 @@ export const cloud: readonly QueryTemplate[] = [
     where: {},
     having: (sql) => ({
       columns: `count(*) FILTER (regexp_matches(lower(${sql('error')}), 'denied|unauthorized')) AS count`,
-      condition: 'true',
     }),
     benign: 'a new deployment whose role lacks a permission',
     match: [],
@@ -110,7 +95,7 @@ export const cloud: readonly QueryTemplate[] = [
     kind: 'cloudtrail',
     category: 'first_occurrence',
     severity: 'medium',
-    where: { action: '^(putimage|registerimage|createimage|copyimage|importimage|registertaskdefinition)$' },
+    where: '^(putimage|registerimage|createimage|copyimage|importimage|registertaskdefinition)$',
     except: { error: '.' },
     benign: 'the build pipeline, which does this every day',
     match: ['PutImage'],
@@ -123,10 +108,8 @@ export const cloud: readonly QueryTemplate[] = [
     kind: 'cloudtrail',
     category: 'first_occurrence',
     severity: 'medium',
-    where: {
-      action:
-        '^(getfederationtoken|getsessiontoken|assumerolewithsaml|assumerolewithwebidentity|createtoken|getsignintoken)$',
-    },
+    where:
+      '^(getfederationtoken|getsessiontoken|assumerolewithsaml|assumerolewithwebidentity|createtoken|getsignintoken)$',
     except: { error: '.' },
     benign: 'console sign-in through the organization’s identity provider',
     match: ['GetFederationToken'],

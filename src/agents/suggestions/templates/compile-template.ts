@@ -10,7 +10,7 @@ import {
   type LogShape,
 } from '../drafting/log-kinds.ts';
 import { queryTemplates } from './registry.ts';
-import type { EventSample, QueryTemplate } from './template.ts';
+import type { EventSample, Grouping, QueryTemplate } from './template.ts';
 
 /** Compiles a template for a dataset and one of its techniques. Returns undefined if the dataset lacks a required column. */
 export function compileTemplate(
@@ -19,7 +19,7 @@ export function compileTemplate(
   technique: string,
 ): DetectionDraft | undefined {
   const shape = findLogShape(dataset, template.kind);
-  const requiredParts = [...(template.needs ?? []), ...Object.keys(template.where)];
+  const requiredParts = [...(template.needs ?? []), ...Object.keys(partPatterns(template))];
   if (!shape || requiredParts.some((part) => !(part in shape.columns))) return undefined;
   const { name, severity, category = 'custom', benign } = template;
   return {
@@ -58,33 +58,35 @@ function buildQuery(template: QueryTemplate, shape: LogShape, technique: string)
   const labels = `${quoteSqlText(technique)} AS technique, ${quoteSqlText(template.severity)} AS severity`;
   const from = `FROM "${shape.dataset}"\nWHERE ${buildCondition(template, shape)}`;
   const grouping =
-    template.having?.(sql, shape) ??
-    (template.category === 'first_occurrence' ? groupByMainParts(shape, main) : undefined);
+    template.having?.(sql) ?? (template.category === 'first_occurrence' ? groupByMainParts(shape, main) : undefined);
   if (!grouping) {
     const parts = Object.keys(shape.columns).map((part) => `${sql(part)} AS ${part}`);
     return `SELECT ${entity} AS entity, ${parts.join(', ')}, _id, _time, ${labels}\n${from}`;
   }
-  const having = grouping.condition === 'true' ? '' : `\nHAVING ${grouping.condition}`;
+  const having = grouping.condition === undefined ? '' : `\nHAVING ${grouping.condition}`;
   const times = 'min(_time) AS first_seen, max(_time) AS last_seen, list(_id ORDER BY _time, _id)[1:20] AS _ids';
   return `SELECT ${entity} AS entity, ${grouping.columns}, ${times}, ${labels}\n${from}\nGROUP BY ALL${having}`;
 }
 
 /** Groups by the main part and the target only. With more columns almost every row would be a first occurrence. */
-function groupByMainParts(shape: LogShape, main: string): { columns: string; condition: string } {
+function groupByMainParts(shape: LogShape, main: string): Grouping {
   const parts = [main, 'target'].filter((part) => part in shape.columns);
-  return { columns: parts.map((part) => `${partSql(shape, part)} AS ${part}`).join(', '), condition: 'true' };
+  return { columns: parts.map((part) => `${partSql(shape, part)} AS ${part}`).join(', ') };
 }
 
-function buildCondition({ where, except = {}, kind }: QueryTemplate, shape: LogShape): string {
+const partPatterns = ({ where, kind }: QueryTemplate): Record<string, string> =>
+  typeof where === 'string' ? { [logKinds[kind].main]: where } : where;
+
+function buildCondition(template: QueryTemplate, shape: LogShape): string {
   const matches = (part: string, pattern: string): string =>
     `regexp_matches(lower(${partSql(shape, part)}), ${quoteSqlText(pattern)})`;
   const parts = [
-    ...Object.entries(where).map(([part, pattern]) => matches(part, pattern)),
-    ...Object.entries(except)
+    ...Object.entries(partPatterns(template)).map(([part, pattern]) => matches(part, pattern)),
+    ...Object.entries(template.except ?? {})
       .filter(([part]) => part in shape.columns)
       .map(([part, pattern]) => `NOT coalesce(${matches(part, pattern)}, false)`),
   ];
-  return parts.length > 0 ? parts.join('\n  AND ') : `${partSql(shape, logKinds[kind].main)} IS NOT NULL`;
+  return parts.length > 0 ? parts.join('\n  AND ') : `${partSql(shape, logKinds[template.kind].main)} IS NOT NULL`;
 }
 
 function buildTests({ match, noMatch, kind, category }: QueryTemplate, shape: LogShape): TestCase[] {

