@@ -14,7 +14,7 @@ import type { QualityFigure } from './figures.ts';
 type Files = Record<string, Buffer>;
 type ExpectedCounts = Partial<Record<'added' | 'corrected' | 'retracted' | 'unchanged', number>>;
 
-/** Corrections and retractions as the recorded sources tell them, through the whole pipeline and the database. */
+/** Replays corrections and retractions of the recorded sources through the whole pipeline and the database. */
 export async function measureCorrections(): Promise<QualityFigure[]> {
   return withFeedEnvironment(async (place) => [
     ...(await replayKev(place)),
@@ -23,7 +23,7 @@ export async function measureCorrections(): Promise<QualityFigure[]> {
   ]);
 }
 
-/** Each advisory with several revisions is first given without its last one. */
+/** Pulls each advisory with several revisions first without its last revision, then as published. */
 async function replayCsaf(place: FeedEnvironment): Promise<QualityFigure[]> {
   const folder = join(requireData(), 'feed/csaf');
   const published: Files = {};
@@ -46,10 +46,10 @@ async function replayCsaf(place: FeedEnvironment): Promise<QualityFigure[]> {
   const all = Object.keys(published).length;
   const pull = await place.createSource('csaf');
   return createStepFigures('feed/csaf', [
-    ['last revisions cut off', await pull(before), { added: all }],
+    ['without the last revisions', await pull(before), { added: all }],
     ['as published', await pull(published), { added: 0, corrected: revised, retracted: 0, unchanged: all - revised }],
-    ['again', await pull(published), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
-    ['older ones once more', await pull(before), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
+    ['repeated', await pull(published), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
+    ['older versions repeated', await pull(before), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
   ]);
 }
 
@@ -63,7 +63,7 @@ type Advisory = {
   };
 };
 
-/** A record's last change: its end is an end of `affected`, its withdrawal, its times. */
+/** Pulls records first without their withdrawal and with older times and details, then as published. */
 async function replayOsv(place: FeedEnvironment): Promise<QualityFigure[]> {
   const archive = readFileSync(join(requireData(), 'feed/osv/osv.zip'));
   const bounds = { entriesMax: 1_000, entryMaxBytes: 1e7, totalMaxBytes: 1e8 };
@@ -97,14 +97,14 @@ async function replayOsv(place: FeedEnvironment): Promise<QualityFigure[]> {
       isMet: tombstones === withdrawn && first.added === all,
     },
     ...createStepFigures('feed/osv', [
-      ['last change cut off', await pull(before), { added: all }],
+      ['without the last change', await pull(before), { added: all }],
       [
         'as published',
         await pull(published),
         { added: 0, corrected: all - withdrawn, retracted: withdrawn, unchanged: 0 },
       ],
-      ['again', await pull(published), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
-      ['older ones once more', await pull(before), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
+      ['repeated', await pull(published), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
+      ['older versions repeated', await pull(before), { added: 0, corrected: 0, retracted: 0, unchanged: all }],
     ]),
   ];
 }

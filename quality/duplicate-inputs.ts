@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Term } from '../src/feed/model/terms.ts';
@@ -13,7 +12,7 @@ import type { ItemOrigin } from '../src/feed/ingestion/source-row.ts';
 import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
 import { readRecordedJson, requireData, readRecordedRows } from './recorded-inputs.ts';
 
-/** An item as the feed compares it. */
+/** An item with the traits that the feed compares. */
 export type ComparedEntry = {
   id: string;
   key: string;
@@ -68,16 +67,16 @@ function toEntry(id: string, kind: SourceKind | null, record: SourceRecord): Com
 
 const toTextEntry = (
   id: string,
-  given: { text: string; title?: string; publisher: string; publishTime?: string | undefined },
+  report: { text: string; title?: string; publisher: string; publishTime?: string | undefined },
 ): ComparedEntry =>
   toEntry(
     id,
     null,
-    toTextRecord(extractItem(given), {
+    toTextRecord(extractItem(report), {
       recordId: id,
       canonicalKey: `txt:${id}`,
-      publisher: given.publisher,
-      publishTime: given.publishTime,
+      publisher: report.publisher,
+      publishTime: report.publishTime,
     }),
   );
 
@@ -93,7 +92,7 @@ function readFolder(folder: string): SourceDocument[] {
     .map((name) => ({ name: `${folder}/${name}`, bytes: readFileSync(join(path, name)) }));
 }
 
-/** Pairs that are one story by what they are made from, in a feed with everything else that was recorded. */
+/** Reads all recorded inputs as one feed, with the pairs that describe the same story by construction. */
 export async function readExactPairs(): Promise<Inputs> {
   const parts = [esetAndMisp(), osv(), stix(), kevAndNvd()];
   return { entries: parts.flatMap(({ entries }) => entries), pairs: parts.flatMap(({ pairs }) => pairs) };
@@ -143,7 +142,7 @@ function osv(): Inputs {
 function stix(): Inputs {
   const index = readRecordedJson<{ case: string; file: string; specVersion: string }[]>('feed/stix/index.json');
   const read20or21 = index
-    // The data of a TAXII server is no bundle.
+    // The TAXII server data is not a bundle.
     .filter(({ file }) => file.endsWith('.json.gz') && !file.includes('taxii-server'))
     .map((row) => {
       const part = { name: row.file, bytes: readFileSync(join(requireData(), 'feed/stix', row.file)) };
@@ -167,7 +166,7 @@ function stix(): Inputs {
 
 type KevRow = { cveID: string; shortDescription: string; dateAdded: string };
 
-/** NVD records are made from the rows themselves: what is measured is that the two kinds find the same key. */
+/** Builds NVD records from the KEV rows, to check that both formats derive the same key. */
 function kevAndNvd(): Inputs {
   const bytes = gunzipSync(readFileSync(join(requireData(), 'feed/kev/kev-latest.json.gz')));
   const rows = (JSON.parse(bytes.toString('utf8')) as { vulnerabilities: KevRow[] }).vulnerabilities;
@@ -197,7 +196,7 @@ function kevAndNvd(): Inputs {
   };
 }
 
-/** Texts that people compared: duplicate, related, or distinct. */
+/** Reads texts that people labelled as duplicate, related or distinct. */
 export async function readLabelledPairs(): Promise<Inputs> {
   const docs = readRecordedRows<{
     id: string;

@@ -6,7 +6,7 @@ import type { ValueHolders } from '../src/feed/deduplication/deduplication.store
 import { formatRatio, type QualityFigure } from './figures.ts';
 import { readExactPairs, readLabelledPairs, type ComparedEntry, type LabelledPair } from './duplicate-inputs.ts';
 
-/** Which items of one feed with all the recorded inputs in it belong together, by the rules that the feed itself goes by. */
+/** Groups all recorded inputs as one feed, by the rules of the feed, and checks the labelled pairs. */
 export async function measureDuplicates(verbose: boolean): Promise<QualityFigure[]> {
   const exact = await readExactPairs();
   const labelled = await readLabelledPairs();
@@ -58,7 +58,7 @@ function groupEntries(entries: ComparedEntry[]): Map<string, string> {
   return new Map(groupItems(nodes, links).flatMap((ids) => ids.map((id) => [id, ids[0]!] as const)));
 }
 
-/** Stage 1: equal keys and shared aliases. */
+/** Links items with equal keys or shared aliases (stage 1). */
 function linkEqualKeys(entries: ComparedEntry[]): GroupLink[] {
   const named = entries.flatMap(({ id, key, terms }) => [
     { id, name: `key ${key}` },
@@ -69,7 +69,7 @@ function linkEqualKeys(entries: ComparedEntry[]): GroupLink[] {
   );
 }
 
-/** Stage 2, with the feed's own search for candidates and its own judgement. */
+/** Links items that describe the same story (stage 2), with the feed's own candidate search and scoring. */
 function linkSameStories(byId: Map<string, ComparedEntry>): GroupLink[] {
   const compared = [...byId.values()].flatMap(({ id, terms, sketch }) =>
     terms
@@ -77,10 +77,10 @@ function linkSameStories(byId: Map<string, ComparedEntry>): GroupLink[] {
       .map(({ kind, value }) => ({ id, kind, value })),
   );
   const holders = [...Map.groupBy(compared, ({ kind, value }) => `${kind} ${value}`).values()].map(
-    (held): ValueHolders => ({
-      kind: held[0]!.kind,
-      value: held[0]!.value,
-      ids: held.map(({ id }) => id),
+    (holders): ValueHolders => ({
+      kind: holders[0]!.kind,
+      value: holders[0]!.value,
+      ids: holders.map(({ id }) => id),
     }),
   );
   return findPairs(holders, new Set(byId.keys())).flatMap(({ a, b, rareIndicators }): GroupLink[] => {

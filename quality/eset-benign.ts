@@ -1,12 +1,12 @@
 import type { Campaign } from './eset-campaigns.ts';
 
-// Hosts of the publisher and of what its reports refer to.
+// Hosts of the publisher and its references.
 const referenceHost =
   /(?:^|\.)(?:welivesecurity\.com|eset\.com|esetstatic\.com|virusradar\.com|misp-project\.org|virustotal\.com|github\.com|microsoft\.com|mitre\.org|wikipedia\.org|google\.com|blackhat\.com|virusbulletin\.com)$/;
 
 /**
- * Values of the text that are no network indicators, each read from the text itself by its form: gold file names, links to the
- * publisher and to references, antivirus names, versions, libraries. What the gold list calls a host or an address is taken out.
+ * Lists values of the text that are not network indicators: gold file names, links to the publisher and to references, detection names,
+ * versions, libraries. Excludes the hosts and addresses of the gold list.
  */
 export function listBenignValues({ text, gold }: Campaign): Set<string> {
   const benign = new Set<string>();

@@ -3,7 +3,7 @@ import { readRecordedRows } from './recorded-inputs.ts';
 type GoldValue = { value: string; toIds: boolean; inText: boolean };
 export type Campaign = { campaign: string; text: string; gold: Record<string, GoldValue[]> };
 
-/** The campaigns with all their pages as one text. */
+/** Reads the campaigns, each with all its pages as one text. */
 export const readCampaigns = (): Campaign[] =>
   readRecordedRows<{
     campaign: string;

@@ -10,11 +10,11 @@ import { pullSourceNow } from '../src/feed/sources/pull/pull-now.ts';
 import { scopes } from '../src/platform/orgs/caller.ts';
 
 export type FeedEnvironment = InProcessProgram & {
-  /** A source over files of its own: each pull reads what is given, by file name. */
+  /** Creates a directory source. Each pull first writes the given files to its directory. */
   createSource: (kind: SourceKind) => Promise<(files: Record<string, Buffer>) => Promise<PullResult>>;
 };
 
-/** A feed on an embedded database, filled from files through the whole pipeline. */
+/** Runs `work` with a feed on an embedded database that is filled from files through the whole pipeline. */
 export function withFeedEnvironment<T>(work: (place: FeedEnvironment) => Promise<T>): Promise<T> {
   return withInProcessProgram(async (inside) => {
     const caller = { orgId: inside.orgId, keyId: null, scopes: new Set(scopes) };

@@ -8,7 +8,7 @@ import { formatRatio, type QualityFigure } from './figures.ts';
 
 type Expectation = { file: string; expect: string; headers?: Record<string, string> };
 type ReadDocument = { entries: FeedEntry[]; error?: string; ms: number };
-/** One thing that an expectation says of the entries: how many, or what a field of one holds. */
+/** One claim of an expectation: the number of entries, or the value of an entry's field. */
 type Claim = { text: string; index: number; field: string; value: string };
 
 const server = 'http://127.0.0.1:8097/tests/';
@@ -24,7 +24,7 @@ const fields: Record<string, (entry: FeedEntry) => string | undefined> = {
   created: ({ created }) => created,
 };
 
-/** Entry count, title, link, id and dates where the expectation of a feedparser test names them; and that nothing breaks or takes long. */
+/** Checks entry counts, titles, links, ids and dates against the expectations of the feedparser tests, and the parse time. */
 export async function measureFeeds(verbose: boolean): Promise<QualityFigure[]> {
   const files = unzipSync(readFileSync(join(requireData(), 'feed/rss/feedparser-tests.zip')));
   const rows = readRecordedRows<Expectation>('feed/rss/expectations.ndjson.gz').filter(
@@ -40,7 +40,7 @@ export async function measureFeeds(verbose: boolean): Promise<QualityFigure[]> {
   if (verbose)
     for (const { row, claim, read } of wrong)
       console.log(
-        `wrong: ${row.file}: ${claim.text}, ours: ${read.error ?? JSON.stringify(getClaimedValue(claim, read))}`,
+        `wrong: ${row.file}: ${claim.text}, parsed: ${read.error ?? JSON.stringify(getClaimedValue(claim, read))}`,
       );
   const broken = read.filter(({ row }) => isBroken(row));
   const slow = read.filter(({ read: { ms } }) => ms > slowMs);
@@ -49,25 +49,25 @@ export async function measureFeeds(verbose: boolean): Promise<QualityFigure[]> {
   const right = claims.length - wrong.length;
   return [
     {
-      name: 'count, title, link, id, date named by an expectation, document well formed',
+      name: 'expected counts, titles, links, ids and dates in well-formed documents',
       measured: `${formatRatio(right, claims.length)} (${right}/${claims.length})`,
       target: `≥ ${targetShare}`,
       isMet: right / claims.length >= targetShare,
     },
     {
-      name: 'well-formed documents that are read at all',
+      name: 'well-formed documents that parse',
       measured: `${formatRatio(rows.length - broken.length - lost.length, rows.length - broken.length)} (of ${rows.length - broken.length})`,
     },
     {
-      name: 'documents that break the reader, or take longer than 2 s',
-      measured: `${slow.length} of ${rows.length}, ${broken.length} of them broken; longest ${Math.ceil(Math.max(...read.map(({ read: { ms } }) => ms)))} ms`,
+      name: 'documents that crash the parser or take longer than 2 s',
+      measured: `${slow.length} of ${rows.length} (${broken.length} malformed); longest ${Math.ceil(Math.max(...read.map(({ read: { ms } }) => ms)))} ms`,
       target: '0',
       isMet: slow.length === 0,
     },
   ];
 }
 
-/** A refusal is an Error with a reason; anything else that is thrown is a fault and ends the measurement. */
+/** Parses a document. An Error is a rejection with a reason. Any other exception aborts the measurement. */
 function readDocument({ file, headers = {} }: Expectation, bytes: Buffer): ReadDocument {
   const header = (name: string): string | undefined =>
     Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
@@ -85,16 +85,16 @@ function readDocument({ file, headers = {} }: Expectation, bytes: Buffer): ReadD
   }
 }
 
-const place = String.raw`entries\[(\d+)\]\s*(?:\[['"](\w+)['"]\]|\.(\w+))`;
+const entryField = String.raw`entries\[(\d+)\]\s*(?:\[['"](\w+)['"]\]|\.(\w+))`;
 
-/** `entries[0]['id'] == entries[1]['id'] == 'x'` claims two things; what is said of other fields is not looked at. */
+/** Parses the claims of an expectation. `entries[0]['id'] == entries[1]['id'] == 'x'` is two claims. Other fields are ignored. */
 function parseClaims(expect: string): Claim[] {
   const claims: Claim[] = [];
   for (const match of expect.matchAll(
-    new RegExp(String.raw`((?:${place}\s*==\s*)+)(u?'(?:[^'\\]|\\.)*'|u?"(?:[^"\\]|\\.)*"|\([\d, ]+\))`, 'g'),
+    new RegExp(String.raw`((?:${entryField}\s*==\s*)+)(u?'(?:[^'\\]|\\.)*'|u?"(?:[^"\\]|\\.)*"|\([\d, ]+\))`, 'g'),
   )) {
     const value = parseLiteral(match.at(-1)!);
-    for (const one of match[1]!.matchAll(new RegExp(place, 'g'))) {
+    for (const one of match[1]!.matchAll(new RegExp(entryField, 'g'))) {
       const field = (one[2] ?? one[3])!.replace(/_parsed$/, '');
       if (Object.hasOwn(fields, field)) claims.push({ text: match[0], index: Number(one[1]), field, value });
     }
@@ -104,7 +104,7 @@ function parseClaims(expect: string): Claim[] {
   return claims;
 }
 
-/** A text of Python, or a time tuple as ISO text. */
+/** Parses a Python string literal, or a time tuple to ISO text. */
 function parseLiteral(text: string): string {
   if (text.startsWith('(')) {
     const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = text.slice(1, -1).split(',').map(Number);
@@ -122,10 +122,10 @@ function getClaimedValue({ field, index }: Claim, { entries }: ReadDocument): st
   return field === 'count' ? String(entries.length) : entries[index] && fields[field]!(entries[index]);
 }
 
-/** Titles are kept as text, so markup that is expected in one is compared by what a reader sees; dates are compared as times. */
+/** Compares a claim with the parsed entry. Expected markup in titles is compared as plain text, dates as instants. */
 function isClaimTrue(claim: Claim, read: ReadDocument): boolean {
-  const ours = getClaimedValue(claim, read) ?? '';
-  if (ours === claim.value) return true;
-  if (claim.field === 'title') return ours === htmlToLine(claim.value);
-  return ['published', 'updated', 'created'].includes(claim.field) && Date.parse(ours) === Date.parse(claim.value);
+  const actual = getClaimedValue(claim, read) ?? '';
+  if (actual === claim.value) return true;
+  if (claim.field === 'title') return actual === htmlToLine(claim.value);
+  return ['published', 'updated', 'created'].includes(claim.field) && Date.parse(actual) === Date.parse(claim.value);
 }

@@ -7,10 +7,10 @@ import { formatPullResult, type FeedEnvironment } from './feed-environment.ts';
 import type { QualityFigure } from './figures.ts';
 
 type Step = { file: string; initial?: boolean; count: number; added: string[]; changed: unknown[] };
-type Catalogue = { catalogVersion: string; dateReleased: string; count: number; vulnerabilities: { cveID: string }[] };
+type Catalog = { catalogVersion: string; dateReleased: string; count: number; vulnerabilities: { cveID: string }[] };
 const nothing = '0 added, 0 corrected, 0 retracted';
 
-/** The recorded versions of the catalogue in their order, then what a good and a bad pull must not do. */
+/** Replays the recorded versions of the catalog in order, then valid and invalid modifications of the last one. */
 export async function replayKev(place: FeedEnvironment): Promise<QualityFigure[]> {
   const { steps } = readRecordedJson<{ steps: Step[] }>('feed/kev/truth.json');
   const read = (file: string): Buffer => gunzipSync(readFileSync(join(requireData(), 'feed/kev', file)));
@@ -29,23 +29,22 @@ export async function replayKev(place: FeedEnvironment): Promise<QualityFigure[]
   const second = await pull(read(steps.at(-1)!.file));
   return [
     {
-      name: 'feed/kev, versions whose added and corrected items are those of truth.json',
+      name: 'feed/kev, versions whose added and corrected items match truth.json',
       measured: `${exact} of ${steps.length} (${total.added} added, ${total.corrected} corrected)`,
       target: String(steps.length),
       isMet: exact === steps.length,
     },
-    createPullFigure('feed/kev, the last version again', second, nothing),
-    ...(await replayModifiedVersions(JSON.parse(read(steps.at(-1)!.file).toString('utf8')) as Catalogue, pull)),
+    createPullFigure('feed/kev, last version repeated', second, nothing),
+    ...(await replayModifiedVersions(JSON.parse(read(steps.at(-1)!.file).toString('utf8')) as Catalog, pull)),
   ];
 }
 
-/** Versions made from the last one. */
 async function replayModifiedVersions(
-  last: Catalogue,
+  last: Catalog,
   pull: (bytes: Buffer) => Promise<PullResult>,
 ): Promise<QualityFigure[]> {
   let day = 0;
-  const release = (rows: Catalogue['vulnerabilities'], more: Partial<Catalogue> = {}): Buffer => {
+  const release = (rows: Catalog['vulnerabilities'], more: Partial<Catalog> = {}): Buffer => {
     day += 1;
     const dateReleased = new Date(Date.parse(last.dateReleased) + day * 86_400_000).toISOString();
     return Buffer.from(JSON.stringify({ ...last, dateReleased, count: rows.length, vulnerabilities: rows, ...more }));
@@ -60,12 +59,12 @@ async function replayModifiedVersions(
     ['empty', release([])],
     ['stale', release(all, { dateReleased: '2020-01-01T00:00:00.000Z' })],
     ['halved', release(all.slice(0, all.length / 2))],
-    ['a list cut off with its count kept', release(without, { count: all.length })],
+    ['list shortened with the original count', release(without, { count: all.length })],
   ];
   const figures = [
-    createPullFigure('feed/kev, a row is removed: first good pull', removed[0]!, nothing),
-    createPullFigure('feed/kev, second good pull without it', removed[1]!, '0 added, 0 corrected, 1 retracted'),
-    createPullFigure('feed/kev, it returns as a new item', back, '1 added, 0 corrected, 0 retracted'),
+    createPullFigure('feed/kev, row removed, first valid pull', removed[0]!, nothing),
+    createPullFigure('feed/kev, row removed, second valid pull', removed[1]!, '0 added, 0 corrected, 1 retracted'),
+    createPullFigure('feed/kev, row restored as a new item', back, '1 added, 0 corrected, 0 retracted'),
   ];
   for (const [name, bytes] of bad) {
     const results = [await pull(bytes), await pull(bytes)];
@@ -74,12 +73,12 @@ async function replayModifiedVersions(
     );
     figures.push({
       name: `feed/kev, ${name}, pulled twice`,
-      measured: isBad ? 'refused, nothing changed' : 'taken',
+      measured: isBad ? 'refused, nothing changed' : 'accepted',
       target: 'refused',
       isMet: isBad,
     });
   }
-  figures.push(createPullFigure('feed/kev, a good one afterwards', await pull(release(all)), nothing));
+  figures.push(createPullFigure('feed/kev, valid version afterwards', await pull(release(all)), nothing));
   return figures;
 }
 

@@ -10,7 +10,7 @@ import { measureStixOut } from './stix-out.ts';
 import { measureTechniques } from './techniques.ts';
 import { formatFigures } from './figures.ts';
 
-/** `npm run quality [-- NAME …] [--list] [--stix-schemas FOLDER]`: measures on the recorded inputs and prints a table for each subject. */
+/** `npm run quality [-- NAME …] [--list] [--stix-schemas FOLDER]`: measures the recorded inputs and prints one table per subject. */
 const { values: options, positionals: names } = parseArgs({
   allowPositionals: true,
   options: { list: { type: 'boolean' }, write: { type: 'boolean' }, 'stix-schemas': { type: 'string' } },
@@ -28,7 +28,7 @@ const measurements = {
 
 const unknown = names.filter((name) => !Object.hasOwn(measurements, name));
 if (unknown.length > 0)
-  throw new Error(`There is no ${unknown.join(', ')}. Subjects: ${Object.keys(measurements).join(', ')}.`);
+  throw new Error(`Unknown subject: ${unknown.join(', ')}. Subjects: ${Object.keys(measurements).join(', ')}.`);
 const verbose = options.list ?? false;
 const parts: string[] = [];
 for (const [name, measure] of Object.entries(measurements)) {
@@ -37,6 +37,6 @@ for (const [name, measure] of Object.entries(measurements)) {
   console.log(`\n${parts.at(-1)}`);
 }
 if (options.write) {
-  if (names.length > 0) throw new Error('--write needs all subjects.');
+  if (names.length > 0) throw new Error('--write requires all subjects. Omit the subject names.');
   writeQualityPage(parts.join('\n'));
 }

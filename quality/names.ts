@@ -8,20 +8,20 @@ import type { QualityFigure } from './figures.ts';
 type Row = { title: string; text: string; spans: { type: string; text: string }[] };
 type Counts = { hit: number; wrong: number; missed: number };
 
-/** A name as the figure compares it: without the words that say what it is. */
+/** Returns the comparison form of a name, without generic words such as `group`. */
 const normal = (name: string): string =>
   name
     .toLowerCase()
     .replaceAll(/\b(?:gang|group|apt|ransomware|malware)\b/g, ' ')
     .replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
-/** Distinct names per document: F1 over all documents, malware and tools together, groups apart; by the shipped names, then with the large lists. */
+/** Measures the F1 of distinct names per document, for malware and tools and for groups, with the shipped and the installed names. */
 export async function measureNames(verbose: boolean): Promise<QualityFigure[]> {
   const rows = readRecordedRows<Row>('feed/annoctr/dev.ndjson.gz');
   const large = parseNameTable(buildNameTable(readRecordedAttack(), readRecordedNames()));
   return [
-    ...figuresOf('shipped facts', (text) => extractNames(text)),
-    ...figuresOf('with the large lists', (text) => extractNames(text, large)),
+    ...figuresOf('shipped lists', (text) => extractNames(text)),
+    ...figuresOf('installed lists', (text) => extractNames(text, large)),
   ];
 
   function figuresOf(by: string, find: (text: string) => ExtractedName[]): QualityFigure[] {

@@ -10,7 +10,7 @@ import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts'
 import { requireData } from './recorded-inputs.ts';
 import type { QualityFigure } from './figures.ts';
 
-/** The recorded folders that a format reads. */
+/** The recorded inputs per format. */
 export const recordedSources: [SourceKind, string][] = [
   ['kev', 'feed/kev/kev-latest.json.gz'],
   ['stix', 'feed/stix'],
@@ -20,7 +20,7 @@ export const recordedSources: [SourceKind, string][] = [
   ['osv', 'feed/osv/osv.zip'],
 ];
 
-/** The documents of a recorded source, as a directory source would read them. */
+/** Reads the documents of a recorded source like a directory source. */
 export function readSourceDocuments(path: string): SourceDocument[] {
   const whole = join(requireData(), path);
   if (statSync(whole).isFile()) return [{ name: path, bytes: readFileSync(whole) }];
@@ -39,7 +39,7 @@ const stamps = {
   lastUpdated: new Date(0),
 };
 
-/** Whether what every item of every recorded source claims stands where it says. */
+/** Checks the passages, evidence references and indicators of every item of every recorded source against its text. */
 export async function measurePassages(verbose: boolean): Promise<QualityFigure[]> {
   return recordedSources.map(([kind, path]) => {
     const { records } = sourceFormats[kind].parse(readSourceDocuments(path), { reliability: 0.6 });
@@ -47,8 +47,8 @@ export async function measurePassages(verbose: boolean): Promise<QualityFigure[]
     for (const record of records) check(record, kind, seen, verbose);
     const { passages, references, indicators, escaped, wrong } = seen;
     return {
-      name: `${path}: passages, evidence references, indicators in a passage, documents by the schema`,
-      measured: `${records.length} items, ${passages} passages, ${references} references, ${indicators} indicators (${escaped} as a pattern escapes them), ${wrong} wrong`,
+      name: `${path}: passages, evidence references, indicators in passages, schema`,
+      measured: `${records.length} items, ${passages} passages, ${references} references, ${indicators} indicators (${escaped} escaped), ${wrong} wrong`,
       target: '0 wrong',
       isMet: wrong === 0 && records.length > 0,
     };

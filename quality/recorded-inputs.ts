@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { dataDir } from '../test/support/data.ts';
 
-/** The folder of the recorded inputs. */
+/** Returns the folder of the recorded inputs. */
 export function requireData(): string {
   const dir = dataDir();
-  if (!dir) throw new Error('The recorded inputs are absent: set TOCSIN_TEST_DATA to their folder.');
+  if (!dir) throw new Error('The recorded inputs are missing. Set TOCSIN_TEST_DATA to their folder.');
   return dir;
 }
 
-/** Rows of a gzipped NDJSON file of the recorded inputs. */
+/** Reads the rows of a gzipped NDJSON file of the recorded inputs. */
 export function readRecordedRows<Row>(name: string): Row[] {
   const text = gunzipSync(readFileSync(join(requireData(), name))).toString('utf8');
   return text

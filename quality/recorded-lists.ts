@@ -1,9 +1,13 @@
 import { AttackFile, NamesFile } from '../src/feed/reference-data/reference-files.ts';
-import { createWarningListLookup, type WarningList } from '../src/feed/reference-data/update/warning-lists.ts';
+import {
+  createWarningListLookup,
+  type WarningList,
+  type WarningListLookup,
+} from '../src/feed/reference-data/update/warning-lists.ts';
 import { readRecordedJson } from './recorded-inputs.ts';
 
-/** The large lists as they were recorded: what `tocsin knowledge update` takes. */
+// Recorded files of the kind that `tocsin knowledge update` installs.
 export const readRecordedAttack = (): AttackFile => AttackFile.parse(readRecordedJson('knowledge/attack.json'));
 export const readRecordedNames = (): NamesFile => NamesFile.parse(readRecordedJson('knowledge/names.json'));
-export const readRecordedWarningLists = (): ReturnType<typeof createWarningListLookup> =>
+export const readRecordedWarningLists = (): WarningListLookup =>
   createWarningListLookup(readRecordedJson<{ lists: WarningList[] }>('knowledge/warninglists.json.gz').lists);

@@ -11,46 +11,46 @@ import { readSourceDocuments, recordedSources } from './passages.ts';
 import { createSchemaCheck } from './stix-schemas.ts';
 import type { QualityFigure } from './figures.ts';
 
-/** Whether every recorded item, written as STIX, keeps to the standard, reads back and has the same bytes twice. */
+/** Checks that every recorded item, written as STIX, conforms to the standard, survives a round trip and has stable bytes. */
 export async function measureStixOut(verbose: boolean, schemasDir: string | undefined): Promise<QualityFigure[]> {
   const brokenSchemas = schemasDir === undefined ? undefined : createSchemaCheck(schemasDir);
-  const bySchema = { bundles: 0, objects: 0, faults: 0 };
+  const bySchema = { bundles: 0, objects: 0, violations: 0 };
   const figures = recordedSources.map(([kind, path]) => {
     const { records } = sourceFormats[kind].parse(readSourceDocuments(path), { reliability: 0.6 });
-    const seen = { objects: 0, faults: 0, lost: 0, differing: 0 };
+    const seen = { objects: 0, violations: 0, lost: 0, unstable: 0 };
     for (const record of records) {
       const item = toItem(record, kind);
-      // What came as STIX is written anew as well: else there would be nothing to see.
+      // Without `originals`, items from STIX sources are also written by our exporter.
       const exported: ItemVersion = { item, originals: null, overrides: [], isByPerson: false };
       const bundle = toBundle([exported]).bundle as { objects: StixObject[] };
       const text = JSON.stringify(bundle);
-      const faults = listStixViolations(bundle.objects);
+      const violations = listStixViolations(bundle.objects);
       const lost = listLosses(item, text);
       const broken = brokenSchemas?.(bundle) ?? [];
       if (verbose)
-        for (const what of [...faults, ...lost, ...broken]) console.log(`${kind} ${record.recordId}: ${what}`);
+        for (const what of [...violations, ...lost, ...broken]) console.log(`${kind} ${record.recordId}: ${what}`);
       seen.objects += bundle.objects.length;
       bySchema.bundles += 1;
       bySchema.objects += bundle.objects.length;
-      bySchema.faults += broken.length;
-      seen.faults += faults.length;
+      bySchema.violations += broken.length;
+      seen.violations += violations.length;
       seen.lost += lost.length;
-      if (JSON.stringify(toBundle([structuredClone(exported)]).bundle) !== text) seen.differing += 1;
+      if (JSON.stringify(toBundle([structuredClone(exported)]).bundle) !== text) seen.unstable += 1;
     }
-    const { objects, faults, lost, differing } = seen;
+    const { objects, violations, lost, unstable } = seen;
     return {
-      name: `${path}: against the standard, read back, written twice`,
-      measured: `${records.length} items, ${objects} objects, ${faults} faults, ${lost} lost and not reported, ${differing} with other bytes`,
+      name: `${path}: standard conformance, round trip, byte stability`,
+      measured: `${records.length} items, ${objects} objects, ${violations} violations, ${lost} lost without report, ${unstable} unstable`,
       target: '0, 0, 0',
-      isMet: faults + lost + differing === 0 && records.length > 0,
+      isMet: violations + lost + unstable === 0 && records.length > 0,
     };
   });
-  const { bundles, objects, faults } = bySchema;
+  const { bundles, objects, violations } = bySchema;
   const schemas: QualityFigure = {
-    name: 'all of them: against the JSON schemas of the standard',
-    measured: brokenSchemas ? `${bundles} bundles, ${objects} objects, ${faults} faults` : 'the schemas were not given',
-    target: '0 faults',
-    isMet: brokenSchemas && faults === 0,
+    name: 'all sources: JSON schemas of the standard',
+    measured: brokenSchemas ? `${bundles} bundles, ${objects} objects, ${violations} violations` : 'no schemas given',
+    target: '0 violations',
+    isMet: brokenSchemas && violations === 0,
   };
   return [...figures, schemas];
 }
@@ -65,10 +65,10 @@ function toItem(record: SourceRecord, kind: SourceKind): FeedItem {
   return toFeedItem(record, { ...source, tlp: null, publisher: null, license: null }, stamps);
 }
 
-/** What of an item is not in what our own reader makes of its bundle, the fields apart that are reported as lost. */
+/** Lists the statements of an item that reading its bundle back does not restore. */
 function listLosses(item: FeedItem, text: string): string[] {
   const parsed = sourceFormats.stix.parse([{ name: 'bundle', bytes: Buffer.from(text) }], { reliability: 0.6 });
-  // A text of more characters than our reader takes: it says so.
+  // The parser reports texts that are too long.
   if (parsed.skipped.some(({ reason }) => reason.startsWith('its text is longer than'))) return [];
   const [record] = parsed.records;
   if (!record || parsed.records.length > 1) return [`read as ${parsed.records.length} items`];
@@ -85,19 +85,19 @@ type ItemContent = Pick<FeedItem, 'classification' | 'iocs'>;
 
 function listStatements(
   { title, severity, tlp }: Pick<SourceRecord, 'title' | 'severity' | 'tlp'>,
-  said: ItemContent,
+  content: ItemContent,
 ): string[] {
-  const { attack, malware, actor, mappings } = said.classification;
-  const indicators = Object.values(said.iocs)
+  const { attack, malware, actor, mappings } = content.classification;
+  const indicators = Object.values(content.iocs)
     .flat()
-    // A path is given as directory and name, which patterns look for.
+    // The exporter splits a path into directory and name.
     .filter(({ type }) => type !== 'file_path')
     .map(({ type, normalizedValue, status }) => {
-      const isTakenBack = status === 'revoked' || status === 'false_positive';
-      return `indicator ${type} ${normalizedValue} ${isTakenBack ? 'revoked' : 'standing'}`;
+      const isRevoked = status === 'revoked' || status === 'false_positive';
+      return `indicator ${type} ${normalizedValue} ${isRevoked ? 'revoked' : 'standing'}`;
     });
   return [
-    // Our reader trims it.
+    // The parser trims titles.
     `title ${title.trim()}`,
     `severity ${severity}`,
     `tlp ${tlp}`,

@@ -19,10 +19,10 @@ const folds = 5;
 const weightsMax = 420_000;
 
 type Counts = { hit: number; wrong: number; missed: number };
-/** What one document of a test fold gives: gold and found (by the shipped facts, with the large lists, by the classifier alone), of the labels seen in training. */
+/** The labels of a test document that occur in training: gold, and found with shipped data, installed data and the classifier alone. */
 type FoldResult = { gold: Set<string>; found: Set<string>; large: Set<string>; alone: Set<string> };
 
-/** Micro-F1 over documents, 5 folds by document; the threshold is chosen inside each training fold. */
+/** Measures the micro-F1 over documents in 5 folds. The threshold is chosen inside each training fold. */
 export async function measureTechniques(verbose: boolean): Promise<QualityFigure[]> {
   const dir = requireData();
   const reports = readReports(dir);
@@ -31,18 +31,21 @@ export async function measureTechniques(verbose: boolean): Promise<QualityFigure
   const figures: QualityFigure[] = [];
   const settings: [string, TrainingExample[]][] = [
     ['with ATT&CK sentences', procedures],
-    ['without', []],
+    ['without ATT&CK sentences', []],
   ];
   for (const [name, extra] of settings) {
     const judged = crossValidate(reports, extra);
-    figures.push(createScoreFigure(`techniques, all labels, ${name}, shipped facts`, judged, { target: 0.66 }));
+    figures.push(createScoreFigure(`techniques, all labels, ${name}, shipped lists`, judged, { target: 0.66 }));
     figures.push(
-      createScoreFigure(`techniques, 50 commonest, ${name}, shipped facts`, judged, { target: 0.69, only: common }),
+      createScoreFigure(`techniques, 50 most common labels, ${name}, shipped lists`, judged, {
+        target: 0.69,
+        only: common,
+      }),
     );
     const large = judged.map((one) => ({ ...one, found: one.large }));
-    figures.push(createScoreFigure(`techniques, all labels, ${name}, with the large lists`, large, { target: 0.66 }));
+    figures.push(createScoreFigure(`techniques, all labels, ${name}, installed lists`, large, { target: 0.66 }));
     figures.push(
-      createScoreFigure(`techniques, 50 commonest, ${name}, with the large lists`, large, {
+      createScoreFigure(`techniques, 50 most common labels, ${name}, installed lists`, large, {
         target: 0.69,
         only: common,
       }),
@@ -89,7 +92,7 @@ function crossValidate(reports: LabelledReport[], extra: TrainingExample[]): Fol
   return judged;
 }
 
-/** The shipped form of a model: pruned and quantised. */
+/** Builds a model in the shipped form: pruned and quantized. */
 function buildModel(training: LabelledReport[], extra: TrainingExample[], threshold: number): TechniqueModel {
   const examples = training.flatMap((report) => report.examples);
   const labels = [...new Set(examples.flatMap((example) => example.labels))].toSorted();
@@ -97,16 +100,16 @@ function buildModel(training: LabelledReport[], extra: TrainingExample[], thresh
   return unpackTechniqueModel(packModel(trained, weightsMax));
 }
 
-/** The threshold with the best score on a fourth of the training documents, by a model of the others. */
+/** Returns the threshold with the best score on a quarter of the training documents, using a model of the rest. */
 function chooseThreshold(training: LabelledReport[], extra: TrainingExample[]): number {
-  const held = training.filter((_, index) => index % 4 === 0);
+  const validation = training.filter((_, index) => index % 4 === 0);
   const model = buildModel(
     training.filter((_, index) => index % 4 !== 0),
     extra,
     -9,
   );
   const seen = new Set(model.labels);
-  const scored = held.map((report) => ({
+  const scored = validation.map((report) => ({
     gold: new Set(report.techniques.filter((id) => seen.has(id))),
     best: findBestSentences(report.text, findSentences(report.text), model),
   }));
@@ -150,7 +153,7 @@ function createScoreFigure(
   };
 }
 
-/** 95 % by 1,000 draws of documents with replacement. */
+/** Returns the 95 % interval by a bootstrap with 1,000 draws of documents. */
 function interval(counts: Counts[]): [number, number] {
   const random = createRandom(2);
   const scores = Array.from({ length: 1_000 }, () =>
