@@ -1,27 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { AttackFile } from '../src/feed/reference-data/reference-files.ts';
 
 /**
- * Writes src/feed/reference-data/shipped/attack.tsv, the compact table of ATT&CK facts, from a JSON file with `attackVersion`, `tactics`
- * and `techniques`. Usage: node scripts/attack-table.ts FILE
+ * Writes src/feed/reference-data/shipped/attack.tsv, the compact table of ATT&CK, from an installed `attack.json`.
+ * Usage: node scripts/attack-table.ts FILE
  */
-type Technique = {
-  id: string;
-  name: string;
-  tactics: string[];
-  platforms: string[];
-  revokedBy?: string;
-  deprecated?: boolean;
-};
-type Attack = {
-  attackVersion: string;
-  tactics: { id: string; shortName: string; name: string }[];
-  techniques: Technique[];
-};
-
 const input = process.argv[2];
 if (!input) throw new Error('Usage: node scripts/attack-table.ts FILE');
-const attack = JSON.parse(readFileSync(input, 'utf8')) as Attack;
+const attack = AttackFile.parse(JSON.parse(readFileSync(input, 'utf8')));
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
 const lines = [
   `# MITRE ATT&CK Enterprise ${attack.attackVersion}: ids, names, tactics, platforms and successors; made by scripts/attack-table.ts.`,

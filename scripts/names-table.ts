@@ -5,16 +5,15 @@ import { listNameRecords } from '../src/feed/reference-data/name-table.ts';
 import { formatNameTable, mergeNames, type NameRecord } from '../src/feed/reference-data/update/merge-names.ts';
 
 /**
- * Writes src/feed/reference-data/shipped/names.tsv, the compact table of malware, tools and actors with their aliases. Usage:
- * node scripts/names-table.ts NAMES ATTACK -- names of MISP galaxy (`{names: [{name, kind, aliases}]}`), groups and software of
- * ATT&CK (`{groups, software}`).
+ * Writes src/feed/reference-data/shipped/names.tsv, the compact table of malware, tools and actors with their aliases, from an installed
+ * `names.json` and `attack.json`. Usage: node scripts/names-table.ts NAMES ATTACK
  */
 const [namesFile, attackFile] = process.argv.slice(2);
 if (!namesFile || !attackFile) throw new Error('Usage: node scripts/names-table.ts NAMES ATTACK');
 const names = NamesFile.parse(JSON.parse(readFileSync(namesFile, 'utf8')));
 const attack = AttackFile.parse(JSON.parse(readFileSync(attackFile, 'utf8')));
 
-// Tools of everyday intrusions that the lists above lack, and names that they have only in part.
+// Common intrusion tools that are missing or incomplete in these lists.
 const tools = [
   'wmiexec',
   'smbexec',
@@ -58,7 +57,7 @@ const lines = [
   '# Malware, tools and threat actors with their aliases: kind, name, aliases; made by scripts/names-table.ts. `!`: needs a cue.',
   '# Names of MISP galaxy (CC0 1.0, https://github.com/MISP/misp-galaxy) and of MITRE ATT&CK.',
   '# © 2025 The MITRE Corporation. This work is reproduced and distributed with the permission of The MITRE Corporation.',
-  // In the order of the sources: of several that share an alias the first is meant.
+  // In source order: an alias refers to the first of several entries.
   ...formatNameTable(merged),
 ];
 writeFileSync(resolve(import.meta.dirname, '../src/feed/reference-data/shipped/names.tsv'), `${lines.join('\n')}\n`);

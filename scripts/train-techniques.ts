@@ -5,9 +5,9 @@ import { packModel } from './techniques/pack-model.ts';
 import { trainModel } from './techniques/train-model.ts';
 
 /**
- * Trains the classifier of sentences and writes src/feed/reference-data/shipped/techniques.bin. Usage: node scripts/train-techniques.ts DATA
- * where DATA has feed/tram and knowledge/attack-sentences. Techniques that only ATT&CK's own sentences name need a larger margin,
- * since nothing measures them on reports.
+ * Trains the sentence classifier and writes src/feed/reference-data/shipped/techniques.bin. DATA contains feed/tram and
+ * knowledge/attack-sentences. Techniques without labelled report sentences get a larger threshold because no report measures them.
+ * Usage: node scripts/train-techniques.ts DATA
  */
 const dir = process.argv[2];
 if (!dir) throw new Error('Usage: node scripts/train-techniques.ts DATA');

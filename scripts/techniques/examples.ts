@@ -28,11 +28,14 @@ const readLines = <Value>(dir: string, name: string): Value[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Value);
 
-/** Ids of older ATT&CK versions forwarded to the pinned one. */
+/** Maps ids of older ATT&CK versions to the pinned version. */
 const forwardId = (id: string): string => findTechnique(id)?.id ?? id;
 const distinct = (ids: string[]): string[] => [...new Set(ids.map(forwardId))];
 
-/** The labelled reports, one of two twins, cut into sentences. A sentence has the label of a span that covers half of it, or half of which it holds. */
+/**
+ * Reads the labelled reports, split into sentences, and skips one of two identical reports. A sentence gets the label of a span if they
+ * share at least half of either.
+ */
 export function readReports(dir: string): LabelledReport[] {
   const rows = readLines<Row>(dir, 'feed/tram/reports.ndjson.gz').filter(({ docId, twin }) => !twin || docId < twin);
   return rows.map(({ docId, text, techniques, spans }) => ({
@@ -56,7 +59,7 @@ export function readReports(dir: string): LabelledReport[] {
   }));
 }
 
-/** The sentences of ATT&CK's own pages that say how a technique was used. */
+/** Reads the procedure sentences of ATT&CK. */
 export const readProcedures = (dir: string): TrainingExample[] =>
   readLines<{ technique: string; text: string }>(dir, 'knowledge/attack-sentences.ndjson.gz').map(
     ({ technique, text }) => ({

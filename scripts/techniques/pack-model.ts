@@ -6,7 +6,7 @@ export type TrainedModel = { labels: string[]; thresholds: number[]; machines: F
 
 const dimensions = 1 << featureBits;
 
-/** Quantises and packs a model: of all weights the `weightsMax` that move most are kept, each as one byte of its machine's scale. */
+/** Quantizes and packs a model. Keeps the `weightsMax` most effective weights, each as one byte scaled per machine. */
 export function packModel(model: TrainedModel, weightsMax: number): Buffer {
   const { machines, idf } = model;
   const least = findWeightThreshold(machines, idf, weightsMax);
@@ -48,7 +48,7 @@ export function packModel(model: TrainedModel, weightsMax: number): Buffer {
   );
 }
 
-/** The size that the `weightsMax`-th largest weight has, by a histogram. */
+/** Estimates the size of the `weightsMax`-th largest weight from a histogram. */
 function findWeightThreshold(machines: Float32Array[], idf: Float32Array, weightsMax: number): number {
   const bins = new Uint32Array(2_000);
   for (const machine of machines)

@@ -1,7 +1,7 @@
-/** Sparse rows with one value each: every feature of a row weighs the same times its inverse document frequency. */
+/** Sparse rows. The value of a feature is its inverse document frequency, scaled to unit row length. */
 export type SparseRows = { features: Int32Array[]; values: Float32Array[] };
 
-/** Scales rows to inverse document frequency and unit length. `idf` is by feature. */
+/** Scales rows to inverse document frequency (`idf`, by feature) and unit length. */
 export function scaleRows(features: number[][], idf: Float32Array): SparseRows {
   const rows: SparseRows = { features: [], values: [] };
   for (const list of features) {
@@ -29,8 +29,8 @@ export function calculateIdf(features: number[][], dimensions: number): Float32A
 type SvmOptions = { cost: number; positiveWeight: number; epochs: number; random: () => number };
 
 /**
- * One linear machine (squared hinge, L2) by dual coordinate descent (Hsieh et al. 2008, as in LIBLINEAR -s 1).
- * `labels` is +1 or -1 by row, 0 leaves a row out. The last weight is the bias.
+ * Trains a linear machine (squared hinge, L2) by dual coordinate descent (Hsieh et al. 2008, as in LIBLINEAR -s 1). `labels` is +1 or -1
+ * per row, or 0 to skip the row. The last weight is the bias.
  */
 export function trainSvm(rows: SparseRows, labels: Int8Array, dimensions: number, options: SvmOptions): Float32Array {
   const weights = new Float32Array(dimensions + 1);
@@ -68,7 +68,7 @@ function shuffle(order: Int32Array, random: () => number): void {
   }
 }
 
-/** A small generator with a seed, so that training gives the same weights each time. */
+/** Returns a seeded random number generator, so that training is reproducible. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -6,16 +6,16 @@ import { calculateIdf, scaleRows, createRandom, trainSvm } from './svm.ts';
 const dimensions = 1 << featureBits;
 const options = { cost: 0.5, positiveWeight: 4, epochs: 8 };
 
-/** Trains one machine for each label that has at least `examplesMin` sentences. `threshold` says from which margin a label counts. */
+/** Trains one machine per label with at least `examplesMin` sentences. `threshold` returns the minimum margin of a label. */
 export function trainModel(
   examples: TrainingExample[],
   labels: string[],
-  given: { examplesMin: number; threshold: (label: string) => number },
+  { examplesMin, threshold }: { examplesMin: number; threshold: (label: string) => number },
 ): TrainedModel {
   const useful = examples.filter(({ features }) => features.length > 1);
   const counts = new Map<string, number>();
-  for (const { labels: own } of useful) for (const label of own) counts.set(label, (counts.get(label) ?? 0) + 1);
-  const kept = labels.filter((label) => (counts.get(label) ?? 0) >= given.examplesMin);
+  for (const example of useful) for (const label of example.labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  const kept = labels.filter((label) => (counts.get(label) ?? 0) >= examplesMin);
   const features = useful.map((example) => example.features);
   const idf = calculateIdf(features, dimensions);
   const rows = scaleRows(features, idf);
@@ -27,5 +27,5 @@ export function trainModel(
       { ...options, random: createRandom(7) },
     ),
   );
-  return { labels: kept, thresholds: kept.map(given.threshold), machines, idf };
+  return { labels: kept, thresholds: kept.map(threshold), machines, idf };
 }
