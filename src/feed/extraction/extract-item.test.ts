@@ -20,7 +20,7 @@ hxxps://evil-bank[.]top/gate.php
 0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0
 `;
 
-/** What holds for every item of every text. */
+/** Checks the invariants of an item. */
 function check(item: ExtractedItem): void {
   const { storedText, passages } = item;
   for (const { start, end } of passages) {
@@ -44,7 +44,7 @@ function check(item: ExtractedItem): void {
     }
 }
 
-test('a report becomes an item', () => {
+test('extracts an item from a report', () => {
   const item = extractItem({ text: report, sourceUrl: 'https://blog.acme-sec.org/post' });
   check(item);
   expect(item.title).toBe('Acme Bank hit by Emotet');
@@ -82,7 +82,7 @@ const morsel = fc.constantFrom(
   'Windows Windows ',
 );
 
-test('passages, references and indicators re-check for any text', () => {
+test('passages, references and indicators are consistent for any text', () => {
   fc.assert(
     fc.property(fc.array(morsel, { maxLength: 30 }), fc.string({ unit: 'grapheme', maxLength: 80 }), (parts, loose) => {
       check(extractItem({ text: [...parts, loose].join('') }));
@@ -91,13 +91,13 @@ test('passages, references and indicators re-check for any text', () => {
   );
 });
 
-test('an empty text gives an empty item', () => {
+test('returns an empty item for an empty text', () => {
   const item = extractItem({ text: '' });
   check(item);
   expect(item).toMatchObject({ title: 'Untitled report', passages: [], attackPath: [], severity: 'none' });
 });
 
-test('no part of a hostile text takes more than linear time', { timeout: 120_000 }, () => {
+test('takes linear time for hostile texts', { timeout: 120_000 }, () => {
   for (const piece of [
     'a. ',
     'Emotet ',
@@ -121,7 +121,7 @@ test('no part of a hostile text takes more than linear time', { timeout: 120_000
 });
 
 const dir = dataDir();
-test.skipIf(!dir)('every recorded report gives an item whose passages re-check', { timeout: 120_000 }, () => {
+test.skipIf(!dir)('extracts a consistent item from every recorded report', { timeout: 120_000 }, () => {
   const rows = gunzipSync(readFileSync(join(dir!, 'feed/annoctr/dev.ndjson.gz')))
     .toString('utf8')
     .trimEnd()

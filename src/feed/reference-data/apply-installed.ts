@@ -2,12 +2,12 @@ import type { Logger } from '../../platform/lib/logger.ts';
 import { useInstalledAttack } from './attack.ts';
 import { readInstalledAttack, readInstalledWarningLists, readInstalledNames } from './read-installed.ts';
 
-/** Lays what `tocsin knowledge update` took over what is shipped, and says in the log which of its files are broken. */
+/** Applies the files of `tocsin knowledge update` to this process and logs a warning for each unusable file. */
 export function applyInstalledReferenceData(dataDir: string, log: Pick<Logger, 'warn'>): void {
-  const onBroken = (problem: string): void => log.warn(problem);
-  const attack = readInstalledAttack(dataDir, onBroken);
+  const reportUnusableFile = (problem: string): void => log.warn(problem);
+  const attack = readInstalledAttack(dataDir, reportUnusableFile);
   if (attack) useInstalledAttack(attack);
-  // These two are used by the threads that read texts; here they are only held against their form.
-  readInstalledNames(dataDir, onBroken);
-  readInstalledWarningLists(dataDir, onBroken);
+  // Only the extraction threads use these two. Reading them here reports unusable files once.
+  readInstalledNames(dataDir, reportUnusableFile);
+  readInstalledWarningLists(dataDir, reportUnusableFile);
 }

@@ -13,7 +13,7 @@ type AttackTable = {
   successors: Map<string, string>;
 };
 
-/** The order of an intrusion, and the stage of the kill chain that each tactic belongs to. */
+/** Kill chain stages by tactic, in the order of an intrusion. */
 const stageByTactic: Record<string, KillChainStage> = {
   reconnaissance: 'reconnaissance',
   'resource-development': 'weaponization',
@@ -31,79 +31,83 @@ const stageByTactic: Record<string, KillChainStage> = {
   impact: 'actions-on-objectives',
 };
 
-/** The tactics that only the matrices for control systems and phones have, beside those above. */
-const stageOfOthers: Record<string, KillChainStage> = {
+/** Tactics that occur only in the ICS and mobile matrices. */
+const stageByOtherTactic: Record<string, KillChainStage> = {
   evasion: 'installation',
   stealth: 'installation',
   'inhibit-response-function': 'actions-on-objectives',
   'impair-process-control': 'actions-on-objectives',
 };
-const stages = { ...stageByTactic, ...stageOfOthers };
+const stages = { ...stageByTactic, ...stageByOtherTactic };
 const ranks = new Map(Object.keys(stages).map((name, rank) => [name, rank]));
 
+// The one exception to "no module state": every parser and extractor reads this table, in each thread. It is parsed at the first use
+// and replaced at most once, by `useInstalledAttack` when the process or thread starts.
 let current: AttackTable | undefined;
 let version = 0;
 
-const table = (): AttackTable => (current ??= readShipped());
+const getTable = (): AttackTable => (current ??= readShipped());
 
 function readShipped(): AttackTable {
-  const made: AttackTable = { techniques: new Map(), tactics: new Map(), successors: new Map() };
+  const table: AttackTable = { techniques: new Map(), tactics: new Map(), successors: new Map() };
   const list = (text: string): string[] => (text === '' ? [] : text.split(','));
   for (const line of readFileSync(resolve(import.meta.dirname, 'shipped/attack.tsv'), 'utf8').split('\n')) {
     const [kind, id = '', name = '', third = '', fourth = ''] = line.split('\t');
-    if (kind === 'technique') made.techniques.set(id, { id, name, tactics: list(third), platforms: list(fourth) });
-    if (kind === 'tactic') addTactic(made, { id, name, shortName: third });
-    if (kind === 'moved') made.successors.set(id, name);
+    if (kind === 'technique') table.techniques.set(id, { id, name, tactics: list(third), platforms: list(fourth) });
+    if (kind === 'tactic') addTactic(table, { id, name, shortName: third });
+    if (kind === 'moved') table.successors.set(id, name);
   }
-  return made;
+  return table;
 }
 
 function addTactic({ tactics }: AttackTable, tactic: Omit<Tactic, 'rank'>): void {
   tactics.set(tactic.shortName, { ...tactic, rank: ranks.get(tactic.shortName) ?? ranks.size });
 }
 
-/** Lays facts over those that are shipped, for this process or thread. Of tactics that several matrices have, the shipped one (enterprise) stays. */
+/**
+ * Merges installed ATT&CK data over the shipped data, for this process or thread. Without data it restores the shipped data. If
+ * several matrices share a tactic, the shipped (Enterprise) one is kept.
+ */
 export function useInstalledAttack(attack: AttackFile | undefined): void {
-  const made = readShipped();
-  for (const tactic of attack?.tactics ?? []) if (!made.tactics.has(tactic.shortName)) addTactic(made, tactic);
+  const table = readShipped();
+  for (const tactic of attack?.tactics ?? []) if (!table.tactics.has(tactic.shortName)) addTactic(table, tactic);
   for (const { id, name, tactics, platforms, revokedBy, deprecated } of attack?.techniques ?? []) {
-    if (revokedBy) made.successors.set(id, revokedBy);
-    else if (!deprecated) made.techniques.set(id, { id, name, tactics, platforms });
-    if (revokedBy || deprecated) made.techniques.delete(id);
+    if (revokedBy) table.successors.set(id, revokedBy);
+    else if (!deprecated) table.techniques.set(id, { id, name, tactics, platforms });
+    if (revokedBy || deprecated) table.techniques.delete(id);
   }
-  for (const id of made.successors.keys()) made.techniques.delete(id);
-  current = made;
+  for (const id of table.successors.keys()) table.techniques.delete(id);
+  current = table;
   version += 1;
 }
 
-/** Makes something of all techniques once, and again after other facts were laid over them. */
-export function cacheFromTechniques<T>(make: (all: Technique[]) => T): () => T {
-  let made: { version: number; value: T } | undefined;
+/** Returns a getter that derives a value from all techniques and caches it until the ATT&CK data changes. */
+export function cacheFromTechniques<T>(derive: (techniques: Technique[]) => T): () => T {
+  let cached: { version: number; value: T } | undefined;
   return () => {
-    if (made?.version !== version) made = { version, value: make(listTechniques()) };
-    return made.value;
+    if (cached?.version !== version) cached = { version, value: derive(listTechniques()) };
+    return cached.value;
   };
 }
 
-/** The technique in the facts that are used; a revoked id answers with its successor, an unknown or deprecated one with nothing. */
+/** Finds a technique by id. A revoked id returns its successor, an unknown or deprecated id undefined. */
 export function findTechnique(id: string): Technique | undefined {
-  const { techniques, successors } = table();
-  let at = id.trim().toUpperCase();
-  // A chain of successors is short; the bound only guards against a loop in the data.
-  for (let step = 0; step < 5 && successors.has(at); step += 1) at = successors.get(at)!;
-  return techniques.get(at);
+  const { techniques, successors } = getTable();
+  let currentId = id.trim().toUpperCase();
+  // Chains of successors are short. The limit guards against a loop in the data.
+  for (let step = 0; step < 5 && successors.has(currentId); step += 1) currentId = successors.get(currentId)!;
+  return techniques.get(currentId);
 }
 
-/** All techniques of the facts that are used. */
-export const listTechniques = (): Technique[] => [...table().techniques.values()];
+export const listTechniques = (): Technique[] => [...getTable().techniques.values()];
 
-/** By short name as in kill chain phases (`initial-access`). */
-export const findTactic = (shortName: string): Tactic | undefined => table().tactics.get(shortName);
+/** Finds a tactic by its short name as in kill chain phases (`initial-access`). */
+export const findTactic = (shortName: string): Tactic | undefined => getTable().tactics.get(shortName);
 
-/** The technique that a sub-technique belongs to, itself for others. */
+/** Returns the parent id of a sub-technique id, or the id itself. */
 export const getParentTechniqueId = (id: string): string => id.split('.')[0]!;
 
-/** Kill chain stages of tactics, in their order, each once. */
+/** Returns the distinct kill chain stages of tactics, in stage order. */
 export function listKillChainStages(shortNames: Iterable<string>): KillChainStage[] {
   const found = new Set([...shortNames].map((name) => ownValue(stages, name)));
   return killChainStages.filter((stage) => found.has(stage));

@@ -1,10 +1,10 @@
 /**
- * A short list of well-known harmless hosts, addresses, files and hashes, written for the project. A name stands for itself and
- * everything under it. What is here is shown with the reason and never counted as active.
+ * Well-known harmless hosts, addresses, files and hashes, written for this project. A host name includes its subdomains. Listed values
+ * are shown with the reason and never become active.
  */
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Hosts that everyone uses: a block would harm more than help. */
+/** Widely used hosts. Blocking them would do more harm than good. */
 export const wellKnown = words(`
   microsoft.com windowsupdate.com windows.com live.com office.com office365.com outlook.com hotmail.com msn.com bing.com skype.com
   microsoftonline.com azure.com visualstudio.com msdn.com technet.com xbox.com linkedin.com nuget.org dot.net asp.net powershellgallery.com
@@ -29,7 +29,7 @@ export const wellKnown = words(`
   gov.uk europa.eu nato.int un.org who.int justice.gov fbi.gov nsa.gov dhs.gov state.gov treasury.gov whitehouse.gov army.mil
 `);
 
-/** Those who publish about threats: their addresses in a text are references. */
+/** Publishers of threat reports. Their addresses in a text are references. */
 export const vendors = words(`
   welivesecurity.com eset.com esetstatic.com virusradar.com cisa.gov us-cert.gov us-cert.cisa.gov nist.gov mitre.org cve.org ncsc.gov.uk
   cert.pl cert.ssi.gouv.fr bsi.bund.de cert.gov.ua enisa.europa.eu jpcert.or.jp ic3.gov cyber.gov.au cyber.gc.ca first.org sans.org sans.edu
@@ -54,7 +54,7 @@ export const vendors = words(`
   security.googleblog.com blog.google trustwave.com ibm.com x-force.ibmcloud.com securityintelligence.com quadrantsec.com gteltsc.vn
 `);
 
-/** Anyone may put something under a path there. */
+/** Hosts where anyone can publish under a path. */
 export const pathHosting = words(`
   github.com raw.githubusercontent.com gist.github.com gist.githubusercontent.com objects.githubusercontent.com githubusercontent.com gitlab.com
   bitbucket.org pastebin.com paste.ee ghostbin.com hastebin.com rentry.co rentry.org ideone.com pastes.io controlc.com termbin.com
@@ -72,7 +72,7 @@ export const publicResolvers = words(`
   2606:4700:4700::1111 2620:fe::fe
 `);
 
-/** Files that every system has. */
+/** Files that are present on every system, and product names that look like files. */
 export const systemFiles = words(`
   cmd.exe powershell.exe explorer.exe svchost.exe rundll32.exe regsvr32.exe mshta.exe wscript.exe cscript.exe services.exe lsass.exe csrss.exe
   winlogon.exe wininit.exe smss.exe spoolsv.exe taskmgr.exe taskhost.exe taskhostw.exe dllhost.exe conhost.exe notepad.exe calc.exe mmc.exe
@@ -96,7 +96,7 @@ export const systemFiles = words(`
   asp.net vb.net ado.net readme.md readme.txt index.html package.json
 `);
 
-/** Hashes of the empty file and of the EICAR test file. */
+/** Hashes of the empty file and the EICAR test file. */
 export const hashesOfNothing: ReadonlyMap<string, string> = new Map(
   [
     ['empty file', 'd41d8cd98f00b204e9800998ecf8427e da39a3ee5e6b4b0d3255bfef95601890afd80709'],

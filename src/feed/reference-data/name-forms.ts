@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 
-/** One form of names that differ in marks, blanks and case alone. */
-export const nameKey = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
+/** Returns the comparison key of a name: lower-case letters and digits only. */
+export const nameKey = (name: string): string =>
+  /^[A-Za-z0-9]+$/.test(name) ? name.toLowerCase() : name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
-// Words that say what something is, and proper nouns that name something else far more often.
-const never = new Set(
+// Generic terms, and proper nouns that usually mean something else.
+const excludedKeys = new Set(
   `one trojan rat malware ransomware loader dropper stealer backdoor bot botnet keylogger agent unknown other generic attack virus worm miner rootkit
   phishing exploit crypter packer wiper injector downloader infostealer spyware adware banker unnamed none na test demo windows linux android
   macos microsoft google chrome firefox apple java python powershell office outlook excel word teamviewer anydesk kaseya kaseyavsa solarwinds
@@ -17,9 +18,9 @@ const never = new Set(
 );
 const regions = new Intl.DisplayNames(['en'], { type: 'region' });
 for (let a = 65; a <= 90; a += 1)
-  for (let b = 65; b <= 90; b += 1) never.add(nameKey(regions.of(String.fromCodePoint(a, b)) ?? ''));
+  for (let b = 65; b <= 90; b += 1) excludedKeys.add(nameKey(regions.of(String.fromCodePoint(a, b)) ?? ''));
 
-/** A name without what a list adds to tell its entries apart. */
+/** Removes the suffixes that lists add to distinguish entries, such as `(ransomware)`. */
 export const cleanName = (name: string): string =>
   name
     .replaceAll(
@@ -29,22 +30,25 @@ export const cleanName = (name: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-/** Ids, detection names and single letters name nothing in prose. */
+/** Checks whether a name is usable in prose. Ids, detection names and single letters are not. */
 export const isName = (name: string): boolean =>
   nameKey(name).length >= 2 &&
-  !never.has(nameKey(name)) &&
+  !excludedKeys.has(nameKey(name)) &&
   name.length <= 60 &&
   !/^[GSC]\d{4}$/.test(name) &&
   !/^(?:win|elf|apk|osx|js|ps1|jar|py|php|vbs|symbian|asp)\./.test(name) &&
   !/[\t|;]/.test(name);
 
-// Names of people, stars, towns and gods, which word lists leave out.
+// Names of people, stars, towns and gods, which the word list does not contain.
 const proper =
   /^(?:orion|mercury|apollo|diana|alice|charlie|oscar|victor|jupiter|saturn|neptune|venus|athena|hermes|atlas|luna|nova|max|leo|sam|mary|john|david|adam|eve|bob|tom|jack|henry|alpha|beta|gamma|delta|omega|sigma|lambda|zeta|kali|amadey family|paris|london|berlin|boston|dallas|austin|phoenix|lincoln|monroe|stanley|angel|gabriel|samuel|king|prince|lotus|nokia|samsung|vivo|oracle|adobe|intel|electrum|synack)$/;
 
 let everyday: ReadonlySet<string> | undefined;
 
-/** Whether prose holds the name without meaning it: each of its words is a common one, or it has fewer than four letters and digits. */
+/**
+ * Checks whether a name also occurs in ordinary prose: all of its words are common, or it has at most three letters and digits. The
+ * word list is read once per process.
+ */
 export function needsCue(name: string): boolean {
   everyday ??= new Set(
     brotliDecompressSync(readFileSync(resolve(import.meta.dirname, 'shipped/words.txt.br')))

@@ -4,11 +4,10 @@ import type { AttackFile, NamesFile } from './reference-files.ts';
 import { toNameKind, formatNameTable, mergeNames, type NameRecord } from './update/merge-names.ts';
 import { nameKey } from './name-forms.ts';
 
-/** The table of names that comes with the project. */
 export const readShippedNameTable = (): string =>
   readFileSync(resolve(import.meta.dirname, 'shipped/names.tsv'), 'utf8');
 
-/** The names of ATT&CK, then those of MISP galaxy. */
+/** Lists the names of ATT&CK, then those of MISP galaxy. */
 export function listNameRecords(attack: AttackFile | undefined, names: NamesFile | undefined): NameRecord[] {
   return [
     ...(attack?.groups ?? []).map(({ name, aliases }): NameRecord => ({ kind: 'actor', name, aliases })),
@@ -17,14 +16,14 @@ export function listNameRecords(attack: AttackFile | undefined, names: NamesFile
   ];
 }
 
-/** The shipped table with the names that are held added; what is shipped keeps its name and its marks. */
+/** Merges installed names into the shipped table. Shipped entries keep their main names and cue marks. */
 export function buildNameTable(attack: AttackFile | undefined, names: NamesFile | undefined): string {
   const table = readShippedNameTable();
   if (!attack && !names) return table;
-  const plain = new Map<string, boolean>();
+  const cueMarks = new Map<string, boolean>();
   const form = (marked: string): string => {
     const bare = marked.replace(/^!/, '');
-    plain.set(nameKey(bare), marked !== bare);
+    cueMarks.set(nameKey(bare), marked !== bare);
     return bare;
   };
   const shipped = table
@@ -34,7 +33,7 @@ export function buildNameTable(attack: AttackFile | undefined, names: NamesFile 
       const [kind = '', name = '', aliases = ''] = line.split('\t');
       return { kind: toNameKind(kind), name: form(name), aliases: aliases.split('|').filter(Boolean).map(form) };
     });
-  return formatNameTable(mergeNames([...shipped, ...listNameRecords(attack, names)]), (key) => plain.get(key)).join(
+  return formatNameTable(mergeNames([...shipped, ...listNameRecords(attack, names)]), (key) => cueMarks.get(key)).join(
     '\n',
   );
 }

@@ -2,42 +2,35 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { AttackFile, validateDocument, WarningListsFile, NamesFile, parseDocument } from './reference-files.ts';
-import { createWarningListLookup } from './update/warning-lists.ts';
+import { createWarningListLookup, type WarningListLookup } from './update/warning-lists.ts';
 
-/** Where `tocsin knowledge update` puts what it takes. */
+/** Returns the path of a file that `tocsin knowledge update` writes. */
 export const getInstalledPath = (dataDir: string, name: keyof typeof files): string =>
   join(dataDir, 'knowledge', files[name]);
 
 const files = { attack: 'attack.json', names: 'names.json', lists: 'warninglists.json.gz' };
 
-/** Is told what is wrong with a file that is held; what is shipped serves on. */
-export type ReportUnusableFile = (problem: string) => void;
-const ignore: ReportUnusableFile = () => undefined;
+/** Receives the reason why an installed file is unusable. The shipped data is used instead. */
+type ReportUnusableFile = (problem: string) => void;
 
-export const readInstalledAttack = (dataDir: string, onBroken = ignore): AttackFile | undefined =>
-  read(getInstalledPath(dataDir, 'attack'), AttackFile, onBroken);
+export const readInstalledAttack = (dataDir: string, report?: ReportUnusableFile): AttackFile | undefined =>
+  read(getInstalledPath(dataDir, 'attack'), AttackFile, report);
 
-export const readInstalledNames = (dataDir: string, onBroken = ignore): NamesFile | undefined =>
-  read(getInstalledPath(dataDir, 'names'), NamesFile, onBroken);
+export const readInstalledNames = (dataDir: string, report?: ReportUnusableFile): NamesFile | undefined =>
+  read(getInstalledPath(dataDir, 'names'), NamesFile, report);
 
-/** The look-up of the lists of harmless values that are held; undefined where none are. */
-export function readInstalledWarningLists(
-  dataDir: string,
-  onBroken = ignore,
-): ReturnType<typeof createWarningListLookup> | undefined {
-  const held = read(getInstalledPath(dataDir, 'lists'), WarningListsFile, onBroken);
-  return held && createWarningListLookup(held.lists);
+/** Returns the lookup of the installed warning lists, or undefined if none are installed. */
+export function readInstalledWarningLists(dataDir: string, report?: ReportUnusableFile): WarningListLookup | undefined {
+  const installed = read(getInstalledPath(dataDir, 'lists'), WarningListsFile, report);
+  return installed && createWarningListLookup(installed.lists);
 }
 
-function read<T>(path: string, schema: z.ZodType<T>, onBroken: ReportUnusableFile): T | undefined {
+function read<T>(path: string, schema: z.ZodType<T>, report?: ReportUnusableFile): T | undefined {
   if (!existsSync(path)) return undefined;
   try {
-    return validateDocument(schema, parseDocument(readFileSync(path), path), {
-      name: path,
-      what: 'knowledge of this version',
-    });
+    return validateDocument(schema, parseDocument(readFileSync(path), path), path);
   } catch (error) {
-    onBroken(`${(error as Error).message}; what is shipped is used instead`);
+    report?.(`${(error as Error).message}. The shipped data is used instead.`);
     return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const epoch = Date.UTC(2025, 0, 1);
 
-/** When `tocsin knowledge update` last changed what is held, in whole minutes since 2025; 0 where nothing is. */
+/** Returns when `tocsin knowledge update` last changed a file, in minutes since 2025 (rounded up), or 0 if nothing is installed. */
 export function getReferenceDataVersion(dataDir: string): number {
   const folder = join(dataDir, 'knowledge');
   const times = filesOf(folder).map((name) => statSync(join(folder, name)).mtimeMs);
@@ -12,7 +12,7 @@ export function getReferenceDataVersion(dataDir: string): number {
 
 function filesOf(folder: string): string[] {
   try {
-    // A `.new` is being written.
+    // Skips `.new` files, which are being written.
     return readdirSync(folder).filter((name) => /\.json(?:\.gz)?$/.test(name));
   } catch {
     return [];

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
 
-/** What is kept in the data directory, each file read as it is written: knowledge that outside sources supply, facts only. */
+// Schemas of the reference data files in the data directory.
 const text = z.string().max(1_000);
 const texts = z.array(text).max(10_000);
 const AliasedName = z.object({ name: text, aliases: texts.default([]) });
@@ -49,24 +49,20 @@ export const WarningListsFile = z.object({
 
 const unpackedMaxBytes = 256 * 1024 * 1024;
 
-/** Reads JSON, gzipped or not. Throws an Error that names the document. */
+/** Parses plain or gzipped JSON. Throws an Error with the name of the document. */
 export function parseDocument(bytes: Buffer, name: string): unknown {
   try {
     const plain = bytes[0] === 0x1f ? gunzipSync(bytes, { maxOutputLength: unpackedMaxBytes }) : bytes;
     return JSON.parse(new TextDecoder().decode(plain));
   } catch (error) {
-    throw new Error(`${name} is not JSON, plain or gzipped`, { cause: error });
+    throw new Error(`${name} is not plain or gzipped JSON`, { cause: error });
   }
 }
 
-/** Holds a document against its form. Throws an Error that names the document and the first field that is wrong. */
-export function validateDocument<T>(
-  schema: z.ZodType<T>,
-  document: unknown,
-  { name, what }: { name: string; what: string },
-): T {
+/** Validates a document. Throws an Error with its name and the first invalid field. */
+export function validateDocument<T>(schema: z.ZodType<T>, document: unknown, name: string): T {
   const result = schema.safeParse(document);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new Error(`${name} is no ${what}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
+  throw new Error(`${name} is invalid: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
 }

@@ -7,7 +7,7 @@ import { files } from '../../../../test/support/indicator-cases/files.ts';
 import { languages } from '../../../../test/support/indicator-cases/languages.ts';
 import { extractIndicators } from './extract-indicators.ts';
 
-/** All that is read in a passage, as the cases write it. */
+/** Returns all values of a passage in the notation of the cases. */
 function read(passage: string): string[] {
   const { indicators, others } = extractIndicators(passage);
   return [
@@ -21,7 +21,7 @@ function read(passage: string): string[] {
 const order = (values: readonly string[]): string[] => values.toSorted();
 
 const cases: [string, IndicatorCase[]][] = [
-  ['disguises', defanged],
+  ['defanged', defanged],
   ['addresses', addresses],
   ['codes', codes],
   ['files', files],

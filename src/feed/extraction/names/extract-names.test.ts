@@ -22,50 +22,58 @@ const read = (text: string): string[] =>
     .toSorted();
 
 test.each([
-  ['an alias names its entity', 'Geodo spread by mail.', ['malware Emotet']],
-  ['an everyday word alone is none', 'They Play a role. Play it again.', []],
-  ['an everyday word with a cue is one', 'The Play ransomware encrypts files.', ['malware Play']],
+  ['maps an alias to its entity', 'Geodo spread by mail.', ['malware Emotet']],
+  ['ignores an everyday word without a cue', 'They Play a role. Play it again.', []],
+  ['accepts an everyday word with a cue', 'The Play ransomware encrypts files.', ['malware Play']],
   [
-    'a cue counts for the whole text',
+    'applies a cue to the whole text',
     'Play hit two towns. The Play ransomware group asked for money.',
     ['malware Play'],
   ],
-  ['with or without a blank', 'CobaltStrike malware and Cobalt Strike.', ['tool Cobalt Strike']],
-  ['a form that nothing else has needs no cue', 'It ran BloodHound.', ['tool BloodHound']],
-  ['the words beside it decide between actor and malware', 'DarkSide operators asked for money.', ['actor DarkSide']],
-  ['and so for malware', 'The DarkSide ransomware encrypts.', ['malware DarkSide']],
-  ['a program in lower case needs its ending', 'Run ipconfig and see. Then "ipconfig.exe" ran.', ['tool ipconfig']],
-  ['a numbered actor needs no entry', 'TA577 and UNC4841 were busy.', ['actor TA577', 'actor UNC4841']],
-  ['an id of an ATT&CK tactic is no actor', 'Initial Access (TA0001) and Impact TA0040.', []],
-  ['a cue further off belongs to something else', 'Play, the loader says, begins. Play of ransomware.', []],
-  ['beside a sure name in a list', 'It drops Emotet, Play, and others.', ['malware Emotet', 'malware Play']],
-  ['and before one', 'Members of Play and Emotet.', ['malware Emotet', 'malware Play']],
-  ['told what it is behind a comma', 'They used Play, a known piece of malware.', ['malware Play']],
+  ['matches with or without a space', 'CobaltStrike malware and Cobalt Strike.', ['tool Cobalt Strike']],
+  ['accepts a distinctive spelling without a cue', 'It ran BloodHound.', ['tool BloodHound']],
+  ['recognizes an actor by the words beside the name', 'DarkSide operators asked for money.', ['actor DarkSide']],
+  ['recognizes malware by the words beside the name', 'The DarkSide ransomware encrypts.', ['malware DarkSide']],
   [
-    'joined by a slash',
+    'requires the extension for a lower-case program',
+    'Run ipconfig and see. Then "ipconfig.exe" ran.',
+    ['tool ipconfig'],
+  ],
+  ['accepts numbered actors without an entry', 'TA577 and UNC4841 were busy.', ['actor TA577', 'actor UNC4841']],
+  ['ignores ids of ATT&CK tactics', 'Initial Access (TA0001) and Impact TA0040.', []],
+  ['ignores distant cues', 'Play, the loader says, begins. Play of ransomware.', []],
+  [
+    'accepts a name after a known name in a list',
+    'It drops Emotet, Play, and others.',
+    ['malware Emotet', 'malware Play'],
+  ],
+  ['accepts a name before a known name', 'Members of Play and Emotet.', ['malware Emotet', 'malware Play']],
+  ['accepts a name with an apposition', 'They used Play, a known piece of malware.', ['malware Play']],
+  [
+    'accepts names joined by a slash',
     'Seen: APT29/Red Finch and Emotet/Play.',
     ['actor APT29', 'actor Red Finch', 'malware Emotet', 'malware Play'],
   ],
-  ['not in a detection name or a tag', 'Win32/Emotet.A and #Emotet', []],
-  ['not of two words of a sentence', 'The dark side. They Dark side with us.', []],
-  ['not inside addresses and paths', 'https://x.net/Emotet/ and C:\\Emotet and emotet.example', []],
+  ['ignores detection names and tags', 'Win32/Emotet.A and #Emotet', []],
+  ['ignores two ordinary words of a sentence', 'The dark side. They Dark side with us.', []],
+  ['ignores addresses and paths', 'https://x.net/Emotet/ and C:\\Emotet and emotet.example', []],
 ])('%s', (_, text, names) => {
   expect(read(text)).toEqual(names);
 });
 
-test('an alias of two actors is ambiguous, not guessed', () => {
+test('reports an alias of two actors as ambiguous', () => {
   expect(extractNames('Shared Name was seen.', dictionary)).toMatchObject([
     { name: 'Shared Name', ambiguous: ['Hidden Crane', 'Red Finch'] },
   ]);
 });
 
-test('spans are what is printed', () => {
+test('returns the spans of the printed forms', () => {
   const text = 'First Geodo, later Emotet.';
   const [found] = extractNames(text, dictionary);
   expect(found?.spans.map(({ start, end }) => text.slice(start, end))).toEqual(['Geodo', 'Emotet']);
 });
 
-test('the shipped names know the common ones', () => {
+test('finds common names with the shipped dictionary', () => {
   const names = extractNames('APT28 and Lazarus Group used TrickBot, Cobalt Strike and Mimikatz.').map(
     ({ name }) => name,
   );

@@ -23,7 +23,7 @@ test.each([
   expect(read(text)).toEqual(products);
 });
 
-test('products that the caller knows count as well, and point at their sentence', () => {
+test('finds products of the caller and returns their sentence', () => {
   const text = 'Nothing here at all. Acme Gatekeeper 3.1 and earlier is vulnerable to injection.';
   const [found] = extractProducts(text, findSentences(text), [{ vendor: 'Acme', product: 'Gatekeeper' }]);
   expect(found).toMatchObject({

@@ -25,7 +25,7 @@ test.each([
   expect(refangText(printed).clear).toBe(clear);
 });
 
-test('a span of the clear text leads back to what was printed', () => {
+test('maps spans of the refanged text to the original', () => {
   const text = 'see hxxp://evil[.]com/x and 1.2.3[.]4!';
   const { clear, origin, isDefanged } = refangText(text);
   for (const [found, printed] of [
@@ -41,7 +41,7 @@ test('a span of the clear text leads back to what was printed', () => {
   expect(isDefanged(0, 3)).toBe(false);
 });
 
-test('every character outside a disguise keeps its place, in order, for any text', () => {
+test('maps every character outside defanged parts in order, for any text', () => {
   const part = fc.constantFrom(
     '[.]',
     '(dot)',

@@ -9,7 +9,7 @@ The backdoor of the group steals passwords from the bank and sends them to a ser
 | table | cell |
 The weather was fine and nobody in the small town noticed anything of it.`;
 
-test('the summary is made of sentences of the text, in its order, without tables and headings', () => {
+test('selects sentences in text order, without tables and headings', () => {
   const { summary, tldr } = summarize(text, findSentences(text), []);
   const printed = summary.map(({ start, end }) => text.slice(start, end));
   expect(printed[0]).toBe('The group attacked a bank with a new loader last week.');
@@ -18,12 +18,12 @@ test('the summary is made of sentences of the text, in its order, without tables
   expect(summary).toContainEqual(tldr);
 });
 
-test('the same sentence is not said twice', () => {
+test('selects a repeated sentence once', () => {
   const twice = 'The group attacked a bank with a new loader. '.repeat(5);
   expect(summarize(twice, findSentences(twice), []).summary).toHaveLength(1);
 });
 
-test('bounded for any text', () => {
+test('returns at most 1,200 characters for any text', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom('The group attacked banks with new loaders', '. ', '\n', 'word ', 'A'), {

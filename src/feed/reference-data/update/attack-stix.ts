@@ -4,8 +4,8 @@ import type { AttackFile } from '../reference-files.ts';
 const idSources = new Set(['mitre-attack', 'mitre-mobile-attack', 'mitre-ics-attack']);
 
 /**
- * The facts of ATT&CK's STIX bundles (https://github.com/mitre-attack/attack-stix-data): techniques with tactics, platforms and the
- * successors of revoked ids, groups and software. Of what several bundles hold the first counts.
+ * Reads ATT&CK STIX bundles (https://github.com/mitre-attack/attack-stix-data): techniques with tactics, platforms and the successors
+ * of revoked ids, groups and software. If several bundles contain an object, the first one counts.
  */
 export function readAttackBundles(bundles: JsonObject[]): AttackFile {
   const objects = bundles.flatMap((bundle) => asObjects(bundle['objects']));
@@ -26,7 +26,7 @@ export function readAttackBundles(bundles: JsonObject[]): AttackFile {
     const id = attackId(object);
     const name = asText(object['name']);
     const { type } = object;
-    // Mitigations of old versions have the ids of their techniques.
+    // Mitigations of old versions share the ids of their techniques.
     const key = `${asText(type)} ${id}`;
     if (!id || !name || seen.has(key)) continue;
     seen.add(key);
@@ -69,6 +69,5 @@ const attackId = (object: JsonObject): string | undefined =>
 
 const othersOf = (name: string, aliases: string[]): string[] => [...new Set(aliases.filter((alias) => alias !== name))];
 
-/** Whether a document is a STIX bundle at all. */
 export const isStixBundle = (document: unknown): document is JsonObject =>
   isObject(document) && Array.isArray(document['objects']);

@@ -1,7 +1,7 @@
 import { isObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import type { NamesFile } from '../reference-files.ts';
 
-/** The clusters of MISP galaxy (https://github.com/MISP/misp-galaxy) that name actors, malware and tools, and what they name; the surest first. */
+/** The kind of name per cluster of MISP galaxy (https://github.com/MISP/misp-galaxy), most reliable clusters first. */
 export const galaxyKinds: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'threat-actor': 'threat-actor',
@@ -25,14 +25,13 @@ export const galaxyKinds: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Whether a document is a cluster of MISP galaxy. */
 export const isGalaxyCluster = (document: unknown): document is JsonObject =>
   isObject(document) && Array.isArray(document['values']);
 
-/** The names of one cluster file; `stem` is its file name without the ending. */
+/** Returns the names of a cluster file. `stem` is its file name without the extension. */
 export function readGalaxyCluster(cluster: JsonObject, stem: string): NamesFile['names'] {
   const kind = galaxyKinds.get(stem) ?? galaxyKinds.get(asText(cluster['type']) ?? '');
-  if (!kind) throw new Error(`${stem} is no cluster of actors, malware or tools`);
+  if (!kind) throw new Error(`${stem} is not a cluster of actors, malware or tools`);
   return asObjects(cluster['values']).flatMap((one) => {
     const name = asText(one['value']);
     const meta = isObject(one['meta']) ? one['meta'] : {};

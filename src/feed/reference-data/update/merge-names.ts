@@ -10,12 +10,12 @@ const kinds: Record<string, NameRecord['kind']> = {
   tool: 'tool',
 };
 
-/** What a list says that a name is; families of every kind are malware. */
+/** Maps the kind that a list states. All malware families are `malware`. */
 export const toNameKind = (kind: string): NameRecord['kind'] => ownValue(kinds, kind) ?? 'malware';
 
 const idOf = (kind: NameRecord['kind'], key: string): string => `${kind === 'actor' ? 'actor' : 'software'} ${key}`;
 
-/** One list of the names of several sources, in their order; names of one thing become one entry, under the name of the first source. */
+/** Merges the names of several sources in order. Names of the same entity become one entry with the main name of the first source. */
 export function mergeNames(named: Iterable<NameRecord>): NameRecord[] {
   const entries = new Map<string, MergedName>();
   for (const { kind, name, aliases } of named) {
@@ -31,7 +31,7 @@ export function mergeNames(named: Iterable<NameRecord>): NameRecord[] {
   return [...entries.values()].map(({ kind, name, aliases }) => ({ kind, name, aliases: [...aliases.values()] }));
 }
 
-/** One entry for two sources' names of the same thing: where just one other entry of the kind has this one's name as an alias. */
+/** Merges an entry into another of the same kind if that entry is the only one with its name as an alias. */
 function joinAliases(entries: Map<string, MergedName>): void {
   const holders = new Map<string, Set<string>>();
   for (const [id, { kind, aliases }] of entries)
@@ -47,12 +47,12 @@ function joinAliases(entries: Map<string, MergedName>): void {
     while (movedTo.has(at)) at = movedTo.get(at)!;
     return at;
   };
-  // From the last on, so that the source that comes first keeps its name.
+  // In reverse order, so that the main name of the first source is kept.
   for (const id of order.toReversed()) {
     const others = new Set([...(holders.get(id) ?? [])].map(standing).filter((other) => other !== id));
     const [other] = others;
     if (others.size !== 1 || other === undefined || !entries.has(id)) continue;
-    // Families are told apart more finely than actors: there both sides must say it.
+    // Malware families differ more finely than actors, so both entries must list each other as an alias.
     const isMutual = entries.get(id)!.aliases.has(nameKey(entries.get(other)!.name));
     if (!id.startsWith('actor') && !isMutual) continue;
     const [into, gone] = place.get(other)! < place.get(id)! ? [other, id] : [id, other];
@@ -67,11 +67,11 @@ function absorb(kept: MergedName, gone: MergedName): void {
     if (key !== nameKey(kept.name) && !kept.aliases.has(key)) kept.aliases.set(key, printed);
 }
 
-/** Lines of a table of names: kind, name, aliases joined by `|`; `!` before those that need a cue, as `isPlain` has it or by the rule. */
+/** Formats the lines of a name table (see `parseNameTable`). `isCueNeeded` overrides the rule for cue marks. */
 export function formatNameTable(
   named: NameRecord[],
-  isPlain: (key: string) => boolean | undefined = () => undefined,
+  isCueNeeded: (key: string) => boolean | undefined = () => undefined,
 ): string[] {
-  const marked = (name: string): string => ((isPlain(nameKey(name)) ?? needsCue(name)) ? `!${name}` : name);
+  const marked = (name: string): string => ((isCueNeeded(nameKey(name)) ?? needsCue(name)) ? `!${name}` : name);
   return named.map(({ kind, name, aliases }) => [kind, marked(name), aliases.map(marked).join('|')].join('\t'));
 }

@@ -4,7 +4,7 @@ import { galaxyKinds } from './galaxy.ts';
 import { parseDocument } from '../reference-files.ts';
 import { warningListIds } from './warning-lists.ts';
 
-/** Where the sources publish: MITRE ATT&CK (its terms of use), MISP galaxy and warning lists (CC0 1.0). */
+/** The official locations of MITRE ATT&CK (its own terms of use), MISP galaxy and the MISP warning lists (CC0 1.0). */
 const raw = 'https://raw.githubusercontent.com/';
 const places = [
   ...['enterprise', 'mobile', 'ics'].map((domain) => ({
@@ -18,24 +18,25 @@ const bytesMax = 128 * 1024 * 1024;
 const timeoutMs = 300_000;
 
 export type FetchedDocuments = {
-  given: ReferenceDocument[];
-  /** What is published there no more. */
+  documents: ReferenceDocument[];
+  /** URLs of files that are no longer published. */
   absent: string[];
 };
 
-/** Fetches all that is used, one after another. A source that drops a file stops nothing; any other failure does. */
+/** Fetches all documents in sequence. A missing file (status 404) is reported in `absent`. Any other failure throws. */
 export async function fetchOfficialDocuments(allow: readonly string[], base = raw): Promise<FetchedDocuments> {
-  const made: FetchedDocuments = { given: [], absent: [] };
+  const result: FetchedDocuments = { documents: [], absent: [] };
   for (const { stem, path } of places) {
     const url = new URL(path, base).href;
     try {
       const fetched = await fetchBytes({ url, allow, bytesMax, timeoutMs });
-      if (fetched.kind === 'fetched') made.given.push({ name: url, stem, document: parseDocument(fetched.bytes, url) });
+      if (fetched.kind === 'fetched')
+        result.documents.push({ name: url, stem, document: parseDocument(fetched.bytes, url) });
     } catch (error) {
       if (!(error instanceof FetchStatusError) || error.status !== 404)
         throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
-      made.absent.push(url);
+      result.absent.push(url);
     }
   }
-  return made;
+  return result;
 }

@@ -7,11 +7,11 @@ import { galaxyKinds, isGalaxyCluster } from './galaxy.ts';
 import { parseDocument } from '../reference-files.ts';
 import { warningListIds } from './warning-lists.ts';
 
-/** A document of one of the sources, by what it holds. `stem`: which list or cluster it is. */
+/** A document of a source. `stem` identifies the list or cluster. */
 export type ReferenceDocument = { name: string; stem: string; document: unknown };
 export type ReferenceDocumentKind = 'bundle' | 'attack' | 'cluster' | 'names' | 'list' | 'lists';
 
-/** What a document is, or undefined. */
+/** Recognizes the kind of a document by its fields. */
 export function findDocumentKind(document: unknown): ReferenceDocumentKind | undefined {
   if (!isObject(document)) return undefined;
   if (isStixBundle(document)) return 'bundle';
@@ -27,18 +27,18 @@ export function findDocumentKind(document: unknown): ReferenceDocumentKind | und
 }
 
 /**
- * The documents of a file, or of a folder: this project's own forms (`attack.json`, `names.json`, `warninglists.json.gz`), or checkouts
- * of the sources, or several of these side by side.
+ * Reads a file, or a folder with any of: this project's files (`attack.json`, `names.json`, `warninglists.json.gz`) and checkouts of
+ * the sources.
  */
 export async function readReferenceFiles(from: string): Promise<ReferenceDocument[]> {
   const found = await stat(from).catch(() => undefined);
   if (!found) throw new Error(`${from} does not exist`);
   const paths = found.isDirectory() ? listFiles(from) : [from];
-  if (paths.length === 0) throw new Error(`${from} holds nothing that is used`);
-  const given: ReferenceDocument[] = [];
+  if (paths.length === 0) throw new Error(`${from} contains no ATT&CK bundle, MISP galaxy cluster or warning list`);
+  const documents: ReferenceDocument[] = [];
   for (const path of paths)
-    given.push({ name: path, stem: getStem(path), document: parseDocument(await readBytes(path), path) });
-  return given;
+    documents.push({ name: path, stem: getStem(path), document: parseDocument(await readBytes(path), path) });
+  return documents;
 }
 
 async function readBytes(path: string): Promise<Buffer> {
@@ -50,7 +50,7 @@ async function readBytes(path: string): Promise<Buffer> {
 }
 
 function listFiles(folder: string): string[] {
-  // As git clones them, or as they unpack from an archive of their branch.
+  // Git clones, or unpacked branch archives.
   const checkouts = ['attack-stix-data', 'misp-galaxy', 'misp-warninglists'].flatMap((name) =>
     ['', '-main', '-master'].map((branch) => join(folder, `${name}${branch}`)),
   );
@@ -75,7 +75,7 @@ function listCheckoutFiles(root: string): string[] {
     .filter((path) => existsSync(path));
 }
 
-/** `clusters/tool.json`: tool; `lists/alexa/list.json`: alexa. */
+/** Returns `tool` for `clusters/tool.json` and `alexa` for `lists/alexa/list.json`. */
 function getStem(path: string): string {
   const name = basename(path).replace(/\.json(?:\.gz)?$/, '');
   return name === 'list' ? basename(dirname(path)) : name;

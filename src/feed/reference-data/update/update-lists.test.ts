@@ -8,14 +8,14 @@ import { readInstalledWarningLists } from '../read-installed.ts';
 import { updateReferenceData } from './update-reference-data.ts';
 
 const list = (values: string[]) => ({ name: 'Top sites', type: 'hostname', list: values });
-const take = (dataDir: string, from: string) => updateReferenceData({ dataDir, from, fetchAllow: [] });
+const install = (dataDir: string, from: string) => updateReferenceData({ dataDir, from, fetchAllow: [] });
 
-test('from a checkout, from one file packed or not; what is not used is left out, and the extraction uses the rest', async () => {
+test('installs the supported warning lists of a checkout or a single file, and the extractor uses them', async () => {
   const [dataDir, from] = [newDataDir(), newDataDir()];
   expect(readInstalledWarningLists(dataDir)).toBeUndefined();
   mkdirSync(join(from, 'lists/alexa'), { recursive: true });
   writeFileSync(join(from, 'lists/alexa/list.json'), JSON.stringify({ ...list(['popular-site.top']), version: 1 }));
-  expect(await take(dataDir, from)).toEqual({ warninglists: { lists: 1, entries: 1 }, absent: [] });
+  expect(await install(dataDir, from)).toEqual({ warninglists: { lists: 1, entries: 1 }, absent: [] });
   const extractor = createExtractor(dataDir);
   const { iocs } = await extractor.read({ text: 'Indicators\n\npopular-site[.]top\nevil-site[.]top\n' });
   expect(iocs.domains.map(({ normalizedValue, status }) => [normalizedValue, status])).toEqual([
@@ -35,31 +35,31 @@ test('from a checkout, from one file packed or not; what is not used is left out
       }),
     ),
   );
-  expect(await take(dataDir, file)).toEqual({ warninglists: { lists: 1, entries: 2 }, absent: [] });
+  expect(await install(dataDir, file)).toEqual({ warninglists: { lists: 1, entries: 2 }, absent: [] });
   expect(readInstalledWarningLists(dataDir)?.('domain', 'x.a.top')).toBe('Top sites');
 });
 
-test('what is no list leaves what is held as it was, with a reason', async () => {
+test('rejects invalid files and keeps the installed lists', async () => {
   const [dataDir, from] = [newDataDir(), newDataDir()];
   const good = join(from, 'good.json');
-  // As some programs write it, with a byte order mark.
+  // Some programs write a byte order mark.
   writeFileSync(good, '\uFEFF' + JSON.stringify({ lists: [{ id: 'alexa', ...list(['a.top']) }] }));
-  await take(dataDir, good);
+  await install(dataDir, good);
   const cases: [string, RegExp][] = [
-    ['{', /is not JSON, plain or gzipped/],
-    ['PK\u0003\u0004', /is not JSON, plain or gzipped/],
-    ['{"lists":[{"id":"alexa","name":"x","type":"y","list":[1]}]}', /no warning list/],
-    ['{"lists":[]}', /holds none of the lists/],
+    ['{', /is not plain or gzipped JSON/],
+    ['PK\u0003\u0004', /is not plain or gzipped JSON/],
+    ['{"lists":[{"id":"alexa","name":"x","type":"y","list":[1]}]}', /bad.json is invalid/],
+    ['{"lists":[]}', /contains none of the supported warning lists/],
   ];
   for (const [text, reason] of cases) {
     writeFileSync(join(from, 'bad.json'), text);
-    await expect(take(dataDir, join(from, 'bad.json'))).rejects.toThrow(reason);
+    await expect(install(dataDir, join(from, 'bad.json'))).rejects.toThrow(reason);
   }
-  await expect(take(dataDir, join(from, 'absent'))).rejects.toThrow(/does not exist/);
+  await expect(install(dataDir, join(from, 'absent'))).rejects.toThrow(/does not exist/);
   const packed = gzipSync(JSON.stringify({ lists: [{ id: 'alexa', ...list(['b.top']) }] }));
   writeFileSync(join(from, 'cut.json.gz'), packed.subarray(0, packed.length - 9));
-  await expect(take(dataDir, join(from, 'cut.json.gz'))).rejects.toThrow(/cut.json.gz is not JSON/);
+  await expect(install(dataDir, join(from, 'cut.json.gz'))).rejects.toThrow(/cut.json.gz is not plain or gzipped JSON/);
   mkdirSync(join(from, 'names.json'));
-  await expect(take(dataDir, from)).rejects.toThrow(/names.json cannot be read/);
+  await expect(install(dataDir, from)).rejects.toThrow(/names.json cannot be read/);
   expect(readInstalledWarningLists(dataDir)?.('domain', 'a.top')).toBe('Top sites');
 });

@@ -34,22 +34,22 @@ const text = [
   'A Meadow lay there, and Harvest came. Later the Vexnibbler backdoor reached popular-site[.]top.',
 ].join('\n\n');
 
-test('from the official places: new techniques, names and lists are found in texts by an extraction that starts afterwards', async () => {
+test('installs fetched techniques, names and lists, and a new extractor uses them', async () => {
   publish();
   const dataDir = newDataDir();
-  const taken = await fetchAll(dataDir);
-  expect(taken).toMatchObject({
+  const result = await fetchAll(dataDir);
+  expect(result).toMatchObject({
     attack: { version: '99.1', techniques: 2, groups: 1, software: 1 },
     names: { names: 3, aliases: 1 },
     warninglists: { lists: 1, entries: 1 },
   });
-  expect(taken.absent).toContain(`${server.base}${attackPath}/mobile-attack/mobile-attack.json`);
+  expect(result.absent).toContain(`${server.base}${attackPath}/mobile-attack/mobile-attack.json`);
   const extractor = createExtractor(dataDir);
   const { classification, iocs } = await extractor.read({ text });
   await extractor.close();
   expect(classification.attack.map(({ technique }) => technique)).toEqual(['T1999']);
   expect(classification.actor).toMatchObject([{ name: 'Quibbleforge', aliases: ['Harvest'] }]);
-  // Both sources' entry is one; Meadow and Harvest are words and stand without a cue.
+  // Both sources list Zorblatter. Meadow and Harvest are everyday words without a cue.
   expect(classification.malware.map(({ name, aliases }) => [name, aliases])).toEqual([
     ['Vexnibbler', []],
     ['Zorblatter', ['Zrb', 'Zorbie']],
@@ -57,7 +57,7 @@ test('from the official places: new techniques, names and lists are found in tex
   expect(iocs.domains).toMatchObject([{ normalizedValue: 'popular-site.top', status: 'false_positive' }]);
 });
 
-test('ATT&CK is laid over what is shipped: successors, what is deprecated, other matrices', async () => {
+test('merges installed ATT&CK data over the shipped data, including successors, deprecations and other matrices', async () => {
   publish();
   const dataDir = newDataDir();
   await fetchAll(dataDir);
@@ -73,16 +73,16 @@ test('ATT&CK is laid over what is shipped: successors, what is deprecated, other
   expect(findTechnique('T1999')).toBeUndefined();
 });
 
-test('one bad document among them leaves everything that is held as it was', async () => {
+test('keeps all installed files if one document is invalid', async () => {
   publish();
   const dataDir = newDataDir();
   await fetchAll(dataDir);
-  const held = readFileSync(join(dataDir, 'knowledge/attack.json'), 'utf8');
+  const installed = readFileSync(join(dataDir, 'knowledge/attack.json'), 'utf8');
   for (const [path, body, reason] of [
-    ['/MISP/misp-galaxy/main/clusters/tool.json', '{"values": 1}', /no ATT&CK bundle, MISP galaxy cluster/],
+    ['/MISP/misp-galaxy/main/clusters/tool.json', '{"values": 1}', /is not an ATT&CK bundle, MISP galaxy cluster/],
     ['/MISP/misp-galaxy/main/clusters/malpedia.json', '{"values": []}', /names/],
-    ['/MISP/misp-warninglists/main/lists/alexa/list.json', '{"list": [1]}', /no warning list: name/],
-    [`${attackPath}/ics-attack/ics-attack.json`, '[', /ics-attack.json is not JSON/],
+    ['/MISP/misp-warninglists/main/lists/alexa/list.json', '{"list": [1]}', /alexa.*is invalid: name/],
+    [`${attackPath}/ics-attack/ics-attack.json`, '[', /ics-attack.json is not plain or gzipped JSON/],
   ] as const) {
     publish();
     server.document(`${attackPath}/enterprise-attack/enterprise-attack.json`, '{"objects": []}');
@@ -92,43 +92,45 @@ test('one bad document among them leaves everything that is held as it was', asy
   publish();
   server.routes.set('/MISP/misp-galaxy/main/clusters/rat.json', (response) => response.writeHead(500).end());
   await expect(fetchAll(dataDir)).rejects.toThrow(/clusters\/rat.json: .*status 500/);
-  expect(readFileSync(join(dataDir, 'knowledge/attack.json'), 'utf8')).toBe(held);
+  expect(readFileSync(join(dataDir, 'knowledge/attack.json'), 'utf8')).toBe(installed);
 });
 
-test('what is broken in the data directory is told, and what is shipped serves on', async () => {
+test('reports unusable installed files and uses the shipped data instead', async () => {
   const dataDir = newDataDir();
   mkdirSync(join(dataDir, 'knowledge'), { recursive: true });
   for (const name of ['attack.json', 'names.json', 'warninglists.json.gz'])
     writeFileSync(join(dataDir, 'knowledge', name), '{"techniques": [{"id": "T1"}]');
-  const told: string[] = [];
-  applyInstalledReferenceData(dataDir, { warn: (problem: unknown) => void told.push(String(problem)) });
-  expect(told).toHaveLength(3);
+  const warnings: string[] = [];
+  applyInstalledReferenceData(dataDir, { warn: (problem: unknown) => void warnings.push(String(problem)) });
+  expect(warnings).toHaveLength(3);
   for (const [at, name] of ['attack.json', 'names.json', 'warninglists.json.gz'].entries())
-    expect(told[at]).toMatch(new RegExp(`${name}.*what is shipped is used instead`));
+    expect(warnings[at]).toMatch(new RegExp(`${name}.*The shipped data is used instead`));
   const extractor = createExtractor(dataDir);
   const { classification } = await extractor.read({ text: 'Emotet came by T1566.001.' });
   await extractor.close();
   expect(classification).toMatchObject({ malware: [{ name: 'Emotet' }], attack: [{ subTechnique: 'T1566.001' }] });
 });
 
-test('from checkouts side by side, and from a folder of another installation', async () => {
+test('installs from checkouts in one folder and from the folder of another installation', async () => {
   const [from, first, second] = [newDataDir(), newDataDir(), newDataDir()];
   mkdirSync(join(from, 'attack-stix-data/enterprise-attack'), { recursive: true });
   mkdirSync(join(from, 'misp-galaxy-main/clusters'), { recursive: true });
   const bundle = join(from, 'attack-stix-data/enterprise-attack/enterprise-attack.json');
   writeFileSync(bundle, JSON.stringify(enterpriseBundle));
   writeFileSync(join(from, 'misp-galaxy-main/clusters/malpedia.json'), JSON.stringify(malpediaCluster));
-  const taken = await updateReferenceData({ dataDir: first, from, fetchAllow: [] });
-  expect(taken).toMatchObject({ attack: { techniques: 1 }, names: { names: 3 } });
-  expect(await updateReferenceData({ dataDir: second, from: join(first, 'knowledge'), fetchAllow: [] })).toEqual(taken);
+  const result = await updateReferenceData({ dataDir: first, from, fetchAllow: [] });
+  expect(result).toMatchObject({ attack: { techniques: 1 }, names: { names: 3 } });
+  expect(await updateReferenceData({ dataDir: second, from: join(first, 'knowledge'), fetchAllow: [] })).toEqual(
+    result,
+  );
   expect(readInstalledAttack(second)).toEqual(readInstalledAttack(first));
   expect(readInstalledNames(second)).toEqual(readInstalledNames(first));
 });
 
-test.skipIf(!recorded())('the recorded tables are taken whole', async () => {
+test.skipIf(!recorded())('installs the recorded tables completely', async () => {
   const dataDir = newDataDir();
-  const taken = await updateReferenceData({ dataDir, from: join(recorded()!, 'knowledge'), fetchAllow: [] });
-  expect(taken).toMatchObject({
+  const result = await updateReferenceData({ dataDir, from: join(recorded()!, 'knowledge'), fetchAllow: [] });
+  expect(result).toMatchObject({
     attack: { version: '18.1', techniques: 691, groups: 187, software: 787 },
     names: { names: 9_214 },
   });

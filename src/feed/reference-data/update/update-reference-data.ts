@@ -19,39 +19,35 @@ export type ReferenceDataUpdate = {
   attack?: { version: string | undefined; techniques: number; groups: number; software: number };
   names?: { names: number; aliases: number };
   warninglists?: { lists: number; entries: number };
-  /** Files that are published no more. */
+  /** URLs of files that are no longer published. */
   absent: string[];
 };
 
 type UpdateOptions = {
   dataDir: string;
-  /** A file or folder; the sources' official places otherwise. */
+  /** A file or folder. If undefined, the documents are fetched from their official locations. */
   from: string | undefined;
   fetchAllow: readonly string[];
-  /** Another address in front of the official paths. */
+  /** Replaces the base URL of the official locations. */
   base?: string;
 };
 
 /**
- * Takes knowledge into the data directory: ATT&CK, MISP galaxy and warning lists, as far as they are given. Each of the three replaces
- * what was held of it. Throws an Error where any document is bad; then everything that was held stays.
+ * Installs ATT&CK, MISP galaxy names and warning lists into the data directory. Each of the three that is present replaces its
+ * installed version. Throws an Error if any document is invalid, before any file is replaced.
  */
-export async function updateReferenceData({
-  dataDir,
-  from,
-  fetchAllow,
-  base,
-}: UpdateOptions): Promise<ReferenceDataUpdate> {
-  const { given, absent } =
+export async function updateReferenceData(options: UpdateOptions): Promise<ReferenceDataUpdate> {
+  const { dataDir, from, fetchAllow, base } = options;
+  const { documents, absent } =
     from === undefined
       ? await fetchOfficialDocuments(fetchAllow, base)
-      : { given: await readReferenceFiles(from), absent: [] };
-  const byKind = Map.groupBy(given, (one) => getDocumentKind(one));
-  const of = (kind: ReferenceDocumentKind): ReferenceDocument[] => byKind.get(kind) ?? [];
-  const attack = buildAttack(of('attack'), of('bundle'));
-  const names = buildNames(of('names'), of('cluster'));
-  const lists = buildWarningLists(of('lists'), of('list'));
-  if (!attack && !names && !lists) throw new Error(`${from ?? 'the official places'}: nothing that is used`);
+      : { documents: await readReferenceFiles(from), absent: [] };
+  const byKind = Map.groupBy(documents, getDocumentKind);
+  const listByKind = (kind: ReferenceDocumentKind): ReferenceDocument[] => byKind.get(kind) ?? [];
+  const attack = buildAttack(listByKind('attack'), listByKind('bundle'));
+  const names = buildNames(listByKind('names'), listByKind('cluster'));
+  const lists = buildWarningLists(listByKind('lists'), listByKind('list'));
+  if (!attack && !names && !lists) throw new Error(`${from ?? 'The official locations'} returned no reference data`);
   await mkdir(join(dataDir, 'knowledge'), { recursive: true });
   if (attack) await replace(getInstalledPath(dataDir, 'attack'), Buffer.from(JSON.stringify(attack)));
   if (names) await replace(getInstalledPath(dataDir, 'names'), Buffer.from(JSON.stringify({ names })));
@@ -62,47 +58,38 @@ export async function updateReferenceData({
 function getDocumentKind({ name, document }: ReferenceDocument): ReferenceDocumentKind {
   const kind = findDocumentKind(document);
   if (kind) return kind;
-  throw new Error(`${name} is no ATT&CK bundle, MISP galaxy cluster or warning list`);
+  throw new Error(`${name} is not an ATT&CK bundle, MISP galaxy cluster or warning list`);
 }
 
-function buildAttack(own: ReferenceDocument[], bundles: ReferenceDocument[]): AttackFile | undefined {
-  const [first] = own;
-  if (first) return validateDocument(AttackFile, first.document, { name: first.name, what: 'table of ATT&CK' });
+const joinNames = (documents: ReferenceDocument[]): string => documents.map(({ name }) => name).join(', ');
+
+function buildAttack([table]: ReferenceDocument[], bundles: ReferenceDocument[]): AttackFile | undefined {
+  if (table) return validateDocument(AttackFile, table.document, table.name);
   if (bundles.length === 0) return undefined;
-  const made = readAttackBundles(bundles.map(({ document }) => document as JsonObject));
-  return validateDocument(AttackFile, made, {
-    name: bundles.map(({ name }) => name).join(', '),
-    what: 'ATT&CK bundle',
-  });
+  const attack = readAttackBundles(bundles.map(({ document }) => document as JsonObject));
+  return validateDocument(AttackFile, attack, joinNames(bundles));
 }
 
-function buildNames(own: ReferenceDocument[], clusters: ReferenceDocument[]): NamesFile['names'] | undefined {
-  if (own.length + clusters.length === 0) return undefined;
+function buildNames(tables: ReferenceDocument[], clusters: ReferenceDocument[]): NamesFile['names'] | undefined {
+  if (tables.length + clusters.length === 0) return undefined;
   const names = [
-    ...own.flatMap(
-      ({ name, document }) => validateDocument(NamesFile, document, { name, what: 'table of names' }).names,
-    ),
+    ...tables.flatMap(({ name, document }) => validateDocument(NamesFile, document, name).names),
     ...clusters.flatMap(({ stem, document }) => readGalaxyCluster(document as JsonObject, stem)),
   ];
-  const name = [...own, ...clusters].map((one) => one.name).join(', ');
-  return validateDocument(NamesFile, { names }, { name, what: 'MISP galaxy cluster' }).names;
+  return validateDocument(NamesFile, { names }, joinNames([...tables, ...clusters])).names;
 }
 
-function buildWarningLists(own: ReferenceDocument[], single: ReferenceDocument[]): WarningList[] | undefined {
-  if (own.length + single.length === 0) return undefined;
-  const what = 'warning list';
+function buildWarningLists(files: ReferenceDocument[], single: ReferenceDocument[]): WarningList[] | undefined {
+  if (files.length + single.length === 0) return undefined;
   const lists = [
-    ...own.flatMap(({ name, document }) => validateDocument(WarningListsFile, document, { name, what }).lists),
-    ...single.map(({ name, stem, document }) => ({
-      id: stem,
-      ...validateDocument(WarningListFile, document, { name, what }),
-    })),
+    ...files.flatMap(({ name, document }) => validateDocument(WarningListsFile, document, name).lists),
+    ...single.map(({ name, stem, document }) => ({ id: stem, ...validateDocument(WarningListFile, document, name) })),
   ].filter(({ id }) => warningListIds.has(id));
   if (lists.length > 0) return lists;
-  throw new Error(`${[...own, ...single].map(({ name }) => name).join(', ')} holds none of the lists that are used`);
+  throw new Error(`${joinNames([...files, ...single])} contains none of the supported warning lists`);
 }
 
-/** Whoever reads meanwhile sees the old file or the new one, whole. */
+/** Replaces a file atomically, so that concurrent readers see the old or the new file. */
 async function replace(path: string, bytes: Buffer): Promise<void> {
   await writeFile(`${path}.new`, bytes);
   await rename(`${path}.new`, path);

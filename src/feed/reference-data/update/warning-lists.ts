@@ -1,9 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** A MISP warning list (https://github.com/MISP/misp-warninglists): `type` says how an entry is compared. */
+/** A MISP warning list (https://github.com/MISP/misp-warninglists). `type` determines how entries match. */
 export type WarningList = { id: string; name: string; type: string; list: string[] };
 
-// Lists of what is harmless itself. A range of a cloud, a dynamic DNS zone or a shortener is no proof of that and is left out.
+// Only lists of harmless values. Lists of cloud ranges, dynamic DNS zones and URL shorteners are not used.
 const ids = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 const hostListIds = ids(`
   alexa cisco_top1000 moz-top500 google microsoft microsoft-office365 microsoft-win10-connection-endpoints crl-hostname captive-portals
@@ -14,11 +14,12 @@ const addressListIds = ids(`
 `);
 const hashListIds = ids('ti-falsepositives common-ioc-false-positive empty-hashes eicar.com');
 
-/** The lists that are used. */
 export const warningListIds: ReadonlySet<string> = new Set([...hostListIds, ...addressListIds, ...hashListIds]);
 
-/** Makes a look-up of the large lists: the name of the list that calls a normalized value harmless, or undefined. */
-export function createWarningListLookup(lists: WarningList[]): (type: string, value: string) => string | undefined {
+/** Returns the name of the warning list that contains a normalized value of an indicator type, or undefined. */
+export type WarningListLookup = (type: string, value: string) => string | undefined;
+
+export function createWarningListLookup(lists: WarningList[]): WarningListLookup {
   const hosts = new Map<string, { name: string; below: boolean }>();
   const hashes = new Map<string, string>();
   const addresses = new Map<string, string>();
@@ -52,13 +53,13 @@ export function createWarningListLookup(lists: WarningList[]): (type: string, va
   };
 }
 
-/** What is no range is left out: one odd entry of someone's list must not stop the start. */
+/** Builds a block list of the valid ranges. Invalid entries are skipped so that they do not prevent the start. */
 function toBlockList(list: string[]): BlockList {
   const block = new BlockList();
   for (const entry of list) {
     const [, address = '', prefix] = /^([0-9a-f.:]+)\/(\d{1,3})$/i.exec(entry.trim()) ?? [];
     const bits = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0;
-    // With 0 all addresses there are would be harmless.
+    // A prefix of 0 would make all addresses harmless.
     if (!(Number(prefix) > 0 && Number(prefix) <= bits)) continue;
     block.addSubnet(address, Number(prefix), bits === 32 ? 'ipv4' : 'ipv6');
   }
