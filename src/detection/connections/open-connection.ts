@@ -49,7 +49,7 @@ function connect(row: ConnectionRow, credentials: unknown, allow: readonly strin
     clock: row.clock,
     delayMs: row.delay_minutes * minuteMs,
     ...(row.clock === 'event' && row.recheck_minutes > 0 ? { recheckMs: row.recheck_minutes * minuteMs } : {}),
-    ...connector.connect({ settings, credentials, clock: row.clock, allow }),
+    ...connector.connect({ settings, credentials, allow }),
   };
 }
 

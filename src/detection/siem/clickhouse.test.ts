@@ -1,37 +1,36 @@
 import { expect, test } from 'vitest';
 import { clickhouse } from './clickhouse.ts';
-import { testConnectorConformance } from '../../../test/support/detection/connector-conformance.ts';
 import {
-  connectToStandIn,
-  events,
-  firstAt,
-  testHttpFailures,
-  startSiemStandIn,
+  countByUser,
   eventsWithin,
+  firstHours,
+  standInLimits,
+  startAndConnect,
+  testHttpAdapter,
   type SiemStandInRequest,
   type SiemStandInReply,
 } from '../../../test/support/detection/siem-stand-in.ts';
 
-const failed = (status: number, code: number, text: string): SiemStandInReply => ({
+const failWith = (status: number, code: number, text: string): SiemStandInReply => ({
   status,
   headers: { 'x-clickhouse-exception-code': String(code), 'content-type': 'text/plain' },
   body: `Code: ${code}. DB::Exception: ${text} (version 24.8.4.13 (official build))`,
 });
-const read = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
+const parseTime = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
 const table = (meta: [string, string][], data: object[]): SiemStandInReply => ({
   body: { meta: meta.map(([name, type]) => ({ name, type })), data, rows: data.length },
 });
 
-/** As the HTTP interface of ClickHouse 24 answers with `format JSON` and its 64-bit numbers in quotes. */
-function answer({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
+/** Responds like the HTTP interface of ClickHouse 24 with `format JSON` and quoted 64-bit numbers. */
+function respond({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
   if (headers['x-clickhouse-key'] !== 'pw')
-    return failed(403, 516, 'soc: Authentication failed: password is incorrect');
-  if (url.searchParams.get('readonly') !== '2') return failed(500, 164, 'Cannot execute query in readonly mode');
+    return failWith(403, 516, 'soc: Authentication failed: password is incorrect');
+  if (url.searchParams.get('readonly') !== '2') return failWith(500, 164, 'Cannot execute query in readonly mode');
   if (body.startsWith('select 1\n')) return table([['1', 'UInt8']], [{ 1: 1 }]);
   if (body.includes('system.columns')) return table([], [{ table: 'auth', name: 'user', type: 'String' }]);
-  if (/SELECT FROM/.test(body)) return failed(400, 62, 'Syntax error: failed at position 8 (FROM)');
+  if (/SELECT FROM/.test(body)) return failWith(400, 62, 'Syntax error: failed at position 8 (FROM)');
   if (body.includes('usr'))
-    return failed(404, 47, 'Unknown expression identifier `usr` in scope SELECT usr FROM auth.');
+    return failWith(404, 47, 'Unknown expression identifier `usr` in scope SELECT usr FROM auth.');
   const isGroups = body.includes('GROUP BY');
   const names: [string, string][] = isGroups
     ? [
@@ -50,47 +49,36 @@ function answer({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
     );
   const [, from, to] =
     /\(ts >= toDateTime64\('([^']+)', 3, 'UTC'\) and ts < toDateTime64\('([^']+)', 3, 'UTC'\)\)/.exec(body)!;
-  const seen = eventsWithin(read(from!), read(to!)).filter(() => !body.includes('nobody'));
+  const seen = eventsWithin(parseTime(from!), parseTime(to!)).filter(() => !body.includes('nobody'));
   if (body.includes('count() as n from')) return table([['n', 'UInt64']], [{ n: String(seen.length) }]);
   const limit = Number(/limit (\d+)\nformat JSON$/.exec(body)![1]);
   const rows = isGroups
-    ? Object.entries(Object.groupBy(seen, ({ user }) => user)).map(([user, list]) => ({
-        user,
-        n: String(list!.length),
-      }))
+    ? countByUser(seen).map(([user, n]) => ({ user, n: String(n) }))
     : seen.map(({ id, at, user }) => ({ _id: id, _time: at.toISOString(), user }));
   return table(names, rows.slice(0, limit));
 }
 
-async function fixture() {
-  const standIn = await startSiemStandIn(answer);
-  const connection = connectToStandIn(clickhouse, {
-    settings: { url: standIn.url, user: 'soc', timeColumn: 'ts', ingestColumn: 'stored_at' },
-    credentials: { password: 'pw' },
+const credentials = { password: 'pw' };
+const fixture = () =>
+  startAndConnect(clickhouse, respond, {
+    settings: (url) => ({ url, user: 'soc', timeColumn: 'ts', ingestColumn: 'stored_at' }),
+    credentials,
   });
-  return { standIn, connection, query: 'SELECT * FROM auth WHERE $window' };
-}
 
-testConnectorConformance('clickhouse', async () => ({
-  connection: (await fixture()).connection,
-  events: events.length,
-  firstAt,
-  queries: {
-    all: 'SELECT _id, ts AS _time, user FROM auth WHERE $window;',
-    groups: 'SELECT user, count() AS n FROM auth WHERE $window GROUP BY user',
-    empty: "SELECT _id, ts AS _time, user FROM auth WHERE $window AND user = 'nobody' -- none",
-    unknownField: 'SELECT usr FROM auth WHERE $window',
-    broken: 'SELECT FROM auth WHERE $window',
-  },
-}));
-testHttpFailures('clickhouse', fixture);
+testHttpAdapter('clickhouse', () => fixture(), {
+  all: 'SELECT _id, ts AS _time, user FROM auth WHERE $window;',
+  groups: 'SELECT user, count() AS n FROM auth WHERE $window GROUP BY user',
+  empty: "SELECT _id, ts AS _time, user FROM auth WHERE $window AND user = 'nobody' -- none",
+  unknownField: 'SELECT usr FROM auth WHERE $window',
+  broken: 'SELECT FROM auth WHERE $window',
+});
 
-const window = { from: firstAt, to: new Date(firstAt.getTime() + 4 * 3_600_000), clock: 'event' as const };
-const limits = { rowsMax: 2, groupsMax: 10, timeoutMs: 5_000 };
+const window = firstHours(4);
+const limits = { ...standInLimits, rowsMax: 2 };
+const signal = AbortSignal.timeout(60_000);
 
-test('numbers come as numbers, and a cut answer is counted', async () => {
+test('converts integers to numbers and counts the rows of a truncated result', async () => {
   const { connection } = await fixture();
-  const signal = AbortSignal.timeout(10_000);
   const groups = await connection.search(
     'SELECT user, count() AS n FROM auth WHERE $window GROUP BY user',
     window,
@@ -106,24 +94,21 @@ test('numbers come as numbers, and a cut answer is counted', async () => {
   ).toMatchObject({ total: 4, truncated: true });
 });
 
-test('whole numbers are numbers also where the column is of low cardinality', async () => {
-  const standIn = await startSiemStandIn(({ body }) =>
+test('converts integers of low-cardinality columns to numbers', async () => {
+  const type = 'LowCardinality(Nullable(UInt64))';
+  const answer = ({ body }: SiemStandInRequest) =>
     body.startsWith('describe')
-      ? table([], [{ name: 'port', type: 'LowCardinality(Nullable(UInt64))' }])
-      : table([['port', 'LowCardinality(Nullable(UInt64))']], [{ port: '443' }, { port: null }]),
-  );
-  const connection = connectToStandIn(clickhouse, {
-    settings: { url: standIn.url, timeColumn: 'ts' },
-    credentials: { password: 'pw' },
-  });
-  const query = 'SELECT port FROM auth WHERE $window';
-  const { rows } = await connection.search(query, window, limits, AbortSignal.timeout(5_000));
+      ? table([], [{ name: 'port', type }])
+      : table([['port', type]], [{ port: '443' }, { port: null }]);
+  const settings = (url: string) => ({ url, timeColumn: 'ts' });
+  const { standIn, connection } = await startAndConnect(clickhouse, answer, { settings, credentials });
+  const { rows } = await connection.search('SELECT port FROM auth WHERE $window', window, limits, signal);
   expect(rows).toEqual([{ port: 443 }, { port: null }]);
   const { searchParams } = standIn.asked.at(-1)!.url;
   expect(searchParams.get('cancel_http_readonly_queries_on_client_close')).toBe('1');
 });
 
-test('an error of the server is read by its number, also where its status says less', async () => {
+test('classifies errors by their code, regardless of the status', async () => {
   const { standIn, connection } = await fixture();
   const readonly = "Cannot modify 'max_execution_time' setting in readonly mode";
   for (const [code, expected, text = 'as it is'] of [
@@ -138,9 +123,9 @@ test('an error of the server is read by its number, also where its status says l
     [241, { kind: 'query_memory', blame: 'author' }],
     [497, { kind: 'rights_missing', blame: 'upstream' }],
   ] as const) {
-    standIn.fail(failed(500, code, text));
+    standIn.fail(failWith(500, code, text));
     const failure = await connection
-      .search('SELECT 1 WHERE $window', window, limits, AbortSignal.timeout(5_000))
+      .search('SELECT 1 WHERE $window', window, limits, signal)
       .catch((error: { failure: object }) => error.failure);
     expect(failure).toMatchObject(expected);
   }

@@ -4,162 +4,162 @@ import type { QueryWindow, RemoteConnector, QueryRow, SearchLimits } from './con
 import { authorError, matchName, UnknownColumnError, upstreamError } from './siem-errors.ts';
 import { requestJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
 import { isGroupingQuery, insertWindow, removeTrailingSemicolon } from './queries/query-text.ts';
+import { groupFields } from './queries/result-rows.ts';
 import { createRemoteConnection } from './remote-connection.ts';
-import { caCertificate, columnName, httpAddress, findPlainHttpHost } from './siem-settings.ts';
-import { pickOrderColumns, buildWindowExpressions } from './queries/window-expressions.ts';
+import * as shared from './siem-settings.ts';
+import { buildWindowExpressions, emptyWindow, pickOrderColumns } from './queries/window-expressions.ts';
 
 const Settings = z.strictObject({
-  url: httpAddress,
+  url: shared.httpAddress,
   database: boundedString({ min: 1, max: 100 }).default('default'),
   user: boundedString({ min: 1, max: 100 })
     .default('default')
-    .describe('With readonly = 2 in its profile, and the right to read.'),
-  caCertificate,
-  timeColumn: columnName.describe('The time of an event, as $window uses it.'),
-  ingestColumn: columnName.optional().describe('When a row came to be there: with it the clock may be `ingest`.'),
+    .describe('A user that can read the data and has `readonly = 2` in its profile.'),
+  caCertificate: shared.caCertificate,
+  timeColumn: shared.timeColumn,
+  ingestColumn: shared.ingestColumn,
 });
 const Credentials = z.strictObject({ password: boundedString({ max: 1000 }) });
 
 const checkMs = 10_000;
 const fieldsMax = 20_000;
 
-type Answer = { meta: { name: string; type: string }[]; data: QueryRow[] };
-type Ask = (sql: string, timeoutMs: number, signal: AbortSignal) => Promise<Answer>;
+type QueryResult = { meta: { name: string; type: string }[]; data: QueryRow[] };
+type RunQuery = (sql: string, timeoutMs: number, signal: AbortSignal) => Promise<QueryResult>;
 
-/** ClickHouse 22.8 or newer by its HTTP interface (https://clickhouse.com/docs/interfaces/http), read-only, the whole answer held back until the query is through. */
+/** ClickHouse 22.8 or newer by its HTTP interface (https://clickhouse.com/docs/interfaces/http), read-only. Responses are buffered until the query ends. */
 export const clickhouse: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof Credentials>> = {
   label: 'ClickHouse',
   language: 'SQL',
-  writing: 'One SELECT. `$window` stands for the condition on the time column and must be used: WHERE $window AND … .',
+  writing:
+    'One SELECT. `$window` is replaced by the condition on the time column and is required: WHERE $window AND … .',
   settings: Settings,
   credentials: Credentials,
   describeTarget: ({ url }) => url,
-  findUnencryptedHost: (settings) => findPlainHttpHost(settings, 'url'),
+  findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'url'),
   supportsIngestClock: ({ ingestColumn }) => ingestColumn !== undefined,
   connect: ({ settings, credentials, allow }) => {
     const { url: base, user, database, caCertificate: ca } = settings;
     const headers = { 'x-clickhouse-user': user, 'x-clickhouse-key': credentials.password };
-    const ask = askWith({ base, headers, allow, ca }, database);
-    const place = (query: string, window: QueryWindow): string =>
-      removeTrailingSemicolon(insertWindow(query, buildWindowExpressions(window, settings, literal)));
+    const runQuery = createRunQuery({ base, headers, allow, ca }, database);
+    const boundQuery = (query: string, window: QueryWindow): string =>
+      removeTrailingSemicolon(insertWindow(query, buildWindowExpressions(window, settings, formatTime)));
     return createRemoteConnection({
-      ping: async (signal) => void (await ask('select 1', checkMs, signal)),
+      ping: async (signal) => void (await runQuery('select 1', checkMs, signal)),
       check: async (query, signal) => {
-        const now = new Date();
-        await ask(`describe table (${place(query, { from: now, to: now, clock: 'event' })}\n)`, checkMs, signal);
+        await runQuery(`describe table (${boundQuery(query, emptyWindow())}\n)`, checkMs, signal);
       },
       search: (query, window, limits, signal) =>
-        read((sql) => ask(sql, limits.timeoutMs, signal), {
-          sql: place(query, window),
+        readRows((sql) => runQuery(sql, limits.timeoutMs, signal), {
+          sql: boundQuery(query, window),
           timeColumn: settings.timeColumn,
           limits,
         }),
       fields: async (signal = AbortSignal.timeout(checkMs)) => {
-        const { data } = await ask(listFields, checkMs, signal);
-        const tables = Map.groupBy(data, (row) => String(row['table']));
-        return [...tables].map(([dataset, columns]) => ({
-          dataset,
-          fields: columns.map(({ name, type }) => ({ name: String(name), type: String(type) })),
-        }));
+        const { data } = await runQuery(listFields, checkMs, signal);
+        return groupFields(data, 'table');
       },
     });
   },
 };
 
 const listFields = `select table, name, type from system.columns where database = currentDatabase() order by table, position limit ${fieldsMax}`;
-const literal = (at: Date): string => `toDateTime64('${at.toISOString().slice(0, -1).replace('T', ' ')}', 3, 'UTC')`;
-const quoted = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
+const formatTime = (at: Date): string => `toDateTime64('${at.toISOString().slice(0, -1).replace('T', ' ')}', 3, 'UTC')`;
+const quoteName = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
 
-async function read(
-  ask: (sql: string) => Promise<Answer>,
+async function readRows(
+  runQuery: (sql: string) => Promise<QueryResult>,
   { sql, timeColumn, limits }: { sql: string; timeColumn: string; limits: SearchLimits },
 ) {
-  const within = `(${sql}\n)`;
-  const names = (await ask(`describe table ${within}`)).data.map(({ name }) => String(name));
+  const subquery = `(${sql}\n)`;
+  const names = (await runQuery(`describe table ${subquery}`)).data.map(({ name }) => String(name));
   const aggregate = isGroupingQuery(sql) && !names.includes('_id');
   const rowsMax = aggregate ? limits.groupsMax : limits.rowsMax;
   const first = pickOrderColumns(names, timeColumn);
-  // As text, since maps and the like have no order.
-  const rest = names.filter((name) => !first.includes(name)).map((name) => `toString(${quoted(name)})`);
-  const order = [...first.map(quoted), ...rest].join(', ');
-  const { meta, data } = await ask(`select * from ${within} order by ${order} limit ${rowsMax + 1}`);
+  // As text, because maps and similar types have no order.
+  const rest = names.filter((name) => !first.includes(name)).map((name) => `toString(${quoteName(name)})`);
+  const order = [...first.map(quoteName), ...rest].join(', ');
+  const { meta, data } = await runQuery(`select * from ${subquery} order by ${order} limit ${rowsMax + 1}`);
   const truncated = data.length > rowsMax;
-  const total = truncated ? Number((await ask(`select count() as n from ${within}`)).data[0]?.['n']) : data.length;
-  const isWhole = new Set(
+  const total = truncated
+    ? Number((await runQuery(`select count() as n from ${subquery}`)).data[0]?.['n'])
+    : data.length;
+  const integers = new Set(
     meta
       .filter(({ type }) => /^(?:LowCardinality\()?(?:Nullable\()?U?Int(?:64|128|256)/.test(type))
       .map(({ name }) => name),
   );
-  const rows = data.slice(0, rowsMax).map((row) => valuesOf(row, isWhole));
+  const rows = data.slice(0, rowsMax).map((row) => parseIntegers(row, integers));
   return { rows, total, truncated, aggregate, noData: false };
 }
 
-function valuesOf(row: QueryRow, isWhole: ReadonlySet<string>): QueryRow {
+/** Converts integers that arrive as text to numbers where they are safe. */
+function parseIntegers(row: QueryRow, integers: ReadonlySet<string>): QueryRow {
   const entries = Object.entries(row).map(([name, value]): [string, unknown] =>
-    isWhole.has(name) && typeof value === 'string' && Number.isSafeInteger(Number(value))
+    integers.has(name) && typeof value === 'string' && Number.isSafeInteger(Number(value))
       ? [name, Number(value)]
       : [name, value],
   );
   return Object.fromEntries(entries);
 }
 
-function askWith(server: SiemServer, database: string): Ask {
+function createRunQuery(server: SiemServer, database: string): RunQuery {
   return (sql, timeoutMs, signal) =>
-    requestJson<Answer>(
+    requestJson<QueryResult>(
       server,
       {
         path: '/',
         method: 'POST',
         query: {
           database,
-          // An error after the first rows would otherwise come with status 200.
+          // Without this, an error after the first rows has status 200.
           wait_end_of_query: '1',
-          // A run that is given up leaves no query behind.
+          // Cancels the query when the run is aborted.
           cancel_http_readonly_queries_on_client_close: '1',
           max_execution_time: String(Math.ceil(timeoutMs / 1000)),
           date_time_output_format: 'iso',
           output_format_json_quote_64bit_integers: '1',
-          // Last, so that where nothing may be set the answer names another: an author's query may try to set this one.
+          // Last, so that a profile that allows no settings reports another one. A query may try to set this one.
           readonly: '2',
         },
         body: `${sql}\nformat JSON`,
         timeoutMs: timeoutMs + 5_000,
         signal,
       },
-      faultOf,
+      toError,
       'meta',
       'data',
     );
 }
 
-const isOurs =
+const ownSettings =
   /Cannot modify '(?:max_execution_time|date_time_output_format|output_format_json_quote_64bit_integers|cancel_http_readonly_queries_on_client_close)'/;
-// Files, disks, the network, other servers, Keeper, a shutdown.
-const unwell = new Set([23, 32, 74, 75, 76, 198, 209, 210, 225, 236, 242, 243, 279, 369, 394, 425, 499, 999, 1000]);
+// Errors of files, disks, the network, other servers, Keeper and shutdown.
+const outages = new Set([23, 32, 74, 75, 76, 198, 209, 210, 225, 236, 242, 243, 279, 369, 394, 425, 499, 999, 1000]);
 
-/** By the numbers of ClickHouse's own errors (src/Common/ErrorCodes.cpp). */
-function faultOf({ header, text }: SiemResponse) {
+/** Converts ClickHouse's error codes (src/Common/ErrorCodes.cpp). */
+function toError({ header, text }: SiemResponse) {
   const code = Number(header('x-clickhouse-exception-code') ?? /^Code: (\d+)/.exec(text)?.[1] ?? 0);
-  const told = text.replace(/^Code: \d+\. DB::Exception: /, '').slice(0, 400);
+  const message = text.replace(/^Code: \d+\. DB::Exception: /, '').slice(0, 400);
   if (code === 0) return undefined;
   if (code === 47 || code === 16) {
-    const name = matchName(told, /identifier [`']([^`']+)[`']|columns?:? [`']([^`']+)[`']/i);
-    return name !== undefined ? new UnknownColumnError(name) : authorError('unknown_column', told);
+    const name = matchName(message, /identifier [`']([^`']+)[`']|columns?:? [`']([^`']+)[`']/i);
+    return name !== undefined ? new UnknownColumnError(name) : authorError('unknown_column', message);
   }
-  if ([192, 193, 194, 195, 516].includes(code)) return upstreamError('credentials_refused', told);
-  if (code === 497) return upstreamError('rights_missing', told);
-  // What this connection sends with each query may not be set: readonly = 1 in the profile, where it has to be 2.
-  if (code === 164 && isOurs.test(told))
-    return upstreamError('rights_missing', `${told} (its profile needs readonly = 2)`);
-  if (code === 81) return upstreamError('not_found', told);
-  if ([201, 202, 203].includes(code)) return upstreamError('throttled', told, true);
-  if (code === 159) return authorError('query_timeout', 'The query did not end within its time limit.');
-  // The limit of one query is its author's, that of the server or of all of a user is not.
+  if ([192, 193, 194, 195, 516].includes(code)) return upstreamError('credentials_refused', message);
+  if (code === 497) return upstreamError('rights_missing', message);
+  // The profile rejects the settings of this connection: it has readonly = 1 and needs readonly = 2.
+  if (code === 164 && ownSettings.test(message))
+    return upstreamError('rights_missing', `${message} (its profile needs readonly = 2)`);
+  if (code === 81) return upstreamError('not_found', message);
+  if ([201, 202, 203].includes(code)) return upstreamError('throttled', message, true);
+  if (code === 159) return authorError('query_timeout', 'The query exceeded its time limit.');
+  // The author is responsible for the memory limit of a query, but not for that of the server or user.
   if (code === 241)
-    return /\((?:total|for user)\)/.test(told)
-      ? upstreamError('throttled', told, true)
-      : authorError('query_memory', told);
-  if (code === 164) return authorError('query_not_allowed', told);
-  if (unwell.has(code)) return upstreamError('unavailable', told, true);
-  return authorError('query_error', told);
+    return /\((?:total|for user)\)/.test(message)
+      ? upstreamError('throttled', message, true)
+      : authorError('query_memory', message);
+  if (code === 164) return authorError('query_not_allowed', message);
+  if (outages.has(code)) return upstreamError('unavailable', message, true);
+  return authorError('query_error', message);
 }

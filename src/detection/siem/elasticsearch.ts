@@ -1,30 +1,29 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector } from './connector.ts';
-import { authorError, httpStatusError, matchName, UnknownColumnError, upstreamError } from './siem-errors.ts';
+import {
+  authorError,
+  httpStatusError,
+  matchName,
+  UnknownColumnError,
+  UnknownIndexError,
+  upstreamError,
+} from './siem-errors.ts';
 import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
 import { fetchFieldCaps } from './clients/field-caps.ts';
 import { validateQueryText, listPipeCommands } from './queries/query-text.ts';
 import { createRemoteConnection } from './remote-connection.ts';
-import { toRows } from './queries/sort-rows.ts';
-import {
-  buildBasicAuth,
-  caCertificate,
-  fieldName,
-  httpAddress,
-  findPlainHttpHost,
-  userPassword,
-} from './siem-settings.ts';
-import { searchSlices, type SliceResult } from './queries/search-slices.ts';
+import { toRows } from './queries/result-rows.ts';
+import * as shared from './siem-settings.ts';
+import { allowUnknownIndex, searchSlices, type SliceResult } from './queries/search-slices.ts';
+import { emptyWindow } from './queries/window-expressions.ts';
 
 const Settings = z.strictObject({
-  url: httpAddress,
-  caCertificate,
-  timeField: fieldName.default('@timestamp'),
-  ingestField: fieldName
-    .optional()
-    .describe('When a document came to be there (event.ingested): with it the clock may be `ingest`.'),
-  index: boundedString({ min: 1, max: 500 }).default('logs-*').describe('Whose fields are listed.'),
+  url: shared.httpAddress,
+  caCertificate: shared.caCertificate,
+  timeField: shared.timeField,
+  ingestField: shared.ingestField,
+  index: shared.listedIndex,
   rowsAtOnce: z
     .int()
     .min(100)
@@ -33,57 +32,52 @@ const Settings = z.strictObject({
     .describe("At most the cluster's esql.query.result_truncation_max_size."),
 });
 type Settings = z.infer<typeof Settings>;
-const Credentials = z.union([z.strictObject({ apiKey: boundedString({ min: 1, max: 1000 }) }), userPassword]);
+const Credentials = z.union([z.strictObject({ apiKey: boundedString({ min: 1, max: 1000 }) }), shared.userPassword]);
 
 const checkMs = 10_000;
 
-type Answer = { columns: { name: string; type: string }[]; values: unknown[][]; is_partial?: boolean };
+type EsqlResult = { columns: { name: string; type: string }[]; values: unknown[][]; is_partial?: boolean };
+type RequestLimits = { rows: number; timeoutMs: number; signal: AbortSignal };
 
 /**
- * Elasticsearch 8.14 or newer by ES|QL (https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-esql-query). The window is the filter
- * of the request, beside the author's text. ES|QL has no pages: a window with more rows than come at once is read in parts.
+ * Elasticsearch 8.14 or newer by ES|QL (https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-esql-query). The window is a
+ * filter of the request, separate from the query. ES|QL has no pages, so a window with more rows than a response holds is read in slices.
  */
 export const elasticsearch: RemoteConnector<Settings, z.infer<typeof Credentials>> = {
   label: 'Elasticsearch',
   language: 'ES|QL',
-  writing: 'FROM index METADATA _id | … . The window is a filter beside the query, which names no times.',
+  writing: 'FROM index METADATA _id | … . The window is a filter beside the query, so do not restrict the time in it.',
   settings: Settings,
   credentials: Credentials,
   describeTarget: ({ url }) => url,
-  findUnencryptedHost: (settings) => findPlainHttpHost(settings, 'url'),
+  findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'url'),
   supportsIngestClock: ({ ingestField }) => ingestField !== undefined,
   connect: ({ settings, credentials, allow }) => {
-    const authorization = 'apiKey' in credentials ? `ApiKey ${credentials.apiKey}` : buildBasicAuth(credentials);
+    const authorization = 'apiKey' in credentials ? `ApiKey ${credentials.apiKey}` : shared.buildBasicAuth(credentials);
     const server: SiemServer = { base: settings.url, headers: { authorization }, allow, ca: settings.caCertificate };
-    const esql = (query: string, by: { window: QueryWindow; rows: number; timeoutMs: number }, signal: AbortSignal) =>
-      askEsql(
-        server,
-        { query: `${query}\n| LIMIT ${by.rows}`, filter: filterOf(by.window, settings) },
-        { ...by, signal },
-      );
+    const runQuery = (query: string, window: QueryWindow, limits: RequestLimits): Promise<SliceResult> =>
+      requestRows(server, { query: `${query}\n| LIMIT ${limits.rows}`, filter: buildFilter(window, settings) }, limits);
     return createRemoteConnection({
-      ping: async (signal) => void (await requestJson(server, { path: '/', timeoutMs: checkMs, signal }, faultOf)),
+      ping: async (signal) => void (await requestJson(server, { path: '/', timeoutMs: checkMs, signal }, toError)),
       check: async (query, signal) => {
         validateQueryText(query);
-        const now = new Date();
-        await esql(query, { window: { from: now, to: now, clock: 'event' }, rows: 0, timeoutMs: checkMs }, signal);
+        await runQuery(query, emptyWindow(), { rows: 0, timeoutMs: checkMs, signal });
       },
       search: async (query, window, limits, signal) => {
         validateQueryText(query);
         const aggregate = listPipeCommands(query).includes('stats');
         const rows = aggregate ? Math.min(limits.groupsMax + 1, settings.rowsAtOnce) : settings.rowsAtOnce;
-        const by = { limits, aggregate, timeField: settings.timeField };
-        return searchSlices(window, by, (slice) =>
-          esql(query, { window: { ...window, ...slice }, rows, timeoutMs: limits.timeoutMs }, signal),
+        return searchSlices(window, { limits, aggregate, timeField: settings.timeField }, (slice) =>
+          runQuery(query, { ...window, ...slice }, { rows, timeoutMs: limits.timeoutMs, signal }),
         );
       },
       fields: (signal = AbortSignal.timeout(checkMs)) =>
-        fetchFieldCaps(server, settings.index, { timeoutMs: checkMs, signal }, faultOf),
+        fetchFieldCaps(server, settings.index, { timeoutMs: checkMs, signal }, toError),
     });
   },
 };
 
-function filterOf({ from, to, clock, ingestedBefore }: QueryWindow, { timeField, ingestField }: Settings): unknown {
+function buildFilter({ from, to, clock, ingestedBefore }: QueryWindow, { timeField, ingestField }: Settings): unknown {
   const field = clock === 'ingest' && ingestField ? ingestField : timeField;
   const range = (name: string, bounds: Record<string, string>) => ({
     range: { [name]: { ...bounds, format: 'strict_date_optional_time' } },
@@ -93,45 +87,31 @@ function filterOf({ from, to, clock, ingestedBefore }: QueryWindow, { timeField,
   return { bool: { filter } };
 }
 
-async function askEsql(
+function requestRows(
   server: SiemServer,
-  body: { query: string; filter: unknown },
-  { rows, timeoutMs, signal }: { rows: number; timeoutMs: number; signal: AbortSignal },
+  body: object,
+  { rows, timeoutMs, signal }: RequestLimits,
 ): Promise<SliceResult> {
-  try {
-    const answer = await requestJson<Answer>(
-      server,
-      { path: '/_query', query: { format: 'json' }, body, timeoutMs, signal },
-      faultOf,
-      'columns',
-      'values',
-    );
-    // Rows of a shard that did not answer would be missed for good.
-    if (answer.is_partial) throw upstreamError('partial_answer', 'A part of the cluster did not answer.', true);
-    return {
-      rows: toRows(
-        answer.columns.map(({ name }) => name),
-        answer.values,
-      ),
-      cut: rows > 0 && answer.values.length >= rows,
-    };
-  } catch (error) {
-    if (error instanceof UnknownIndex) return { rows: [], cut: false, noData: true };
-    throw error;
-  }
+  const request = { path: '/_query', query: { format: 'json' }, body, timeoutMs, signal };
+  const response = requestJson<EsqlResult>(server, request, toError, 'columns', 'values');
+  return allowUnknownIndex(
+    response.then(({ columns, values, is_partial: isPartial }) => {
+      // Rows of a shard that did not respond would be lost permanently.
+      if (isPartial) throw upstreamError('partial_answer', 'A part of the cluster did not respond.', true);
+      const names = columns.map(({ name }) => name);
+      return { rows: toRows(names, values), isCut: rows > 0 && values.length >= rows };
+    }),
+  );
 }
 
-/** No index of that name yet: nothing was ever written to it. */
-class UnknownIndex extends UnknownColumnError {}
-
-function faultOf({ status, text }: SiemResponse) {
+function toError({ status, text }: SiemResponse) {
   const { error } = (tryParseJson(text) ?? {}) as { error?: { type?: string; reason?: string } };
-  const told = error?.reason ?? '';
-  const column = matchName(told, /Unknown column \[([^\]]+)\]/);
+  const message = error?.reason ?? '';
+  const column = matchName(message, /Unknown column \[([^\]]+)\]/);
   if (column !== undefined) return new UnknownColumnError(column);
-  const index = matchName(told, /Unknown index \[([^\]]+)\]|no such index \[([^\]]+)\]/);
-  if (index !== undefined) return new UnknownIndex(index);
+  const index = matchName(message, /Unknown index \[([^\]]+)\]|no such index \[([^\]]+)\]/);
+  if (index !== undefined) return new UnknownIndexError(index);
   if (error?.type === 'verification_exception' || error?.type === 'parsing_exception')
-    return authorError('query_error', told);
-  return httpStatusError(status, 'Elasticsearch', told);
+    return authorError('query_error', message);
+  return httpStatusError(status, 'Elasticsearch', message);
 }

@@ -1,9 +1,9 @@
 import type { SiemConnection } from './connector.ts';
 
-/** What the embedded log store gives: functions that are bound to one organization. */
+/** The functions of the embedded log store, bound to one organization. */
 export type LogStoreFunctions = Required<Pick<SiemConnection, 'search' | 'check' | 'fields' | 'firstEventAt'>>;
 
-/** The embedded default. Its windows are sealed by `_ingested`, so that they need no delay behind their slots. */
+/** The embedded log store, which is the default. Its windows are on `_ingested`, so they need no delay. */
 export const local = {
   label: 'Embedded log store',
   connect: ({ search, check, fields, firstEventAt }: LogStoreFunctions): SiemConnection => ({

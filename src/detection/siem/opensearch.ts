@@ -1,29 +1,21 @@
 import { z } from 'zod';
-import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector, QueryRow } from './connector.ts';
-import { authorError, httpStatusError, matchName, UnknownColumnError } from './siem-errors.ts';
+import { authorError, httpStatusError, matchName, UnknownColumnError, UnknownIndexError } from './siem-errors.ts';
 import { fetchFieldCaps } from './clients/field-caps.ts';
 import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
 import { listPipeCommands, insertWindow } from './queries/query-text.ts';
 import { createRemoteConnection } from './remote-connection.ts';
-import { toRows } from './queries/sort-rows.ts';
-import {
-  buildBasicAuth,
-  caCertificate,
-  fieldName,
-  httpAddress,
-  findPlainHttpHost,
-  userPassword,
-} from './siem-settings.ts';
-import { searchSlices, type SliceResult } from './queries/search-slices.ts';
-import { buildWindowExpressions } from './queries/window-expressions.ts';
+import { toRows } from './queries/result-rows.ts';
+import * as shared from './siem-settings.ts';
+import { allowUnknownIndex, searchSlices, type SliceResult } from './queries/search-slices.ts';
+import { buildWindowExpressions, emptyWindow } from './queries/window-expressions.ts';
 
 const Settings = z.strictObject({
-  url: httpAddress,
-  caCertificate,
-  timeField: fieldName.default('@timestamp'),
-  ingestField: fieldName.optional().describe('When a document came to be there: with it the clock may be `ingest`.'),
-  index: boundedString({ min: 1, max: 500 }).default('logs-*').describe('Whose fields are listed.'),
+  url: shared.httpAddress,
+  caCertificate: shared.caCertificate,
+  timeField: shared.timeField,
+  ingestField: shared.ingestField,
+  index: shared.listedIndex,
   rowsAtOnce: z
     .int()
     .min(100)
@@ -34,84 +26,74 @@ const Settings = z.strictObject({
 type Settings = z.infer<typeof Settings>;
 
 const checkMs = 10_000;
-/** What clusters give at once where nobody set it, rows and groups: with just as many the answer may have been cut, whatever the settings say. */
-const usualLimits = new Set([200, 1000, 10_000]);
+/** Default limits of clusters for rows and groups. A response of exactly this size may be cut, whatever the settings say. */
+const defaultLimits = new Set([200, 1000, 10_000]);
 
-type Answer = { schema: { name: string; alias?: string; type: string }[]; datarows: unknown[][] };
+type PplResult = { schema: { name: string; alias?: string; type: string }[]; datarows: unknown[][] };
+type RequestLimits = { rows: number; timeoutMs: number; signal: AbortSignal };
 
-/** OpenSearch 2.4 or newer by PPL (https://docs.opensearch.org/latest/search-plugins/sql/sql-ppl-api/). A window with more rows than come at once is read in parts. */
-export const opensearch: RemoteConnector<Settings, z.infer<typeof userPassword>> = {
+/** OpenSearch 2.4 or newer by PPL (https://docs.opensearch.org/latest/search-plugins/sql/sql-ppl-api/). A window with more rows than a response holds is read in slices. */
+export const opensearch: RemoteConnector<Settings, z.infer<typeof shared.userPassword>> = {
   label: 'OpenSearch',
   language: 'PPL',
-  writing: 'source=index | where $window | … . `$window` stands for the condition on the time field and must be used.',
+  writing:
+    'source=index | where $window | … . `$window` is replaced by the condition on the time field and is required.',
   settings: Settings,
-  credentials: userPassword,
+  credentials: shared.userPassword,
   describeTarget: ({ url }) => url,
-  findUnencryptedHost: (settings) => findPlainHttpHost(settings, 'url'),
+  findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'url'),
   supportsIngestClock: ({ ingestField }) => ingestField !== undefined,
   connect: ({ settings, credentials, allow }) => {
-    const headers = { authorization: buildBasicAuth(credentials) };
+    const headers = { authorization: shared.buildBasicAuth(credentials) };
     const server: SiemServer = { base: settings.url, headers, allow, ca: settings.caCertificate };
-    const place = (query: string, window: QueryWindow): string =>
-      insertWindow(query, buildWindowExpressions(window, columnsOf(settings), literal));
-    const ppl = (query: string, by: { rows: number; timeoutMs: number; signal: AbortSignal }) =>
-      askPpl(server, `${query}\n| head ${by.rows}`, by);
+    const columns = toClockColumns(settings);
+    const runQuery = (query: string, window: QueryWindow, limits: RequestLimits): Promise<SliceResult> => {
+      const bounded = insertWindow(query, buildWindowExpressions(window, columns, formatTime));
+      return requestRows(server, `${bounded}\n| head ${limits.rows}`, limits);
+    };
     return createRemoteConnection({
-      ping: async (signal) => void (await requestJson(server, { path: '/', timeoutMs: checkMs, signal }, faultOf)),
+      ping: async (signal) => void (await requestJson(server, { path: '/', timeoutMs: checkMs, signal }, toError)),
       check: async (query, signal) => {
-        const now = new Date();
-        await ppl(place(query, { from: now, to: now, clock: 'event' }), { rows: 1, timeoutMs: checkMs, signal });
+        await runQuery(query, emptyWindow(), { rows: 1, timeoutMs: checkMs, signal });
       },
       search: async (query, window, limits, signal) => {
         const aggregate = listPipeCommands(query).some((command) => ['stats', 'top', 'rare'].includes(command));
         const rows = aggregate ? Math.min(limits.groupsMax + 1, settings.rowsAtOnce) : settings.rowsAtOnce;
-        const by = { limits, aggregate, timeField: settings.timeField };
-        return searchSlices(window, by, (slice) =>
-          ppl(place(query, { ...window, ...slice }), { rows, timeoutMs: limits.timeoutMs, signal }),
+        return searchSlices(window, { limits, aggregate, timeField: settings.timeField }, (slice) =>
+          runQuery(query, { ...window, ...slice }, { rows, timeoutMs: limits.timeoutMs, signal }),
         );
       },
       fields: (signal = AbortSignal.timeout(checkMs)) =>
-        fetchFieldCaps(server, settings.index, { timeoutMs: checkMs, signal }, faultOf),
+        fetchFieldCaps(server, settings.index, { timeoutMs: checkMs, signal }, toError),
     });
   },
 };
 
-const columnsOf = ({ timeField, ingestField }: Settings) => ({
+const toClockColumns = ({ timeField, ingestField }: Settings) => ({
   timeColumn: `\`${timeField}\``,
   ingestColumn: ingestField && `\`${ingestField}\``,
 });
-const literal = (at: Date): string => `TIMESTAMP('${at.toISOString().slice(0, -1).replace('T', ' ')}')`;
+const formatTime = (at: Date): string => `TIMESTAMP('${at.toISOString().slice(0, -1).replace('T', ' ')}')`;
 
-async function askPpl(
+function requestRows(
   server: SiemServer,
   query: string,
-  { rows, timeoutMs, signal }: { rows: number; timeoutMs: number; signal: AbortSignal },
+  { rows, timeoutMs, signal }: RequestLimits,
 ): Promise<SliceResult> {
-  try {
-    const answer = await requestJson<Answer>(
-      server,
-      { path: '/_plugins/_ppl', body: { query }, timeoutMs, signal },
-      faultOf,
-      'schema',
-      'datarows',
-    );
-    const times = answer.schema.flatMap(({ name, alias, type }) => (type === 'timestamp' ? [alias ?? name] : []));
-    const found = toRows(
-      answer.schema.map(({ name, alias }) => alias ?? name),
-      answer.datarows,
-    );
-    return {
-      rows: found.map((row) => withTimes(row, times)),
-      cut: answer.datarows.length >= rows || usualLimits.has(answer.datarows.length),
-    };
-  } catch (error) {
-    if (error instanceof UnknownIndex) return { rows: [], cut: false, noData: true };
-    throw error;
-  }
+  const request = { path: '/_plugins/_ppl', body: { query }, timeoutMs, signal };
+  const response = requestJson<PplResult>(server, request, toError, 'schema', 'datarows');
+  return allowUnknownIndex(
+    response.then(({ schema, datarows }) => {
+      const names = schema.map(({ name, alias }) => alias ?? name);
+      const times = names.filter((_, index) => schema[index]!.type === 'timestamp');
+      const isCut = datarows.length >= rows || defaultLimits.has(datarows.length);
+      return { rows: toRows(names, datarows).map((row) => parseTimes(row, times)), isCut };
+    }),
+  );
 }
 
-/** PPL writes times in UTC as `2026-01-05 09:00:00.123`. */
-function withTimes(row: QueryRow, names: string[]): QueryRow {
+/** Converts PPL times, which are UTC in the form `2026-01-05 09:00:00.123`, to ISO text. */
+function parseTimes(row: QueryRow, names: string[]): QueryRow {
   const times = names.map((name): [string, unknown] => {
     const at = new Date(`${String(row[name]).replace(' ', 'T')}Z`);
     return [name, Number.isNaN(at.getTime()) ? row[name] : at.toISOString()];
@@ -119,18 +101,15 @@ function withTimes(row: QueryRow, names: string[]): QueryRow {
   return { ...row, ...Object.fromEntries(times) };
 }
 
-/** No index of that name yet: nothing was ever written to it. */
-class UnknownIndex extends UnknownColumnError {}
-
-function faultOf({ status, text }: SiemResponse) {
+function toError({ status, text }: SiemResponse) {
   const { error } = (tryParseJson(text) ?? {}) as { error?: { type?: string; reason?: string; details?: string } };
-  const told = error?.details ?? error?.reason ?? '';
-  const column = matchName(told, /namespace=FIELD_NAME, name=([^)]+)\)|Field \[([^\]]+)\] not found/);
+  const message = error?.details ?? error?.reason ?? '';
+  const column = matchName(message, /namespace=FIELD_NAME, name=([^)]+)\)|Field \[([^\]]+)\] not found/);
   if (column !== undefined) return new UnknownColumnError(column);
-  const noIndex = /no such index \[([^\]]+)\]/;
-  const index = matchName(error?.reason ?? '', noIndex) ?? matchName(told, noIndex);
-  if (index !== undefined) return new UnknownIndex(index);
+  const missingIndex = /no such index \[([^\]]+)\]/;
+  const index = matchName(error?.reason ?? '', missingIndex) ?? matchName(message, missingIndex);
+  if (index !== undefined) return new UnknownIndexError(index);
   if (/(?:SyntaxCheck|SemanticCheck|ExpressionEvaluation|IllegalArgument)Exception/.test(error?.type ?? ''))
-    return authorError('query_error', told);
-  return httpStatusError(status, 'OpenSearch', told);
+    return authorError('query_error', message);
+  return httpStatusError(status, 'OpenSearch', message);
 }

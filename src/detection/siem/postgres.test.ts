@@ -15,9 +15,9 @@ import {
 } from '../../../test/support/detection/siem-stand-in.ts';
 
 const { url } = await testDatabase();
-// A connection names a host and a port; the server of the tests has but a socket.
-const at = await startDelayProxy(url);
-const role = `reader_${at.pathname.slice(6)}`;
+// A connection needs a host and a port, but the test server listens on a socket only.
+const proxy = await startDelayProxy(url);
+const role = `reader_${proxy.pathname.slice(6)}`;
 const admin = new pg.Client({ connectionString: url });
 await admin.connect();
 await admin.query(`
@@ -35,17 +35,17 @@ for (const { id, at: time, user } of events)
 await admin.end();
 
 const settings = {
-  host: at.hostname,
-  port: Number(at.port),
-  database: at.pathname.slice(1),
+  host: proxy.hostname,
+  port: Number(proxy.port),
+  database: proxy.pathname.slice(1),
   user: role,
   tls: 'off',
   timeColumn: 'auth.ts',
   ingestColumn: 'stored_at',
 };
-const connect = (given: object = {}, password = 'pw', allow?: string[]) =>
+const connect = (overrides: object = {}, password = 'pw', allow?: string[]) =>
   connectToStandIn(postgres, {
-    settings: { ...settings, ...given },
+    settings: { ...settings, ...overrides },
     credentials: { password },
     ...(allow ? { allow } : {}),
   });
@@ -67,13 +67,13 @@ const limits = { rowsMax: 100_000, groupsMax: 100, timeoutMs: 5_000 };
 const signal = AbortSignal.timeout(60_000);
 const hour = (n: number): Date => new Date(firstAt.getTime() + n * 3_600_000);
 const window = { from: hour(0), to: hour(4), clock: 'event' as const };
-const failureOf = (query: string, connection = connect(), given = limits) =>
-  connection.search(query, window, given, signal).then(
+const findFailure = (query: string, connection = connect(), searchLimits = limits) =>
+  connection.search(query, window, searchLimits, signal).then(
     () => undefined,
     (error: SiemError) => error.failure,
   );
 
-test('values come as JSON, whole numbers beyond what a number holds as text', async () => {
+test('returns values as JSON and integers beyond 2^53 as text', async () => {
   const { rows } = await connect().search(
     'SELECT *, 1.5::numeric AS f, 7::bigint AS i FROM auth WHERE $window',
     { ...window, to: hour(1) },
@@ -94,23 +94,23 @@ test('values come as JSON, whole numbers beyond what a number holds as text', as
   ]);
 });
 
-test('a time without end and whole numbers within JSON come as text; a name of several columns is told', async () => {
+test('returns infinity and large integers in JSON as text, and warns about duplicate columns', async () => {
   const query = `SELECT 'infinity'::timestamp AS t, '{"id": 9007199254740993}'::jsonb AS j,
     1 AS twice, 2 AS twice WHERE $window_start < $window_end`;
   const { rows, warnings } = await connect().search(query, window, limits, signal);
   expect(rows).toEqual([{ t: 'infinity', j: { id: '9007199254740993' }, twice: 2 }]);
-  expect(warnings).toEqual(['Several columns are named twice; rows hold the last one.']);
+  expect(warnings).toEqual(['Several columns are named twice. Rows contain the last one.']);
 });
 
 test.each([
   'SHOW $window_start$window_end',
   `WITH gone AS (DELETE FROM auth RETURNING 1) SELECT * FROM gone WHERE $window_start < $window_end`,
   'INSERT INTO auth SELECT * FROM auth WHERE $window',
-])('a check refuses what a search would: %s', async (query) => {
+])('check rejects what search would reject: %s', async (query) => {
   await expect(connect().check(query, signal)).rejects.toMatchObject({ failure: { blame: 'author' } });
 });
 
-test('very wide rows are read in small pages, and cut where they are too many', async () => {
+test('reads very wide rows in small pages and truncates the result', async () => {
   const query = `SELECT g AS _id, repeat('x', 1000000) AS a FROM generate_series(1, 200) g WHERE $window_start < $window_end`;
   const found = await connect().search(query, window, { ...limits, timeoutMs: 60_000 }, signal);
   expect(found).toMatchObject({ truncated: true, total: 200 });
@@ -118,19 +118,19 @@ test('very wide rows are read in small pages, and cut where they are too many', 
   expect(found.rows.length).toBeLessThan(160);
 }, 60_000);
 
-test('the window is on the column of its clock, of rows that were stored before its bound', async () => {
-  const idsOf = async (given: object) =>
-    (await connect().search('SELECT _id FROM auth WHERE $window', { ...window, ...given }, limits, signal)).rows.map(
-      (row) => row['_id'],
-    );
-  expect(await idsOf({ clock: 'ingest', from: new Date(hour(1).getTime() + 60_000), to: hour(3) })).toEqual([
+test('bounds the column of the clock and applies ingestedBefore', async () => {
+  const listIds = async (overrides: object) =>
+    (
+      await connect().search('SELECT _id FROM auth WHERE $window', { ...window, ...overrides }, limits, signal)
+    ).rows.map((row) => row['_id']);
+  expect(await listIds({ clock: 'ingest', from: new Date(hour(1).getTime() + 60_000), to: hour(3) })).toEqual([
     'e1',
     'e2',
   ]);
-  expect(await idsOf({ ingestedBefore: new Date(hour(1).getTime() + 60_000) })).toEqual(['e0']);
+  expect(await listIds({ ingestedBefore: new Date(hour(1).getTime() + 60_000) })).toEqual(['e0']);
 });
 
-test('100,000 rows are read through the cursor in order, the same each time', async () => {
+test('reads 100,000 rows through the cursor in order', async () => {
   const query = `SELECT 'x' || (g % 7) AS _id, $window_start + g * interval '1 ms' AS _time, g FROM generate_series(1, 120000) g WHERE $window_end > $window_start`;
   const found = await connect().search(query, window, { ...limits, timeoutMs: 30_000 }, signal);
   expect(found).toMatchObject({ total: 120_000, truncated: true, aggregate: false });
@@ -147,14 +147,14 @@ test.each([
   ],
   ['SELECT * FROM secret WHERE $window_start < $window_end', { kind: 'rights_missing', blame: 'upstream' }],
   ['SELECT 1', { kind: 'window_missing', blame: 'author' }],
-])('%s', async (query, expected) => {
-  expect(await failureOf(query)).toMatchObject(expected);
+])('fails without side effects: %s', async (query, expected) => {
+  expect(await findFailure(query)).toMatchObject(expected);
   expect((await connect().search('SELECT _id FROM auth WHERE $window', window, limits, signal)).total).toBe(4);
 });
 
-test('a query that takes too long is ended by the server, one that is given up by us', async () => {
+test('ends a slow query on the server at the time limit, and on the client when aborted', async () => {
   const slow = 'SELECT pg_sleep(20) WHERE $window_start < $window_end';
-  expect(await failureOf(slow, connect(), { ...limits, timeoutMs: 200 })).toMatchObject({
+  expect(await findFailure(slow, connect(), { ...limits, timeoutMs: 200 })).toMatchObject({
     kind: 'query_timeout',
     blame: 'author',
   });
@@ -165,37 +165,40 @@ test('a query that takes too long is ended by the server, one that is given up b
   expect(performance.now() - begun).toBeLessThan(3_000);
 });
 
-test('credentials, addresses and databases that are wrong are the upstream’s', async () => {
+test('blames the upstream for wrong credentials, addresses and databases', async () => {
   const query = 'SELECT 1 WHERE $window_start < $window_end';
-  expect(await failureOf(query, connect({}, 'wrong'))).toMatchObject({
+  expect(await findFailure(query, connect({}, 'wrong'))).toMatchObject({
     kind: 'credentials_refused',
     blame: 'upstream',
     retryable: false,
   });
-  expect(await failureOf(query, connect({ database: 'none' }))).toMatchObject({ kind: 'not_found', blame: 'upstream' });
-  expect(await failureOf(query, connect({ port: 9 }))).toMatchObject({
+  expect(await findFailure(query, connect({ database: 'none' }))).toMatchObject({
+    kind: 'not_found',
+    blame: 'upstream',
+  });
+  expect(await findFailure(query, connect({ port: 9 }))).toMatchObject({
     kind: 'unreachable',
     blame: 'upstream',
     retryable: true,
   });
-  expect(await failureOf(query, connect({ tls: 'verify' }))).toMatchObject({ blame: 'upstream' });
+  expect(await findFailure(query, connect({ tls: 'verify' }))).toMatchObject({ blame: 'upstream' });
   await testPrivateAddress(connect({}, 'pw', []));
 });
 
-test('of a name with several addresses the one that answers is taken', async () => {
+test('connects to the reachable one of several addresses', async () => {
   const socket = createPinnedSocket([
     { address: '::1', family: 6 },
-    { address: at.hostname, family: 4 },
+    { address: proxy.hostname, family: 4 },
   ]);
   socket.connect(settings.port, 'db.example');
   await once(socket, 'connect');
-  expect(socket.remoteAddress).toBe(at.hostname);
+  expect(socket.remoteAddress).toBe(proxy.hostname);
   socket.destroy();
   await connect({ host: 'localhost' }, 'pw', ['localhost']).ping(signal);
 });
 
-test('an unknown column is answered with the nearest', async () => {
-  expect(await failureOf('SELECT usr FROM auth WHERE $window')).toMatchObject({
+test('suggests similar names for an unknown column', async () => {
+  expect(await findFailure('SELECT usr FROM auth WHERE $window')).toMatchObject({
     message: 'No column is named usr; did you mean user or ts?',
   });
 });

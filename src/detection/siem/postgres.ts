@@ -4,18 +4,19 @@ import type { QueryWindow, RemoteConnector, SearchLimits } from './connector.ts'
 import { withPostgresSession, type PostgresSession, type PostgresTarget } from './clients/postgres-session.ts';
 import { isGroupingQuery, insertWindow, removeTrailingSemicolon } from './queries/query-text.ts';
 import { createRemoteConnection } from './remote-connection.ts';
-import { caCertificate, columnName } from './siem-settings.ts';
-import { pickOrderColumns, buildWindowExpressions } from './queries/window-expressions.ts';
+import { groupFields } from './queries/result-rows.ts';
+import * as shared from './siem-settings.ts';
+import { buildWindowExpressions, emptyWindow, pickOrderColumns } from './queries/window-expressions.ts';
 
 const Settings = z.strictObject({
   host: boundedString({ min: 1, max: 255 }),
   port: z.int().min(1).max(65_535).default(5432),
   database: boundedString({ min: 1, max: 63 }),
-  user: boundedString({ min: 1, max: 63 }).describe('Give it the right to read, and no other.'),
-  tls: z.enum(['verify', 'off']).default('verify').describe('off: only for a host that TOCSIN_FETCH_ALLOW names.'),
-  caCertificate,
-  timeColumn: columnName.describe('The time of an event, as $window uses it.'),
-  ingestColumn: columnName.optional().describe('When a row came to be there: with it the clock may be `ingest`.'),
+  user: boundedString({ min: 1, max: 63 }).describe('A user with read access only.'),
+  tls: z.enum(['verify', 'off']).default('verify').describe('`off` is accepted only for hosts in TOCSIN_FETCH_ALLOW.'),
+  caCertificate: shared.caCertificate,
+  timeColumn: shared.timeColumn,
+  ingestColumn: shared.ingestColumn,
 });
 const Credentials = z.strictObject({ password: boundedString({ min: 1, max: 1000 }) });
 
@@ -26,11 +27,12 @@ const bytesMax = 128 * 1024 * 1024;
 const checkMs = 10_000;
 const fieldsMax = 20_000;
 
-/** PostgreSQL 12 or newer: one read-only transaction a query, with the server's own time limit, read through a cursor. */
+/** PostgreSQL 12 or newer. Each query is a read-only transaction with the server's time limit, read through a cursor. */
 export const postgres: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof Credentials>> = {
   label: 'PostgreSQL',
   language: 'SQL',
-  writing: 'One SELECT. `$window` stands for the condition on the time column and must be used: WHERE $window AND … .',
+  writing:
+    'One SELECT. `$window` is replaced by the condition on the time column and is required: WHERE $window AND … .',
   settings: Settings,
   credentials: Credentials,
   describeTarget: ({ host, port }) => `${host}:${port}`,
@@ -38,41 +40,27 @@ export const postgres: RemoteConnector<z.infer<typeof Settings>, z.infer<typeof 
   supportsIngestClock: ({ ingestColumn }) => ingestColumn !== undefined,
   connect: ({ settings, credentials, allow }) => {
     const target: PostgresTarget = { ...settings, ...credentials, allow };
-    const place = (query: string, window: QueryWindow): string =>
-      removeTrailingSemicolon(
-        insertWindow(query, buildWindowExpressions(window, settings, literal), 'standard'),
-        'standard',
-      );
+    const boundQuery = (query: string, window: QueryWindow): string => {
+      const bounded = insertWindow(query, buildWindowExpressions(window, settings, formatTime), 'standard');
+      return removeTrailingSemicolon(bounded, 'standard');
+    };
+    const check = { timeoutMs: checkMs };
     return createRemoteConnection({
       ping: (signal) =>
-        withPostgresSession(
-          target,
-          { timeoutMs: checkMs, signal },
-          async ({ query: ask }) => void (await ask('select 1')),
-        ),
+        withPostgresSession(target, { ...check, signal }, async (session) => void (await session.query('select 1'))),
       check: (query, signal) => {
-        const now = new Date();
-        const sql = place(query, { from: now, to: now, clock: 'event' });
-        return withPostgresSession(
-          target,
-          { timeoutMs: checkMs, signal },
-          // As `read` asks it: what can stand alone is no query yet.
-          async ({ query: ask }) => void (await ask(`explain select * from (${sql}\n) as q`)),
-        );
+        // As a subquery, as `readRows` runs it. Not every statement is one.
+        const sql = `explain select * from (${boundQuery(query, emptyWindow())}\n) as q`;
+        return withPostgresSession(target, { ...check, signal }, async (session) => void (await session.query(sql)));
       },
       search: (query, window, limits, signal) =>
         withPostgresSession(target, { timeoutMs: limits.timeoutMs, signal }, (session) =>
-          read(session, { sql: place(query, window), timeColumn: settings.timeColumn, limits, signal }),
+          readRows(session, { sql: boundQuery(query, window), timeColumn: settings.timeColumn, limits, signal }),
         ),
       fields: (signal = AbortSignal.timeout(checkMs)) =>
-        withPostgresSession(target, { timeoutMs: checkMs, signal }, async ({ query: ask }) => {
-          const { rows } = await ask(listFields);
-          const tables = Map.groupBy(rows, (row) => String(row['dataset']));
-          return [...tables].map(([dataset, columns]) => ({
-            dataset,
-            fields: columns.map(({ name, type }) => ({ name: String(name), type: String(type) })),
-          }));
-        }),
+        withPostgresSession(target, { ...check, signal }, async (session) =>
+          groupFields((await session.query(listFields)).rows, 'dataset'),
+        ),
     });
   },
 };
@@ -83,34 +71,36 @@ const listFields = `
   from information_schema.columns where table_schema not in ('pg_catalog', 'information_schema')
   order by 1, ordinal_position limit ${fieldsMax}`;
 
-const literal = (at: Date): string => `'${at.toISOString()}'::timestamptz`;
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const formatTime = (at: Date): string => `'${at.toISOString()}'::timestamptz`;
+const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-async function read(
-  { query: ask, bytesRead }: PostgresSession,
+async function readRows(
+  { query, bytesRead }: PostgresSession,
   { sql, timeColumn, limits, signal }: { sql: string; timeColumn: string; limits: SearchLimits; signal: AbortSignal },
 ) {
-  const within = `(${sql}\n) as q`;
-  const { names } = await ask(`select * from ${within} limit 0`);
+  const subquery = `(${sql}\n) as q`;
+  const { names } = await query(`select * from ${subquery} limit 0`);
   const aggregate = isGroupingQuery(sql, 'standard') && !names.includes('_id');
   const rowsMax = aggregate ? limits.groupsMax : limits.rowsMax;
-  // The text of the row decides between rows that time and id do not tell apart.
-  const order = [...pickOrderColumns(names, timeColumn).map((name) => `q.${quoted(name)}`), 'q::text'].join(', ');
-  await ask(`declare tocsin no scroll cursor for select * from ${within} order by ${order} limit ${rowsMax + 1}`);
+  // The row's text decides between rows with the same time and ID.
+  const order = [...pickOrderColumns(names, timeColumn).map((name) => `q.${quoteName(name)}`), 'q::text'].join(', ');
+  await query(`declare tocsin no scroll cursor for select * from ${subquery} order by ${order} limit ${rowsMax + 1}`);
   const rows: Record<string, unknown>[] = [];
-  let isWhole = false;
-  // The first page tells how wide rows are: a page of very wide ones must not fill the memory.
-  for (let size = firstRows; !isWhole && bytesRead() < bytesMax;) {
+  let isComplete = false;
+  // The first page shows how wide rows are, so that a page of wide rows does not fill the memory.
+  for (let size = firstRows; !isComplete && bytesRead() < bytesMax;) {
     signal.throwIfAborted();
-    const page = (await ask(`fetch ${size} from tocsin`)).rows;
+    const page = (await query(`fetch ${size} from tocsin`)).rows;
     for (const row of page) rows.push(row);
-    isWhole = page.length < size;
+    isComplete = page.length < size;
     size = Math.max(1, Math.min(fetchRows, Math.floor((pageBytes * rows.length) / bytesRead())));
   }
-  const truncated = rows.length > rowsMax || !isWhole;
-  const total = truncated ? Number((await ask(`select count(*) as n from ${within}`)).rows[0]?.['n']) : rows.length;
-  const warnings = twiceIn(names).map((name) => `Several columns are named ${name}; rows hold the last one.`);
+  const truncated = rows.length > rowsMax || !isComplete;
+  const total = truncated ? Number((await query(`select count(*) as n from ${subquery}`)).rows[0]?.['n']) : rows.length;
+  const warnings = findDuplicates(names).map((name) => `Several columns are named ${name}. Rows contain the last one.`);
   return { rows: rows.slice(0, rowsMax), total, truncated, aggregate, noData: false, warnings };
 }
 
-const twiceIn = (names: string[]): string[] => [...new Set(names.filter((name, n) => names.indexOf(name) !== n))];
+const findDuplicates = (names: string[]): string[] => [
+  ...new Set(names.filter((name, n) => names.indexOf(name) !== n)),
+];

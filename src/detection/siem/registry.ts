@@ -7,7 +7,7 @@ import { postgres } from './postgres.ts';
 import { sentinel } from './sentinel.ts';
 import { splunk } from './splunk.ts';
 
-/** Every SIEM elsewhere that a connection may be to; the API's names are the keys. */
+/** The remote SIEMs that connections support, by their API names. */
 export const remoteConnectors = { clickhouse, elasticsearch, opensearch, postgres, sentinel, splunk } satisfies Record<
   string,
   RemoteConnector<unknown, unknown>
@@ -15,5 +15,4 @@ export const remoteConnectors = { clickhouse, elasticsearch, opensearch, postgre
 
 export type RemoteSiemType = keyof typeof remoteConnectors;
 
-/** The embedded store, which every organization has. */
 export const siemConnectors = { local } satisfies Record<string, SiemConnector<never>>;

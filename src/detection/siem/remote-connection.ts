@@ -3,32 +3,32 @@ import { SiemError, type RemoteConnection, type SearchResult } from './connector
 import { authorError, UnknownColumnError } from './siem-errors.ts';
 
 type Adapter = Omit<RemoteConnection, 'search'> & {
-  search: (...given: Parameters<RemoteConnection['search']>) => Promise<Omit<SearchResult, 'ms'>>;
+  search: (...args: Parameters<RemoteConnection['search']>) => Promise<Omit<SearchResult, 'ms'>>;
 };
 
 const fieldsMs = 10_000;
 
-/** What is the same for every SIEM elsewhere: its time is taken, and a column that it does not know is answered with the nearest that it has. */
+/** Wraps an adapter: measures the time of searches and suggests column names for an unknown one. */
 export function createRemoteConnection(adapter: Adapter): RemoteConnection {
   return {
     fields: adapter.fields,
     ping: adapter.ping,
-    check: (query, signal) => naming(adapter, () => adapter.check(query, signal)),
+    check: (query, signal) => suggestColumns(adapter, () => adapter.check(query, signal)),
     search: async (query, window, limits, signal) => {
       signal.throwIfAborted();
-      const began = performance.now();
-      const result = await naming(adapter, () => adapter.search(query, window, limits, signal));
-      return { ...result, ms: performance.now() - began };
+      const startMs = performance.now();
+      const result = await suggestColumns(adapter, () => adapter.search(query, window, limits, signal));
+      return { ...result, ms: performance.now() - startMs };
     },
   };
 }
 
-async function naming<T>({ fields }: Adapter, work: () => Promise<T>): Promise<T> {
+async function suggestColumns<T>({ fields }: Adapter, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof UnknownColumnError)) throw error;
-    // Without the list the message says less, and is as true.
+    // If the fields cannot be listed, the message has no suggestions.
     const datasets = await fields(AbortSignal.timeout(fieldsMs)).catch((reason: unknown) => {
       if (reason instanceof SiemError) return [];
       throw reason;

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
-import { testConnectorConformance } from '../../../test/support/detection/connector-conformance.ts';
 import { sentinel } from './sentinel.ts';
 import {
-  connectToStandIn,
-  events,
-  firstAt,
-  testHttpFailures,
-  startSiemStandIn,
+  countByUser,
   eventsWithin,
+  firstAt,
+  firstHours,
+  standInLimits as limits,
+  startAndConnect,
+  testHttpAdapter,
   type SiemStandInRequest,
   type SiemStandInReply,
 } from '../../../test/support/detection/siem-stand-in.ts';
 
 const id = '01900000-0000-7000-8000-000000000001';
-const failed = (inner: object): SiemStandInReply => ({
+const failWith = (inner: object): SiemStandInReply => ({
   status: 400,
   body: { error: { message: 'The request had some invalid properties', code: 'BadArgumentError', innererror: inner } },
 });
@@ -21,8 +21,8 @@ const table = (columns: [string, string][], rows: unknown[][]): SiemStandInReply
   body: { tables: [{ name: 'PrimaryResult', columns: columns.map(([name, type]) => ({ name, type })), rows }] },
 });
 
-/** As the identity platform and the query API answer; both on one server. */
-function answer({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
+/** Responds like the identity platform and the query API. */
+function respond({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
   if (url.pathname.endsWith('/oauth2/v2.0/token')) {
     const form = new URLSearchParams(body);
     if (form.get('client_secret') !== 's1')
@@ -42,13 +42,13 @@ function answer({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
   const { query } = JSON.parse(body) as { query: string };
   if (query === 'print 1') return table([['print_0', 'long']], [[1]]);
   if (query.includes('wehre'))
-    return failed({
+    return failWith({
       code: 'SyntaxError',
       message: 'A recognition error occurred in the query.',
       innererror: { code: 'SYN0002', message: "Query could not be parsed at 'wehre'" },
     });
   if (query.includes('UsrName'))
-    return failed({
+    return failWith({
       code: 'SemanticError',
       message: 'A semantic error occurred.',
       innererror: {
@@ -65,9 +65,7 @@ function answer({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
         ['UserName', 'string'],
         ['n', 'long'],
       ],
-      Object.entries(Object.groupBy(seen, ({ user }) => user))
-        .map(([user, list]) => [user, list!.length])
-        .slice(0, limit),
+      countByUser(seen).slice(0, limit),
     );
   const rows = seen
     .map(({ at, user }) => [at.toISOString().replace('Z', '0000Z'), user, '{"country":"SE"}'])
@@ -82,36 +80,26 @@ function answer({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
   );
 }
 
-async function fixture({
-  clock = 'event',
-  clientSecret = 's1',
-}: { clock?: 'event' | 'ingest'; clientSecret?: string } = {}) {
-  const standIn = await startSiemStandIn(answer);
-  const settings = { tenantId: id, workspaceId: id, clientId: id, endpoint: standIn.url, authority: standIn.url };
-  const connection = connectToStandIn(sentinel, { settings, credentials: { clientSecret }, clock });
-  return { standIn, connection, query: 'SigninLogs | where $window' };
-}
+const fixture = (clock: 'event' | 'ingest' = 'event', clientSecret = 's1') =>
+  startAndConnect(sentinel, respond, {
+    settings: (url) => ({ tenantId: id, workspaceId: id, clientId: id, endpoint: url, authority: url }),
+    credentials: { clientSecret },
+    clock,
+  });
 
-testConnectorConformance('sentinel', async () => ({
-  connection: (await fixture()).connection,
-  events: events.length,
-  firstAt,
-  queries: {
-    all: 'SigninLogs\n| where $window // all of them',
-    groups: 'SigninLogs | where $window | summarize n = count() by UserName',
-    empty: 'SigninLogs | where $window and UserName == "nobody"',
-    unknownField: 'SigninLogs | where $window and UsrName == "x"',
-    broken: 'SigninLogs | wehre $window',
-  },
-}));
-testHttpFailures('sentinel', () => fixture());
+testHttpAdapter('sentinel', () => fixture(), {
+  all: 'SigninLogs\n| where $window // all of them',
+  groups: 'SigninLogs | where $window | summarize n = count() by UserName',
+  empty: 'SigninLogs | where $window and UserName == "nobody"',
+  unknownField: 'SigninLogs | where $window and UsrName == "x"',
+  broken: 'SigninLogs | wehre $window',
+});
 
-const window = { from: firstAt, to: new Date(firstAt.getTime() + 3_600_000), clock: 'ingest' as const };
-const limits = { rowsMax: 10, groupsMax: 10, timeoutMs: 5_000 };
+const window = firstHours(1, 'ingest');
 const signal = AbortSignal.timeout(30_000);
 
-test('one token serves many queries; on the clock ingest the window is on the time of ingestion', async () => {
-  const { standIn, connection } = await fixture({ clock: 'ingest' });
+test('reuses a token, and puts the window on the ingestion time on clock ingest', async () => {
+  const { standIn, connection } = await fixture('ingest');
   const { rows } = await connection.search('SigninLogs | where $window', window, limits, signal);
   await connection.search('SigninLogs | where $window', window, limits, signal);
   expect(rows).toEqual([{ TimeGenerated: firstAt.toISOString(), UserName: 'ada', Location: { country: 'SE' } }]);
@@ -121,14 +109,14 @@ test('one token serves many queries; on the clock ingest the window is on the ti
   expect(sent.timespan.split('/').map((text) => new Date(text) < firstAt)).toEqual([true, false]);
 });
 
-test('a secret that is refused is told as such, without it', async () => {
-  const { connection } = await fixture({ clientSecret: 'stolen' });
+test('reports a rejected secret without revealing it', async () => {
+  const { connection } = await fixture('event', 'stolen');
   const failure = await connection.ping(signal).catch((error: { failure: { message: string } }) => error.failure);
   expect(failure).toMatchObject({ kind: 'credentials_refused', blame: 'upstream', retryable: false });
   expect(JSON.stringify(failure)).not.toContain('stolen');
 });
 
-test('an answer in part is no answer, one that is cut is asked for in smaller parts', async () => {
+test('fails on a partial result', async () => {
   const { standIn, connection } = await fixture();
   await connection.ping(signal);
   standIn.fail({
@@ -142,7 +130,7 @@ test('an answer in part is no answer, one that is cut is asked for in smaller pa
   });
 });
 
-test('a token that is refused before its time is fetched anew', async () => {
+test('renews a token that is rejected early', async () => {
   const { standIn, connection } = await fixture();
   await connection.ping(signal);
   standIn.failOnce({ status: 401 });
@@ -150,13 +138,13 @@ test('a token that is refused before its time is fetched anew', async () => {
   expect(standIn.asked.filter(({ url }) => url.pathname.endsWith('/token'))).toHaveLength(2);
 });
 
-test('on event time a query may look back beside its window', async () => {
+test('sends no timespan on clock event, so that a query may look back', async () => {
   const { standIn, connection } = await fixture();
   await connection.search('SigninLogs | where $window', { ...window, clock: 'event' }, limits, signal);
   expect(JSON.parse(standIn.asked.at(-1)!.body)).not.toHaveProperty('timespan');
 });
 
-test('whole numbers beyond what a number holds come as text, within dynamic values too', async () => {
+test('returns integers beyond 2^53 as text, also in dynamic values', async () => {
   const { standIn, connection } = await fixture();
   await connection.ping(signal);
   const columns = [

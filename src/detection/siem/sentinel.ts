@@ -2,30 +2,25 @@ import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { SiemError, type QueryWindow, type RemoteConnector, type QueryRow } from './connector.ts';
 import { authorError, httpStatusError, matchName, UnknownColumnError, upstreamError } from './siem-errors.ts';
-import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
+import { requestJson, tryParseJson, type SiemResponse, type SiemRequest } from './clients/siem-http.ts';
 import { listPipeCommands, insertWindow, removeTrailingSemicolon } from './queries/query-text.ts';
 import { createRemoteConnection } from './remote-connection.ts';
-import { toRows } from './queries/sort-rows.ts';
+import { toRows } from './queries/result-rows.ts';
 import { createTokenSource } from './clients/sentinel-token.ts';
-import { columnName, httpAddress, findPlainHttpHost } from './siem-settings.ts';
+import * as shared from './siem-settings.ts';
 import { searchSlices, type SliceResult } from './queries/search-slices.ts';
-import { buildWindowExpressions } from './queries/window-expressions.ts';
+import { buildWindowExpressions, emptyWindow } from './queries/window-expressions.ts';
 
 const guid = z.guid('must be a UUID').toLowerCase();
 const Settings = z.strictObject({
   tenantId: guid,
   workspaceId: guid,
-  clientId: guid.describe('An application with the role Log Analytics Reader on the workspace.'),
-  endpoint: httpAddress.default('https://api.loganalytics.azure.com'),
-  authority: httpAddress.default('https://login.microsoftonline.com'),
+  clientId: guid.describe('The ID of an application with the role Log Analytics Reader on the workspace.'),
+  endpoint: shared.httpAddress.default('https://api.loganalytics.azure.com'),
+  authority: shared.httpAddress.default('https://login.microsoftonline.com'),
   scope: boundedString({ max: 200 }).default('https://api.loganalytics.io/.default'),
-  timeColumn: columnName.default('TimeGenerated'),
-  lateDays: z
-    .int()
-    .min(1)
-    .max(365)
-    .default(7)
-    .describe('On the clock `ingest`: how far the time of an event may lie before its ingestion.'),
+  timeColumn: shared.columnName.default('TimeGenerated'),
+  lateDays: shared.lateDays,
 });
 type Settings = z.infer<typeof Settings>;
 const Credentials = z.strictObject({ clientSecret: boundedString({ min: 1, max: 1000 }) });
@@ -36,70 +31,63 @@ const rowsAtOnce = 10_000;
 const groupings = ['summarize', 'count', 'distinct', 'make-series', 'top-nested', 'evaluate'];
 
 type Column = { name: string; type: string };
-type Answer = {
+type QueryResult = {
   tables: { name: string; columns: Column[]; rows: unknown[][] }[];
   error?: { code?: string; message?: string };
 };
 type Metadata = { tables?: { name: string; columns?: Column[] }[] };
 
 /**
- * Microsoft Sentinel by the Log Analytics query API (https://learn.microsoft.com/azure/azure-monitor/logs/api/overview), with the client credentials of
- * an application. On the clock `ingest` the window is on `ingestion_time()`.
+ * Microsoft Sentinel by the Log Analytics query API (https://learn.microsoft.com/azure/azure-monitor/logs/api/overview), with an application's
+ * client credentials. On clock `ingest`, the window is on `ingestion_time()`.
  */
 export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = {
   label: 'Microsoft Sentinel',
   language: 'KQL',
-  writing: 'Table | where $window | … . `$window` stands for the condition on the time column and must be used.',
+  writing: 'Table | where $window | … . `$window` is replaced by the condition on the time column and is required.',
   settings: Settings,
   credentials: Credentials,
   describeTarget: ({ endpoint, authority }) => `${endpoint} ${authority}`,
-  findUnencryptedHost: (settings) => findPlainHttpHost(settings, 'endpoint', 'authority'),
+  findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'endpoint', 'authority'),
   supportsIngestClock: () => true,
   connect: ({ settings, credentials, allow }) => {
-    const token = createTokenSource({ ...settings, ...credentials, allow });
+    const fetchToken = createTokenSource({ ...settings, ...credentials, allow });
     const path = `/v1/workspaces/${settings.workspaceId}`;
-    const asked = async <T>(
-      signal: AbortSignal,
-      work: (server: SiemServer) => Promise<T>,
-      renew = false,
-    ): Promise<T> => {
-      const authorization = `Bearer ${await token(signal, renew)}`;
+    const request = async <T>(input: SiemRequest, lists: string[], renewToken = false): Promise<T> => {
+      const authorization = `Bearer ${await fetchToken(input.signal, renewToken)}`;
       try {
-        return await work({ base: settings.endpoint, headers: { authorization }, allow });
+        const server = { base: settings.endpoint, headers: { authorization }, allow };
+        return await requestJson<T>(server, input, toError, ...lists);
       } catch (error) {
-        // A token may end before its time, or while the machine slept.
-        if (renew || !(error instanceof SiemError) || error.failure.kind !== 'credentials_refused') throw error;
-        return asked(signal, work, true);
+        // A token may be revoked early, or expire while the machine sleeps.
+        if (renewToken || !(error instanceof SiemError) || error.failure.kind !== 'credentials_refused') throw error;
+        return request(input, lists, true);
       }
     };
-    const kql = async (body: object, rows: number, by: { timeoutMs: number; signal: AbortSignal }) => {
-      const headers = { prefer: `wait=${Math.ceil(by.timeoutMs / 1000)}` };
-      const given = { path: `${path}/query`, body, headers, signal: by.signal, timeoutMs: by.timeoutMs + 5_000 };
-      const answer = await asked(by.signal, (server) => requestJson<Answer>(server, given, faultOf, 'tables'));
-      return rowsOfAnswer(answer, rows);
+    const runQuery = async (body: object, rows: number, timeoutMs: number, signal: AbortSignal) => {
+      const headers = { prefer: `wait=${Math.ceil(timeoutMs / 1000)}` };
+      const input = { path: `${path}/query`, body, headers, signal, timeoutMs: timeoutMs + 5_000 };
+      return readRows(await request<QueryResult>(input, ['tables']), rows);
     };
     const columns = { timeColumn: settings.timeColumn, ingestColumn: 'ingestion_time()' };
-    const place = (query: string, window: QueryWindow, rows: number) => ({
-      query: `${removeTrailingSemicolon(insertWindow(query, buildWindowExpressions(window, columns, literal)))}\n| take ${rows}`,
-      ...(window.clock === 'ingest' ? { timespan: timespan(window, settings) } : {}),
+    const buildBody = (query: string, window: QueryWindow, rows: number) => ({
+      query: `${removeTrailingSemicolon(insertWindow(query, buildWindowExpressions(window, columns, formatTime)))}\n| take ${rows}`,
+      ...(window.clock === 'ingest' ? { timespan: buildTimespan(window, settings) } : {}),
     });
     return createRemoteConnection({
-      ping: async (signal) => void (await kql({ query: 'print 1' }, 2, { timeoutMs: checkMs, signal })),
+      ping: async (signal) => void (await runQuery({ query: 'print 1' }, 2, checkMs, signal)),
       check: async (query, signal) => {
-        const now = new Date();
-        await kql(place(query, { from: now, to: now, clock: 'event' }, 1), 2, { timeoutMs: checkMs, signal });
+        await runQuery(buildBody(query, emptyWindow(), 1), 2, checkMs, signal);
       },
       search: async (query, window, limits, signal) => {
         const aggregate = listPipeCommands(query).some((command) => groupings.includes(command));
         const rows = aggregate ? limits.groupsMax + 1 : rowsAtOnce;
-        const by = { limits, aggregate, timeField: settings.timeColumn };
-        return searchSlices(window, by, (slice) =>
-          kql(place(query, { ...window, ...slice }, rows), rows, { timeoutMs: limits.timeoutMs, signal }),
+        return searchSlices(window, { limits, aggregate, timeField: settings.timeColumn }, (slice) =>
+          runQuery(buildBody(query, { ...window, ...slice }, rows), rows, limits.timeoutMs, signal),
         );
       },
       fields: async (signal = AbortSignal.timeout(checkMs)) => {
-        const given = { path: `${path}/metadata`, timeoutMs: checkMs, signal };
-        const { tables = [] } = await asked(signal, (server) => requestJson<Metadata>(server, given, faultOf));
+        const { tables = [] } = await request<Metadata>({ path: `${path}/metadata`, timeoutMs: checkMs, signal }, []);
         return tables.map(({ name, columns: fields = [] }) => ({
           dataset: name,
           fields: fields.map(({ name: field, type }) => ({ name: field, type })),
@@ -109,29 +97,30 @@ export const sentinel: RemoteConnector<Settings, z.infer<typeof Credentials>> = 
   },
 };
 
-const literal = (at: Date): string => `datetime(${at.toISOString()})`;
+const formatTime = (at: Date): string => `datetime(${at.toISOString()})`;
 
-// So that the engine need not look at all that it ever took in; by `TimeGenerated` it bounds itself, and a query may look back beside its window.
-function timespan({ from, to }: QueryWindow, { lateDays }: Settings): string {
+/**
+ * Returns the range of event times to scan on clock `ingest`, so that the engine does not scan all data. Queries on event time bound
+ * themselves and may look back before their window.
+ */
+function buildTimespan({ from, to }: QueryWindow, { lateDays }: Settings): string {
   const [since, until] = [from.getTime() - lateDays * dayMs, to.getTime() + dayMs];
   return `${new Date(since).toISOString()}/${new Date(until).toISOString()}`;
 }
 
-function rowsOfAnswer({ tables, error }: Answer, rows: number): SliceResult {
+function readRows({ tables, error }: QueryResult, rowsMax: number): SliceResult {
   const [table] = tables;
   if (error && !/exceed/i.test(JSON.stringify(error)))
-    throw upstreamError('partial_answer', `Sentinel answered in part: ${error.message ?? error.code}`, true);
-  if (!table) return { rows: [], cut: error !== undefined };
+    throw upstreamError('partial_answer', `Sentinel returned a partial result: ${error.message ?? error.code}`, true);
+  if (!table) return { rows: [], isCut: error !== undefined };
   const times = table.columns.flatMap(({ name, type }) => (type === 'datetime' ? [name] : []));
   const dynamic = table.columns.flatMap(({ name, type }) => (type === 'dynamic' ? [name] : []));
-  const found = toRows(
-    table.columns.map(({ name }) => name),
-    table.rows,
-  ).map((row) => valuesOf(row, { times, dynamic }));
-  return { rows: found, cut: error !== undefined || table.rows.length >= rows };
+  const names = table.columns.map(({ name }) => name);
+  const rows = toRows(names, table.rows).map((row) => parseValues(row, { times, dynamic }));
+  return { rows, isCut: error !== undefined || table.rows.length >= rowsMax };
 }
 
-function valuesOf(row: QueryRow, { times, dynamic }: { times: string[]; dynamic: string[] }): QueryRow {
+function parseValues(row: QueryRow, { times, dynamic }: { times: string[]; dynamic: string[] }): QueryRow {
   const out = { ...row };
   for (const name of times) {
     const at = new Date(String(row[name]));
@@ -141,16 +130,16 @@ function valuesOf(row: QueryRow, { times, dynamic }: { times: string[]; dynamic:
   return out;
 }
 
-type Inner = { code?: string; message?: string; innererror?: Inner };
+type ErrorBody = { code?: string; message?: string; innererror?: ErrorBody };
 
-function faultOf({ status, text }: SiemResponse) {
-  const { error } = (tryParseJson(text) ?? {}) as { error?: Inner };
+function toError({ status, text }: SiemResponse) {
+  const { error } = (tryParseJson(text) ?? {}) as { error?: ErrorBody };
   let inner = error;
   for (let depth = 0; inner?.innererror && depth < 5; depth += 1) inner = inner.innererror;
-  const told = [...new Set([error?.message, inner?.message])].filter(Boolean).join(' ');
-  if (status !== 400) return httpStatusError(status, 'Sentinel', told);
+  const message = [...new Set([error?.message, inner?.message])].filter(Boolean).join(' ');
+  if (status !== 400) return httpStatusError(status, 'Sentinel', message);
   const column = matchName(inner?.message ?? '', /(?:expression|column)[^']* named '([^']+)'/i);
   if (column !== undefined) return new UnknownColumnError(column);
-  if (/quota|throttl|limits? (?:was )?exceeded/i.test(told)) return upstreamError('throttled', told, true);
-  return authorError('query_error', inner?.message ?? told);
+  if (/quota|throttl|limits? (?:was )?exceeded/i.test(message)) return upstreamError('throttled', message, true);
+  return authorError('query_error', inner?.message ?? message);
 }

@@ -1,24 +1,42 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
-/** Parts of the settings of several SIEMs. */
+// Settings that several SIEMs share.
+
 export const httpAddress = boundedString({ max: 500 }, z.url({ protocol: /^https?$/ }))
-  .refine((text) => !/^https?:\/\/[^/]*@/.test(text), 'must not hold a user name or password')
+  .refine((text) => !/^https?:\/\/[^/]*@/.test(text), 'must not contain a user name or password')
   .transform((text) => text.replace(/\/+$/, ''))
-  .describe('https; http only where TOCSIN_FETCH_ALLOW names the host.');
+  .describe('An https URL. http is accepted only for hosts in TOCSIN_FETCH_ALLOW.');
 
 export const caCertificate = boundedString({ max: 100_000 })
-  .regex(/^-----BEGIN CERTIFICATE-----/, 'must be a certificate in PEM')
+  .regex(/^-----BEGIN CERTIFICATE-----/, 'must be a PEM certificate')
   .optional()
-  .describe('A certificate to trust beside the public ones, PEM.');
+  .describe('A PEM certificate to trust in addition to the public ones.');
 
-/** A column as it stands in a query, of a table or not; quoted where its name needs it. */
+/** A column as written in a query, optionally qualified and quoted. */
 export const columnName = boundedString({ max: 200 }).regex(
   /^(?:[\w@]+|"[^"\\]+"|`[^`\\]+`)(?:\.(?:[\w@]+|"[^"\\]+"|`[^`\\]+`))*$/,
-  'must be the name of a column',
+  'must be a column name',
 );
 
-export const fieldName = boundedString({ max: 200 }).regex(/^[\w@.-]+$/, 'must be the name of a field');
+export const fieldName = boundedString({ max: 200 }).regex(/^[\w@.-]+$/, 'must be a field name');
+
+export const timeColumn = columnName.describe('The event time, which $window restricts.');
+export const ingestColumn = columnName.optional().describe('The ingestion time. Required for clock `ingest`.');
+export const timeField = fieldName.default('@timestamp');
+export const ingestField = fieldName
+  .optional()
+  .describe('The ingestion time, such as event.ingested. Required for clock `ingest`.');
+export const listedIndex = boundedString({ min: 1, max: 500 })
+  .default('logs-*')
+  .describe('The index whose fields are listed.');
+
+export const lateDays = z
+  .int()
+  .min(1)
+  .max(365)
+  .default(7)
+  .describe('How many days the event time may lie before the ingestion time. Used on clock `ingest`.');
 
 export const userPassword = z.strictObject({
   user: boundedString({ min: 1, max: 255 }),
@@ -28,7 +46,7 @@ export const userPassword = z.strictObject({
 export const buildBasicAuth = ({ user, password }: z.infer<typeof userPassword>): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-/** The host of an address that is not https. */
+/** Returns the first of `fields` with an http URL, and its host. */
 export function findPlainHttpHost(
   settings: Record<string, unknown>,
   ...fields: string[]

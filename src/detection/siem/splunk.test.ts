@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest';
-import { testConnectorConformance } from '../../../test/support/detection/connector-conformance.ts';
 import { splunk } from './splunk.ts';
 import {
-  connectToStandIn,
-  events,
-  firstAt,
-  testHttpFailures,
-  startSiemStandIn,
+  countByUser,
   eventsWithin,
+  firstAt,
+  standInLimits as limits,
+  startAndConnect,
+  testHttpAdapter,
   type SiemStandInRequest,
   type SiemStandInReply,
 } from '../../../test/support/detection/siem-stand-in.ts';
 
-const failed = (status: number, text: string): SiemStandInReply => ({
+const failWith = (status: number, text: string): SiemStandInReply => ({
   status,
   body: { messages: [{ type: 'FATAL', text }] },
 });
@@ -21,29 +20,26 @@ const lines = (rows: object[]): SiemStandInReply => ({
     .map((line) => JSON.stringify(line))
     .join('\n'),
 });
-const at = (seconds: string | null): Date => new Date(Number(seconds) * 1000);
+const parseSeconds = (seconds: string | null): Date => new Date(Number(seconds) * 1000);
 
-/** As splunkd 9 answers: newest first unless sorted, one JSON object a line. */
-function answer({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
+/** Responds like splunkd 9: one JSON object per line. */
+function respond({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
   if (headers.authorization !== 'Bearer t1')
     return { status: 401, body: { messages: [{ type: 'WARN', text: 'call not properly authenticated' }] } };
   const form = new URLSearchParams(body);
   if (url.pathname === '/services/authentication/current-context') return { body: { entry: [] } };
   const search = form.get('search') ?? form.get('q') ?? '';
-  if (search.includes('| wheer')) return failed(400, "Unknown search command 'wheer'.");
+  if (search.includes('| wheer')) return failWith(400, "Unknown search command 'wheer'.");
   if (url.pathname === '/services/search/v2/parser') return { body: { commands: [] } };
   if (search.includes('fieldsummary')) return lines([{ field: 'user' }]);
   const byIndex = form.has('index_earliest');
   const [from, to] = [
-    at(form.get(byIndex ? 'index_earliest' : 'earliest_time')),
-    at(form.get(byIndex ? 'index_latest' : 'latest_time')),
+    parseSeconds(form.get(byIndex ? 'index_earliest' : 'earliest_time')),
+    parseSeconds(form.get(byIndex ? 'index_latest' : 'latest_time')),
   ];
   const seen = eventsWithin(from, to).filter(() => !search.includes('nobody'));
   if (search.includes('| stats')) {
-    const counts = Object.entries(Object.groupBy(seen, ({ user }) => user)).map(([user, list]) => ({
-      user,
-      n: String(list!.length),
-    }));
+    const counts = countByUser(seen).map(([user, n]) => ({ user, n: String(n) }));
     return lines(counts.slice(0, Number(/\| head (\d+)$/.exec(search)![1])));
   }
   const rows = seen.map(({ at: time, user }, n) => ({
@@ -56,11 +52,8 @@ function answer({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
   return lines(rows.slice(0, Number(/\| sort (\d+) _time, _cd$/.exec(search)![1])));
 }
 
-async function fixture(clock: 'event' | 'ingest' = 'event') {
-  const standIn = await startSiemStandIn(answer);
-  const connection = connectToStandIn(splunk, { settings: { url: standIn.url }, credentials: { token: 't1' }, clock });
-  return { standIn, connection, query: 'index=auth' };
-}
+const fixture = (clock: 'event' | 'ingest' = 'event') =>
+  startAndConnect(splunk, respond, { settings: (url) => ({ url }), credentials: { token: 't1' }, clock });
 
 const queries = {
   all: 'index=auth action=login',
@@ -68,29 +61,17 @@ const queries = {
   empty: 'index=auth user=nobody',
   broken: 'index=auth | wheer x=1',
 };
-testConnectorConformance('splunk', async () => ({
-  connection: (await fixture()).connection,
-  events: events.length,
-  firstAt,
-  queries,
-}));
-testConnectorConformance('splunk by index time', async () => ({
-  connection: (await fixture('ingest')).connection,
-  events: events.length,
-  firstAt,
-  queries,
-}));
-testHttpFailures('splunk', () => fixture());
+testHttpAdapter('splunk', () => fixture(), queries);
+testHttpAdapter('splunk by index time', () => fixture('ingest'), queries);
 
 const window = {
   from: new Date(firstAt.getTime() + 700),
   to: new Date(firstAt.getTime() + 3_600_900),
   clock: 'ingest' as const,
 };
-const limits = { rowsMax: 10, groupsMax: 10, timeoutMs: 5_000 };
 const signal = AbortSignal.timeout(30_000);
 
-test('bounds on the index time are cut to whole seconds, and events may be older than their indexing', async () => {
+test('floors the index time to seconds and searches older event times', async () => {
   const { standIn, connection } = await fixture('ingest');
   const { rows } = await connection.search('index=auth', window, limits, signal);
   const form = new URLSearchParams(standIn.asked.at(-1)!.body);
@@ -109,7 +90,7 @@ test.each([
   'index=auth earliest=-30d',
   'index=auth user="[" earliest=-30d',
   'index=auth startdaysago=30',
-])('%s is not sent', async (query) => {
+])('rejects %s without sending it', async (query) => {
   const { standIn, connection } = await fixture();
   await expect(connection.search(query, window, limits, signal)).rejects.toMatchObject({
     failure: { kind: 'query_not_allowed', blame: 'author' },
@@ -117,7 +98,7 @@ test.each([
   expect(standIn.asked).toEqual([]);
 });
 
-test('what a search head says beside its rows counts: an answer of some peers only is none', async () => {
+test('fails if a message reports incomplete results', async () => {
   const { standIn, connection } = await fixture();
   const text = 'Search peer idx2 is not responding, search results might be incomplete';
   standIn.fail({ body: `${JSON.stringify({ messages: [{ type: 'WARN', text }] })}\n{"lastrow":true}` });

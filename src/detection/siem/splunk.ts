@@ -11,157 +11,138 @@ import {
 } from './clients/siem-http.ts';
 import { validateQueryText } from './queries/query-text.ts';
 import { createRemoteConnection } from './remote-connection.ts';
-import { sortRows } from './queries/sort-rows.ts';
-import { buildBasicAuth, caCertificate, httpAddress, findPlainHttpHost, userPassword } from './siem-settings.ts';
+import { sortRows } from './queries/result-rows.ts';
+import * as shared from './siem-settings.ts';
 import { toSplunkRow, type ExportLine } from './clients/splunk-events.ts';
 import { isTransformingSearch, rejectSideEffects } from './queries/splunk-query.ts';
 
 const Settings = z.strictObject({
-  url: httpAddress.describe('Of the management port, https://host:8089.'),
-  caCertificate,
-  index: boundedString({ min: 1, max: 200 }).default('*').describe('Whose fields are listed.'),
-  lateDays: z
-    .int()
-    .min(1)
-    .max(365)
-    .default(7)
-    .describe('On the clock `ingest`: how far the time of an event may lie before its indexing.'),
+  url: shared.httpAddress.describe('The URL of the management port, such as https://host:8089.'),
+  caCertificate: shared.caCertificate,
+  index: boundedString({ min: 1, max: 200 }).default('*').describe('The index whose fields are listed.'),
+  lateDays: shared.lateDays,
 });
 type Settings = z.infer<typeof Settings>;
-const Credentials = z.union([z.strictObject({ token: boundedString({ min: 1, max: 5000 }) }), userPassword]);
+const Credentials = z.union([z.strictObject({ token: boundedString({ min: 1, max: 5000 }) }), shared.userPassword]);
 
 const checkMs = 20_000;
 const dayMs = 86_400_000;
+const exportPath = '/services/search/v2/jobs/export';
 
 /**
- * Splunk 9.0.1 or newer by its REST interface (search/v2/jobs/export, search/v2/parser). The window is the time range of the job; on the clock
- * `ingest` that of its index time, which Splunk keeps in whole seconds.
+ * Splunk 9.0.1 or newer by its REST API (search/v2/jobs/export, search/v2/parser). The window is the time range of the job. On clock `ingest`,
+ * it is the range of the index time, which Splunk stores in whole seconds.
  */
 export const splunk: RemoteConnector<Settings, z.infer<typeof Credentials>> = {
   label: 'Splunk',
   language: 'SPL',
   writing:
-    'A search such as index=… | … . The window is the time range of the search, which uses neither earliest nor latest; no macros.',
+    'A search such as index=… | … . The window is the time range of the search. Do not use earliest, latest or macros.',
   settings: Settings,
   credentials: Credentials,
   describeTarget: ({ url }) => url,
-  findUnencryptedHost: (settings) => findPlainHttpHost(settings, 'url'),
+  findUnencryptedHost: (settings) => shared.findPlainHttpHost(settings, 'url'),
   supportsIngestClock: () => true,
   connect: ({ settings, credentials, allow }) => {
-    const authorization = 'token' in credentials ? `Bearer ${credentials.token}` : buildBasicAuth(credentials);
+    const authorization = 'token' in credentials ? `Bearer ${credentials.token}` : shared.buildBasicAuth(credentials);
     const server: SiemServer = { base: settings.url, headers: { authorization }, allow, ca: settings.caCertificate };
-    const send = async (given: Omit<SiemRequest, 'body'> & { form: Record<string, string> }): Promise<string> => {
-      const { form, ...rest } = given;
-      const answer = await sendSiemRequest(server, {
-        ...rest,
-        body: new URLSearchParams({ ...form, output_mode: 'json' }),
-      });
-      if (answer.status !== 200) throw faultOf(answer.status, messagesOf(tryParseJson(answer.text)));
-      return answer.text;
+    const send = async (request: SiemRequest): Promise<string> => {
+      const { status, text } = await sendSiemRequest(server, request);
+      if (status !== 200) throw toError(status, listMessages(tryParseJson(text)));
+      return text;
     };
+    const sendForm = (path: string, form: Record<string, string>, timeoutMs: number, signal: AbortSignal) =>
+      send({ path, body: new URLSearchParams({ ...form, output_mode: 'json' }), timeoutMs, signal });
     return createRemoteConnection({
       ping: async (signal) => {
         const path = '/services/authentication/current-context';
-        const answer = await sendSiemRequest(server, {
-          path,
-          query: { output_mode: 'json' },
-          timeoutMs: checkMs,
-          signal,
-        });
-        if (answer.status !== 200) throw faultOf(answer.status, messagesOf(tryParseJson(answer.text)));
-        parseJsonObject(server, answer.text);
+        parseJsonObject(server, await send({ path, query: { output_mode: 'json' }, timeoutMs: checkMs, signal }));
       },
       check: async (query, signal) => {
-        const form = { q: readable(query), parse_only: 'true' };
-        await send({ path: '/services/search/v2/parser', form, timeoutMs: checkMs, signal });
+        const form = { q: normalizeSearch(query), parse_only: 'true' };
+        await sendForm('/services/search/v2/parser', form, checkMs, signal);
       },
       search: async (query, window, limits, signal) => {
         const aggregate = isTransformingSearch(query);
-        const range = rangeOf(window, settings);
-        const form = { search: bounded(query, aggregate, limits), ...range, preview: 'false' };
-        const text = await send({ path: '/services/search/v2/jobs/export', form, timeoutMs: limits.timeoutMs, signal });
-        return resultOf(text, { aggregate, limits });
+        const range = buildTimeRange(window, settings);
+        const form = { search: limitSearch(query, aggregate, limits), ...range, preview: 'false' };
+        return toResult(await sendForm(exportPath, form, limits.timeoutMs, signal), aggregate, limits);
       },
       fields: async (signal = AbortSignal.timeout(checkMs)) => {
         const search = `search index=${settings.index} | head 1000 | fieldsummary maxvals=1 | table field`;
         const form = { search, earliest_time: '-24h', latest_time: 'now', preview: 'false' };
-        const { rows } = readLines(
-          await send({ path: '/services/search/v2/jobs/export', form, timeoutMs: checkMs, signal }),
-        );
-        return [
-          { dataset: settings.index, fields: rows.map(({ field }) => ({ name: String(field), type: 'string' })) },
-        ];
+        const rows = parseLines(await sendForm(exportPath, form, checkMs, signal));
+        const fields = rows.map(({ field }) => ({ name: String(field), type: 'string' }));
+        return [{ dataset: settings.index, fields }];
       },
     });
   },
 };
 
-/** As Splunk reads it: a search that does not begin with a command begins with `search`. */
-function readable(query: string): string {
+/** Validates a search and adds the implicit `search` command. */
+function normalizeSearch(query: string): string {
   validateQueryText(query);
   rejectSideEffects(query);
   const trimmed = query.trim();
   return trimmed.startsWith('|') || /^search\s/i.test(trimmed) ? trimmed : `search ${trimmed}`;
 }
 
-// `sort` keeps the first of its order; without it the rows of a cut answer would be others each time.
-function bounded(query: string, aggregate: boolean, { rowsMax, groupsMax }: SearchLimits): string {
-  const search = readable(query);
+/** Limits the rows of a search. `sort` makes a truncated result deterministic. */
+function limitSearch(query: string, aggregate: boolean, { rowsMax, groupsMax }: SearchLimits): string {
+  const search = normalizeSearch(query);
   return aggregate ? `${search} | head ${groupsMax + 1}` : `${search} | sort ${rowsMax + 1} _time, _cd`;
 }
 
-const seconds = (at: Date): string => (at.getTime() / 1000).toFixed(3);
-const wholeSeconds = (at: Date): string => String(Math.floor(at.getTime() / 1000));
+const formatSeconds = (at: Date): string => (at.getTime() / 1000).toFixed(3);
+const formatWholeSeconds = (at: Date): string => String(Math.floor(at.getTime() / 1000));
 
-function rangeOf({ from, to, clock, ingestedBefore }: QueryWindow, { lateDays }: Settings): Record<string, string> {
-  const known: Record<string, string> = ingestedBefore ? { index_latest: wholeSeconds(ingestedBefore) } : {};
-  if (clock === 'event') return { earliest_time: seconds(from), latest_time: seconds(to), ...known };
+function buildTimeRange(
+  { from, to, clock, ingestedBefore }: QueryWindow,
+  { lateDays }: Settings,
+): Record<string, string> {
+  const indexed: Record<string, string> = ingestedBefore ? { index_latest: formatWholeSeconds(ingestedBefore) } : {};
+  if (clock === 'event') return { earliest_time: formatSeconds(from), latest_time: formatSeconds(to), ...indexed };
   return {
-    earliest_time: seconds(new Date(from.getTime() - lateDays * dayMs)),
-    latest_time: seconds(new Date(to.getTime() + dayMs)),
-    index_earliest: wholeSeconds(from),
-    index_latest: wholeSeconds(to),
+    earliest_time: formatSeconds(new Date(from.getTime() - lateDays * dayMs)),
+    latest_time: formatSeconds(new Date(to.getTime() + dayMs)),
+    index_earliest: formatWholeSeconds(from),
+    index_latest: formatWholeSeconds(to),
   };
 }
 
-function resultOf(text: string, { aggregate, limits }: { aggregate: boolean; limits: SearchLimits }) {
-  const { rows } = readLines(text);
-  const rowsMax = aggregate ? limits.groupsMax : limits.rowsMax;
-  const kept = aggregate ? rows : sortRows(rows, '_time');
-  return {
-    rows: kept.slice(0, rowsMax),
-    total: rows.length,
-    truncated: rows.length > rowsMax,
-    aggregate,
-    noData: false,
-  };
+function toResult(text: string, aggregate: boolean, { rowsMax, groupsMax }: SearchLimits) {
+  const lines = parseLines(text);
+  const max = aggregate ? groupsMax : rowsMax;
+  const rows = (aggregate ? lines : sortRows(lines, '_time')).slice(0, max);
+  return { rows, total: lines.length, truncated: lines.length > max, aggregate, noData: false };
 }
 
 type Message = { type?: string; text?: string };
 
-/** One JSON object a line: a row, the end, or what the search heads have to say. */
-function readLines(text: string): { rows: QueryRow[] } {
+/** Parses the export format, one JSON object per line: a row, the end marker, or messages of the search heads. */
+function parseLines(text: string): QueryRow[] {
   const rows: QueryRow[] = [];
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue;
     const value = tryParseJson(line) as (ExportLine & { messages?: Message[] }) | null | undefined;
-    if (value === null || typeof value !== 'object') throw upstreamError('cut_off', 'Splunk cut its answer off.', true);
-    const bad = messagesOf(value).find(
-      ({ type, text: told = '' }) => type === 'FATAL' || type === 'ERROR' || /incomplete/i.test(told),
+    if (value === null || typeof value !== 'object')
+      throw upstreamError('cut_off', 'Splunk closed the connection before the end of the response.', true);
+    const failure = listMessages(value).find(
+      ({ type, text: message = '' }) => type === 'FATAL' || type === 'ERROR' || /incomplete/i.test(message),
     );
-    if (bad) throw faultOf(400, [bad]);
+    if (failure) throw toError(400, [failure]);
     if (value.result && value.preview !== true) rows.push(toSplunkRow(value.result));
   }
-  return { rows };
+  return rows;
 }
 
-const messagesOf = (value: unknown): Message[] => (value as { messages?: Message[] } | undefined)?.messages ?? [];
+const listMessages = (value: unknown): Message[] => (value as { messages?: Message[] } | undefined)?.messages ?? [];
 
-function faultOf(status: number, messages: Message[]) {
-  const told = messages.map(({ text = '' }) => text).join(' ');
-  if (status !== 400) return httpStatusError(status, 'Splunk', told);
-  if (/incomplete|not responding|timed out waiting for peer/i.test(told))
-    return upstreamError('partial_answer', told, true);
-  if (/maximum number of concurrent|quota/i.test(told)) return upstreamError('throttled', told, true);
-  return authorError('query_error', told || 'Splunk refused the search.');
+function toError(status: number, messages: Message[]) {
+  const message = messages.map(({ text = '' }) => text).join(' ');
+  if (status !== 400) return httpStatusError(status, 'Splunk', message);
+  if (/incomplete|not responding|timed out waiting for peer/i.test(message))
+    return upstreamError('partial_answer', message, true);
+  if (/maximum number of concurrent|quota/i.test(message)) return upstreamError('throttled', message, true);
+  return authorError('query_error', message || 'Splunk rejected the search.');
 }

@@ -22,7 +22,7 @@ const limits: SearchLimits = { rowsMax: 100, groupsMax: 100, timeoutMs: 10_000 }
 const hourMs = 3_600_000;
 
 /** Tests the promises that every connection must keep. Call it in the adapter's test file. */
-export function connectorConformance(name: string, make: () => Promise<ConformanceFixture>): void {
+export function testConnectorConformance(name: string, make: () => Promise<ConformanceFixture>): void {
   const fixture = make();
   const signal = AbortSignal.timeout(60_000);
   const windowOf = (

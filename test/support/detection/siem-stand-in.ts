@@ -1,16 +1,17 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
+import { closeServer, listen } from '../listen.ts';
+import { testConnectorConformance, type ConformanceFixture } from './connector-conformance.ts';
 import {
   SiemError,
-  type Reached,
+  type RemoteConnection,
   type RemoteConnector,
   type SiemConnection,
 } from '../../../src/detection/siem/connector.ts';
 
-export type Asked = { method: string; url: URL; headers: IncomingMessage['headers']; body: string };
-export type Reply = { status?: number; headers?: Record<string, string>; body?: unknown };
-type Fault = Reply | 'hang' | 'cut' | 'half';
+export type SiemStandInRequest = { method: string; url: URL; headers: IncomingMessage['headers']; body: string };
+export type SiemStandInReply = { status?: number; headers?: Record<string, string>; body?: unknown };
+type Fault = SiemStandInReply | 'hang' | 'cut' | 'half';
 
 /** An event of a stand-in. There is one per hour. */
 export const firstAt = new Date('2026-03-02T00:00:00.000Z');
@@ -19,18 +20,27 @@ export const events = Array.from({ length: 4 }, (_, n) => ({
   at: new Date(firstAt.getTime() + n * 3_600_000),
   user: n % 2 === 0 ? 'ada' : 'eve',
 }));
-export const within = (from: Date, to: Date) => events.filter(({ at }) => at >= from && at < to);
+export const countByUser = (list: typeof events): [user: string, count: number][] =>
+  Object.entries(Object.groupBy(list, ({ user }) => user)).map(([user, group]) => [user, group!.length]);
+/** The window of the first `hours` events. */
+export const firstHours = (hours: number, clock: SiemConnection['clock'] = 'event') => ({
+  from: firstAt,
+  to: new Date(firstAt.getTime() + hours * 3_600_000),
+  clock,
+});
+export const standInLimits = { rowsMax: 10, groupsMax: 10, timeoutMs: 5_000 };
+export const eventsWithin = (from: Date, to: Date) => events.filter(({ at }) => at >= from && at < to);
 
-export type StandIn = {
+export type SiemStandIn = {
   url: string;
-  asked: Asked[];
+  asked: SiemStandInRequest[];
   fail: (fault: Fault | undefined) => void;
   failOnce: (fault: Fault) => void;
 };
 
 /** Starts a real HTTP server that responds like an engine, or fails like a network. */
-export async function startStandIn(answer: (asked: Asked) => Fault): Promise<StandIn> {
-  const asked: Asked[] = [];
+export async function startSiemStandIn(answer: (asked: SiemStandInRequest) => Fault): Promise<SiemStandIn> {
+  const asked: SiemStandInRequest[] = [];
   let fault: Fault | undefined;
   let once: Fault | undefined;
   const server = createServer((request, response) => {
@@ -38,27 +48,18 @@ export async function startStandIn(answer: (asked: Asked) => Fault): Promise<Sta
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const url = new URL(request.url ?? '/', 'http://stand-in');
-      const one = {
-        method: request.method ?? '',
-        url,
-        headers: request.headers,
-        body: Buffer.concat(chunks).toString(),
-      };
+      const { method = '', headers } = request;
+      const one = { method, url, headers, body: Buffer.concat(chunks).toString() };
       asked.push(one);
       const failing = once ?? fault;
       once = undefined;
       reply(response, failing ?? answer(one));
     });
   });
-  await new Promise<void>((listening) => {
-    server.listen(0, '127.0.0.1', listening);
-  });
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const url = await listen(server);
+  afterAll(() => closeServer(server));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     asked,
     fail: (next) => {
       fault = next;
@@ -82,15 +83,40 @@ function reply(response: ServerResponse, given: Fault): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
 }
 
+/** Starts a stand-in and connects to it. `settings` are built from its URL. */
+export async function startAndConnect<S, C>(
+  connector: RemoteConnector<S, C>,
+  answer: (asked: SiemStandInRequest) => Fault,
+  input: { settings: (url: string) => object; credentials: object; clock?: SiemConnection['clock'] },
+) {
+  const standIn = await startSiemStandIn(answer);
+  return { standIn, connection: connectToStandIn(connector, { ...input, settings: input.settings(standIn.url) }) };
+}
+
+/** Runs the conformance suite and the failure tests on an HTTP adapter. */
+export function testHttpAdapter(
+  name: string,
+  make: () => Promise<{ standIn: SiemStandIn; connection: SiemConnection }>,
+  queries: ConformanceFixture['queries'],
+): void {
+  testConnectorConformance(name, async () => ({
+    connection: (await make()).connection,
+    events: events.length,
+    firstAt,
+    queries,
+  }));
+  testHttpFailures(name, async () => ({ ...(await make()), query: queries.all }));
+}
+
 /** Creates a connection from API input, as the service does. */
-export function connectTo<S, C>(
+export function connectToStandIn<S, C>(
   connector: RemoteConnector<S, C>,
   given: { settings: unknown; credentials: unknown; clock?: SiemConnection['clock']; allow?: string[] },
-): SiemConnection & Reached {
+): SiemConnection & RemoteConnection {
   const { clock = 'event', allow = ['127.0.0.1', 'localhost'] } = given;
   const settings = connector.settings.parse(given.settings);
   const credentials = connector.credentials.parse(given.credentials);
-  return { clock, delayMs: 0, ...connector.connect({ settings, credentials, clock, allow }) };
+  return { clock, delayMs: 0, ...connector.connect({ settings, credentials, allow }) };
 }
 
 const faults: [string, Fault, object][] = [
@@ -114,9 +140,9 @@ const faults: [string, Fault, object][] = [
 ];
 
 /** Tests how an HTTP adapter handles network and server failures. `make` returns a connection to the stand-in. */
-export function httpFaults(
+export function testHttpFailures(
   name: string,
-  make: () => Promise<{ standIn: StandIn; connection: Reached; query: string }>,
+  make: () => Promise<{ standIn: SiemStandIn; connection: RemoteConnection; query: string }>,
 ): void {
   const made = make();
   const window = { from: firstAt, to: new Date(firstAt.getTime() + 3_600_000), clock: 'event' as const };
@@ -156,7 +182,7 @@ export function httpFaults(
 }
 
 /** Tests that an adapter rejects an address that is neither public nor allowed by a setting. */
-export async function refusesPrivate(connection: Reached): Promise<void> {
+export async function testPrivateAddress(connection: RemoteConnection): Promise<void> {
   const error = await connection.ping(AbortSignal.timeout(5_000)).then(
     () => undefined,
     (reason: unknown) => reason,

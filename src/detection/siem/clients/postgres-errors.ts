@@ -1,15 +1,15 @@
 import { SiemError } from '../connector.ts';
 import { authorError, matchName, UnknownColumnError, upstreamError } from '../siem-errors.ts';
 
-/** What a failure of PostgreSQL means, by its SQLSTATE (appendix A of its manual). */
+/** Converts a PostgreSQL error by its SQLSTATE (appendix A of the manual). */
 export function toPostgresError(error: unknown, host: string): SiemError {
   if (error instanceof SiemError) return error;
   const { code = '', message } = error as Error & { code?: string };
   if (!/^[0-9A-Z]{5}$/.test(code)) return upstreamError('unreachable', `${host}: ${message}`, true);
-  if (code === '42703') return unknownColumn(message);
+  if (code === '42703') return toColumnError(message);
   if (code === '42501') return upstreamError('rights_missing', `${host}: ${message}`);
-  if (code === '57014') return authorError('query_timeout', 'The query did not end within its time limit.');
-  if (code.startsWith('25')) return authorError('query_not_allowed', `A query only reads: ${message}.`);
+  if (code === '57014') return authorError('query_timeout', 'The query exceeded its time limit.');
+  if (code.startsWith('25')) return authorError('query_not_allowed', `The query must only read: ${message}.`);
   if (code === '3D000') return upstreamError('not_found', `${host}: ${message}`);
   if (code.startsWith('28')) return upstreamError('credentials_refused', `${host}: ${message}`);
   if (code.startsWith('53')) return upstreamError('throttled', `${host}: ${message}`, true);
@@ -17,7 +17,7 @@ export function toPostgresError(error: unknown, host: string): SiemError {
   return upstreamError('unavailable', `${host}: ${message}`, true);
 }
 
-function unknownColumn(message: string): SiemError {
+function toColumnError(message: string): SiemError {
   const name = matchName(message, /column "?([^"\s]+)"? does not exist/);
   return name === undefined ? authorError('unknown_column', message) : new UnknownColumnError(name.split('.').at(-1)!);
 }

@@ -22,7 +22,7 @@ export type PostgresTarget = {
   allow: readonly string[];
 };
 
-/** `ask` runs one statement. `bytesRead`: what has come over the wire so far. */
+/** `query` runs one statement. `bytesRead` returns the bytes received so far. */
 export type PostgresSession = {
   query: (statement: string) => Promise<{ rows: QueryRow[]; names: string[] }>;
   bytesRead: () => number;
@@ -30,10 +30,10 @@ export type PostgresSession = {
 
 const { builtins } = pg.types;
 const connectMs = 10_000;
-/** Beyond the server's own limit, in which it can still say that it gave up. */
+/** Added to the server's time limit, so that the server can still report the timeout. */
 const graceMs = 5_000;
 
-/** Runs `work` in one read-only transaction with the server's own time limit, on a connection of its own to one of the addresses that were checked. Throws a SiemError. */
+/** Runs `work` in a read-only transaction with a server-side time limit, on a new connection to a checked address. Throws a SiemError. */
 export async function withPostgresSession<T>(
   target: PostgresTarget,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
@@ -55,17 +55,16 @@ export async function withPostgresSession<T>(
     options: '-c timezone=UTC -c datestyle=ISO -c default_transaction_read_only=on',
     types: { getTypeParser: parserOf } as pg.CustomTypesConfig,
   });
-  // The statement under way fails and says so; between two there is nobody to tell.
+  // A running statement rejects with the error. Between statements, nobody handles it.
   client.on('error', () => undefined);
-  const { stream } = (client as unknown as { connection: { stream: { bytesRead: number; destroy: () => void } } })
-    .connection;
+  const { stream } = connectionOf(client);
   const stop = (): void => stream.destroy();
   signal.addEventListener('abort', stop, { once: true });
   try {
     await client.connect();
     await client.query(`begin read only; set local statement_timeout = ${Math.ceil(timeoutMs)}`);
-    const bytesRead = (): number => socketOf(client).bytesRead;
-    return await work({ query: (statement) => askOne(client, statement), bytesRead });
+    const bytesRead = (): number => connectionOf(client).stream.bytesRead;
+    return await work({ query: (statement) => runStatement(client, statement), bytesRead });
   } catch (error) {
     signal.throwIfAborted();
     throw toPostgresError(error, host);
@@ -75,7 +74,7 @@ export async function withPostgresSession<T>(
   }
 }
 
-/** Goes to whichever of the addresses answers: of a name with both kinds only one may be reachable. */
+/** Creates a socket that tries all addresses, because only one of an IPv4 and an IPv6 address may be reachable. */
 export function createPinnedSocket(addresses: ResolvedAddress[]): Socket {
   const socket = new Socket();
   const connect = socket.connect.bind(socket) as (options: object) => Socket;
@@ -83,25 +82,27 @@ export function createPinnedSocket(addresses: ResolvedAddress[]): Socket {
   return Object.assign(socket, { connect: (port: number, host: string) => connect({ port, host, lookup }) });
 }
 
-// TLS puts another stream in place of the first.
-const socketOf = (client: pg.Client): { bytesRead: number } =>
-  (client as unknown as { connection: { stream: { bytesRead: number } } }).connection.stream;
+type PgConnection = { stream: { bytesRead: number; destroy: () => void } };
 
-/** The extended protocol takes one statement: what an author closes a bracket to add is refused. */
-async function askOne(client: pg.Client, text: string): Promise<{ rows: QueryRow[]; names: string[] }> {
+/** Returns the internal connection of `pg`. TLS replaces its stream. */
+const connectionOf = (client: pg.Client): PgConnection =>
+  (client as unknown as { connection: PgConnection }).connection;
+
+/** Runs one statement. The extended protocol rejects further statements that a query could inject. */
+async function runStatement(client: pg.Client, text: string): Promise<{ rows: QueryRow[]; names: string[] }> {
   const result = await client.query({ text, queryMode: 'extended' } as pg.QueryConfig);
   return { rows: result.rows as QueryRow[], names: result.fields.map(({ name }) => name) };
 }
 
-const plain = new Set([16, 21, 23, 26, 700, 701, 1000, 1005, 1007, 1009, 1015, 1021, 1022, 2951]);
+const jsonTypes = new Set([16, 21, 23, 26, 700, 701, 1000, 1005, 1007, 1009, 1015, 1021, 1022, 2951]);
 
-/** Values as JSON: whole numbers beyond 2^53 as text, times as ISO text, what has no like in JSON in the server's own text. */
+/** Parses values as JSON: integers beyond 2^53 as text, times as ISO text, other types as the server's text. */
 function parserOf(oid: number): (text: string) => unknown {
   if (oid === builtins.INT8 || oid === builtins.NUMERIC) return numberOf;
   if (oid === builtins.JSON || oid === builtins.JSONB) return parseExactJson;
   if (oid === builtins.TIMESTAMPTZ) return timeOf;
   if (oid === builtins.TIMESTAMP) return (text) => timeOf(text, '+00');
-  return plain.has(oid) ? (pg.types.getTypeParser(oid, 'text') as (text: string) => unknown) : String;
+  return jsonTypes.has(oid) ? (pg.types.getTypeParser(oid, 'text') as (text: string) => unknown) : String;
 }
 
 function numberOf(text: string): unknown {

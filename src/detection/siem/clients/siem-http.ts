@@ -3,7 +3,7 @@ import { sendRequest } from '../../../platform/lib/outbound-http/send-request.ts
 import { SiemError } from '../connector.ts';
 import { ResponseTooLargeError, httpStatusError, upstreamError } from '../siem-errors.ts';
 
-/** A server that is asked. `base` may have a path; `ca` is a PEM certificate to trust beside the public ones. */
+/** The server of a SIEM. `base` may have a path. `ca` is a PEM certificate to trust in addition to the public ones. */
 export type SiemServer = {
   base: string;
   headers: Record<string, string>;
@@ -15,7 +15,7 @@ export type SiemRequest = {
   method?: 'GET' | 'POST';
   path: string;
   query?: Record<string, string>;
-  /** Sent as JSON; a string as it is; URLSearchParams as a form. */
+  /** Sent as JSON, as plain text if a string, or as a form if URLSearchParams. */
   body?: unknown;
   headers?: Record<string, string>;
   timeoutMs: number;
@@ -26,22 +26,22 @@ export type SiemResponse = { status: number; text: string; header: (name: string
 
 const bytesMax = 128 * 1024 * 1024;
 
-/** One request and its whole answer, whatever the status. Throws a SiemError where there is no answer; redirects are not followed. */
-export async function sendSiemRequest(server: SiemServer, given: SiemRequest): Promise<SiemResponse> {
-  const url = new URL(server.base.replace(/\/+$/, '') + given.path);
-  for (const [name, value] of Object.entries(given.query ?? {})) url.searchParams.set(name, value);
-  const timeout = AbortSignal.timeout(given.timeoutMs);
-  const signal = AbortSignal.any([timeout, given.signal]);
+/** Sends a request and returns the whole response with any status. Does not follow redirects. Throws a SiemError if there is no response. */
+export async function sendSiemRequest(server: SiemServer, request: SiemRequest): Promise<SiemResponse> {
+  const url = new URL(server.base.replace(/\/+$/, '') + request.path);
+  for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, value);
+  const timeout = AbortSignal.timeout(request.timeoutMs);
+  const signal = AbortSignal.any([timeout, request.signal]);
   try {
-    const { type, body } = bodyOf(given.body);
+    const { type, body } = encodeBody(request.body);
     const headers = {
       accept: 'application/json',
       ...(type ? { 'content-type': type } : {}),
       ...(body ? { 'content-length': String(body.length) } : {}),
       ...server.headers,
-      ...given.headers,
+      ...request.headers,
     };
-    const method = given.method ?? (body ? 'POST' : 'GET');
+    const method = request.method ?? (body ? 'POST' : 'GET');
     const response = await sendRequest(url, { method, headers, body, allow: server.allow, ca: server.ca }, signal);
     const chunks: Buffer[] = [];
     let size = 0;
@@ -50,49 +50,50 @@ export async function sendSiemRequest(server: SiemServer, given: SiemRequest): P
       if (size > bytesMax) throw new ResponseTooLargeError();
       chunks.push(chunk as Buffer);
     }
-    if (!response.complete) throw upstreamError('cut_off', `${url.host} cut its answer off.`, true);
+    if (!response.complete)
+      throw upstreamError('cut_off', `${url.host} closed the connection before the end of the response.`, true);
     return {
       status: response.statusCode ?? 0,
       text: Buffer.concat(chunks).toString('utf8'),
       header: (name) => [response.headers[name]].flat()[0],
     };
   } catch (error) {
-    given.signal.throwIfAborted();
+    request.signal.throwIfAborted();
     if (error instanceof SiemError) throw error;
     if (timeout.aborted)
-      throw upstreamError('timeout', `${url.host} gave no answer within ${given.timeoutMs / 1000} s.`, true);
+      throw upstreamError('timeout', `${url.host} did not respond within ${request.timeoutMs / 1000} s.`, true);
     throw upstreamError('unreachable', error instanceof Error ? error.message : String(error), true);
   }
 }
 
 /**
- * The JSON of a 200, an object with these lists, its whole numbers beyond 2^53 as text; anything else is a SiemError, the engine's own
- * words read by `fault` before the status is.
+ * Returns the JSON object of a 200 response that contains `lists`, with integers beyond 2^53 as text. Otherwise throws a SiemError, which
+ * `toError` reads from the engine's message, else from the status.
  */
 export async function requestJson<T>(
   server: SiemServer,
-  given: SiemRequest,
-  fault: (answer: SiemResponse) => SiemError | undefined,
+  request: SiemRequest,
+  toError: (response: SiemResponse) => SiemError | undefined,
   ...lists: string[]
 ): Promise<T> {
-  const answer = await sendSiemRequest(server, given);
+  const response = await sendSiemRequest(server, request);
   const { host } = new URL(server.base);
-  if (answer.status !== 200) throw fault(answer) ?? httpStatusError(answer.status, host, '');
-  const value = parseJsonObject(server, answer.text) as Record<string, unknown>;
-  const absent = lists.find((name) => !Array.isArray(value[name]));
-  if (absent !== undefined) throw upstreamError('unexpected_answer', `${host} answered without a list "${absent}".`);
+  if (response.status !== 200) throw toError(response) ?? httpStatusError(response.status, host, '');
+  const value = parseJsonObject(server, response.text) as Record<string, unknown>;
+  const missing = lists.find((name) => !Array.isArray(value[name]));
+  if (missing !== undefined) throw upstreamError('unexpected_answer', `${host} returned no list "${missing}".`);
   return value as T;
 }
 
-/** The object that a text is in JSON. */
+/** Parses a JSON object. Throws a SiemError if the text is something else. */
 export function parseJsonObject(server: SiemServer, text: string): object {
   const value = tryParseJson(text);
   if (value !== null && typeof value === 'object') return value;
   const { host } = new URL(server.base);
-  throw upstreamError('unexpected_answer', `${host} answered with something that is no JSON object.`);
+  throw upstreamError('unexpected_answer', `${host} returned something other than a JSON object.`);
 }
 
-/** The value of a text that may be JSON; undefined where it is not. */
+/** Parses JSON. Returns undefined if the text is invalid. */
 export function tryParseJson(text: string): unknown {
   try {
     return parseExactJson(text);
@@ -101,7 +102,7 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-function bodyOf(body: unknown): { type?: string; body: Buffer | undefined } {
+function encodeBody(body: unknown): { type?: string; body: Buffer | undefined } {
   if (body === undefined) return { body: undefined };
   if (typeof body === 'string') return { type: 'text/plain; charset=utf-8', body: Buffer.from(body) };
   if (body instanceof URLSearchParams)

@@ -4,33 +4,35 @@ import { matchName } from '../siem-errors.ts';
 import { isGroupingQuery, listPipeCommands, insertWindow, removeTrailingSemicolon } from './query-text.ts';
 import { isTransformingSearch, rejectSideEffects } from './splunk-query.ts';
 
-const words = { condition: 'C', start: 'S', end: 'E' };
-// Letters that open and close something, and some that do not.
+const expressions = { condition: 'C', start: 'S', end: 'E' };
+// Characters that open and close quotes, comments and brackets, and others.
 const letters = ["'", '"', '`', '\\', '-', '/', '*', '\n', ' ', ';', '|', '(', ')', '[', 'a', '$window', 'over'];
 const fragment = fc.array(fc.constantFrom(...letters), { minLength: 1, maxLength: 6 }).map((all) => all.join(''));
 
-describe('quotes and comments, against one expression that says what they are', () => {
+describe('quotes and comments, compared with one regular expression', () => {
   const opaque = /'(?:[^'\\]|\\[^]|'')*'|"(?:[^"\\]|\\[^]|"")*"|`[^`]*`|--[^\n]*|\/\*[^]*?\*\/|\/\/[^\n]*/g;
   const query = fc.array(fragment, { maxLength: 6 }).map((all) => `${all.join('')}\n'`);
 
-  test('a window is placed in what stands outside of them', () => {
+  test('inserts the window outside of them only', () => {
     fc.assert(
       fc.property(query, (text) => {
         const kept = [...text.matchAll(opaque)];
         const plain = text.split(opaque);
         const expected = plain.map((part, n) => part.replaceAll(/\$window\b/g, 'C') + (kept[n]?.[0] ?? '')).join('');
-        expect(insertWindow(`$window ${text}`, words)).toBe(`C ${expected}`);
+        expect(insertWindow(`$window ${text}`, expressions)).toBe(`C ${expected}`);
       }),
       { numRuns: 2000 },
     );
   });
 
-  test('a semicolon at the end goes, with what is remarked behind it', () => {
+  test('removes trailing semicolons and comments', () => {
     fc.assert(
       fc.property(query, fragment, (text, end) => {
-        const given = text + end;
-        const seen = given.replaceAll(opaque, (one) => (/^(?:--|\/)/.test(one) ? ' ' : 'x').repeat(one.length));
-        expect(removeTrailingSemicolon(given)).toBe(given.slice(0, seen.trimEnd().replace(/[\s;]+$/, '').length));
+        const statement = text + end;
+        const masked = statement.replaceAll(opaque, (one) => (/^(?:--|\/)/.test(one) ? ' ' : 'x').repeat(one.length));
+        expect(removeTrailingSemicolon(statement)).toBe(
+          statement.slice(0, masked.trimEnd().replace(/[\s;]+$/, '').length),
+        );
       }),
       { numRuns: 2000 },
     );
@@ -44,11 +46,11 @@ test.each([
   ['escaped', `a = 'it\\'s $window' and $window`, `a = 'it\\'s $window' and C`],
   ['escaped', `P startswith @"C:\\" and $window and b == "x"`, `P startswith @"C:\\" and C and b == "x"`],
   ['escaped', `P has @'C:\\it''s $window' and $window`, `P has @'C:\\it''s $window' and C`],
-] as const)('%s: %s', (quoting, given, placed) => {
-  expect(insertWindow(given, words, quoting)).toBe(placed);
+] as const)('inserts the window with %s quoting: %s', (quoting, query, expected) => {
+  expect(insertWindow(query, expressions, quoting)).toBe(expected);
 });
 
-test('a path that ends with a backslash hides no grouping', () => {
+test('detects grouping after a path that ends with a backslash', () => {
   expect(listPipeCommands('T | where P has @"C:\\" | summarize n = count() by U | where U != "x"')).toContain(
     'summarize',
   );
@@ -63,13 +65,13 @@ test.each([
   ['index=a user="[" | stats count', true],
   ['index=a user="| stats count"', false],
   ['index=a [search index=b | stats count by user | fields user]', false],
-])('Splunk: %s', (query, isGroups) => {
+])('detects transforming Splunk searches: %s', (query, isGroups) => {
   expect(isTransformingSearch(query)).toBe(isGroups);
 });
 
 const readers: Record<string, (text: string) => unknown> = {
-  placeWindow: (text) => insertWindow(`$window ${text}`, words),
-  'placeWindow of PostgreSQL': (text) => insertWindow(`$window ${text}`, words, 'standard'),
+  insertWindow: (text) => insertWindow(`$window ${text}`, expressions),
+  'insertWindow with standard quoting': (text) => insertWindow(`$window ${text}`, expressions, 'standard'),
   listPipeCommands,
   removeTrailingSemicolon,
   isGroupingQuery,
@@ -78,33 +80,32 @@ const readers: Record<string, (text: string) => unknown> = {
     try {
       rejectSideEffects(text);
     } catch {
-      // Whatever it refuses, it is to be quick.
+      // Only the time matters here.
     }
   },
-  'a column that an engine does not know': (text) =>
-    matchName(text, /(?:expression|column)[^']* named '([^']+)'|Field \[([^\]]+)\] not found/i),
+  matchName: (text) => matchName(text, /(?:expression|column)[^']* named '([^']+)'|Field \[([^\]]+)\] not found/i),
 };
 
 const small = 4_000;
 const factor = 4;
-/** What takes time by the length takes about 4 times as long, what takes it by the square 16 times. */
+/** Linear functions take about 4 times as long, quadratic ones 16 times. */
 const ratioMax = 9;
 
 const fastest = (work: () => unknown): number =>
   Math.min(
     ...Array.from({ length: 3 }, () => {
-      const begun = performance.now();
+      const startMs = performance.now();
       work();
-      return performance.now() - begun;
+      return performance.now() - startMs;
     }),
   );
 
-/** How much longer four times the text takes; the least of several tries, since a busy machine only makes it longer. */
-function ratioOf(read: (text: string) => unknown, textOf: (length: number) => string): number {
+/** Returns how much longer four times the text takes: the minimum of several tries, because load only adds time. */
+function measureRatio(read: (text: string) => unknown, textOf: (length: number) => string): number {
   let least = Infinity;
   for (let tries = 0; tries < 4 && least > ratioMax; tries++) {
     const [short, long] = [textOf(small), textOf(small * factor)];
-    // Below a twentieth of a millisecond a clock tells little.
+    // The clock is too coarse below 0.05 ms.
     least = Math.min(
       least,
       fastest(() => read(long)) /
@@ -122,29 +123,29 @@ const repeated =
   (length: number) =>
     before + part.repeat(Math.ceil(length / part.length)) + after;
 
-const nasty: [string, (length: number) => string][] = [
-  ['quotes that are escaped and never closed', repeated("\\'", "'")],
-  ['double quotes that are escaped and never closed', repeated('\\"', '"')],
-  ['comments that are opened and never closed', repeated('/*')],
+const hostileTexts: [string, (length: number) => string][] = [
+  ['escaped, unclosed quotes', repeated("\\'", "'")],
+  ['escaped, unclosed double quotes', repeated('\\"', '"')],
+  ['unclosed comments', repeated('/*')],
   ['a long word', repeated('a')],
-  ['a word and an open bracket', (length) => `${'a'.repeat(length / 2)}(${'b'.repeat(length / 2)}`],
-  ['blanks before a last word', repeated(' ', 'a', 'b')],
+  ['words around an open parenthesis', (length) => `${'a'.repeat(length / 2)}(${'b'.repeat(length / 2)}`],
+  ['spaces before a last word', repeated(' ', 'a', 'b')],
   ['semicolons before a last word', repeated('; ', 'a', 'b')],
-  ['pipes and blanks', repeated('|   ')],
-  ['open brackets', repeated('a(')],
-  ['words that begin a message', repeated('column ')],
-  ['brackets that begin a name', repeated('Field [')],
+  ['pipes and spaces', repeated('|   ')],
+  ['open parentheses', repeated('a(')],
+  ['words that begin a matched message', repeated('column ')],
+  ['brackets that begin a matched name', repeated('Field [')],
 ];
 
-describe.each(Object.entries(readers))('the time of %s grows with the text, not with its square', (_name, read) => {
-  test.each(nasty)('%s', (_what, textOf) => {
-    expect(ratioOf(read, textOf)).toBeLessThan(ratioMax);
+describe.each(Object.entries(readers))('%s takes linear time', (_name, read) => {
+  test.each(hostileTexts)('for %s', (_what, textOf) => {
+    expect(measureRatio(read, textOf)).toBeLessThan(ratioMax);
   });
 
-  test('whatever is repeated', () => {
-    const given = fc.tuple(fragment, fragment, fragment);
+  test('for any repeated text', () => {
+    const parts = fc.tuple(fragment, fragment, fragment);
     fc.assert(
-      fc.property(given, ([before, part, after]) => ratioOf(read, repeated(part, before, after)) < ratioMax),
+      fc.property(parts, ([before, part, after]) => measureRatio(read, repeated(part, before, after)) < ratioMax),
       { numRuns: 20, endOnFailure: true },
     );
   });

@@ -1,6 +1,6 @@
 import { authorError } from '../siem-errors.ts';
 
-/** How a language quotes and remarks: with backslashes, and `@"…"` without (ClickHouse, ES|QL, KQL, PPL); PostgreSQL; Splunk. */
+/** How a language quotes text: `escaped` with backslashes, or `@"…"` without (ClickHouse, ES|QL, KQL, PPL), `standard` for PostgreSQL, `spl` for Splunk. */
 export type Quoting = 'escaped' | 'standard' | 'spl';
 
 const openingsOf: Record<Quoting, string> = {
@@ -9,7 +9,7 @@ const openingsOf: Record<Quoting, string> = {
   spl: '"',
 };
 
-/** Texts in quotes and comments, by what opens them. */
+/** Patterns of quoted texts and comments, by their opening. */
 const opaque: Record<string, RegExp> = {
   "'": /'(?:[^'\\]|\\[^]|'')*'/y,
   '"': /"(?:[^"\\]|\\[^]|"")*"/y,
@@ -24,90 +24,92 @@ const opaque: Record<string, RegExp> = {
 const standard: Record<string, RegExp> = { "'": /'(?:[^']|'')*'/y, '"': /"(?:[^"]|"")*"/y };
 const queryCharsMax = 100_000;
 
-/** What stands for the window in a query. */
+/** The expressions that replace `$window`, `$window_start` and `$window_end` in a query. */
 export type WindowExpressions = { condition: string; start: string; end: string };
 
 /**
- * Puts the window into a query: `$window` is the condition on the column that the connection's clock is on, `$window_start` and `$window_end` its
- * bounds. Names within text and comments are left alone. Throws blame author where a query has neither `$window` nor both bounds.
+ * Replaces `$window` in a query by the condition on the clock's column, and `$window_start` and `$window_end` by its bounds, except in
+ * quoted text and comments. Throws `window_missing` if the query uses neither `$window` nor both bounds.
  */
-export function insertWindow(query: string, words: WindowExpressions, quoting: Quoting = 'escaped'): string {
+export function insertWindow(query: string, expressions: WindowExpressions, quoting: Quoting = 'escaped'): string {
   validateQueryText(query);
   const used = new Set<string>();
-  const put = (text: string): string =>
-    text.replaceAll(/\$(window_start|window_end|window)\b/g, (_all, name: string) => {
+  const { condition, start, end } = expressions;
+  const byName: Record<string, string> = { window: condition, window_start: start, window_end: end };
+  const replace = (text: string): string =>
+    text.replaceAll(/\$(window_start|window_end|window)\b/g, (_match, name: string) => {
       used.add(name);
-      return name === 'window' ? words.condition : name === 'window_start' ? words.start : words.end;
+      return byName[name]!;
     });
-  const placed = partsOf(query, quoting)
-    .map(({ text, isOpaque }) => (isOpaque ? text : put(text)))
+  const bounded = splitQuery(query, quoting)
+    .map(({ text, isOpaque }) => (isOpaque ? text : replace(text)))
     .join('');
   if (!used.has('window') && !(used.has('window_start') && used.has('window_end')))
-    throw authorError('window_missing', 'A query uses $window, or both $window_start and $window_end.');
-  return placed;
+    throw authorError('window_missing', 'The query must use $window, or both $window_start and $window_end.');
+  return bounded;
 }
 
 export function validateQueryText(query: string): void {
   if (query.length > queryCharsMax || query.includes('\u0000'))
-    throw authorError('query_not_allowed', `A query has at most ${queryCharsMax} characters, none of them U+0000.`);
+    throw authorError('query_not_allowed', `A query may have at most ${queryCharsMax} characters and no U+0000.`);
 }
 
 type Part = { text: string; isOpaque: boolean };
 
 /**
- * A query as plain parts and those in quotes and comments, in order. What is opened and never closed is plain: whatever opens the same
- * way behind it is not closed either, and looking for its end each time would take time by the square of the length.
+ * Splits a query into plain parts and opaque ones (quoted text and comments). An unclosed opening is plain. Later openings of that kind are
+ * not searched for their end again, which would take quadratic time.
  */
-function partsOf(query: string, quoting: Quoting): Part[] {
+function splitQuery(query: string, quoting: Quoting): Part[] {
   const parts: Part[] = [];
   const unclosed = new Set<string>();
   const openings = new RegExp(openingsOf[quoting], 'g');
   let at = 0;
-  for (let found = openings.exec(query); found; found = openings.exec(query)) {
-    const opening = found[0].toLowerCase();
+  for (let match = openings.exec(query); match; match = openings.exec(query)) {
+    const opening = match[0].toLowerCase();
     const pattern = (quoting === 'standard' ? standard[opening] : undefined) ?? opaque[opening]!;
-    const text = unclosed.has(opening) ? undefined : textAt(query, pattern, found.index);
+    const text = unclosed.has(opening) ? undefined : matchAt(query, pattern, match.index);
     if (text === undefined) {
       unclosed.add(opening);
-      openings.lastIndex = found.index + 1;
+      openings.lastIndex = match.index + 1;
       continue;
     }
-    parts.push({ text: query.slice(at, found.index), isOpaque: false }, { text, isOpaque: true });
-    at = found.index + text.length;
+    parts.push({ text: query.slice(at, match.index), isOpaque: false }, { text, isOpaque: true });
+    at = match.index + text.length;
     openings.lastIndex = at;
   }
   return [...parts, { text: query.slice(at), isOpaque: false }];
 }
 
-function textAt(query: string, pattern: RegExp, index: number): string | undefined {
+function matchAt(query: string, pattern: RegExp, index: number): string | undefined {
   pattern.lastIndex = index;
   return pattern.exec(query)?.[0];
 }
 
-/** The query without what stands in quotes and comments. */
+/** Replaces quoted text and comments by a space. */
 export const removeQuotedText = (query: string, quoting: Quoting): string =>
-  partsOf(query, quoting)
+  splitQuery(query, quoting)
     .map(({ text, isOpaque }) => (isOpaque ? ' ' : text))
     .join('');
 
-/** The first word behind each `|`, of subsearches too, in lower case. */
+/** Returns the command after each `|`, including those of subsearches, in lower case. */
 export function listPipeCommands(query: string, quoting: Quoting = 'escaped'): string[] {
   return [...removeQuotedText(query, quoting).matchAll(/\|\s*([a-z_-]+)/gi)].map((match) => match[1]!.toLowerCase());
 }
 
-/** A statement without its end and what is remarked behind it: it can stand in brackets, or be followed by a pipe. */
+/** Removes trailing semicolons and comments, so that a statement can be put in parentheses or followed by a pipe. */
 export function removeTrailingSemicolon(query: string, quoting: Quoting = 'escaped'): string {
   let end = query.length;
-  for (const { text, isOpaque } of partsOf(query, quoting).toReversed()) {
-    const kept = isOpaque ? (/^(?:--|\/)/.test(text) ? 0 : text.length) : lengthWithoutEnd(text);
+  for (const { text, isOpaque } of splitQuery(query, quoting).toReversed()) {
+    const kept = isOpaque ? (/^(?:--|\/)/.test(text) ? 0 : text.length) : measureTrimmed(text);
     if (kept > 0) return query.slice(0, end - text.length + kept);
     end -= text.length;
   }
   return '';
 }
 
-// Not `/[\s;]+$/`, which begins anew at each blank of a long row of them.
-function lengthWithoutEnd(text: string): number {
+/** Returns the length without trailing spaces and semicolons. The pattern `/[\s;]+$/` would take quadratic time. */
+function measureTrimmed(text: string): number {
   let length = text.length;
   while (length > 0 && /[\s;]/.test(text[length - 1]!)) length -= 1;
   return length;
@@ -116,7 +118,7 @@ function lengthWithoutEnd(text: string): number {
 const grouping =
   /\bgroup\s+by\b|\bselect\s+distinct\b|\b(?:count|sum|avg|min|max|array_agg|string_agg|uniq\w*|quantiles?\w*|any|argmin|argmax|grouparray\w*)\s*\(/i;
 
-/** Whether the rows of an SQL query are groups, as far as its text tells. Those that name their events by `_id` are told by the caller. */
+/** Returns true if an SQL query groups or aggregates, judging by its text. Callers treat rows with `_id` as events. */
 export function isGroupingQuery(query: string, quoting: Quoting = 'escaped'): boolean {
   const text = removeQuotedText(query, quoting);
   return grouping.test(text.replaceAll(/\b\w+\s*\([^()]*\)\s*over\s*\(/gi, ' '));

@@ -1,58 +1,64 @@
 import type { QueryRow, SearchLimits, SearchResult } from '../connector.ts';
-import { authorError, ResponseTooLargeError } from '../siem-errors.ts';
-import { sortRows } from './sort-rows.ts';
+import { authorError, ResponseTooLargeError, UnknownIndexError } from '../siem-errors.ts';
+import { sortRows } from './result-rows.ts';
 
 type Slice = { from: Date; to: Date };
-/** `cut`: the engine may hold more rows than it gave. `noData`: it does not know the dataset. */
-export type SliceResult = { rows: QueryRow[]; cut: boolean; noData?: boolean };
+/** `isCut`: the engine may have more rows. `noData`: the dataset does not exist. */
+export type SliceResult = { rows: QueryRow[]; isCut: boolean; noData?: boolean };
 
-const asksMax = 500;
+const requestsMax = 500;
 
 /**
- * Reads all rows of a window from an engine that bounds how many it gives at once: a part that comes back cut is asked for in halves, down
- * to a millisecond, in order of time, until `rowsMax` rows are there or the time is up. Groups cannot be put together from parts, so that they are asked for once.
+ * Reads a window from an engine that limits the rows of a response. Splits a slice whose response is cut in halves, down to a millisecond, and
+ * reads them in order of time until there are `rowsMax` rows or the time is up. Groups cannot be combined, so they are read in one request.
  */
 export async function searchSlices(
   window: Slice,
-  given: { limits: SearchLimits; aggregate: boolean; timeField: string },
-  ask: (slice: Slice) => Promise<SliceResult>,
+  { limits, aggregate, timeField }: { limits: SearchLimits; aggregate: boolean; timeField: string },
+  read: (slice: Slice) => Promise<SliceResult>,
 ): Promise<Omit<SearchResult, 'ms'>> {
-  const { limits, aggregate, timeField } = given;
   const rowsMax = aggregate ? limits.groupsMax : limits.rowsMax;
-  const waiting: Slice[] = [window];
+  const pending: Slice[] = [window];
   const rows: QueryRow[] = [];
-  let [asks, truncated, noData] = [0, false, false];
+  let [requests, truncated, noData] = [0, false, false];
   const until = performance.now() + limits.timeoutMs;
-  for (let slice = waiting.pop(); slice && !truncated; slice = waiting.pop()) {
+  for (let slice = pending.pop(); slice && !truncated; slice = pending.pop()) {
     if (performance.now() > until) {
-      if (rows.length === 0) throw authorError('query_timeout', 'The window has more rows than can be read in time.');
+      if (rows.length === 0)
+        throw authorError('query_timeout', 'The window has more rows than can be read within the time limit.');
       truncated = true;
       break;
     }
-    const got = await askOrCut(ask, slice, aggregate);
-    asks += 1;
-    noData ||= got.noData ?? false;
-    const halves = got.cut && !aggregate ? halve(slice) : undefined;
-    if (halves && asks < asksMax) {
-      waiting.push(halves[1], halves[0]);
+    const halves = aggregate ? undefined : halve(slice);
+    const result = await readSlice(read(slice), halves !== undefined);
+    requests += 1;
+    noData ||= result.noData ?? false;
+    if (result.isCut && halves && requests < requestsMax) {
+      pending.push(halves[1], halves[0]);
       continue;
     }
-    for (const row of sortRows(got.rows, timeField)) rows.push(row);
-    truncated = got.cut || rows.length > rowsMax;
+    for (const row of sortRows(result.rows, timeField)) rows.push(row);
+    truncated = result.isCut || rows.length > rowsMax;
   }
   return { rows: rows.slice(0, rowsMax), total: rows.length, truncated, aggregate, noData, early: noData };
 }
 
-/** An answer that is too large counts as cut, where its slice can be asked for in smaller parts. */
-async function askOrCut(
-  ask: (slice: Slice) => Promise<SliceResult>,
-  slice: Slice,
-  aggregate: boolean,
-): Promise<SliceResult> {
+/** Treats a response that is too large as cut if its slice can be split. */
+async function readSlice(response: Promise<SliceResult>, canSplit: boolean): Promise<SliceResult> {
   try {
-    return await ask(slice);
+    return await response;
   } catch (error) {
-    if (error instanceof ResponseTooLargeError && !aggregate && halve(slice)) return { rows: [], cut: true };
+    if (error instanceof ResponseTooLargeError && canSplit) return { rows: [], isCut: true };
+    throw error;
+  }
+}
+
+/** Treats an unknown index as one without data. */
+export async function allowUnknownIndex(response: Promise<SliceResult>): Promise<SliceResult> {
+  try {
+    return await response;
+  } catch (error) {
+    if (error instanceof UnknownIndexError) return { rows: [], isCut: false, noData: true };
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { authorError } from '../siem-errors.ts';
 import { listPipeCommands, removeQuotedText } from './query-text.ts';
 
-// What changes something, leaves Splunk, or runs what is stored there: a search of a detection only reads.
+// Commands that change data, send it elsewhere or run stored searches. A detection's search only reads.
 const sideEffects = new Set(
   `collect delete dump mcollect meventcollect map outputcsv outputlookup outputtelemetry rest run runshellscript savedsearch script
    sendalert sendemail stash summaryindex tscollect sichart sirare sistats sitimechart sitop`.split(/\s+/),
@@ -12,29 +12,29 @@ const transforming = new Set(
 );
 
 const timeRange = /\b_?(?:index_)?(?:earliest|latest)\s*=/i;
-// What Splunk still takes besides, before the first pipe; behind it they are names of fields.
+// Deprecated time modifiers, which Splunk still accepts before the first pipe. After it, they are field names.
 const oldTimeRange =
   /\b(?:(?:start|end)timeu?|(?:start|end)?(?:months|days|hours|minutes)ago|searchtimespan(?:months|days|hours|minutes))\s*=/i;
 
-/** Throws query_not_allowed. Texts in quotes are looked at as well: what Splunk takes for a quote is not for us to guess. */
+/** Throws `query_not_allowed` for a search with side effects or a time range of its own. Also checks quoted text, in case Splunk reads quotes differently. */
 export function rejectSideEffects(query: string): void {
   for (const [, name = ''] of query.matchAll(/[|[]\s*([a-z_]+)/gi)) {
     if (sideEffects.has(name.toLowerCase()))
       throw authorError('query_not_allowed', `A search must not use the command ${name}.`);
   }
   if (query.includes('`'))
-    throw authorError('query_not_allowed', 'A search must not use macros: what they hold cannot be checked.');
-  // Of the outer search only: a subsearch may look at a time of its own.
+    throw authorError('query_not_allowed', 'A search must not use macros, because their content cannot be checked.');
+  // Only the outer search is checked. A subsearch may have its own time range.
   const outer = withoutSubsearches(removeQuotedText(query, 'spl'));
-  const isBound = [withoutSubsearches(query), outer].some((text) => timeRange.test(text));
-  if (isBound || oldTimeRange.test(outer.split('|')[0]!))
+  const hasTimeRange = [withoutSubsearches(query), outer].some((text) => timeRange.test(text));
+  if (hasTimeRange || oldTimeRange.test(outer.split('|')[0]!))
     throw authorError(
       'query_not_allowed',
-      'The time range of a search is that of its window: leave out earliest and latest.',
+      'A search must not set its time range, which is that of its window. Remove earliest and latest.',
     );
 }
 
-/** Whether the rows of a search are groups. */
+/** Returns true if the rows of a search are groups. */
 export const isTransformingSearch = (query: string): boolean =>
   listPipeCommands(withoutSubsearches(removeQuotedText(query, 'spl')), 'spl').some((command) =>
     transforming.has(command),

@@ -1,6 +1,6 @@
-import type { QueryRow } from '../connector.ts';
+import type { DatasetFields, QueryRow } from '../connector.ts';
 
-/** Orders rows by time, id and text, so that the same are kept each time. */
+/** Sorts rows by time, ID and content, so that truncation always keeps the same rows. */
 export function sortRows(rows: QueryRow[], timeField: string): QueryRow[] {
   const keyed = rows.map((row) => ({
     row,
@@ -9,7 +9,7 @@ export function sortRows(rows: QueryRow[], timeField: string): QueryRow[] {
   return keyed.toSorted((a, b) => compare(a.key, b.key)).map(({ row }) => row);
 }
 
-/** Columns and values of a table as rows. */
+/** Converts a table of column names and values to rows. */
 export function toRows(names: readonly string[], values: readonly (readonly unknown[])[]): QueryRow[] {
   return values.map((row) => Object.fromEntries(names.map((name, n) => [name, row[n] ?? null])));
 }
@@ -19,4 +19,13 @@ const text = (value: unknown): string => (typeof value === 'string' || typeof va
 function compare(a: string[], b: string[]): number {
   for (const [n, left] of a.entries()) if (left !== b[n]) return left < b[n]! ? -1 : 1;
   return 0;
+}
+
+/** Converts one row per column (`name`, `type`) to the fields of each dataset. `key` is the field with the dataset's name. */
+export function groupFields(columns: readonly QueryRow[], key: string): DatasetFields[] {
+  const byDataset = Map.groupBy(columns, (column) => String(column[key]));
+  return [...byDataset].map(([dataset, list]) => ({
+    dataset,
+    fields: list.map(({ name, type }) => ({ name: String(name), type: String(type) })),
+  }));
 }
