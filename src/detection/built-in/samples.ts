@@ -58,6 +58,10 @@ export function cloudtrail(call: `${string}:${string}`, options: CallOptions = {
   return { dataset: 'cloudtrail', event };
 }
 
+/** Returns the CloudTrail record of one API call by a user with these request parameters. */
+export const callAs = (user: string, call: `${string}:${string}`, request: Record<string, unknown>): SampleEvent =>
+  cloudtrail(call, { user, request });
+
 type SignInOptions = {
   user: string;
   at?: string;

@@ -1,6 +1,6 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { CALL } from '../cloudtrail-sql.ts';
-import { cloudtrail, userArn } from '../samples.ts';
+import { CALL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
+import { callAs, cloudtrail, userArn } from '../samples.ts';
 
 const query = `
 WITH calls AS (
@@ -39,34 +39,24 @@ export const awsCloudtrailDisabled: BuiltInDetection = {
 Benign: infrastructure code that removes a trail it created minutes before, run by its usual role. A failed call (column error) is still an attempt.
 State the trail, the identity, the source address and what the log no longer records.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1562.008'],
   sample: {
     match: [
       cloudtrail('cloudtrail:StopLogging', { user: 'ada', request: { name: 'org-trail' } }),
       cloudtrail('cloudtrail:DeleteTrail', { user: 'ben', error: 'TrailNotFoundException', request: { name: 'x' } }),
-      cloudtrail('cloudtrail:PutEventSelectors', {
-        user: 'cyn',
-        request: {
-          trailName: 'org-trail',
-          eventSelectors: [{ readWriteType: 'ReadOnly', includeManagementEvents: false }],
-        },
+      callAs('cyn', 'cloudtrail:PutEventSelectors', {
+        trailName: 'org-trail',
+        eventSelectors: [{ readWriteType: 'ReadOnly', includeManagementEvents: false }],
       }),
-      cloudtrail('cloudtrail:UpdateTrail', {
-        user: 'dan',
-        request: { name: 'org-trail', isMultiRegionTrail: false },
-      }),
+      callAs('dan', 'cloudtrail:UpdateTrail', { name: 'org-trail', isMultiRegionTrail: false }),
     ],
     noMatch: [
       cloudtrail('cloudtrail:StartLogging', { request: { name: 'org-trail' } }),
       cloudtrail('cloudtrail:UpdateTrail', { request: { name: 'org-trail', isMultiRegionTrail: true } }),
-      cloudtrail('cloudtrail:PutEventSelectors', {
-        request: {
-          trailName: 'org-trail',
-          eventSelectors: [{ readWriteType: 'All', includeManagementEvents: true }],
-        },
+      callAs('dev', 'cloudtrail:PutEventSelectors', {
+        trailName: 'org-trail',
+        eventSelectors: [{ readWriteType: 'All', includeManagementEvents: true }],
       }),
     ],
     entities: ['ada', 'ben', 'cyn', 'dan'].map(userArn),

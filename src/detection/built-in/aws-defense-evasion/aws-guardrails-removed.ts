@@ -1,5 +1,5 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { CALL } from '../cloudtrail-sql.ts';
+import { CALL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
 import { cloudtrail, roleArn, userArn } from '../samples.ts';
 
 const query = `
@@ -27,9 +27,7 @@ export const awsGuardrailsRemoved: BuiltInDetection = {
   systemPrompt: `You judge calls that remove an account from its organization's guardrails and central logging.
 Leaving an organization is rare and planned weeks ahead. A denied attempt by a workload role strongly suggests an intruder probing its permissions.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1666'],
   sample: {
     match: [

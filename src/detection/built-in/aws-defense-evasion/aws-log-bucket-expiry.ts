@@ -1,6 +1,6 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { CALL } from '../cloudtrail-sql.ts';
-import { cloudtrail, userArn } from '../samples.ts';
+import { CALL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
+import { callAs, cloudtrail, userArn } from '../samples.ts';
 
 // CloudTrail records one rule as an object and several as a list, so the query reads the days from the JSON text.
 const query = `
@@ -27,26 +27,19 @@ export const awsLogBucketExpiry: BuiltInDetection = {
   systemPrompt: `You judge lifecycle rules that delete the contents of a bucket within a week. On a bucket with audit logs or backups, this destroys evidence without a delete call.
 Benign: caches, build artifacts, temporary uploads. Check the bucket name and the caller.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'impact', 'defense-evasion', 'attack.t1485.001', 'attack.t1562.008'],
   sample: {
     match: [
-      cloudtrail('s3:PutBucketLifecycle', {
-        user: 'ada',
-        request: {
-          bucketName: 'org-trail-logs',
-          LifecycleConfiguration: { Rule: { Status: 'Enabled', Filter: { Prefix: '*' }, Expiration: { Days: 1 } } },
-        },
+      callAs('ada', 's3:PutBucketLifecycle', {
+        bucketName: 'org-trail-logs',
+        LifecycleConfiguration: { Rule: { Status: 'Enabled', Filter: { Prefix: '*' }, Expiration: { Days: 1 } } },
       }),
     ],
     noMatch: [
-      cloudtrail('s3:PutBucketLifecycle', {
-        request: {
-          bucketName: 'org-trail-logs',
-          LifecycleConfiguration: { Rule: { Status: 'Enabled', Expiration: { Days: 365 } } },
-        },
+      callAs('dev', 's3:PutBucketLifecycle', {
+        bucketName: 'org-trail-logs',
+        LifecycleConfiguration: { Rule: { Status: 'Enabled', Expiration: { Days: 365 } } },
       }),
       cloudtrail('s3:DeleteBucketLifecycle', { request: { bucketName: 'org-trail-logs' } }),
     ],

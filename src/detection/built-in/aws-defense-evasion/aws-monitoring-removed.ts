@@ -1,6 +1,6 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { CALL } from '../cloudtrail-sql.ts';
-import { cloudtrail, userArn } from '../samples.ts';
+import { CALL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
+import { callAs, cloudtrail, userArn } from '../samples.ts';
 
 const query = `
 WITH calls AS (
@@ -34,16 +34,11 @@ export const awsMonitoringRemoved: BuiltInDetection = {
 Benign: a retired workload whose log group is deleted with its other resources. Suspicious: only the logging is removed, or the caller has never done this before.
 State which source stopped recording, and since when.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1562.008'],
   sample: {
     match: [
-      cloudtrail('ec2:DeleteFlowLogs', {
-        user: 'ada',
-        request: { DeleteFlowLogsRequest: { FlowLogId: { tag: 1, content: 'fl-1' } } },
-      }),
+      callAs('ada', 'ec2:DeleteFlowLogs', { DeleteFlowLogsRequest: { FlowLogId: { tag: 1, content: 'fl-1' } } }),
       cloudtrail('guardduty:UpdateDetector', { user: 'ben', request: { detectorId: 'd-1', enable: false } }),
     ],
     noMatch: [

@@ -1,6 +1,6 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { CALL } from '../cloudtrail-sql.ts';
-import { cloudtrail, userArn } from '../samples.ts';
+import { CALL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
+import { callAs, userArn } from '../samples.ts';
 
 // Old clients send one flat rule and newer ones a list of permissions. The query reads both.
 const query = `
@@ -36,14 +36,13 @@ FROM opened
 WHERE principal IS NOT NULL AND len(exposed) > 0
 `;
 
+const openPort = 'ec2:AuthorizeSecurityGroupIngress';
 const permission = (port: number, cidr: string) => ({
   groupId: 'sg-1',
   ipPermissions: {
     items: [{ ipProtocol: 'tcp', fromPort: port, toPort: port, ipRanges: { items: [{ cidrIp: cidr }] } }],
   },
 });
-const authorize = (user: string, request: Record<string, unknown>) =>
-  cloudtrail('ec2:AuthorizeSecurityGroupIngress', { user, request });
 
 export const awsSecurityGroupOpened: BuiltInDetection = {
   id: 'aws-security-group-opened',
@@ -53,13 +52,11 @@ export const awsSecurityGroupOpened: BuiltInDetection = {
   systemPrompt: `You judge security group rules that open an administration or database port to the whole internet.
 Rarely benign: a honeypot, or a short test in a sandbox account. State the group and the port, and recommend narrowing the rule.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1562.007'],
   sample: {
     match: [
-      authorize('ada', {
+      callAs('ada', openPort, {
         groupId: 'sg-1',
         ipPermissions: {},
         ipProtocol: 'tcp',
@@ -67,9 +64,12 @@ Rarely benign: a honeypot, or a short test in a sandbox account. State the group
         toPort: 22,
         cidrIp: '0.0.0.0/0',
       }),
-      authorize('ben', permission(3389, '0.0.0.0/0')),
+      callAs('ben', openPort, permission(3389, '0.0.0.0/0')),
     ],
-    noMatch: [authorize('cyn', permission(443, '0.0.0.0/0')), authorize('dan', permission(22, '192.0.2.0/24'))],
+    noMatch: [
+      callAs('cyn', openPort, permission(443, '0.0.0.0/0')),
+      callAs('dan', openPort, permission(22, '192.0.2.0/24')),
+    ],
     entities: ['ada', 'ben'].map(userArn),
   },
 };

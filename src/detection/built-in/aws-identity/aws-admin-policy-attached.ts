@@ -1,6 +1,6 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { CALL } from '../cloudtrail-sql.ts';
-import { cloudtrail, userArn } from '../samples.ts';
+import { CALL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
+import { callAs, cloudtrail, userArn } from '../samples.ts';
 
 const query = `
 WITH calls AS (
@@ -38,36 +38,30 @@ export const awsAdminPolicyAttached: BuiltInDetection = {
 Benign: a platform administrator or infrastructure code that sets up a new account or a break-glass role as planned.
 Suspicious: the caller is not an administrator, grants rights to itself, uses a new address, or uses a recently created key.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'privilege-escalation', 'attack.t1098.003'],
   sample: {
     match: [
-      cloudtrail('iam:AttachUserPolicy', {
-        user: 'ada',
-        request: { userName: 'ada', policyArn: 'arn:aws:iam::aws:policy/AdministratorAccess' },
+      callAs('ada', 'iam:AttachUserPolicy', {
+        userName: 'ada',
+        policyArn: 'arn:aws:iam::aws:policy/AdministratorAccess',
       }),
-      cloudtrail('iam:PutUserPolicy', {
-        user: 'ben',
-        request: {
-          userName: 'ben',
-          policyName: 'x',
-          policyDocument: '{"Statement":[{"Effect":"Allow","Action":["*"],"Resource":"*"}]}',
-        },
+      callAs('ben', 'iam:PutUserPolicy', {
+        userName: 'ben',
+        policyName: 'x',
+        policyDocument: '{"Statement":[{"Effect":"Allow","Action":["*"],"Resource":"*"}]}',
       }),
       cloudtrail('iam:AddUserToGroup', { user: 'cyn', request: { userName: 'cyn', groupName: 'Admins' } }),
     ],
     noMatch: [
-      cloudtrail('iam:AttachRolePolicy', {
-        request: { roleName: 'app', policyArn: 'arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess' },
+      callAs('dev', 'iam:AttachRolePolicy', {
+        roleName: 'app',
+        policyArn: 'arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess',
       }),
-      cloudtrail('iam:PutRolePolicy', {
-        request: {
-          roleName: 'app',
-          policyName: 'logs',
-          policyDocument: '{"Statement":[{"Effect":"Allow","Action":"logs:*","Resource":"*"}]}',
-        },
+      callAs('dev', 'iam:PutRolePolicy', {
+        roleName: 'app',
+        policyName: 'logs',
+        policyDocument: '{"Statement":[{"Effect":"Allow","Action":"logs:*","Resource":"*"}]}',
       }),
     ],
     entities: ['ada', 'ben', 'cyn'].map(userArn),

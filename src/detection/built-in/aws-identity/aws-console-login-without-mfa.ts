@@ -1,5 +1,5 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { CALL } from '../cloudtrail-sql.ts';
+import { CALL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
 const query = `
@@ -32,9 +32,7 @@ export const awsConsoleLoginWithoutMfa: BuiltInDetection = {
   systemPrompt: `You judge sign-ins to the AWS console with a password alone. The root user must never sign in this way.
 Check whether user_agent is a browser or a script, and check the address. The rows contain no federated sessions, because their identity provider requests the second factor.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'initial-access', 'attack.t1078.004'],
   sample: {
     match: [login('ada', 'No')],

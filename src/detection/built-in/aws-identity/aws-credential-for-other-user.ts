@@ -1,6 +1,6 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { CALL } from '../cloudtrail-sql.ts';
-import { cloudtrail, userArn } from '../samples.ts';
+import { CALL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
+import { callAs, cloudtrail, userArn } from '../samples.ts';
 
 const query = `
 WITH calls AS (
@@ -29,17 +29,12 @@ export const awsCredentialForOtherUser: BuiltInDetection = {
 Benign: an identity team sets up a new colleague or service user, soon after CreateUser and with its usual role.
 Suspicious: an existing user receives a second key or a first console password. State which user received the credential and what to revoke.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'persistence', 'attack.t1098.001'],
   sample: {
     match: [
       cloudtrail('iam:CreateAccessKey', { user: 'ada', request: { userName: 'build-bot' } }),
-      cloudtrail('iam:CreateLoginProfile', {
-        user: 'ben',
-        request: { userName: 'old-service', passwordResetRequired: false },
-      }),
+      callAs('ben', 'iam:CreateLoginProfile', { userName: 'old-service', passwordResetRequired: false }),
     ],
     noMatch: [
       cloudtrail('iam:CreateAccessKey', { user: 'cyn', request: { userName: 'cyn' } }),

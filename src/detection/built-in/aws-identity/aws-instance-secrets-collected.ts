@@ -1,5 +1,5 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { PRINCIPAL } from '../cloudtrail-sql.ts';
+import { PRINCIPAL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
 const query = `
@@ -47,9 +47,7 @@ export const awsInstanceSecretsCollected: BuiltInDetection = {
 Refused calls count: they show the intent. Benign: an inventory tool that reads user data of all instances every day.
 State the tool, the address and how many requests succeeded.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'credential-access', 'attack.t1552'],
   sample: {
     match: [...reads('ada', 'GetPasswordData', 5), ...reads('ben', 'DescribeInstanceAttribute', 6)],

@@ -1,6 +1,6 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { CALL } from '../cloudtrail-sql.ts';
-import { cloudtrail, OUTSIDE_ACCOUNT, userArn } from '../samples.ts';
+import { CALL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
+import { callAs, cloudtrail, OUTSIDE_ACCOUNT, userArn } from '../samples.ts';
 
 const query = `
 WITH calls AS (
@@ -39,27 +39,22 @@ export const awsOutsideTrust: BuiltInDetection = {
   systemPrompt: `You judge new trust: a role that another account can assume, a certificate authority for Roles Anywhere, a SAML or OpenID Connect provider. A trusted party can return without any key of this account.
 Benign: a known vendor's account with an external id, or the company's own identity provider. State the role and the trusted party.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'persistence', 'privilege-escalation', 'attack.t1098.003', 'attack.t1484.002'],
   sample: {
     match: [
-      cloudtrail('iam:UpdateAssumeRolePolicy', {
-        user: 'ada',
-        request: { roleName: 'r', policyDocument: trust(`arn:aws:iam::${OUTSIDE_ACCOUNT}:root`) },
+      callAs('ada', 'iam:UpdateAssumeRolePolicy', {
+        roleName: 'r',
+        policyDocument: trust(`arn:aws:iam::${OUTSIDE_ACCOUNT}:root`),
       }),
       cloudtrail('iam:CreateRole', { user: 'ben', request: { roleName: 'r', assumeRolePolicyDocument: trust('*') } }),
       cloudtrail('rolesanywhere:CreateTrustAnchor', { user: 'cyn', request: { name: 'a' } }),
     ],
     noMatch: [
-      cloudtrail('iam:CreateRole', {
-        user: 'dan',
-        request: { roleName: 'r', assumeRolePolicyDocument: trust('111122223333') },
-      }),
-      cloudtrail('iam:UpdateAssumeRolePolicy', {
-        user: 'dan',
-        request: { roleName: 'r', policyDocument: '{"Statement":[{"Principal":{"Service":"ec2.amazonaws.com"}}]}' },
+      callAs('dan', 'iam:CreateRole', { roleName: 'r', assumeRolePolicyDocument: trust('111122223333') }),
+      callAs('dan', 'iam:UpdateAssumeRolePolicy', {
+        roleName: 'r',
+        policyDocument: '{"Statement":[{"Principal":{"Service":"ec2.amazonaws.com"}}]}',
       }),
     ],
     entities: ['ada', 'ben', 'cyn'].map(userArn),

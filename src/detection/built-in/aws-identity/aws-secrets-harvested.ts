@@ -1,5 +1,5 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { PRINCIPAL } from '../cloudtrail-sql.ts';
+import { PRINCIPAL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
 const query = `
@@ -40,9 +40,7 @@ export const awsSecretsHarvested: BuiltInDetection = {
 Benign: infrastructure code that refreshes its state, a backup of secrets, a deployment that reads its own application's path.
 Suspicious: unrelated paths, a human caller, or a tool or address that the identity does not normally use. State which secrets to rotate first.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'credential-access', 'attack.t1555.006'],
   sample: {
     match: [

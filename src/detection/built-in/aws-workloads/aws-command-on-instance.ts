@@ -1,6 +1,6 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { PRINCIPAL } from '../cloudtrail-sql.ts';
-import { cloudtrail, userArn } from '../samples.ts';
+import { PRINCIPAL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
+import { callAs, cloudtrail, userArn } from '../samples.ts';
 
 const query = `
 SELECT ${PRINCIPAL} AS principal, eventName AS action,
@@ -22,16 +22,11 @@ export const awsCommandOnInstance: BuiltInDetection = {
   systemPrompt: `You judge the first time an identity runs scripts on instances through Systems Manager. This needs no network path to the host and no key of the host.
 Benign: a new member of the operations team, or patching. The log does not show the script itself, so recommend checking the command history on the instance.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'execution', 'attack.t1651'],
   sample: {
     match: [
-      cloudtrail('ssm:SendCommand', {
-        user: 'ada',
-        request: { documentName: 'AWS-RunShellScript', instanceIds: ['i-1'] },
-      }),
+      callAs('ada', 'ssm:SendCommand', { documentName: 'AWS-RunShellScript', instanceIds: ['i-1'] }),
       cloudtrail('ssm:StartSession', { user: 'ben', request: { target: 'i-1' } }),
     ],
     noMatch: [cloudtrail('ssm:SendCommand', { user: 'cyn', request: { documentName: 'AWS-RunPatchBaseline' } })],

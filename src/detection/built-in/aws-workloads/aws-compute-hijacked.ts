@@ -1,5 +1,5 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { CALL } from '../cloudtrail-sql.ts';
+import { CALL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
 const query = `
@@ -33,9 +33,7 @@ export const awsComputeHijacked: BuiltInDetection = {
   systemPrompt: `You judge the start of instances that suit cryptocurrency mining and password cracking: accelerated types, or many in one call. A call denied by a quota (column error) is a typical first sign.
 Benign: a data science team or an autoscaling group, in its usual region and with its usual role.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'impact', 'attack.t1496.001', 'attack.t1578.002'],
   sample: {
     match: [run('ada', 'p2.xlarge', 1), run('ben', 't3.micro', 20)],

@@ -1,6 +1,6 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { CALL } from '../cloudtrail-sql.ts';
-import { cloudtrail, OUTSIDE_ACCOUNT, userArn } from '../samples.ts';
+import { CALL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
+import { callAs, OUTSIDE_ACCOUNT, userArn } from '../samples.ts';
 
 const query = `
 WITH calls AS (
@@ -35,9 +35,6 @@ FROM shares
 WHERE principal IS NOT NULL AND shared_with IS DISTINCT FROM account
 `;
 
-const share = (user: string, call: `${string}:${string}`, request: Record<string, unknown>) =>
-  cloudtrail(call, { user, request });
-
 /** Parameter names are those of CloudTrail records of the EC2, RDS and S3 calls. */
 export const awsDataSharedOutside: BuiltInDetection = {
   id: 'aws-data-shared-outside',
@@ -48,36 +45,34 @@ export const awsDataSharedOutside: BuiltInDetection = {
 Benign: a backup account or a partner whose account number is known. Suspicious: an unknown account, public access, or a snapshot created minutes before.
 State the resource and the account that gained access.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'exfiltration', 'attack.t1537'],
   sample: {
     match: [
-      share('ada', 'ec2:ModifySnapshotAttribute', {
+      callAs('ada', 'ec2:ModifySnapshotAttribute', {
         snapshotId: 'snap-1',
         createVolumePermission: { add: { items: [{ userId: OUTSIDE_ACCOUNT }] } },
       }),
-      share('ben', 'ec2:ModifyImageAttribute', {
+      callAs('ben', 'ec2:ModifyImageAttribute', {
         imageId: 'ami-1',
         launchPermission: { add: { items: [{ group: 'all' }] } },
       }),
-      share('cyn', 'rds:ModifyDBSnapshotAttribute', {
+      callAs('cyn', 'rds:ModifyDBSnapshotAttribute', {
         dBSnapshotIdentifier: 's',
         attributeName: 'restore',
         valuesToAdd: [OUTSIDE_ACCOUNT],
       }),
-      share('dan', 's3:PutBucketPolicy', {
+      callAs('dan', 's3:PutBucketPolicy', {
         bucketName: 'b',
         bucketPolicy: { Statement: [{ Effect: 'Allow', Principal: { AWS: `arn:aws:iam::${OUTSIDE_ACCOUNT}:root` } }] },
       }),
     ],
     noMatch: [
-      share('eve', 'ec2:ModifySnapshotAttribute', {
+      callAs('eve', 'ec2:ModifySnapshotAttribute', {
         snapshotId: 'snap-1',
         createVolumePermission: { remove: { items: [{ userId: OUTSIDE_ACCOUNT }] } },
       }),
-      share('eve', 's3:PutBucketPolicy', {
+      callAs('eve', 's3:PutBucketPolicy', {
         bucketName: 'b',
         bucketPolicy: {
           Statement: [

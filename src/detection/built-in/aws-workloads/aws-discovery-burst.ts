@@ -1,5 +1,5 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { PRINCIPAL } from '../cloudtrail-sql.ts';
+import { PRINCIPAL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
 // The query measures the number of different calls: a person at the console makes many calls of few kinds, a discovery tool one of each kind.
@@ -27,9 +27,7 @@ export const awsDiscoveryBurst: BuiltInDetection = {
   systemPrompt: `You judge identities that suddenly read far more kinds of AWS resources than they ever did at this hour. Intruders do this right after they obtain a key, to learn what it can access.
 Benign: a new dashboard, an audit, or a new inventory tool. Check the address, the number of services and the denied calls. The column count is the number of kinds of calls beyond fifteen.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'discovery', 'attack.t1580', 'attack.t1526'],
   sample: {
     match: reads('ada', 20),

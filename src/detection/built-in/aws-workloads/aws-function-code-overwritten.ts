@@ -1,6 +1,6 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { PRINCIPAL } from '../cloudtrail-sql.ts';
-import { cloudtrail, userArn } from '../samples.ts';
+import { PRINCIPAL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
+import { callAs, cloudtrail, userArn } from '../samples.ts';
 
 const query = `
 SELECT ${PRINCIPAL} AS principal,
@@ -19,15 +19,12 @@ export const awsFunctionCodeOverwritten: BuiltInDetection = {
   systemPrompt: `You judge the first time an identity replaces the code of a Lambda function. Deployments normally come from one pipeline role. A person or another role may have planted code.
 Benign: a new pipeline, or a known emergency fix. Compare with the identities that deployed the function before.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'execution', 'attack.t1648'],
   sample: {
     match: [
-      cloudtrail('lambda:UpdateFunctionCode20150331v2', {
-        user: 'ada',
-        request: { functionName: 'arn:aws:lambda:eu-north-1:111122223333:function:pay' },
+      callAs('ada', 'lambda:UpdateFunctionCode20150331v2', {
+        functionName: 'arn:aws:lambda:eu-north-1:111122223333:function:pay',
       }),
     ],
     noMatch: [

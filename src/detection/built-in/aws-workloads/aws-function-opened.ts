@@ -1,5 +1,5 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { CALL } from '../cloudtrail-sql.ts';
+import { CALL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
 import { cloudtrail, OUTSIDE_ACCOUNT, userArn } from '../samples.ts';
 
 // The event name contains the API version: AddPermission20150331v2.
@@ -34,9 +34,7 @@ export const awsFunctionOpened: BuiltInDetection = {
   systemPrompt: `You judge resource policies that let everyone or another account invoke a Lambda function. This is a back door that needs no key.
 Benign: a public webhook with a condition, or a partner's account. State what the function can do with its role.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'persistence', 'attack.t1546'],
   sample: {
     match: [permit('ada', '*'), permit('ben', OUTSIDE_ACCOUNT)],

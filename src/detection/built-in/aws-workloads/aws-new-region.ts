@@ -1,5 +1,5 @@
 import type { BuiltInDetection } from '../built-in-detection.ts';
-import { PRINCIPAL } from '../cloudtrail-sql.ts';
+import { PRINCIPAL, cloudtrailDefaults } from '../cloudtrail-sql.ts';
 import { cloudtrail, userArn } from '../samples.ts';
 
 // Global services always report us-east-1, so their calls do not show the region in use.
@@ -21,9 +21,7 @@ export const awsNewRegion: BuiltInDetection = {
   systemPrompt: `You judge identities that begin to make changes in a region new to them. Intruders prefer regions that are not monitored.
 Benign: a planned expansion or a disaster recovery test. State what was created there.`,
   query,
-  cadence: 'hourly',
-  dataset: 'cloudtrail',
-  entityField: 'principal',
+  ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1535'],
   sample: {
     match: [cloudtrail('ec2:RunInstances', { user: 'ada', region: 'sa-east-1' })],
