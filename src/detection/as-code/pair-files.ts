@@ -1,6 +1,5 @@
 import { hashFields, type FileFields } from './file-fields.ts';
-
-type PairingKeys = { hash: string; name: unknown };
+import type { Lock } from './folder.ts';
 
 /**
  * Pairs files with candidates one to one. A file is paired with the candidate of equal content. Otherwise it is paired by the
@@ -9,7 +8,7 @@ type PairingKeys = { hash: string; name: unknown };
 export function pairFiles<T>(
   files: readonly (readonly [string, FileFields])[],
   candidates: readonly T[],
-  toKeys: (candidate: T) => PairingKeys,
+  toKeys: (candidate: T) => { hash: string; name: unknown },
 ): Map<string, T> {
   const pairs = new Map<string, T>();
   const unpaired = new Map(candidates.map((candidate) => [candidate, toKeys(candidate)]));
@@ -30,4 +29,18 @@ export function pairFiles<T>(
     pairs.set(file, candidate);
     unpaired.delete(candidate);
   }
+}
+
+/** Pairs files that the lock does not contain with detections. Such files were written by hand, or their lock was lost. */
+export function pairUnlockedFiles<T extends { id: string; fields: FileFields }>(
+  files: ReadonlyMap<string, FileFields>,
+  detections: readonly T[],
+  lock: Lock,
+): Map<string, T> {
+  const locked = new Set(Object.values(lock).map(({ id }) => id));
+  return pairFiles(
+    [...files].filter(([file]) => lock[file] === undefined),
+    detections.filter(({ id }) => !locked.has(id)),
+    ({ fields }) => ({ hash: hashFields(fields), name: fields['name'] }),
+  );
 }

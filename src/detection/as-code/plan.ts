@@ -1,6 +1,6 @@
 import { diffFields, hashFields, findUnresettableFields, type FieldChange, type FileFields } from './file-fields.ts';
 import type { Lock } from './folder.ts';
-import { pairFiles } from './pair-files.ts';
+import { pairFiles, pairUnlockedFiles } from './pair-files.ts';
 
 /** A detection as the service has it. */
 export type ServiceDetection = { id: string; fields: FileFields };
@@ -48,18 +48,14 @@ export function createFolderPlan(
 ): PlanStep[] {
   const byId = new Map(detections.map((detection) => [detection.id, detection]));
   const locked = new Set(Object.values(lock).map(({ id }) => id));
-  const twins = pairFiles(
-    [...files].filter(([file]) => lock[file] === undefined),
-    detections.filter(({ id }) => !locked.has(id)),
-    ({ fields }) => ({ hash: hashFields(fields), name: fields['name'] }),
-  );
+  const twins = pairUnlockedFiles(files, detections, lock);
   const paired = new Set([...locked, ...[...twins.values()].map(({ id }) => id)]);
   const hasUnpairedName = (name: unknown): boolean =>
     detections.some(({ id, fields }) => !paired.has(id) && fields['name'] === name);
   const steps = [...files].map(([file, fields]): PlanStep => {
     const entry = lock[file];
     const detection = entry ? byId.get(entry.id) : undefined;
-    if (entry && !detection) return options.force ? { kind: 'create', file, fields } : toDeletedConflict(file);
+    if (entry && !detection) return options.force ? { kind: 'create', file, fields } : toConflict(file, deletedReason);
     if (entry && detection) {
       const isServiceChanged = hashFields(detection.fields) !== entry.service;
       const isFileChanged = hashFields(fields) !== entry.file;
@@ -68,7 +64,7 @@ export function createFolderPlan(
     const twin = twins.get(file);
     if (!twin)
       return !options.force && hasUnpairedName(fields['name'])
-        ? toAmbiguousConflict(file)
+        ? toConflict(file, ambiguousReason)
         : { kind: 'create', file, fields };
     return planFile(file, fields, twin, { isServiceChanged: true, isFileChanged: true, force: options.force });
   });
@@ -85,32 +81,23 @@ function planFile(
   const changes = diffFields(known, fields);
   if (changes.length === 0 || (!isServiceChanged && !isFileChanged)) return { kind: 'same', file, id, fields, known };
   if (isServiceChanged && !force)
-    return { kind: 'conflict', file, changes, reason: 'changed in the service since the last pull or apply' };
+    return toConflict(file, 'changed in the service since the last pull or apply', changes);
   const unresettable = findUnresettableFields(changes);
   if (unresettable.length > 0)
-    return {
-      kind: 'conflict',
-      file,
-      changes,
-      reason: `${unresettable.join(', ')} cannot be removed once set. Specify a value.`,
-    };
+    return toConflict(file, `${unresettable.join(', ')} cannot be removed once set. Specify a value.`, changes);
   return { kind: 'update', file, id, fields, known, changes };
 }
 
-const toDeletedConflict = (file: string): PlanStep => ({
+const toConflict = (file: string, reason: string, changes: FieldChange[] = []): PlanStep => ({
   kind: 'conflict',
   file,
-  changes: [],
-  reason: 'deleted in the service. Remove the file, or use --force to create the detection again.',
+  reason,
+  changes,
 });
 
-const toAmbiguousConflict = (file: string): PlanStep => ({
-  kind: 'conflict',
-  file,
-  changes: [],
-  reason:
-    'several files or several detections in the service have this name. Pull first, or use --force to create the detection.',
-});
+const deletedReason = 'deleted in the service. Remove the file, or use --force to create the detection again.';
+const ambiguousReason =
+  'several files or several detections in the service have this name. Pull first, or use --force to create the detection.';
 
 function planRemovedFile(
   file: string,
@@ -121,11 +108,6 @@ function planRemovedFile(
   if (!detection) return { kind: 'forget', file };
   if (!prune) return { kind: 'orphan', file };
   if (hashFields(detection.fields) !== entry.service && !force)
-    return {
-      kind: 'conflict',
-      file,
-      changes: [],
-      reason: 'its file was removed, but the detection changed in the service',
-    };
+    return toConflict(file, 'its file was removed, but the detection changed in the service');
   return { kind: 'delete', file, id: entry.id, known: detection.fields };
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { diffArrays } from 'diff';
 import type { FieldChange } from './file-fields.ts';
 import type { PlanStep } from './plan.ts';
 
@@ -54,37 +55,11 @@ function renderTests(before: NamedTests = [], after: NamedTests = []): string[] 
 const renderValue = (value: unknown): string => (value === undefined ? '(default)' : JSON.stringify(value));
 const splitLines = (value: unknown): string[] => (typeof value === 'string' ? value.split('\n') : []);
 
-/**
- * Returns removed (`- `) and added (`+ `) lines, based on the longest common subsequence. Texts of more than 2000 lines are
- * shown as replaced.
- */
+/** Returns removed (`- `) and added (`+ `) lines. Texts of more than 2000 lines are shown as replaced. */
 export function diffLines(before: string[], after: string[]): string[] {
   if (before.length > linesMax || after.length > linesMax)
     return [`- ${before.length} lines`, `+ ${after.length} lines`];
-  const common = commonLengths(before, after);
-  const lines: string[] = [];
-  let [i, j] = [0, 0];
-  while (i < before.length || j < after.length) {
-    if (i < before.length && j < after.length && before[i] === after[j]) {
-      i += 1;
-      j += 1;
-    } else if (j >= after.length || (i < before.length && common[i + 1]![j]! >= common[i]![j + 1]!)) {
-      lines.push(`- ${before[i]}`);
-      i += 1;
-    } else {
-      lines.push(`+ ${after[j]}`);
-      j += 1;
-    }
-  }
-  return lines;
-}
-
-/** Returns the length of the longest common subsequence of `before` from line i and `after` from line j. */
-function commonLengths(before: string[], after: string[]): Uint16Array[] {
-  const table = Array.from({ length: before.length + 1 }, () => new Uint16Array(after.length + 1));
-  for (let i = before.length - 1; i >= 0; i -= 1)
-    for (let j = after.length - 1; j >= 0; j -= 1)
-      table[i]![j] =
-        before[i] === after[j] ? table[i + 1]![j + 1]! + 1 : Math.max(table[i + 1]![j]!, table[i]![j + 1]!);
-  return table;
+  return diffArrays(before, after).flatMap(({ value, added, removed }) =>
+    added || removed ? value.map((line) => `${removed ? '-' : '+'} ${line}`) : [],
+  );
 }

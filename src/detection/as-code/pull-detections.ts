@@ -1,7 +1,7 @@
 import { diffFields, hashFields, type FieldChange } from './file-fields.ts';
 import { writeDetectionFile, type DetectionFile } from './detection-file.ts';
 import { chooseFileName, removeFile, writeLock, writeFileAtomically, type Lock } from './folder.ts';
-import { pairFiles } from './pair-files.ts';
+import { pairUnlockedFiles } from './pair-files.ts';
 import type { ServiceDetection } from './plan.ts';
 
 export type FolderPullResult = {
@@ -33,7 +33,8 @@ export function pullDetections(
   const result: FolderPullResult = { written: [], removed: [], kept: [] };
   const usedNames = new Set([...files.keys(), ...Object.keys(lock)]);
   const fileById = new Map(Object.entries(lock).map(([file, { id }]) => [id, file]));
-  for (const [name, { id }] of pairUnlockedFiles(files, lock, detections)) fileById.set(id, name);
+  const fields = new Map([...files].map(([name, file]) => [name, file.fields]));
+  for (const [name, { id }] of pairUnlockedFiles(fields, detections, lock)) fileById.set(id, name);
   for (const detection of detections.toReversed()) {
     const name = fileById.get(detection.id) ?? chooseFileName(String(detection.fields['name']), usedNames);
     usedNames.add(name);
@@ -42,20 +43,6 @@ export function pullDetections(
   removeDeleted(folder, { files, lock, detections, force }, result);
   writeLock(folder, lock);
   return result;
-}
-
-/** Pairs files that the lock does not contain with detections. Such files were written by hand, or their lock was lost. */
-function pairUnlockedFiles(
-  files: FilesByName,
-  lock: Lock,
-  detections: readonly ServiceDetection[],
-): Map<string, ServiceDetection> {
-  const locked = new Set(Object.values(lock).map(({ id }) => id));
-  return pairFiles(
-    [...files].flatMap(([name, { fields }]) => (lock[name] === undefined ? [[name, fields] as const] : [])),
-    detections.filter(({ id }) => !locked.has(id)),
-    ({ fields }) => ({ hash: hashFields(fields), name: fields['name'] }),
-  );
 }
 
 type DetectionPull = { name: string; detection: ServiceDetection; files: FilesByName; lock: Lock; force: boolean };
