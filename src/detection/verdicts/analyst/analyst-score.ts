@@ -30,12 +30,15 @@ const reviewedMin = 10;
  */
 export function scoreAnalystRun(input: AnalystScoreInput): RunScore {
   if (input.rowsTotal === 0) return { score: null, basis: 'analyst', criteria: [] };
-  const criteria = [scoreInput(input), scoreHistory(input), scoreSelectivity(input)].filter(
-    (criterion) => criterion !== undefined,
-  );
+  return toRunScore('analyst', [scoreInput(input), scoreHistory(input), scoreSelectivity(input)]);
+}
+
+/** Leaves out criteria that do not apply and scales the others to 0-100. */
+export function toRunScore(basis: RunScore['basis'], results: (ScoreCriterion | undefined)[]): RunScore {
+  const criteria = results.filter((criterion) => criterion !== undefined);
   const max = criteria.reduce((sum, criterion) => sum + criterion.max, 0);
   const points = criteria.reduce((sum, criterion) => sum + criterion.points, 0);
-  return { score: max < applicableMin ? null : round((100 * points) / max), basis: 'analyst', criteria };
+  return { score: max < applicableMin ? null : round((100 * points) / max), basis, criteria };
 }
 
 /** 16 points for complete rows, 12 for entities from a named field, 12 for no warnings. */
@@ -67,20 +70,11 @@ function scoreHistory({ usesHistory, learning, candidates }: AnalystScoreInput):
   };
 }
 
-function scoreSelectivity({
-  rowsTotal,
-  learning,
-  candidates,
-  reviewed,
-}: AnalystScoreInput): ScoreCriterion | undefined {
+function scoreSelectivity(input: AnalystScoreInput): ScoreCriterion | undefined {
+  const { rowsTotal, learning, candidates, reviewed } = input;
   if (reviewed.total >= reviewedMin) {
-    const points = round((30 * reviewed.right) / reviewed.total);
-    return {
-      name: 'selectivity',
-      points,
-      max: 30,
-      reason: `${reviewed.right} of ${reviewed.total} reviewed hits were true positives`,
-    };
+    const reason = `${reviewed.right} of ${reviewed.total} reviewed hits were true positives`;
+    return { name: 'selectivity', points: round((30 * reviewed.right) / reviewed.total), max: 30, reason };
   }
   if (learning) return undefined;
   const rows = candidates.reduce((sum, { facts }) => sum + readCount(facts['candidateRows']), 0);
@@ -99,6 +93,6 @@ function readCount(fact: unknown): number {
   return typeof fact === 'number' ? fact : 0;
 }
 
-function round(number: number): number {
+export function round(number: number): number {
   return Math.round(number * 10) / 10;
 }

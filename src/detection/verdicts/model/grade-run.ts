@@ -4,7 +4,7 @@ import { createDelimiter } from '../../../platform/models/calls/delimiter.ts';
 import { invalidVerdictError } from '../../../platform/models/model-error.ts';
 import { callCostUsd, type ConfiguredModel } from '../../../platform/models/models.ts';
 import type { JudgeGrade } from './model-score.ts';
-import { redactDeep } from '../../../platform/models/calls/redact-deep.ts';
+import { redactDeep } from '../../../platform/lib/text/redact.ts';
 import type { Verdict } from '../verdict.ts';
 
 // Reasoning comes first. A model that writes the number first only justifies it afterwards.

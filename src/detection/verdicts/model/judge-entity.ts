@@ -1,9 +1,8 @@
 import type { ModelMessage } from 'ai';
-import { toolResult } from '../../../platform/models/calls/ask-model.ts';
 import { createDelimiter } from '../../../platform/models/calls/delimiter.ts';
-import { extractJson } from '../../../platform/models/calls/extract-json.ts';
+import { extractJson, toolResult } from '../../../platform/models/calls/ask-model.ts';
 import type { ModelResponse } from '../../../platform/models/calls/model-call.ts';
-import { redactDeep } from '../../../platform/models/calls/redact-deep.ts';
+import { redactDeep } from '../../../platform/lib/text/redact.ts';
 import { budgetExceededError, invalidVerdictError } from '../../../platform/models/model-error.ts';
 import type { ModelStep } from '../../../platform/models/model-step.ts';
 import { callCostUsd } from '../../../platform/models/models.ts';

@@ -1,4 +1,4 @@
-import { redactDeep } from '../../../platform/models/calls/redact-deep.ts';
+import { redactDeep } from '../../../platform/lib/text/redact.ts';
 import type { Delimiter } from '../../../platform/models/calls/delimiter.ts';
 import type { Candidate, RenderedRow } from '../../analysis/candidate.ts';
 import { planTool, submitTool, type JudgeDefinition } from './judge-task.ts';
