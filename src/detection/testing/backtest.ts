@@ -6,12 +6,12 @@ import { findDefinition } from '../detections/history/revisions.store.ts';
 import { checkModelAlias } from '../detections/record/check-model-alias.ts';
 import type { Definition } from '../detections/record/definition.ts';
 import { listReviewedHits, type ReviewedHit } from '../hits/hit-status.store.ts';
+import type { DetectionKey } from '../scheduling/detection-key.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
-import { createTrialRun } from '../runs/execution/trial-run.ts';
 import {
   collectHitKeys,
   countRows,
-  openSiem,
+  openTrialRun,
   parseTimeRange,
   simulateTimeRange,
   type TrialDeps,
@@ -42,8 +42,7 @@ export async function backtestDetection(
   const versions: BacktestVersion[] = [];
   let activeResult: SimulationResult | undefined;
   for (const definition of definitions) {
-    const connection = await openSiem(deps, caller.orgId, definition);
-    const run = createTrialRun({ ...key, definition }, { connection, clock: 'event', model: 'analyst', at: now });
+    const run = await openTrialRun(deps, { ...key, definition }, now);
     const result = await simulateTimeRange(deps, run, range, now);
     activeResult ??= result;
     versions.push(summarizeVersion(run, result, reviewed));
@@ -62,7 +61,7 @@ export async function backtestDetection(
 /** Returns the active definition, followed by the requested version if there is one. */
 async function loadDefinitions(
   tx: Tx,
-  key: { orgId: Caller['orgId']; detectionId: string },
+  key: DetectionKey,
   { promptVersion, modelAlias }: BacktestRequest,
 ): Promise<Definition[]> {
   const active = await findDefinition(tx, key.orgId, key.detectionId);

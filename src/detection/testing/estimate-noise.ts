@@ -1,12 +1,11 @@
 import type { Estimate } from '../detections/record/detection.schema.ts';
-import { createTrialRun } from '../runs/execution/trial-run.ts';
 import { toQueryError } from './query-failure.ts';
 import type { TestSubject } from './run-test-case.ts';
 import {
   collectHitKeys,
   countRows,
   findOldestEvent,
-  openSiem,
+  openTrialRun,
   simulateTimeRange,
   type TrialDeps,
 } from './simulate-time-range.ts';
@@ -25,17 +24,15 @@ const oldestEventMs = 20_000;
 export async function estimateNoise(deps: TrialDeps, subject: TestSubject): Promise<Estimate | null> {
   const now = deps.clock();
   const definition = { ...subject.definition, modelAlias: 'analyst' };
-  const connection = await openSiem(deps, subject.orgId, definition);
-  const run = createTrialRun({ ...subject, definition }, { connection, clock: 'event', model: 'analyst', at: now });
-  const oldestEvent = await findOldestEvent(
-    connection,
-    definition.detectionQuery,
-    AbortSignal.timeout(oldestEventMs),
-  ).catch((error: unknown) => {
-    throw toQueryError(error);
-  });
+  const run = await openTrialRun(deps, { ...subject, definition }, now);
+  const signal = AbortSignal.timeout(oldestEventMs);
+  const oldestEvent = await findOldestEvent(run.connection, definition.detectionQuery, signal).catch(
+    (error: unknown) => {
+      throw toQueryError(error);
+    },
+  );
   if (oldestEvent === null || oldestEvent >= now) return null;
-  const daysMax = connection.id === undefined ? logStoreDays : remoteDays;
+  const daysMax = run.connection.id === undefined ? logStoreDays : remoteDays;
   const from = new Date(Math.max(oldestEvent.getTime(), now.getTime() - daysMax * dayMs));
   const result = await simulateTimeRange(deps, run, { from, to: now }, now);
   const to = result.windows.at(-1)?.to ?? from;

@@ -3,12 +3,11 @@ import type { Caller } from '../../platform/orgs/caller.ts';
 import { checkModelAlias } from '../detections/record/check-model-alias.ts';
 import { buildDefinition } from '../detections/record/new-detection.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
-import { createTrialRun } from '../runs/execution/trial-run.ts';
 import type { Resolution } from '../runs/judging/resolve-candidates.ts';
 import {
   collectHitKeys,
   countRows,
-  openSiem,
+  openTrialRun,
   parseTimeRange,
   simulateTimeRange,
   type TrialDeps,
@@ -27,9 +26,7 @@ export async function previewDetection(
   const now = deps.clock();
   checkModelAlias(deps.models, input.modelAlias);
   const definition = buildDefinition(caller, input, now);
-  const connection = await openSiem(deps, caller.orgId, definition);
-  const subject = { orgId: caller.orgId, detectionId: uuidv7(now), definition };
-  const run = createTrialRun(subject, { connection, clock: 'event', model: 'analyst', at: now });
+  const run = await openTrialRun(deps, { orgId: caller.orgId, detectionId: uuidv7(now), definition }, now);
   return toPreview(run, await simulateTimeRange(deps, run, parseTimeRange(from, to), now));
 }
 

@@ -40,17 +40,14 @@ type TestSetOptions = {
 };
 
 /** Reports whether a detection's query is written for another SIEM and there is no local query for its tests. */
-export function hasForeignQuery(
-  { orgId, definition }: Pick<TestSubject, 'orgId' | 'definition'>,
-  { localQuery }: TestSet,
-): boolean {
+export function hasForeignQuery({ orgId, definition }: TestSubject, { localQuery }: TestSet): boolean {
   return !selectsLogStore(orgId, definition) && (localQuery ?? null) === null;
 }
 
 /** Returns the datasets of a test set's events: those that its query reads, or `rows` if the query is written for another SIEM. */
 export async function findTestDatasets(
   deps: { engine: LogEngine },
-  subject: Pick<TestSubject, 'orgId' | 'definition'>,
+  subject: TestSubject,
   set: TestSet,
   signal: AbortSignal,
 ): Promise<string[]> {

@@ -3,12 +3,14 @@ import { fieldError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { categories } from '../analysis/registry.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
+import { createTrialRun } from '../runs/execution/trial-run.ts';
 import type { JudgeDeps } from '../runs/judging/model-judge.ts';
 import type { Resolution } from '../runs/judging/resolve-candidates.ts';
 import { createTrialJudge } from '../runs/judging/trial-judge.ts';
 import type { ConnectionSelector } from '../siem/connection-selector.ts';
 import type { SiemConnection } from '../siem/connector.ts';
 import { toQueryError } from './query-failure.ts';
+import type { TestSubject } from './run-test-case.ts';
 import { runSimulation, type SimulationResult } from './simulate.ts';
 import type { TimeRange } from '../scheduling/slot-windows.ts';
 import { windowsBefore, windowsWithin } from './simulation-windows.ts';
@@ -22,14 +24,15 @@ export type TrialDeps = JudgeDeps & {
 const windowsMax = 200;
 const timeMsMax = 60_000;
 
-/** Opens the SIEM connection of a definition. Throws a 422 if it does not exist. */
-export async function openSiem(
+/** Creates a trial run on event time with the SIEM connection of the definition. Throws a 422 if the connection does not exist. */
+export async function openTrialRun(
   { connectionFor }: Pick<TrialDeps, 'connectionFor'>,
-  orgId: OrgId,
-  selector: ConnectionSelector,
-): Promise<SiemConnection> {
+  subject: TestSubject,
+  now: Date,
+): Promise<ActiveRun> {
   try {
-    return await connectionFor(orgId, selector);
+    const connection = await connectionFor(subject.orgId, subject.definition);
+    return createTrialRun(subject, { connection, clock: 'event', model: 'analyst', at: now });
   } catch (error) {
     throw toQueryError(error);
   }
@@ -57,11 +60,7 @@ export async function simulateTimeRange(
   const schedule = { cron: definition.cronSchedule, delayMs: connection.delayMs };
   const windows = windowsWithin(range, schedule, windowsMax + 1);
   if (windows.length > windowsMax)
-    throw fieldError(
-      '/to',
-      'out_of_range',
-      `The time range has more than ${windowsMax} windows. Choose an earlier to.`,
-    );
+    throw fieldError('/to', 'out_of_range', `The range has more than ${windowsMax} windows. Choose an earlier to.`);
   const signal = AbortSignal.timeout(timeMsMax);
   try {
     const oldestEvent = await findOldestEvent(connection, definition.detectionQuery, signal);

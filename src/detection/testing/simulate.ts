@@ -6,7 +6,7 @@ import { categories } from '../analysis/registry.ts';
 import { findMissingColumns } from '../analysis/rows/missing-columns.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { addWarning } from '../runs/execution/run-progress.ts';
-import { searchLimits } from '../runs/execution/search-limits.ts';
+import { searchLimits } from '../runs/execution/examine-window.ts';
 import type { StoredCandidate, Suppression } from '../runs/judging/candidates.store.ts';
 import { analyst, type Judge } from '../runs/judging/judge.ts';
 import { resolveCandidates, type Resolution } from '../runs/judging/resolve-candidates.ts';
