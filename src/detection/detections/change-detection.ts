@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { applyConnections } from '../scheduling/apply-connections.store.ts';
+import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
 import { changeSchedule } from '../scheduling/schedule-lifecycle.ts';
 import { changesConnection, findConnected } from './detection-connections.store.ts';
 import { emitDetection } from './detection-events.ts';
@@ -42,18 +42,7 @@ export async function storeChange(
     ...(after.is_suggestion ? toSuggestionColumns(after, isSameDefinition) : {}),
   };
   const record = toRecord(stored);
-  await updateAgent(
-    tx,
-    caller,
-    { before, after: stored },
-    {
-      action,
-      resourceType: stored.agent_type === 'detection' ? 'detection' : 'agent',
-      resourceId: stored.id,
-      before: toRecord(before),
-      after: record,
-    },
-  );
+  await updateAgent(tx, caller, { action, before, after: stored });
   await updateSchedule(tx, before, stored, change);
   if (hasNewConnection) await applyConnections(tx, caller.orgId, stored.id);
   await emitDetection(tx, action, record);

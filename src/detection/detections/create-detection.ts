@@ -1,7 +1,7 @@
 import { inOrg, inOrgWithCachedPlans, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/clock.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { applyConnections } from '../scheduling/apply-connections.store.ts';
+import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
 import { openSchedule } from '../scheduling/schedule-lifecycle.ts';
 import { checkCanRun, type CheckDetectionDeps } from './check-detection.ts';
 import { findConnected } from './detection-connections.store.ts';
@@ -30,13 +30,7 @@ export async function createDetection(
   if (validate) await checkCanRun(deps, caller.orgId, view);
   const record = toRecord(view);
   await inOrgWithCachedPlans(deps.db, caller.orgId, async (tx) => {
-    await insertAgent(tx, caller, agent, {
-      action: 'detection.created',
-      resourceType: 'detection',
-      resourceId: agent.id,
-      before: null,
-      after: record,
-    });
+    await insertAgent(tx, caller, agent, { action: 'detection.created', record });
     await openAgentSchedule(tx, caller, agent);
     await emitDetection(tx, 'detection.created', record);
   });

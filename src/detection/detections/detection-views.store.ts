@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { PageCursor } from '../../platform/lib/page-request.ts';
+import type { PageCursor, PageRequest } from '../../platform/lib/page-request.ts';
 import type { AgentView } from './record/detection-row.ts';
 import { connectedColumn } from './detection-connections.store.ts';
 
@@ -11,10 +11,11 @@ const dayMs = 86_400_000;
 /** `now` is slot time. The statistics cover its UTC day and the 29 days before. */
 export type ViewScope = { orgId: OrgId; now: Date };
 
-type RowSelection = { where: RawBuilder<unknown>; order: RawBuilder<unknown> };
-
 // The statistics come from the daily roll-up in the same statement, so a list costs one round trip.
-function selectViews({ orgId, now }: ViewScope, { where, order }: RowSelection): RawBuilder<AgentView> {
+function selectViews(
+  { orgId, now }: ViewScope,
+  { where, order }: { where: RawBuilder<unknown>; order: RawBuilder<unknown> },
+): RawBuilder<AgentView> {
   const today = now.toISOString().slice(0, 10);
   const first = new Date(now.getTime() - (statsDays - 1) * dayMs).toISOString().slice(0, 10);
   return sql<AgentView>`
@@ -34,7 +35,6 @@ function selectViews({ orgId, now }: ViewScope, { where, order }: RowSelection):
     ${order}`;
 }
 
-const newestFirst = sql`order by a.created_at desc, a.id desc`;
 const isLive = sql`a.agent_type = 'detection' and not a.is_suggestion and a.deleted_at is null`;
 
 /** Returns an agent of any kind, deleted or not. */
@@ -62,7 +62,7 @@ export type DetectionQuery = {
 
 /** Returns detections that are neither deleted nor suggestions, newest first. With a limit, returns one row more so that the caller sees whether another page follows. */
 export function listDetections(tx: Tx, scope: ViewScope, filter: DetectionQuery): Promise<AgentView[]> {
-  const where = [
+  const conditions = [
     isLive,
     ...(filter.category === undefined ? [] : [sql`a.detection_category = ${filter.category}`]),
     ...(filter.tag === undefined ? [] : [sql`${filter.tag.toLowerCase()} = any(a.tags)`]),
@@ -71,25 +71,12 @@ export function listDetections(tx: Tx, scope: ViewScope, filter: DetectionQuery)
     ...(filter.q === undefined
       ? []
       : [sql`strpos(lower(a.name || chr(10) || a.description), lower(${filter.q}::text)) > 0`]),
-    ...pageConditions(filter.after),
   ];
-  return queryRows(
-    tx,
-    selectViews(scope, { where: sql.join(where, sql` and `), order: sql`${newestFirst} ${limitClause(filter.limit)}` }),
-  );
+  return listNewestFirst(tx, scope, conditions, filter);
 }
 
-export function listOpenSuggestions(
-  tx: Tx,
-  scope: ViewScope,
-  page: { limit: number; after: PageCursor | null },
-): Promise<AgentView[]> {
-  const where = [sql`a.is_suggestion and a.deleted_at is null`, ...pageConditions(page.after)];
-  return queryRows(
-    tx,
-    selectViews(scope, { where: sql.join(where, sql` and `), order: sql`${newestFirst} ${limitClause(page.limit)}` }),
-  );
-}
+export const listOpenSuggestions = (tx: Tx, scope: ViewScope, page: PageRequest): Promise<AgentView[]> =>
+  listNewestFirst(tx, scope, [sql`a.is_suggestion and a.deleted_at is null`], page);
 
 /** Returns all dismissed suggestions, most recently dismissed first. */
 export function listDismissed(tx: Tx, scope: ViewScope): Promise<AgentView[]> {
@@ -98,19 +85,17 @@ export function listDismissed(tx: Tx, scope: ViewScope): Promise<AgentView[]> {
 }
 
 /** Returns every agent that is not deleted, including built-in agents and open suggestions. */
-export function listAgents(
+export const listAgents = (tx: Tx, scope: ViewScope, page: PageRequest): Promise<AgentView[]> =>
+  listNewestFirst(tx, scope, [sql`a.deleted_at is null`], page);
+
+function listNewestFirst(
   tx: Tx,
   scope: ViewScope,
-  page: { limit: number; after: PageCursor | null },
+  conditions: RawBuilder<unknown>[],
+  { limit, after }: { limit: number | null; after: PageCursor | null },
 ): Promise<AgentView[]> {
-  const where = [sql`a.deleted_at is null`, ...pageConditions(page.after)];
-  return queryRows(
-    tx,
-    selectViews(scope, { where: sql.join(where, sql` and `), order: sql`${newestFirst} ${limitClause(page.limit)}` }),
-  );
+  const older = after === null ? [] : [sql`(a.created_at, a.id) < (${after.at}, ${after.id}::uuid)`];
+  const where = sql.join([...conditions, ...older], sql` and `);
+  const order = sql`order by a.created_at desc, a.id desc ${limit === null ? sql`` : sql`limit ${limit + 1}`}`;
+  return queryRows(tx, selectViews(scope, { where, order }));
 }
-
-const pageConditions = (after: PageCursor | null): RawBuilder<unknown>[] =>
-  after === null ? [] : [sql`(a.created_at, a.id) < (${after.at}, ${after.id}::uuid)`];
-
-const limitClause = (limit: number | null): RawBuilder<unknown> => (limit === null ? sql`` : sql`limit ${limit + 1}`);

@@ -3,13 +3,27 @@ import { queryRow, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { auditInsertSql, type AuditChange } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { emptyStats, type ActivePrompt, type AgentRow, type AgentWithPrompt } from './record/detection-row.ts';
 import { definitionText } from './record/definition.ts';
+import { toRecord } from './record/detection-record.ts';
+import {
+  emptyStats,
+  type ActivePrompt,
+  type AgentRow,
+  type AgentView,
+  type AgentWithPrompt,
+} from './record/detection-row.ts';
+import type { Detection } from './record/detection.schema.ts';
 
 type Author = Pick<Caller, 'orgId' | 'keyId'>;
 
 /** Stores an agent with its first prompt version, its first revision and the audit row in one statement. */
-export async function insertAgent(tx: Tx, author: Author, agent: AgentWithPrompt, change: AuditChange): Promise<void> {
+export async function insertAgent(
+  tx: Tx,
+  author: Author,
+  agent: AgentWithPrompt,
+  { action, record }: { action: string; record: Detection },
+): Promise<void> {
+  const change = toAuditChange(action, agent, null, record);
   const columns = Object.entries(toAgentRow(agent));
   await sql`
     with agent as (
@@ -22,8 +36,7 @@ export async function insertAgent(tx: Tx, author: Author, agent: AgentWithPrompt
 export async function updateAgent(
   tx: Tx,
   author: Author,
-  { before, after }: { before: AgentWithPrompt; after: AgentWithPrompt },
-  change: AuditChange,
+  { action, before, after }: { action: string; before: AgentView; after: AgentView },
 ): Promise<void> {
   const changed = listChangedColumns(before, after);
   if (changed.length === 0) return;
@@ -36,7 +49,13 @@ export async function updateAgent(
       : [sql`prompt as (${promptInsert(author, after)})`]),
     ...(before.revision === after.revision ? [] : [sql`revision as (${revisionInsert(author, after)})`]),
   ];
+  const change = toAuditChange(action, after, toRecord(before), toRecord(after));
   await sql`with ${sql.join(parts)} ${auditInsertSql(author, change)}`.execute(tx);
+}
+
+function toAuditChange(action: string, agent: AgentRow, before: Detection | null, after: Detection): AuditChange {
+  const resourceType = agent.agent_type === 'detection' ? 'detection' : 'agent';
+  return { action, resourceType, resourceId: agent.id, before, after };
 }
 
 function promptInsert(author: Author, agent: AgentWithPrompt): RawBuilder<unknown> {

@@ -1,9 +1,14 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/clock.ts';
-import { readPageRequest, toPage, type PageCursor, type PageQuery } from '../../platform/lib/page-request.ts';
+import {
+  readPageRequest,
+  toPage,
+  type PageCursor,
+  type PageQuery,
+  type PageRequest,
+} from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import {
-  findAgent,
   listAgents,
   listDetections,
   listDismissed,
@@ -14,7 +19,7 @@ import type { DetectionFilter } from './record/detection-input.schema.ts';
 import { toRecord } from './record/detection-record.ts';
 import type { AgentView } from './record/detection-row.ts';
 import type { AgentList, Detection, DetectionList, DismissedList, SuggestionList } from './record/detection.schema.ts';
-import { requireDetection } from './require-detection.ts';
+import { readDetection } from './require-detection.ts';
 
 export type ReadDetectionsDeps = { db: Db; clock: Clock };
 
@@ -28,7 +33,7 @@ function readViews<T>(
 
 /** Returns a detection or suggestion, deleted or not. Throws 404 for any other id. */
 export async function getDetection(deps: ReadDetectionsDeps, caller: Caller, id: string): Promise<Detection> {
-  return toRecord(requireDetection(await readViews(deps, caller, (tx, scope) => findAgent(tx, scope, id)), id));
+  return toRecord(await readViews(deps, caller, (tx, scope) => readDetection(tx, scope, id)));
 }
 
 /** Returns detections that are neither deleted nor suggestions, newest first. Returns all of them unless `limit` or `cursor` requests pages. */
@@ -37,15 +42,17 @@ export async function getDetections(
   caller: Caller,
   filter: DetectionFilter,
 ): Promise<DetectionList> {
-  const isPaged = filter.limit !== undefined || filter.cursor !== undefined;
-  const { limit, after } = readPageRequest(filter);
   const enabled = filter.enabled === undefined ? undefined : filter.enabled === 'true';
-  const found = await readViews(deps, caller, (tx, scope) =>
-    listDetections(tx, scope, { ...filter, enabled, limit: isPaged ? limit : null, after }),
+  if (filter.limit === undefined && filter.cursor === undefined) {
+    const query = { ...filter, enabled, limit: null, after: null };
+    return {
+      detections: (await readViews(deps, caller, (tx, scope) => listDetections(tx, scope, query))).map(toRecord),
+    };
+  }
+  const { records, nextCursor } = await readPage(deps, caller, filter, (tx, scope, request) =>
+    listDetections(tx, scope, { ...filter, enabled, ...request }),
   );
-  if (!isPaged) return { detections: found.map(toRecord) };
-  const { page, nextCursor } = toPage(found, limit, toCursor);
-  return { detections: page.map(toRecord), nextCursor };
+  return { detections: records, nextCursor };
 }
 
 /** Returns open suggestions, newest first. */
@@ -54,10 +61,8 @@ export async function getSuggestions(
   caller: Caller,
   query: PageQuery,
 ): Promise<SuggestionList> {
-  const { limit, after } = readPageRequest(query);
-  const found = await readViews(deps, caller, (tx, scope) => listOpenSuggestions(tx, scope, { limit, after }));
-  const { page, nextCursor } = toPage(found, limit, toCursor);
-  return { suggestions: page.map(toRecord), nextCursor };
+  const { records, nextCursor } = await readPage(deps, caller, query, listOpenSuggestions);
+  return { suggestions: records, nextCursor };
 }
 
 /** Returns all dismissed suggestions, most recently dismissed first. */
@@ -67,10 +72,20 @@ export async function getDismissed(deps: ReadDetectionsDeps, caller: Caller): Pr
 
 /** Returns every agent that is not deleted, newest first. */
 export async function getAgents(deps: ReadDetectionsDeps, caller: Caller, query: PageQuery): Promise<AgentList> {
-  const { limit, after } = readPageRequest(query);
-  const found = await readViews(deps, caller, (tx, scope) => listAgents(tx, scope, { limit, after }));
-  const { page, nextCursor } = toPage(found, limit, toCursor);
-  return { agents: page.map(toRecord), nextCursor };
+  const { records, nextCursor } = await readPage(deps, caller, query, listAgents);
+  return { agents: records, nextCursor };
+}
+
+async function readPage(
+  deps: ReadDetectionsDeps,
+  caller: Caller,
+  query: PageQuery,
+  list: (tx: Tx, scope: ViewScope, request: PageRequest) => Promise<AgentView[]>,
+): Promise<{ records: Detection[]; nextCursor: string | null }> {
+  const request = readPageRequest(query);
+  const found = await readViews(deps, caller, (tx, scope) => list(tx, scope, request));
+  const { page, nextCursor } = toPage(found, request.limit, toCursor);
+  return { records: page.map(toRecord), nextCursor };
 }
 
 const toCursor = (agent: AgentView): PageCursor => ({ at: agent.created_at, id: agent.id });

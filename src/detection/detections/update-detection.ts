@@ -5,14 +5,13 @@ import type { Caller } from '../../platform/orgs/caller.ts';
 import { storeChange } from './change-detection.ts';
 import { checkCanRun, checkTestsPass, type CheckDetectionDeps, type CheckTestsDeps } from './check-detection.ts';
 import { changesConnection, findConnected } from './detection-connections.store.ts';
-import { findAgent, lockAgent } from './detection-views.store.ts';
 import { mergeUpdate } from './merge-update.ts';
 import { checkModelAlias, type ModelAliases } from './record/check-model-alias.ts';
 import type { UpdateDetection } from './record/detection-input.schema.ts';
 import { toRecord } from './record/detection-record.ts';
 import type { AgentView } from './record/detection-row.ts';
 import type { Detection } from './record/detection.schema.ts';
-import { requireEditable } from './require-detection.ts';
+import { lockEditable, readEditable } from './require-detection.ts';
 
 export type UpdateDetectionDeps = { db: Db; clock: Clock; models?: ModelAliases } & CheckDetectionDeps & CheckTestsDeps;
 type UpdateOptions = { validate?: boolean; requireTests?: boolean; ifMatch?: string | undefined };
@@ -31,13 +30,13 @@ export async function updateDetection(
   const scope = { orgId: caller.orgId, now };
   if (validate || requireTests) {
     // The checks run before the row is locked, because a SIEM may be slow.
-    const current = requireEditable(await inOrg(deps.db, caller.orgId, (tx) => findAgent(tx, scope, id)), id);
+    const current = await inOrg(deps.db, caller.orgId, (tx) => readEditable(tx, scope, id));
     const next = mergeUpdate(current, input, now);
     if (validate) await checkCanRun(deps, caller.orgId, await withConnectionState(deps, caller, current, next));
     if (requireTests) await checkTestsPass(deps, caller.orgId, next);
   }
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    const before = requireEditable(await lockAgent(tx, scope, id), id);
+    const before = await lockEditable(tx, scope, id);
     checkIfMatch(ifMatch, recordEtag(toRecord(before)));
     checkModelAlias(deps.models, input.modelAlias);
     const after = mergeUpdate(before, input, now);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
 import { inOrg, queryRows } from '../../../platform/db/db.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { disableDetection } from '../disable-detection.ts';
+import { disableDetection } from '../life-cycle.ts';
 import { callOk, toIds, postDetection, postSuggestion } from '../../../../test/support/detection/detection-factory.ts';
 
 const now = new Date('2026-03-04T10:20:30.400Z');

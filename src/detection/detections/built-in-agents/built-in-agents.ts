@@ -56,14 +56,8 @@ export async function insertBuiltInAgents(tx: Tx, orgId: OrgId, now: Date): Prom
       created_at: now,
       updated_at: now,
     };
-    const after = toRecord({ ...agent, ...emptyStats });
-    await insertAgent(tx, { orgId, keyId: null }, agent, {
-      action: 'agent.created',
-      resourceType: 'agent',
-      resourceId: agent.id,
-      before: null,
-      after,
-    });
+    const record = toRecord({ ...agent, ...emptyStats });
+    await insertAgent(tx, { orgId, keyId: null }, agent, { action: 'agent.created', record });
   }
 }
 
@@ -86,24 +80,16 @@ export async function updateBuiltInAgent(
     if (!before.is_built_in) throw appError('conflict', `${id} is a detection. Change it at /api/detections/${id}.`);
     checkIfMatch(ifMatch, recordEtag(toRecord(before)));
     checkModelAlias(models, input.modelAlias);
-    return storeChange(tx, before, mergeAgentUpdate(before, input, now), {
-      caller,
-      action: 'agent.updated',
-      now,
-      gapReason: 'disabled',
-    });
+    const after = mergeAgentUpdate(before, input, now);
+    return storeChange(tx, before, after, { caller, action: 'agent.updated', now, gapReason: 'disabled' });
   });
 }
 
 /** Throws 409 for every agent, since built-in agents cannot be deleted and detections have their own endpoint. Throws 404 for an unknown one. */
 export async function refuseDeletion(deps: AgentDeps, caller: Caller, id: string): Promise<Detection> {
   const { isBuiltIn } = await getAgent(deps, caller, id);
-  throw appError(
-    'conflict',
-    isBuiltIn
-      ? `Agent ${id} is built in and cannot be deleted.`
-      : `${id} is a detection. Delete it at /api/detections/${id}.`,
-  );
+  if (isBuiltIn) throw appError('conflict', `Agent ${id} is built in and cannot be deleted.`);
+  throw appError('conflict', `${id} is a detection. Delete it at /api/detections/${id}.`);
 }
 
 function mergeAgentUpdate(before: AgentView, input: UpdateAgent, now: Date): AgentView {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Instant } from '../../../platform/lib/instant.ts';
+import { IdPath } from '../record/detection-input.schema.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
@@ -51,7 +52,4 @@ export type DetectionException = z.infer<typeof DetectionException>;
 export const ExceptionList = z.object({ exceptions: z.array(DetectionException), nextCursor: z.string().nullable() });
 export type ExceptionList = z.infer<typeof ExceptionList>;
 
-export const ExceptionPath = z.object({
-  id: z.guid('must be a UUID').toLowerCase(),
-  exceptionId: z.guid('must be a UUID').toLowerCase(),
-});
+export const ExceptionPath = IdPath.extend({ exceptionId: IdPath.shape.id });

@@ -1,9 +1,8 @@
-import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
+import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../../platform/lib/page-request.ts';
-import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import type { DetectionException, ExceptionList, NewException, Snooze } from './exceptions.schema.ts';
 import {
@@ -13,11 +12,9 @@ import {
   listExceptions,
   type ExceptionRow,
 } from './exceptions.store.ts';
-import { requireDetection } from '../require-detection.ts';
-import { findAgent } from '../detection-views.store.ts';
+import { auditDetection, readDetection } from '../require-detection.ts';
 
 export type ExceptionDeps = { db: Db; clock: Clock };
-type ExceptionFields = Pick<ExceptionRow, 'kind' | 'entity' | 'field' | 'value' | 'reason' | 'expiresAt'>;
 
 const exceptionsMax = 1000;
 
@@ -53,16 +50,15 @@ async function storeException(
   deps: ExceptionDeps,
   caller: Caller,
   detectionId: string,
-  fields: ExceptionFields,
+  fields: Omit<ExceptionRow, 'id' | 'keyId' | 'createdAt'>,
 ): Promise<DetectionException> {
   const now = deps.clock();
   const key = { orgId: caller.orgId, detectionId };
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    await checkDetection(tx, caller, detectionId, now);
+    await readDetection(tx, { orgId: caller.orgId, now }, detectionId);
+    const name = fields.kind === 'snooze' ? 'until' : 'expiresAt';
     if (fields.expiresAt && fields.expiresAt <= now)
-      throw fields.kind === 'snooze'
-        ? fieldError('/until', 'out_of_range', 'until must be in the future.')
-        : fieldError('/expiresAt', 'out_of_range', 'expiresAt must be in the future.');
+      throw fieldError(`/${name}`, 'out_of_range', `${name} must be in the future.`);
     if ((await countExceptions(tx, key)) >= exceptionsMax)
       throw appError(
         'conflict',
@@ -71,7 +67,8 @@ async function storeException(
     const exception: ExceptionRow = { ...fields, id: uuidv7(now), keyId: caller.keyId, createdAt: now };
     await insertException(tx, key, exception);
     const after = toException(exception, now);
-    await audit(tx, caller, { action: 'exception.created', detectionId, before: null, after });
+    const change = { action: 'exception.created', before: null, after: toAuditValue(after) };
+    await auditDetection(tx, caller, detectionId, change);
     return after;
   });
 }
@@ -86,7 +83,7 @@ export async function getExceptions(
   const request = readPageRequest(query);
   const now = clock();
   const found = await inOrg(db, caller.orgId, async (tx) => {
-    await checkDetection(tx, caller, detectionId, now);
+    await readDetection(tx, { orgId: caller.orgId, now }, detectionId);
     return listExceptions(tx, { orgId: caller.orgId, detectionId }, request);
   });
   const { page, nextCursor } = toPage(found, request.limit, ({ createdAt, id }) => ({ at: createdAt, id }));
@@ -104,40 +101,14 @@ export async function removeException(
     const deleted = await deleteException(tx, { orgId: caller.orgId, detectionId }, id);
     if (!deleted) throw appError('not_found', `Exception ${id} of detection ${detectionId} not found.`);
     const before = toException(deleted, clock());
-    await audit(tx, caller, { action: 'exception.deleted', detectionId, before, after: null });
+    const change = { action: 'exception.deleted', before: toAuditValue(before), after: null };
+    await auditDetection(tx, caller, detectionId, change);
     return { ...before, active: false };
   });
 }
 
-async function checkDetection(tx: Tx, { orgId }: Caller, id: string, now: Date): Promise<void> {
-  requireDetection(await findAgent(tx, { orgId, now }, id), id);
-}
-
 /** Returns the part of an exception that the audit records. Entity and value may be subject to erasure, and audit rows cannot be erased. */
-function toAuditValue(exception: DetectionException | null): unknown {
-  return (
-    exception && { id: exception.id, kind: exception.kind, field: exception.field, expiresAt: exception.expiresAt }
-  );
-}
-
-function audit(
-  tx: Tx,
-  caller: Caller,
-  {
-    detectionId,
-    ...change
-  }: { action: string; detectionId: string; before: DetectionException | null; after: DetectionException | null },
-): Promise<void> {
-  const before = toAuditValue(change.before);
-  const after = toAuditValue(change.after);
-  return insertAudit(tx, caller, {
-    action: change.action,
-    resourceType: 'detection',
-    resourceId: detectionId,
-    before,
-    after,
-  });
-}
+const toAuditValue = ({ id, kind, field, expiresAt }: DetectionException): unknown => ({ id, kind, field, expiresAt });
 
 function toException(row: ExceptionRow, now: Date): DetectionException {
   return {

@@ -4,11 +4,11 @@ import { fieldError } from '../../../platform/lib/errors.ts';
 import { toPage, readPageRequest, plainIdPattern, type PageQuery } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import type { AgentView } from '../record/detection-row.ts';
-import { requireDetection } from '../require-detection.ts';
-import { findAgent } from '../detection-views.store.ts';
+import { readDetection } from '../require-detection.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
 
 export type HistoryDeps = { db: Db; clock: Clock };
+
 /** Runs `work` for a detection or suggestion, deleted or not. Throws 404 for any other id. */
 export function readHistory<T>(
   { db, clock }: HistoryDeps,
@@ -18,7 +18,7 @@ export function readHistory<T>(
 ): Promise<T> {
   const { orgId } = caller;
   return inOrg(db, orgId, async (tx) => {
-    const agent = requireDetection(await findAgent(tx, { orgId, now: clock() }, id), id);
+    const agent = await readDetection(tx, { orgId, now: clock() }, id);
     return work(tx, agent, { orgId, detectionId: id });
   });
 }

@@ -1,8 +1,7 @@
-import { inOrg } from '../../../platform/db/db.ts';
+import { inOrg, type Tx } from '../../../platform/db/db.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { PageQuery } from '../../../platform/lib/page-request.ts';
-import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { checkIfMatch, recordEtag } from '../../../platform/http/etag.ts';
 import { storeChange } from '../change-detection.ts';
@@ -11,10 +10,10 @@ import type { DiffQuery, NewPrompt, PromptDiff, PromptList, PromptVersion } from
 import { diffTexts } from './line-diff.ts';
 import { findPromptVersion, insertPromptVersion, listPrompts, type PromptRow } from './prompts.store.ts';
 import { toRecord } from '../record/detection-record.ts';
+import type { AgentView } from '../record/detection-row.ts';
 import type { Detection } from '../record/detection.schema.ts';
-import { toPromptColumns } from './restore-revision.ts';
-import { requireEditable } from '../require-detection.ts';
-import { lockAgent } from '../detection-views.store.ts';
+import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import { auditDetection, lockEditable } from '../require-detection.ts';
 
 /** Returns the versions of a detection's prompt, newest first. */
 export function getPrompts(deps: HistoryDeps, caller: Caller, id: string, query: PageQuery): Promise<PromptList> {
@@ -30,11 +29,9 @@ export function getPrompts(deps: HistoryDeps, caller: Caller, id: string, query:
 
 /** Returns one prompt version. Throws 404 if it does not exist. */
 export function getPrompt(deps: HistoryDeps, caller: Caller, id: string, version: number): Promise<PromptVersion> {
-  return readHistory(deps, caller, id, async (tx, agent, key) => {
-    const found = await findPromptVersion(tx, key, version);
-    if (!found) throw noVersion(id, version);
-    return toPrompt(found, agent.prompt_version);
-  });
+  return readHistory(deps, caller, id, async (tx, agent, key) =>
+    toPrompt(await getVersion(tx, key, version), agent.prompt_version),
+  );
 }
 
 /** Returns the line-by-line difference between two prompt versions. Throws 400 if one of them does not exist. */
@@ -67,18 +64,13 @@ export async function writePrompt(
   const now = clock();
   const scope = { orgId: caller.orgId, now };
   return inOrg(db, caller.orgId, async (tx) => {
-    const agent = requireEditable(await lockAgent(tx, scope, id), id);
+    const agent = await lockEditable(tx, scope, id);
     const version = agent.latest_prompt_version + 1;
     const key = { orgId: caller.orgId, detectionId: id };
     const { keyId } = caller;
     await insertPromptVersion(tx, key, { id: uuidv7(now), version, prompt, description, createdAt: now, keyId });
-    await insertAudit(tx, caller, {
-      action: 'detection.prompt_written',
-      resourceType: 'detection',
-      resourceId: id,
-      before: null,
-      after: { version, prompt, description },
-    });
+    const after = { version, prompt, description };
+    await auditDetection(tx, caller, id, { action: 'detection.prompt_written', before: null, after });
     return toPrompt((await findPromptVersion(tx, key, version))!, agent.prompt_version);
   });
 }
@@ -92,27 +84,32 @@ export async function activatePrompt(
 ): Promise<Detection> {
   const now = clock();
   return inOrg(db, caller.orgId, async (tx) => {
-    const before = requireEditable(await lockAgent(tx, { orgId: caller.orgId, now }, id), id);
+    const before = await lockEditable(tx, { orgId: caller.orgId, now }, id);
     checkIfMatch(ifMatch, recordEtag(toRecord(before)));
-    const found = await findPromptVersion(tx, { orgId: caller.orgId, detectionId: id }, version);
-    if (!found) throw noVersion(id, version);
-    const after = { ...before, ...toPromptColumns(found) };
+    const prompt = await getVersion(tx, { orgId: caller.orgId, detectionId: id }, version);
+    const after = { ...before, ...toPromptColumns(prompt) };
     return storeChange(tx, before, after, { caller, action: 'detection.updated', now, gapReason: 'disabled' });
   });
 }
 
-const noVersion = (id: string, version: number): Error =>
-  appError('not_found', `Detection ${id} has no prompt version ${version}.`);
+async function getVersion(tx: Tx, key: DetectionKey, version: number): Promise<PromptRow> {
+  const found = await findPromptVersion(tx, key, version);
+  if (!found) throw appError('not_found', `Detection ${key.detectionId} has no prompt version ${version}.`);
+  return found;
+}
+
+/** Returns the columns that make a prompt version the active one. */
+export function toPromptColumns(prompt: PromptRow): Partial<AgentView> {
+  return {
+    active_prompt_id: prompt.id,
+    prompt: prompt.prompt,
+    prompt_version: prompt.version,
+    prompt_description: prompt.description,
+    prompt_created_at: prompt.createdAt,
+  };
+}
 
 function toPrompt(row: PromptRow, activeVersion: number): PromptVersion {
-  const { id, version, prompt, description, createdAt } = row;
-  return {
-    id,
-    version,
-    prompt,
-    description,
-    createdAt: createdAt.toISOString(),
-    author: toAuthor(row),
-    active: version === activeVersion,
-  };
+  const { createdAt, keyId: _, keyName: __, ...rest } = row;
+  return { ...rest, createdAt: createdAt.toISOString(), author: toAuthor(row), active: row.version === activeVersion };
 }

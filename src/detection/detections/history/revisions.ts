@@ -6,18 +6,19 @@ import type { Caller } from '../../../platform/orgs/caller.ts';
 import { checkIfMatch, recordEtag } from '../../../platform/http/etag.ts';
 import { storeChange } from '../change-detection.ts';
 import { checkModelAlias, type ModelAliases } from '../record/check-model-alias.ts';
-import type { Definition } from '../record/definition.ts';
+import { mergeUpdate } from '../merge-update.ts';
+import { toDefinition, type Definition } from '../record/definition.ts';
 import { detectionFields, type DetectionField } from '../record/detection-fields.ts';
 import { toAuthor, listNumbered, readHistory, type HistoryDeps } from './history.ts';
 import type { DiffQuery, Revision, RevisionDiff, RevisionList } from './history.schema.ts';
 import { diffTexts } from './line-diff.ts';
 import { findPromptVersion } from './prompts.store.ts';
 import { toRecord } from '../record/detection-record.ts';
-import { restoreDefinition } from './restore-revision.ts';
+import { toPromptColumns } from './prompts.ts';
 import { findRevision, listRevisions, type RevisionRow } from './revisions.store.ts';
 import type { Detection } from '../record/detection.schema.ts';
-import { requireEditable } from '../require-detection.ts';
-import { lockAgent } from '../detection-views.store.ts';
+import type { ColumnInput } from '../record/field-types.ts';
+import { lockEditable } from '../require-detection.ts';
 
 type DefinitionObject = Record<string, unknown>;
 
@@ -80,7 +81,7 @@ export async function restoreRevision(
 ): Promise<Detection> {
   const now = deps.clock();
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    const before = requireEditable(await lockAgent(tx, { orgId: caller.orgId, now }, id), id);
+    const before = await lockEditable(tx, { orgId: caller.orgId, now }, id);
     checkIfMatch(ifMatch, recordEtag(toRecord(before)));
     const key = { orgId: caller.orgId, detectionId: id };
     const found = await findRevision(tx, key, revision);
@@ -88,9 +89,19 @@ export async function restoreRevision(
     const definition = JSON.parse(found.definition) as Definition;
     checkModelAlias(deps.models, definition.modelAlias);
     const prompt = (await findPromptVersion(tx, key, definition.promptVersion))!;
-    const after = restoreDefinition(before, { definition, prompt, now });
+    const input = diffDefinition(toDefinition(before), definition);
+    const after = { ...mergeUpdate(before, input, now), ...toPromptColumns(prompt) };
     return storeChange(tx, before, after, { caller, action: 'detection.updated', now, gapReason: 'disabled' });
   });
+}
+
+/** Returns the fields of `wanted` that differ from `current`. Fields that are unset in `wanted` are null. */
+function diffDefinition(current: Definition, wanted: Definition): ColumnInput {
+  const names = Object.entries(fields).flatMap(([name, field]) =>
+    field.managed || field.outsideDefinition ? [] : [name as keyof ColumnInput],
+  );
+  const changed = names.filter((name) => !isDeepStrictEqual(current[name], wanted[name]));
+  return Object.fromEntries(changed.map((name) => [name, wanted[name] ?? null]));
 }
 
 const fields: Record<string, DetectionField> = detectionFields;

@@ -46,6 +46,8 @@ export type DetectionField = {
 };
 
 const minutesMax = 5_256_000; // ten years
+const columnName = boundedString({ min: 1, max: 255 });
+const omittedIfUnset = { nullable: true, recordWhenUnset: 'omitted' } as const;
 
 /**
  * Every field that a request body of a detection can set, in the order of the OpenAPI document. Validation, columns, the
@@ -149,29 +151,15 @@ export const detectionFields = {
     column: 'connection_id',
     input: z.guid().toLowerCase(),
     output: z.string().optional(),
-    nullable: true,
-    recordWhenUnset: 'omitted',
+    ...omittedIfUnset,
   },
-  entityField: {
-    column: 'entity_field',
-    input: boundedString({ min: 1, max: 255 }),
-    output: z.string().optional(),
-    nullable: true,
-    recordWhenUnset: 'omitted',
-  },
-  timeField: {
-    column: 'time_field',
-    input: boundedString({ min: 1, max: 255 }),
-    output: z.string().optional(),
-    nullable: true,
-    recordWhenUnset: 'omitted',
-  },
+  entityField: { column: 'entity_field', input: columnName, output: z.string().optional(), ...omittedIfUnset },
+  timeField: { column: 'time_field', input: columnName, output: z.string().optional(), ...omittedIfUnset },
   lookbackMinutes: {
     column: 'lookback_minutes',
     input: z.int().min(1).max(minutesMax),
     output: z.int().optional(),
-    nullable: true,
-    recordWhenUnset: 'omitted',
+    ...omittedIfUnset,
   },
   suppressionMinutes: {
     column: 'suppression_minutes',

@@ -4,6 +4,7 @@ import { PageQuery } from '../../../platform/lib/page-request.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { Detection, dismissReasons } from './detection.schema.ts';
 import { createShape, updateShape } from './field-types.ts';
+import { ignoreFields } from '../../../platform/lib/ignore-fields.ts';
 import { Instant } from '../../../platform/lib/instant.ts';
 
 /**
@@ -11,11 +12,8 @@ import { Instant } from '../../../platform/lib/instant.ts';
  * client can send back a record it has read. Any other unknown field is an error.
  */
 function body<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
-  const ignored = new Set(Object.keys(Detection.shape).filter((key) => !(key in shape)));
-  return z.preprocess((value) => {
-    if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
-    return Object.fromEntries(Object.entries(value).filter(([key]) => !ignored.has(key)));
-  }, z.strictObject(shape));
+  const ignored = Object.keys(Detection.shape).filter((key) => !(key in shape));
+  return ignoreFields(ignored, z.strictObject(shape));
 }
 
 export const CreateDetection = body(createShape);

@@ -47,43 +47,24 @@ export const Estimate = z
   .meta({ id: 'Estimate' });
 export type Estimate = z.infer<typeof Estimate>;
 
-// The interface specification fixes the order of these fields.
-const {
-  name,
-  description,
-  toolNames,
-  inputs,
-  modelAlias,
-  planningMode,
-  mode,
-  enabled,
-  contextDocs,
-  structuredOutputSchema,
-  tags,
-  detectionCategory,
-  detectionQuery,
-  siemType,
-  ...ownFields
-} = recordShape;
-
 /**
- * The record of an agent. The interface specification fixes the fields up to `avgEvalScore30d`. The fields after it are this
- * service's own and optional.
+ * The record of an agent. The interface specification fixes the fields up to `avgEvalScore30d` and their order. The fields
+ * after it are this service's own and optional.
  */
 export const Detection = z
   .object({
     id: z.string(),
     organizationId: z.string(),
-    name,
-    description,
+    name: recordShape.name,
+    description: recordShape.description,
     createdAt: Time,
     updatedAt: Time,
     deletedAt: Time.nullable(),
-    toolNames,
-    inputs,
-    modelAlias,
-    planningMode,
-    mode,
+    toolNames: recordShape.toolNames,
+    inputs: recordShape.inputs,
+    modelAlias: recordShape.modelAlias,
+    planningMode: recordShape.planningMode,
+    mode: recordShape.mode,
     agentType: z.enum(['response', 'detection']),
     isBuiltIn: z.boolean(),
     builtInAgentType: z.enum(builtInAgentTypes).describe('Meaningful only if `isBuiltIn` is true.'),
@@ -91,22 +72,25 @@ export const Detection = z
       .string()
       .nullable()
       .describe('The cron expression that applies, in UTC: the custom one, else that of the cadence.'),
-    enabled,
-    contextDocs,
+    enabled: recordShape.enabled,
+    contextDocs: recordShape.contextDocs,
     workflowStoryImportId: z.string().nullable(),
     triggerSummary: z.array(TriggerSummary),
-    structuredOutputSchema,
-    tags,
-    detectionCategory,
-    detectionQuery,
-    siemType,
+    structuredOutputSchema: recordShape.structuredOutputSchema,
+    tags: recordShape.tags,
+    detectionCategory: recordShape.detectionCategory,
+    detectionQuery: recordShape.detectionQuery,
+    siemType: recordShape.siemType,
     isSuggestion: z.boolean(),
     lastDetectionRunAt: Time.nullable(),
     activeSystemPrompt: SystemPrompt,
     runs30d: z.int(),
     hits30d: z.int(),
     avgEvalScore30d: z.number().min(0).max(100).nullable(),
-    ...ownFields,
+  })
+  .extend({
+    // The fields listed above keep their place.
+    ...recordShape,
     revision: z.int().optional().describe('Revision of the whole definition. Each run records the revision it used.'),
     reviews: z
       .object({ truePositive: z.int(), benign: z.int(), falsePositive: z.int(), precision: z.number().min(0).max(1) })

@@ -51,13 +51,7 @@ export async function createSuggestion(
   await inOrg(deps.db, caller.orgId, async (tx) => {
     if (proposal)
       await refuseLookAlike(tx, caller, { fingerprint: agent.suggestion_fingerprint, key: proposal.key, now });
-    await insertAgent(tx, caller, agent, {
-      action: 'suggestion.created',
-      resourceType: 'detection',
-      resourceId: agent.id,
-      before: null,
-      after: record,
-    });
+    await insertAgent(tx, caller, agent, { action: 'suggestion.created', record });
     if (proposal && proposal.tests.length > 0)
       await storeTests(tx, { orgId: caller.orgId, detectionId: agent.id }, { tests: proposal.tests }, now);
     await emitDetection(tx, 'suggestion.created', record);

@@ -1,16 +1,14 @@
-import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
+import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { appError, fieldError } from '../../../platform/lib/errors.ts';
-import { insertAudit } from '../../../platform/orgs/audit.store.ts';
+import { fieldError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { findTemplateProblem } from '../../tools/http-get.ts';
 import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
 import { listTools } from '../../tools/tool-registry.ts';
 import { deleteGrant, listGrants, upsertGrant, type GrantRow } from './tool-grants.store.ts';
 import type { GrantToolInput, ToolGrant, ToolGrantList, ToolList } from './tool-grants.schema.ts';
-import { requireDetection } from '../require-detection.ts';
-import { findAgent } from '../detection-views.store.ts';
+import { auditDetection, readDetection } from '../require-detection.ts';
 
 type GrantDeps = { db: Db; clock: Clock };
 /** Lists the tools of the MCP servers that an organization may use. */
@@ -36,7 +34,7 @@ export async function getTools({ mcp }: Pick<ToolDeps, 'mcp'>, caller: Caller): 
 
 export async function getGrants(deps: GrantDeps, caller: Caller, id: string): Promise<ToolGrantList> {
   const grants = await inOrg(deps.db, caller.orgId, async (tx) => {
-    await checkExists(tx, deps, caller, id);
+    await readDetection(tx, { orgId: caller.orgId, now: deps.clock() }, id);
     return listGrants(tx, caller.orgId, id);
   });
   return { grants: grants.map(toRecord) };
@@ -50,32 +48,21 @@ export async function grantTool(
   input: GrantToolInput,
 ): Promise<ToolGrant> {
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    await checkExists(tx, deps, caller, id);
+    await readDetection(tx, { orgId: caller.orgId, now: deps.clock() }, id);
     const grant: GrantRow = { tool, settings: toSettings(tool, input), keyId: caller.keyId, createdAt: deps.clock() };
     await upsertGrant(tx, { orgId: caller.orgId, detectionId: id }, grant);
-    await insertAudit(tx, caller, {
-      action: 'tool.allowed',
-      resourceType: 'detection',
-      resourceId: id,
-      before: null,
-      after: toRecord(grant),
-    });
-    return toRecord(grant);
+    const after = toRecord(grant);
+    await auditDetection(tx, caller, id, { action: 'tool.allowed', before: null, after });
+    return after;
   });
 }
 
 /** Revokes a grant. Does nothing if the tool was not granted. */
 export async function revokeTool(deps: GrantDeps, caller: Caller, { id, tool }: GrantKey): Promise<ToolGrantList> {
   await inOrg(deps.db, caller.orgId, async (tx) => {
-    await checkExists(tx, deps, caller, id);
+    await readDetection(tx, { orgId: caller.orgId, now: deps.clock() }, id);
     await deleteGrant(tx, { orgId: caller.orgId, detectionId: id }, tool);
-    await insertAudit(tx, caller, {
-      action: 'tool.forbidden',
-      resourceType: 'detection',
-      resourceId: id,
-      before: { tool },
-      after: null,
-    });
+    await auditDetection(tx, caller, id, { action: 'tool.forbidden', before: { tool }, after: null });
   });
   return getGrants(deps, caller, id);
 }
@@ -92,12 +79,6 @@ function toSettings(tool: string, { url }: GrantToolInput): Record<string, unkno
   const problem = findTemplateProblem(url);
   if (problem) throw fieldError('/url', 'invalid_address', `url ${problem}.`);
   return { url };
-}
-
-async function checkExists(tx: Tx, { clock }: GrantDeps, { orgId }: Caller, id: string): Promise<void> {
-  const agent = await findAgent(tx, { orgId, now: clock() }, id);
-  if (!agent) throw appError('not_found', `Detection ${id} not found.`);
-  requireDetection(agent, id);
 }
 
 function toRecord({ tool, settings, keyId, createdAt }: GrantRow): ToolGrant {

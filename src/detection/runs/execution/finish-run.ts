@@ -1,13 +1,17 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
-import { disableDetection } from '../../detections/disable-detection.ts';
+import { emitEvents } from '../../../platform/notifications/emit-events.ts';
+import { disableDetection } from '../../detections/life-cycle.ts';
 import { recordWindowFailure } from '../../scheduling/coverage/coverage.store.ts';
 import { reopenGaps } from '../../scheduling/coverage/fill-gaps.store.ts';
 import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
+import { deleteQueueEntry } from '../../scheduling/queue/run-queue.store.ts';
 import type { RunScore } from '../../verdicts/analyst/analyst-score.ts';
 import { convertRevisitsToRechecks, postponeRechecks } from '../backfill/rechecks.store.ts';
+import { getDetectionState } from '../detection-state.store.ts';
+import { findRun } from '../read-runs.store.ts';
 import { addToRunDays, utcDay } from '../run-days.store.ts';
-import { emitRunEvent } from '../run-events.ts';
+import { toRunRecord } from '../run-record.ts';
 import type { ActiveRun } from './active-run.ts';
 import { progressColumns } from './progress.store.ts';
 import type { RunFailure } from './run-failure.ts';
@@ -30,7 +34,10 @@ export async function finishRun(tx: Tx, claim: RunClaim, outcome: RunOutcome, no
   if (claim.kind === 'backfill') await reopenGaps(tx, claim, { runId: claim.runId, now });
   const { orgId, detectionId, runId, dueAt } = claim;
   const isScheduledSuccess = outcome.status === 'completed' && claim.kind === 'schedule';
-  const { reason, failure, score, progress } = toRunColumns(outcome);
+  const reason = outcome.status === 'cancelled' ? outcome.reason : null;
+  const failure = outcome.status === 'failed' ? outcome.failure : null;
+  const score = outcome.status === 'completed' && typeof outcome.score?.score === 'number' ? outcome.score : null;
+  const progress = outcome.status === 'completed' ? sql`, ${progressColumns(outcome.run)}` : sql``;
   await sql`
     with hit as (
       select count(distinct hit_id)::int as n from hit_occurrences where organization_id = ${orgId} and run_id = ${runId}
@@ -49,28 +56,13 @@ export async function finishRun(tx: Tx, claim: RunClaim, outcome: RunOutcome, no
       update schedules set author_failures = 0 where organization_id = ${orgId} and detection_id = ${detectionId}
         and author_failures > 0 and ${isScheduledSuccess}
     ), dequeued as (
-      delete from run_queue where run_id = ${runId}
+      ${deleteQueueEntry(orgId, runId)}
     )
     ${addToRunDays(sql`
       select ${orgId}::uuid, ${detectionId}::uuid, ${utcDay(now)}, ${score?.basis ?? ''}, 1,
         finished.triggered::int, ${score?.score ?? 0}::numeric, ${score === null ? 0 : 1}::int
       from finished where ${outcome.status !== 'cancelled'}`)}`.execute(tx);
   if (outcome.status !== 'cancelled') await emitRunEvent(tx, claim, outcome.status);
-}
-
-function toRunColumns(outcome: RunOutcome) {
-  const none = { reason: null, failure: null, score: null, progress: sql`` };
-  switch (outcome.status) {
-    case 'completed': {
-      const hasScore = outcome.score !== null && outcome.score.score !== null;
-      const score = hasScore ? outcome.score : null;
-      return { ...none, score, progress: sql`, ${progressColumns(outcome.run)}` };
-    }
-    case 'failed':
-      return { ...none, failure: outcome.failure };
-    case 'cancelled':
-      return { ...none, reason: outcome.reason };
-  }
 }
 
 /** Records why windows were not examined. A scheduled run that failed because of its definition counts towards `authorFailuresMax`. */
@@ -93,4 +85,16 @@ async function recordFailure(tx: Tx, claim: RunClaim, failure: RunFailure, now: 
     await disableDetection(tx, { orgId, detectionId, reason, now });
   }
   await sql`update schedules set author_failures = author_failures + 1 where ${isSchedule}`.execute(tx);
+}
+
+/** Emits the event of a run that ended, unless its detection is deleted. Its revision is the attempt that ended the run. */
+async function emitRunEvent(tx: Tx, { orgId, runId }: RunClaim, status: 'completed' | 'failed'): Promise<void> {
+  const type = `run.${status}` as const;
+  await emitEvents(tx, [orgId], [type], async () => {
+    const row = await findRun(tx, orgId, runId);
+    if (!row || (await getDetectionState(tx, orgId, row.detectionId)).deleted) return [];
+    const run = toRunRecord(row);
+    const { attempt: revision, detectionId } = run;
+    return [{ orgId, type, resourceId: runId, revision, data: { organizationId: orgId, ...run }, detectionId }];
+  });
 }
