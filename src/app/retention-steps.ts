@@ -1,6 +1,6 @@
-import { deleteOldAgentRunsAcrossOrgs } from '../agents/runs/agent-run-retention.store.ts';
+import { deleteOldAgentRunsAcrossOrgs } from '../agents/runs/agent-runs.store.ts';
 import { deleteOldHitsAcrossOrgs } from '../detection/hits/hit-retention.store.ts';
-import { expireSegmentsAcrossOrgs } from '../detection/logs/storage/log-retention.store.ts';
+import { expireSegmentsAcrossOrgs } from '../detection/logs/storage/segments.store.ts';
 import {
   deleteOldCandidatesAcrossOrgs,
   deleteOldMemoryAcrossOrgs,

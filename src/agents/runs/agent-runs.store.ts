@@ -7,6 +7,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import type { ModelFailure } from '../../platform/models/model-error.ts';
 import { addToRunDays, utcDay } from '../../detection/runs/run-days.store.ts';
+import type { AgentRun } from './agent-runs.schema.ts';
 
 export type ScheduledAgent = {
   orgId: OrgId;
@@ -113,17 +114,10 @@ export async function finishAgentRun(
 }
 
 /** A row of `agent_runs`. `outcome` and `failure` are JSON text. */
-export type AgentRunRow = {
-  id: string;
-  agentId: string;
-  status: 'running' | 'completed' | 'failed';
+export type AgentRunRow = Omit<AgentRun, 'slotAt' | 'startedAt' | 'finishedAt' | 'outcome' | 'failure'> & {
   slotAt: Date | null;
   startedAt: Date;
   finishedAt: Date | null;
-  modelAlias: string;
-  model: string | null;
-  tokens: number;
-  costUsd: number;
   outcome: string;
   failure: string | null;
 };
@@ -151,4 +145,14 @@ export function listAgentRuns(
         ${after ? sql`and (started_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by started_at desc, id desc limit ${limit + 1}`,
   );
+}
+
+/** Deletes at most `limit` runs of built-in agents that have ended. The daily roll-up stays. Returns their number. */
+export async function deleteOldAgentRunsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from agent_runs where (organization_id, id) in (
+      select organization_id, id from agent_runs where started_at < ${before} and status <> 'running' limit ${limit})`.execute(
+    tx,
+  );
+  return Number(numAffectedRows ?? 0);
 }

@@ -6,7 +6,7 @@ import { toPage, readPageRequest, type PageQuery } from '../../platform/lib/page
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { applyConnections } from '../scheduling/apply-connections.store.ts';
+import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
 import { getConnector, chooseClock, validateCredentials, validateSettings } from './validate-settings.ts';
 import { localStoreRecord, toConnection } from './connection-record.ts';
 import {

@@ -1,7 +1,6 @@
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
-import { getEntities } from './list-entities.ts';
-import { getHit, getHits } from './read-hits.ts';
+import { getEntities, getHit, getHits } from './read-hits.ts';
 import { EntityFilter, EntityList, HitDetail, HitFilter, HitList, HitPath, HitVerdict } from './hits.schema.ts';
 import { setHitStatus, type SetHitStatusDeps } from './set-hit-status.ts';
 

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { VerdictEvidence } from '../verdicts/verdict.ts';
-import type { Facts, RenderedRow, Severity } from '../analysis/candidate.ts';
+import type { Verdict } from '../verdicts/verdict.ts';
+import type { Facts, RenderedRow } from '../analysis/candidate.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
@@ -27,18 +27,10 @@ function mergeIntoExisting(hasLateHits: boolean): RawBuilder<unknown> {
 }
 
 /** A hit of a verdict. `judged` is false if no judge was available in time, so the hit is based on its facts alone. */
-export type NewHit = {
+export type NewHit = Omit<Verdict, 'triggered'> & {
   key: string;
   detectionId: string;
-  entity: string;
-  entityType: string;
   kind: string;
-  severity: Severity;
-  confidence: number;
-  headline: string;
-  summary: string;
-  nextStep: string;
-  evidence: VerdictEvidence[];
   rows: RenderedRow[];
   facts: Facts;
   judged: boolean;

@@ -1,9 +1,9 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
-import { toPage, readPageRequest } from '../../platform/lib/page-request.ts';
+import { plainIdPattern, readPageRequest, toPage } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { findHit, listHits, listOccurrences, type HitRow } from './read-hits.store.ts';
-import type { Hit, HitDetail, HitFilter, HitList } from './hits.schema.ts';
+import { findHit, listEntities, listHits, listOccurrences, type HitRow } from './read-hits.store.ts';
+import type { EntityFilter, EntityList, Hit, HitDetail, HitFilter, HitList } from './hits.schema.ts';
 import { listStatusChanges } from './hit-status.store.ts';
 
 const occurrencesMax = 200;
@@ -56,4 +56,17 @@ export function toHit(row: HitRow): Hit {
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };
+}
+
+/** Returns a page of the entities of hits, last seen first. */
+export async function getEntities({ db }: ReadHitsDeps, caller: Caller, filter: EntityFilter): Promise<EntityList> {
+  const request = readPageRequest(filter, plainIdPattern);
+  const { detection, status } = filter;
+  const rows = await inOrg(db, caller.orgId, (tx) => listEntities(tx, caller.orgId, { detection, status }, request));
+  const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.lastSeenAt, id: row.cursorId }));
+  const entities = page.map((row) => {
+    const { cursorId: _, ...entity } = row;
+    return { ...entity, firstSeenAt: row.firstSeenAt.toISOString(), lastSeenAt: row.lastSeenAt.toISOString() };
+  });
+  return { entities, nextCursor };
 }

@@ -6,48 +6,19 @@ import type { PageRequest } from '../../platform/lib/page-request.ts';
 import type { DetectionKey } from '../scheduling/detection-key.ts';
 import type { Run } from './runs.schema.ts';
 
-/** A row of `runs`. Lists and objects are JSON text. */
-export type RunRow = {
-  id: string;
-  detection_id: string;
-  due_at: Date;
-  trigger: Run['trigger'];
-  status: Run['status'];
-  status_reason: string | null;
-  slot_at: Date | null;
-  window_from: Date | null;
-  window_to: Date | null;
-  on_event_time: boolean;
-  windows: string;
-  attempt: number;
-  started_at: Date | null;
-  finished_at: Date | null;
-  lag_ms: number | null;
-  phases: string;
-  judging: string;
-  query: string | null;
-  rows_total: number;
-  truncated: boolean;
-  entities: string;
-  triggered: boolean;
-  hit_count: number;
-  score: number | null;
-  score_basis: Run['scoreBasis'];
-  score_criteria: string;
-  revision: number | null;
-  prompt_version: number | null;
-  model_alias: string | null;
-  model: string | null;
-  suppressed: string;
-  tokens: number;
-  cost_usd: number;
-  warnings: string;
-  failure: string | null;
-};
+type TimeField = 'slotAt' | 'windowFrom' | 'windowTo' | 'startedAt' | 'finishedAt';
+type JsonField = 'windows' | 'phases' | 'entities' | 'scoreCriteria' | 'suppressed' | 'warnings';
 
-const columns = sql`id, detection_id, due_at, trigger, status, status_reason, slot_at, window_from, window_to, on_event_time, windows, attempt,
-  started_at, finished_at, lag_ms, phases, judging, query, rows_total, truncated, entities, triggered, hit_count, score, score_basis, score_criteria,
-  revision, prompt_version, model_alias, model, suppressed, tokens, cost_usd, warnings, failure`;
+/** A row of `runs`. Lists and objects are JSON text. */
+export type RunRow = Omit<Run, 'clock' | 'failure' | TimeField | JsonField> &
+  Record<TimeField, Date | null> &
+  Record<JsonField | 'judging', string> & { failure: string | null; dueAt: Date; onEventTime: boolean };
+
+const columns = sql`id, detection_id as "detectionId", due_at as "dueAt", trigger, status, status_reason as "statusReason", slot_at as "slotAt",
+  window_from as "windowFrom", window_to as "windowTo", on_event_time as "onEventTime", windows, attempt, started_at as "startedAt",
+  finished_at as "finishedAt", lag_ms as "lagMs", phases, judging, query, rows_total as "rowsTotal", truncated, entities, triggered,
+  hit_count as "hitCount", score, score_basis as "scoreBasis", score_criteria as "scoreCriteria", revision,
+  prompt_version as "promptVersion", model_alias as "modelAlias", model, suppressed, tokens, cost_usd as "costUsd", warnings, failure`;
 
 /** Latest time that PostgreSQL accepts in ISO form. No run is due that late. */
 const dueAtMax = Date.UTC(9999, 0, 1);

@@ -28,7 +28,7 @@ export async function getRuns(
     await getDetectionState(tx, caller.orgId, detectionId);
     return listRuns(tx, caller.orgId, detectionId, request);
   });
-  const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.due_at, id: row.id }));
+  const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.dueAt, id: row.id }));
   return { runs: page.map(toRunRecord), nextCursor };
 }
 

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { acrossOrgs, queryRows, type Db } from '../../platform/db/db.ts';
+import type { Db } from '../../platform/db/db.ts';
+import { countQueueEntriesAcrossOrgs } from '../scheduling/queue/run-queue.store.ts';
 import type { ActiveRun } from './execution/active-run.ts';
 
 export type RunMetrics = {
@@ -39,7 +39,7 @@ export function createRunMetrics(registry: Registry, db: Db): RunMetrics {
     registers,
     async collect() {
       this.reset();
-      for (const { kind, state, n } of await countQueuedRuns(db)) this.set({ kind, state }, n);
+      for (const { kind, state, n } of await countQueueEntriesAcrossOrgs(db)) this.set({ kind, state }, n);
     },
   });
   return {
@@ -54,17 +54,4 @@ export function createRunMetrics(registry: Registry, db: Db): RunMetrics {
       registers,
     }),
   };
-}
-
-function countQueuedRuns(db: Db): Promise<{ kind: string; state: string; n: number }[]> {
-  return acrossOrgs(db, (tx) =>
-    queryRows(
-      tx,
-      sql<{
-        kind: string;
-        state: string;
-        n: number;
-      }>`select kind, state, count(*) as n from run_queue group by kind, state`,
-    ),
-  );
 }

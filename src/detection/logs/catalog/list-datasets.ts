@@ -2,7 +2,7 @@ import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { loadCatalog, type CatalogCache } from './catalog.store.ts';
 import { listCatalogColumns } from './columns.ts';
-import { listDatasetRows } from './datasets.store.ts';
+import { listDatasetRows } from '../storage/segments.store.ts';
 import type { DatasetList } from '../logs.schema.ts';
 
 export type ListDatasetsDeps = { db: Db; logCatalogs: CatalogCache };

@@ -2,12 +2,12 @@
 // at any time.
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { readEngineError } from './engine-failures.ts';
 import { inspectTree } from './inspect-tree.ts';
-import { openInstance } from './instance.ts';
 import { runQuery, serializeTree } from './run-query.ts';
-import type { FromChild, ToChild } from './protocol.ts';
+import type { FromChild, OpenOptions, ToChild } from './protocol.ts';
+import { quoteLiteral } from './sql-text.ts';
 
 type OpenEngine = {
   instance: DuckDBInstance;
@@ -100,4 +100,26 @@ function watchMemory(residentMb: number): void {
   setInterval(() => {
     if (process.memoryUsage.rss() > residentMb * 1_048_576) void post({ kind: 'memory-exceeded' }).then(killSelf);
   }, 50).unref();
+}
+
+/**
+ * Opens an in-memory engine that can access one folder and nothing else: no network, no extensions, no spilling to disk, and no settings that a
+ * statement could change (source: DuckDB documentation, "Securing DuckDB").
+ */
+async function openInstance(options: OpenOptions): Promise<DuckDBInstance> {
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: '1',
+    memory_limit: `${options.memoryMb}MiB`,
+    temp_directory: '',
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+  });
+  const connection = await instance.connect();
+  await connection.run("SET TimeZone = 'UTC'");
+  await connection.run(`SET allowed_directories = [${quoteLiteral(`${options.directory}/`)}]`);
+  await connection.run('SET enable_external_access = false');
+  await connection.run('SET lock_configuration = true');
+  connection.closeSync();
+  return instance;
 }

@@ -2,7 +2,7 @@ import { SiemError } from '../../siem/connector.ts';
 
 /** The query uses something that queries must not use. */
 export function queryNotAllowed(message: string): SiemError {
-  return new SiemError({ kind: 'query_not_allowed', blame: 'author', retryable: false, message });
+  return authorError('query_not_allowed', message);
 }
 
 /** The query is wrong, and only its author can fix it. */
@@ -31,18 +31,12 @@ export function cancelledError(): SiemError {
 }
 
 const byPrefix: [RegExp, string][] = [
-  [/^Parser Error: /, 'query_error'],
-  [/^Binder Error: /, 'query_error'],
-  [/^Catalog Error: /, 'query_error'],
-  [/^Conversion Error: /, 'query_error'],
-  [/^Invalid Input Error: /, 'query_error'],
-  [/^Out of Range Error: /, 'query_error'],
-  [/^Invalid Type Error: /, 'query_error'],
-  [/^Mismatch Type Error: /, 'query_error'],
-  [/^Not implemented Error: /i, 'query_error'],
-  [/^Syntax Error: /, 'query_error'],
+  [
+    /^(?:Parser|Binder|Catalog|Conversion|Syntax|Sequence|Dependency|Parameter Not (?:Resolved|Allowed)) Error: /i,
+    'query_error',
+  ],
+  [/^(?:Invalid Input|Out of Range|(?:Invalid|Mismatch) Type|Not implemented) Error: /i, 'query_error'],
   [/^Expression(?: too deep)?[^:]*: /, 'query_error'],
-  [/^(?:Parameter Not (?:Resolved|Allowed)|Sequence|Dependency) Error: /i, 'query_error'],
   [/^Permission Error: /, 'query_not_allowed'],
   [/^Out of Memory Error: /, 'query_memory'],
 ];

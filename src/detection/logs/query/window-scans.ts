@@ -21,34 +21,24 @@ export function historyFilter(window: QueryWindow): SegmentFilter {
 
 /** Returns the files of the filtered segments with the bounds of the rows to read. Events loaded as history are bounded by their own time. */
 export function planScans(filter: SegmentFilter, segments: SegmentRow[], folder: string): FileScan[] {
-  const toFiles = (selected: SegmentRow[]): SegmentFile[] => selected.map((segment) => toSegmentFile(segment, folder));
-  const live = (): SegmentFile[] => toFiles(segments.filter((segment) => !segment.history));
-  const loadedAsHistory = (): SegmentFile[] => toFiles(segments.filter((segment) => segment.history));
+  const files = segments.map((segment) => toSegmentFile(segment, folder));
+  const live = files.filter((_, index) => !segments[index]!.history);
+  const loadedAsHistory = files.filter((_, index) => segments[index]!.history);
+  const ms = (time: Date): number => time.getTime();
   switch (filter.kind) {
     case 'ingested':
-      return [{ files: live(), ingestedFrom: filter.from.getTime(), ingestedBefore: filter.to.getTime() }];
+      return [{ files: live, ingestedFrom: ms(filter.from), ingestedBefore: ms(filter.to) }];
     case 'ingested-before':
       return [
-        { files: live(), ingestedBefore: filter.before.getTime() },
-        { files: loadedAsHistory(), timeBefore: filter.before.getTime() },
+        { files: live, ingestedBefore: ms(filter.before) },
+        { files: loadedAsHistory, timeBefore: ms(filter.before) },
       ];
-    case 'event':
-      return [
-        {
-          files: toFiles(segments),
-          timeFrom: filter.from.getTime(),
-          timeBefore: filter.to.getTime(),
-          ingestedBefore: filter.ingestedBefore.getTime(),
-        },
-      ];
+    case 'event': {
+      const [timeFrom, timeBefore] = [ms(filter.from), ms(filter.to)];
+      return [{ files, timeFrom, timeBefore, ingestedBefore: ms(filter.ingestedBefore) }];
+    }
     case 'event-before':
-      return [
-        {
-          files: toFiles(segments),
-          timeBefore: filter.before.getTime(),
-          ingestedBefore: filter.ingestedBefore.getTime(),
-        },
-      ];
+      return [{ files, timeBefore: ms(filter.before), ingestedBefore: ms(filter.ingestedBefore) }];
   }
 }
 

@@ -1,20 +1,24 @@
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acrossOrgs, inOrg, type Db } from '../../../platform/db/db.ts';
+import type { Logger } from '../../../platform/lib/logger.ts';
+import { runLoop } from '../../../platform/lib/loop.ts';
 import { toOrgId, uuidPattern } from '../../../platform/lib/org-id.ts';
 import { deleteSegmentAcrossOrgs, findListedPaths, listReplacedAcrossOrgs } from './compact.store.ts';
 import { logFolderPath } from '../log-folder.ts';
 
-export type CleanSegmentsDeps = { db: Db; config: { dataDir: string } };
+type CleanSegmentsDeps = { db: Db; config: { dataDir: string } };
 
 /** Longer than any query or upload takes. */
 const defaultGraceMs = 15 * 60_000;
 
-/** Runs one step of the cleaning loop. Returns false, because there is never more to do immediately. */
-export async function cleanSegments(deps: CleanSegmentsDeps): Promise<boolean> {
-  await removeReplacedFiles(deps);
-  await removeOrphanedFiles(deps);
-  return false;
+/** Removes replaced and orphaned segment files, each after a grace period, until the signal aborts. */
+export function cleanSegmentsLoop(deps: CleanSegmentsDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'clean', idleMs: 10 * 60_000, signal, log: deps.log }, async () => {
+    await removeReplacedFiles(deps);
+    await removeOrphanedFiles(deps);
+    return false;
+  });
 }
 
 /** Removes files that compaction replaced, once no query can still be reading them. Returns the number of files. */

@@ -2,6 +2,8 @@ import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acrossOrgs, inOrg, type Db } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
+import type { Logger } from '../../../platform/lib/logger.ts';
+import { runLoop } from '../../../platform/lib/loop.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { loadCatalog, type CatalogCache } from '../catalog/catalog.store.ts';
 import type { CatalogField } from '../catalog/catalog.ts';
@@ -18,7 +20,7 @@ import {
 } from './compact.store.ts';
 import { findDatasetStates, type SegmentRow } from './segments.store.ts';
 
-export type CompactSegmentsDeps = {
+type CompactSegmentsDeps = {
   db: Db;
   config: { dataDir: string };
   engine: LogEngine;
@@ -27,6 +29,11 @@ export type CompactSegmentsDeps = {
 
 const defaultLimits: CompactLimits = { filesMin: 16, filesMax: 200, bytesMax: 64 * 1024 * 1024, rowsMax: 300_000 };
 const timeoutMs = 120_000;
+
+/** Merges small segments into large ones until the signal aborts. */
+export function compactSegmentsLoop(deps: CompactSegmentsDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'compact', idleMs: 60_000, signal, log: deps.log }, () => compactSegments(deps));
+}
 
 /**
  * Merges the small segments of one dataset into one Parquet file and replaces them in one transaction. Returns whether there was anything to

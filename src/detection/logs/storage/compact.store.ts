@@ -1,24 +1,22 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
-import { toOrgId, type OrgId } from '../../../platform/lib/org-id.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { SegmentRow } from './segments.store.ts';
 
 /** Limits of a merged file. Segments below half of `bytesMax` and `rowsMax` count as small. */
 export type CompactLimits = { filesMin: number; filesMax: number; bytesMax: number; rowsMax: number };
 
+type FragmentedDataset = { orgId: OrgId; dataset: string; history: boolean };
+
 /** Returns the dataset with the most small segments, if it has at least `filesMin`. */
-export async function findFragmentedDatasetAcrossOrgs(
-  tx: Tx,
-  limits: CompactLimits,
-): Promise<{ orgId: OrgId; dataset: string; history: boolean } | undefined> {
-  const row = await queryRow<{ organization_id: string; dataset: string; history: boolean }>(
+export function findFragmentedDatasetAcrossOrgs(tx: Tx, limits: CompactLimits): Promise<FragmentedDataset | undefined> {
+  return queryRow(
     tx,
-    sql<{ organization_id: string; dataset: string; history: boolean }>`
-      select organization_id, dataset, history from segments
+    sql<FragmentedDataset>`
+      select organization_id as "orgId", dataset, history from segments
       where replaced_at is null and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
       group by organization_id, dataset, history having count(*) >= ${limits.filesMin} order by count(*) desc limit 1`,
   );
-  return row && { orgId: toOrgId(row.organization_id), dataset: row.dataset, history: row.history };
 }
 
 /** Returns the oldest small segments of a dataset, up to the limits of one file. */
@@ -28,7 +26,7 @@ export async function listSmallSegments(
   input: { dataset: string; history: boolean; limits: CompactLimits },
 ): Promise<SegmentRow[]> {
   const { dataset, history, limits } = input;
-  const small = await queryRows<SegmentRow>(
+  const small = await queryRows(
     tx,
     sql<SegmentRow>`
       select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
@@ -58,7 +56,7 @@ export async function replaceSegments(
   orgId: OrgId,
   { id, path, bytes, columns, ids }: SegmentReplacement,
 ): Promise<boolean> {
-  const current = await queryRows<{ id: string }>(
+  const current = await queryRows(
     tx,
     sql<{ id: string }>`
       select id from segments where organization_id = ${orgId} and id = any(${ids}::uuid[]) and replaced_at is null order by id for update`,
@@ -76,17 +74,15 @@ export async function replaceSegments(
   return true;
 }
 
+type ReplacedSegment = { orgId: OrgId; id: string; path: string };
+
 /** Returns up to 500 segments that were replaced at least `graceMs` ago, so that no query still reads them. */
-export async function listReplacedAcrossOrgs(
-  tx: Tx,
-  graceMs: number,
-): Promise<{ orgId: OrgId; id: string; path: string }[]> {
-  const replaced = await queryRows<{ organization_id: string; id: string; path: string }>(
+export function listReplacedAcrossOrgs(tx: Tx, graceMs: number): Promise<ReplacedSegment[]> {
+  return queryRows(
     tx,
-    sql<{ organization_id: string; id: string; path: string }>`
-      select organization_id, id, path from segments where replaced_at < now() - ${graceMs} * interval '1 millisecond' order by replaced_at limit 500`,
+    sql<ReplacedSegment>`
+      select organization_id as "orgId", id, path from segments where replaced_at < now() - ${graceMs} * interval '1 millisecond' order by replaced_at limit 500`,
   );
-  return replaced.map((segment) => ({ orgId: toOrgId(segment.organization_id), id: segment.id, path: segment.path }));
 }
 
 export async function deleteSegmentAcrossOrgs(tx: Tx, orgId: OrgId, id: string): Promise<void> {
@@ -97,7 +93,7 @@ export async function deleteSegmentAcrossOrgs(tx: Tx, orgId: OrgId, id: string):
 
 /** Returns those of the given paths that are listed as segments. */
 export async function findListedPaths(tx: Tx, orgId: OrgId, paths: string[]): Promise<Set<string>> {
-  const listed = await queryRows<{ path: string }>(
+  const listed = await queryRows(
     tx,
     sql<{ path: string }>`select path from segments where organization_id = ${orgId} and path = any(${paths}::text[])`,
   );

@@ -28,7 +28,7 @@ export async function listSegments(
   datasets: string[],
   filter: SegmentFilter,
 ): Promise<SegmentRow[]> {
-  return queryRows<SegmentRow>(
+  return queryRows(
     tx,
     sql<SegmentRow>`
       select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
@@ -81,7 +81,7 @@ export type DatasetState = { name: string; events: number; version: number };
 
 /** Returns the state of these datasets. A dataset that never had an event is missing or has `events` 0. */
 export async function findDatasetStates(tx: Tx, orgId: OrgId, names: string[]): Promise<DatasetState[]> {
-  return queryRows<DatasetState>(
+  return queryRows(
     tx,
     sql<DatasetState>`
       select name, events, catalogue_version as version
@@ -91,9 +91,38 @@ export async function findDatasetStates(tx: Tx, orgId: OrgId, names: string[]): 
 
 /** Returns the names of the datasets that have at least one event. */
 export async function listDatasetNames(tx: Tx, orgId: OrgId): Promise<string[]> {
-  const datasets = await queryRows<{ name: string }>(
+  const datasets = await queryRows(
     tx,
     sql<{ name: string }>`select name from datasets where organization_id = ${orgId} and events > 0 order by name`,
   );
   return datasets.map(({ name }) => name);
+}
+
+export type DatasetRow = {
+  name: string;
+  events: number;
+  version: number;
+  first: Date | null;
+  last: Date | null;
+  ingested: Date | null;
+};
+
+/** Returns the datasets that have at least one event, ordered by name. */
+export async function listDatasetRows(tx: Tx, orgId: OrgId): Promise<DatasetRow[]> {
+  return queryRows(
+    tx,
+    sql<DatasetRow>`
+      select name, events, catalogue_version as version, first_event_at as first, last_event_at as last, last_ingested_at as ingested
+      from datasets where organization_id = ${orgId} and events > 0 order by name`,
+  );
+}
+
+/** Marks segments whose events were all ingested before a time as replaced, so that their files are removed. Returns their number. */
+export async function expireSegmentsAcrossOrgs(tx: Tx, before: Date): Promise<number> {
+  await sql`delete from log_batches where received_at < ${before}`.execute(tx);
+  const { numAffectedRows } =
+    await sql`update segments set replaced_at = now() where replaced_at is null and ingested_to < ${before}`.execute(
+      tx,
+    );
+  return Number(numAffectedRows ?? 0);
 }

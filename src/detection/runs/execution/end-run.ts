@@ -1,4 +1,4 @@
-import { inOrgWithCachedPlans, type Db } from '../../../platform/db/db.ts';
+import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
@@ -11,7 +11,7 @@ import type { ActiveRun } from './active-run.ts';
 import { pauseFailedConnection } from './connection-failure.ts';
 import { finishRun, type RunOutcome } from './finish-run.ts';
 import { writeFailure, writeWarningsAndPhases } from './progress.store.ts';
-import { retryDelayMs, toRunFailure, type RunFailure } from './run-failure.ts';
+import { retryDelayMs, toRunFailure } from './run-failure.ts';
 
 export type EndRunDeps = { db: Db; clock: Clock; log: Logger };
 
@@ -35,14 +35,24 @@ export async function endRun(
   return 'finished';
 }
 
-/** Returns a run to the queue, without counting its attempt. */
-export async function releaseRun({ db }: Pick<EndRunDeps, 'db'>, claim: RunClaim): Promise<ExecutionResult> {
+/** Returns a run to the queue, after `write`, in a fenced transaction. */
+async function requeue(
+  { db }: Pick<EndRunDeps, 'db'>,
+  claim: RunClaim,
+  options: { countsAttempt: boolean; retryMs?: number },
+  write?: (tx: Tx) => Promise<void>,
+): Promise<ExecutionResult> {
   await inOrgWithCachedPlans(db, claim.orgId, async (tx) => {
     await lockClaimedRun(tx, claim);
-    await requeueRun(tx, claim, { countsAttempt: false });
+    await write?.(tx);
+    await requeueRun(tx, claim, options);
   });
   return 'requeued';
 }
+
+/** Returns a run to the queue, without counting its attempt. */
+export const releaseRun = (deps: Pick<EndRunDeps, 'db'>, claim: RunClaim): Promise<ExecutionResult> =>
+  requeue(deps, claim, { countsAttempt: false });
 
 type RunError = { error: unknown; run: ActiveRun | undefined; signal: AbortSignal };
 
@@ -74,7 +84,11 @@ async function failOrRetry(
   if (failure.kind === 'internal_error') deps.log.error({ runId: claim.runId, err: error }, 'run failed unexpectedly');
   if (run && (await pauseFailedConnection(deps, run, failure, { error, signal }))) {
     if (run.trigger === 'manual') return endRun(deps, claim, { status: 'failed', failure }, run);
-    return waitForConnection(deps, claim, failure);
+    // No worker claims the run before the pause of its connection ends. Its windows stay pending.
+    return requeue(deps, claim, { countsAttempt: false }, async (tx) => {
+      if (claim.kind === 'schedule') await recordWindowFailure(tx, claim, { slotAt: claim.dueAt, kind: failure.kind });
+      await writeFailure(tx, claim, failure);
+    });
   }
   const retryMs = retryDelayMs(failure, claim.retries);
   if (retryMs === undefined) {
@@ -83,25 +97,5 @@ async function failOrRetry(
       await pauseModel(deps, claim.orgId, run.definition.modelAlias, error);
     return result;
   }
-  await inOrgWithCachedPlans(deps.db, claim.orgId, async (tx) => {
-    await lockClaimedRun(tx, claim);
-    await writeFailure(tx, claim, failure);
-    await requeueRun(tx, claim, { countsAttempt: true, retryMs });
-  });
-  return 'requeued';
-}
-
-/** Requeues a run whose connection is paused, which no worker claims before the pause ends. Its windows stay pending. */
-async function waitForConnection(
-  { db }: Pick<EndRunDeps, 'db'>,
-  claim: RunClaim,
-  failure: RunFailure,
-): Promise<ExecutionResult> {
-  await inOrgWithCachedPlans(db, claim.orgId, async (tx) => {
-    await lockClaimedRun(tx, claim);
-    if (claim.kind === 'schedule') await recordWindowFailure(tx, claim, { slotAt: claim.dueAt, kind: failure.kind });
-    await writeFailure(tx, claim, failure);
-    await requeueRun(tx, claim, { countsAttempt: false });
-  });
-  return 'requeued';
+  return requeue(deps, claim, { countsAttempt: true, retryMs }, (tx) => writeFailure(tx, claim, failure));
 }

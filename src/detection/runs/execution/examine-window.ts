@@ -5,11 +5,13 @@ import { analyzeWindow, computeNamedShare, prepareWindow, type PreparedWindow } 
 import { createEmptyRecall, type MemoryEntry, type RecalledMemory } from '../../analysis/memory/memory.ts';
 import { recallMemory } from '../../analysis/memory/memory.store.ts';
 import type { TimeRange } from '../../scheduling/slot-windows.ts';
-import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
+import type { QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
 import { findMemoryEpoch } from '../backfill/revisits.store.ts';
 import type { ActiveRun } from './active-run.ts';
 import { addWarning, timePhase, type ExaminedWindow } from './run-progress.ts';
-import { searchLimits } from './search-limits.ts';
+
+/** Limits of the query of one window. */
+export const searchLimits: SearchLimits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 60_000 };
 
 export type ExamineDeps = { db: Db; clock: Clock };
 

@@ -1,39 +1,31 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
+import type { Spend } from '../../../platform/models/spending/budgets.ts';
 import { selectPendingWindows } from '../../scheduling/coverage/coverage.store.ts';
-import type { RunClaim, RunKind } from '../../scheduling/queue/run-claim.ts';
+import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import { isClaimCurrent, lockClaimedRun } from '../../scheduling/queue/run-fence.ts';
+import type { ActiveRun } from './active-run.ts';
+import type { RunProgress } from './run-progress.ts';
 
 /** Maximum number of windows that one claim examines. The next claim continues. */
 export const windowsMax = 24;
 
-/** A run at the start of an attempt. Times in `pending` are ISO text. */
-export type StartedRunRow = {
-  cancel_requested: boolean;
-  trigger: RunKind;
-  slot_at: Date | null;
-  started_at: Date;
-  window_from: Date | null;
-  window_to: Date | null;
-  on_event_time: boolean;
-  definition: string;
-  windows: string;
-  entities: string;
-  warnings: string;
-  phases: string;
-  judging: string;
-  custom_instructions: string | null;
-  tokens: number;
-  cost_usd: number;
-  elapsed_ms: number;
-  suppressed: string;
-  deleted: boolean;
-  active: boolean;
-  lookback_minutes: number | null;
-  /** True if the detection has candidates without a verdict. */
-  has_pending_candidates: boolean;
-  pending: { from: string; to: string; slotAt: string }[];
-};
+/** A run at the start of an attempt. The definition and the progress are JSON text, and times in `pending` are ISO text. */
+export type StartedRunRow = Pick<
+  ActiveRun,
+  'trigger' | 'slotAt' | 'startedAt' | 'windowFrom' | 'windowTo' | 'customInstructions' | 'elapsedMs'
+> &
+  Record<keyof RunProgress | 'definition', string> &
+  Spend & {
+    cancelRequested: boolean;
+    onEventTime: boolean;
+    deleted: boolean;
+    active: boolean;
+    lookbackMinutes: number | null;
+    /** True if the detection has candidates without a verdict. */
+    hasPendingCandidates: boolean;
+    pending: { from: string; to: string; slotAt: string }[];
+  };
 
 /** Limit for the pending windows of a claim: one more than it examines, to learn whether others are left. */
 export const pendingWindowLimit = (claim: RunClaim) => ({ slotAt: claim.dueAt, limit: windowsMax + 1 });
@@ -74,13 +66,14 @@ export async function markRunning(
         left join schedules s on s.organization_id = a.organization_id and s.detection_id = a.id
       where r.organization_id = ${claim.orgId} and r.due_at = ${claim.dueAt} and r.id = ${claim.runId}
         and a.organization_id = r.organization_id and a.id = r.detection_id and v.revision = coalesce(r.revision, a.revision)
-      returning claimed.cancel_requested, r.trigger, r.slot_at, r.started_at, r.window_from, r.window_to, r.on_event_time,
-        v.definition, r.windows, r.entities, r.warnings, r.phases, r.judging, r.custom_instructions, r.tokens, r.cost_usd, r.elapsed_ms, r.suppressed,
-        a.deleted_at is not null as deleted,
-        coalesce(s.active, false) as active, s.lookback_minutes,
+      returning claimed.cancel_requested as "cancelRequested", r.trigger, r.slot_at as "slotAt", r.started_at as "startedAt",
+        r.window_from as "windowFrom", r.window_to as "windowTo", r.on_event_time as "onEventTime", v.definition, r.windows, r.entities,
+        r.warnings, r.phases, r.judging, r.custom_instructions as "customInstructions", r.tokens, r.cost_usd as "costUsd",
+        r.elapsed_ms as "elapsedMs", r.suppressed, a.deleted_at is not null as deleted, coalesce(s.active, false) as active,
+        s.lookback_minutes as "lookbackMinutes",
         (select coalesce(json_agg(p order by p."from"), '[]') from (${selectPendingWindows(claim, pendingWindowLimit(claim))}) p) as pending,
         exists (select from candidates c where c.organization_id = r.organization_id and c.detection_id = r.detection_id
-          and c.state = 'pending') as has_pending_candidates`,
+          and c.state = 'pending') as "hasPendingCandidates"`,
   );
   if (started) return started;
   await lockClaimedRun(tx, claim);

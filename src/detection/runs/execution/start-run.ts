@@ -47,7 +47,7 @@ export async function startRun(deps: StartRunDeps, claim: RunClaim): Promise<Sta
     const row = await markRunning(tx, claim, { now, names: deps.models?.names ?? {} });
     const definition = JSON.parse(row.definition) as Definition;
     const connection = await deps.connectionFor(claim.orgId, definition, tx);
-    if (connection.clock === 'event' && !row.on_event_time) await markOnEventTime(tx, claim);
+    if (connection.clock === 'event' && !row.onEventTime) await markOnEventTime(tx, claim);
     const run = toActiveRun(deps, claim, { row, definition, connection });
     const cancelled = (cancelReason: CancelReason): StartedRun => ({
       run,
@@ -55,13 +55,13 @@ export async function startRun(deps: StartRunDeps, claim: RunClaim): Promise<Sta
       hasPendingCandidates: false,
       cancelReason,
     });
-    if (row.cancel_requested) return cancelled('requested');
+    if (row.cancelRequested) return cancelled('requested');
     const inactiveReason = findInactiveReason(row);
     // A run that examined windows before its detection became inactive ends normally with these results.
     const hasResults = run.progress.windows.length > 0;
     if (inactiveReason && !hasResults) return cancelled(inactiveReason);
     const pending = inactiveReason ? [] : await listWindowTasks(tx, run, { row, now });
-    const hasPendingCandidates = row.has_pending_candidates;
+    const { hasPendingCandidates } = row;
     const hasWork = pending.length > 0 || hasPendingCandidates || hasResults;
     const isSuperseded = row.trigger === 'schedule' && claim.resumed && !hasWork;
     return { run, pending, hasPendingCandidates, cancelReason: isSuperseded ? 'superseded' : null };
@@ -101,8 +101,8 @@ async function listReachableWindows(
     to: new Date(to),
     slotAt: new Date(slotAt),
   }));
-  if (!pending[0] || pending[0].slotAt >= subtractMs(now, minLookbackMs(row.lookback_minutes))) return pending;
-  const before = subtractMs(now, lookbackMs(run.definition.cronSchedule, row.lookback_minutes));
+  if (!pending[0] || pending[0].slotAt >= subtractMs(now, minLookbackMs(row.lookbackMinutes))) return pending;
+  const before = subtractMs(now, lookbackMs(run.definition.cronSchedule, row.lookbackMinutes));
   await expireWindows(tx, [{ organizationId: run.orgId, detectionId: run.detectionId, before }], now);
   return listPendingWindows(tx, run, pendingWindowLimit(run.claim));
 }
@@ -117,27 +117,28 @@ function toActiveRun(
   const alias = definition.modelAlias;
   const model = models?.names[alias] ?? (builtInAliases.includes(alias) ? 'analyst' : alias);
   const progress = parseProgress(row);
-  if (model === 'analyst' && row.custom_instructions !== null)
+  if (model === 'analyst' && row.customInstructions !== null)
     addWarning(progress, 'instructions_unused', 'The built-in analyst ignores custom instructions.');
+  const { trigger, slotAt, startedAt, windowFrom, windowTo, customInstructions, elapsedMs, tokens, costUsd } = row;
   return {
     claim,
     orgId,
     id: claim.runId,
     detectionId,
-    trigger: row.trigger,
-    slotAt: row.slot_at,
-    startedAt: row.started_at,
-    windowFrom: row.window_from,
-    windowTo: row.window_to,
-    clock: row.on_event_time ? 'event' : connection.clock,
+    trigger,
+    slotAt,
+    startedAt,
+    windowFrom,
+    windowTo,
+    clock: row.onEventTime ? 'event' : connection.clock,
     connection,
     definition,
     analysis,
     scope: { orgId, detectionId, generation: computeGeneration(analysis) },
     model,
-    customInstructions: row.custom_instructions,
-    spent: { tokens: row.tokens, costUsd: row.cost_usd },
-    elapsedMs: row.elapsed_ms,
+    customInstructions,
+    spent: { tokens, costUsd },
+    elapsedMs,
     progress,
   };
 }

@@ -2,22 +2,27 @@ import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { listActiveExceptions } from '../../detections/exceptions/exceptions.store.ts';
 import { fenceRun } from '../../scheduling/queue/run-fence.ts';
+import type { VerdictStats } from '../../verdicts/model/model-score.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
 import { writeProgress } from '../execution/progress.store.ts';
 import { addWarning, timePhase } from '../execution/run-progress.ts';
 import { findSuppressions, listPendingCandidates, storeVerdict, type StoredCandidate } from './candidates.store.ts';
 import type { Judge } from './judge.ts';
-import { findSuppressionKey, resolveCandidates, verdictWaitMaxMs, type Resolution } from './resolve-candidates.ts';
+import {
+  findSuppressionKey,
+  resolveCandidates,
+  verdictWaitMaxMs,
+  type JudgedResolution,
+  type Resolution,
+} from './resolve-candidates.ts';
 import { storeResolutions } from './store-resolutions.ts';
-import { addVerdictStats } from './verdict-stats.ts';
-
-type JudgeCandidatesDeps = { db: Db; clock: Clock };
 
 const instantBatchMax = 50;
 /** Candidates of one window that one run judges. The next run continues. */
 const perWindowMax = 100;
 const entitiesMax = 200;
+const evidenceMax = 20;
 
 /** A verdict that costs something becomes a hit immediately, so that a failure of the next one does not delay it. */
 const batchSize = (judge: Judge): number => (judge.instant ? instantBatchMax : 1);
@@ -27,7 +32,7 @@ export type JudgingSession = { judge: Judge; signal: AbortSignal; judgedByWindow
 
 /** Judges the pending candidates of a run's detection, oldest first. Each batch is stored in a fenced transaction. */
 export async function judgeCandidates(
-  deps: JudgeCandidatesDeps,
+  deps: { db: Db; clock: Clock },
   run: ActiveRun,
   session: JudgingSession,
 ): Promise<void> {
@@ -37,7 +42,7 @@ export async function judgeCandidates(
 }
 
 /** Returns whether more candidates may be pending. */
-async function judgeBatch(deps: JudgeCandidatesDeps, run: ActiveRun, session: JudgingSession): Promise<boolean> {
+async function judgeBatch(deps: { db: Db; clock: Clock }, run: ActiveRun, session: JudgingSession): Promise<boolean> {
   session.signal.throwIfAborted();
   const now = deps.clock();
   const { isFull, batch, known, exceptions } = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) =>
@@ -89,7 +94,7 @@ async function readBatch(tx: Tx, run: ActiveRun, { judge, judgedByWindow }: Judg
 }
 
 async function judgeCandidate(
-  deps: JudgeCandidatesDeps,
+  deps: { db: Db; clock: Clock },
   run: ActiveRun,
   { judge, signal }: JudgingSession,
   candidate: StoredCandidate,
@@ -126,4 +131,20 @@ function addToProgress({ progress }: ActiveRun, resolutions: Resolution[]): void
           );
     }
   }
+}
+
+/** Adds a model's verdict to the figures that score the model. Verdicts of the analyst do not count. */
+function addVerdictStats(stats: VerdictStats, { unverified, verified }: JudgedResolution): void {
+  if (!unverified.trace) return;
+  const { repaired, toolCalls, toolFaults, instructions } = unverified.trace;
+  const struckSentences = verified.struck.filter(({ where }) => where !== 'evidence').length;
+  stats.verdicts += 1;
+  stats.cited += Math.min(unverified.evidence.length, evidenceMax) + struckSentences;
+  stats.struck += verified.struck.length;
+  stats.repaired += repaired ? 1 : 0;
+  stats.toolCalls += toolCalls;
+  stats.toolFaults += toolFaults;
+  if (instructions === 0) return;
+  stats.instructed += 1;
+  if (verified.struck.length > 0 || toolFaults > 0 || verified.modelDisagrees !== null) stats.followed += 1;
 }

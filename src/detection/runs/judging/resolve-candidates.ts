@@ -17,7 +17,7 @@ export type Resolution =
   | { candidate: StoredCandidate; outcome: 'excepted'; by: Exception['kind'] }
   | JudgedResolution;
 
-type JudgedResolution = {
+export type JudgedResolution = {
   candidate: StoredCandidate;
   outcome: 'judged';
   unverified: Verdict;

@@ -2,8 +2,7 @@ import type { Tx } from '../../../platform/db/db.ts';
 import { insertHits, insertOccurrences, type NewHit } from '../../hits/insert-hits.store.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
 import { lockPendingCandidates, markJudged, upsertSuppressions } from './candidates.store.ts';
-import { toNewHit } from './new-hit.ts';
-import type { Resolution } from './resolve-candidates.ts';
+import type { JudgedResolution, Resolution } from './resolve-candidates.ts';
 
 /** `runId` is the run that judged. If it is null, no run did, and occurrences count for the run that found the candidate. */
 type JudgedDetection = DetectionKey & { runId: string | null };
@@ -30,8 +29,7 @@ export async function storeResolutions(
   for (const resolution of stored) {
     if (resolution.outcome !== 'judged' || !resolution.verified.triggered) continue;
     // If several candidates share a hit, the first one creates it.
-    if (!newHits.has(resolution.hitKey))
-      newHits.set(resolution.hitKey, toNewHit(detectionId, resolution.candidate, resolution));
+    if (!newHits.has(resolution.hitKey)) newHits.set(resolution.hitKey, toNewHit(detectionId, resolution));
   }
   const hitIds = await insertHits(tx, orgId, [...newHits.values()], now);
   const withHits = stored.map((resolution) => ({ resolution, hitId: findHitId(resolution, hitIds) }));
@@ -66,4 +64,22 @@ function findHitId(resolution: Resolution, hitIds: Map<string, string>): string 
     case 'occurrence':
       return resolution.hitId ?? (resolution.hitKey === null ? null : (hitIds.get(resolution.hitKey) ?? null));
   }
+}
+
+/** Returns the hit of a candidate with a triggered verdict. `judged` is false if the verdict comes from its facts alone. */
+function toNewHit(detectionId: string, { candidate, hitKey, verified, judged }: JudgedResolution): NewHit {
+  const { triggered: _, ...verdict } = verified.verdict;
+  return {
+    ...verdict,
+    key: hitKey,
+    detectionId,
+    kind: candidate.kind,
+    rows: candidate.rows,
+    facts: candidate.facts,
+    judged,
+    modelDisagrees: verified.modelDisagrees,
+    windowFrom: candidate.windowFrom,
+    windowTo: candidate.windowTo,
+    late: candidate.late,
+  };
 }

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
-import { inOrg, queryRow, type Db, type Tx } from '../../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { reopenGaps } from '../../scheduling/coverage/fill-gaps.store.ts';
+import { deleteQueueEntry, lockQueueEntry, requestCancellation } from '../../scheduling/queue/run-queue.store.ts';
 import { findRun, type RunRow } from '../read-runs.store.ts';
 import { toRunRecord } from '../run-record.ts';
 import type { Run } from '../runs.schema.ts';
@@ -16,15 +17,12 @@ import type { Run } from '../runs.schema.ts';
 export async function cancelRun({ db, clock }: { db: Db; clock: Clock }, caller: Caller, id: string): Promise<Run> {
   const { orgId } = caller;
   return inOrg(db, orgId, async (tx) => {
-    const entry = await lockQueueEntry(tx, caller, id);
+    const entry = await lockQueueEntry(tx, orgId, id);
     const run = await findRun(tx, orgId, id);
     if (!run) throw appError('not_found', `Run ${id} not found.`);
-    if (run.status === 'cancelled' || entry?.cancel_requested) return toRunRecord(run);
+    if (run.status === 'cancelled' || entry?.cancelRequested) return toRunRecord(run);
     if (!entry) throw appError('conflict', `Run ${id} has already ended with status \`${run.status}\`.`);
-    if (entry.state === 'running')
-      await sql`update run_queue set cancel_requested = true where organization_id = ${orgId} and run_id = ${id}`.execute(
-        tx,
-      );
+    if (entry.state === 'running') await requestCancellation(tx, orgId, id);
     else await cancelQueuedRun(tx, caller, run, clock());
     await insertAudit(tx, caller, {
       action: 'run.cancelled',
@@ -37,21 +35,15 @@ export async function cancelRun({ db, clock }: { db: Db; clock: Clock }, caller:
   });
 }
 
-type QueueEntryRow = { state: string; cancel_requested: boolean };
-
-function lockQueueEntry(tx: Tx, { orgId }: Caller, id: string): Promise<QueueEntryRow | undefined> {
-  return queryRow(
-    tx,
-    sql<QueueEntryRow>`
-      select state, cancel_requested from run_queue where organization_id = ${orgId} and run_id = ${id} for update`,
-  );
-}
-
-async function cancelQueuedRun(tx: Tx, { orgId }: Caller, run: RunRow, now: Date): Promise<void> {
+async function cancelQueuedRun(
+  tx: Tx,
+  { orgId }: Caller,
+  { id, dueAt, trigger, detectionId }: RunRow,
+  now: Date,
+): Promise<void> {
   await sql`
-    with removed as (delete from run_queue where organization_id = ${orgId} and run_id = ${run.id})
+    with removed as (${deleteQueueEntry(orgId, id)})
     update runs set status = 'cancelled', status_reason = 'requested', finished_at = ${now}
-    where organization_id = ${orgId} and due_at = ${run.due_at} and id = ${run.id}`.execute(tx);
-  if (run.trigger === 'backfill')
-    await reopenGaps(tx, { orgId, detectionId: run.detection_id }, { runId: run.id, now });
+    where organization_id = ${orgId} and due_at = ${dueAt} and id = ${id}`.execute(tx);
+  if (trigger === 'backfill') await reopenGaps(tx, { orgId, detectionId }, { runId: id, now });
 }

@@ -91,7 +91,7 @@ async function prepareReplay(
   if (!row) throw appError('not_found', `Run ${id} not found.`);
   const { candidates, total } = await listRunCandidates(tx, orgId, id, request.limit);
   if (candidates.length === 0) throw appError('conflict', `Run ${id} has no candidates to judge again.`);
-  const detection = { orgId, detectionId: row.detection_id };
+  const detection = { orgId, detectionId: row.detectionId };
   const { promptVersion, modelAlias } = request;
   const definition: Definition = {
     ...(await getPinnedDefinition(tx, detection, row.revision)),
@@ -101,8 +101,8 @@ async function prepareReplay(
   const connection = await connectionFor(orgId, definition, tx).catch((error: Error) => {
     throw error instanceof SiemError ? appError('conflict', error.message) : error;
   });
-  const clock = row.on_event_time ? 'event' : 'ingest';
-  const run = createTrialRun({ ...detection, definition }, { connection, clock, model: 'analyst', at: row.due_at });
+  const clock = row.onEventTime ? 'event' : 'ingest';
+  const run = createTrialRun({ ...detection, definition }, { connection, clock, model: 'analyst', at: row.dueAt });
   return { run, candidates, total };
 }
 

@@ -12,13 +12,16 @@ import type { Verdict } from '../../verdicts/verdict.ts';
 import type { ExaminedWindow } from '../execution/run-progress.ts';
 import { findRun } from '../read-runs.store.ts';
 import { listSteps } from '../steps.store.ts';
-import type { ReplayDeps } from './replay-run.ts';
-import { reviewWithShadow } from './review-with-shadow.ts';
+import { replayCandidates, type ReplayDeps } from './replay-run.ts';
 import { claimReviewAcrossOrgs, deleteReview, postponeReview, writeGrade, type Review } from './reviews.store.ts';
+import { findShadow, insertShadowVerdicts } from './shadow.store.ts';
 
 export type ReviewDeps = ReplayDeps & { log: Logger };
 
 const stepsMax = 200;
+const candidatesMax = 100;
+/** Less than the lease of a review. */
+const shadowMsMax = 240_000;
 const failuresMax = 12;
 const firstDelayMs = 30_000;
 const delayMsMax = 3_600_000;
@@ -86,5 +89,26 @@ async function postponeOrDelete({ db }: { db: Db }, review: Review): Promise<voi
   await inOrg(db, review.orgId, async (tx) => {
     if (review.failures + 1 >= failuresMax) await deleteReview(tx, review);
     else await postponeReview(tx, review, delayMs);
+  });
+}
+
+/** Lets the shadow of a detection judge the candidates of a finished run and stores the comparison. Delivers no hits. */
+async function reviewWithShadow(deps: ReplayDeps, review: Review, signal: AbortSignal): Promise<void> {
+  const { orgId, runId } = review;
+  const shadow = await inOrg(deps.db, orgId, (tx) => findShadow(tx, review));
+  const request = {
+    limit: candidatesMax,
+    ...(shadow?.promptVersion ? { promptVersion: shadow.promptVersion } : {}),
+    ...(shadow?.modelAlias ? { modelAlias: shadow.modelAlias } : {}),
+  };
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(shadowMsMax)]);
+  const compared = shadow ? (await replayCandidates(deps, { orgId, id: runId, request }, deadline)).compared : [];
+  const failed = compared.find(({ failure }) => failure);
+  if (failed?.failure) throw new Error(`${failed.failure.kind}: ${failed.failure.message}`);
+  // Suppressed candidates have no verdict to compare with.
+  const withBoth = compared.filter(({ before }) => before !== null);
+  await inOrg(deps.db, orgId, async (tx) => {
+    if (await deleteReview(tx, review))
+      await insertShadowVerdicts(tx, review, { compared: withBoth, now: deps.clock() });
   });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
-import { findQueueWaitMsAcrossOrgs } from '../../scheduling/queue/leases.store.ts';
+import { findQueueWaitMsAcrossOrgs } from '../../scheduling/queue/run-queue.store.ts';
 import { enqueueRechecksAcrossOrgs } from '../backfill/rechecks.store.ts';
 import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
 import type { Judge } from '../judging/judge.ts';

@@ -1,6 +1,6 @@
 import type { Db } from '../../../platform/db/db.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
-import { renewLeasesAcrossOrgs } from '../../scheduling/queue/leases.store.ts';
+import { renewLeasesAcrossOrgs } from '../../scheduling/queue/run-queue.store.ts';
 import { leaseMs, type RunClaim } from '../../scheduling/queue/run-claim.ts';
 import type { StopReason } from '../execution/end-run.ts';
 

@@ -1,6 +1,6 @@
 import { inOrg } from '../../../platform/db/db.ts';
 import { listPendingWindows, replaceWindowWithGap } from '../../scheduling/coverage/coverage.store.ts';
-import { reapLostRunsAcrossOrgs } from '../../scheduling/queue/leases.store.ts';
+import { reapLostRunsAcrossOrgs } from '../../scheduling/queue/run-queue.store.ts';
 import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import { lockClaimedRun, RunLostError } from '../../scheduling/queue/run-fence.ts';
 import { endRun, type EndRunDeps } from '../execution/end-run.ts';

@@ -5,7 +5,7 @@ import { newOrgId, testDatabase } from '../../../../test/support/database.ts';
 import { acrossOrgs, inOrg, queryRows } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { claimRunsAcrossOrgs } from './claim-runs.store.ts';
-import { reapLostRunsAcrossOrgs, renewLeasesAcrossOrgs } from './leases.store.ts';
+import { reapLostRunsAcrossOrgs, renewLeasesAcrossOrgs } from './run-queue.store.ts';
 import type { RunClaim } from './run-claim.ts';
 import { enqueueDueRunsAcrossOrgs } from '../enqueue-runs.ts';
 import { fenceRun, lockClaimedRun, RunCancelledError, RunLostError } from './run-fence.ts';

@@ -1,7 +1,10 @@
-import { sql } from 'kysely';
-import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import { sql, type RawBuilder } from 'kysely';
+import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../../platform/db/db.ts';
+import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { RunClaim, RunKind } from './run-claim.ts';
+import { claimColumns, leaseEnd, type RunClaim, type RunKind } from './run-claim.ts';
+
+// The only module besides claim-runs.store.ts, whose claim is one statement, that writes `run_queue`.
 
 /** A run to queue. `startAt` is its earliest start in slot time. A null connection is the embedded log store. */
 export type QueueEntry = {
@@ -91,4 +94,125 @@ export async function requeueRun(
     )
     update runs set status = 'queued', attempt = requeued.attempt from requeued
     where organization_id = ${claim.orgId} and due_at = ${claim.dueAt} and id = ${claim.runId}`.execute(tx);
+}
+
+/** Statement that deletes the queue entry of a run. */
+export const deleteQueueEntry = (orgId: OrgId, runId: string): RawBuilder<unknown> =>
+  sql`delete from run_queue where organization_id = ${orgId} and run_id = ${runId}`;
+
+export type QueueEntryState = { state: 'queued' | 'running'; cancelRequested: boolean };
+
+/** Finds the queue entry of a run and locks it until the transaction ends. */
+export function lockQueueEntry(tx: Tx, orgId: OrgId, runId: string): Promise<QueueEntryState | undefined> {
+  return queryRow(
+    tx,
+    sql<QueueEntryState>`
+      select state, cancel_requested as "cancelRequested" from run_queue
+      where organization_id = ${orgId} and run_id = ${runId} for update`,
+  );
+}
+
+/** Makes a running run stop at its next step. */
+export async function requestCancellation(tx: Tx, orgId: OrgId, runId: string): Promise<void> {
+  await sql`update run_queue set cancel_requested = true where organization_id = ${orgId} and run_id = ${runId}`.execute(
+    tx,
+  );
+}
+
+/** Copies the connection of each detection, or of `detectionId` only, and its delay to the schedule and the queued runs. */
+export async function applyConnections(tx: Tx, orgId: OrgId, detectionId: string | null = null): Promise<void> {
+  await sql`
+    with current as materialized (
+      select a.organization_id, a.id, c.id as connection_id, coalesce(c.delay_minutes, 0) * 60000 as delay_ms
+      from agents a left join connections c on c.organization_id = a.organization_id
+        and c.id = tocsin_connection(a.organization_id, a.connection_id, a.siem_type)
+      where a.organization_id = ${orgId} and a.agent_type = 'detection' and (${detectionId}::uuid is null or a.id = ${detectionId}::uuid)
+    ), updated_queue as (
+      update run_queue q set connection_id = current.connection_id from current
+      where q.organization_id = current.organization_id and q.detection_id = current.id and q.state = 'queued'
+        and q.connection_id is distinct from current.connection_id
+    )
+    update schedules s set delay_ms = current.delay_ms, connection_id = current.connection_id from current
+    where s.organization_id = current.organization_id and s.detection_id = current.id
+      and (s.delay_ms <> current.delay_ms or s.connection_id is distinct from current.connection_id)`.execute(tx);
+}
+
+/** A run that workers lost this many times is not queued again. */
+const lossesMax = 3;
+
+export type RenewedLease = { runId: string; worker: string; cancelRequested: boolean };
+
+/**
+ * Extends the leases of claims. A claim that is missing from the result is lost. A lease that has ended is not extended: its
+ * worker has already stopped, so the extension would only delay the next one.
+ */
+export async function renewLeasesAcrossOrgs(db: Db, claims: RunClaim[]): Promise<RenewedLease[]> {
+  return acrossOrgs(db, (tx) =>
+    queryRows(
+      tx,
+      sql<RenewedLease>`
+        update run_queue q set lease_until = ${leaseEnd}
+        from unnest(${claims.map((claim) => claim.runId)}::uuid[], ${claims.map((claim) => claim.worker)}::text[]) as c (run_id, worker)
+        where q.run_id = c.run_id and q.worker = c.worker and q.state = 'running' and q.lease_until > clock_timestamp()
+        returning q.run_id as "runId", q.worker, q.cancel_requested as "cancelRequested"`,
+    ),
+  );
+}
+
+/**
+ * Returns the milliseconds until the first due run that must wait can be claimed: until its next attempt, or until the end of
+ * its lease while a worker holds it. Returns undefined if no due run waits. `now` is slot time.
+ */
+export async function findQueueWaitMsAcrossOrgs(db: Db, now: Date): Promise<number | undefined> {
+  const found = await acrossOrgs(db, (tx) =>
+    queryRow(
+      tx,
+      sql<{ ms: number }>`
+        select ceil(greatest(extract(epoch from min(coalesce(lease_until, retry_at)) - clock_timestamp()), 0) * 1000) as ms
+        from run_queue where start_at <= ${now} and (state = 'running' or retry_at > clock_timestamp()) having count(*) > 0`,
+    ),
+  );
+  return found?.ms;
+}
+
+export type LostRun = { claim: RunClaim; cancelRequested: boolean };
+
+/**
+ * Returns runs with an ended lease to the queue, at most `limit`. Those lost for the third time and those with a requested
+ * cancellation are claimed for the caller instead, who must end them.
+ */
+export async function reapLostRunsAcrossOrgs(db: Db, limit: number): Promise<{ requeued: number; toEnd: LostRun[] }> {
+  const mustEnd = sql`(q.lost + 1 >= ${lossesMax} or q.cancel_requested)`;
+  const reaped = await acrossOrgs(db, (tx) =>
+    queryRows(
+      tx,
+      sql<RunClaim & { cancelRequested: boolean; mustEnd: boolean }>`
+        with lost_runs as (
+          select run_id from run_queue where state = 'running' and lease_until < clock_timestamp()
+          order by lease_until limit ${limit} for update skip locked
+        ), reaped as (
+          update run_queue q set lost = q.lost + 1, state = case when ${mustEnd} then 'running' else 'queued' end,
+            lease_until = case when ${mustEnd} then ${leaseEnd} end, worker = case when ${mustEnd} then ${uuidv7()} end
+          from lost_runs where q.run_id = lost_runs.run_id
+          returning ${claimColumns}, true as resumed, q.cancel_requested as "cancelRequested", q.state = 'running' as "mustEnd"
+        ), updated_runs as (
+          update runs r set status = 'queued' from reaped where not reaped."mustEnd" and r.due_at = reaped."dueAt" and r.id = reaped."runId"
+        )
+        select * from reaped`,
+    ),
+  );
+  const toEnd = reaped
+    .filter((row) => row.mustEnd)
+    .map((row) => {
+      const { cancelRequested, mustEnd: _, ...claim } = row;
+      return { claim, cancelRequested };
+    });
+  return { requeued: reaped.length - toEnd.length, toEnd };
+}
+
+type QueueCount = { kind: string; state: string; n: number };
+
+export function countQueueEntriesAcrossOrgs(db: Db): Promise<QueueCount[]> {
+  const counts = sql<QueueCount>`select kind, state, count(*) as n from run_queue group by kind, state`;
+  return acrossOrgs(db, (tx) => queryRows(tx, counts));
 }
