@@ -5,9 +5,17 @@ import { sql } from 'kysely';
 import { acrossOrgs, openDb, type Db } from '../../src/platform/db/db.ts';
 import { toOrgId, type OrgId } from '../../src/platform/lib/org-id.ts';
 import { uuidv7 } from '../../src/platform/lib/ids.ts';
+import { selectIn, type SelectRows } from './select-rows.ts';
+
+export type TestDatabase = {
+  db: Db;
+  url: string;
+  /** Runs a statement across organizations and returns its rows. */
+  query: SelectRows;
+};
 
 /** Clones the migrated template for this test file and drops it afterwards. */
-export async function testDatabase(poolMax = 8): Promise<{ db: Db; url: string }> {
+export async function testDatabase(poolMax = 8): Promise<TestDatabase> {
   const template = new URL(inject('databaseUrl'));
   const name = `test_${randomBytes(6).toString('hex')}`;
   const url = new URL(template);
@@ -18,7 +26,7 @@ export async function testDatabase(poolMax = 8): Promise<{ db: Db; url: string }
     await db.destroy();
     await admin(template, `drop database if exists "${name}" with (force)`);
   });
-  return { db, url: url.href };
+  return { db, url: url.href, query: selectIn(db) };
 }
 
 async function admin(template: URL, statement: string): Promise<void> {

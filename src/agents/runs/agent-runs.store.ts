@@ -51,10 +51,7 @@ const workerLostFailure: ModelFailure = {
   message: 'The process that executed the run ended.',
 };
 
-/**
- * Starts a run and fails a run that an earlier process left behind. Returns false if another process has started a run since the
- * agent was listed.
- */
+/** Starts a run and fails one left behind by an earlier process. Returns false if another process was faster. */
 export async function startAgentRun(
   tx: Tx,
   { orgId, agentId, lastRunAt, modelAlias }: ScheduledAgent,

@@ -35,10 +35,7 @@ export function builtInAgentLoop(deps: RunAgentsDeps, signal: AbortSignal): Prom
   });
 }
 
-/**
- * Runs the built-in agents whose slot is due, and those that never ran since they got a schedule. Processes may call this
- * concurrently. Returns the number of runs.
- */
+/** Runs built-in agents whose slot is due or that never ran. Safe to call concurrently. Returns the number of runs. */
 export async function runDueAgents(
   deps: RunAgentsDeps,
   signal: AbortSignal,

@@ -4,10 +4,7 @@ import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import { toHit } from './read-hits.ts';
 import { listHitsById, listLiveHitsById, type HitRow } from './read-hits.store.ts';
 
-/**
- * Emits an event for each hit: `hit.created` for its first revision, otherwise `hit.updated`. The event contains the evidence
- * but not the rows.
- */
+/** Emits `hit.created` for the first revision of each hit, otherwise `hit.updated`, with the evidence but not the rows. */
 export async function emitHitEvents(tx: Tx, orgId: OrgId, ids: string[]): Promise<void> {
   if (ids.length > 0) await emit(tx, orgId, () => listHitsById(tx, orgId, ids));
 }

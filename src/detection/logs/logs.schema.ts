@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
-/**
- * The response to a body of events. `rejected` lists the first 1,000 of `rejectedTotal` rejected events. `undated` counts events without a
- * usable time, which get their time of arrival.
- */
+/** `rejected` lists the first 1,000 of `rejectedTotal`. `undated` events have no usable time and get that of arrival. */
 export const LogReceipt = z.object({
   batchId: z.string(),
   accepted: z.number().int(),

@@ -7,10 +7,7 @@ import { sumWindows, type ExaminedWindow } from './execution/run-progress.ts';
 /** Warnings that a criterion of their own covers, or that say nothing about the result. */
 const unscoredWarnings = new Set(['learning', 'truncated', 'instructions_unused']);
 
-/**
- * Scores a run by the rules for what judged it, the analyst or a model. Returns null without rows. `reviewed` counts the hits of
- * the detection that analysts judged.
- */
+/** Scores a run, or returns null without rows. `reviewed` counts the hits of the detection that analysts judged. */
 export function scoreRun(run: ActiveRun, reviewed: { total: number; right: number }): RunScore | null {
   const { windows, warnings } = run.progress;
   const { rowsTotal, truncated } = sumWindows(run.progress);

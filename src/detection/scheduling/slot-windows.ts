@@ -29,10 +29,7 @@ export function splitIntoWindows(range: TimeRange, { cron, delayMs }: WindowGrid
   return windows;
 }
 
-/**
- * Returns the windows before `end`, latest first, at most `max`. The first one ends at `end` even if `end` is not a window
- * boundary. The last one contains `since`.
- */
+/** Returns up to `max` windows before `end`, latest first, back to the one that contains `since`. The first ends at `end`. */
 export function listWindowsBefore(
   end: Date,
   grid: WindowGrid,

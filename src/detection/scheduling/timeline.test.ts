@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { newAgentId } from '../../../test/support/models/agent-steps.ts';
 import { newOrgId, testDatabase } from '../../../test/support/database.ts';
-import { inOrg, queryRows, type Db } from '../../platform/db/db.ts';
+import { inOrg } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { lastSlot, nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
 import { enqueueDueRunsAcrossOrgs } from './enqueue-runs.ts';
+import type { DetectionKey } from './detection-key.ts';
 import { changeSchedule, openSchedule } from './schedule-lifecycle.ts';
 import { mergeAdjacentGaps } from './timeline.ts';
 import {
@@ -16,7 +16,7 @@ import {
   recordWindowFailure,
 } from './coverage/coverage.store.ts';
 
-const { db } = await testDatabase();
+const { db, query } = await testDatabase();
 const hourMs = 3_600_000;
 const start = new Date('2026-03-01T10:20:00Z');
 const crons = ['0 * * * *', '15 */6 * * *', '30 2 * * *', '0 0 * * 1'];
@@ -107,14 +107,9 @@ function apply(model: Model, step: Op): void {
   }
 }
 
-async function applyToDatabase(
-  detection: { orgId: OrgId; detectionId: string },
-  model: Model,
-  step: Op,
-): Promise<void> {
-  const { now } = model;
+async function applyToDatabase(detection: DetectionKey, { now }: Model, step: Op): Promise<void> {
   if (step.op === 'wait') {
-    await enqueueAll(db, now);
+    await enqueueAll(now);
   } else if (step.op === 'examine') {
     const pending = await inOrg(db, detection.orgId, (tx) =>
       listPendingWindows(tx, detection, { slotAt: now, limit: step.windows }),
@@ -129,38 +124,31 @@ async function applyToDatabase(
   } else if (step.op === 'fail') {
     await inOrg(db, detection.orgId, (tx) => recordWindowFailure(tx, detection, { slotAt: now, kind: step.kind }));
   } else {
-    const change = {
-      ...detection,
-      cron: step.cron,
-      active: step.active,
-      lookbackMinutes: null,
-      now,
-      reason: 'disabled' as const,
-    };
+    const { cron, active } = step;
+    const change = { ...detection, cron, active, lookbackMinutes: null, now, reason: 'disabled' as const };
     await inOrg(db, detection.orgId, (tx) => changeSchedule(tx, change));
   }
 }
 
-async function enqueueAll(db: Db, now: Date): Promise<void> {
+const open = (detection: DetectionKey, cron: string) =>
+  inOrg(db, detection.orgId, (tx) =>
+    openSchedule(tx, { ...detection, cron, active: true, lookbackMinutes: null, now: start }),
+  );
+
+async function enqueueAll(now: Date): Promise<void> {
   while ((await enqueueDueRunsAcrossOrgs(db, { now, spreadMs: 0, limit: 100 })).more);
 }
 
 async function readTimeline(orgId: OrgId): Promise<{ pieces: Piece[]; from: Date; boundary: Date; slots: number[] }> {
-  return inOrg(db, orgId, async (tx) => {
-    const pieces = await queryRows(
-      tx,
-      sql<Piece>`
-        select window_from as "from", window_to as "to", 'pending' || coalesce(' ' || failure, '') as kind from pending_windows
-        union all select covered_from, covered_to, 'covered' from coverage
-        union all select gap_from, gap_to, reason from gaps order by 1`,
-    );
-    const [line] = await queryRows(
-      tx,
-      sql<{ from: Date; boundary: Date }>`select coverage_from as "from", boundary_at as boundary from schedules`,
-    );
-    const slots = await queryRows(tx, sql<{ slot_at: Date }>`select slot_at from runs order by slot_at`);
-    return { pieces, ...line!, slots: slots.map((run) => run.slot_at.getTime()) };
-  });
+  const pieces = await query<Piece>`
+    select window_from as "from", window_to as "to", 'pending' || coalesce(' ' || failure, '') as kind from pending_windows
+      where organization_id = ${orgId}
+    union all select covered_from, covered_to, 'covered' from coverage where organization_id = ${orgId}
+    union all select gap_from, gap_to, reason from gaps where organization_id = ${orgId} order by 1`;
+  const [line] = await query<{ from: Date; boundary: Date }>`
+    select coverage_from as "from", boundary_at as boundary from schedules where organization_id = ${orgId}`;
+  const slots = await query<{ at: Date }>`select slot_at as at from runs where organization_id = ${orgId} order by 1`;
+  return { pieces, ...line!, slots: slots.map(({ at }) => at.getTime()) };
 }
 
 // The database stores pending windows separately and merges the rest, so both sides are merged before they are compared.
@@ -198,9 +186,7 @@ test('tiles the timeline with coverage, pending windows and gaps, like the refer
         pieces: [],
         slots: new Set(),
       };
-      await inOrg(db, orgId, (tx) =>
-        openSchedule(tx, { ...detection, cron, active: true, lookbackMinutes: null, now: start }),
-      );
+      await open(detection, cron);
       for (const step of steps) {
         apply(model, step);
         await applyToDatabase(detection, model, step);
@@ -217,10 +203,8 @@ test('tiles the timeline with coverage, pending windows and gaps, like the refer
 test('merges a window with covered time on both sides', async () => {
   const orgId = await newOrgId(db);
   const detection = { orgId, detectionId: await newAgentId(db, orgId) };
-  await inOrg(db, orgId, (tx) =>
-    openSchedule(tx, { ...detection, cron: '0 * * * *', active: true, lookbackMinutes: null, now: start }),
-  );
-  await enqueueAll(db, new Date(start.getTime() + 3 * hourMs));
+  await open(detection, '0 * * * *');
+  await enqueueAll(new Date(start.getTime() + 3 * hourMs));
   const pending = await inOrg(db, orgId, (tx) =>
     listPendingWindows(tx, detection, { slotAt: new Date('2027-01-01'), limit: 10 }),
   );

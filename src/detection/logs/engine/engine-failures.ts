@@ -41,10 +41,7 @@ const byPrefix: [RegExp, string][] = [
   [/^Out of Memory Error: /, 'query_memory'],
 ];
 
-/**
- * Converts an engine error to a SiemError. `mustReplaceEngine` is true unless the error is an ordinary mistake in the query, because the
- * engine's state is then unknown.
- */
+/** Converts an engine error. Any but an ordinary mistake in the query sets `mustReplaceEngine`: the state is unknown. */
 export function readEngineError(error: unknown): { error: SiemError; mustReplaceEngine: boolean } {
   if (error instanceof SiemError) return { error, mustReplaceEngine: false };
   const text = error instanceof Error ? error.message : String(error);

@@ -4,10 +4,7 @@ import type { Inspection } from './inspect-tree.ts';
 import { castSql } from './rewrite-paths.ts';
 import { coalesceSql, jsonPointer, quoteIdentifier, quoteLiteral, timestampSql } from './sql-text.ts';
 
-/**
- * A file of events. All events of a text file were ingested at `ingestedMs`. A Parquet file stores the ingest time of each row, and the first
- * `columns` columns of the catalog.
- */
+/** A file of events. Parquet files store the ingest time of each row and the first `columns` columns of the catalog. */
 export type SegmentFile = { path: string; format: 'text' | 'parquet'; ingestedMs: number; columns: number };
 
 /**

@@ -8,10 +8,7 @@ const usualFields = [
 const earliest = Date.UTC(1990, 0, 1);
 const latest = Date.UTC(2100, 0, 1);
 
-/**
- * Returns an event's time in microseconds since 1970, or undefined if no field contains a usable one. `timeField` is a dotted path that is
- * tried before the usual fields.
- */
+/** Returns the time in microseconds since 1970 of the dotted path `timeField`, or of the first usable usual field. */
 export function findEventTime(event: Record<string, unknown>, timeField?: string): number | undefined {
   if (timeField !== undefined) {
     const time = parseTime(getValueAtPath(event, timeField));

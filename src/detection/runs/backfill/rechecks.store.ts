@@ -10,10 +10,7 @@ const detectionsMax = 200;
 const triesMax = 5;
 const retryMinutes = 15;
 
-/**
- * Schedules a second examination of a window on event time, after its late rows have arrived. Does nothing if that time has
- * already passed, or if the connection needs no rechecks.
- */
+/** Schedules a second examination of a window on event time, after its late rows. Does nothing if that time has passed. */
 export async function scheduleRecheck(tx: Tx, run: ActiveRun, window: TimeRange, now: Date): Promise<void> {
   const { delayMs, recheckMs } = run.connection;
   if (recheckMs === undefined || run.clock !== 'event') return;

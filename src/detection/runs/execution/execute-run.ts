@@ -118,10 +118,7 @@ async function examineAndStore(
   }
 }
 
-/**
- * Completes a run in a fenced transaction. If a model judged it and a judge model is configured, the run gets its score later,
- * from its review.
- */
+/** Completes a run in a fenced transaction. If the judge model will review the run, its score follows later. */
 async function completeRun(tx: Tx, deps: ExecuteRunDeps, run: ActiveRun): Promise<void> {
   const now = deps.clock();
   // Most runs have no rows and therefore no score.

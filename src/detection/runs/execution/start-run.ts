@@ -37,10 +37,7 @@ export type StartedRun = {
   cancelReason: CancelReason | null;
 };
 
-/**
- * Starts an attempt in one fenced transaction: marks the run as running, pins the revision of its definition at the first
- * attempt, and turns windows beyond the look-back into gaps.
- */
+/** Starts an attempt in one fenced transaction. The first pins the definition. Windows beyond the look-back become gaps. */
 export async function startRun(deps: StartRunDeps, claim: RunClaim): Promise<StartedRun> {
   const now = deps.clock();
   return inOrgWithCachedPlans(deps.db, claim.orgId, async (tx) => {

@@ -27,10 +27,7 @@ type CandidateRow = Omit<Candidate, 'facts' | 'rows'> &
 const columns = sql`c.id, c.run_id as "runId", c.window_from as "windowFrom", c.window_to as "windowTo", c.generation,
   c.created_at as "createdAt", c.trigger = 'backfill' as late, c.entity, c.entity_type as "entityType", c.kind, c.kind_key as "kindKey", c.severity, c.facts, c.rows, c.verdict`;
 
-/**
- * The pending candidates that a run may judge: those that it found, and unless `ownRunOnly` is set also those of runs that have
- * ended. A null `runId` selects only the latter.
- */
+/** The pending candidates of a run and, unless `ownRunOnly`, of ended runs. A null `runId` selects only the latter. */
 export type PendingCandidatesFilter = DetectionKey & { runId: string | null; ownRunOnly: boolean };
 
 /** Lists the oldest pending candidates. Of windows in `exhaustedWindows` it lists only candidates created before `overdue`. */

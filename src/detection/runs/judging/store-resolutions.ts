@@ -7,10 +7,7 @@ import type { JudgedResolution, Resolution } from './resolve-candidates.ts';
 /** `runId` is the run that judged. If it is null, no run did, and occurrences count for the run that found the candidate. */
 type JudgedDetection = DetectionKey & { runId: string | null };
 
-/**
- * Stores the hits, occurrences and suppressions of resolutions and marks their candidates as judged. Skips candidates that were
- * resolved meanwhile. Returns the stored resolutions.
- */
+/** Stores the results of resolutions and returns them, except those of candidates that were resolved meanwhile. */
 export async function storeResolutions(
   tx: Tx,
   detection: JudgedDetection,

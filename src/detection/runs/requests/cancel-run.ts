@@ -10,10 +10,7 @@ import { findRun, type RunRow } from '../read-runs.store.ts';
 import { toRunRecord } from '../run-record.ts';
 import type { Run } from '../runs.schema.ts';
 
-/**
- * Cancels a queued run, and makes a running one stop at its next step. Does nothing if the run is already cancelled. Throws
- * `conflict` if it has ended otherwise.
- */
+/** Cancels a queued run, or stops a running one at its next step. Throws `conflict` if the run has ended otherwise. */
 export async function cancelRun({ db, clock }: { db: Db; clock: Clock }, caller: Caller, id: string): Promise<Run> {
   const { orgId } = caller;
   return inOrg(db, orgId, async (tx) => {

@@ -25,10 +25,7 @@ export async function reapRuns(deps: EndRunDeps): Promise<boolean> {
   return hasReaped;
 }
 
-/**
- * Fails a run that was lost too often. Windows are examined in order, so the run was lost at the oldest pending one: it becomes
- * a gap, and the others stay pending.
- */
+/** Fails a run that was lost too often. It was lost at its oldest pending window, which becomes a gap. */
 async function failLostRun({ db, clock }: EndRunDeps, claim: RunClaim): Promise<void> {
   const now = clock();
   await inOrg(db, claim.orgId, async (tx) => {

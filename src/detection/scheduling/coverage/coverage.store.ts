@@ -34,10 +34,7 @@ export function coverWindow(tx: Tx, detection: DetectionKey, window: TimeRange):
   return addCoverage(tx, detection, { window, source: deletePendingWindow(detection, window) });
 }
 
-/**
- * Marks the next window of a gap that a run fills as covered. Returns false if the run does not fill that gap any more: then
- * nothing may be stored for the window.
- */
+/** Marks the next window of a gap as covered. Returns false if the run no longer fills the gap: then store nothing. */
 export async function coverGapWindow(
   tx: Tx,
   detection: DetectionKey,

@@ -1,18 +1,16 @@
-import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { newAgentId } from '../../../../test/support/models/agent-steps.ts';
 import { newOrgId, testDatabase } from '../../../../test/support/database.ts';
-import { acrossOrgs, inOrg, queryRows } from '../../../platform/db/db.ts';
+import { inOrg } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { claimRunsAcrossOrgs } from './claim-runs.store.ts';
-import { reapLostRunsAcrossOrgs, renewLeasesAcrossOrgs } from './run-queue.store.ts';
 import type { RunClaim } from './run-claim.ts';
 import { enqueueDueRunsAcrossOrgs } from '../enqueue-runs.ts';
 import { fenceRun, lockClaimedRun, RunCancelledError, RunLostError } from './run-fence.ts';
-import { requeueRun } from './run-queue.store.ts';
+import { reapLostRunsAcrossOrgs, renewLeasesAcrossOrgs, requestCancellation, requeueRun } from './run-queue.store.ts';
 import { openSchedule } from '../schedule-lifecycle.ts';
 
-const { db } = await testDatabase(16);
+const { db, query } = await testDatabase(16);
 let day = 0;
 
 /** Creates an organization with hourly detections whose first slot is due. Each test uses another day and empties the queue at its end. */
@@ -29,31 +27,25 @@ async function createDueOrg(detections: number, at = new Date(Date.UTC(2026, 0, 
 
 const enqueue = (now: Date, spreadMs = 0) => enqueueDueRunsAcrossOrgs(db, { now, spreadMs, limit: 1000 });
 const listQueue = (orgId: OrgId) =>
-  inOrg(db, orgId, (tx) =>
-    queryRows(tx, sql<{ state: string; attempt: number; lost: number }>`select state, attempt, lost from run_queue`),
-  );
-const emptyQueue = () =>
-  acrossOrgs(db, async (tx) => {
-    await sql`delete from run_queue`.execute(tx);
-    await sql`update schedules set active = false`.execute(tx);
-  });
-const expireLease = (claim: RunClaim) =>
-  acrossOrgs(db, (tx) =>
-    sql`update run_queue set lease_until = clock_timestamp() - interval '1 s' where run_id = ${claim.runId}`.execute(
-      tx,
-    ),
-  );
+  query<{ state: string; attempt: number; lost: number }>`
+    select state, attempt, lost from run_queue where organization_id = ${orgId}`;
+const countRunning = async (orgId: OrgId) => (await listQueue(orgId)).filter(({ state }) => state === 'running').length;
+const dequeue = ({ runId }: RunClaim) => query`delete from run_queue where run_id = ${runId}`;
+const expireLease = ({ runId }: RunClaim) =>
+  query`update run_queue set lease_until = clock_timestamp() - interval '1 s' where run_id = ${runId}`;
+afterEach(async () => {
+  await query`delete from run_queue`;
+  await query`update schedules set active = false`;
+});
 const claimFirst = async (now: Date): Promise<RunClaim> => (await claimRunsAcrossOrgs(db, now, 1))[0]!;
 
 test('creates one run per detection when several schedulers enqueue the same slot', async () => {
   const { orgId, due } = await createDueOrg(20);
   await Promise.all([1, 2, 3, 4].map(() => enqueue(due)));
-  const [counts] = await inOrg(db, orgId, (tx) =>
-    queryRows(tx, sql<{ n: number; d: number }>`select count(*) as n, count(distinct detection_id) as d from runs`),
-  );
+  const [counts] = await query`
+    select count(*) as n, count(distinct detection_id) as d from runs where organization_id = ${orgId}`;
   expect(counts).toEqual({ n: 20, d: 20 });
   expect(await listQueue(orgId)).toHaveLength(20);
-  await emptyQueue();
 });
 
 test('claims each run once and never exceeds the lane cap under concurrent claims', async () => {
@@ -61,11 +53,10 @@ test('claims each run once and never exceeds the lane cap under concurrent claim
   await enqueue(due);
   const claims = (await Promise.all(Array.from({ length: 12 }, () => claimRunsAcrossOrgs(db, due, 3)))).flat();
   expect(new Set(claims.map((claim) => claim.runId)).size).toBe(claims.length);
-  expect((await listQueue(orgId)).filter(({ state }) => state === 'running').length).toBe(claims.length);
+  expect(await countRunning(orgId)).toBe(claims.length);
   expect(claims.length).toBeLessThanOrEqual(8);
   while ((await claimRunsAcrossOrgs(db, due, 3)).length > 0);
-  expect((await listQueue(orgId)).filter(({ state }) => state === 'running')).toHaveLength(8);
-  await emptyQueue();
+  expect(await countRunning(orgId)).toBe(8);
 });
 
 test('claims retried runs of several slots of one detection one after the other', async () => {
@@ -78,16 +69,14 @@ test('claims retried runs of several slots of one detection one after the other'
     for (const claim of claims)
       await inOrg(db, orgId, (tx) => requeueRun(tx, claim, { countsAttempt: true, retryMs: 3_600_000 }));
   }
-  await acrossOrgs(db, (tx) => sql`update run_queue set retry_at = null`.execute(tx));
+  await query`update run_queue set retry_at = null`;
   const now = new Date(at.getTime() + 3 * 3_600_000);
   for (let slot = 1; slot <= 3; slot++) {
     const claims = await claimRunsAcrossOrgs(db, now, 8);
     expect(claims.map(({ dueAt }) => dueAt.getUTCHours())).toEqual([slot, slot]);
     expect(await claimRunsAcrossOrgs(db, now, 8)).toEqual([]);
-    for (const { runId } of claims)
-      await inOrg(db, orgId, (tx) => sql`delete from run_queue where run_id = ${runId}`.execute(tx));
+    for (const claim of claims) await dequeue(claim);
   }
-  await emptyQueue();
 });
 
 test('does not starve an organization with few due detections', async () => {
@@ -98,11 +87,10 @@ test('does not starve an organization with few due detections', async () => {
   for (let turn = 0; turn < 6; turn++) {
     for (const claim of await claimRunsAcrossOrgs(db, big.due, 2)) {
       served.push(claim.orgId);
-      await inOrg(db, claim.orgId, (tx) => sql`delete from run_queue where run_id = ${claim.runId}`.execute(tx));
+      await dequeue(claim);
     }
   }
   expect(served.slice(0, 8).filter((orgId) => orgId === small.orgId)).toHaveLength(3);
-  await emptyQueue();
 });
 
 test('runs a detection once at a time and spreads starts', async () => {
@@ -114,9 +102,8 @@ test('runs a detection once at a time and spreads starts', async () => {
   const next = new Date(due.getTime() + 3_600_000 + 600_000);
   await enqueue(next);
   expect(await claimRunsAcrossOrgs(db, next, 1)).toEqual([]);
-  await inOrg(db, claim.orgId, (tx) => sql`delete from run_queue where run_id = ${claim.runId}`.execute(tx));
+  await dequeue(claim);
   expect(await claimRunsAcrossOrgs(db, next, 1)).toHaveLength(1);
-  await emptyQueue();
 });
 
 test('refuses writes and lease renewals of a worker whose run was taken over', async () => {
@@ -136,7 +123,6 @@ test('refuses writes and lease renewals of a worker whose run was taken over', a
   await expect(inOrg(db, orgId, (tx) => fenceRun(tx, stalled))).rejects.toThrow(RunLostError);
   expect(await renewLeasesAcrossOrgs(db, [stalled])).toEqual([]);
   await inOrg(db, orgId, (tx) => fenceRun(tx, second));
-  await emptyQueue();
 });
 
 test('gives back the attempt number of an uncounted claim and still fences its writes', async () => {
@@ -148,7 +134,6 @@ test('gives back the attempt number of an uncounted claim and still fences its w
   expect(next.attempt).toBe(1);
   await expect(inOrg(db, orgId, (tx) => fenceRun(tx, stopped))).rejects.toThrow(RunLostError);
   await inOrg(db, orgId, (tx) => fenceRun(tx, next));
-  await emptyQueue();
 });
 
 test('neither claims a run before its next attempt nor supersedes it by a newer slot', async () => {
@@ -163,7 +148,6 @@ test('neither claims a run before its next attempt nor supersedes it by a newer 
     setTimeout(done, 250);
   });
   expect(await claimRunsAcrossOrgs(db, due, 1)).toMatchObject([{ runId: failed.runId, attempt: 2, retries: 1 }]);
-  await emptyQueue();
 });
 
 test('hands runs lost for the third time and cancelled runs to the reaper', async () => {
@@ -178,35 +162,29 @@ test('hands runs lost for the third time and cancelled runs to the reaper', asyn
   const { toEnd } = await reapLostRunsAcrossOrgs(db, 10);
   expect(toEnd).toMatchObject([{ cancelRequested: false, claim: { attempt: 3 } }]);
   await inOrg(db, orgId, (tx) => lockClaimedRun(tx, toEnd[0]!.claim));
-  await requestCancellation(toEnd[0]!.claim);
+  await inOrg(db, orgId, (tx) => requestCancellation(tx, orgId, toEnd[0]!.claim.runId));
   await expect(inOrg(db, orgId, (tx) => fenceRun(tx, toEnd[0]!.claim))).rejects.toThrow(RunCancelledError);
   await expireLease(toEnd[0]!.claim);
   expect((await reapLostRunsAcrossOrgs(db, 10)).toEnd).toMatchObject([{ cancelRequested: true }]);
-  await emptyQueue();
 });
-
-const requestCancellation = (claim: RunClaim) =>
-  acrossOrgs(db, (tx) => sql`update run_queue set cancel_requested = true where run_id = ${claim.runId}`.execute(tx));
 
 test('never exceeds a lane cap of one under interleaved claims', async () => {
   const { orgId, due } = await createDueOrg(150);
   await enqueue(due);
-  await inOrg(db, orgId, (tx) => sql`update lanes set cap = 1`.execute(tx));
+  await query`update lanes set cap = 1 where organization_id = ${orgId}`;
   let left = 150;
   let most = 0;
   const work = async (): Promise<void> => {
     while (left > 0) {
       const [claim] = await claimRunsAcrossOrgs(db, due, 1);
       if (!claim) continue;
-      const running = (await listQueue(orgId)).filter(({ state }) => state === 'running').length;
-      most = Math.max(most, running);
-      await inOrg(db, orgId, (tx) => sql`delete from run_queue where run_id = ${claim.runId}`.execute(tx));
+      most = Math.max(most, await countRunning(orgId));
+      await dequeue(claim);
       left -= 1;
     }
   };
   await Promise.all(Array.from({ length: 12 }, work));
   expect(most).toBe(1);
-  await emptyQueue();
 });
 
 test('does not reap a run while a transaction has it fenced', async () => {
@@ -219,5 +197,4 @@ test('does not reap a run while a transaction has it fenced', async () => {
     expect(await reapLostRunsAcrossOrgs(db, 10)).toEqual({ requeued: 0, toEnd: [] });
   });
   expect(await reapLostRunsAcrossOrgs(db, 10)).toEqual({ requeued: 1, toEnd: [] });
-  await emptyQueue();
 });

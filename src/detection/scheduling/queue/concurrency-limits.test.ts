@@ -1,54 +1,39 @@
 import fc from 'fast-check';
-import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { newAgentId } from '../../../../test/support/models/agent-steps.ts';
 import { startDelayProxy } from '../../../../test/support/models/delay-proxy.ts';
 import { newOrgId, testDatabase } from '../../../../test/support/database.ts';
-import { acrossOrgs, inOrg, openDb, queryRows } from '../../../platform/db/db.ts';
+import { openDb } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { claimRunsAcrossOrgs } from './claim-runs.store.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import type { RunClaim } from './run-claim.ts';
 
-const { db, url } = await testDatabase(16);
+const { db, url, query } = await testDatabase(16);
 const now = new Date('2026-03-02T12:00:00Z');
 
 /** Creates an organization with one queued run per alias, in order, each of its own detection. */
 async function createQueuedRuns(aliases: readonly string[], cap = 8): Promise<OrgId> {
   const orgId = await newOrgId(db);
-  await inOrg(db, orgId, (tx) =>
-    sql`insert into lanes (organization_id, kind, cap) values (${orgId}, 'schedule', ${cap})`.execute(tx),
-  );
+  await query`insert into lanes (organization_id, kind, cap) values (${orgId}, 'schedule', ${cap})`;
   for (const [n, alias] of aliases.entries()) {
     const id = await newAgentId(db, orgId);
-    await inOrg(db, orgId, async (tx) => {
-      await sql`update agents set model_alias = ${alias} where id = ${id}`.execute(tx);
-      const at = new Date(now.getTime() - (1000 - n) * 1000);
-      await sql`insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at)
-        values (${orgId}, ${uuidv7()}, ${id}, 'schedule', ${at}, ${at})`.execute(tx);
-    });
+    await query`update agents set model_alias = ${alias} where id = ${id}`;
+    const at = new Date(now.getTime() - (1000 - n) * 1000);
+    await query`insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at)
+      values (${orgId}, ${uuidv7()}, ${id}, 'schedule', ${at}, ${at})`;
   }
   return orgId;
 }
 const claim = (limit: number, limits: ConcurrencyLimits) => claimRunsAcrossOrgs(db, now, limit, limits);
 const finish = (claims: RunClaim[]) =>
-  acrossOrgs(db, (tx) =>
-    sql`delete from run_queue where run_id = any(${claims.map(({ runId }) => runId)}::uuid[])`.execute(tx),
-  );
-const emptyQueue = () => acrossOrgs(db, (tx) => sql`delete from run_queue`.execute(tx));
+  query`delete from run_queue where run_id = any(${claims.map(({ runId }) => runId)}::uuid[])`;
+const emptyQueue = () => query`delete from run_queue`;
+afterEach(emptyQueue);
 const countRunning = () =>
-  acrossOrgs(db, (tx) =>
-    queryRows(
-      tx,
-      sql<{
-        alias: string | null;
-        org: OrgId;
-        n: number;
-      }>`select model_alias as alias, organization_id as org, count(*)::int as n
-        from run_queue where state = 'running' group by 1, 2`,
-    ),
-  );
+  query<{ alias: string | null; org: OrgId; n: number }>`
+    select model_alias as alias, organization_id as org, count(*)::int as n from run_queue where state = 'running' group by 1, 2`;
 const sumCounts = (counts: { n: number }[]): number => counts.reduce((sum, { n }) => sum + n, 0);
 
 test('does not let 500 queued runs of a slow model block runs without a model', async () => {
@@ -70,7 +55,6 @@ test('does not let 500 queued runs of a slow model block runs without a model', 
       { alias: 'slow', org: other, n: 1 },
     ]),
   );
-  await emptyQueue();
 });
 
 test('skips runs of a model without a free place', async () => {
@@ -79,7 +63,6 @@ test('skips runs of a model without a free place', async () => {
   expect(await claim(8, { slow: 1 })).toEqual([]);
   expect(await claim(8, { slow: 0 })).toEqual([]);
   expect(await claim(8, { slow: 2 })).toHaveLength(1);
-  await emptyQueue();
 });
 
 test('does not hold the model lock for a network round trip', async () => {
@@ -97,7 +80,6 @@ test('does not hold the model lock for a network round trip', async () => {
   expect(together.ms / alone.ms).toBeLessThan(3);
   expect(together.claims.length).toBeGreaterThan(0);
   await remoteDb.destroy();
-  await emptyQueue();
 });
 
 test('never exceeds model or lane limits and starves no run, for any queue and any race of claimers', async () => {

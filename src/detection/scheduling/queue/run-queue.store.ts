@@ -19,10 +19,7 @@ export type QueueEntry = {
 /** Lanes get the column default unless their kind is listed here. */
 const backfillLaneCap = 2;
 
-/**
- * Queues runs of one kind and creates their lanes. A detection has at most one manual and one backfill run in the queue:
- * further ones are skipped. Returns the ids of the queued runs.
- */
+/** Queues runs of one kind, at most one manual and one backfill run per detection. Returns the IDs of the queued runs. */
 export async function insertQueueEntries(tx: Tx, kind: RunKind, entries: QueueEntry[]): Promise<Set<string>> {
   if (entries.length === 0) return new Set();
   const lanes =
