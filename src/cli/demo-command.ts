@@ -1,6 +1,6 @@
 import { buildApp } from '../app/http-server.ts';
 import { buildDeps } from '../app/build-deps.ts';
-import { loadConfig } from '../config.ts';
+import { loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../app/open-database.ts';
 import type { Deps } from '../app/deps.ts';
 import { builtInDetections } from '../detection/built-in/registry.ts';
@@ -49,15 +49,8 @@ export async function demoCommand(args: string[]): Promise<number> {
   const events =
     values.logs === undefined ? [...generateCompanyLogs({ end })] : readRecordedLogs(values.logs, floorToHour(end));
   const dataDir = await createDemoDir();
-  const { databaseUrl: _ignored, ...settings } = loadConfig();
-  const config = {
-    ...settings,
-    databaseUrl: undefined,
-    dataDir,
-    fileSources: [dataDir],
-    spreadMs: 0,
-    logLevel: 'warn',
-  };
+  const overrides = { databaseUrl: undefined, dataDir, fileSources: [dataDir], spreadMs: 0, logLevel: 'warn' as const };
+  const config: Config = { ...loadConfig(), ...overrides };
   const print = (line: string): void => console.log(line);
   print('Starting PostgreSQL and the service …');
   const database = await openDatabase(config, { exclusive: true, log: () => undefined });
@@ -72,7 +65,7 @@ export async function demoCommand(args: string[]): Promise<number> {
       call: createClient(address, newKey ?? config.apiKey!),
       time,
       dataDir,
-      print: print,
+      print,
     };
     exitCode = await playDemo(scene, end, { events, isRecorded: values.logs !== undefined });
     print(`\nDone in ${((performance.now() - startMs) / 1000).toFixed(0)} s.`);

@@ -6,7 +6,7 @@ import { removeHome } from '../platform/embedded-postgres/data-dir/location.ts';
 const parent = '.tocsin-demo';
 const ownerFile = 'demo.pid';
 
-/** A data directory of this demo alone, new; those of demos that have ended are removed. */
+/** Creates a new data directory for this demo and removes those of demos that have ended. */
 export async function createDemoDir(): Promise<string> {
   mkdirSync(parent, { recursive: true });
   for (const name of readdirSync(parent)) await removeIfEnded(resolve(parent, name));
@@ -17,22 +17,22 @@ export async function createDemoDir(): Promise<string> {
 }
 
 async function removeIfEnded(dir: string): Promise<void> {
-  if (isAlive(ownerOf(dir))) return;
-  // A demo that was killed may have left its PostgreSQL running: joining it and leaving it again ends it.
-  const left = await startEmbeddedPostgres({ dataDir: dir, exclusive: false, log: () => undefined }).catch(
+  if (isAlive(readOwner(dir))) return;
+  // A killed demo may have left its PostgreSQL running. Joining and leaving it stops it.
+  const leftover = await startEmbeddedPostgres({ dataDir: dir, exclusive: false, log: () => undefined }).catch(
     () => undefined,
   );
-  await left?.stop();
-  removeDemoDir(dir, left?.location);
+  await leftover?.stop();
+  removeDemoDir(dir, leftover?.location);
 }
 
-/** Removes a demo's data: its directory, and the database where that had to lie elsewhere. */
+/** Removes a demo's directory, and its database if that is elsewhere. */
 export function removeDemoDir(dir: string, location: string | undefined): void {
   if (location) removeHome(location);
   rmSync(dir, { recursive: true, force: true });
 }
 
-function ownerOf(dir: string): number {
+function readOwner(dir: string): number {
   try {
     return Number(readFileSync(join(dir, ownerFile), 'utf8'));
   } catch {

@@ -24,7 +24,7 @@ const end = new Date('2031-07-09T15:30:00.000Z');
 const textOf = (kind: 'kev' | 'stix'): string => buildDemoFeed(end).find((file) => file.kind === kind)!.text;
 const objects = (JSON.parse(textOf('stix')) as { objects: StixObject[] }).objects;
 
-test('every STIX object has a proper id and every reference resolves', () => {
+test('every STIX object has a valid ID and every reference resolves', () => {
   const ids = new Set(objects.map(({ id }) => id));
   expect(ids.size).toBe(objects.length);
   for (const object of objects) {
@@ -37,7 +37,7 @@ test('every STIX object has a proper id and every reference resolves', () => {
   }
 });
 
-test('dates are moved before the end and stay in order', () => {
+test('shifts dates before the end and keeps their order', () => {
   for (const { type, created, modified = created, published = created, valid_from, valid_until } of objects) {
     expect(created <= modified).toBe(true);
     expect(published < end.toISOString()).toBe(true);
@@ -47,14 +47,14 @@ test('dates are moved before the end and stay in order', () => {
   expect(textOf('stix')).toContain('"2017-01-20T00:00:00.000Z"');
 });
 
-test('holds reports, one of them withdrawn, and more than one marking', () => {
+test('contains five reports, one of them revoked, and three markings', () => {
   const reports = objects.filter(({ type }) => type === 'report');
   expect(reports).toHaveLength(5);
   expect(reports.filter(({ revoked }) => revoked === true)).toHaveLength(1);
   expect(new Set(reports.flatMap(({ object_marking_refs = [] }) => object_marking_refs)).size).toBe(3);
 });
 
-test('the catalog declares its own count and dates its rows before the end', () => {
+test('the catalog has the declared count and dates before the end', () => {
   const catalog = JSON.parse(textOf('kev')) as Catalog;
   expect(catalog.vulnerabilities).toHaveLength(catalog.count);
   expect(catalog.catalogVersion).toBe('2031.07.08');

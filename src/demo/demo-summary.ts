@@ -15,7 +15,7 @@ type HitFacts = {
   evidence: { field: string; value: string }[];
   occurrences: number;
 };
-export type DemoDetection = { id: string; shippedId: string; name: string; category: string };
+export type DemoDetection = { id: string; builtInId: string; name: string; category: string };
 export type DetectionOutcome = { detected: DemoDetection; runs: RunFacts[]; hits: HitFacts[]; avgScore: number | null };
 type Stats = {
   totalItems: number;
@@ -23,7 +23,7 @@ type Stats = {
   recentItems: { severity: string; title: string }[];
 };
 
-/** What one detection did, read from the API. */
+/** Reads the runs, hits and score of a detection from the API. */
 export async function readOutcome(call: DemoClient, detected: DemoDetection): Promise<DetectionOutcome> {
   const runs = await listAll<RunFacts>(call, `/api/detections/${detected.id}/runs`, 'runs');
   const hits = await listAll<HitFacts>(call, `/api/hits?detection=${detected.id}`, 'hits');
@@ -33,38 +33,42 @@ export async function readOutcome(call: DemoClient, detected: DemoDetection): Pr
 
 const sum = (numbers: number[]): number => numbers.reduce((total, n) => total + n, 0);
 
+const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 const isQuiet = ({ runs, hits }: DetectionOutcome): boolean =>
   hits.length === 0 && runs.every(({ status }) => status === 'completed');
 
-/** One line for all detections that ran and found nothing. */
+/** Formats one line for all detections that completed without hits. */
 export function formatQuietDetections(outcomes: DetectionOutcome[]): string[] {
   const names = outcomes.filter(isQuiet).map(({ detected }) => detected.name);
-  return names.length === 0 ? [] : ['', `Found nothing (${names.length}): ${names.join(' · ')}`];
+  return names.length === 0 ? [] : ['', `No hits (${names.length}): ${names.join(' · ')}`];
 }
 
-/** A block of lines for one detection; none where it ran and found nothing. */
+/** Formats the lines of one detection. Returns none if it completed without hits. */
 export function formatOutcome(outcome: DetectionOutcome): string[] {
   if (isQuiet(outcome)) return [];
   const { detected, runs, hits, avgScore } = outcome;
   const windows = runs.flatMap((run) => run.windows);
   const failed = runs.filter(({ status }) => status === 'failed');
   const figures = [
-    `${windows.length} windows`,
-    `${sum(runs.map((run) => run.rowsTotal))} rows`,
-    `${sum(windows.map((window) => window.candidates))} candidates`,
-    `${hits.length} ${hits.length === 1 ? 'hit' : 'hits'}`,
+    formatCount(windows.length, 'window'),
+    formatCount(sum(runs.map((run) => run.rowsTotal)), 'row'),
+    formatCount(sum(windows.map((window) => window.candidates)), 'candidate'),
+    formatCount(hits.length, 'hit'),
     `score ${avgScore ?? '–'}`,
   ];
   return [
     '',
     `${detected.name}  [${detected.category}]`,
     `  ${figures.join(' · ')}`,
-    ...failed.slice(0, 1).map((run) => `  ${failed.length} runs failed: ${run.failure?.message ?? 'no reason given'}`),
-    ...hits.flatMap(hitLines),
+    ...failed
+      .slice(0, 1)
+      .map((run) => `  ${formatCount(failed.length, 'run')} failed: ${run.failure?.message ?? 'unknown reason'}`),
+    ...hits.flatMap(formatHit),
   ];
 }
 
-function hitLines(hit: HitFacts): string[] {
+function formatHit(hit: HitFacts): string[] {
   const evidence = hit.evidence
     .slice(0, 3)
     .map(({ field, value }) => `${field}=${value.length > 80 ? `${value.slice(0, 79)}…` : value}`);
@@ -80,7 +84,7 @@ export function formatFeed(stats: Stats): string[] {
   );
   return [
     '',
-    `Threat feed: ${stats.totalItems} items`,
+    `Threat feed: ${formatCount(stats.totalItems, 'item')}`,
     `  ${counts.join(' · ')}`,
     ...stats.recentItems.slice(0, 3).map((item) => `  ● ${item.severity.padEnd(8)} ${item.title}`),
   ];
@@ -88,26 +92,25 @@ export function formatFeed(stats: Stats): string[] {
 
 export const readFeedStats = (call: DemoClient): Promise<Stats> => call<Stats>('GET', '/stats');
 
-/** What of the list of things to be found was missed, or found beyond it, in words; empty where the list holds. */
+/** Returns a sentence for each expectation that was not met. */
 export function findUnmetExpectations(expected: Expectation[], outcomes: DetectionOutcome[]): string[] {
   return expected.flatMap((wanted) => {
-    const outcome = outcomes.find(({ detected }) => detected.shippedId === wanted.detection);
+    const outcome = outcomes.find(({ detected }) => detected.builtInId === wanted.detection);
     if (!outcome) return [`${wanted.detection} did not run.`];
-    const own = outcome.hits.filter(({ entity }) => entity === wanted.entity).length;
-    const beyond = outcome.hits.length - own;
+    const { detection, entity, technique, hitsMin, otherHitsMax } = wanted;
+    const hits = outcome.hits.filter((hit) => hit.entity === entity).length;
+    const otherHits = outcome.hits.length - hits;
     return [
-      ...(own < wanted.hitsMin
-        ? [`${wanted.detection}: ${own} of at least ${wanted.hitsMin} hits on ${wanted.entity} (${wanted.technique}).`]
-        : []),
-      ...(beyond > wanted.hitsMaxBeyond
-        ? [`${wanted.detection}: ${beyond} hits beyond the intrusion, at most ${wanted.hitsMaxBeyond} are allowed.`]
+      ...(hits < hitsMin ? [`${detection}: ${hits} of at least ${hitsMin} hits on ${entity} (${technique}).`] : []),
+      ...(otherHits > otherHitsMax
+        ? [`${detection}: ${otherHits} hits outside the intrusion. At most ${otherHitsMax} are expected.`]
         : []),
       ...listFailedRuns([outcome]),
     ];
   });
 }
 
-/** Detections of which a run failed, in words. */
+/** Returns a sentence for each failed run. */
 export function listFailedRuns(outcomes: DetectionOutcome[]): string[] {
   return outcomes.flatMap(({ detected, runs }) =>
     runs

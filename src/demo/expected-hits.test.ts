@@ -18,7 +18,7 @@ test('the demo has one detection of each category', () => {
   expect(expectedHits).toHaveLength(5);
 });
 
-// A quiet Sunday and a Monday after the passwords expired differ most in what is usual.
+// Usual activity differs most between a quiet Sunday and a Monday with expired passwords.
 describe.each(['2030-03-10T16:40:00.000Z', '2030-03-11T10:17:33.000Z'])('logs that end at %s', (iso) => {
   const end = new Date(iso);
   let engine: SampleEngine;
@@ -28,10 +28,10 @@ describe.each(['2030-03-10T16:40:00.000Z', '2030-03-11T10:17:33.000Z'])('logs th
   afterAll(() => engine.close());
 
   test.each([...expectedHits, ...additionalExpectedHits])('$detection finds $stage of $entity', async (expectation) => {
-    const found = await replayDetection(engine, detectionOf(expectation.detection), end);
-    const beyond = found.filter(({ entity }) => entity !== expectation.entity);
-    expect(found.length - beyond.length).toBeGreaterThanOrEqual(expectation.hitsMin);
-    expect(beyond.length).toBeLessThanOrEqual(expectation.hitsMaxBeyond);
+    const candidates = await replayDetection(engine, detectionOf(expectation.detection), end);
+    const others = candidates.filter(({ entity }) => entity !== expectation.entity);
+    expect(candidates.length - others.length).toBeGreaterThanOrEqual(expectation.hitsMin);
+    expect(others.length).toBeLessThanOrEqual(expectation.otherHitsMax);
   });
 
   test.each([...expectedHits, ...additionalExpectedHits])(
@@ -45,7 +45,7 @@ describe.each(['2030-03-10T16:40:00.000Z', '2030-03-11T10:17:33.000Z'])('logs th
     },
   );
 
-  test('a naive rule would drown in the noise that the logs hold', async () => {
+  test('naive rules match many harmless events', async () => {
     const naive = (where: string) => engine.run(`SELECT count(*) AS n FROM ${where}`);
     await engine.setWindow(new Date(end.getTime() - 14 * 24 * hourMs), new Date(end.getTime() - 36 * hourMs));
     const [failures] = await naive("auth WHERE (_event->>'$.event.outcome') = 'failure'");

@@ -8,34 +8,34 @@ const filesMax = 10_000;
 const bytesMax = 256 * 1024 * 1024;
 
 /**
- * Recorded logs below a directory (CloudTrail files, JSON arrays or NDJSON, plain or .gz), moved in time so that the last
- * event happens at `end`. The dataset is `cloudtrail` for CloudTrail's files, else the name of the folder. Throws where nothing is found.
+ * Reads the logs below a directory (CloudTrail files, JSON arrays or NDJSON, plain or .gz), shifted in time so that the last event happens
+ * at `end`. The dataset is `cloudtrail` for CloudTrail files, else the folder's name. Throws if there are no events.
  */
 export function readRecordedLogs(directory: string, end: Date): LogEvent[] {
   const events: LogEvent[] = [];
-  for (const path of logFiles(directory)) {
-    for (const event of eventsOf(path)) {
+  for (const path of listLogFiles(directory)) {
+    for (const event of readEvents(path)) {
       const at = findEventTime(event);
-      if (at !== undefined) events.push({ at: new Date(at / 1000), dataset: datasetOf(path, event), event });
+      if (at !== undefined) events.push({ at: new Date(at / 1000), dataset: findDataset(path, event), event });
     }
   }
   if (events.length === 0) throw new Error(`No log events with a time were found below ${directory}.`);
   events.sort((a, b) => a.at.getTime() - b.at.getTime());
   const shiftMs = end.getTime() - 1 - events.at(-1)!.at.getTime();
-  return events.map((event) => moved(event, shiftMs));
+  return events.map((event) => shiftEvent(event, shiftMs));
 }
 
-function logFiles(directory: string): string[] {
-  const found = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+function listLogFiles(directory: string): string[] {
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(json|ndjson|jsonl)(\.gz)?$/.test(name) && !/(^|\/)(meta|index|manifest)\.json$/.test(name))
     .map((name) => join(directory, name))
     .filter((path) => statSync(path).isFile())
     .toSorted();
-  if (found.length > filesMax) throw new Error(`${directory} holds more than ${filesMax} log files.`);
-  return found;
+  if (files.length > filesMax) throw new Error(`${directory} contains more than ${filesMax} log files.`);
+  return files;
 }
 
-function eventsOf(path: string): Record<string, unknown>[] {
+function readEvents(path: string): Record<string, unknown>[] {
   const bytes = readFileSync(path);
   const text = (path.endsWith('.gz') ? gunzipSync(bytes, { maxOutputLength: bytesMax }) : bytes).toString('utf8');
   return parseEvents(text).filter(
@@ -62,7 +62,7 @@ function parseLine(line: string): unknown[] {
   }
 }
 
-function datasetOf(path: string, event: Record<string, unknown>): string {
+function findDataset(path: string, event: Record<string, unknown>): string {
   if ('eventSource' in event && 'awsRegion' in event) return 'cloudtrail';
   const name = basename(dirname(path))
     .toLowerCase()
@@ -70,10 +70,14 @@ function datasetOf(path: string, event: Record<string, unknown>): string {
   return /^[a-z]/.test(name) ? name.slice(0, 60) : `logs_${name}`.slice(0, 60);
 }
 
-/** Moves an event: every field at its top that holds its time, or a new `@timestamp` where that stands deeper. */
-function moved({ at, dataset, event }: LogEvent, shiftMs: number): LogEvent {
+/** Shifts an event's time: every top-level field that contains it, or a new `@timestamp` if there is none. */
+function shiftEvent({ at, dataset, event }: LogEvent, shiftMs: number): LogEvent {
   const later = new Date(at.getTime() + shiftMs);
-  const own = Object.keys(event).filter((key) => Math.floor((parseTime(event[key]) ?? 0) / 1000) === at.getTime());
-  const times = Object.fromEntries((own.length > 0 ? own : ['@timestamp']).map((key) => [key, later.toISOString()]));
+  const timeFields = Object.keys(event).filter(
+    (key) => Math.floor((parseTime(event[key]) ?? 0) / 1000) === at.getTime(),
+  );
+  const times = Object.fromEntries(
+    (timeFields.length > 0 ? timeFields : ['@timestamp']).map((key) => [key, later.toISOString()]),
+  );
   return { at: later, dataset, event: { ...event, ...times } };
 }

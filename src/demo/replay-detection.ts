@@ -8,10 +8,10 @@ import { hourMs } from './company/calendar.ts';
 /** A candidate of a replay: its entity, the window's start (epoch milliseconds) and the ids of its rows. */
 export type ReplayCandidate = { entity: string; from: number; rowIds: string[] };
 
-/** As many past windows as a detection's memory is first filled from. */
-const HISTORY_WINDOWS = 200;
+/** The number of past windows from which a detection's memory is backfilled. */
+const historyWindows = 200;
 
-/** Analyses hour by hour over the last `hours` full hours before `end`, with the memory that a first run would fill. */
+/** Analyzes the last `hours` full hours before `end` one by one, with the memory that a first run would backfill. */
 export async function replayDetection(
   engine: SampleEngine,
   detection: BuiltInDetection,
@@ -29,18 +29,18 @@ export async function replayDetection(
     slotMs: hourMs,
   };
   const last = Math.floor(end.getTime() / hourMs) * hourMs;
-  const history = category === 'custom' || category === 'privilege_escalation' ? 0 : HISTORY_WINDOWS;
+  const history = category === 'custom' || category === 'privilege_escalation' ? 0 : historyWindows;
   const memory: WindowMemory[] = [];
-  const found: ReplayCandidate[] = [];
+  const results: ReplayCandidate[] = [];
   for (let from = last - (hours + history) * hourMs; from < last; from += hourMs) {
     const window = { from: new Date(from), to: new Date(from + hourMs), aggregate: false };
     await engine.setWindow(window.from, window.to);
     const prepared = prepareWindow(await engine.run(query), window, definition);
     if (from >= last - hours * hourMs) {
       const { candidates } = analyzeWindow(prepared, recallFromWindows(memory, window, prepared.query));
-      found.push(...candidates.map(({ entity, rows }) => ({ entity, from, rowIds: rows.map(({ rowId }) => rowId) })));
+      results.push(...candidates.map(({ entity, rows }) => ({ entity, from, rowIds: rows.map(({ rowId }) => rowId) })));
     }
     memory.push({ ...window, entries: prepared.memory });
   }
-  return found;
+  return results;
 }

@@ -14,7 +14,7 @@ import type { LogEvent } from './company/shapes.ts';
 import { readOutcome, type DemoDetection, type DetectionOutcome } from './demo-summary.ts';
 
 const hourMs = 3_600_000;
-/** Hours at the end that scheduled windows examine; what lies before is history. */
+/** The hours at the end that scheduled windows examine. Earlier events are history. */
 const liveHours = 36;
 
 export type DemoContext = {
@@ -25,7 +25,7 @@ export type DemoContext = {
   print: (line: string) => void;
 };
 
-/** When the schedule of the demo begins, for data that ends at `end`. */
+/** Returns when the demo's schedule starts, for logs that end at `end`. */
 export function computeScheduleStart(end: Date): Date {
   return new Date(floorToHour(end).getTime() - liveHours * hourMs);
 }
@@ -34,30 +34,30 @@ export function floorToHour(at: Date): Date {
   return new Date(Math.floor(at.getTime() / hourMs) * hourMs);
 }
 
-/** Loads the past, makes the detections and steps slot time from due slot to due slot up to `end`, through the real scheduler. */
+/** Loads the history, creates the detections and runs the real scheduler slot by slot up to `end`. */
 export async function runDetections(
-  scene: DemoContext,
+  context: DemoContext,
   events: LogEvent[],
-  given: { end: Date; detections: BuiltInDetection[] },
+  { end, detections }: { end: Date; detections: BuiltInDetection[] },
 ): Promise<DetectionOutcome[]> {
-  const { deps, call, time, print: say } = scene;
-  const start = computeScheduleStart(given.end);
-  const past = events.filter(({ at }) => at < start);
-  // The memory of a first run reads what was there before its window.
+  const { deps, call, time, print: say } = context;
+  const start = computeScheduleStart(end);
+  const history = events.filter(({ at }) => at < start);
+  // The backfill of a first run reads events ingested before its window.
   time.set(new Date(start.getTime() - hourMs));
-  for (const day of splitByDay(past)) await sendEvents(call, day, true);
-  say(`Loaded ${past.length} events of the past.`);
+  for (const day of splitByDay(history)) await sendEvents(call, day, true);
+  say(`Loaded ${history.length} past events.`);
   time.set(start);
-  const detected: DemoDetection[] = [];
-  for (const shipped of given.detections) detected.push(await create(call, shipped));
-  say(`Made ${detected.length} detections; running them slot by slot over the last ${liveHours} hours.`);
-  let live = events.slice(past.length);
+  const created: DemoDetection[] = [];
+  for (const detection of detections) created.push(await createDetection(call, detection));
+  say(`Created ${created.length} detections. Running their schedules over the last ${liveHours} hours …`);
+  const live = events.slice(history.length);
   for (
     let slot = await findNextSlotAcrossOrgs(deps.db);
-    slot && slot <= given.end;
+    slot && slot <= end;
     slot = await findNextSlotAcrossOrgs(deps.db)
   ) {
-    // Events of an hour arrive within it: what is published at the slot itself belongs to the next window.
+    // Events are ingested just before the slot. Those ingested at the slot would belong to the next window.
     time.set(new Date(slot.getTime() - 1));
     const due = live.findIndex(({ at }) => at >= slot!);
     await sendEvents(call, live.splice(0, due === -1 ? live.length : due), false);
@@ -66,21 +66,20 @@ export async function runDetections(
     const hoursDone = Math.round((slot.getTime() - start.getTime()) / hourMs);
     if (hoursDone % 6 === 0) say(`  ${slot.toISOString().slice(0, 16)}Z  ${hoursDone} of ${liveHours} hours`);
   }
-  time.set(given.end);
+  time.set(end);
   await sendEvents(call, live, false);
-  live = [];
   const outcomes: DetectionOutcome[] = [];
-  for (const one of detected) outcomes.push(await readOutcome(call, one));
+  for (const detection of created) outcomes.push(await readOutcome(call, detection));
   return outcomes;
 }
 
-async function create(call: DemoClient, shipped: BuiltInDetection): Promise<DemoDetection> {
-  const { id } = await call<{ id: string }>('POST', '/api/detections', toBuiltInBody(shipped));
-  await call('PUT', `/api/detections/${id}/tests`, toBuiltInTests(shipped));
-  return { id, shippedId: shipped.id, name: shipped.name, category: shipped.category };
+async function createDetection(call: DemoClient, detection: BuiltInDetection): Promise<DemoDetection> {
+  const { id } = await call<{ id: string }>('POST', '/api/detections', toBuiltInBody(detection));
+  await call('PUT', `/api/detections/${id}/tests`, toBuiltInTests(detection));
+  return { id, builtInId: detection.id, name: detection.name, category: detection.category };
 }
 
-/** Writes the demo's feed files and fills the feed from them. */
+/** Writes the demo's feed files and pulls them into the feed. */
 export async function loadFeed({ call, dataDir, print: say }: DemoContext, end: Date): Promise<void> {
   for (const { kind, name, publisher, fileName, text } of buildDemoFeed(end)) {
     const path = join(dataDir, fileName);
@@ -97,9 +96,9 @@ export async function loadFeed({ call, dataDir, print: say }: DemoContext, end: 
   }
 }
 
-/** The shipped detections that read one of these datasets. */
+/** Returns the built-in detections whose datasets are all in `datasets`. */
 export function selectDetections(datasets: Set<string>): BuiltInDetection[] {
-  return Object.values(builtInDetections).filter((shipped: BuiltInDetection) =>
-    [shipped.dataset, ...(shipped.alsoReads ?? [])].every((name) => datasets.has(name)),
+  return Object.values(builtInDetections).filter(({ dataset, alsoReads = [] }: BuiltInDetection) =>
+    [dataset, ...alsoReads].every((name) => datasets.has(name)),
   );
 }

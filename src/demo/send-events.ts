@@ -3,43 +3,23 @@ import type { LogEvent } from './company/shapes.ts';
 
 const linesMax = 20_000;
 
-/** Sends events to their datasets. `history`: scheduled windows never examine them. Answers how many were accepted. */
-export async function sendEvents(call: DemoClient, events: LogEvent[], history: boolean): Promise<number> {
-  let accepted = 0;
-  for (const [dataset, lines] of byDataset(events)) {
+/** Sends events to their datasets. With `isHistory`, scheduled windows never examine them. Throws if any is rejected. */
+export async function sendEvents(call: DemoClient, events: LogEvent[], isHistory: boolean): Promise<void> {
+  for (const [dataset, group] of Map.groupBy(events, (event) => event.dataset)) {
+    const lines = group.map(({ event }) => JSON.stringify(event));
     for (let from = 0; from < lines.length; from += linesMax) {
       const body = lines.slice(from, from + linesMax).join('\n');
-      const receipt = await call<{ accepted: number; rejectedTotal: number }>(
+      const { rejectedTotal } = await call<{ rejectedTotal: number }>(
         'POST',
-        `/api/logs/${dataset}${history ? '?history=true' : ''}`,
+        `/api/logs/${dataset}${isHistory ? '?history=true' : ''}`,
         body,
       );
-      if (receipt.rejectedTotal > 0)
-        throw new Error(`The log store refused ${receipt.rejectedTotal} events of ${dataset}.`);
-      accepted += receipt.accepted;
+      if (rejectedTotal > 0) throw new Error(`The log store rejected ${rejectedTotal} events of ${dataset}.`);
     }
   }
-  return accepted;
 }
 
-function byDataset(events: LogEvent[]): Map<string, string[]> {
-  const lines = new Map<string, string[]>();
-  for (const { dataset, event } of events) {
-    const own = lines.get(dataset);
-    if (own) own.push(JSON.stringify(event));
-    else lines.set(dataset, [JSON.stringify(event)]);
-  }
-  return lines;
-}
-
-/** Splits time-ordered events at the days, so that a query over an hour of the past reads one day and no more. */
+/** Splits time-ordered events by day, so that a query over a past hour reads one day only. */
 export function splitByDay(events: LogEvent[]): LogEvent[][] {
-  const days = new Map<number, LogEvent[]>();
-  for (const event of events) {
-    const day = Math.floor(event.at.getTime() / 86_400_000);
-    const own = days.get(day);
-    if (own) own.push(event);
-    else days.set(day, [event]);
-  }
-  return [...days.values()];
+  return [...Map.groupBy(events, ({ at }) => Math.floor(at.getTime() / 86_400_000)).values()];
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/lib/clock.ts';
 
-/** A slot clock that stands still until it is moved, and goes with the real one once it is released. */
+/** A clock that stands still until `set`. After `release`, it follows the real time. */
 export type StepClock = { clock: Clock; set: (at: Date) => void; release: () => void };
 
 export function createStepClock(start: Date): StepClock {

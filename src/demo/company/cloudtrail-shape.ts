@@ -1,7 +1,7 @@
 import type { LogEvent, EventStamp } from './shapes.ts';
 import { ACCOUNT } from './shapes.ts';
 
-/** Who calls: an IAM user, or a session of a role. */
+/** The caller of an AWS API: an IAM user or a session of a role. */
 export type AwsCaller = { user: string } | { role: string; session: string };
 
 export type ApiCall = {
@@ -51,7 +51,7 @@ function identityOf(caller: AwsCaller): Record<string, unknown> {
   };
 }
 
-/** A CloudTrail record in its own field names. Source: AWS CloudTrail User Guide, "CloudTrail record contents". */
+/** Builds a CloudTrail record. Source: AWS CloudTrail User Guide, "CloudTrail record contents". */
 export function buildCloudtrailEvent({ at, id }: EventStamp, call: ApiCall): LogEvent {
   const time = new Date(Math.floor(at / 1000) * 1000);
   const event = {

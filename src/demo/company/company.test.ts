@@ -9,13 +9,13 @@ import type { LogEvent } from './shapes.ts';
 const end = new Date('2030-03-12T10:17:33.000Z');
 const idOf = ({ event }: SampleEvent): string => String(event['eventID'] ?? (event['event'] as { id: string }).id);
 
-describe('the logs of the company', () => {
+describe('the company’s logs', () => {
   let logs: LogEvent[];
   beforeAll(() => {
     logs = [...generateCompanyLogs({ end })];
   });
 
-  test('stay in the fourteen days, in order, each with an id of its own', () => {
+  test('are ordered events of fourteen days with unique IDs', () => {
     expect(logs.length).toBeGreaterThan(20_000);
     expect(logs.length).toBeLessThan(60_000);
     expect(logs[0]!.at.getTime()).toBeGreaterThanOrEqual(end.getTime() - 14 * dayMs);
@@ -24,18 +24,18 @@ describe('the logs of the company', () => {
     expect(new Set(logs.map(idOf)).size).toBe(logs.length);
   });
 
-  test('carry the time under which they are handed out', () => {
+  test('contain the time of the event', () => {
     for (const { at, event } of logs)
       expect(Date.parse(String(event['@timestamp'] ?? event['eventTime']))).toBe(at.getTime());
   });
 
-  test('are the same for the same arguments and others for another seed', () => {
+  test('are reproducible for a seed and differ for another seed', () => {
     expect([...generateCompanyLogs({ end })]).toEqual(logs);
     const other = [...generateCompanyLogs({ end, seed: 2 })];
     expect(other.map(idOf)).not.toEqual(logs.map(idOf));
   });
 
-  test('know nights and weekends', () => {
+  test('are quiet at night and at weekends', () => {
     const people = logs.filter(({ dataset }) => dataset === 'auth');
     const onWeekend = people.filter(({ at }) => [0, 6].includes(at.getUTCDay()));
     expect(onWeekend.length).toBeLessThan(people.length / 8);
@@ -44,7 +44,7 @@ describe('the logs of the company', () => {
     expect(atNight.length).toBeLessThan(inMorning.length / 3);
   });
 
-  test('hold the intrusion in the last 36 hours, event by event', () => {
+  test('contain every event of the intrusion in the last 36 hours', () => {
     const byId = new Map(logs.map((line) => [idOf(line), line]));
     const found = intrusion.flatMap(({ eventIds }) => eventIds.map((id) => byId.get(id)));
     expect(found.every((line) => line !== undefined && end.getTime() - line.at.getTime() < 36 * hourMs)).toBe(true);
@@ -52,7 +52,7 @@ describe('the logs of the company', () => {
     expect(intrusion.map(({ technique }) => technique)).toContain('T1490');
   });
 
-  test('name no address and no domain of a real third party', () => {
+  test('contain only reserved addresses and domains', () => {
     const text = logs.map(({ event }) => JSON.stringify(event)).join('\n');
     const addresses = new Set(text.match(/(?<![\d.])\d{1,3}(\.\d{1,3}){3}(?![\d.])/g));
     const reserved = /^(192\.0\.2|198\.51\.100|203\.0\.113|10\.20\.0)\.\d+$/;
@@ -64,7 +64,7 @@ describe('the logs of the company', () => {
   });
 });
 
-test('shorter logs and any end are served, down to a single day', () => {
+test('generates logs of a single day', () => {
   const day = [...generateCompanyLogs({ end, days: 1, seed: 5 })];
   expect(day.length).toBeGreaterThan(500);
   expect(day[0]!.at.getTime()).toBeGreaterThanOrEqual(end.getTime() - dayMs);

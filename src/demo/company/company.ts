@@ -11,7 +11,7 @@ import { createRandom } from './random.ts';
 import { generateServiceEvents } from './services.ts';
 import type { LogEvent } from './shapes.ts';
 
-/** What people and machines do on one date of the calendar; each person's day is drawn on its own, so that no other changes it. */
+/** Generates the events of one date. Each person has a separate random sequence, so that people do not affect each other. */
 function* generateDay(day: Day): Generator<LogEvent> {
   yield* generateServiceEvents(day, createRandom(day.seed, day.midnight, 'services'));
   for (const person of people) {
@@ -26,25 +26,25 @@ function* generateDay(day: Day): Generator<LogEvent> {
 }
 
 /**
- * The logs of a made-up company: `days` days up to `end` (exclusive), ordered by time, about 3,000 events a day in the datasets
- * `auth`, `process`, `proxy` and `cloudtrail`. The same `end`, `days` and `seed` give the same events. The intrusion lies in the last 31 full hours.
+ * Generates the logs of a fictional company: `days` days up to `end` (exclusive), ordered by time, about 3,000 events per day in the datasets
+ * `auth`, `process`, `proxy` and `cloudtrail`. Deterministic for `end`, `days` and `seed`. The intrusion is in the last 31 full hours.
  */
 export function* generateCompanyLogs(options: { end: Date; days?: number; seed?: number }): Generator<LogEvent> {
   const { days = 14, seed = 1 } = options;
   const end = options.end.getTime();
   const start = end - days * dayMs;
   const hourZero = Math.floor(end / hourMs) * hourMs;
-  let waiting = [
+  let pending = [
     ...generateIntrusion(hourZero),
     ...generateHarmlessIncidents(hourZero, createRandom(seed, 'incidents')),
   ];
   for (let midnight = Math.floor(start / dayMs) * dayMs - dayMs; midnight < end + dayMs; midnight += dayMs) {
-    for (const event of generateDay({ midnight, end, seed })) waiting.push(event);
-    waiting = waiting
+    for (const event of generateDay({ midnight, end, seed })) pending.push(event);
+    pending = pending
       .filter(({ at }) => at.getTime() >= start && at.getTime() < end)
       .toSorted((a, b) => a.at.getTime() - b.at.getTime());
-    // East of Greenwich the next date has begun hours before UTC's: what is later than noon may still get company.
-    const settled = waiting.findIndex(({ at }) => at.getTime() >= midnight + dayMs / 2);
-    yield* waiting.splice(0, settled === -1 ? waiting.length : settled);
+    // East of Greenwich the next date begins before midnight UTC, so events after noon may still be added.
+    const complete = pending.findIndex(({ at }) => at.getTime() >= midnight + dayMs / 2);
+    yield* pending.splice(0, complete === -1 ? pending.length : complete);
   }
 }

@@ -7,7 +7,7 @@ import type { LogEvent } from './shapes.ts';
 
 const apps = ['Mail', 'Chat', 'Wiki', 'Payroll', 'CRM', 'Source', 'Tickets', 'Drive'];
 
-/** Passwords that expired over the weekend: many fail from one address on Monday, reset, and get in. */
+/** Expired passwords: on Monday, many people fail to sign in, then reset their password. */
 function* mondayReset(
   person: Person,
   at: number,
@@ -42,7 +42,7 @@ function* session(person: Person, at: number, random: Random): Generator<LogEven
   });
 }
 
-/** Sign-ins of a working day: in the morning, often again after lunch, and into a few applications. */
+/** Generates a day's sign-ins: in the morning, often after lunch, and to a few applications. */
 export function* generateSignIns(person: Person, day: Day, shift: Shift, random: Random): Generator<LogEvent> {
   if (isMonday(day) && random.chance(0.3)) yield* mondayReset(person, shift.from, drawLocation(person, random), random);
   yield* session(person, shift.from, random);

@@ -28,7 +28,7 @@ const changes: Api[] = [
   ['logs', 'PutRetentionPolicy'],
 ];
 
-/** The cloud work of engineers: short bouts of a few kinds of calls, most of them reading. */
+/** Generates the AWS calls of engineers: short bursts of a few actions, most of them read-only. */
 export function* generateCloudCalls(person: Person, shift: Shift, random: Random): Generator<LogEvent> {
   if (!person.cloud || (person.user !== cast.victim.user && random.chance(0.4))) return;
   const caller = { user: person.user };

@@ -34,7 +34,7 @@ const technical: Program[] = [
   program(`${FILES}\\Editor\\editor.exe`, ' .'),
 ];
 
-/** What starts on a person's own machine over a working day. */
+/** Generates the process starts on a person's machine over a working day. */
 export function* generateProcessStarts(person: Person, shift: Shift, random: Random): Generator<LogEvent> {
   const programs = person.cloud ? [...everyday, ...technical] : everyday;
   for (const at of drawMoments(shift, random.int(4, 9), random)) {

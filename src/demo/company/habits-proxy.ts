@@ -17,7 +17,7 @@ const sites = [
   'travel.example.net',
 ];
 
-/** Browsing over a working day, and now and then a shared file of some megabytes. */
+/** Generates a working day of browsing, sometimes with an upload of some megabytes. */
 export function* generateWebRequests(person: Person, shift: Shift, random: Random): Generator<LogEvent> {
   const { user } = person;
   for (const at of drawMoments(shift, random.int(5, 12), random)) {

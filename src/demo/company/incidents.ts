@@ -7,7 +7,7 @@ import { ACCOUNT, buildAuthEvent, buildProxyEvent, createStamp } from './shapes.
 
 const hotel = { JP: '203.0.113.140', SE: '203.0.113.141', DE: '203.0.113.142' } as const;
 
-/** A managed laptop on a trip. */
+/** A sign-in from a managed laptop on a trip. */
 const away = (person: SignIn['person'], country: keyof typeof hotel): SignIn => ({
   person,
   ip: hotel[country],
@@ -15,10 +15,10 @@ const away = (person: SignIn['person'], country: keyof typeof hotel): SignIn => 
 });
 
 function* travel(hourZero: number, random: Random): Generator<LogEvent> {
-  // The one who goes where she never was: a first occurrence that is true and harmless.
+  // A first trip to a country: a harmless first occurrence.
   for (const hoursAgo of [20, 8])
     yield buildAuthEvent(createStamp(random, hourZero - hoursAgo * hourMs), away(cast.traveller, 'JP'));
-  // The one who is in Sweden twice a week: known by the time that it matters.
+  // Regular trips to Sweden, which are known when the detections start.
   for (const daysAgo of [13, 9, 6, 4, 1]) {
     yield buildAuthEvent(
       createStamp(random, hourZero - daysAgo * dayMs + 3 * hourMs),
@@ -27,7 +27,7 @@ function* travel(hourZero: number, random: Random): Generator<LogEvent> {
   }
 }
 
-/** A newcomer's first day: unmanaged device, a wrong password, a second factor; the access key comes two days later. */
+/** A newcomer's first day: an unmanaged device, a wrong password, a second factor, and two days later an access key. */
 function* newcomer(hourZero: number, random: Random): Generator<LogEvent> {
   const person = cast.newcomer;
   const start = hourZero - (person.joinedDaysAgo - 1) * dayMs;
@@ -46,7 +46,7 @@ function* newcomer(hourZero: number, random: Random): Generator<LogEvent> {
   yield buildCloudtrailEvent(createStamp(random, start + 2 * dayMs), { ...own, action: 'CreateAccessKey' });
 }
 
-/** A lost phone: failed attempt and new second factor in the last day, from the office and a managed device. */
+/** A lost phone: a failed attempt and a new second factor, from the office and a managed device. */
 function* newPhone(hourZero: number, random: Random): Generator<LogEvent> {
   const person = cast.newPhone;
   const base = { person, ip: person.site.officeIp, country: person.site.country };
@@ -62,7 +62,7 @@ function* newPhone(hourZero: number, random: Random): Generator<LogEvent> {
   });
 }
 
-/** An administrator who does what administrators do, once of it the grant of all rights to the emergency role. */
+/** An administrator's usual work, which once grants all rights to the emergency role. */
 function* administration(hourZero: number, random: Random): Generator<LogEvent> {
   const iam = { caller: { user: cast.admin.user }, service: 'iam', ip: cast.admin.site.officeIp };
   const policy = (name: string) => `arn:aws:iam::aws:policy/${name}`;
@@ -95,7 +95,7 @@ function* administration(hourZero: number, random: Random): Generator<LogEvent> 
   });
 }
 
-/** Films for a fair: large, but to the place where they always go. */
+/** Large video uploads to the usual destination. */
 function* uploads(hourZero: number, random: Random): Generator<LogEvent> {
   const { user, site } = cast.uploader;
   for (const hoursAgo of [270, 170, 120, 70, 18]) {
@@ -104,7 +104,7 @@ function* uploads(hourZero: number, random: Random): Generator<LogEvent> {
   }
 }
 
-/** What happens once and looks worse than it is. `hourZero` is the last full hour of the logs (epoch milliseconds). */
+/** Generates rare events that look malicious but are harmless. `hourZero` is the last full hour of the logs (epoch milliseconds). */
 export function* generateHarmlessIncidents(hourZero: number, random: Random): Generator<LogEvent> {
   yield* travel(hourZero, random);
   yield* newcomer(hourZero, random);

@@ -56,7 +56,7 @@ const command = (afterMs: number, commandLine: string): Action => ({
 
 const at = (minute: number): number => minute * minuteMs;
 
-/** The story, stage by stage. Hours count back from the last full hour of the logs; no stage crosses an hour. */
+/** The stages of the intrusion. Hours count back from the last full hour of the logs. No stage crosses an hour. */
 export const intrusionSteps: IntrusionStep[] = [
   {
     stage: 'phishing',

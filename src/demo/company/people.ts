@@ -1,4 +1,4 @@
-/** A place of work. Offices stand behind one address each (RFC 5737); `utcOffset` in hours, without summer time. */
+/** An office with one public address (RFC 5737). `utcOffset` is in hours, without daylight saving time. */
 export type Site = { city: string; country: string; utcOffset: number; officeIp: string };
 
 export const sites = {
@@ -16,11 +16,11 @@ export type Person = {
   team: Team;
   site: Site;
   host: string;
-  /** RFC 3849. */
+  /** An IPv6 address of RFC 3849. */
   homeIp: string;
-  /** Signs in to the cloud account by an IAM user of the same name. */
+  /** The person has an IAM user of the same name. */
   cloud: boolean;
-  /** Days before the end of the logs on which the person began; undefined for all but the newcomer. */
+  /** How many days before the end of the logs the person joined. Set for the newcomer only. */
   joinedDaysAgo?: number;
 };
 
@@ -56,7 +56,7 @@ function person(index: number, fullName: string, team: Team, site: Site): Person
   };
 }
 
-/** Those whom the story names; everybody else only lives in it. */
+/** The people with a role in the story. */
 export const cast = {
   victim: person(0, 'Tomas Rehn', 'engineering', sites.oslo),
   admin: person(1, 'Ingrid Solberg', 'platform', sites.oslo),

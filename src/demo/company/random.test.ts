@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 
 import { createRandom } from './random.ts';
 
-test('the same words give the same numbers, others give others', () => {
+test('returns the same numbers for the same seed words only', () => {
   const draw = (...words: (string | number)[]) => Array.from({ length: 5 }, createRandom(...words).next);
   expect(draw('a', 1)).toEqual(draw('a', 1));
   expect(draw('a', 1)).not.toEqual(draw('a', 2));
   expect(draw('a', 'b')).not.toEqual(draw('ab'));
 });
 
-test('numbers stay in their range and members are not drawn twice', () => {
+test('returns numbers in range and distinct members', () => {
   fc.assert(
     fc.property(fc.string(), fc.integer({ min: -50, max: 50 }), fc.nat(50), (seed, from, more) => {
       const random = createRandom(seed);

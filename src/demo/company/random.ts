@@ -1,24 +1,24 @@
-/** A repeatable source of chance: the same words give the same numbers on every machine. */
+/** A deterministic random generator. */
 export type Random = {
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   next: () => number;
-  /** A whole number from `from` up to and with `to`. */
+  /** Returns an integer from `from` to `to`, inclusive. */
   int: (from: number, to: number) => number;
   chance: (probability: number) => boolean;
   pick: <T>(list: readonly T[]) => T;
-  /** `count` different members, in an order of their own. */
+  /** Returns `count` distinct members in random order. */
   some: <T>(list: readonly T[], count: number) => T[];
   uuid: () => string;
 };
 
-/** FNV-1a over the words, the start of the sequence. */
+/** Returns the FNV-1a hash of the words, which seeds the sequence. */
 function hash(words: readonly (string | number)[]): number {
   let value = 0x811c9dc5;
   for (const char of words.join('\u0000')) value = Math.imul(value ^ char.charCodeAt(0), 0x01000193);
   return value >>> 0;
 }
 
-/** mulberry32 by Tommy Ettinger (public domain): small, fast, and good enough for made-up logs. */
+/** Creates a generator seeded by words: mulberry32 by Tommy Ettinger (public domain). */
 export function createRandom(...words: (string | number)[]): Random {
   let state = hash(words);
   const next = (): number => {

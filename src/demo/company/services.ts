@@ -15,7 +15,7 @@ const inventoried =
     ' ',
   );
 
-/** The posture scanner: the same broad sweep every hour, more kinds of calls than any person makes. */
+/** The posture scanner: every hour the same sweep with more actions than any person uses. */
 function* scanner(hour: number, random: Random): Generator<LogEvent> {
   const caller: AwsCaller = { role: 'cspm-scanner', session: 'sweep' };
   for (const [n, action] of inventoried.slice(0, random.int(18, 20)).entries()) {
@@ -28,7 +28,7 @@ function* scanner(hour: number, random: Random): Generator<LogEvent> {
   }
 }
 
-/** The deployment pipeline works in bursts: nothing for hours, then many calls at once. */
+/** The deployment pipeline, which calls in bursts. */
 function* deployment(at: number, random: Random): Generator<LogEvent> {
   const caller: AwsCaller = { role: 'ci-deploy', session: `run-${random.int(1000, 9999)}` };
   const base = { caller, ip: CLOUD_IP, userAgent: 'terraform/1.7.4' };
@@ -48,7 +48,7 @@ function* deployment(at: number, random: Random): Generator<LogEvent> {
   }
 }
 
-/** Backups at night: snapshots in the cloud, shadow copies listed and resized on the servers, a large upload to the vault. */
+/** Nightly backups: cloud snapshots, shadow copies listed and resized on the servers, and large uploads to the vault. */
 function* backups(night: number, random: Random): Generator<LogEvent> {
   const caller: AwsCaller = { role: 'backup', session: 'nightly' };
   for (let n = 0; n < 12; n += 1) {
@@ -79,7 +79,7 @@ function* serverUpkeep(hour: number, random: Random): Generator<LogEvent> {
   }
 }
 
-/** What machines do on a day, in UTC. */
+/** Generates the events of machines on a day in UTC. */
 export function* generateServiceEvents(day: Day, random: Random): Generator<LogEvent> {
   for (let hour = day.midnight; hour < day.midnight + dayMs; hour += hourMs) {
     yield* scanner(hour, random);

@@ -1,12 +1,12 @@
 import type { Person, Site } from './people.ts';
 import type { Random } from './random.ts';
 
-/** One line of a company's logs: `at` is also written in the event, in the field that is usual there. */
+/** A log event. `at` is also in the event, in the usual field of its format. */
 export type LogEvent = { at: Date; dataset: string; event: Record<string, unknown> };
 
 export const ACCOUNT = '111122223333';
 
-/** What every maker of events needs: when it happened (epoch milliseconds) and where its id comes from. */
+/** An event's time (epoch milliseconds) and ID. */
 export type EventStamp = { at: number; id: string };
 
 export const createStamp = (random: Random, at: number): EventStamp => ({ at: Math.floor(at), id: random.uuid() });
@@ -22,7 +22,7 @@ export type SignIn = {
   app?: string;
 };
 
-/** A sign-in event as an identity provider sends it in ECS names. */
+/** Builds an identity provider's sign-in event with ECS field names. */
 export function buildAuthEvent({ at, id }: EventStamp, signIn: SignIn): LogEvent {
   const { person, action = 'user.session.start', outcome = 'success', reason, app } = signIn;
   const event = {
@@ -44,7 +44,7 @@ export function buildAuthEvent({ at, id }: EventStamp, signIn: SignIn): LogEvent
 
 export type ProcessStart = { host: string; user: string; image: string; commandLine: string; parent: string };
 
-/** A Sysmon process creation (event 1) in the flat form of a Windows log shipper. */
+/** Builds a Sysmon process creation (event 1) in the flat form of Windows log shippers. */
 export function buildProcessEvent({ at, id }: EventStamp, start: ProcessStart): LogEvent {
   const time = new Date(at).toISOString();
   const event = {
@@ -66,7 +66,7 @@ export function buildProcessEvent({ at, id }: EventStamp, start: ProcessStart): 
 
 export type WebRequest = { user: string; ip: string; domain: string; path?: string; sent?: number; received?: number };
 
-/** A request through the web proxy; `sent` and `received` in bytes. */
+/** Builds a web proxy event. `sent` and `received` are in bytes. */
 export function buildProxyEvent({ at, id }: EventStamp, request: WebRequest): LogEvent {
   const sent = request.sent ?? 700;
   const event = {
@@ -83,7 +83,7 @@ export function buildProxyEvent({ at, id }: EventStamp, request: WebRequest): Lo
   return { at: new Date(at), dataset: 'proxy', event };
 }
 
-/** Where a person is at the moment: in the office or at home. */
+/** Draws a person's location: the office or home. */
 export function drawLocation(person: Person, random: Random): { ip: string; country: string } {
   const site: Site = person.site;
   return { ip: random.chance(0.65) ? site.officeIp : person.homeIp, country: site.country };
