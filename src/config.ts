@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { readMcpSettings, type McpSettings } from './platform/mcp/mcp-settings.ts';
-import { readModelSettings, type ModelSettings } from './platform/models/model-settings.ts';
+import { readMcpSettings } from './platform/mcp/mcp-settings.ts';
+import { readModelSettings } from './platform/models/model-settings.ts';
 
 const integer = (fallback: number, min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;
@@ -17,7 +17,7 @@ const commaSeparated = z
       .filter(Boolean),
   );
 
-/** All settings. The descriptions become the settings table of the README. */
+/** All settings. The descriptions become the table in docs/reference/settings.md. */
 export const Settings = z.object({
   PORT: integer(8080, 0, 65_535).describe('Port that the API listens on.'),
   HOST: z.string().min(1).default('127.0.0.1').describe('Address that the API listens on.'),
@@ -93,29 +93,10 @@ export const Settings = z.object({
   ),
 });
 
-export type Config = {
-  port: number;
-  host: string;
-  databaseUrl: string | undefined;
-  dataDir: string;
-  apiKey: string | undefined;
-  url: string;
-  secretKey: string | undefined;
-  logLevel: string;
-  models: ModelSettings;
-  mcpServers: McpSettings;
-  rateLimit: number;
-  corsOrigins: string[];
-  fetchAllow: string[];
-  fileSources: string[];
-  runsAtOnce: number;
-  spreadMs: number;
-  shutdownMs: number;
-  keep: { rowsDays: number; hitsDays: number; runsDays: number; logsDays: number; outboxDays: number };
-};
+export type Config = ReturnType<typeof loadConfig>;
 
 /** Reads and validates the settings from the environment and the `.env` file. Throws one error that lists every invalid setting. */
-export function loadConfig(env: Record<string, string | undefined> = readEnvironment()): Config {
+export function loadConfig(env: Record<string, string | undefined> = readEnvironment()) {
   const values = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = Settings.safeParse(values);
   if (!parsed.success) {

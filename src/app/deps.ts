@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../platform/db/db.ts';
 import type { Definition } from '../detection/detections/record/definition.ts';
 import type { FieldError } from '../platform/lib/errors.ts';
-import type { DeliveryCounter } from '../platform/notifications/delivery/delivery-metrics.ts';
+import type { DeliveryCounter } from '../platform/notifications/delivery/deliver.ts';
 import type { Metrics } from '../platform/http/metrics.ts';
 import type { Clock } from '../platform/lib/clock.ts';
 import type { Logger } from '../platform/lib/logger.ts';
@@ -11,7 +11,7 @@ import type { OrgId } from '../platform/lib/org-id.ts';
 import type { Secretbox } from '../platform/lib/secretbox.ts';
 import type { Extractor } from '../feed/ingestion/extractor.ts';
 import type { FeedPages } from '../feed/items/page-cache/feed-pages.ts';
-import type { PageCursors } from '../feed/items/page-cache/page-cursors.ts';
+import type { PageCursors } from '../feed/items/page-cache/page-cache.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import type { RecordPull } from '../feed/sources/pull/pull-metrics.ts';
 import type { Parser } from '../feed/sources/pull/parser.ts';
@@ -32,17 +32,13 @@ import type { FeedTools } from '../detection/tools/tool-sources.ts';
 export type Deps = {
   config: Config;
   db: Db;
-  /** Slot time, see `Clock`. */
   clock: Clock;
   log: Logger;
-  /** Finds the caller of an API key. */
   auth: KeyAuthenticator;
   /** The Prometheus registry and the HTTP histogram. */
   metrics: Metrics;
   runMetrics: RunMetrics;
-  /** Counts delivery attempts of outgoing events. */
   deliveryCounter: DeliveryCounter;
-  /** Encrypts secrets before they are stored. */
   secrets: Secretbox;
   /** Pauses scheduling while slot time jumps. */
   clockGuard: ClockGuard;
@@ -52,9 +48,7 @@ export type Deps = {
   checkTests?: (orgId: OrgId, detectionId: string, definition: Definition) => Promise<FieldError[]>;
   /** The embedded log engine (DuckDB in child processes). */
   engine: LogEngine;
-  /** Catalogs of the log datasets. */
   logCatalogs: CatalogCache;
-  /** Opens the SIEM connection of a detection. */
   connectionFor: ConnectionFor;
   /** Language models by alias. Without models, the built-in analyst gives every verdict. */
   models?: Models;
@@ -62,16 +56,12 @@ export type Deps = {
   extractor: Extractor;
   /** Parses fetched feed documents, in worker threads. */
   parser: Parser;
-  /** Counts pulls of feed sources in the metrics. */
   recordPull: RecordPull;
-  /** The feed's current snapshot by organization. */
   snapshots: SnapshotCache;
-  /** Cached responses of the feed. */
   feedPages: FeedPages;
   pageCursors: PageCursors;
   /** The feed lookups that detection tools may use. */
   feedTools?: (orgId: OrgId) => FeedTools;
-  /** Tools of the configured MCP servers. */
   mcp?: McpTools;
   /** Private hosts, addresses and CIDRs that outbound requests may reach (TOCSIN_FETCH_ALLOW). */
   fetchAllow?: readonly string[];

@@ -23,7 +23,12 @@ import { sourceRoutes } from '../feed/sources/sources.routes.ts';
 import { runDetailRoutes } from '../detection/runs/run-details.routes.ts';
 import { retentionRoutes } from '../platform/retention/retention.routes.ts';
 import { eraseFromLogs } from '../detection/logs/storage/erase-from-logs.ts';
-import { valueErasers } from './value-erasers.ts';
+import { eraseFromSightings } from '../agents/sightings/sighting-erasure.store.ts';
+import { eraseFromDetections } from '../detection/detections/detection-erasure.store.ts';
+import { eraseFromHits } from '../detection/hits/hit-retention.store.ts';
+import { eraseFromRuns } from '../detection/runs/run-retention.store.ts';
+import { eraseFromIdempotencyKeys } from '../platform/http/idempotency.store.ts';
+import { eraseFromOutbox } from '../platform/notifications/delivery/outbox-retention.store.ts';
 import { outputRoutes } from '../platform/notifications/outputs.routes.ts';
 import { testingRoutes } from '../detection/testing/testing.routes.ts';
 import { runRoutes } from '../detection/runs/runs.routes.ts';
@@ -31,6 +36,7 @@ import { generateDetectionRoutes } from '../agents/suggestions/generate-detectio
 import { connectionRoutes } from '../detection/connections/connections.routes.ts';
 import { registerParameterCheck, registerJsonBodies } from '../platform/http/body.ts';
 import { registerCors } from '../platform/http/cors.ts';
+import { isMigrated } from '../platform/db/migrate.ts';
 import { healthRoutes } from '../platform/http/health.routes.ts';
 import { registerIdempotency } from '../platform/http/idempotency.ts';
 import { authenticateRequests } from '../platform/http/authenticate-request.ts';
@@ -77,7 +83,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   await app.register(compress, { threshold: 1024, encodings: ['br', 'gzip'] });
   await registerOpenApi(app);
   registerMetrics(app, deps.metrics);
-  healthRoutes(app, { db: deps.db, degradedReason: () => deps.clockGuard.reason() });
+  healthRoutes(app, { isMigrated: () => isMigrated(deps.db), degradedReason: () => deps.clockGuard.reason() });
   orgRoutes(app, deps);
   detectionRoutes(app, deps);
   suggestionRoutes(app, deps);
@@ -89,10 +95,18 @@ export async function buildApp(deps: Deps): Promise<App> {
   revisionRoutes(app, deps);
   bulkRoutes(app, deps);
   testingRoutes(app, deps);
+  // Erasers of every slice that stores data derived from logs.
   retentionRoutes(app, {
     db: deps.db,
     eraseFromLogs: (orgId, target) => eraseFromLogs(deps, orgId, target),
-    erasers: valueErasers,
+    erasers: [
+      eraseFromRuns,
+      eraseFromOutbox,
+      eraseFromHits,
+      eraseFromDetections,
+      eraseFromSightings,
+      eraseFromIdempotencyKeys,
+    ],
   });
   runRoutes(app, deps);
   runDetailRoutes(app, deps);

@@ -65,3 +65,9 @@ async function applyMigration(client: pg.Client, name: string): Promise<void> {
     });
   }
 }
+
+/** Creates monthly partitions three months ahead. Only a table's owner may add partitions, so this runs as the pool's user, without a role. */
+export async function createUpcomingPartitions(db: Db): Promise<void> {
+  for (const table of ['audit', 'runs', 'outbox', 'run_steps'])
+    await sql`select tocsin_partition_months(${table}, current_date, 3)`.execute(db);
+}

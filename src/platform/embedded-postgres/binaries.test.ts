@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { findPackage, prepareBinaries } from './binaries.ts';
+import { findBinaries, findPackage } from './binaries.ts';
 import { canEnter, spawnCredentials, findServerUser } from './os/server-user.ts';
 import { newDataDir, removeDataDirs } from '../../../test/support/platform/postgres-holder.ts';
 
@@ -33,7 +33,7 @@ function versionOf(postgres: string): string {
 test.skipIf(!isOpen)('creates missing symlinks in the package', () => {
   const native = newPackage();
   chmodSync(join(native, '..'), 0o755);
-  const binaries = prepareBinaries({ native, version: '18.4.0' }, '/nowhere', user);
+  const binaries = findBinaries('/nowhere', user, { native, version: '18.4.0' });
   expect(binaries).toMatchObject({ postgres: join(native, 'bin/postgres'), major: '18' });
   expect(linksOf(native).filter((link) => !lstatSync(link).isSymbolicLink())).toEqual([]);
   expect(versionOf(binaries.postgres)).toMatch(/^postgres \(PostgreSQL\) 18/);
@@ -45,12 +45,12 @@ test.skipIf(!user || !isOpen)('copies unreachable programs beside the data and r
   chmodSync(home, 0o755);
   mkdirSync(join(home, 'pg-bin-17.0.0'));
   const mask = process.umask(0o077);
-  const binaries = prepareBinaries({ native, version: '18.4.0' }, home, user);
+  const binaries = findBinaries(home, user, { native, version: '18.4.0' });
   process.umask(mask);
   expect(binaries.postgres).toBe(join(home, 'pg-bin-18.4.0/bin/postgres'));
   expect(versionOf(binaries.initdb.replace('initdb', 'postgres'))).toMatch(/18/);
   expect(readdirSync(home)).toEqual(['pg-bin-18.4.0']);
-  expect(prepareBinaries({ native, version: '18.4.0' }, home, user)).toEqual(binaries);
+  expect(findBinaries(home, user, { native, version: '18.4.0' })).toEqual(binaries);
 });
 
 test.skipIf(!isOpen)('explains what to do if the programs do not run', () => {
@@ -58,7 +58,7 @@ test.skipIf(!isOpen)('explains what to do if the programs do not run', () => {
   rmSync(join(native, 'lib'), { recursive: true });
   mkdirSync(join(native, 'lib/pkgconfig'), { recursive: true });
   const home = newDataDir();
-  expect(() => prepareBinaries({ native, version: '18.4.0' }, home, user)).toThrow(
+  expect(() => findBinaries(home, user, { native, version: '18.4.0' })).toThrow(
     /does not run on this system .*Set DATABASE_URL/,
   );
   expect(existsSync(join(home, 'pg-bin-18.4.0'))).toBe(true);

@@ -16,7 +16,7 @@ import { lastLines, serverEnv } from './os/run-program.ts';
 import { type ServerUser, spawnCredentials } from './os/server-user.ts';
 
 export type Binaries = { postgres: string; initdb: string; major: string };
-export type BinariesPackage = { native: string; version: string };
+type BinariesPackage = { native: string; version: string };
 
 const copyPrefix = 'pg-bin-';
 
@@ -24,12 +24,7 @@ const copyPrefix = 'pg-bin-';
  * Finds PostgreSQL programs that the server's user can run: those of the npm package, or a copy of them in `home` if the user cannot
  * reach the package, or if the package lacks its symlinks and is not writable.
  */
-export function findBinaries(home: string, user: ServerUser | undefined): Binaries {
-  return prepareBinaries(findPackage(), home, user);
-}
-
-/** Like `findBinaries`, for a given package. */
-export function prepareBinaries(source: BinariesPackage, home: string, user: ServerUser | undefined): Binaries {
+export function findBinaries(home: string, user: ServerUser | undefined, source = findPackage()): Binaries {
   if (createSymlinks(source.native) && !findProblem(source.native, user))
     return toBinaries(source.native, source.version);
   const copy = join(home, `${copyPrefix}${source.version}`);
@@ -66,10 +61,9 @@ function toBinaries(native: string, version: string): Binaries {
  * installations do not run. Returns false if the package is not writable.
  */
 function createSymlinks(native: string): boolean {
-  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
-    source: string;
-    target: string;
-  }[];
+  const links: { source: string; target: string }[] = JSON.parse(
+    readFileSync(join(native, 'pg-symlinks.json'), 'utf8'),
+  );
   for (const { source, target } of links) {
     const path = join(native, '..', target);
     if (lstatSync(path, { throwIfNoEntry: false })) continue;

@@ -95,14 +95,12 @@ export function writeAccessRules(folder: string): void {
   writeFileSync(join(folder, 'pg_hba.conf'), accessRules);
 }
 
-/** Returns the superuser's password. Sets a new one if the password file was lost. The server must not be running. */
-export async function ensurePassword({ dataDir, location, user }: Cluster, binaries: Binaries): Promise<string> {
-  const known = findPassword(dataDir);
-  if (known) return known;
+/** Sets a new password for the superuser if the password file was lost. The server must not be running. */
+export async function ensurePassword({ dataDir, location, user }: Cluster, binaries: Binaries): Promise<void> {
+  if (findPassword(dataDir)) return;
   const password = newPassword();
   await runSingleUser(binaries, [setPasswordSql(password)], { folder: location, user, options: [] });
   savePassword(dataDir, password);
-  return password;
 }
 
 export function findPassword(dataDir: string): string | undefined {
@@ -130,16 +128,7 @@ type SingleUserOptions = { folder: string; user: ServerUser | undefined; options
 
 /** Runs statements in single-user mode, which reads one per line and by default continues after an error. */
 function runSingleUser(binaries: Binaries, sql: string[], { folder, user, options }: SingleUserOptions): Promise<void> {
-  const args = [
-    '--single',
-    ...options,
-    '-D',
-    folder,
-    '-c',
-    'exit_on_error=on',
-    '-c',
-    'log_min_messages=fatal',
-    'template1',
-  ];
+  const settings = ['-c', 'exit_on_error=on', '-c', 'log_min_messages=fatal'];
+  const args = ['--single', ...options, '-D', folder, ...settings, 'template1'];
   return runProgram(binaries.postgres, args, { user, input: sql.map((statement) => `${statement};\n`).join('') });
 }

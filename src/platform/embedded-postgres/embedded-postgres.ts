@@ -2,11 +2,14 @@ import { isSocket } from './address.ts';
 import type { FileLock } from './data-dir/file-lock.ts';
 import { prepareDataDir } from './data-dir/location.ts';
 import { takeOwnership } from './data-dir/owner.ts';
-import { releaseServerOnExit, releaseServer } from './release.ts';
 import { type Server, ensureServer } from './server/server.ts';
-import type { ServerSettings } from './server/server-settings.ts';
+import type { ServerSettings } from './server/launch-postmaster.ts';
+import { findPostmaster, haltPostmaster } from './server/postmaster.ts';
 import { superviseServer } from './server/supervisor.ts';
-import { openServerUsage } from './data-dir/server-usage.ts';
+import { openServerUsage, type ServerUsage } from './data-dir/server-usage.ts';
+import { sendSignal } from './os/processes.ts';
+
+const lockWaitMaxMs = 10_000;
 
 /**
  * `exclusive` is true for serve, work and all, of which only one may run on a data directory, and false for other commands.
@@ -75,4 +78,27 @@ async function enterServer(options: EnterOptions, owner: FileLock | undefined): 
 function originOf(server: Server, isUsed: boolean): EmbeddedPostgres['origin'] {
   if (server.isNew) return 'started';
   return isUsed ? 'joined' : 'adopted';
+}
+
+/** Ends this process's use of the server and stops the server if no other process uses it. A server that has already ended is not an error. */
+async function releaseServer(usage: ServerUsage, { cluster }: Server, log: (line: string) => void): Promise<void> {
+  try {
+    await usage.withLifecycleLock(async () => {
+      usage.leave();
+      if (usage.isUsed()) return log('left running because another process uses it');
+      const running = findPostmaster(cluster);
+      if (running) await haltPostmaster(running.pid);
+    }, lockWaitMaxMs);
+  } finally {
+    usage.leave();
+  }
+}
+
+/** Like `releaseServer`, for a process that exits without `stop`: signals the server without waiting for its end. */
+function releaseServerOnExit(usage: ServerUsage, { cluster }: Server): void {
+  usage.tryLifecycleLock(() => {
+    usage.leave();
+    const running = usage.isUsed() ? undefined : findPostmaster(cluster);
+    if (running) sendSignal(running.pid, 'SIGINT');
+  });
 }

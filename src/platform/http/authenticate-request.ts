@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { appError } from '../lib/errors.ts';
+import { appError, type AppError } from '../lib/errors.ts';
 import type { KeyAuthenticator } from '../orgs/authenticate.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { createTokenBuckets, type TokenResult } from './token-buckets.ts';
@@ -16,9 +16,9 @@ const failuresPerSecond = 2;
  * Then applies the key's rate limit and checks the route's scope.
  */
 export function authenticateRequests(app: App, { auth, config }: AuthenticateRequestsDeps): void {
-  const failures = createTokenBuckets({ ratePerSecond: failuresPerSecond, burst: failureBurst });
+  const takeFailure = createTokenBuckets(failuresPerSecond, failureBurst);
   const burst = Math.max(1, Math.ceil(config.rateLimit * 2));
-  const limiter = config.rateLimit > 0 ? createTokenBuckets({ ratePerSecond: config.rateLimit, burst }) : undefined;
+  const takeToken = config.rateLimit > 0 ? createTokenBuckets(config.rateLimit, burst) : undefined;
   app.decorateRequest('caller', null);
   app.addHook('onRequest', (request, reply, done) => {
     const { isPublic, acceptsBasicAuth } = request.routeOptions.config;
@@ -33,21 +33,14 @@ export function authenticateRequests(app: App, { auth, config }: AuthenticateReq
   function admit(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void {
     const { scope, acceptsBasicAuth } = request.routeOptions.config;
     if (!caller) {
-      const { allowed, retryAfterS } = failures.take(request.ip);
-      if (!allowed)
-        throw appError(
-          'rate_limited',
-          'Too many failed authentications from this address. Retry after the seconds in the Retry-After header.',
-          {
-            headers: { 'retry-after': String(retryAfterS) },
-          },
-        );
+      const { allowed, retryAfterS } = takeFailure(request.ip);
+      if (!allowed) throw rateLimitedError('Too many failed authentications from this address.', retryAfterS);
       throw appError('unauthorized', 'Send a valid API key as Authorization: Bearer <key>.', {
         headers: { 'www-authenticate': `${acceptsBasicAuth ? 'Basic' : 'Bearer'} realm="tocsin"` },
       });
     }
     request.caller = caller;
-    if (limiter) applyRateLimit(limiter.take(caller.keyId ?? ''), burst, reply);
+    if (takeToken) applyRateLimit(takeToken(caller.keyId ?? ''), burst, reply);
     if (scope && !caller.scopes.has(scope)) throw appError('forbidden', `The key lacks the scope ${scope}.`);
   }
 }
@@ -63,15 +56,13 @@ function bearerFromBasic(header: string | undefined): string | undefined {
 function applyRateLimit({ allowed, remaining, retryAfterS }: TokenResult, burst: number, reply: FastifyReply): void {
   reply.header('ratelimit-policy', `"key";q=${burst};w=2`);
   reply.header('ratelimit', `"key";r=${remaining};t=${retryAfterS}`);
-  if (!allowed)
-    throw appError(
-      'rate_limited',
-      'This key exceeds the rate limit. Retry after the seconds in the Retry-After header.',
-      {
-        headers: { 'retry-after': String(retryAfterS) },
-      },
-    );
+  if (!allowed) throw rateLimitedError('This key exceeds the rate limit.', retryAfterS);
 }
+
+const rateLimitedError = (problem: string, retryAfterS: number): AppError =>
+  appError('rate_limited', `${problem} Retry after the seconds in the Retry-After header.`, {
+    headers: { 'retry-after': String(retryAfterS) },
+  });
 
 const isPreflight = (request: FastifyRequest, origins: string[]): boolean =>
   request.method === 'OPTIONS' &&

@@ -1,13 +1,24 @@
 import { z } from 'zod';
 import type { App } from './app-type.ts';
-import { checkReadiness, type ReadinessDeps } from './check-readiness.ts';
+import { appError } from '../lib/errors.ts';
 
 const Health = z.object({ status: z.enum(['ok', 'degraded']), reasons: z.array(z.string()).optional() });
 
-type HealthRoutesDeps = ReadinessDeps & {
+type HealthRoutesDeps = {
+  /** Reports whether the database is migrated to this version. Rejects if it is unavailable. */
+  isMigrated: () => Promise<boolean>;
   /** Returns why the service is degraded, or null. */
   degradedReason: () => string | null;
 };
+
+/** Throws 503 if the database is unavailable or not migrated to this version. */
+async function checkReadiness({ isMigrated }: HealthRoutesDeps): Promise<void> {
+  const headers = { 'retry-after': '2' };
+  const migrated = await isMigrated().catch(() => {
+    throw appError('unavailable', 'The database does not respond.', { headers });
+  });
+  if (!migrated) throw appError('unavailable', 'The database is not migrated to this version.', { headers });
+}
 
 /** `/healthz` reports that the process is up. `/readyz` responds with 503 unless the database is available and migrated. */
 export function healthRoutes(app: App, deps: HealthRoutesDeps): void {

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRow, type Tx } from '../db/db.ts';
 import type { Caller } from '../orgs/caller.ts';
 import type { OrgId } from '../lib/org-id.ts';
@@ -11,17 +11,15 @@ export type IdempotencyClaim = { caller: Caller; route: string; key: string };
 /** `status` and `answer` (the response body) are null while the request is in flight. */
 export type StoredResponse = { body_hash: Buffer; status: number | null; answer: string | null; isNew: boolean };
 
-/**
- * Claims a key for a request. `isNew` is true if this request holds the key now; otherwise the row of the earlier request is returned.
- */
-export async function claimIdempotencyKey(
-  tx: Tx,
-  { caller, route, key }: IdempotencyClaim,
-  hash: Buffer,
-): Promise<StoredResponse> {
+const isClaimed = ({ caller, route, key }: IdempotencyClaim): RawBuilder<boolean> =>
+  sql`organization_id = ${caller.orgId} and key_id = ${caller.keyId} and route = ${route} and idempotency_key = ${key}`;
+
+/** Claims a key for a request. `isNew` is true if this request holds the key now. Otherwise the row of the earlier request is returned. */
+export async function claimIdempotencyKey(tx: Tx, claim: IdempotencyClaim, hash: Buffer): Promise<StoredResponse> {
+  const { caller, route, key } = claim;
   await sql`
     delete from idempotency_keys
-    where organization_id = ${caller.orgId} and key_id = ${caller.keyId} and route = ${route} and idempotency_key = ${key}
+    where ${isClaimed(claim)}
       and (created_at < now() - interval '24 hours' or (status is null and created_at < now() - ${inFlightTimeout}::interval))`.execute(
     tx,
   );
@@ -37,33 +35,24 @@ export async function claimIdempotencyKey(
     tx,
     sql<StoredResponse>`
       select body_hash, status, answer, false as "isNew" from idempotency_keys
-      where organization_id = ${caller.orgId} and key_id = ${caller.keyId} and route = ${route} and idempotency_key = ${key}`,
+      where ${isClaimed(claim)}`,
   );
   // The other request released its key between the two statements. Treat it as still in flight.
   return existing ?? { body_hash: hash, status: null, answer: null, isNew: false };
 }
 
 /** Stores the response of a claimed key for replay. */
-export async function storeResponse(
-  tx: Tx,
-  { caller, route, key }: IdempotencyClaim,
-  status: number,
-  response: string,
-): Promise<void> {
+export async function storeResponse(tx: Tx, claim: IdempotencyClaim, status: number, response: string): Promise<void> {
   await sql`
     update idempotency_keys set status = ${status}, answer = ${response}
-    where organization_id = ${caller.orgId} and key_id = ${caller.keyId} and route = ${route} and idempotency_key = ${key}`.execute(
-    tx,
-  );
+    where ${isClaimed(claim)}`.execute(tx);
 }
 
 /** Releases the key of a failed request, so that it can be retried. */
-export async function releaseIdempotencyKey(tx: Tx, { caller, route, key }: IdempotencyClaim): Promise<void> {
+export async function releaseIdempotencyKey(tx: Tx, claim: IdempotencyClaim): Promise<void> {
   await sql`
     delete from idempotency_keys
-    where organization_id = ${caller.orgId} and key_id = ${caller.keyId} and route = ${route} and idempotency_key = ${key} and status is null`.execute(
-    tx,
-  );
+    where ${isClaimed(claim)} and status is null`.execute(tx);
 }
 
 export async function deleteExpiredKeysAcrossOrgs(tx: Tx): Promise<void> {

@@ -5,6 +5,10 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { Problem } from './problem.ts';
 import type { App } from './app-type.ts';
 
+const tags = 'detections agents runs models tools hits connections outputs feed sources logs keys audit service'.split(
+  ' ',
+);
+
 type RouteDescription = Parameters<typeof jsonSchemaTransform>[0];
 
 const problemResponse = {
@@ -42,22 +46,7 @@ export async function registerOpenApi(app: App): Promise<void> {
         },
       },
       security: [{ apiKey: [] }],
-      tags: [
-        'detections',
-        'agents',
-        'runs',
-        'models',
-        'tools',
-        'hits',
-        'connections',
-        'outputs',
-        'feed',
-        'sources',
-        'logs',
-        'keys',
-        'audit',
-        'service',
-      ].map((name) => ({ name })),
+      tags: tags.map((name) => ({ name })),
     },
     transform: (route) => jsonSchemaTransform(withProblemResponse(route)),
     transformObject: (document) => {

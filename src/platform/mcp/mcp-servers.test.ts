@@ -1,11 +1,10 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
 import { inOrg, queryRows } from '../db/db.ts';
 import { startApp } from '../../../test/support/harness.ts';
-import { exampleServer } from '../../../test/support/models/mcp-server.ts';
+import { closeServer, listen } from '../../../test/support/listen.ts';
+import { serveExample } from '../../../test/support/models/mcp-server.ts';
 
 const settings = { shared: { url: 'http://127.0.0.1:9/mcp' } };
 const env = {
@@ -24,20 +23,10 @@ const server = createServer((request, response) => {
   if (redirects) return void response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end();
   if (request.headers['x-key'] !== key)
     return void response.writeHead(401).end(`not ${String(request.headers['x-key'])}`);
-  void (async () => {
-    const transport = new StreamableHTTPServerTransport({});
-    await exampleServer().connect(transport as never);
-    await transport.handleRequest(request, response);
-  })();
+  void serveExample(request, response);
 });
-await new Promise<void>((done) => {
-  server.listen(0, '127.0.0.1', done);
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+const url = `${await listen(server)}/mcp`;
+afterAll(() => closeServer(server));
 const body = { name: 'intel', url, headers: { 'x-key': key } };
 
 test('offers an added server only to the organization that added it', async () => {

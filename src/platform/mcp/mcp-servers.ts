@@ -3,7 +3,7 @@ import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts';
 import { createAllowList } from '../lib/outbound-http/public-address.ts';
-import { insertAudit } from '../orgs/audit.store.ts';
+import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../orgs/caller.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
 import type { McpSettings } from './mcp-settings.ts';
@@ -51,7 +51,9 @@ export async function createMcpServer(
         'conflict',
         `A server named ${name} already exists, or the limit of ${serversMax} servers is reached.`,
       );
-    return auditChange(tx, deps, caller, { action: 'mcp_server.created', before: null, after: row });
+    const after = toRecord(deps, row);
+    await auditRecord(tx, caller, 'mcp_server.created', { before: null, after });
+    return after;
   });
 }
 
@@ -89,15 +91,18 @@ export async function changeMcpServer(
     };
     const after = await updateMcpServer(tx, next, new Date());
     if (!after) throw appError('conflict', `A server named ${next.name} already exists.`);
-    return auditChange(tx, deps, caller, { action: 'mcp_server.updated', before, after });
+    const [oldRecord, newRecord] = [toRecord(deps, before), toRecord(deps, after)];
+    await auditRecord(tx, caller, 'mcp_server.updated', { before: oldRecord, after: newRecord });
+    return newRecord;
   });
 }
 
 export async function removeMcpServer(deps: McpServerDeps, caller: Caller, id: string): Promise<McpServerRecord> {
   return inOrg(deps.db, caller.orgId, async (tx) => {
-    const before = await getServerRow(tx, caller, id, { lock: true });
+    const before = toRecord(deps, await getServerRow(tx, caller, id, { lock: true }));
     await deleteMcpServer(tx, caller.orgId, id);
-    return auditChange(tx, deps, caller, { action: 'mcp_server.deleted', before, after: null });
+    await auditRecord(tx, caller, 'mcp_server.deleted', { before, after: null });
+    return before;
   });
 }
 
@@ -140,25 +145,6 @@ async function getServerRow(tx: Tx, caller: Caller, id: string, options = { lock
   const row = await findMcpServer(tx, caller.orgId, id, options);
   if (!row) throw appError('not_found', `MCP server ${id} not found.`);
   return row;
-}
-
-/** Writes the audit entry of a change and returns the record as clients see it. */
-async function auditChange(
-  tx: Tx,
-  deps: McpServerDeps,
-  caller: Caller,
-  change: { action: string; before: McpServerRow | null; after: McpServerRow | null },
-): Promise<McpServerRecord> {
-  const [before, after] = [change.before, change.after].map((row) => row && toRecord(deps, row));
-  const record = (after ?? before)!;
-  await insertAudit(tx, caller, {
-    action: change.action,
-    resourceType: 'mcp_server',
-    resourceId: record.id,
-    before,
-    after,
-  });
-  return record;
 }
 
 function toRecord({ secrets }: Pick<McpServerDeps, 'secrets'>, row: McpServerRow): McpServerRecord {

@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { afterAll, expect, test } from 'vitest';
-import { exampleServer } from '../../../test/support/models/mcp-server.ts';
+import { closeServer, listen } from '../../../test/support/listen.ts';
+import { serveExample } from '../../../test/support/models/mcp-server.ts';
 import { toOrgId } from '../lib/org-id.ts';
 import { createMcpTools, type McpTools } from './mcp-tools.ts';
 import { readMcpSettings } from './mcp-settings.ts';
@@ -23,18 +22,10 @@ async function httpServer(): Promise<{ url: string; headers: string[] }> {
   const headers: string[] = [];
   const server = createServer((request, response) => {
     headers.push(String(request.headers['x-key']));
-    void (async () => {
-      const transport = new StreamableHTTPServerTransport({});
-      await exampleServer().connect(transport as never);
-      await transport.handleRequest(request, response);
-    })();
+    void serveExample(request, response);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, headers };
+  afterAll(() => closeServer(server));
+  return { url: `${await listen(server)}/mcp`, headers };
 }
 
 test('lists and calls tools over stdio and HTTP, named by server and tool', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedString } from '../lib/text/bounded-text.ts';
+import { ignoreFields } from '../lib/ignore-fields.ts';
 import { mcpServerName } from './mcp-settings.ts';
 
 const time = z.string().describe('ISO 8601, UTC, with milliseconds.');
@@ -35,10 +36,7 @@ export type CreateMcpServer = z.infer<typeof CreateMcpServer>;
 const readOnly = ['id', 'headerNames', 'createdAt', 'updatedAt'];
 
 /** Absent fields stay unchanged; `headers` is replaced as a whole. Read-only fields are ignored, so a GET response can be sent back. */
-export const UpdateMcpServer = z.preprocess((value) => {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !readOnly.includes(key)));
-}, z.strictObject(fields).partial());
+export const UpdateMcpServer = ignoreFields(readOnly, z.strictObject(fields).partial());
 export type UpdateMcpServer = z.infer<typeof UpdateMcpServer>;
 
 export const McpServerRecord = z

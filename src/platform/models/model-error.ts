@@ -35,18 +35,13 @@ export const modelRefusedError = (name: string): ModelError =>
   upstreamModelError('model_refused', `${name} refused to answer.`, permanent);
 
 export const invalidVerdictError = (name: string, problem: string): ModelError =>
-  upstreamModelError(
-    'invalid_verdict',
-    `${name} returned no valid verdict in two attempts: ${truncateText(escapeInvisible(problem), 500)}`,
-    permanent,
-  );
+  invalidAnswerError('invalid_verdict', `${name} returned no valid verdict`, problem);
 
 export const invalidDraftError = (name: string, problem: string): ModelError =>
-  upstreamModelError(
-    'invalid_draft',
-    `${name} returned no usable draft in two attempts: ${truncateText(escapeInvisible(problem), 500)}`,
-    permanent,
-  );
+  invalidAnswerError('invalid_draft', `${name} returned no usable draft`, problem);
+
+const invalidAnswerError = (kind: string, summary: string, problem: string): ModelError =>
+  upstreamModelError(kind, `${summary} in two attempts: ${truncateText(escapeInvisible(problem), 500)}`, permanent);
 
 /** Returns an error that the author of the detection has to fix. */
 export const modelAuthorError = (kind: string, message: string): ModelError =>

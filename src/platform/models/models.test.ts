@@ -1,9 +1,9 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { listen } from '../../../test/support/listen.ts';
 import { findExhaustedBudget, Budgets } from './spending/budgets.ts';
 import { readModelSettings } from './model-settings.ts';
 import { callCostUsd, createModels } from './models.ts';
@@ -14,9 +14,8 @@ const server = createServer((request, response) => {
   received.push({ path: request.url ?? '', headers: request.headers });
   response.writeHead(418).end('{}');
 });
-await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+const base = await listen(server);
 afterAll(() => server.close());
-const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 const aws = { region: 'eu-north-1', accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'aws-secret' };
 const providers: [string, Record<string, unknown>, string, (headers: IncomingHttpHeaders) => unknown, unknown][] = [

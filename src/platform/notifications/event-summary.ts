@@ -1,38 +1,9 @@
-import type { EventBody, EventType } from './event-types.ts';
+import { eventLabels, type EventBody } from './event-types.ts';
 
 /** An event as a chat message: a headline, facts and a text. All of it is plain text that may come from untrusted sources. */
 export type EventSummary = { headline: string; facts: [name: string, value: string][]; text: string };
 
-const eventLabels: Record<EventType | 'output.test', string> = {
-  'detection.created': 'Detection created',
-  'detection.updated': 'Detection changed',
-  'detection.deleted': 'Detection deleted',
-  'detection.restored': 'Detection restored',
-  'detection.disabled': 'Detection disabled',
-  'run.completed': 'Run completed',
-  'run.failed': 'Run failed',
-  'hit.created': 'New hit',
-  'hit.updated': 'Hit changed',
-  'connection.paused': 'Connection paused',
-  'connection.resumed': 'Connection resumed',
-  'model.paused': 'Model paused',
-  'model.resumed': 'Model resumed',
-  'gap.opened': 'Gap opened',
-  'gap.filled': 'Gap filled',
-  'suggestion.created': 'Detection suggested',
-  'suggestion.accepted': 'Suggestion accepted',
-  'suggestion.dismissed': 'Suggestion dismissed',
-  'suggestion.restored': 'Suggestion restored',
-  'feed.item.added': 'New feed item',
-  'feed.item.corrected': 'Feed item corrected',
-  'feed.item.retracted': 'Feed item retracted',
-  'feed.item.relevant': 'Relevant feed item',
-  'feed.item.exposed': 'Feed indicator seen in the logs',
-  'feed.source.failed': 'Feed source failed',
-  'feed.source.silent': 'Feed source is silent',
-  'output.test': 'Test',
-};
-
+const labels: Record<string, string> = { ...eventLabels, 'output.test': 'Test' };
 const factPaths: [label: string, path: string][] = [
   ['Severity', 'severity'],
   ['Severity', 'event.severity'],
@@ -62,7 +33,7 @@ const textMax = 2000;
 
 export function summarizeEvent(event: EventBody): EventSummary {
   const name = namePaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? '';
-  const label = (eventLabels as Record<string, string>)[event.type] ?? event.type;
+  const label = labels[event.type] ?? event.type;
   return {
     headline: truncate(name === '' ? label : `${label}: ${name}`, headlineMax),
     facts: factPaths

@@ -1,35 +1,36 @@
-/** Every type of outgoing event except `output.test`, which is sent only on request. */
-export const eventTypes = [
-  'detection.created',
-  'detection.updated',
-  'detection.deleted',
-  'detection.restored',
-  'detection.disabled',
-  'run.completed',
-  'run.failed',
-  'hit.created',
-  'hit.updated',
-  'gap.opened',
-  'gap.filled',
-  'suggestion.created',
-  'suggestion.accepted',
-  'suggestion.dismissed',
-  'suggestion.restored',
-  'connection.paused',
-  'connection.resumed',
-  'model.paused',
-  'model.resumed',
-  'feed.item.added',
-  'feed.item.corrected',
-  'feed.item.retracted',
-  'feed.item.relevant',
-  'feed.item.exposed',
-  'feed.source.failed',
-  'feed.source.silent',
-] as const;
-export type EventType = (typeof eventTypes)[number];
+/** Every type of outgoing event except `output.test`, which is sent only on request, with its label in chat messages. */
+export const eventLabels = {
+  'detection.created': 'Detection created',
+  'detection.updated': 'Detection changed',
+  'detection.deleted': 'Detection deleted',
+  'detection.restored': 'Detection restored',
+  'detection.disabled': 'Detection disabled',
+  'run.completed': 'Run completed',
+  'run.failed': 'Run failed',
+  'hit.created': 'New hit',
+  'hit.updated': 'Hit changed',
+  'gap.opened': 'Gap opened',
+  'gap.filled': 'Gap filled',
+  'suggestion.created': 'Detection suggested',
+  'suggestion.accepted': 'Suggestion accepted',
+  'suggestion.dismissed': 'Suggestion dismissed',
+  'suggestion.restored': 'Suggestion restored',
+  'connection.paused': 'Connection paused',
+  'connection.resumed': 'Connection resumed',
+  'model.paused': 'Model paused',
+  'model.resumed': 'Model resumed',
+  'feed.item.added': 'New feed item',
+  'feed.item.corrected': 'Feed item corrected',
+  'feed.item.retracted': 'Feed item retracted',
+  'feed.item.relevant': 'Relevant feed item',
+  'feed.item.exposed': 'Feed indicator seen in the logs',
+  'feed.source.failed': 'Feed source failed',
+  'feed.source.silent': 'Feed source is silent',
+};
+export type EventType = keyof typeof eventLabels;
+export const eventTypes = Object.keys(eventLabels) as EventType[];
 
-export const isEventType = (text: string): text is EventType => (eventTypes as readonly string[]).includes(text);
+export const isEventType = (text: string): text is EventType => Object.hasOwn(eventLabels, text);
 
 export const eventSeverities = ['none', 'low', 'medium', 'high', 'critical'] as const;
 

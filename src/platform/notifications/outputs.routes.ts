@@ -26,9 +26,7 @@ import {
   UpdateOutput,
 } from './outputs.schema.ts';
 
-type OutputRoutesDeps = OutputDeps & DeliverDeps;
-
-export function outputRoutes(app: App, deps: OutputRoutesDeps): void {
+export function outputRoutes(app: App, deps: OutputDeps & DeliverDeps): void {
   const route = apiRoutes(app, { tag: 'outputs', scope: 'connections:admin' });
   route(
     'GET /api/outputs',
@@ -70,11 +68,6 @@ export function outputRoutes(app: App, deps: OutputRoutesDeps): void {
     },
     ({ caller, params }) => removeOutput(deps, caller, params.id),
   );
-  deliveryRoutes(app, deps);
-}
-
-function deliveryRoutes(app: App, deps: OutputRoutesDeps): void {
-  const route = apiRoutes(app, { tag: 'outputs', scope: 'connections:admin' });
   route(
     'POST /api/outputs/:id/rotate',
     {
@@ -105,9 +98,6 @@ function deliveryRoutes(app: App, deps: OutputRoutesDeps): void {
   route(
     'POST /api/outputs/:id/deliveries/:deliveryId/redeliver',
     { summary: 'Deliver an event again', ignoresBody: true, params: DeliveryPath, returns: Delivery },
-    ({ caller, params }) => {
-      const { id: outputId, deliveryId } = params;
-      return redeliver(deps, caller, { outputId, deliveryId });
-    },
+    ({ caller, params: { id: outputId, deliveryId } }) => redeliver(deps, caller, { outputId, deliveryId }),
   );
 }

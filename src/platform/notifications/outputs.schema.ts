@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ignoreFields } from '../lib/ignore-fields.ts';
 import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
 import { eventSeverities, eventTypes } from './event-types.ts';
@@ -40,10 +41,7 @@ export type CreateOutput = z.infer<typeof CreateOutput>;
 const readOnly = ['id', 'kind', 'disabledReason', 'createdAt', 'updatedAt', 'secret'];
 
 /** Absent fields stay unchanged. Read-only fields are ignored, so a GET response can be sent back. */
-export const UpdateOutput = z.preprocess((value) => {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !readOnly.includes(key)));
-}, z.strictObject(fields).partial());
+export const UpdateOutput = ignoreFields(readOnly, z.strictObject(fields).partial());
 export type UpdateOutput = z.infer<typeof UpdateOutput>;
 
 export const Output = z

@@ -3,7 +3,7 @@ import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
-import { insertAudit } from '../orgs/audit.store.ts';
+import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { validateDestinationUrl, maskDestinationUrl } from './destination-address.ts';
 import type {
@@ -51,7 +51,7 @@ export async function createOutput(deps: OutputDeps, caller: Caller, input: Crea
         disabled_reason: null,
       },
     );
-    await auditChange(tx, caller, 'output.created', { before: null, after: row });
+    await auditRecord(tx, caller, 'output.created', { before: null, after: toOutput(row) });
     return { ...toOutput(row), secret };
   });
 }
@@ -89,7 +89,7 @@ export async function changeOutput(deps: OutputDeps, caller: Caller, id: string,
       failures: enabled && !before.enabled ? 0 : before.failures,
     };
     const stored = await updateOutput(tx, after, new Date());
-    await auditChange(tx, caller, 'output.updated', { before, after: stored });
+    await auditRecord(tx, caller, 'output.updated', { before: toOutput(before), after: toOutput(stored) });
     return toOutput(stored);
   });
 }
@@ -120,7 +120,7 @@ export async function rotateSecret(
     const until = new Date(Date.now() + overlapSeconds * 1000).toISOString();
     const sealed = sealOutputSecrets(deps.secrets, before, { url, secret, previous: { secret: oldSecret, until } });
     const stored = await updateOutput(tx, { ...before, sealed }, new Date());
-    await auditChange(tx, caller, 'output.rotated', { before, after: stored });
+    await auditRecord(tx, caller, 'output.rotated', { before: toOutput(before), after: toOutput(stored) });
     return { ...toOutput(stored), secret };
   });
 }
@@ -130,7 +130,7 @@ export async function removeOutput({ db }: Pick<OutputDeps, 'db'>, caller: Calle
   return inOrg(db, caller.orgId, async (tx) => {
     const before = await getOutputRow(tx, caller, id, { lock: true });
     await deleteOutput(tx, caller.orgId, id);
-    await auditChange(tx, caller, 'output.deleted', { before, after: null });
+    await auditRecord(tx, caller, 'output.deleted', { before: toOutput(before), after: null });
     return toOutput(before);
   });
 }
@@ -145,23 +145,6 @@ async function requireDetections(tx: Tx, caller: Caller, ids: string[] | null): 
   const [unknown] = ids ? await findUnknownDetections(tx, caller.orgId, ids) : [];
   if (unknown)
     throw fieldError('/detectionIds', 'unknown_detection', `detectionIds contains an unknown detection: ${unknown}.`);
-}
-
-function auditChange(
-  tx: Tx,
-  caller: Caller,
-  action: string,
-  { before, after }: { before: OutputRow | null; after: OutputRow | null },
-): Promise<void> {
-  const resourceId = (after ?? before)!.id;
-  const toRecord = (output: OutputRow | null) => output && toOutput(output);
-  return insertAudit(tx, caller, {
-    action,
-    resourceType: 'output',
-    resourceId,
-    before: toRecord(before),
-    after: toRecord(after),
-  });
 }
 
 export function toOutput(output: OutputRow): Output {

@@ -25,6 +25,19 @@ export async function insertAudit(tx: Tx, author: Author, change: AuditChange): 
   await auditInsertSql(author, change).execute(tx);
 }
 
+type AuditedRecord = { id: string } | null;
+
+/** Records a change of a record as clients see it. The part of `action` before the dot is the record's type. */
+export async function auditRecord(
+  tx: Tx,
+  author: Author,
+  action: `${string}.${string}`,
+  { before, after }: { before: AuditedRecord; after: AuditedRecord },
+): Promise<void> {
+  const [resourceType = ''] = action.split('.');
+  await insertAudit(tx, author, { action, resourceType, resourceId: (after ?? before)!.id, before, after });
+}
+
 /** Returns the statement of `insertAudit`, for use as the last part of a larger statement. Uses machine time, not slot time. */
 export function auditInsertSql(author: Author, change: AuditChange): RawBuilder<unknown> {
   const at = new Date();

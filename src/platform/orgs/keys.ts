@@ -1,7 +1,7 @@
 import { inOrg, type Db } from '../db/db.ts';
 import { appError } from '../lib/errors.ts';
 import { toPage, readPageRequest, plainIdPattern, type PageQuery } from '../lib/page-request.ts';
-import { insertAudit } from './audit.store.ts';
+import { auditRecord } from './audit.store.ts';
 import type { KeyAuthenticator } from './authenticate.ts';
 import type { Caller } from './caller.ts';
 import type { CreateKeyInput, Key, KeyList, KeyWithSecret, RotateKeyInput } from './orgs.schema.ts';
@@ -17,21 +17,16 @@ export async function createKey({ db }: { db: Db }, caller: Caller, input: Creat
   if (missing) throw appError('forbidden', `The calling key lacks the scope ${missing} and cannot grant it.`);
   const generated = generateKey();
   const row = await inOrg(db, caller.orgId, async (tx) => {
+    const { id, hash: secret_hash } = generated;
     const expires_at = input.expiresAt ? new Date(input.expiresAt) : null;
     const inserted = await insertKey(tx, caller.orgId, {
-      id: generated.id,
+      id,
       name: input.name,
-      secret_hash: generated.hash,
+      secret_hash,
       scopes: granted,
       expires_at,
     });
-    await insertAudit(tx, caller, {
-      action: 'key.created',
-      resourceType: 'key',
-      resourceId: inserted.id,
-      before: null,
-      after: toKey(inserted),
-    });
+    await auditRecord(tx, caller, 'key.created', { before: null, after: toKey(inserted) });
     return inserted;
   });
   return { ...toKey(row), key: generated.text };
@@ -56,13 +51,7 @@ export async function rotateKey(
     const key = requireChangeable(await findKey(tx, caller.orgId, keyId), keyId);
     const previousUntil = new Date(Date.now() + (input.overlapSeconds ?? 0) * 1000);
     await updateKeySecret(tx, caller.orgId, keyId, { hash: generated.hash, previousUntil });
-    await insertAudit(tx, caller, {
-      action: 'key.rotated',
-      resourceType: 'key',
-      resourceId: keyId,
-      before: toKey(key),
-      after: toKey(key),
-    });
+    await auditRecord(tx, caller, 'key.rotated', { before: toKey(key), after: toKey(key) });
     return key;
   });
   auth.forgetKey(keyId);
@@ -77,13 +66,7 @@ export async function revokeKey({ db, auth }: ChangeKeyDeps, caller: Caller, key
     if (key.revoked_at) return key;
     await markKeyRevoked(tx, caller.orgId, keyId);
     const after = (await findKey(tx, caller.orgId, keyId))!;
-    await insertAudit(tx, caller, {
-      action: 'key.revoked',
-      resourceType: 'key',
-      resourceId: keyId,
-      before: toKey(key),
-      after: toKey(after),
-    });
+    await auditRecord(tx, caller, 'key.revoked', { before: toKey(key), after: toKey(after) });
     return after;
   });
   auth.forgetKey(keyId);

@@ -1,16 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { type ServerAddress, findFreeLoopbackPort, isSocket } from '../address.ts';
 import type { Binaries } from '../binaries.ts';
 import type { Cluster } from '../cluster.ts';
-import { type Postmaster, waitForReady } from './postmaster.ts';
-import { clearStaleProcesses } from './stale-processes.ts';
+import { type Postmaster, isChildOf, isForeignPostgres, pidFileOf, readPidFile, waitForReady } from './postmaster.ts';
+import { commandOf, isRunning, listProcesses, sendSignal, waitUntil } from '../os/processes.ts';
 import { lastLines, serverEnv } from '../os/run-program.ts';
 import { spawnCredentials } from '../os/server-user.ts';
-import { type ServerSettings, serverArguments } from './server-settings.ts';
+
+/** Extra `-c` settings of a server, name to value. */
+export type ServerSettings = Record<string, string>;
 
 /** `address` is tried first. `isAddressFixed` permits no other address, because a pool already uses it. */
-export type LaunchOptions = {
+type LaunchOptions = {
   address: ServerAddress;
   isAddressFixed: boolean;
   settings: ServerSettings;
@@ -19,6 +22,7 @@ export type LaunchOptions = {
 
 const attemptsMax = 4;
 const logMaxBytes = 1 << 20;
+const childrenMaxMs = 5_000;
 
 /**
  * Starts the server and waits until it accepts connections. Falls back to loopback if the socket cannot be created (a path over 107
@@ -102,4 +106,47 @@ function rotateLog(logFile: string): number {
   if (size <= logMaxBytes) return size;
   renameSync(logFile, `${logFile}.1`);
   return 0;
+}
+
+/**
+ * Cleans up after a server that died without a shutdown. Children busy in a query keep running and hold its shared memory, which
+ * prevents a new server from starting, and its pid may belong to another process by now. The caller must hold the lifecycle lock, and no
+ * server may be running.
+ */
+async function clearStaleProcesses(cluster: Cluster): Promise<void> {
+  const stale = readPidFile(cluster);
+  if (!stale) return;
+  const children = listProcesses().filter(({ command }) => isChildOf(cluster, command));
+  for (const { pid } of children) sendSignal(pid, 'SIGKILL');
+  if (!(await waitUntil(() => children.every(({ pid }) => !isRunning(pid)), childrenMaxMs))) {
+    throw new Error(
+      `Processes of a dead PostgreSQL in ${cluster.location} did not end: ${children.map(({ pid }) => pid).join(', ')}.`,
+    );
+  }
+  // Keep the files of a PostgreSQL that is not ours: they make the new server refuse to start.
+  if (isForeignPostgres(commandOf(stale.pid))) return;
+  rmSync(join(cluster.location, `.s.PGSQL.${stale.port}.lock`), { force: true });
+  rmSync(pidFileOf(cluster), { force: true });
+}
+
+/** Returns the server's command line, whose settings override every file in the database folder. */
+function serverArguments(cluster: Cluster, address: ServerAddress, extra: ServerSettings): string[] {
+  const settings: ServerSettings = {
+    cluster_name: cluster.name,
+    listen_addresses: isSocket(address) ? '' : address.host,
+    port: String(address.port),
+    // PostgreSQL parses this as a list.
+    unix_socket_directories: isSocket(address) ? `"${address.host.replaceAll('"', '""')}"` : '',
+    shared_buffers: '128MB',
+    max_connections: '100',
+    wal_compression: 'on',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // Statement errors reach the caller. In the log they would accumulate, along with the data that they quote.
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_checkpoints: 'off',
+    ...extra,
+  };
+  return ['-D', cluster.location, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }

@@ -1,7 +1,8 @@
+import { Socket } from 'node:net';
+import { Client } from 'pg';
 import { type ServerAddress, socketAddress } from '../address.ts';
-import { type ProbeFailure, probeServer } from './probe.ts';
 import { type Cluster, binariesFor, ensurePassword, findPassword, openCluster, writeAccessRules } from '../cluster.ts';
-import { launchPostmaster } from './launch-postmaster.ts';
+import { type ServerSettings, launchPostmaster } from './launch-postmaster.ts';
 import {
   type PidFile,
   type Postmaster,
@@ -11,10 +12,10 @@ import {
   waitForReady,
 } from './postmaster.ts';
 import { isRunning, waitUntil } from '../os/processes.ts';
-import type { ServerSettings } from './server-settings.ts';
 
 const attemptsMax = 3;
 const dyingMaxMs = 300;
+const responseMaxMs = 5_000;
 
 export type Server = Postmaster & { cluster: Cluster; url: string; location: string; isNew: boolean };
 /** `isUsed`: other processes use the server, so it must not be stopped. `requiredAddress`: the only acceptable address. */
@@ -103,4 +104,32 @@ function isDying(pid: number): Promise<boolean> {
 function toServer(cluster: Cluster, { pid, host, port }: Postmaster, isNew: boolean): Server {
   const url = `postgres://tocsin:${findPassword(cluster.dataDir)}@${encodeURIComponent(host)}:${port}/tocsin`;
   return { pid, host, port, cluster, url, location: cluster.location, isNew };
+}
+
+/** `refused`: the server rejected the connection or query. `unresponsive`: no PostgreSQL response within the time limit. */
+type ProbeFailure = { kind: 'refused' | 'unresponsive'; reason: string };
+
+/** Runs a query and returns why it failed, or undefined. A server without free connections counts as healthy. */
+async function probeServer(url: string): Promise<ProbeFailure | undefined> {
+  const socket = new Socket();
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: responseMaxMs,
+    query_timeout: responseMaxMs,
+    stream: () => socket,
+  });
+  // An unhandled error event of a connection that breaks later would end the process.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    await client.end();
+    return undefined;
+  } catch (error) {
+    const { code, message } = error as Error & { code?: string };
+    if (code === '53300') return undefined;
+    return { kind: /^[0-9][0-9A-Z]{4}$/.test(code ?? '') ? 'refused' : 'unresponsive', reason: message };
+  } finally {
+    socket.destroy();
+  }
 }

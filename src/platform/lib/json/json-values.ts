@@ -44,6 +44,9 @@ export function asText(value: unknown): string | undefined {
 export const asScalarText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
+/** Returns an object, or an empty one for anything else. */
+export const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
 export const asObjects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 export const asTexts = (value: unknown): string[] =>

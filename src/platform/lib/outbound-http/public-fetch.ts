@@ -5,7 +5,7 @@ const bytesMax = 8 * 1024 * 1024;
 
 /**
  * Returns a `fetch` for libraries that receive an address from the API. It reaches only public hosts and those in `allow`, at the
- * address that was checked. Redirects are errors. Responses are limitBytes to 8 MiB.
+ * address that was checked. Redirects are errors. Responses are limited to 8 MiB.
  */
 export function publicFetch(allow: readonly string[]) {
   return async (input: string | URL, init: RequestInit = {}): Promise<Response> => {

@@ -71,6 +71,14 @@ export function redactText(text: string): string {
   return clean.length < 40 ? clean : clean.replace(maybeAwsSecret, (match) => (looksRandom(match) ? redacted : match));
 }
 
+/** Redacts secrets in every string of a JSON value. */
+export function redactDeep(value: unknown): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (Array.isArray(value)) return value.map(redactDeep);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redactDeep(inner)]));
+}
+
 /** Tells an AWS secret key (40 random characters) from a SHA-1 (40 hexadecimal digits) and from a path (words) by its entropy. */
 function looksRandom(text: string): boolean {
   if (!/[a-z]/.test(text) || !/[A-Z]/.test(text) || !/\d/.test(text)) return false;

@@ -1,10 +1,9 @@
 import type { ModelMessage } from 'ai';
+import { redactDeep } from '../../lib/text/redact.ts';
 import { invalidDraftError } from '../model-error.ts';
 import { callCostUsd, type ConfiguredModel } from '../models.ts';
 import type { SpendMeter } from '../spending/spend-meter.ts';
-import { extractJson } from './extract-json.ts';
 import type { ToolDeclaration } from './model-call.ts';
-import { redactDeep } from './redact-deep.ts';
 
 /** A question that a model answers by calling a tool. `parse` validates the answer. `subject` is stored with the steps. */
 export type ModelQuestion<T> = SpendMeter & {
@@ -69,4 +68,16 @@ export function toolResult(toolCallId: string, toolName: string, text: string): 
     role: 'tool',
     content: [{ type: 'tool-result', toolCallId, toolName, output: { type: 'text', value: text } }],
   };
+}
+
+/** Returns the JSON object in a model's text, often in a code fence, or undefined. Models without tool support submit their answer this way. */
+export function extractJson(text: string): unknown {
+  const from = text.indexOf('{');
+  const to = text.lastIndexOf('}');
+  if (from === -1 || to < from) return undefined;
+  try {
+    return JSON.parse(text.slice(from, to + 1));
+  } catch {
+    return undefined;
+  }
 }

@@ -13,20 +13,16 @@ export function toModelError(error: unknown, name: string, isTimeout: boolean): 
   if (isTimeout) return upstreamModelError('model_timeout', `${name} did not respond in time.`, transient);
   const reason = describeError(error);
   const status = APICallError.isInstance(error) ? (error.statusCode ?? 0) : 0;
-  if (status === 401 || status === 403)
-    return upstreamModelError(
-      'model_refused_key',
-      `${name} rejected the API key or its access to the model (${status})${reason}`,
-      misconfigured,
-    );
+  if (status === 401 || status === 403) {
+    const problem = `${name} rejected the API key or its access to the model (${status})${reason}`;
+    return upstreamModelError('model_refused_key', problem, misconfigured);
+  }
   if (status === 404)
     return upstreamModelError('model_unknown', `The provider does not know ${name} (404)${reason}`, misconfigured);
-  if (status === 429)
-    return upstreamModelError(
-      'model_rate_limited',
-      `${name} is rate limited or out of credit (429)${reason}`,
-      transient,
-    );
+  if (status === 429) {
+    const problem = `${name} is rate limited or out of credit (429)${reason}`;
+    return upstreamModelError('model_rate_limited', problem, transient);
+  }
   if (status >= 400 && status < 500 && status !== 408)
     return upstreamModelError('model_bad_request', `${name} rejected the request (${status})${reason}`, permanent);
   const problem = status >= 400 ? `failed (${status})` : 'is unreachable or ended the connection';

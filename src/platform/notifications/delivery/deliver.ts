@@ -1,3 +1,4 @@
+import { Counter, type Registry } from 'prom-client';
 import { inOrg, type Db } from '../../db/db.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { attemptDelivery, type AttemptDeps } from './delivery-attempt.ts';
@@ -7,7 +8,18 @@ import {
   type AttemptResult,
   type ClaimedDelivery,
 } from './deliveries.store.ts';
-import type { DeliveryCounter } from './delivery-metrics.ts';
+
+export type DeliveryCounter = Counter<'kind' | 'outcome'>;
+
+/** Creates the counter of delivery attempts. `outcome` is delivered, retried or failed. */
+export function createDeliveryCounter(registry: Registry): DeliveryCounter {
+  return new Counter({
+    name: 'tocsin_delivery_tries_total',
+    help: 'Attempts to deliver outgoing events, by kind of destination and outcome.',
+    labelNames: ['kind', 'outcome'] as const,
+    registers: [registry],
+  });
+}
 
 export type DeliverDeps = AttemptDeps & { db: Db; log: Logger; deliveryCounter: DeliveryCounter };
 

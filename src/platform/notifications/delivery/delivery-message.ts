@@ -1,8 +1,8 @@
+import { createHmac } from 'node:crypto';
 import type { EventBody } from '../event-types.ts';
 import type { OutputSecrets } from '../output-secrets.ts';
 import type { OutputKind } from '../outputs.schema.ts';
 import { slackMessage, teamsMessage } from './chat-message.ts';
-import { signWebhook } from './sign-webhook.ts';
 
 export type DeliveryRequest = { url: string; headers: Record<string, string>; body: string };
 
@@ -19,4 +19,22 @@ export function renderDelivery(
     return { url, body: event.body, headers: { ...headers, ...signWebhook(output, event.id, at, event.body) } };
   const parsed = JSON.parse(event.body) as EventBody;
   return { url, headers, body: JSON.stringify(kind === 'slack' ? slackMessage(parsed) : teamsMessage(parsed)) };
+}
+
+/**
+ * Returns the signature headers of Standard Webhooks 1.0 (standardwebhooks.com): one HMAC-SHA256 over `id.timestamp.body` per
+ * active secret, keyed with the decoded bytes after `whsec_`. `at` is the time of the attempt.
+ */
+function signWebhook(output: OutputSecrets, id: string, at: Date, body: string): Record<string, string> {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const { secret: current, previous } = output;
+  const secrets = [
+    ...(current === null ? [] : [current]),
+    ...(previous && new Date(previous.until) > at ? [previous.secret] : []),
+  ];
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
