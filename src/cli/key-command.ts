@@ -1,13 +1,11 @@
-import { acrossOrgs, inOrg, type Db } from '../platform/db/db.ts';
+import { inOrg, type Db } from '../platform/db/db.ts';
 import { appError } from '../platform/lib/errors.ts';
 import { createKeyAuthenticator } from '../platform/orgs/authenticate.ts';
-import { scopes, type Caller } from '../platform/orgs/caller.ts';
 import { createKey, revokeKey, toKey } from '../platform/orgs/keys.ts';
 import { CreateKeyInput } from '../platform/orgs/orgs.schema.ts';
-import { findKeyAcrossOrgs, findOrgAcrossOrgs, listKeyRows } from '../platform/orgs/orgs.store.ts';
-import type { OrgId } from '../platform/lib/org-id.ts';
-import { readArgs, UsageError } from './read-args.ts';
-import { withDatabase } from './with-database.ts';
+import { findKeyAcrossOrgs, listKeyRows } from '../platform/orgs/orgs.store.ts';
+import { printResult, readArgs, UsageError } from './read-args.ts';
+import { findOperator, operatorOf, withDatabase } from './with-database.ts';
 
 const usage =
   'tocsin key create --org NAME --name N [--scope S ...] [--expires DATE] [--json] | tocsin key list [--org NAME] [--json] | tocsin key revoke ID [--json]';
@@ -25,35 +23,21 @@ export async function keyCommand(args: string[]): Promise<number> {
   const [verb, id] = positionals;
   if (verb === 'create' && positionals.length === 1 && values.org && values.name) {
     const input = readInput(values.name, values.scope, values.expires);
-    const created = await withDatabase(async (db) =>
-      createKey({ db }, await findAdministrator(db, values.org!), input),
-    );
-    console.log(
-      values.json
-        ? JSON.stringify({ id: created.id, key: created.key })
-        : `Key ${created.id} of organization ${values.org}, shown only once:\n${created.key}`,
-    );
-    return 0;
+    const created = await withDatabase(async (db) => createKey({ db }, await findOperator(db, values.org!), input));
+    const text = `Key ${created.id} of organization ${values.org}, shown only once:\n${created.key}`;
+    return printResult(values.json, { id: created.id, key: created.key }, text);
   }
   if (verb === 'list' && positionals.length === 1) {
     const keys = await withDatabase((db) => listAllKeys(db, values.org));
-    console.log(
-      values.json
-        ? JSON.stringify(keys)
-        : keys
-            .map((key) => `${key.id}  ${key.revokedAt ? 'revoked' : 'valid  '}  ${key.name}  ${key.scopes.join(' ')}`)
-            .join('\n'),
+    const lines = keys.map(
+      (key) => `${key.id}  ${key.revokedAt ? 'revoked' : 'valid  '}  ${key.name}  ${key.scopes.join(' ')}`,
     );
-    return 0;
+    return printResult(values.json, keys, lines.join('\n'));
   }
   if (verb === 'revoke' && positionals.length === 2 && id) {
     const revoked = await withDatabase((db) => revokeById(db, id));
-    console.log(
-      values.json
-        ? JSON.stringify({ id: revoked.id, revokedAt: revoked.revokedAt })
-        : `Key ${revoked.id} is revoked. Running servers reject it within 30 s.`,
-    );
-    return 0;
+    const text = `Key ${revoked.id} is revoked. Running servers reject it within 30 s.`;
+    return printResult(values.json, { id: revoked.id, revokedAt: revoked.revokedAt }, text);
   }
   throw new UsageError(`Usage: ${usage}`);
 }
@@ -76,23 +60,15 @@ function readInput(name: string, scope: string[] | undefined, expires: string | 
   return input.data;
 }
 
-/** Returns a caller with every scope: the command line acts for the operator of the installation. */
-async function findAdministrator(db: Db, orgName: string): Promise<Caller> {
-  const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, orgName));
-  if (!org) throw appError('not_found', `Organization "${orgName}" not found. Create it with: tocsin org create NAME`);
-  return { orgId: org.id, keyId: null, scopes: new Set(scopes) };
-}
-
 const listMax = 10_000;
 
-async function listAllKeys(db: Db, orgName = 'default') {
-  const { orgId } = await findAdministrator(db, orgName);
+async function listAllKeys(db: Db, orgName: string | undefined) {
+  const { orgId } = await findOperator(db, orgName);
   return (await inOrg(db, orgId, (tx) => listKeyRows(tx, orgId, listMax, null))).map(toKey);
 }
 
 async function revokeById(db: Db, id: string) {
   const key = await findKeyAcrossOrgs(db, id);
   if (!key) throw appError('not_found', `Key ${id} not found.`);
-  const caller: Caller = { orgId: key.organization_id as OrgId, keyId: null, scopes: new Set(scopes) };
-  return revokeKey({ db, auth: createKeyAuthenticator(db) }, caller, id);
+  return revokeKey({ db, auth: createKeyAuthenticator(db) }, operatorOf(key.organization_id), id);
 }

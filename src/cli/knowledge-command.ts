@@ -1,6 +1,6 @@
 import { loadConfig } from '../config.ts';
 import { updateReferenceData, type ReferenceDataUpdate } from '../feed/reference-data/update/update-reference-data.ts';
-import { readArgs, UsageError } from './read-args.ts';
+import { printResult, readArgs, UsageError } from './read-args.ts';
 
 const usage = 'tocsin knowledge update [--from FILE|DIR] [--json]';
 const options = { from: { type: 'string' }, json: { type: 'boolean' } } as const;
@@ -10,9 +10,8 @@ export async function knowledgeCommand(args: string[]): Promise<number> {
   const { values, positionals } = readArgs(args, options, usage);
   if (positionals.length !== 1 || positionals[0] !== 'update') throw new UsageError(`Usage: ${usage}`);
   const { dataDir, fetchAllow } = loadConfig();
-  const taken = await updateReferenceData({ dataDir, from: values.from, fetchAllow });
-  console.log(values.json ? JSON.stringify(taken) : resultLines(taken, dataDir).join('\n'));
-  return 0;
+  const update = await updateReferenceData({ dataDir, from: values.from, fetchAllow });
+  return printResult(values.json, update, resultLines(update, dataDir).join('\n'));
 }
 
 function resultLines({ attack, names, warninglists, absent }: ReferenceDataUpdate, dataDir: string): string[] {

@@ -1,18 +1,17 @@
 import { buildDeps } from '../app/build-deps.ts';
-import { acrossOrgs, type Db } from '../platform/db/db.ts';
+import type { Db } from '../platform/db/db.ts';
 import type { Deps } from '../app/deps.ts';
 import type { PullResult } from '../feed/ingestion/pull-plan.ts';
 import { CreateSource } from '../feed/sources/sources.schema.ts';
 import { createSource } from '../feed/sources/create-source.ts';
 import { listSources } from '../feed/sources/list-sources.ts';
-import { pullSourceNow } from '../feed/sources/pull/pull-now.ts';
+import { pullSourceNow } from '../feed/sources/pull/start-pulls.ts';
 import { appError } from '../platform/lib/errors.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import { uuidPattern } from '../platform/lib/org-id.ts';
-import { scopes, type Caller } from '../platform/orgs/caller.ts';
-import { findOrgAcrossOrgs } from '../platform/orgs/orgs.store.ts';
-import { readArgs, UsageError } from './read-args.ts';
-import { withDatabase } from './with-database.ts';
+import type { Caller } from '../platform/orgs/caller.ts';
+import { printResult, readArgs, UsageError } from './read-args.ts';
+import { findOperator, withDatabase } from './with-database.ts';
 
 const usage = `tocsin source add --catalogue NAME [--org ORG] [--private] [--json]
        tocsin source create --kind KIND --name NAME --url URL [--org ORG] [--private] [--assigned-to ORG ...] [--publisher P] [--tlp TLP] [--schedule CRON] [--json]
@@ -42,37 +41,27 @@ type Session = { deps: Deps; caller: Caller };
 export async function sourceCommand(args: string[]): Promise<number> {
   const { values, positionals } = readArgs(args, options, usage);
   const [verb, id] = positionals;
-  const print = (value: unknown, line: string): number => {
-    console.log(values.json ? JSON.stringify(value) : line);
-    return 0;
-  };
   if ((verb === 'create' || verb === 'add') && positionals.length === 1) {
     const source = await withSession(values.org, async ({ deps, caller }) =>
       createSource(deps, caller, await readInput(deps.db, values)),
     );
-    return print(
-      source,
-      `Created source ${source.id} (${source.visibility}). Pull it now with: tocsin source pull ${source.id}`,
-    );
+    const next = `Pull it now with: tocsin source pull ${source.id}`;
+    return printResult(values.json, source, `Created source ${source.id} (${source.visibility}). ${next}`);
   }
   if (verb === 'list' && positionals.length === 1) {
     const { sources } = await withSession(values.org, ({ deps, caller }) =>
       listSources(deps, caller, { limit: '200' }),
     );
-    return print(
-      sources,
-      sources
-        .map(
-          (source) =>
-            `${source.id}  ${source.kind.padEnd(5)} ${source.visibility.padEnd(7)} ${source.name}  ${source.lastError ?? ''}`,
-        )
-        .join('\n'),
+    const lines = sources.map(
+      ({ id, kind, visibility, name, lastError }) =>
+        `${id}  ${kind.padEnd(5)} ${visibility.padEnd(7)} ${name}  ${lastError ?? ''}`,
     );
+    return printResult(values.json, sources, lines.join('\n'));
   }
   if (verb === 'pull' && positionals.length === 2 && id) {
     if (!uuidPattern.test(id)) throw appError('not_found', `Source ${id} not found.`);
     const result = await withSession(values.org, ({ deps, caller }) => pullSourceNow(deps, caller, id));
-    print(result, summaryOf(result));
+    printResult(values.json, result, summaryOf(result));
     if (result.error === undefined) return 0;
     console.error(result.error);
     return 1;
@@ -90,7 +79,7 @@ function summaryOf({ added, corrected, retracted, unchanged, skipped }: PullResu
 async function readInput(db: Db, values: Values): Promise<CreateSource> {
   const { catalogue, kind, name, url, publisher, tlp, schedule } = values;
   const assigned = values['assigned-to'];
-  const assignedTo = assigned && (await Promise.all(assigned.map(async (org) => (await getOrganization(db, org)).id)));
+  const assignedTo = assigned && (await Promise.all(assigned.map(async (org) => (await findOperator(db, org)).orgId)));
   const fields = {
     catalogue,
     kind,
@@ -112,18 +101,12 @@ async function readInput(db: Db, values: Values): Promise<CreateSource> {
   return input.data;
 }
 
-async function getOrganization(db: Db, name: string) {
-  const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, name));
-  if (!org) throw appError('not_found', `Organization "${name}" not found.`);
-  return org;
-}
-
 function withSession<T>(orgName: string | undefined, work: (session: Session) => Promise<T>): Promise<T> {
   return withDatabase(async (db, config) => {
-    const { id } = await getOrganization(db, orgName ?? 'default');
+    const caller = await findOperator(db, orgName);
     const { deps, stop } = buildDeps({ config, db, log: createLogger('error') });
     try {
-      return await work({ deps, caller: { orgId: id, keyId: null, scopes: new Set(scopes) } });
+      return await work({ deps, caller });
     } finally {
       await stop();
     }

@@ -11,7 +11,7 @@ import { bootstrapDefaultOrganization } from '../app/bootstrap.ts';
 import { runWorkerLoops } from '../app/worker-loops.ts';
 import { readArgs, UsageError } from './read-args.ts';
 
-export type Role = 'serve' | 'work' | 'all';
+type Role = 'serve' | 'work' | 'all';
 
 /** Runs a role until SIGTERM or SIGINT. Then stops listening and claiming, lets running steps end, and stops the embedded PostgreSQL last. */
 export async function startCommand(role: Role, args: string[]): Promise<number> {
@@ -46,7 +46,7 @@ async function announceKey(db: Deps['db'], config: Config): Promise<void> {
 }
 
 async function runRole(role: Role, deps: Deps, signal: AbortSignal): Promise<void> {
-  const app = role === 'work' ? undefined : await listen(deps, deps.config.port);
+  const app = role === 'work' ? undefined : await listen(deps);
   const work = role === 'serve' ? Promise.resolve() : runWorkerLoops(deps, signal);
   if (role === 'work') console.log('Working. Stop with Ctrl-C.');
   await untilAborted(signal);
@@ -54,10 +54,11 @@ async function runRole(role: Role, deps: Deps, signal: AbortSignal): Promise<voi
 }
 
 /** Starts listening. Throws a short explanation if the port is in use. */
-export async function listen(deps: Deps, port: number): Promise<App> {
+async function listen(deps: Deps): Promise<App> {
+  const { port, host } = deps.config;
   const app = await buildApp(deps);
   try {
-    const address = await app.listen({ port, host: deps.config.host });
+    const address = await app.listen({ port, host });
     console.log(`Tocsin listens on ${address} (reference: ${address}/docs)`);
     return app;
   } catch (error) {

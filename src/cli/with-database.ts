@@ -1,6 +1,10 @@
 import { loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../app/open-database.ts';
-import type { Db } from '../platform/db/db.ts';
+import { acrossOrgs, type Db } from '../platform/db/db.ts';
+import { appError } from '../platform/lib/errors.ts';
+import type { OrgId } from '../platform/lib/org-id.ts';
+import { scopes, type Caller } from '../platform/orgs/caller.ts';
+import { findOrgAcrossOrgs } from '../platform/orgs/orgs.store.ts';
 
 /** Runs a command on the configured database. Joins the running embedded database, or starts it for the duration of the command. */
 export async function withDatabase<T>(work: (db: Db, config: Config) => Promise<T>): Promise<T> {
@@ -11,4 +15,13 @@ export async function withDatabase<T>(work: (db: Db, config: Config) => Promise<
   } finally {
     await database.stop();
   }
+}
+
+/** Returns a caller with every scope: the command line acts for the operator of the installation. */
+export const operatorOf = (orgId: OrgId): Caller => ({ orgId, keyId: null, scopes: new Set(scopes) });
+
+export async function findOperator(db: Db, orgName = 'default'): Promise<Caller> {
+  const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, orgName));
+  if (!org) throw appError('not_found', `Organization "${orgName}" not found. Create it with: tocsin org create NAME`);
+  return operatorOf(org.id);
 }
