@@ -1,3 +1,5 @@
+import { inOrg, queryRows, type Db } from '../../../src/platform/db/db.ts';
+import type { RawBuilder } from 'kysely';
 import type { TestOrg } from '../harness.ts';
 
 type Json = ReturnType<typeof JSON.parse>;
@@ -34,3 +36,7 @@ export async function callOk(
 }
 
 export const toIds = (records: { id: string }[]): string[] => records.map((record) => record.id);
+
+/** Runs a statement in the organization and returns its rows. */
+export const queryOrg = <Row>({ db }: { db: Db }, { id }: TestOrg, statement: RawBuilder<Row>): Promise<Row[]> =>
+  inOrg(db, id, (tx) => queryRows(tx, statement));

@@ -1,10 +1,9 @@
 import type { TestDatabase } from '../database.ts';
 import { startModelStandIn, type ModelRequestRecord, type ModelBrain } from '../models/model-stand-in.ts';
 import { delimitedBlocks, createScriptedModels } from '../models/scripted-models.ts';
-import { startRuns, type ScriptedSearch, type RunsTest } from './scripted-runs.ts';
+import { hour, startRuns, type ScriptedSearch, type RunsTest } from './scripted-runs.ts';
 import type { CreateDetection } from '../../../src/detection/detections/record/detection-input.schema.ts';
 
-export const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 export const login = (user: string, n = 0) => ({ _id: `e-${user}-${n}`, _time: hour(0), user, action: 'ConsoleLogin' });
 
 /** Returns a verdict on the entity of a request, with evidence from its first row. */

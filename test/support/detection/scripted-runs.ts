@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { acrossOrgs, inOrg, queryRows, type Db } from '../../../src/platform/db/db.ts';
+import { acrossOrgs, type Db } from '../../../src/platform/db/db.ts';
 import { createDetection } from '../../../src/detection/detections/create-detection.ts';
+import { updateDetection } from '../../../src/detection/detections/update-detection.ts';
 import type { CreateDetection } from '../../../src/detection/detections/record/detection-input.schema.ts';
 import type { OrgId } from '../../../src/platform/lib/org-id.ts';
 import { scopes, type Caller } from '../../../src/platform/orgs/caller.ts';
@@ -10,6 +11,10 @@ import type { ExecuteRunDeps } from '../../../src/detection/runs/execution/execu
 import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
 import type { QueryWindow, QueryRow, SearchResult, SiemConnection } from '../../../src/detection/siem/connector.ts';
 import { newOrgId } from '../database.ts';
+import { selectIn, type SelectRows } from '../select-rows.ts';
+
+/** Returns the ISO text of hour `n` of 2 March 2026, UTC, the day on which scripted runs start. */
+export const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2) + n * 3_600_000).toISOString();
 
 export type SiemRequest = { query: string; window: QueryWindow };
 export type ScriptedSearch = (
@@ -58,19 +63,20 @@ export type RunsTest = {
   deps: ExecuteRunDeps;
   siem: ScriptedSiem;
   newDetection: (input?: Partial<CreateDetection>) => Promise<string>;
+  setEnabled: (id: string, enabled: boolean) => Promise<unknown>;
   /** Sets slot time and executes all due runs. */
   runAt: (at: string | Date, judge?: Judge, concurrency?: number) => Promise<number>;
   /** Like `runAt`, but does not wait for later attempts. */
   tryAt: (at: string | Date, judge?: Judge) => Promise<number>;
   /** Runs a statement as the organization and returns its rows. */
-  select: <T = unknown>(text: TemplateStringsArray, ...values: unknown[]) => Promise<T[]>;
+  select: SelectRows;
 };
 
 /** Creates an organization with a scripted SIEM. Tests of a file share the database, so runs that earlier tests left due are deleted. */
 export async function startRuns(
   testDb: { db: Db; url: string },
   search: ScriptedSearch,
-  start = '2026-03-02T00:30:00Z',
+  start = hour(0.5),
 ): Promise<RunsTest> {
   const { db, url } = testDb;
   await acrossOrgs(db, async (tx) => {
@@ -97,6 +103,7 @@ export async function startRuns(
     deps,
     siem,
     newDetection: async (input = {}) => (await createDetection(deps, caller, { ...newDetectionInput, ...input })).id,
+    setEnabled: (id, enabled) => updateDetection(deps, caller, { id, input: { enabled } }),
     runAt: (at, judge, concurrency = 2) => {
       time.now = new Date(at);
       return executeDueRuns(deps, time.now, { judge, concurrency });
@@ -105,8 +112,7 @@ export async function startRuns(
       time.now = new Date(at);
       return executeDueRuns(deps, time.now, { judge, skipWaiting: true });
     },
-    select: <T>(text: TemplateStringsArray, ...values: unknown[]) =>
-      inOrg(db, orgId, (tx) => queryRows(tx, sql<T>(text, ...values))),
+    select: selectIn(db, orgId),
   };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach } from 'vitest';
+import { closeServer, listen } from '../listen.ts';
 
 export type RecordedRequest = { path: string; query: URLSearchParams; headers: IncomingMessage['headers'] };
 export type Route = (response: ServerResponse, asked: RecordedRequest) => void;
@@ -12,7 +12,7 @@ type Server = {
   /** Serves a document with its hash as ETag, and a 304 for a request with that ETag. */
   document: (path: string, body: string | Buffer, type?: string) => void;
   asked: RecordedRequest[];
-  stop: () => void;
+  stop: () => Promise<void>;
 };
 
 /** Starts a server for all tests of a file. Each test begins without routes and recorded requests. */
@@ -38,9 +38,9 @@ export async function startServer(host = '127.0.0.1'): Promise<Server> {
     if (route) route(response, seen);
     else response.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => void server.listen(0, host, resolve));
+  const base = await listen(server, host);
   return {
-    base: `http://${host}:${(server.address() as AddressInfo).port}`,
+    base,
     routes,
     asked,
     document: (path, body, type = 'application/json') => {
@@ -50,9 +50,6 @@ export async function startServer(host = '127.0.0.1'): Promise<Server> {
         else response.writeHead(200, { etag, 'content-type': type }).end(body);
       });
     },
-    stop: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    stop: () => closeServer(server),
   };
 }

@@ -1,14 +1,18 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { closeServer, listen } from '../listen.ts';
 
-/** The stand-in's reaction to one request: text and tool calls, or a failure. */
-export type ModelReply =
+/** A reply in the provider's protocol: text and tool calls, or a refusal. */
+type StreamedReply =
   | {
       text?: string;
       calls?: { name: string; input: unknown; raw?: string }[];
       usage?: { input: number; output: number } | null;
     }
-  | { refuse: true }
+  | { refuse: true };
+
+/** The stand-in's reaction to one request: a reply or a failure. */
+export type ModelReply =
+  | StreamedReply
   | { status: number; body?: unknown; headers?: Record<string, string> }
   | { cut: 'before' | 'within' }
   | { garbage: true }
@@ -29,7 +33,7 @@ export type ModelRequestRecord = {
 
 export type ModelBrain = (asked: ModelRequestRecord, nth: number) => ModelReply | Promise<ModelReply>;
 export type ModelStandIn = { url: string; asked: ModelRequestRecord[]; think: (brain: ModelBrain) => void };
-export type ServedModel = ModelStandIn & { close: () => void };
+export type ServedModel = ModelStandIn & { close: () => Promise<void> };
 export type Protocol = 'openai-chat' | 'openai-responses' | 'anthropic';
 type Json = ReturnType<typeof JSON.parse>;
 
@@ -70,13 +74,8 @@ export async function serveModelStandIn(protocol: Protocol, first?: ModelBrain):
     if ('cut' in reply) setTimeout(() => response.destroy(), 20);
     else response.end();
   }
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const close = (): void => {
-    server.closeAllConnections();
-    server.close();
-  };
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/v1`, asked, think: (next) => (brain = next), close };
+  const url = `${await listen(server)}/v1`;
+  return { url, asked, think: (next) => (brain = next), close: () => closeServer(server) };
 }
 
 const textOf = (content: Json): string =>
@@ -86,17 +85,17 @@ const textOf = (content: Json): string =>
       ? content.map((part: Json) => part.text ?? part.output ?? textOf(part.content ?? '')).join('')
       : '';
 
-type Read = Pick<ModelRequestRecord, 'system' | 'turns' | 'tools' | 'forced'>;
-const readers: Record<Protocol, (body: Json) => Read> = {
+function splitSystem(turns: Turn[]): { system: string; turns: Turn[] } {
+  const isSystem = ({ role }: Turn): boolean => role === 'system' || role === 'developer';
+  const texts = turns.filter(isSystem).map(({ text }) => text);
+  return { system: texts.join(''), turns: turns.filter((turn) => !isSystem(turn)) };
+}
+
+const readers: Record<Protocol, (body: Json) => Pick<ModelRequestRecord, 'system' | 'turns' | 'tools' | 'forced'>> = {
   'openai-chat': (body) => {
     const turns: Turn[] = body.messages.map((one: Json) => ({ role: one.role, text: textOf(one.content) }));
-    const isSystem = ({ role }: Turn): boolean => role === 'system' || role === 'developer';
     return {
-      system: turns
-        .filter(isSystem)
-        .map(({ text }) => text)
-        .join(''),
-      turns: turns.filter((turn) => !isSystem(turn)),
+      ...splitSystem(turns),
       tools: (body.tools ?? []).map((tool: Json) => tool.function.name),
       forced: body.tool_choice?.function?.name,
     };
@@ -106,14 +105,10 @@ const readers: Record<Protocol, (body: Json) => Read> = {
       role: one.type === 'function_call_output' ? 'tool' : (one.role ?? 'assistant'),
       text: textOf(one.content ?? one.output ?? ''),
     }));
-    const isSystem = ({ role }: Turn): boolean => role === 'system' || role === 'developer';
+    const { system, turns: others } = splitSystem(turns);
     return {
-      system:
-        turns
-          .filter(isSystem)
-          .map(({ text }) => text)
-          .join('') + (body.instructions ?? ''),
-      turns: turns.filter((turn) => !isSystem(turn)),
+      system: `${system}${body.instructions ?? ''}`,
+      turns: others,
       tools: (body.tools ?? []).map((tool: Json) => tool.name),
       forced: body.tool_choice?.name,
     };
@@ -126,17 +121,17 @@ const readers: Record<Protocol, (body: Json) => Read> = {
   }),
 };
 
-type Said =
-  | {
-      text?: string;
-      calls?: { name: string; input: unknown; raw?: string }[];
-      usage?: { input: number; output: number } | null;
-    }
-  | { refuse: true };
 const defaultUsage = { input: 100, output: 20 };
+const callId = (index: number): string => `call_${index}_${Math.random().toString(36).slice(2)}`;
 const argsOf = (call: { input: unknown; raw?: string }): string => call.raw ?? JSON.stringify(call.input);
 
-const writers: Record<Protocol, (reply: Said) => string[]> = {
+const toChatUsage = ({ input, output }: { input: number; output: number }): Json => ({
+  prompt_tokens: input,
+  completion_tokens: output,
+  total_tokens: input + output,
+});
+
+const writers: Record<Protocol, (reply: StreamedReply) => string[]> = {
   'openai-chat': (reply) => {
     const chunk = (delta: Json, finish: string | null = null, usage?: Json): string =>
       `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'stand-in-2026', choices: usage ? [] : [{ index: 0, delta, finish_reason: finish }], ...(usage ? { usage } : {}) })}\n\n`;
@@ -148,27 +143,12 @@ const writers: Record<Protocol, (reply: Said) => string[]> = {
       ...pieces(text).map((content) => chunk({ content })),
       ...calls.flatMap((call, index) => [
         chunk({
-          tool_calls: [
-            {
-              index,
-              id: `call_${index}_${Math.random()}`,
-              type: 'function',
-              function: { name: call.name, arguments: '' },
-            },
-          ],
+          tool_calls: [{ index, id: callId(index), type: 'function', function: { name: call.name, arguments: '' } }],
         }),
         ...pieces(argsOf(call)).map((part) => chunk({ tool_calls: [{ index, function: { arguments: part } }] })),
       ]),
       chunk({}, calls.length > 0 ? 'tool_calls' : 'stop'),
-      ...(usage
-        ? [
-            chunk({}, null, {
-              prompt_tokens: usage.input,
-              completion_tokens: usage.output,
-              total_tokens: usage.input + usage.output,
-            }),
-          ]
-        : []),
+      ...(usage ? [chunk({}, null, toChatUsage(usage))] : []),
       done,
     ];
   },
@@ -211,7 +191,7 @@ const writers: Record<Protocol, (reply: Said) => string[]> = {
           ]
         : []),
       ...calls.flatMap((call, at) => {
-        const item = { type: 'function_call', id: `fc_${at}`, call_id: `call_${at}_${Math.random()}`, name: call.name };
+        const item = { type: 'function_call', id: `fc_${at}`, call_id: callId(at), name: call.name };
         const index = at + 1;
         return [
           event('response.output_item.added', { output_index: index, item: { ...item, arguments: '' } }),
@@ -233,22 +213,14 @@ const writers: Record<Protocol, (reply: Said) => string[]> = {
     const event = (type: string, more: Json = {}): string =>
       `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
     const { text = '', calls = [], usage = defaultUsage } = 'refuse' in reply ? {} : reply;
+    const textBlock = (whole: string) => ({
+      start: { type: 'text', text: '' },
+      deltas: pieces(whole).map((part) => ({ type: 'text_delta', text: part })),
+    });
     const blocks = [
-      ...(text
-        ? [
-            {
-              start: { type: 'text', text: '' },
-              deltas: pieces(text).map((part) => ({ type: 'text_delta', text: part })),
-            },
-          ]
-        : []),
+      ...(text ? [textBlock(text)] : []),
       ...calls.map((call, at) => ({
-        start: {
-          type: 'tool_use',
-          id: `toolu_${at}_${Math.random().toString(36).slice(2)}`,
-          name: call.name,
-          input: {},
-        },
+        start: { type: 'tool_use', id: callId(at), name: call.name, input: {} },
         deltas: pieces(argsOf(call)).map((part) => ({ type: 'input_json_delta', partial_json: part })),
       })),
     ];

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import { closeServer, listen } from '../listen.ts';
 
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string };
 export type ReceiverReply = { status: number; headers?: Record<string, string>; body?: string } | 'hang' | 'cut';
@@ -28,20 +28,14 @@ export async function startReceiver(): Promise<Receiver> {
       else response.writeHead(reply.status, reply.headers).end(reply.body);
     });
   });
-  await new Promise<void>((listening) => {
-    server.listen(0, '127.0.0.1', listening);
-  });
+  const origin = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `${origin}/hook`,
     received,
     reply: (next) => {
       answer = next;
     },
-    close: () =>
-      new Promise((closed) => {
-        server.closeAllConnections();
-        server.close(() => closed());
-      }),
+    close: () => closeServer(server),
   };
 }
 

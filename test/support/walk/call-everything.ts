@@ -1,6 +1,6 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { useConnections } from './use-connections.ts';
-import { kevCatalogWith, readOk, fillOrganization, whileServing } from './fill-organization.ts';
+import { callsOf, fillOrganization, kevCatalogWith, readOk, whileServing, type ApiCalls } from './fill-organization.ts';
 import type { TestOrg } from '../harness.ts';
 import { useTesting } from './use-testing.ts';
 
@@ -8,69 +8,54 @@ export type RecordedCall = { method: string; url: string; status: number; body: 
 
 /** Calls every operation of the API at least once, in an order in which each succeeds. Returns the responses. */
 export async function callEverything(deps: Deps, org: TestOrg): Promise<RecordedCall[]> {
-  const calls: RecordedCall[] = [];
+  const recorded: RecordedCall[] = [];
   const watched: TestOrg = {
     ...org,
     call: async (method, url, body, headers) => {
       const answer = await org.call(method, url, body, headers);
-      calls.push({ method, url, status: answer.status, body: answer.body });
+      recorded.push({ method, url, status: answer.status, body: answer.body });
       return answer;
     },
   };
   const { mark } = await fillOrganization(deps, watched);
-  const get = (url: string) => readOk(watched.call('GET', url));
-  const post = (url: string, body?: unknown) => readOk(watched.call('POST', url, body));
-  const put = (url: string, body: unknown) => readOk(watched.call('PUT', url, body));
-  const remove = (url: string) => readOk(watched.call('DELETE', url));
-  await useService(get);
-  await useKeys({ get, post, remove });
-  await useDetections({ get, post, put, remove });
+  const calls = callsOf(watched);
+  await useService(calls);
+  await useKeys(calls);
+  await useDetections(calls);
   await useGenerate(deps, watched);
-  await useAgents({ get, put });
-  await useRuns({ get, post });
-  await useTools({ get, put, remove });
-  await useTesting({ get, post, put, remove }, mark);
-  await useOutputs({ get, post, put, remove });
-  await useConnections({ get, post, put, remove });
-  await useFeed({ get, post, put, remove }, mark);
-  return calls;
+  await useAgents(calls);
+  await useRuns(calls);
+  await useTools(calls);
+  await useTesting(calls, mark);
+  await useOutputs(calls);
+  await useConnections(calls);
+  await useFeed(calls, mark);
+  return recorded;
 }
 
-type Get = (url: string) => ReturnType<typeof readOk>;
-type Send = (url: string, body?: unknown) => ReturnType<typeof readOk>;
-
-async function useService(get: Get): Promise<void> {
+async function useService({ get }: ApiCalls): Promise<void> {
   await get('/healthz');
   await get('/readyz');
   await get('/api/audit?limit=200');
   await get('/api/logs');
 }
 
-async function useKeys({ get, post, remove }: { get: Get; post: Send; remove: Get }): Promise<void> {
+async function useKeys({ get, post, remove }: ApiCalls): Promise<void> {
   const { keys } = await get('/api/keys');
   const extra = keys.find(({ name }: { name: string }) => name === 'filled');
   await post(`/api/keys/${extra.id}/rotate`, { overlapSeconds: 0 });
   await remove(`/api/keys/${extra.id}`);
 }
 
-async function useDetections({
-  get,
-  post,
-  put,
-  remove,
-}: {
-  get: Get;
-  post: Send;
-  put: Send;
-  remove: Get;
-}): Promise<void> {
+async function useDetections(calls: ApiCalls): Promise<void> {
+  const { get, post, put, remove } = calls;
   const { detections } = await get('/api/detections?enabled=true&limit=1');
   const { id } = detections[0];
   await put(`/api/detections/${id}`, { tags: ['Walked'], description: null });
   await get(`/api/detections/${id}`);
   await remove(`/api/detections/${id}`);
   await post(`/api/detections/${id}/restore`);
-  await useHistory(`/api/detections/${id}`, { get, post });
+  await useHistory(`/api/detections/${id}`, calls);
   const { suggestions } = await get('/api/detections/suggestions');
   await post(`/api/detections/${suggestions[0].id}/dismiss`, { reason: 'other', note: 'walked' });
   const dismissed = await get('/api/detections/suggestions/dismissed');
@@ -85,7 +70,7 @@ async function useGenerate(deps: Deps, org: TestOrg): Promise<void> {
   await readOk(org.call('POST', '/api/detections/generate', { intent: 'T1490 on any host' }));
 }
 
-async function useHistory(url: string, { get, post }: { get: Get; post: Send }): Promise<void> {
+async function useHistory(url: string, { get, post }: ApiCalls): Promise<void> {
   const { version } = await post(`${url}/prompts`, { prompt: 'Judge it twice.', description: 'walked' });
   await post(`${url}/prompts/${version}/activate`);
   await get(`${url}/prompts`);
@@ -97,7 +82,7 @@ async function useHistory(url: string, { get, post }: { get: Get; post: Send }):
   await post(`${url}/revisions/1/restore`);
 }
 
-async function useAgents({ get, put }: { get: Get; put: Send }): Promise<void> {
+async function useAgents({ get, put }: ApiCalls): Promise<void> {
   const { agents } = await get('/api/agents?limit=200');
   const builtIn = agents.find(
     (one: { builtInAgentType: string; isBuiltIn: boolean }) =>
@@ -109,7 +94,7 @@ async function useAgents({ get, put }: { get: Get; put: Send }): Promise<void> {
   await put(`/api/agents/${builtIn.id}`, { detectionCadence: 'daily', enabled: false });
 }
 
-async function useRuns({ get, post }: { get: Get; post: Send }): Promise<void> {
+async function useRuns({ get, post }: ApiCalls): Promise<void> {
   const { hits } = await get('/api/hits?status=open');
   const hit = await get(`/api/hits/${hits[0].id}`);
   await get(`/api/runs/${hit.runs[0]}`);
@@ -121,7 +106,7 @@ async function useRuns({ get, post }: { get: Get; post: Send }): Promise<void> {
   await post(`/api/runs/${runId}/cancel`);
 }
 
-async function useOutputs({ get, post, put, remove }: { get: Get; post: Send; put: Send; remove: Get }): Promise<void> {
+async function useOutputs({ get, post, put, remove }: ApiCalls): Promise<void> {
   await whileServing('{}', async (url) => {
     const { id } = await post('/api/outputs', { kind: 'webhook', name: 'walked', url });
     await put(`/api/outputs/${id}`, { ...(await get(`/api/outputs/${id}`)), minSeverity: 'high' });
@@ -134,7 +119,7 @@ async function useOutputs({ get, post, put, remove }: { get: Get; post: Send; pu
   await get('/api/outputs?limit=1');
 }
 
-async function useTools({ get, put, remove }: { get: Get; put: Send; remove: Get }): Promise<void> {
+async function useTools({ get, put, remove }: ApiCalls): Promise<void> {
   await get('/api/models');
   await get('/api/tools');
   const { detections } = await get('/api/detections?limit=1');
@@ -149,10 +134,7 @@ async function useTools({ get, put, remove }: { get: Get; put: Send; remove: Get
   await remove(`${tools}/http_get`);
 }
 
-async function useFeed(
-  { get, post, put, remove }: { get: Get; post: Send; put: Send; remove: Get },
-  mark: string,
-): Promise<void> {
+async function useFeed({ get, post, put, remove }: ApiCalls, mark: string): Promise<void> {
   await get('/api/feed/catalogue');
   const { sources } = await get('/api/feed/sources');
   const { id } = sources[0];

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { closeServer, listen } from '../listen.ts';
 import { ModelError } from '../../../src/platform/models/model-error.ts';
 import { runDueAgents } from '../../../src/agents/runs/run-due-agents.ts';
 import { sql } from 'kysely';
@@ -58,6 +58,19 @@ export async function readOk(answer: Promise<ApiResponse>): Promise<ApiResponse[
   return body;
 }
 
+/** Requests to the API that throw unless the status is 200. */
+export type ApiCalls = Record<
+  'get' | 'post' | 'put' | 'remove',
+  (url: string, body?: unknown) => ReturnType<typeof readOk>
+>;
+
+export const callsOf = (org: TestOrg): ApiCalls => ({
+  get: (url) => readOk(org.call('GET', url)),
+  post: (url, body) => readOk(org.call('POST', url, body)),
+  put: (url, body) => readOk(org.call('PUT', url, body)),
+  remove: (url) => readOk(org.call('DELETE', url)),
+});
+
 async function fillKeys(org: TestOrg): Promise<string[]> {
   const made = await readOk(org.call('POST', '/api/keys', { name: 'filled' }, { 'idempotency-key': 'fill-1' }));
   return [made.id];
@@ -65,8 +78,9 @@ async function fillKeys(org: TestOrg): Promise<string[]> {
 
 /** Creates an output before anything else, so that it receives every event. Nothing is sent, because only explicit tests deliver. */
 async function fillOutputs(org: TestOrg, mark: string): Promise<string[]> {
+  const { post } = callsOf(org);
   const body = { kind: 'webhook', name: mark, url: `https://hooks.example.com/${mark}`, eventTypes };
-  const { id } = await readOk(org.call('POST', '/api/outputs', body));
+  const { id } = await post('/api/outputs', body);
   return [id];
 }
 
@@ -74,6 +88,7 @@ const definition = { systemPrompt: 'Judge it.', detectionCadence: 'hourly', enti
 const queryOf = (mark: string): string => `SELECT _id, _time, "user", action FROM ${mark}`;
 
 async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
+  const { post, remove } = callsOf(org);
   const base = { ...definition, name: mark, detectionQuery: queryOf(mark) };
   const bodies = [
     { ...base, detectionCategory: 'custom' },
@@ -85,41 +100,42 @@ async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
     },
   ];
   const ids: string[] = [];
-  for (const body of bodies) ids.push((await readOk(org.call('POST', '/api/detections', body))).id);
-  const gone = await readOk(org.call('POST', '/api/detections', bodies[0]));
-  await readOk(org.call('DELETE', `/api/detections/${gone.id}`));
+  for (const body of bodies) ids.push((await post('/api/detections', body)).id);
+  const gone = await post('/api/detections', bodies[0]);
+  await remove(`/api/detections/${gone.id}`);
   const suggestion = { ...base, detectionCategory: 'privilege_escalation', rationale: mark };
-  const open = await readOk(org.call('POST', '/api/detections/suggestions', suggestion));
-  const dismissed = await readOk(
-    org.call('POST', '/api/detections/suggestions', { ...suggestion, detectionQuery: `${queryOf(mark)} WHERE true` }),
-  );
-  await readOk(org.call('POST', `/api/detections/${dismissed.id}/dismiss`, { reason: 'noisy' }));
+  const open = await post('/api/detections/suggestions', suggestion);
+  const dismissed = await post('/api/detections/suggestions', {
+    ...suggestion,
+    detectionQuery: `${queryOf(mark)} WHERE true`,
+  });
+  await post(`/api/detections/${dismissed.id}/dismiss`, { reason: 'noisy' });
   return [...ids, gone.id, open.id, dismissed.id];
 }
 
 /** Runs a built-in agent once. Afterwards it has no schedule, as before. */
 async function fillAgentRuns(deps: Deps, org: TestOrg): Promise<string[]> {
-  const { agents } = await readOk(org.call('GET', '/api/agents?limit=200'));
+  const { get, put } = callsOf(org);
+  const { agents } = await get('/api/agents?limit=200');
   const { id } = agents.find(
     (one: { builtInAgentType: string; isBuiltIn: boolean }) =>
       one.isBuiltIn && one.builtInAgentType === 'threat-research',
   );
-  await readOk(org.call('PUT', `/api/agents/${id}`, { detectionCadence: 'hourly' }));
+  await put(`/api/agents/${id}`, { detectionCadence: 'hourly' });
   await runDueAgents(deps, new AbortController().signal);
-  await readOk(org.call('PUT', `/api/agents/${id}`, { detectionCadence: null }));
-  const { runs } = await readOk(org.call('GET', `/api/agents/${id}/runs`));
+  await put(`/api/agents/${id}`, { detectionCadence: null });
+  const { runs } = await get(`/api/agents/${id}/runs`);
   if (runs.length === 0) throw new Error('the built-in agent did not run');
   return [id, runs[0].id];
 }
 
 /** Inserts the rows that a model would create. */
 async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
-  const { detections } = await readOk(org.call('GET', '/api/detections?limit=1'));
+  const { get, put } = callsOf(org);
+  const { detections } = await get('/api/detections?limit=1');
   const detectionId: string = detections[0].id;
-  await readOk(org.call('PUT', `/api/detections/${detectionId}/shadow`, { modelAlias: 'analyst' }));
-  await readOk(
-    org.call('PUT', `/api/detections/${detectionId}/tools/http_get`, { url: 'https://intel.example/{entity}' }),
-  );
+  await put(`/api/detections/${detectionId}/shadow`, { modelAlias: 'analyst' });
+  await put(`/api/detections/${detectionId}/tools/http_get`, { url: 'https://intel.example/{entity}' });
   const failure = { kind: mark, blame: 'upstream', retryable: false, message: mark } as const;
   await pauseModel(deps, org.id, 'm', new ModelError(failure, true));
   const now = deps.clock();
@@ -167,16 +183,15 @@ async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<st
 
 /** Creates a paused connection, a window that waits for its second examination, and an MCP server. */
 async function fillConnections(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
-  const { detections } = await readOk(org.call('GET', '/api/detections?limit=1'));
+  const { get, post } = callsOf(org);
+  const { detections } = await get('/api/detections?limit=1');
   const url = `https://${mark}.example.com/`;
   const settings = { url, index: mark };
   const credentials = { user: mark, password: mark };
-  const one = await readOk(
-    org.call('POST', '/api/connections', { kind: 'opensearch', name: mark, settings, credentials }),
-  );
+  const one = await post('/api/connections', { kind: 'opensearch', name: mark, settings, credentials });
   const failure = { kind: mark, blame: 'upstream', retryable: false, message: mark } as const;
   await pauseConnection(deps, { orgId: org.id, connectionId: one.id }, failure, mark);
-  const server = await readOk(org.call('POST', '/api/mcp-servers', { name: mark.slice(0, 12), url }));
+  const server = await post('/api/mcp-servers', { name: mark.slice(0, 12), url });
   await inOrg(deps.db, org.id, (tx) =>
     sql`insert into rechecks (organization_id, detection_id, window_from, window_to, generation, due_at)
       values (${org.id}, ${detections[0].id}, now(), now() + interval '1 hour', ${mark}, 'infinity')`.execute(tx),
@@ -185,6 +200,7 @@ async function fillConnections(deps: Deps, org: TestOrg, mark: string): Promise<
 }
 
 async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+  const { get, post } = callsOf(org);
   const now = deps.clock();
   const events = ['ada', 'bob', 'eve'].map((user, index) => ({
     _id: `${mark}-${index}`,
@@ -198,29 +214,30 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[
       'content-type': 'application/x-ndjson',
     }),
   );
-  const { detections } = await readOk(org.call('GET', '/api/detections'));
+  const { detections } = await get('/api/detections');
   const custom = detections.find((one: { detectionCategory: string }) => one.detectionCategory === 'custom');
   const range = { from: new Date(now.getTime() - hourMs).toISOString(), to: now.toISOString() };
-  const { runId } = await readOk(org.call('POST', `/api/detections/${custom.id}/run`, range));
+  const { runId } = await post(`/api/detections/${custom.id}/run`, range);
   const at = (hours: number): Date => new Date(now.getTime() + hours * hourMs);
   // An hour later the events are in a window. After sixty more hours, older windows exceed the look-back and become a gap.
   await executeDueRuns(deps, at(1));
   await executeDueRuns(deps, at(61));
   await enqueueDueRunsAcrossOrgs(deps.db, { now: at(62), spreadMs: 0, limit: 100 });
-  const { runs } = await readOk(org.call('GET', `/api/detections/${custom.id}/runs?limit=200`));
-  const { gaps } = await readOk(org.call('GET', `/api/detections/${custom.id}/gaps`));
-  const { hits } = await readOk(org.call('GET', '/api/hits'));
+  const { runs } = await get(`/api/detections/${custom.id}/runs?limit=200`);
+  const { gaps } = await get(`/api/detections/${custom.id}/gaps`);
+  const { hits } = await get('/api/hits');
   for (const [what, list] of Object.entries({ runs, gaps, hits })) if (list.length === 0) throw new Error(`no ${what}`);
   return [batchId, runId, ...[...runs, ...gaps, ...hits].map(({ id }: { id: string }) => id)];
 }
 
 /** Sets hit statuses and creates exceptions and test cases. */
 async function fillProof(org: TestOrg, mark: string): Promise<string[]> {
-  const { hits } = await readOk(org.call('GET', '/api/hits'));
+  const { get, post, put } = callsOf(org);
+  const { hits } = await get('/api/hits');
   const url = `/api/detections/${hits[0].detectionId}`;
-  await readOk(org.call('POST', `/api/hits/${hits[0].id}/status`, { status: 'false_positive', reason: mark }));
-  const { id } = await readOk(org.call('POST', `${url}/exceptions`, { entity: mark, reason: mark }));
-  await readOk(org.call('PUT', `${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] }));
+  await post(`/api/hits/${hits[0].id}/status`, { status: 'false_positive', reason: mark });
+  const { id } = await post(`${url}/exceptions`, { entity: mark, reason: mark });
+  await put(`${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] });
   return [id];
 }
 
@@ -258,41 +275,36 @@ async function sweepLogs(deps: Deps): Promise<void> {
 /** Serves one text over HTTP while `work` runs. */
 export async function whileServing<T>(text: string, work: (url: string) => Promise<T>): Promise<T> {
   const server = createServer((_request, response) => response.setHeader('content-type', 'application/json').end(text));
-  await new Promise<void>((listening) => {
-    server.listen(0, '127.0.0.1', listening);
-  });
+  const origin = await listen(server);
   try {
-    return await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.json`);
+    return await work(`${origin}/feed.json`);
   } finally {
-    server.close();
+    await closeServer(server);
   }
 }
 
 async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+  const { get, post, put } = callsOf(org);
   return whileServing(kevCatalogWith(mark), async (url) => {
-    const source = await readOk(
-      org.call('POST', '/api/feed/sources', { kind: 'kev', name: mark, url, publisher: mark }),
-    );
-    const pulled = await readOk(org.call('POST', `/api/feed/sources/${source.id}/pull`));
+    const source = await post('/api/feed/sources', { kind: 'kev', name: mark, url, publisher: mark });
+    const pulled = await post(`/api/feed/sources/${source.id}/pull`);
     if (pulled.added !== 3) throw new Error(`the pull added nothing: ${JSON.stringify(pulled)}`);
     await sweepLogs(deps);
     // Previous states of items have their own rows.
-    await readOk(org.call('PUT', `/api/feed/sources/${source.id}`, { tlp: 'AMBER+STRICT' }));
-    await readOk(org.call('POST', `/api/feed/sources/${source.id}/pull`));
-    await readOk(org.call('POST', '/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` }));
-    for (const name of ['all', 'relevant']) await readOk(org.call('GET', `/taxii2/root/collections/${name}/objects/`));
-    const { items } = await readOk(org.call('GET', '/items?perPage=100'));
+    await put(`/api/feed/sources/${source.id}`, { tlp: 'AMBER+STRICT' });
+    await post(`/api/feed/sources/${source.id}/pull`);
+    await post('/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` });
+    for (const name of ['all', 'relevant']) await get(`/taxii2/root/collections/${name}/objects/`);
+    const { items } = await get('/items?perPage=100');
     // An override with a previous state, and a profile with scores.
     for (const note of [mark, `${mark} again`])
-      await readOk(org.call('PUT', `/api/feed/items/${items[0].id}/override`, { note, severity: 'low' }));
-    const profile = await readOk(org.call('PUT', '/api/feed/profile', { keywords: [mark] }));
+      await put(`/api/feed/items/${items[0].id}/override`, { note, severity: 'low' });
+    const profile = await put('/api/feed/profile', { keywords: [mark] });
     const judged = { itemId: items[0].id, itemVersion: items[0].version, profileVersion: profile.version };
     await inOrg(deps.db, org.id, (tx) => saveJudgmentRow(tx, { orgId: org.id, ...judged, at: deps.clock() }));
     for (let round = 0; round < 10; round += 1) await scoreNextBatch(deps);
     await sweepLogs(deps);
-    const seen = await Promise.all(
-      items.map(({ id }: { id: string }) => readOk(org.call('GET', `/api/feed/items/${id}/exposures`))),
-    );
+    const seen = await Promise.all(items.map(({ id }: { id: string }) => get(`/api/feed/items/${id}/exposures`)));
     if (!seen.some(({ exposures }) => exposures.length > 0)) throw new Error('no item is exposed');
     return [source.id, ...items.map(({ id }: { id: string }) => id)];
   });

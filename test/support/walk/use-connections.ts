@@ -1,15 +1,10 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { whileServing, type readOk } from './fill-organization.ts';
-import { exampleServer } from '../models/mcp-server.ts';
-
-type Get = (url: string) => ReturnType<typeof readOk>;
-type Send = (url: string, body?: unknown) => ReturnType<typeof readOk>;
-type Calls = { get: Get; post: Send; put: Send; remove: Get };
+import { closeServer, listen } from '../listen.ts';
+import { whileServing, type ApiCalls } from './fill-organization.ts';
+import { serveExample } from '../models/mcp-server.ts';
 
 /** Calls every operation on connections and MCP servers, with a SIEM and a server that respond. */
-export async function useConnections({ get, post, put, remove }: Calls): Promise<void> {
+export async function useConnections({ get, post, put, remove }: ApiCalls): Promise<void> {
   await get('/api/connections/kinds');
   await get('/api/connections?limit=1');
   await whileServing('{"fields": {"user": {"keyword": {}}}}', async (url) => {
@@ -31,20 +26,11 @@ export async function useConnections({ get, post, put, remove }: Calls): Promise
 }
 
 async function whileServingMcp(work: (url: string) => Promise<void>): Promise<void> {
-  const server = createServer((request, response) => {
-    void (async () => {
-      const transport = new StreamableHTTPServerTransport({});
-      await exampleServer().connect(transport as never);
-      await transport.handleRequest(request, response);
-    })();
-  });
-  await new Promise<void>((listening) => {
-    server.listen(0, '127.0.0.1', listening);
-  });
+  const server = createServer((request, response) => void serveExample(request, response));
+  const origin = await listen(server);
   try {
-    await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+    await work(`${origin}/mcp`);
   } finally {
-    server.closeAllConnections();
-    server.close();
+    await closeServer(server);
   }
 }

@@ -1,13 +1,7 @@
-import type { readOk } from './fill-organization.ts';
-
-type Get = (url: string) => ReturnType<typeof readOk>;
-type Send = (url: string, body?: unknown) => ReturnType<typeof readOk>;
+import type { ApiCalls } from './fill-organization.ts';
 
 /** Calls the operations for tests, exceptions, export and import. */
-export async function useTesting(
-  { get, post, put, remove }: { get: Get; post: Send; put: Send; remove: Get },
-  mark: string,
-): Promise<void> {
+export async function useTesting({ get, post, put, remove }: ApiCalls, mark: string): Promise<void> {
   const { hits } = await get('/api/hits?limit=1');
   const url = `/api/detections/${hits[0].detectionId}`;
   await post(`/api/hits/${hits[0].id}/status`, { status: 'true_positive', reason: 'walked' });
