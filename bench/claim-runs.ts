@@ -4,7 +4,7 @@ import { claimRunsAcrossOrgs } from '../src/detection/scheduling/queue/claim-run
 import { enqueueDueRunsAcrossOrgs } from '../src/detection/scheduling/enqueue-runs.ts';
 import type { ConcurrencyLimits } from '../src/detection/scheduling/queue/concurrency-limits.ts';
 import { measureInTurn, median, measureMs, type Benchmark } from './benchmark.ts';
-import { withInProcessProgram, type InProcessProgram } from './environment.ts';
+import { withClient, withInProcessProgram, type InProcessProgram } from './environment.ts';
 
 const [orgs, perOrg, rounds, claimers, perClaim] = [50, 1000, 5, 4, 8];
 const claimsPerRound = 4000;
@@ -12,17 +12,16 @@ const slot = new Date(Date.UTC(2026, 2, 2, 1));
 
 /** Inserts organizations with hourly detections that are all due at one slot. A model judges every second one. */
 async function fill({ url }: InProcessProgram): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(`
+  await withClient(url, (client) =>
+    client.query(`
     insert into organizations (id, name) select gen_random_uuid(), 'bench ' || n from generate_series(1, ${orgs}) n;
     insert into agents (organization_id, id, agent_type, name, trigger_id, detection_category, detection_query, created_at, updated_at, model_alias)
       select o.id, gen_random_uuid(), 'detection', 'd', gen_random_uuid(), 'custom', 'select 1', now(), now(), case when n % 2 = 0 then 'quick' else 'analyst' end
       from organizations o, generate_series(1, ${perOrg}) n where o.name like 'bench %';
     insert into schedules (organization_id, detection_id, cron, active, next_slot_at, coverage_from, boundary_at)
       select organization_id, id, '0 * * * *', true, '${slot.toISOString()}', '2026-03-02T00:00:00Z', '2026-03-02T00:00:00Z' from agents where agent_type = 'detection' and detection_query = 'select 1';
-    analyze`);
-  await client.end();
+    analyze`),
+  );
 }
 
 async function enqueueAll({ db }: InProcessProgram): Promise<number> {
@@ -46,15 +45,14 @@ async function claimMany({ db, url }: InProcessProgram, places: ConcurrencyLimit
 
 /** Claims from a minimal queue: one table with SKIP LOCKED, the same batch size, and the same deletion. */
 async function claimBare({ url }: InProcessProgram): Promise<number> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(
-    'create unlogged table if not exists bare_queue (id uuid primary key, state text not null, start_at timestamptz not null, lease_until timestamptz, worker uuid)',
+  await withClient(url, (client) =>
+    client.query(`
+    create table if not exists bare_queue (id uuid primary key, state text not null, start_at timestamptz not null, lease_until timestamptz, worker uuid);
+    truncate bare_queue;
+    insert into bare_queue select gen_random_uuid(), 'queued', now() from generate_series(1, ${orgs * perOrg});
+    create index if not exists bare_claim on bare_queue (start_at, id) where state = 'queued';
+    analyze bare_queue`),
   );
-  await client.query('alter table bare_queue set logged');
-  await client.query(`truncate bare_queue; insert into bare_queue select gen_random_uuid(), 'queued', now() from generate_series(1, ${orgs * perOrg});
-    create index if not exists bare_claim on bare_queue (start_at, id) where state = 'queued'; analyze bare_queue`);
-  await client.end();
   return perSecond(url, 'bare_queue', 'id', async (pool) => {
     const { rows } = await pool.query<{ id: string }>(
       `update bare_queue set state = 'running', lease_until = clock_timestamp() + interval '1 minute', worker = $1

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import { measureInTurn, type Benchmark } from './benchmark.ts';
 import { measureLoad } from './http-load.ts';
-import { apiKey, withRunningProgram, type RunningProgram } from './environment.ts';
+import { apiKey, withClient, withRunningProgram, type RunningProgram } from './environment.ts';
 
 const [rounds, seconds, connections] = [5, 3, 10];
 const input = {
@@ -49,9 +49,7 @@ async function buildInsertTemplates(client: pg.Client, id: string): Promise<Inse
 async function insertRows(url: string, rows: InsertTemplate[]): Promise<number> {
   const until = performance.now() + seconds * 1000;
   let done = 0;
-  const work = async (): Promise<void> => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
+  const work = async (client: pg.Client): Promise<void> => {
     while (performance.now() < until) {
       const [agentId, rowId] = [randomUUID(), randomUUID()];
       await client.query('begin');
@@ -65,25 +63,17 @@ async function insertRows(url: string, rows: InsertTemplate[]): Promise<number> 
       await client.query('commit');
       done += 1;
     }
-    await client.end();
   };
-  await Promise.all(Array.from({ length: connections }, work));
+  await Promise.all(Array.from({ length: connections }, () => withClient(url, work)));
   return done / seconds;
 }
 
 async function measure(running: RunningProgram): Promise<{ tocsin: number; baseline: number; share: number }> {
-  const { id } = (await running.call('POST', '/api/detections', input)) as { id: string };
-  const client = new pg.Client({ connectionString: running.databaseUrl });
-  await client.connect();
-  const rows = await buildInsertTemplates(client, id);
-  await client.end();
+  const { id } = await running.call('POST', '/api/detections', input);
+  const rows = await withClient(running.databaseUrl, (client) => buildInsertTemplates(client, id));
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-  const request = {
-    url: `${running.url}/api/detections`,
-    method: 'POST' as const,
-    headers,
-    body: JSON.stringify(input),
-  };
+  const url = `${running.url}/api/detections`;
+  const request = { url, method: 'POST' as const, headers, body: JSON.stringify(input) };
   const tocsin = async (): Promise<number> => (await measureLoad(request, running.program.pid, seconds)).perSecond;
   await tocsin();
   return measureInTurn(rounds, { tocsin, baseline: () => insertRows(running.databaseUrl, rows), better: 'more' });

@@ -4,8 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { randomOf } from '../src/demo/company/random.ts';
-import { kevCatalogWith, whileServing } from '../test/support/walk/fill-organization.ts';
+import { createRandom } from '../src/demo/company/random.ts';
+import { pullDocument } from '../test/support/api-client.ts';
+import { kevCatalogWith } from '../test/support/walk/fill-organization.ts';
 import { measureInTurn, median, type Benchmark, type BenchmarkRow } from './benchmark.ts';
 import { measureLoad } from './http-load.ts';
 import { apiKey, withDataDir, withRunningProgram, type RunningProgram } from './environment.ts';
@@ -15,7 +16,7 @@ const [itemsMade, rounds, seconds] = [5000, 5, 3];
 
 /** Builds a catalogue with varied words, so that compressing it is realistic work. */
 export function variedCatalogue(count: number): string {
-  const random = randomOf('items');
+  const random = createRandom('items');
   const letters = [...'etaoinshrdlucm'];
   const word = (): string => Array.from({ length: random.int(3, 9) }, () => random.pick(letters)).join('');
   const words = Array.from({ length: 800 }, word);
@@ -90,22 +91,14 @@ async function compare(
   await measure('tocsin');
   await measure('baseline');
   cpu.tocsin.length = cpu.baseline.length = 0;
-  const result = await measureInTurn(rounds, {
-    tocsin: () => measure('tocsin'),
-    baseline: () => measure('baseline'),
-    better: 'more',
-  });
+  const sides = { tocsin: () => measure('tocsin'), baseline: () => measure('baseline') };
+  const result = await measureInTurn(rounds, { ...sides, better: 'more' });
   const label = `${coding === 'gzip' ? 'gzip' : 'plain'}, ${Math.round(baseline.sizes[coding] / 1024)} KiB`;
   const lines: BenchmarkRow[] = [{ label, unit: 'responses/s', ...result }];
   if (cpu.tocsin.length > 0) {
     const [tocsin, baselineCpu] = [median(cpu.tocsin), median(cpu.baseline)];
-    lines.push({
-      label: `${label}: processor time of the server`,
-      unit: 'µs/response',
-      tocsin,
-      baseline: baselineCpu,
-      share: baselineCpu / tocsin,
-    });
+    const cpuLabel = `${label}: processor time of the server`;
+    lines.push({ label: cpuLabel, unit: 'µs/response', tocsin, baseline: baselineCpu, share: baselineCpu / tocsin });
   }
   return lines;
 }
@@ -115,12 +108,7 @@ export const listItemsBenchmark: Benchmark = {
   run: (report) =>
     withRunningProgram({ TOCSIN_FETCH_ALLOW: '127.0.0.1' }, async (running) => {
       report(`filling the feed with ${itemsMade} items`);
-      await whileServing(variedCatalogue(itemsMade), async (url) => {
-        const source = (await running.call('POST', '/api/feed/sources', { kind: 'kev', name: 'bench', url })) as {
-          id: string;
-        };
-        await running.call('POST', `/api/feed/sources/${source.id}/pull`);
-      });
+      await pullDocument(running.call, { kind: 'kev', name: 'bench' }, variedCatalogue(itemsMade));
       report('measuring');
       return withDataDir((dir) => compareCachedPages(dir, running));
     }),

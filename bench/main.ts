@@ -17,14 +17,14 @@ import { withInProcessProgram } from './environment.ts';
 import { startUpBenchmark } from './start-up.ts';
 
 const benchmarks: Record<string, Benchmark> = {
-  startUpBenchmark,
-  listItemsBenchmark,
+  start: startUpBenchmark,
+  items: listItemsBenchmark,
   'feed-million': feedMillionBenchmark,
-  createDetectionBenchmark,
-  claimRunsBenchmark,
-  queryLogStoreBenchmark,
-  extractReportsBenchmark,
-  pullSourcesBenchmark,
+  create: createDetectionBenchmark,
+  claims: claimRunsBenchmark,
+  local: queryLogStoreBenchmark,
+  extract: extractReportsBenchmark,
+  ingest: pullSourcesBenchmark,
 };
 
 const { values, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true });

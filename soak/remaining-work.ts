@@ -1,20 +1,17 @@
-import { sql } from 'kysely';
-import { acrossOrgs, queryRow, type Db } from '../src/platform/db/db.ts';
+import type { Db } from '../src/platform/db/db.ts';
+import { selectIn } from '../test/support/select-rows.ts';
 
 /** The work left at slot time `now`. `waiting` counts runs that are paused after a failed attempt. */
 export type RemainingWork = { due: number; busy: number; waiting: number; pending: number; candidates: number };
 
 export async function readRemainingWork(db: Db, now: Date): Promise<RemainingWork> {
-  const work = await acrossOrgs(db, (tx) =>
-    queryRow(
-      tx,
-      sql<RemainingWork>`select (select count(*) from schedules where active and next_slot_at <= ${now}) as due,
-        (select count(*) from run_queue where state = 'running' or retry_at is null or retry_at <= clock_timestamp()) as busy,
-        (select count(*) from run_queue where state = 'queued' and retry_at > clock_timestamp()) as waiting,
-        (select count(*) from pending_windows) as pending,
-        (select count(*) from candidates where state = 'pending') as candidates`,
-    ),
-  );
+  const [work] = await selectIn(
+    db,
+  )<RemainingWork>`select (select count(*) from schedules where active and next_slot_at <= ${now}) as due,
+    (select count(*) from run_queue where state = 'running' or retry_at is null or retry_at <= clock_timestamp()) as busy,
+    (select count(*) from run_queue where state = 'queued' and retry_at > clock_timestamp()) as waiting,
+    (select count(*) from pending_windows) as pending,
+    (select count(*) from candidates where state = 'pending') as candidates`;
   return work!;
 }
 

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
-import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import type { FeedList } from '../../src/feed/model/item.schema.ts';
 import { publicPoolId } from '../../src/feed/items/writing/feed-pools.store.ts';
 import { fillFeed, type FeedSize } from './fill-feed.ts';
 import { measureInTurn, measureMs, type Benchmark, type BenchmarkRow } from '../benchmark.ts';
 import { measureProfileChange, overrideItems } from './override-items.ts';
 import { compareCachedPages } from '../list-items.ts';
-import { apiKey, withDataDir, withRunningProgram, type RunningProgram } from '../environment.ts';
+import { apiKey, withClient, withDataDir, withRunningProgram, type RunningProgram } from '../environment.ts';
 
 // 2,200 items of 2,000 entries, 100 of 91.
 const million: FeedSize = { numbers: 2_000, copies: 455, organizations: 10, ownNumbers: 91 };
@@ -51,9 +52,7 @@ async function get(running: RunningProgram, path: string): Promise<string> {
 /** Advances the feed, which makes all cached pages outdated. */
 async function invalidateCaches(client: pg.Client): Promise<void> {
   await client.query("update feed_pools set seq = seq + 1 where kind = 'private'");
-  await new Promise((passed) => {
-    setTimeout(passed, 150);
-  });
+  await sleep(150);
 }
 
 /** Measures an uncached response. The baseline reads the same rows by their known IDs. */
@@ -143,12 +142,6 @@ export const feedMillionBenchmark: Benchmark = {
   run: (report) =>
     withRunningProgram({ TOCSIN_FETCH_ALLOW: '127.0.0.1' }, async (running) => {
       await fillFeed(running, million, report);
-      const client = new pg.Client({ connectionString: running.databaseUrl });
-      await client.connect();
-      try {
-        return await measure({ running, client, report });
-      } finally {
-        await client.end();
-      }
+      return withClient(running.databaseUrl, (client) => measure({ running, client, report }));
     }),
 };

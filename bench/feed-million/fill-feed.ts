@@ -1,12 +1,9 @@
 import { openDb } from '../../src/platform/db/db.ts';
-import { systemClock } from '../../src/platform/lib/clock.ts';
-import { scopes } from '../../src/platform/orgs/caller.ts';
-import { createKey } from '../../src/platform/orgs/keys.ts';
-import { createOrganization } from '../../src/app/bootstrap.ts';
+import { createCaller, createOrganizationWithKey, type ApiCall } from '../../test/support/api-client.ts';
 import { multiplyItems } from './multiply-items.ts';
 import { firstNumber, pullSeeds, buildSeeds } from './seed-sources.ts';
 import { measureMs } from '../benchmark.ts';
-import { createCaller, type RunningProgram } from '../environment.ts';
+import type { RunningProgram } from '../environment.ts';
 
 /** The number of entries in the shared sources, the copies of each, the organizations, and the private entries of each organization. */
 export type FeedSize = { numbers: number; copies: number; organizations: number; ownNumbers: number };
@@ -29,14 +26,12 @@ export async function fillFeed(running: RunningProgram, size: FeedSize, report: 
 }
 
 /** Creates more organizations. Returns a caller with an API key for each. */
-async function addOrganizations(running: RunningProgram, count: number): Promise<RunningProgram['call'][]> {
+async function addOrganizations(running: RunningProgram, count: number): Promise<ApiCall[]> {
   const db = openDb(running.databaseUrl);
-  const calls: RunningProgram['call'][] = [];
+  const calls: ApiCall[] = [];
   for (let n = 1; n <= count; n += 1) {
-    const { id } = await createOrganization({ db, clock: systemClock }, `neighbor ${n}`);
-    const caller = { orgId: id, keyId: null, scopes: new Set<string>(scopes) };
-    const { key } = await createKey({ db }, caller, { name: 'bench', scopes: [...scopes] });
-    calls.push(createCaller(running.url, key!));
+    const { key } = await createOrganizationWithKey({ db }, `neighbor ${n}`);
+    calls.push(createCaller(running.url, key));
   }
   await db.destroy();
   return calls;

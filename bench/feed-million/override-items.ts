@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { measureMs, type BenchmarkRow } from '../benchmark.ts';
 import type { RunningProgram } from '../environment.ts';
@@ -27,12 +28,10 @@ export async function measureProfileChange(running: RunningProgram, keywords: st
     await running.call('PUT', '/api/feed/profile', { products, keywords, platforms: ['windows'] });
     const end = performance.now() + waitMaxMs;
     for (;;) {
-      const { rebuilding } = (await running.call('GET', '/api/feed/profile')) as { rebuilding: boolean };
+      const { rebuilding } = await running.call('GET', '/api/feed/profile');
       if (!rebuilding) return;
       if (performance.now() > end) throw new Error('The relevance scores were not rebuilt within 30 minutes.');
-      await new Promise((passed) => {
-        setTimeout(passed, 500);
-      });
+      await sleep(500);
     }
   });
   return { label: 'profile change until all items are scored', unit: 's', tocsin: ms / 1_000 };

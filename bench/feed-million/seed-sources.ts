@@ -1,5 +1,5 @@
-import { randomOf, type Random } from '../../src/demo/company/random.ts';
-import { whileServing } from '../../test/support/walk/fill-organization.ts';
+import { createRandom, type Random } from '../../src/demo/company/random.ts';
+import { pullDocument, type ApiCall } from '../../test/support/api-client.ts';
 
 /** The documents of the three sources that the program pulls. */
 export type SeedDocuments = { reports: string; mirror: string; catalogue: string };
@@ -16,47 +16,33 @@ const vocabularySize = 20_000;
  * nothing else; it stands in the id, the CVE and the indicator that an entry has alone. `day`: when they were published.
  */
 export function buildSeeds(first: number, count: number, day: Date): SeedDocuments {
-  const vocabulary = vocabularyOf(randomOf('vocabulary'));
+  const vocabulary = vocabularyOf(createRandom('vocabulary'));
   const entries = Array.from({ length: count }, (_, place) => {
-    const random = randomOf('seed', place);
+    const random = createRandom('seed', place);
     return { place, day, number: String(first + place), text: (words: number) => textOf(random, vocabulary, words) };
   });
-  const [events, rows] = [
-    entries.filter(({ place }) => place % 5 !== 0),
-    entries.filter(({ place }) => place % 5 === 0),
-  ];
+  const events = entries.filter(({ place }) => place % 5 !== 0);
+  const rows = entries.filter(({ place }) => place % 5 === 0);
   const reports = events.map((entry) => eventOf(entry, publishers[entry.place % publishers.length]!));
   const mirrored = events.filter(({ place }) => place % 10 === 9).map((entry) => eventOf(entry, 'Tarn Mirror'));
   return {
     reports: JSON.stringify({ response: reports }),
     mirror: JSON.stringify({ response: mirrored }),
-    catalogue: JSON.stringify({
-      dateReleased: day.toISOString(),
-      count: rows.length,
-      vulnerabilities: rows.map(rowOf),
-    }),
+    catalogue: JSON.stringify({ dateReleased: day, count: rows.length, vulnerabilities: rows.map(rowOf) }),
   };
 }
 
-type Call = (method: 'POST', path: string, body?: unknown) => Promise<unknown>;
-
 /** Creates three sources in the caller's organization and pulls the documents. */
-export async function pullSeeds(call: Call, seeds: SeedDocuments, visibility: 'shared' | 'private'): Promise<void> {
+export async function pullSeeds(call: ApiCall, seeds: SeedDocuments, visibility: 'shared' | 'private'): Promise<void> {
   const sources = [
     { kind: 'misp', name: 'Reports', text: seeds.reports },
     { kind: 'misp', name: 'Mirror', text: seeds.mirror },
     { kind: 'kev', name: 'Catalogue', text: seeds.catalogue, publisher: 'Northmere' },
   ];
   for (const { text, ...source } of sources) {
-    await whileServing(text, async (url) => {
-      const { id } = (await call('POST', '/api/feed/sources', { ...source, url, visibility })) as { id: string };
-      const { added, skipped } = (await call('POST', `/api/feed/sources/${id}/pull`)) as {
-        added: number;
-        skipped: unknown[];
-      };
-      if (added === 0 || skipped.length > 0)
-        throw new Error(`${source.name}: ${added} added, ${JSON.stringify(skipped)}`);
-    });
+    const { added, skipped } = await pullDocument(call, { ...source, visibility }, text);
+    if (added === 0 || skipped.length > 0)
+      throw new Error(`${source.name}: ${added} added, ${JSON.stringify(skipped)}`);
   }
 }
 
@@ -64,6 +50,7 @@ type Entry = { place: number; number: string; day: Date; text: (words: number) =
 
 function eventOf({ place, number, day, text }: Entry, publisher: string): object {
   const platform = platforms[place % 7];
+  const domain = { type: 'domain', category: 'Network activity', to_ids: true };
   return {
     Event: {
       uuid: `00000000-0000-4000-8000-00000${number}`,
@@ -75,20 +62,8 @@ function eventOf({ place, number, day, text }: Entry, publisher: string): object
       Tag: [{ name: 'tlp:clear' }, ...(platform ? [{ name: `bench:platform="${platform}"` }] : [])],
       Attribute: [
         { type: 'vulnerability', category: 'External analysis', value: `CVE-2030-${number}` },
-        {
-          type: 'domain',
-          category: 'Network activity',
-          to_ids: true,
-          value: `host-${number}.example`,
-          comment: text(20),
-        },
-        {
-          type: 'domain',
-          category: 'Network activity',
-          to_ids: true,
-          value: `shared-${place % 20}.example`,
-          comment: text(8),
-        },
+        { ...domain, value: `host-${number}.example`, comment: text(20) },
+        { ...domain, value: `shared-${place % 20}.example`, comment: text(8) },
       ],
     },
   };

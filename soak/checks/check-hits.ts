@@ -1,19 +1,16 @@
-import { sql } from 'kysely';
-import { acrossOrgs, queryRows, type Db } from '../../src/platform/db/db.ts';
+import type { Db } from '../../src/platform/db/db.ts';
+import { selectIn } from '../../test/support/select-rows.ts';
 import type { ExpectedHit } from './expected-hits.ts';
 
 type StoredHit = { id: string; entity: string; from: Date; occurrences: number; seen: number; judged: boolean; evidence: string }; // prettier-ignore
 
 /** Returns all hits by detection ID. `seen` is the number of windows with an occurrence. */
 export async function readHits(db: Db): Promise<Map<string, StoredHit[]>> {
-  const hits = await acrossOrgs(db, (tx) =>
-    queryRows(
-      tx,
-      sql<StoredHit>`select detection_id as id, entity, window_from as "from", occurrences, judged, evidence,
+  const hits = await selectIn(
+    db,
+  )<StoredHit>`select detection_id as id, entity, window_from as "from", occurrences, judged, evidence,
         (select count(distinct o.window_from) from hit_occurrences o where o.organization_id = h.organization_id and o.hit_id = h.id) as seen
-        from hits h`,
-    ),
-  );
+        from hits h`;
   return Map.groupBy(hits, ({ id }) => id);
 }
 

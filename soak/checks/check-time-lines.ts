@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
-import { acrossOrgs, queryRows, type Db } from '../../src/platform/db/db.ts';
+import type { Db } from '../../src/platform/db/db.ts';
+import { selectIn } from '../../test/support/select-rows.ts';
 
 /** A covered period or a gap of a detection. `gap` is the reason of a gap, null for a covered period. */
 type TimeLinePart = { from: Date; to: Date; gap: string | null };
@@ -7,31 +7,23 @@ type TimeLine = { id: string; from: Date; to: Date; parts: TimeLinePart[]; slots
 
 /** Returns the coverage, gaps, and scheduled runs of every active detection by ID. */
 export async function readTimeLines(db: Db): Promise<Map<string, TimeLine>> {
-  return acrossOrgs(db, async (tx) => {
-    const lines = await queryRows(
-      tx,
-      sql<{ id: string; from: Date; to: Date }>`
-        select detection_id as id, coverage_from as "from", boundary_at as "to" from schedules where active`,
-    );
-    const parts = await queryRows(
-      tx,
-      sql<TimeLinePart & { id: string }>`
-        select detection_id as id, covered_from as "from", covered_to as "to", null as gap from coverage
-        union all select detection_id, gap_from, gap_to, reason from gaps order by 1, 2`,
-    );
-    const runs = await queryRows(
-      tx,
-      sql<{ id: string; slots: Date[]; runs: number }>`
-        select detection_id as id, array_agg(distinct slot_at order by slot_at) as slots, count(*) as runs
-        from runs where trigger = 'schedule' group by 1`,
-    );
-    const partsOf = Map.groupBy(parts, ({ id }) => id);
-    const runsOf = new Map(runs.map((one) => [one.id, one]));
-    const runsOrNone = (id: string) => runsOf.get(id) ?? { slots: [], runs: 0 };
-    return new Map(
-      lines.map((line) => [line.id, { ...line, parts: partsOf.get(line.id) ?? [], ...runsOrNone(line.id) }]),
-    );
-  });
+  const select = selectIn(db);
+  const lines = await select<{ id: string; from: Date; to: Date }>`
+    select detection_id as id, coverage_from as "from", boundary_at as "to" from schedules where active`;
+  const parts = await select<TimeLinePart & { id: string }>`
+    select detection_id as id, covered_from as "from", covered_to as "to", null as gap from coverage
+    union all select detection_id, gap_from, gap_to, reason from gaps order by 1, 2`;
+  const runs = await select<{ id: string; slots: Date[]; runs: number }>`
+    select detection_id as id, array_agg(distinct slot_at order by slot_at) as slots, count(*) as runs
+    from runs where trigger = 'schedule' group by 1`;
+  const partsById = Map.groupBy(parts, ({ id }) => id);
+  const runsById = new Map(runs.map((one) => [one.id, one]));
+  return new Map(
+    lines.map((line) => {
+      const { slots, runs } = runsById.get(line.id) ?? { slots: [], runs: 0 };
+      return [line.id, { ...line, parts: partsById.get(line.id) ?? [], slots, runs }];
+    }),
+  );
 }
 
 /** Reasons of gaps during which a detection has no slots. */

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { multiplyItems } from '../../bench/feed-million/multiply-items.ts';
 import { firstNumber, pullSeeds, buildSeeds } from '../../bench/feed-million/seed-sources.ts';
-import { acrossOrgs, queryRows, type Db } from '../../src/platform/db/db.ts';
-import { readOk } from '../support/walk/fill-organization.ts';
+import type { Db } from '../../src/platform/db/db.ts';
+import { callerOf } from '../support/org-requests.ts';
+import { selectIn } from '../support/select-rows.ts';
 import { startApp, type TestApp } from '../support/harness.ts';
 
 const [numbers, copies] = [40, 3];
@@ -13,7 +14,7 @@ const day = new Date();
 async function filled(first: number): Promise<TestApp> {
   const app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
   const org = await app.newOrg();
-  await pullSeeds((...call) => readOk(org.call(...call)), buildSeeds(first, numbers, day), 'shared');
+  await pullSeeds(callerOf(org), buildSeeds(first, numbers, day), 'shared');
   return app;
 }
 
@@ -25,10 +26,7 @@ const iso = (column: string) => sql`to_char(${sql.raw(column)} at time zone 'UTC
 
 /** Returns everything stored for the items numbered from `first`, without ids, times, hashes and file names. */
 function storedFrom(db: Db, first: number): Promise<unknown[]> {
-  return acrossOrgs(db, (tx) =>
-    queryRows(
-      tx,
-      sql`
+  return selectIn(db)`
       select to_jsonb(i) - '{id,organization_id,source_id,pool_id,duplicate_of,seq,added_to_feed_at,created_at,last_updated,content_hash,record_hash}'::text[]
           || jsonb_build_object('doc', ${plainDoc('i.doc')}, 'own_doc', ${plainDoc('i.own_doc')}) as item,
         root.record_id || ' ' || root.source_name as root, i.added_to_feed_at = i.created_at as "isAdded", i.last_updated > i.created_at as "isChanged",
@@ -40,25 +38,14 @@ function storedFrom(db: Db, first: number): Promise<unknown[]> {
         (select s.words::text from item_search s where s.item_id = i.id) as words
       from items i join items root on root.id = coalesce(i.duplicate_of, i.id)
       where substring(i.record_id from '[1-9][0-9]{6}$')::int between ${first} and ${first + numbers - 1}
-      order by i.source_name, i.record_id`,
-    ),
-  );
+      order by i.source_name, i.record_id`;
 }
 
 const counts = (db: Db): Promise<{ n: number }[]> =>
-  acrossOrgs(db, (tx) =>
-    queryRows(
-      tx,
-      sql<{
-        n: number;
-      }>`select severity, status, publisher, source_name, platforms, n from feed_counts order by 1, 2, 3, 4, 5`,
-    ),
-  );
+  selectIn(db)`select severity, status, publisher, source_name, platforms, n from feed_counts order by 1, 2, 3, 4, 5`;
 
 const indexes = (db: Db): Promise<unknown[]> =>
-  acrossOrgs(db, (tx) =>
-    queryRows(tx, sql`select indexdef from pg_indexes where tablename like 'item%' order by indexdef`),
-  );
+  selectIn(db)`select indexdef from pg_indexes where tablename like 'item%' order by indexdef`;
 
 test('the benchmark copies an item exactly as the program stores it', async () => {
   const copied = await filled(firstNumber);

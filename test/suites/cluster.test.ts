@@ -1,13 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { acrossOrgs, inOrg, queryRows } from '../../src/platform/db/db.ts';
-import { createKey } from '../../src/platform/orgs/keys.ts';
-import { scopes } from '../../src/platform/orgs/caller.ts';
-import { createOrganization } from '../../src/app/bootstrap.ts';
 import { startCluster, type Cluster } from '../support/cluster/cluster.ts';
+import { selectIn } from '../support/select-rows.ts';
 import { testDatabase } from '../support/database.ts';
+import { createOrganizationWithKey } from '../support/api-client.ts';
 import { speedUpLeases } from '../support/cluster/fast-leases.ts';
 import { newDataDir } from '../support/harness.ts';
 import { listProcesses, root } from '../support/program.ts';
@@ -25,65 +22,54 @@ const hour = (n: number): Date => new Date(Date.UTC(2026, 2, 2, n));
 
 const { db, url } = await testDatabase();
 const dataDir = newDataDir();
-const orgs = await Promise.all(['one', 'two'].map(newOrg));
-
-async function newOrg(
-  name: string,
-): Promise<{ id: Awaited<ReturnType<typeof createOrganization>>['id']; key: string }> {
-  const deps = { db, clock: () => start };
-  const { id } = await createOrganization(deps, name);
-  const made = await createKey(
-    deps,
-    { orgId: id, keyId: null, scopes: new Set(scopes) },
-    { name: 'test', scopes: [...scopes] },
-  );
-  return { id, key: made.key! };
-}
+const orgs = await Promise.all(
+  ['one', 'two'].map((name) => createOrganizationWithKey({ db, clock: () => start }, name)),
+);
 
 type Event = { id: string; timestamp: string; user: string; action: string; rule: number };
 
-/** Returns the definition of detection `rule`. Every fourth looks for a value that is new to its user, the others for any row. */
+/** Every fourth detection looks for a value that is new to its user, the others for any row. */
 const isFirstOccurrence = (rule: number): boolean => rule % 4 === 0;
 const learned = 12;
 
 /** Returns the events of an hour: noise, values that the first-occurrence detections already know, and planted events. */
 function eventsOf(n: number): { events: Event[]; planted: Event[] } {
   const timestamp = new Date(hour(n).getTime() + 60_000).toISOString();
-  const noise = Array.from({ length: 20 }, (_, i) => ({
-    id: `event-of-noise-${n}-${i}`,
+  const event = (id: string, user: string, action: string, rule: number): Event => ({
+    id,
     timestamp,
-    user: `u${i}`,
-    action: 'read',
-    rule: -1,
-  }));
-  const known = Array.from({ length: perOrg / 4 }, (_, i) => ({
-    id: `event-well-known-${n}-${i}`,
-    timestamp,
-    user: `known${i * 4}`,
-    action: 'sign-in',
-    rule: i * 4,
-  }));
+    user,
+    action,
+    rule,
+  });
+  const noise = Array.from({ length: 20 }, (_, i) => event(`event-of-noise-${n}-${i}`, `u${i}`, 'read', -1));
+  const known = Array.from({ length: perOrg / 4 }, (_, i) =>
+    event(`event-well-known-${n}-${i}`, `known${i * 4}`, 'sign-in', i * 4),
+  );
   const planted = Array.from({ length: perOrg }, (_, rule) => rule)
     .filter((rule) => (rule * 7 + n * 13) % 29 === 0 && (!isFirstOccurrence(rule) || n >= learned))
     .map((rule) => {
-      const [user, action] = isFirstOccurrence(rule)
-        ? [`known${rule}`, `new-${n}`]
-        : [`planted-${n}-${rule}`, 'delete'];
-      return { id: `event-planted-${n}-${rule}`, timestamp, user, action, rule };
+      const id = `event-planted-${n}-${rule}`;
+      return isFirstOccurrence(rule)
+        ? event(id, `known${rule}`, `new-${n}`, rule)
+        : event(id, `planted-${n}-${rule}`, 'delete', rule);
     });
   return { events: [...noise, ...known, ...planted], planted };
 }
+
+const later = JSON.stringify({
+  name: 'later',
+  detectionCategory: 'custom',
+  systemPrompt: 'p',
+  detectionQuery: 'SELECT 1 AS n',
+});
 
 async function createDetections(cluster: Cluster, key: string): Promise<string[]> {
   const ids: string[] = [];
   for (let rule = 0; rule < perOrg; rule += 1) {
     const body = JSON.stringify({
       name: `rule ${rule}`,
-      detectionCategory: isFirstOccurrence(rule)
-        ? 'first_occurrence'
-        : rule % 2 === 0
-          ? 'custom'
-          : 'privilege_escalation',
+      detectionCategory: ['first_occurrence', 'privilege_escalation', 'custom', 'privilege_escalation'][rule % 4],
       systemPrompt: 'Judge it.',
       detectionQuery: `SELECT _id, _time, "user", action FROM auth WHERE rule = ${rule}`,
       entityField: 'user',
@@ -98,13 +84,10 @@ async function createDetections(cluster: Cluster, key: string): Promise<string[]
 }
 
 const isDone = async (): Promise<boolean> => {
-  const [left] = await acrossOrgs(db, (tx) =>
-    queryRows(
-      tx,
-      sql<{ n: number }>`select (select count(*) from pending_windows) + (select count(*) from run_queue) +
-      (select count(*) from schedules where next_slot_at <= ${hour(slots)}) as n`,
-    ),
-  );
+  const [left] = await selectIn(db)<{
+    n: number;
+  }>`select (select count(*) from pending_windows) + (select count(*) from run_queue) +
+      (select count(*) from schedules where next_slot_at <= ${hour(slots)}) as n`;
   return left!.n === 0;
 };
 
@@ -136,20 +119,10 @@ test(
           .events.map((event) => JSON.stringify(event))
           .join('\n');
         for (const { key } of orgs) {
-          await cluster.ask('POST', '/api/logs/auth', {
-            key,
-            body,
-            headers: { 'content-type': 'application/x-ndjson' },
-          });
-          const made = {
-            name: 'later',
-            detectionCategory: 'custom',
-            systemPrompt: 'p',
-            detectionQuery: 'SELECT 1 AS n',
-          };
-          acknowledged.push(
-            ((await cluster.ask('POST', '/api/detections', { key, body: JSON.stringify(made) })) as { id: string }).id,
-          );
+          const headers = { 'content-type': 'application/x-ndjson' };
+          await cluster.ask('POST', '/api/logs/auth', { key, body, headers });
+          const { id } = (await cluster.ask('POST', '/api/detections', { key, body: later })) as { id: string };
+          acknowledged.push(id);
         }
         await sleep(700);
       }
@@ -173,45 +146,38 @@ test(
 );
 
 async function check(orgId: (typeof orgs)[number]['id'], detections: string[], acknowledged: string[]): Promise<void> {
-  const select = <T>(statement: ReturnType<typeof sql<T>>): Promise<T[]> =>
-    inOrg(db, orgId, (tx) => queryRows(tx, statement));
-  const present = new Set((await select(sql<{ id: string }>`select id from agents`)).map(({ id }) => id));
+  const select = selectIn(db, orgId);
+  const present = new Set((await select<{ id: string }>`select id from agents`).map(({ id }) => id));
   expect(detections.filter((id) => !present.has(id))).toEqual([]);
-  const others = await acrossOrgs(db, (tx) =>
-    queryRows(tx, sql<{ id: string }>`select id from agents where name = 'later'`),
-  );
+  const others = await selectIn(db)<{ id: string }>`select id from agents where name = 'later'`;
   expect(acknowledged.filter((id) => !others.some((row) => row.id === id))).toEqual([]);
 
   const hours = Array.from({ length: slots - 1 }, (_, i) => i + 1);
   const sent = hours.flatMap((n) => eventsOf(n).events).length;
-  expect(await select(sql`select events from datasets where name = 'auth'`)).toEqual([{ events: sent }]);
+  expect(await select`select events from datasets where name = 'auth'`).toEqual([{ events: sent }]);
 
   const expectedSlots = Array.from({ length: slots }, (_, i) => hour(i + 1).toISOString());
-  const runs = await select(sql<{ detection_id: string; slots: Date[]; odd: string[] | null }>`
+  const runs = await select<{ detection_id: string; slots: Date[]; odd: string[] | null }>`
     select detection_id, array_agg(slot_at order by slot_at) as slots,
       array_agg(concat_ws(' ', slot_at, status, status_reason, failure))
         filter (where not (status = 'completed' or (status = 'cancelled' and status_reason = 'superseded'))) as odd
-    from runs where trigger = 'schedule' group by 1`);
+    from runs where trigger = 'schedule' group by 1`;
   expect(runs.map(({ detection_id }) => detection_id).toSorted()).toEqual(detections.toSorted());
   for (const run of runs) expect([run.odd, run.slots.map((at) => at.toISOString())]).toEqual([null, expectedSlots]);
 
-  const [taken] = await select(sql<{ n: number }>`select count(*)::int as n from runs where attempt > 1`);
+  const [taken] = await select<{ n: number }>`select count(*)::int as n from runs where attempt > 1`;
   expect(taken?.n, 'no run was taken over: nothing was killed at work').toBeGreaterThan(0);
 
-  expect(await select(sql`select detection_id from gaps`)).toEqual([]);
-  const covered = await select(
-    sql<{ covered_from: Date; covered_to: Date }>`select covered_from, covered_to from coverage`,
-  );
+  expect(await select`select detection_id from gaps`).toEqual([]);
+  const covered = await select<{ covered_from: Date; covered_to: Date }>`select covered_from, covered_to from coverage`;
   expect(covered).toEqual(detections.map(() => ({ covered_from: hour(0), covered_to: hour(slots) })));
 
-  const hits = await select(
-    sql<{
-      detection_id: string;
-      entity: string;
-      evidence: string;
-      occurrences: number;
-    }>`select detection_id, entity, evidence, occurrences from hits`,
-  );
+  const hits = await select<{
+    detection_id: string;
+    entity: string;
+    evidence: string;
+    occurrences: number;
+  }>`select detection_id, entity, evidence, occurrences from hits`;
   const found = hits.map(({ detection_id, entity, evidence, occurrences }) => {
     const named = new Set((JSON.parse(evidence) as { rowId: string }[]).map(({ rowId }) => rowId));
     return `${detections.indexOf(detection_id)} ${entity} ${[...named].join()} ${occurrences}`;
@@ -219,7 +185,7 @@ async function check(orgId: (typeof orgs)[number]['id'], detections: string[], a
   const expected = hours.flatMap((n) => eventsOf(n).planted.map(({ rule, user, id }) => `${rule} ${user} ${id} 1`));
   expect(expected.length).toBeGreaterThan(100);
   expect(found.toSorted()).toEqual(expected.toSorted());
-  const once = await select(sql<{ n: number; distinct: number }>`
-    select count(*)::int as n, count(distinct (hit_id, window_from))::int as distinct from hit_occurrences`);
+  const once = await select<{ n: number; distinct: number }>`
+    select count(*)::int as n, count(distinct (hit_id, window_from))::int as distinct from hit_occurrences`;
   expect(once).toEqual([{ n: expected.length, distinct: expected.length }]);
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sql } from 'kysely';
-import { inOrg, queryRows } from '../../src/platform/db/db.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../src/detection/scheduling/enqueue-runs.ts';
+import { selectIn } from '../support/select-rows.ts';
 import { startApp, type TestOrg } from '../support/harness.ts';
 import { callOk } from '../support/detection/detection-factory.ts';
 import {
@@ -68,21 +67,13 @@ const expectedQueue = ({ hasManualRun, timeLine }: DetectionModel): string[] => 
   ...(timeLine?.queued ? ['schedule'] : []),
 ];
 
-const select = <T>(org: TestOrg, statement: ReturnType<typeof sql<T>>): Promise<T[]> =>
-  inOrg(deps.db, org.id, (tx) => queryRows(tx, statement));
-
 /** Returns the queued runs and checks that the run rows agree: every other requested or due run is cancelled. */
 async function readQueue(org: TestOrg, id: string): Promise<string[]> {
-  const queued = await select(
-    org,
-    sql<{ kind: string }>`select kind from run_queue where detection_id = ${id} order by 1`,
-  );
-  const shown = await select(
-    org,
-    sql<{
-      kind: string;
-    }>`select trigger as kind from runs where detection_id = ${id} and status <> 'cancelled' order by 1`,
-  );
+  const select = selectIn(deps.db, org.id);
+  const queued = await select<{ kind: string }>`select kind from run_queue where detection_id = ${id} order by 1`;
+  const shown = await select<{
+    kind: string;
+  }>`select trigger as kind from runs where detection_id = ${id} and status <> 'cancelled' order by 1`;
   expect(shown).toEqual(queued);
   return queued.map(({ kind }) => kind);
 }
@@ -100,16 +91,12 @@ function expectedTimeLine({ timeLine }: DetectionModel): unknown {
 const toIso = (ms: number): string => new Date(ms).toISOString();
 
 async function readTimeLines(org: TestOrg, id: string): Promise<unknown[]> {
-  const found = await select(
-    org,
-    sql<{ active: boolean; from: Date; to: Date }>`
-      select active, coverage_from as "from", boundary_at as "to" from schedules where detection_id = ${id}`,
-  );
-  const gaps = await select(
-    org,
-    sql<{ from: Date; to: Date; reason: string }>`select gap_from as "from", gap_to as "to", reason from gaps
-      where detection_id = ${id} and reason in ('disabled', 'deleted') order by gap_from`,
-  );
+  const select = selectIn(deps.db, org.id);
+  const found = await select<{ active: boolean; from: Date; to: Date }>`
+      select active, coverage_from as "from", boundary_at as "to" from schedules where detection_id = ${id}`;
+  const gaps = await select<{ from: Date; to: Date; reason: string }>`
+      select gap_from as "from", gap_to as "to", reason from gaps
+      where detection_id = ${id} and reason in ('disabled', 'deleted') order by gap_from`;
   return found.map((timeLine) => ({
     ...timeLine,
     gaps: gaps.map(({ from, to, reason }) => ({ from: from.toISOString(), to: to.toISOString(), reason })),
@@ -118,14 +105,11 @@ async function readTimeLines(org: TestOrg, id: string): Promise<unknown[]> {
 
 /** Returns the places where covered, pending and gap time leave a hole or overlap between the start of coverage and the last planned window. */
 function findHoles(org: TestOrg, id: string): Promise<unknown[]> {
-  return select(
-    org,
-    sql`with parts as (
+  return selectIn(deps.db, org.id)`with parts as (
         select window_from as "from", window_to as "to" from pending_windows where detection_id = ${id}
         union all select gap_from, gap_to from gaps where detection_id = ${id}
         union all select coverage_from, coverage_from from schedules where detection_id = ${id}
         union all select boundary_at, boundary_at from schedules where detection_id = ${id}
       ), adjacent as (select "to", lead("from") over (order by "from", "to") as next from parts)
-      select * from adjacent where next <> "to"`,
-  );
+      select * from adjacent where next <> "to"`;
 }

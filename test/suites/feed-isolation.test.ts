@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { acrossOrgs } from '../../src/platform/db/db.ts';
 import { syncSweepsAcrossOrgs } from '../../src/agents/sightings/sightings.store.ts';
 import { sweepDue } from '../../src/agents/sightings/sweep.ts';
-import { domains, reportOf } from '../support/feed/grouped-reports.ts';
+import { domains, stixReport } from '../support/feed/grouped-reports.ts';
 import { scoreNextBatch } from '../../src/feed/relevance/score-items.ts';
 import { fileSource, kevCatalogue, kevRow, kevRows } from '../support/feed/kev-source.ts';
 import { stixBundle } from '../support/feed/stix-documents.ts';
@@ -81,8 +81,8 @@ beforeAll(async () => {
   sharedId = await share('Common', stixBundle(['common.example']));
   // Recent times, because expired indicators are not searched in logs.
   const published = '2026-03-09T00:00:00Z';
-  rootId = await share('One', reportOf(1, told, { published }));
-  memberId = await share('Two', reportOf(2, told, { published }));
+  rootId = await share('One', stixReport(1, told, { published }));
+  memberId = await share('Two', stixReport(2, told, { published }));
   expect((await bob.call('GET', `/items/${memberId}`)).body.duplicateOf).toBe(rootId);
   await bob.call('PUT', '/api/feed/profile', { keywords: ['made-up'] });
   await scoreNextBatch(app.deps);

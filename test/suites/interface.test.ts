@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readOk, fillOrganization, whileServing } from '../support/walk/fill-organization.ts';
+import { readOk, fillOrganization } from '../support/walk/fill-organization.ts';
+import { pullDocument } from '../support/api-client.ts';
 import { startApp } from '../support/harness.ts';
+import { callerOf } from '../support/org-requests.ts';
 import { findInterfaceFaults } from '../support/interface-document.ts';
 import { root } from '../support/program.ts';
 
@@ -12,12 +14,8 @@ await fillOrganization(deps, org);
 for (const [kind, file] of [
   ['kev', 'exploited.kev.json'],
   ['stix', 'fjordwatch.stix.json'],
-] as const) {
-  await whileServing(readFileSync(join(root, 'src/demo/feed', file), 'utf8'), async (url) => {
-    const { id } = await readOk(org.call('POST', '/api/feed/sources', { kind, name: kind, url }));
-    await readOk(org.call('POST', `/api/feed/sources/${id}/pull`));
-  });
-}
+] as const)
+  await pullDocument(callerOf(org), { kind, name: kind }, readFileSync(join(root, 'src/demo/feed', file), 'utf8'));
 
 const least = { name: 'x', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'SELECT 1 AS n' };
 const most = {

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { acrossOrgs, inOrg, queryRows } from '../../src/platform/db/db.ts';
+import { inOrg } from '../../src/platform/db/db.ts';
+import { selectIn } from '../support/select-rows.ts';
 import { uuidv7 } from '../../src/platform/lib/ids.ts';
 import { uuidPattern } from '../../src/platform/lib/org-id.ts';
 import { bodyFor, urlFor } from '../support/bodies.ts';
@@ -42,14 +43,9 @@ test.each(keyed)('$method $path needs a scope', async ({ method, path }) => {
   expect(statuses).toContain(403);
 });
 
-const tenantTables = await acrossOrgs(deps.db, (tx) =>
-  queryRows(
-    tx,
-    sql<{ name: string }>`
+const tenantTables = await selectIn(deps.db)<{ name: string }>`
       select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
-      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and a.attname = 'organization_id' order by 1`,
-  ),
-);
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and a.attname = 'organization_id' order by 1`;
 
 const walls = {
   'with both walls': { owner, filled, stranger },
@@ -115,28 +111,21 @@ describe.each(Object.entries(walls))('%s', (_name, on) => {
 });
 
 test('the owner sees its own records', async () => {
-  const see = async (org: TestOrg) =>
-    JSON.stringify(
-      await Promise.all(
-        ['/api/detections', '/items', '/api/logs'].map(async (path) => (await org.call('GET', path)).body),
-      ),
-    );
-  expect(await see(owner)).toContain(filled.mark);
+  const paths = ['/api/detections', '/items', '/api/logs'];
+  const bodies = await Promise.all(paths.map(async (path) => (await owner.call('GET', path)).body));
+  expect(JSON.stringify(bodies)).toContain(filled.mark);
 });
 
 // Tables whose rows exist only during a backfill or deduplication. Every other table must have rows to hide.
 const without = ['revisits', 'item_links', 'item_decisions', 'item_arrivals'];
 
 test.each(tenantTables)('row-level security alone hides rows of $name', async ({ name }) => {
-  const count = async (id: TestOrg['id']) =>
-    (
-      await inOrg(deps.db, id, (tx) =>
-        queryRows(
-          tx,
-          sql<{ n: number }>`select count(*)::int as n from ${sql.table(name)} where organization_id = ${owner.id}`,
-        ),
-      )
-    )[0]!.n;
+  const count = async (reader?: TestOrg['id']): Promise<number> => {
+    const select = selectIn(deps.db, reader);
+    const [row] = await select<{ n: number }>`
+      select count(*)::int as n from ${sql.table(name)} where organization_id = ${owner.id}`;
+    return row!.n;
+  };
   expect(await count(stranger.id)).toBe(0);
   const write = inOrg(deps.db, stranger.id, (tx) =>
     sql`update ${sql.table(name)} set organization_id = organization_id where organization_id = ${owner.id} returning 1`.execute(
@@ -144,14 +133,7 @@ test.each(tenantTables)('row-level security alone hides rows of $name', async ({
     ),
   );
   expect((await write).rows).toHaveLength(0);
-  const total = (
-    await acrossOrgs(deps.db, (tx) =>
-      queryRows(
-        tx,
-        sql<{ n: number }>`select count(*)::int as n from ${sql.table(name)} where organization_id = ${owner.id}`,
-      ),
-    )
-  )[0]!.n;
+  const total = await count();
   expect(await count(owner.id)).toBe(total);
   if (!without.includes(name)) expect(total).toBeGreaterThan(0);
 });
@@ -181,11 +163,8 @@ test('shows nothing without an organization or a role', async () => {
 });
 
 test('the roles own no tables, are not superusers and cannot bypass row-level security', async () => {
-  const strong = await acrossOrgs(deps.db, (tx) =>
-    queryRows(
-      tx,
-      sql`select rolname from pg_roles where rolname in ('tocsin_app', 'tocsin_system') and (rolsuper or rolbypassrls or rolcanlogin or oid in (select relowner from pg_class))`,
-    ),
-  );
+  const strong = await selectIn(
+    deps.db,
+  )`select rolname from pg_roles where rolname in ('tocsin_app', 'tocsin_system') and (rolsuper or rolbypassrls or rolcanlogin or oid in (select relowner from pg_class))`;
   expect(strong).toEqual([]);
 });

@@ -1,9 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
-import { createKey } from '../../src/platform/orgs/keys.ts';
-import { scopes } from '../../src/platform/orgs/caller.ts';
-import { createOrganization } from '../../src/app/bootstrap.ts';
+import { median } from '../../bench/benchmark.ts';
 import { testDatabase } from '../support/database.ts';
-import { kevCatalogWith, whileServing } from '../support/walk/fill-organization.ts';
+import { createCaller, createOrganizationWithKey, pullDocument, type ApiCall } from '../support/api-client.ts';
+import { kevCatalogWith } from '../support/walk/fill-organization.ts';
 import {
   descendantsOf,
   listProcesses,
@@ -30,36 +29,16 @@ afterAll(async () => {
   removeProgramDir(dataDir);
 });
 
-async function newKey(name: string): Promise<string> {
-  const deps = { db, clock: () => new Date() };
-  const { id } = await createOrganization(deps, name);
-  const caller = { orgId: id, keyId: null, scopes: new Set<string>(scopes) };
-  return (await createKey(deps, caller, { name, scopes: [...scopes] })).key!;
-}
-
-type Ask = (method: string, path: string, body?: string) => Promise<Record<string, string>>;
-const askWith =
-  (program: Program, key: string): Ask =>
-  async (method, path, body) => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${program.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
-    const read = (await answer.json()) as Record<string, string>;
-    if (answer.status !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(read)}`);
-    return read;
-  };
-
 /** Creates a detection with the query, requests a run and returns a function that reads the run. */
-async function runNow(ask: Ask, query: string): Promise<() => Promise<string>> {
+async function runNow(call: ApiCall, query: string): Promise<() => Promise<string>> {
   const now = Date.now();
-  await ask('POST', '/api/logs/signins', JSON.stringify([{ timestamp: new Date(now).toISOString(), user: 'ada' }]));
+  await call('POST', '/api/logs/signins', [{ timestamp: new Date(now).toISOString(), user: 'ada' }]);
   const input = { name: 'slow', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: query };
-  const { id } = await ask('POST', '/api/detections', JSON.stringify(input));
+  const { id } = await call('POST', '/api/detections', input);
   const range = { from: new Date(now - 60_000).toISOString(), to: new Date(now + 60_000).toISOString() };
-  const { runId } = await ask('POST', `/api/detections/${id}/run`, JSON.stringify(range));
-  return async () => (await ask('GET', `/api/runs/${runId}`))['status'] ?? '';
+  const { runId } = await call('POST', `/api/detections/${id}/run`, range);
+  return async () => (await call('GET', `/api/runs/${runId}`)).status;
 }
-
-const medianOf = (times: number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!;
 
 /** Returns the median time of a request in milliseconds, including its body. */
 async function medianMs(program: Program, key: string, path: string): Promise<number> {
@@ -72,7 +51,7 @@ async function medianMs(program: Program, key: string, path: string): Promise<nu
     expect(answer.status).toBe(200);
     times.push(performance.now() - began);
   }
-  return medianOf(times);
+  return median(times);
 }
 
 /*
@@ -85,7 +64,8 @@ test(
   'four pathological queries slow neither /readyz nor a gzipped /items, and SIGTERM ends everything',
   { timeout: 120_000 },
   async () => {
-    const keys = await Promise.all(['a', 'b', 'c', 'd'].map(newKey));
+    const organizations = ['a', 'b', 'c', 'd'].map((name) => createOrganizationWithKey({ db }, name));
+    const keys = (await Promise.all(organizations)).map(({ key }) => key);
     const env = {
       DATABASE_URL: url,
       TOCSIN_RUNS_AT_ONCE: '4',
@@ -94,15 +74,8 @@ test(
     };
     const program = await startProgram(dataDir, env);
     programs.push(program);
-    const reader = askWith(program, keys[0]!);
-    await whileServing(kevCatalogWith('entry', 300), async (feedUrl) => {
-      const { id } = await reader(
-        'POST',
-        '/api/feed/sources',
-        JSON.stringify({ kind: 'kev', name: 'feed', url: feedUrl }),
-      );
-      await reader('POST', `/api/feed/sources/${id}/pull`);
-    });
+    const call = createCaller(program.url, keys[0]!);
+    await pullDocument(call, { kind: 'kev', name: 'feed' }, kevCatalogWith('entry', 300));
     const items = await fetch(`${program.url}/items?perPage=100`, {
       headers: { authorization: `Bearer ${keys[0]}`, 'accept-encoding': 'gzip' },
     });
@@ -114,7 +87,9 @@ test(
     const paths = ['/readyz', '/items?perPage=100'] as const;
     const idle = [];
     for (const path of paths) idle.push(await medianMs(program, keys[0]!, path));
-    const runs = await Promise.all(pathological.map((query, index) => runNow(askWith(program, keys[index]!), query)));
+    const runs = await Promise.all(
+      pathological.map((query, index) => runNow(createCaller(program.url, keys[index]!), query)),
+    );
     const engines = (): number =>
       descendantsOf(program.pid).filter(({ command }) => command.includes('engine/child')).length;
     const statuses = (): Promise<string[]> => Promise.all(runs.map((status) => status()));

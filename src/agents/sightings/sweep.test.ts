@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { kevCatalogWith, readOk, whileServing } from '../../../test/support/walk/fill-organization.ts';
+import { kevCatalogWith } from '../../../test/support/walk/fill-organization.ts';
+import { callerOf, connectOpenSearch, sendEvents } from '../../../test/support/org-requests.ts';
+import { pullDocument } from '../../../test/support/api-client.ts';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
-import { startOpenSearch } from '../../../test/support/detection/opensearch-stand-in.ts';
 import { sql } from 'kysely';
-import { acrossOrgs, queryRows } from '../../platform/db/db.ts';
+import { acrossOrgs } from '../../platform/db/db.ts';
+import { selectIn } from '../../../test/support/select-rows.ts';
 import { domains, pullOnce, stixReport } from '../../../test/support/feed/grouped-reports.ts';
 import { deliverDue } from '../../platform/notifications/delivery/deliver.ts';
 import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
@@ -26,11 +28,11 @@ async function sweep(): Promise<void> {
 
 async function log(org: TestOrg, dataset: string, events: object[]): Promise<void> {
   const timestamp = new Date(app.deps.clock().getTime() - 60_000).toISOString();
-  const lines = events.map((event) => JSON.stringify({ timestamp, ...event })).join('\n');
-  const { status, body } = await org.call('POST', `/api/logs/${dataset}`, lines, {
-    'content-type': 'application/x-ndjson',
-  });
-  expect(status, JSON.stringify(body)).toBe(200);
+  await sendEvents(
+    org,
+    dataset,
+    events.map((event) => ({ timestamp, ...event })),
+  );
 }
 
 const idOf = async (org: TestOrg, title: string): Promise<string> =>
@@ -179,14 +181,7 @@ test('does not search for an expired indicator after its item changes', async ()
 
 test('reports a SIEM that is down and retries it', async () => {
   const org = await app.newOrg();
-  const siem = await startOpenSearch();
-  const made = await org.call('POST', '/api/connections', {
-    kind: 'opensearch',
-    name: 'down',
-    settings: { url: siem.url },
-    credentials: { user: 'a', password: 'b' },
-  });
-  expect(made.status, JSON.stringify(made.body)).toBe(200);
+  const { siem, id } = await connectOpenSearch(org);
   await sweep();
   siem.answerWith(503);
   await org.call('POST', '/api/feed/items', {
@@ -196,7 +191,7 @@ test('reports a SIEM that is down and retries it', async () => {
   await sweep();
   const state = async () =>
     (await org.call('GET', '/api/feed/sweeps')).body.sweeps.find(
-      ({ connectionId }: { connectionId: string }) => connectionId === made.body.id,
+      ({ connectionId }: { connectionId: string }) => connectionId === id,
     );
   const failed = await state();
   expect(failed.failures).toBe(1);
@@ -209,21 +204,13 @@ test('reports a SIEM that is down and retries it', async () => {
 test('moves the cursor to the end without reading items if the log store is empty', async () => {
   const org = await app.newOrg();
   await sweep();
-  await whileServing(kevCatalogWith('passed by', 60), async (url) => {
-    const source = await readOk(org.call('POST', '/api/feed/sources', { kind: 'kev', name: 'many', url }));
-    await readOk(org.call('POST', `/api/feed/sources/${source.id}/pull`));
-  });
+  await pullDocument(callerOf(org), { kind: 'kev', name: 'Reports' }, kevCatalogWith('passed by', 60));
   await acrossOrgs(app.deps.db, (tx) =>
     sql`update feed_sweeps set due_at = 'epoch' where organization_id = ${org.id}`.execute(tx),
   );
   await sweepDue(app.deps, new AbortController().signal);
-  const [found] = await acrossOrgs(app.deps.db, (tx) =>
-    queryRows(
-      tx,
-      sql<{ at: [number, string]; seq: number }>`
+  const [found] = await selectIn(app.deps.db)<{ at: [number, string]; seq: number }>`
         select s.cursor::jsonb -> p.id::text as at, p.seq from feed_sweeps s
-        join feed_pools p on p.organization_id = s.organization_id and p.kind = 'private' where s.organization_id = ${org.id}`,
-    ),
-  );
+        join feed_pools p on p.organization_id = s.organization_id and p.kind = 'private' where s.organization_id = ${org.id}`;
   expect(found!.at).toEqual([found!.seq, 'ffffffff-ffff-ffff-ffff-ffffffffffff']);
 });

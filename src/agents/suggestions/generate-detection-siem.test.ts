@@ -2,39 +2,19 @@ import { expect, test } from 'vitest';
 import { startModelStandIn, type ModelBrain } from '../../../test/support/models/model-stand-in.ts';
 import { createScriptedModels } from '../../../test/support/models/scripted-models.ts';
 import { startApp } from '../../../test/support/harness.ts';
-import { startOpenSearch } from '../../../test/support/detection/opensearch-stand-in.ts';
+import { connectOpenSearch, submitDetection } from '../../../test/support/org-requests.ts';
 
 const { deps, newOrg } = await startApp({
   clock: () => new Date('2030-01-07T12:00:00Z'),
   env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_LOG_LEVEL: 'fatal' },
 });
 const noModels = deps.models!;
-const siem = await startOpenSearch();
 const org = await newOrg();
-const connection = {
-  kind: 'opensearch',
-  name: 'Logs',
-  settings: { url: siem.url },
-  credentials: { user: 'soc', password: 'pw' },
-};
+/** Connected by the first test. */
+let siem: Awaited<ReturnType<typeof connectOpenSearch>>['siem'];
 const good = 'source=auth | where $window | rename user as entity';
-const submit = (detectionQuery: string, expected = ['ada']) => ({
-  calls: [
-    {
-      name: 'submit_detection',
-      input: {
-        steps: ['Look for it.'],
-        name: 'Somebody signs in',
-        description: '',
-        technique: 'T1078',
-        detectionCategory: 'custom',
-        detectionQuery,
-        systemPrompt: 'Judge it.',
-        tests: [{ name: 'Finds it', events: { rows: [{ entity: 'ada' }] }, expect: expected }],
-      },
-    },
-  ],
-});
+const submit = (detectionQuery: string, expected = ['ada']) =>
+  submitDetection(detectionQuery, { events: { rows: [{ entity: 'ada' }] }, expect: expected });
 
 async function generate(brain: ModelBrain, siemType = 'OpenSearch') {
   const stand = await startModelStandIn('anthropic', brain);
@@ -53,7 +33,7 @@ const errorOf = ({ status, body }: { status: number; body: { errors?: { pointer:
 
 test('returns 422 for siemType without a connection or without a model', async () => {
   expect(errorOf(await generate(() => submit(good)))).toEqual([422, '/siemType', 'no_connection']);
-  await org.call('POST', '/api/connections', connection);
+  ({ siem } = await connectOpenSearch(org));
   const asked = siem.requestCount();
   const refused = await org.call('POST', '/api/detections/generate', { intent: 'Signs in', siemType: 'opensearch' });
   expect(errorOf(refused)).toEqual([422, '/siemType', 'no_model']);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { startModelStandIn, type ModelBrain } from '../../../test/support/models/model-stand-in.ts';
 import { createScriptedModels } from '../../../test/support/models/scripted-models.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { sendEvents, submitDetection } from '../../../test/support/org-requests.ts';
 import { processStart } from '../../detection/built-in/samples.ts';
 import { findTechniquesInText } from './drafting/match-intent.ts';
 
@@ -9,22 +10,15 @@ let now = new Date('2030-01-07T12:00:00Z');
 const { deps, newOrg } = await startApp({ clock: () => now });
 const noModels = deps.models!;
 
-async function send(org: TestOrg, dataset: string, events: unknown[]): Promise<void> {
-  const lines = events.map((event) => JSON.stringify(event)).join('\n');
-  const type = { 'content-type': 'application/x-ndjson' };
-  const sent = await org.call('POST', `/api/logs/${dataset}?history=true`, lines, type);
-  expect(sent.body.accepted, JSON.stringify(sent.body)).toBe(events.length);
-  now = new Date(now.getTime() + 1000);
-}
-
 async function newOrgWithProcesses(): Promise<TestOrg> {
   const org = await newOrg();
   const commands = ['vssadmin.exe delete shadows /all', 'notepad.exe a.txt'];
-  await send(
+  await sendEvents(
     org,
     'process',
     commands.map((command) => processStart('FS-01', command).event),
   );
+  now = new Date(now.getTime() + 1000);
   return org;
 }
 
@@ -81,17 +75,6 @@ test('finds techniques by ID and by name, but not in unrelated words', () => {
   expect(findTechniquesInText('a tool on a server')).toEqual([]);
 });
 
-const drafted = (detectionQuery: string) => ({
-  steps: ['Look for it.'],
-  name: 'Notes opened',
-  description: '',
-  technique: 'T1083',
-  detectionCategory: 'custom',
-  detectionQuery,
-  systemPrompt: 'Judge it.',
-  tests: [{ name: 'Finds it', events: { process: [{ Hostname: 'A', CommandLine: 'notepad.exe x' }] }, expect: ['A'] }],
-});
-const submit = (query: string) => ({ calls: [{ name: 'submit_detection', input: drafted(query) }] });
 const good = `SELECT (_event->>'$.Hostname') AS entity, _id, _time FROM process WHERE (_event->>'$.CommandLine') LIKE 'notepad%'`;
 
 async function withModel(brain: ModelBrain) {
@@ -102,7 +85,7 @@ async function withModel(brain: ModelBrain) {
 
 test('lets a model write the detection and returns an invalid query to it once', async () => {
   const org = await newOrgWithProcesses();
-  const stand = await withModel((_asked, nth) => submit(nth === 1 ? 'SELECT x FROM process' : good));
+  const stand = await withModel((_asked, nth) => submitDetection(nth === 1 ? 'SELECT x FROM process' : good));
   const { status, body } = await generate(org, 'Someone opens notes');
   deps.models = noModels;
   expect(status, JSON.stringify(body)).toBe(200);
@@ -121,7 +104,7 @@ test('lets a model write the detection and returns an invalid query to it once',
 
 test('falls back to a shipped detection with a warning if the model fails, and returns 503 if none fits', async () => {
   const org = await newOrgWithProcesses();
-  await withModel(() => submit('SELECT nothing FROM nowhere'));
+  await withModel(() => submitDetection('SELECT nothing FROM nowhere'));
   const fallback = await generate(org, 'T1490');
   expect(fallback.body).toMatchObject({
     basedOn: { kind: 'shipped' },

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { findAgentId } from '../../../test/support/org-requests.ts';
 import { startModelStandIn, type ModelBrain } from '../../../test/support/models/model-stand-in.ts';
 import { delimitedBlocks, createScriptedModels } from '../../../test/support/models/scripted-models.ts';
 import { runDueAgents } from '../runs/run-due-agents.ts';
@@ -38,8 +39,7 @@ async function withItems(
     ids.push(body.id);
   }
   await scoreAll();
-  const { agents } = (await org.call('GET', '/api/agents?limit=200')).body;
-  const agentId = agents.find((one: { builtInAgentType: string }) => one.builtInAgentType === 'threat-relevancy').id;
+  const agentId = await findAgentId(org, 'threat-relevancy');
   await org.call('PUT', `/api/agents/${agentId}`, { detectionCadence: 'hourly', modelAlias: 'm' });
   return { org, ids, agentId };
 }

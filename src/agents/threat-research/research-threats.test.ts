@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { whileServing } from '../../../test/support/walk/fill-organization.ts';
+import { callerOf, findAgentId, sendEvents } from '../../../test/support/org-requests.ts';
+import { pullDocument } from '../../../test/support/api-client.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { buildDemoFeed } from '../../demo/demo-feed.ts';
 import { builtInDetections, type BuiltInId } from '../../detection/built-in/registry.ts';
@@ -13,32 +14,23 @@ const { deps, newOrg } = await startApp({ clock: () => now, env: { TOCSIN_FETCH_
 const report = buildDemoFeed(now).find(({ kind }) => kind === 'stix')!;
 
 async function readReport(org: TestOrg): Promise<void> {
-  await whileServing(report.text, async (url) => {
-    const { body } = await org.call('POST', '/api/feed/sources', { kind: 'stix', name: 'Reports', url });
-    expect((await org.call('POST', `/api/feed/sources/${body.id}/pull`)).body.added).toBeGreaterThan(0);
-  });
+  expect((await pullDocument(callerOf(org), { kind: 'stix', name: 'Reports' }, report.text)).added).toBeGreaterThan(0);
 }
 
 /** Sends the sample events of a shipped detection. */
 async function sendLogs(org: TestOrg, id: BuiltInId): Promise<void> {
   const { match } = builtInDetections[id].sample;
-  for (const dataset of new Set(match.map((one) => one.dataset))) {
-    const lines = match.filter((one) => one.dataset === dataset).map(({ event }) => JSON.stringify(event));
-    const sent = await org.call('POST', `/api/logs/${dataset}?history=true`, lines.join('\n'), {
-      'content-type': 'application/x-ndjson',
-    });
-    expect(sent.body.accepted, JSON.stringify(sent.body)).toBe(lines.length);
-  }
+  for (const [dataset, samples] of Map.groupBy(match, (one) => one.dataset))
+    await sendEvents(
+      org,
+      dataset,
+      samples.map(({ event }) => event),
+    );
 }
-
-const agentOf = async (org: TestOrg) =>
-  (await org.call('GET', '/api/agents?limit=200')).body.agents.find(
-    (one: { builtInAgentType: string }) => one.builtInAgentType === 'threat-research',
-  );
 
 /** Runs the agent once without a model. Returns the number of new suggestions. */
 async function run(org: TestOrg): Promise<number> {
-  const { id: agentId } = await agentOf(org);
+  const agentId = await findAgentId(org, 'threat-research');
   // Events received in the current millisecond are not visible yet.
   now = new Date(now.getTime() + 1000);
   const { signal } = new AbortController();
@@ -132,9 +124,7 @@ test('builds a query that finds exactly the active indicators, even with quotes 
     { '@timestamp': now.toISOString(), user: { name: 'ada' }, url: { domain: "BAD.example'x" } },
     { '@timestamp': now.toISOString(), user: { name: 'ben' }, url: { domain: 'good.example' } },
   ];
-  await org.call('POST', '/api/logs/web', events.map((event) => JSON.stringify(event)).join('\n'), {
-    'content-type': 'application/x-ndjson',
-  });
+  await sendEvents(org, 'web', events);
   const indicator = (normalizedValue: string, more: object = {}) => ({
     type: 'domain',
     value: normalizedValue,
@@ -194,8 +184,7 @@ test('ignores indicators that expired after their item was written', async () =>
     const { body } = await each.call('POST', '/api/feed/items', { title: 'Control server', text, publishTime });
     expect(body.iocs.ipv4).toMatchObject([{ status: 'active' }]);
     expect((await each.call('PUT', `/api/feed/items/${body.id}/override`, { severity: 'high' })).status).toBe(200);
-    const event = JSON.stringify({ timestamp: now.toISOString(), dest_ip: '192.0.2.1', user: 'ada' });
-    await each.call('POST', '/api/logs/web?history=true', event, { 'content-type': 'application/x-ndjson' });
+    await sendEvents(each, 'web', [{ timestamp: now.toISOString(), dest_ip: '192.0.2.1', user: 'ada' }]);
   }
   expect(await run(org)).toBe(1);
   now = new Date(now.getTime() + 10 * 86_400_000);

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { SourceKind } from '../../../src/feed/formats/registry.ts';
-import { startHostile, startTrap } from './hostile.ts';
+import { sourceKinds as kinds, startHostile, startTrap } from './hostile.ts';
 
 const { org, server, pullFrom } = await startHostile();
 const trap = await startTrap();
-const kinds: SourceKind[] = ['kev', 'stix', 'taxii', 'misp', 'csaf', 'osv', 'nvd', 'rss', 'csv'];
 const refused = /not a public address|are not fetched|cannot be (?:reached|resolved)|user name/;
 const port = new URL(trap.base).port;
 

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import type { SourceKind } from '../../../src/feed/formats/registry.ts';
 import type { Route } from '../../support/feed/source-server.ts';
-import { startHostile } from './hostile.ts';
+import { sourceKinds as kinds, startHostile } from './hostile.ts';
 
 const { org, pullFrom } = await startHostile();
-const kinds: SourceKind[] = ['kev', 'stix', 'taxii', 'misp', 'csaf', 'osv', 'nvd', 'rss', 'csv'];
 
 /** Writes until the reader stops. */
 const endless: Route = (response) => {

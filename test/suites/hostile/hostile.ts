@@ -15,6 +15,8 @@ export type Hostile = {
   items: () => Promise<FeedItem[]>;
 };
 
+export const sourceKinds: SourceKind[] = ['kev', 'stix', 'taxii', 'misp', 'csaf', 'osv', 'nvd', 'rss', 'csv'];
+
 /** Longest time that a pull may block everything else, on a machine that is busy with other tests. */
 const heldUpMaxMs = 5_000;
 

@@ -6,7 +6,7 @@ import { mispEvent } from '../../support/feed/misp-documents.ts';
 import { nvdPage, nvdRow } from '../../support/feed/nvd-documents.ts';
 import { osvRecord } from '../../support/feed/osv-documents.ts';
 import { stixBundle } from '../../support/feed/stix-documents.ts';
-import { startHostile } from './hostile.ts';
+import { sourceKinds as kinds, startHostile } from './hostile.ts';
 
 const { org, app, pullFrom } = await startHostile();
 
@@ -17,7 +17,6 @@ const whole: Record<string, string> = {
   'objects, 300,000 deep': objects(300_000),
   'unclosed lists': '['.repeat(2_000_000),
 };
-const kinds: SourceKind[] = ['kev', 'stix', 'taxii', 'misp', 'csaf', 'osv', 'nvd', 'rss', 'csv'];
 
 test.each(Object.entries(whole))(
   'a document of %s fails the pull of every source kind',

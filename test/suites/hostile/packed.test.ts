@@ -1,14 +1,12 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { zipSync } from 'fflate';
 import { expect, test } from 'vitest';
-import type { SourceKind } from '../../../src/feed/formats/registry.ts';
 import { osvRecord } from '../../support/feed/osv-documents.ts';
-import { startHostile } from './hostile.ts';
+import { sourceKinds as kinds, startHostile } from './hostile.ts';
 
 const { pullFrom } = await startHostile();
 const mega = 1024 * 1024;
 const blank = Buffer.alloc(200 * mega, 0x20);
-const kinds: SourceKind[] = ['kev', 'stix', 'taxii', 'misp', 'csaf', 'osv', 'nvd', 'rss', 'csv'];
 
 const packings: Record<string, { encoding: string; bytes: Buffer }> = {
   gzip: { encoding: 'gzip', bytes: gzipSync(blank) },

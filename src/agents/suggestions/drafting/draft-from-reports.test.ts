@@ -3,11 +3,17 @@ import { startModelStandIn, type ModelBrain } from '../../../../test/support/mod
 import { delimitedBlocks, createScriptedModels } from '../../../../test/support/models/scripted-models.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { runDueAgents } from '../../runs/run-due-agents.ts';
-import { startOpenSearch } from '../../../../test/support/detection/opensearch-stand-in.ts';
+import {
+  callerOf,
+  connectOpenSearch,
+  findAgentId,
+  sendEvents,
+  submitDetection as submit,
+} from '../../../../test/support/org-requests.ts';
+import { pullDocument } from '../../../../test/support/api-client.ts';
 import { processStart } from '../../../detection/built-in/samples.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import { buildDemoFeed } from '../../../demo/demo-feed.ts';
-import { whileServing } from '../../../../test/support/walk/fill-organization.ts';
 import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import { tlps } from '../../../feed/model/vocabulary.ts';
 import { listDatasets } from '../../../detection/logs/catalog/list-datasets.ts';
@@ -20,34 +26,13 @@ const { signal } = new AbortController();
 
 async function withLogs(): Promise<TestOrg> {
   const org = await newOrg();
-  const { event } = processStart('FS-01', 'notepad.exe a.txt');
-  await org.call('POST', '/api/logs/process?history=true', JSON.stringify(event), {
-    'content-type': 'application/x-ndjson',
-  });
+  await sendEvents(org, 'process', [processStart('FS-01', 'notepad.exe a.txt').event]);
   now = new Date(now.getTime() + 1000);
   return org;
 }
 
 const query = (pattern: string): string =>
   `SELECT (_event->>'$.Hostname') AS entity, _id, _time FROM process WHERE (_event->>'$.CommandLine') LIKE '${pattern}'`;
-const eventsOfProcess = { process: [{ Hostname: 'A', CommandLine: 'notepad.exe x' }] };
-const submit = (detectionQuery: string, events: object = eventsOfProcess) => ({
-  calls: [
-    {
-      name: 'submit_detection',
-      input: {
-        steps: ['Look for it.'],
-        name: 'Drafted',
-        description: 'd',
-        technique: 'T1490',
-        detectionCategory: 'custom',
-        detectionQuery,
-        systemPrompt: 'Judge it.',
-        tests: [{ name: 'Finds it', events, expect: ['A'] }],
-      },
-    },
-  ],
-});
 
 const item = (id: string, more: { tlp?: string; text?: string } = {}): FeedItem =>
   ({
@@ -72,8 +57,7 @@ async function ask(org: TestOrg, items: FeedItem[], { brain, local = false }: { 
   const stand = await startModelStandIn('openai-chat', brain);
   const entry = { provider: 'openai-compatible', local };
   const model = createScriptedModels({ m: stand.url }, entry).find('m')!;
-  const { agents } = (await org.call('GET', '/api/agents?limit=200')).body;
-  const { id } = agents.find((one: { builtInAgentType: string }) => one.builtInAgentType === 'threat-research');
+  const id = await findAgentId(org, 'threat-research');
   const task = {
     orgId: org.id,
     agentId: id,
@@ -147,14 +131,7 @@ test.each(tlps.flatMap((tlp) => [false, true].map((local) => [tlp, local] as con
 );
 
 const pplQuery = 'source=auth | where $window | rename user as entity';
-const submitPpl = () => submit(pplQuery, { rows: [{ entity: 'A' }] });
-
-async function connectSiem(org: TestOrg, name = 'Logs') {
-  const siem = await startOpenSearch();
-  const credentials = { user: 'soc', password: 'pw' };
-  await org.call('POST', '/api/connections', { kind: 'opensearch', name, settings: { url: siem.url }, credentials });
-  return siem;
-}
+const submitPpl = () => submit(pplQuery, { events: { rows: [{ entity: 'A' }] } });
 
 test.each([
   ['there are no logs', newOrg, 1],
@@ -162,7 +139,7 @@ test.each([
   ['no logs fit', withLogs, 3],
 ])('writes and runs a draft for the connected SIEM if %s', async (_case, start, answers) => {
   const org = await start();
-  const siem = await connectSiem(org);
+  const { siem } = await connectOpenSearch(org);
   const { drafts, task, stand } = await ask(org, [item('one')], {
     brain: ({ raw }) => (raw.includes('PPL') ? submitPpl() : submit(query('calc%'))),
   });
@@ -176,7 +153,7 @@ test.each([
 
 test('prefers fitting logs to the connected SIEM', async () => {
   const org = await withLogs();
-  await connectSiem(org);
+  await connectOpenSearch(org);
   const { drafts, stand } = await ask(org, [item('one')], { brain: () => submit(query('notepad%')) });
   expect(drafts.proposals).toMatchObject([{ reads: 'process' }]);
   expect(stand.asked).toHaveLength(1);
@@ -184,7 +161,7 @@ test('prefers fitting logs to the connected SIEM', async () => {
 
 test('drops an item if the SIEM fails its queries, and skips a SIEM that is down or not the only one of its kind', async () => {
   const org = await newOrg();
-  const siem = await connectSiem(org);
+  const { siem } = await connectOpenSearch(org);
   siem.answerWith(503, 'queries');
   const { drafts, task } = await ask(org, [item('one')], { brain: submitPpl });
   expect(drafts).toMatchObject({ proposals: [], dropped: [{ name: 'Report one' }], failure: null });
@@ -192,7 +169,7 @@ test('drops an item if the SIEM fails its queries, and skips a SIEM that is down
   siem.answerWith(503);
   expect((await ask(org, [item('one')], { brain: submitPpl })).stand.asked).toEqual([]);
   siem.answerWith(200);
-  await connectSiem(org, 'Others');
+  await connectOpenSearch(org, 'Others');
   expect((await ask(org, [item('one')], { brain: submitPpl })).stand.asked).toEqual([]);
 });
 
@@ -211,14 +188,10 @@ test('stops at a model outage and sends the items again in the next run', async 
 test('the built-in agent sends an item to its model once and stores the draft as a suggestion', async () => {
   const org = await withLogs();
   const report = buildDemoFeed(now).find(({ kind }) => kind === 'stix')!;
-  await whileServing(report.text, async (url) => {
-    const { body } = await org.call('POST', '/api/feed/sources', { kind: 'stix', name: 'Reports', url });
-    await org.call('POST', `/api/feed/sources/${body.id}/pull`);
-  });
+  await pullDocument(callerOf(org), { kind: 'stix', name: 'Reports' }, report.text);
   const stand = await startModelStandIn('anthropic', () => submit(query('notepad%')));
   deps.models = createScriptedModels({ m: stand.url });
-  const { agents } = (await org.call('GET', '/api/agents?limit=200')).body;
-  const { id } = agents.find((one: { builtInAgentType: string }) => one.builtInAgentType === 'threat-research');
+  const id = await findAgentId(org, 'threat-research');
   await org.call('PUT', `/api/agents/${id}`, { detectionCadence: 'hourly', modelAlias: 'm' });
   await runDueAgents(deps, signal);
   const { suggestions } = (await org.call('GET', '/api/detections/suggestions')).body;
@@ -238,7 +211,7 @@ test('the built-in agent sends an item to its model once and stores the draft as
   expect((await org.call('GET', `/items/${steps[0].entity}`)).status).toBe(200);
   expect(nextCursor === null).toBe(stand.asked.length === 1);
   expect((await stepsOf(await newOrg(), id, run.id)).status).toBe(404);
-  const other = agents.find((one: { builtInAgentType: string }) => one.builtInAgentType === 'threat-relevancy').id;
+  const other = await findAgentId(org, 'threat-relevancy');
   expect((await stepsOf(org, other, run.id)).status).toBe(404);
   now = new Date(now.getTime() + 3_600_000);
   await runDueAgents(deps, signal);
