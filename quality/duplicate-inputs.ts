@@ -10,6 +10,7 @@ import type { SourceRecord } from '../src/feed/model/source-record.ts';
 import type { SourceDocument } from '../src/feed/formats/source-document.ts';
 import type { ItemOrigin } from '../src/feed/ingestion/source-row.ts';
 import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
+import { readCampaigns } from './eset-campaigns.ts';
 import { readRecordedJson, requireData, readRecordedRows } from './recorded-inputs.ts';
 
 /** An item with the traits that the feed compares. */
@@ -99,18 +100,8 @@ export async function readExactPairs(): Promise<Inputs> {
 }
 
 function esetAndMisp(): Inputs {
-  const campaigns = readRecordedRows<{
-    campaign: string;
-    readme: string;
-    moreTexts: { text: string }[];
-    mispEvents: { uuid: string }[];
-  }>('feed/eset/campaigns.ndjson.gz');
-  const texts = campaigns.map(({ campaign, readme, moreTexts }) =>
-    toTextEntry(`eset ${campaign}`, {
-      text: [readme, ...moreTexts.map(({ text }) => text)].join('\n\n'),
-      publisher: 'ESET',
-    }),
-  );
+  const campaigns = readCampaigns();
+  const texts = campaigns.map(({ campaign, text }) => toTextEntry(`eset ${campaign}`, { text, publisher: 'ESET' }));
   const events = ['feed/eset/misp', 'feed/misp'].flatMap((folder) => {
     const parts = readFolder(folder);
     return parseRecords('misp', parts).map((record) => toEntry(`misp ${record.recordId}`, 'misp', record));

@@ -1,19 +1,20 @@
 import { readRecordedRows } from './recorded-inputs.ts';
 
 type GoldValue = { value: string; toIds: boolean; inText: boolean };
-export type Campaign = { campaign: string; text: string; gold: Record<string, GoldValue[]> };
+type CampaignRow = {
+  campaign: string;
+  readme: string;
+  moreTexts: { text: string }[];
+  mispEvents: { uuid: string }[];
+  gold: Record<string, GoldValue[]>;
+};
+export type Campaign = Pick<CampaignRow, 'campaign' | 'mispEvents' | 'gold'> & { text: string };
 
 /** Reads the campaigns, each with all its pages as one text. */
 export const readCampaigns = (): Campaign[] =>
-  readRecordedRows<{
-    campaign: string;
-    readme: string;
-    moreTexts: { text: string }[];
-    gold: Record<string, GoldValue[]>;
-  }>('feed/eset/campaigns.ndjson.gz').map(({ campaign, readme, moreTexts, gold }) => ({
-    campaign,
+  readRecordedRows<CampaignRow>('feed/eset/campaigns.ndjson.gz').map(({ readme, moreTexts, ...campaign }) => ({
+    ...campaign,
     text: [readme, ...moreTexts.map(({ text }) => text)].join('\n\n'),
-    gold,
   }));
 
 export const goldGroups: Record<string, string[]> = {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { uuidv5 } from '../src/feed/exports/stix/stix-object.ts';
 import { FeedItem } from '../src/feed/model/item.schema.ts';
 import { buckets } from '../src/feed/model/vocabulary.ts';
 import { toFeedItem } from '../src/feed/ingestion/item-document.ts';
@@ -30,14 +31,16 @@ export function readSourceDocuments(path: string): SourceDocument[] {
   return names.toSorted().map((name) => ({ name, bytes: readFileSync(join(whole, name)) }));
 }
 
-const stamps = {
-  id: '00000000-0000-7000-8000-000000000000',
-  version: 1,
-  status: 'active' as const,
-  createdAt: new Date(0),
-  addedToFeedAt: new Date(0),
-  lastUpdated: new Date(0),
-};
+/** Builds the feed item of a record with a stable id. */
+export function toItem(record: SourceRecord, kind: SourceKind): FeedItem {
+  const url = 'https://source.example/';
+  const source = { kind, url, name: kind, visibility: 'shared', reliability: 0.6 } as SourceRow;
+  const id = uuidv5('00abedb4-aa42-466c-9c01-fed23315a9b7', `${kind} ${record.recordId}`);
+  const at = new Date('2026-01-05T09:00:00Z');
+  const status = record.withdrawn ? ('retracted' as const) : ('active' as const);
+  const stamps = { id, version: 1, status, createdAt: at, addedToFeedAt: at, lastUpdated: at };
+  return toFeedItem(record, { ...source, tlp: null, publisher: null, license: null }, stamps);
+}
 
 /** Checks the passages, evidence references and indicators of every item of every recorded source against its text. */
 export async function measurePassages(verbose: boolean): Promise<QualityFigure[]> {
@@ -58,14 +61,7 @@ export async function measurePassages(verbose: boolean): Promise<QualityFigure[]
 type PassageCounts = { passages: number; references: number; indicators: number; escaped: number; wrong: number };
 
 function check(record: SourceRecord, kind: SourceKind, seen: PassageCounts, verbose: boolean): void {
-  const source = {
-    kind,
-    url: 'https://source.example/',
-    name: kind,
-    visibility: 'shared',
-    reliability: 0.6,
-  } as SourceRow;
-  const item = toFeedItem(record, { ...source, tlp: null, publisher: null, license: null }, stamps);
+  const item = toItem(record, kind);
   const wrong = (what: string): void => {
     seen.wrong += 1;
     if (verbose) console.log(`${kind} ${record.recordId}: ${what}`);

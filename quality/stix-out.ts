@@ -1,13 +1,11 @@
 import { toBundle } from '../src/feed/exports/stix/bundle.ts';
 import type { ItemVersion } from '../src/feed/exports/stix/stix-item.ts';
-import { uuidv5, type StixObject } from '../src/feed/exports/stix/stix-object.ts';
+import type { StixObject } from '../src/feed/exports/stix/stix-object.ts';
 import type { FeedItem } from '../src/feed/model/item.schema.ts';
-import { toFeedItem } from '../src/feed/ingestion/item-document.ts';
 import type { SourceRecord } from '../src/feed/model/source-record.ts';
-import type { SourceRow } from '../src/feed/ingestion/source-row.ts';
-import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
+import { sourceFormats } from '../src/feed/formats/registry.ts';
 import { listStixViolations } from '../test/support/feed/stix-standard.ts';
-import { readSourceDocuments, recordedSources } from './passages.ts';
+import { readSourceDocuments, recordedSources, toItem } from './passages.ts';
 import { createSchemaCheck } from './stix-schemas.ts';
 import type { QualityFigure } from './figures.ts';
 
@@ -53,16 +51,6 @@ export async function measureStixOut(verbose: boolean, schemasDir: string | unde
     isMet: brokenSchemas && violations === 0,
   };
   return [...figures, schemas];
-}
-
-function toItem(record: SourceRecord, kind: SourceKind): FeedItem {
-  const url = 'https://source.example/';
-  const source = { kind, url, name: kind, visibility: 'shared', reliability: 0.6 } as SourceRow;
-  const id = uuidv5('00abedb4-aa42-466c-9c01-fed23315a9b7', `${kind} ${record.recordId}`);
-  const at = new Date('2026-01-05T09:00:00Z');
-  const status = record.withdrawn ? ('retracted' as const) : ('active' as const);
-  const stamps = { id, version: 1, status, createdAt: at, addedToFeedAt: at, lastUpdated: at };
-  return toFeedItem(record, { ...source, tlp: null, publisher: null, license: null }, stamps);
 }
 
 /** Lists the statements of an item that reading its bundle back does not restore. */

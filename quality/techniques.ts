@@ -35,28 +35,14 @@ export async function measureTechniques(verbose: boolean): Promise<QualityFigure
   ];
   for (const [name, extra] of settings) {
     const judged = crossValidate(reports, extra);
-    figures.push(createScoreFigure(`techniques, all labels, ${name}, shipped lists`, judged, { target: 0.66 }));
-    figures.push(
-      createScoreFigure(`techniques, 50 most common labels, ${name}, shipped lists`, judged, {
-        target: 0.69,
-        only: common,
-      }),
-    );
-    const large = judged.map((one) => ({ ...one, found: one.large }));
-    figures.push(createScoreFigure(`techniques, all labels, ${name}, installed lists`, large, { target: 0.66 }));
-    figures.push(
-      createScoreFigure(`techniques, 50 most common labels, ${name}, installed lists`, large, {
-        target: 0.69,
-        only: common,
-      }),
-    );
-    figures.push(
-      createScoreFigure(
-        `classifier alone, all labels, ${name}`,
-        judged.map((one) => ({ ...one, found: one.alone })),
-        {},
-      ),
-    );
+    const withInstalled = judged.map((result) => ({ ...result, found: result.large }));
+    for (const [lists, results] of Object.entries({ 'shipped lists': judged, 'installed lists': withInstalled })) {
+      const frequent = `techniques, 50 most common labels, ${name}, ${lists}`;
+      figures.push(createScoreFigure(`techniques, all labels, ${name}, ${lists}`, results, { target: 0.66 }));
+      figures.push(createScoreFigure(frequent, results, { target: 0.69, only: common }));
+    }
+    const alone = judged.map((result) => ({ ...result, found: result.alone }));
+    figures.push(createScoreFigure(`classifier alone, all labels, ${name}`, alone, {}));
     if (verbose) listErrors(judged);
   }
   return figures;
@@ -139,17 +125,16 @@ function calculateF1(counts: Counts[]): number {
 function createScoreFigure(
   what: string,
   judged: FoldResult[],
-  given: { target?: number; only?: Set<string> },
+  { target, only }: { target?: number; only?: Set<string> },
 ): QualityFigure {
-  const counts = judged.map((one) => countMatches(one, given.only));
+  const counts = judged.map((one) => countMatches(one, only));
   const score = calculateF1(counts);
   const total = (name: keyof Counts): number => counts.reduce((sum, one) => sum + one[name], 0);
   const [low, high] = interval(counts);
   return {
     name: what,
     measured: `${score.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}] (${total('hit')} right, ${total('wrong')} wrong, ${total('missed')} missed, ${judged.length} documents)`,
-    target: given.target === undefined ? '' : `≥ ${given.target}`,
-    isMet: given.target === undefined ? undefined : score >= given.target,
+    ...(target === undefined ? {} : { target: `≥ ${target}`, isMet: score >= target }),
   };
 }
 
