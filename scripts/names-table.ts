@@ -14,40 +14,11 @@ const names = NamesFile.parse(JSON.parse(readFileSync(namesFile, 'utf8')));
 const attack = AttackFile.parse(JSON.parse(readFileSync(attackFile, 'utf8')));
 
 // Common intrusion tools that are missing or incomplete in these lists.
-const tools = [
-  'wmiexec',
-  'smbexec',
-  'atexec',
-  'dcomexec',
-  'secretsdump',
-  'QuarksPwDump',
-  'Kekeo',
-  'SharpHound',
-  'Seatbelt',
-  'Ligolo',
-  'Chisel',
-  'AnyDesk',
-  'ngrok',
-  'FRP',
-  'NetScan',
-  'PowerView',
-  'PowerSploit',
-  'ProcDump',
-  'Nmap',
-  'Masscan',
-  'WinPEAS',
-  'PingCastle',
-  'ADRecon',
-  'Advanced IP Scanner',
-  'Advanced Port Scanner',
-  'Process Hacker',
-  'PCHunter',
-  'GMER',
-  'WinSCP',
-  'FileZilla',
-  'MEGAsync',
-  'RClone',
-];
+const tools =
+  `wmiexec, smbexec, atexec, dcomexec, secretsdump, QuarksPwDump, Kekeo, SharpHound, Seatbelt, Ligolo, Chisel,
+AnyDesk, ngrok, FRP, NetScan, PowerView, PowerSploit, ProcDump, Nmap, Masscan, WinPEAS, PingCastle, ADRecon,
+Advanced IP Scanner, Advanced Port Scanner, Process Hacker, PCHunter, GMER, WinSCP, FileZilla, MEGAsync,
+RClone`.split(/,\s/);
 const ownTools: NameRecord[] = [
   { kind: 'tool', name: 'Cobalt Strike', aliases: ['Beacon'] },
   ...tools.map((name): NameRecord => ({ kind: 'tool', name, aliases: [] })),

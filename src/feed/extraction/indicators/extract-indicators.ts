@@ -75,10 +75,8 @@ type ExtractionState = {
 /** Checks whether a file name candidate is also an accepted host. The scanner emits the file name first, and the host takes precedence. */
 function isAlsoHost(file: IndicatorCandidate, next: IndicatorCandidate | undefined, state: ExtractionState): boolean {
   if (file.type !== 'file_name' || next?.type !== 'domain' || next.start !== file.start) return false;
-  return (
-    assess({ candidate: next, context: state.getContext(next.start, next.end), type: 'domain', value: '' }, state) !==
-    undefined
-  );
+  const context = state.getContext(next.start, next.end);
+  return assess({ candidate: next, context, type: 'domain', value: '' }, state) !== undefined;
 }
 
 function addCandidate(candidate: IndicatorCandidate, state: ExtractionState): void {
@@ -98,12 +96,11 @@ function addCandidate(candidate: IndicatorCandidate, state: ExtractionState): vo
   if (!type) return;
   const normalizedValue = canonicalize(type, clear);
   if (normalizedValue === undefined) return;
-  const assessment = assess({ candidate: extended, context, type, value: normalizedValue }, state);
-  if (!assessment) return;
-  addIndicator(toIndicator(assessment, type, normalizedValue, { span, text: state.text }), state.index);
-  if (type === 'url') addUrlHost(normalizedValue, extended, context, state);
+  const isAccepted = addIfIndicator({ candidate: extended, context, type, value: normalizedValue }, span, state);
+  if (isAccepted && type === 'url') addUrlHost(normalizedValue, extended, context, state);
 }
 
+/** `url` is the URL that contains a host candidate. */
 type AssessmentInput = {
   candidate: IndicatorCandidate;
   context: ValueContext;
@@ -112,18 +109,14 @@ type AssessmentInput = {
   url?: string;
 };
 
-/** Assesses a candidate. `url` is the URL that contains a host candidate. */
-function assess(
-  { candidate, context, type, value, url }: AssessmentInput,
-  state: ExtractionState,
-): CandidateAssessment | undefined {
-  const { options } = state;
+function assess(input: AssessmentInput, { options, defangedInText }: ExtractionState): CandidateAssessment | undefined {
+  const { candidate, context, type, value, url } = input;
   const address = type === 'url' ? value : url;
   const benign = findShippedBenignReason(type, value) ?? options.benign?.(type, value);
   return assessCandidate(type, candidate.doubt, {
     context,
     defanged: candidate.defanged,
-    defangedInText: state.defangedInText,
+    defangedInText,
     isPublisherHost: isPublisherHost(type, value, options.publisherHosts ?? []),
     page: address && !candidate.defanged && !benign ? classifyPage(address) : undefined,
     benign,
@@ -168,21 +161,16 @@ const matchesPublisherHost = (publisherHost: string, host: string, value: string
   host.endsWith(`.${publisherHost}`) ||
   (isPathHosting(host) && value.toLowerCase().includes(`${host}/${publisherHost.split('.').at(-2) ?? publisherHost}/`));
 
-const toIndicator = (
-  assessment: CandidateAssessment,
-  type: IndicatorType,
-  normalizedValue: string,
-  { span, text }: PrintedSpan,
-): ExtractedIndicator => ({
-  type,
-  value: text.slice(span.start, span.end),
-  normalizedValue,
-  status: assessment.status,
-  confidence: assessment.confidence,
-  reasons: assessment.reasons,
-  spans: [span],
-});
-type PrintedSpan = { span: Span; text: string };
+/** Adds the indicator if the assessment accepts it. Returns whether it does. */
+function addIfIndicator(input: AssessmentInput, span: Span, state: ExtractionState): boolean {
+  const assessment = assess(input, state);
+  if (!assessment) return false;
+  const { status, confidence, reasons } = assessment;
+  const value = state.text.slice(span.start, span.end);
+  const { type, value: normalizedValue } = input;
+  addIndicator({ type, value, normalizedValue, status, confidence, reasons, spans: [span] }, state.index);
+  return true;
+}
 
 /** Adds the host of a URL as a separate indicator unless it is shared hosting. */
 function addUrlHost(url: string, candidate: IndicatorCandidate, context: ValueContext, state: ExtractionState): void {
@@ -198,10 +186,7 @@ function addUrlHost(url: string, candidate: IndicatorCandidate, context: ValueCo
   const value = canonicalize(type, clear.slice(start, end));
   if (value === undefined) return;
   // Assessed in the context of its URL, so that the host of a link counts as a link.
-  const assessment = assess({ candidate, context, type, value, url }, state);
-  if (!assessment) return;
-  const span = state.refanged.origin(start, end);
-  addIndicator(toIndicator(assessment, type, value, { span, text: state.text }), state.index);
+  addIfIndicator({ candidate, context, type, value, url }, state.refanged.origin(start, end), state);
 }
 
 const isOtherObservable = ({ type }: IndicatorCandidate): boolean => !(type in bucketByType);

@@ -22,6 +22,9 @@ export type EmitCandidate = (
   more?: { value?: string; doubt?: number },
 ) => void;
 
+/** The conjunction of the character classes of a word, and the callback for its candidates. */
+export type WordInfo = { bits: number; emit: EmitCandidate };
+
 /** Matches a sticky expression at an offset. */
 export function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;

@@ -1,4 +1,4 @@
-import type { IndicatorCandidate, IndicatorCandidateType, EmitCandidate } from './indicator-candidate.ts';
+import type { IndicatorCandidate, IndicatorCandidateType, EmitCandidate, WordInfo } from './indicator-candidate.ts';
 import { mayPrecedeCommand, readCommand } from './readers/commands.ts';
 import { mayBeIdentifier, readColons, readWord } from './readers/codes.ts';
 import { readMutex, readSpacedHex, readUserAgent } from './readers/cued-values.ts';
@@ -52,7 +52,7 @@ const joins = new Uint8Array(0x1_0000);
 for (const char of '.:@/\\') joins[char.charCodeAt(0)] = 1;
 
 /** Chooses the reader by the character after a word. Returns the offset at which the scan continues. */
-function readAtWord(text: string, start: number, end: number, wordInfo: { bits: number; emit: EmitCandidate }): number {
+function readAtWord(text: string, start: number, end: number, wordInfo: WordInfo): number {
   const { emit } = wordInfo;
   switch (text.charCodeAt(end)) {
     case 0x2e: // .
@@ -85,12 +85,7 @@ function readAtWord(text: string, start: number, end: number, wordInfo: { bits: 
   return end;
 }
 
-function readBeforeColon(
-  text: string,
-  start: number,
-  end: number,
-  wordInfo: { bits: number; emit: EmitCandidate },
-): number {
+function readBeforeColon(text: string, start: number, end: number, wordInfo: WordInfo): number {
   const { bits, emit } = wordInfo;
   const next = text.charCodeAt(end + 1);
   if (next === 0x2f && text.charCodeAt(end + 2) === 0x2f) return readUrl(text, start, emit);

@@ -42,19 +42,8 @@ for (const [reason, list] of [
   ['shared hosting', pathHosting],
 ] as const)
   for (const name of list) if (!reasonBySuffix.has(name)) reasonBySuffix.set(name, reason);
-for (const name of [
-  'example',
-  'example.com',
-  'example.net',
-  'example.org',
-  'localhost',
-  'local',
-  'internal',
-  'invalid',
-  'test',
-  'arpa',
-])
-  reasonBySuffix.set(name, 'reserved name');
+const reservedNames = 'example example.com example.net example.org localhost local internal invalid test arpa';
+for (const name of reservedNames.split(' ')) reasonBySuffix.set(name, 'reserved name');
 
 /** Returns the reason for the host or its closest listed parent. */
 function hostReason(host: string): string | undefined {

@@ -1,15 +1,10 @@
-import { matchAt, type EmitCandidate } from '../indicator-candidate.ts';
+import { matchAt, type EmitCandidate, type WordInfo } from '../indicator-candidate.ts';
 import { isBase58Address, isBech32Address } from './wallet-checksums.ts';
 import { readDigits, readGuid, readHex, readNamedMutex } from './cued-values.ts';
 import { getCharClass } from './char-classes.ts';
 
-/** Reads indicators that a single word forms. `bits` is the conjunction of the character classes of the word. */
-export function readWord(
-  text: string,
-  start: number,
-  end: number,
-  wordInfo: { bits: number; emit: EmitCandidate },
-): void {
+/** Reads indicators that a single word forms. */
+export function readWord(text: string, start: number, end: number, wordInfo: WordInfo): void {
   const length = end - start;
   const { emit } = wordInfo;
   if (wordInfo.bits & 4 && (length === 12 || length === 15)) readDigits(text, start, end, emit);
@@ -55,12 +50,7 @@ export function readDigest(start: number, word: string, emit: EmitCandidate): vo
 
 const commitCue = /\bcommit(?:s|ted)?(?: (?:id|hash))?[\s:`"'(]{1,3}$/i;
 
-function readLongWord(
-  text: string,
-  start: number,
-  end: number,
-  { bits, emit }: { bits: number; emit: EmitCandidate },
-): void {
+function readLongWord(text: string, start: number, end: number, { bits, emit }: WordInfo): void {
   const length = end - start;
   const hash = hashByLength[length];
   if (bits & 2) {

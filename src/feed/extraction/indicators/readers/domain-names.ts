@@ -4,29 +4,15 @@ import { domainToASCII } from 'node:url';
 
 const table = readFileSync(resolve(import.meta.dirname, '../../../reference-data/shipped/tlds.txt'), 'utf8');
 
+const words = (text: string): Set<string> => new Set(text.trim().split(/\s+/));
+
 /** Delegated top-level domains, and those of other naming systems that occur in reports. */
-const topLevels = new Set([
-  ...table
-    .split('\n')
-    .filter((line) => !line.startsWith('#'))
-    .join(' ')
-    .split(' ')
-    .filter(Boolean),
-  'onion',
-  'i2p',
-  'bit',
-  'bazar',
-  'coin',
-  'lib',
-  'emc',
-]);
+const topLevels = words(table.replaceAll(/^#.*$/gm, '') + ' onion i2p bit bazar coin lib emc');
 
 export const isTopLevel = (label: string): boolean =>
   topLevels.has(label.toLowerCase()) ||
   // The table contains internationalized domains in their ASCII form.
   (/[^\u0000-\u007F]/.test(label) && topLevels.has(domainToASCII(label)));
-
-const words = (text: string): Set<string> => new Set(text.trim().split(/\s+/));
 
 const extensions = words(`
   exe dll sys ocx cpl scr drv efi msi msp mst cab bat cmd ps1 psm1 psd1 vbs vbe js jse mjs wsf wsh hta lnk url inf reg

@@ -16,24 +16,7 @@ const user = /[^\s/?#"'<>|`\\@[\]()]{1,100}@/y;
 const ipv6Host = /\[[0-9a-f:.]{2,45}\]/iy;
 const nextOfList = /[,;][a-z]{3,6}:\/\//iy;
 const unspacedLetter = new RegExp(`[${unspacedScripts}]`);
-const schemes = new Set([
-  'http',
-  'https',
-  'ftp',
-  'ftps',
-  'sftp',
-  'ws',
-  'wss',
-  'tcp',
-  'udp',
-  'ldap',
-  'ldaps',
-  'rmi',
-  'smb',
-  'ssh',
-  'socks5',
-  'stratum',
-]);
+const schemes = new Set('http https ftp ftps sftp ws wss tcp udp ldap ldaps rmi smb ssh socks5 stratum'.split(' '));
 
 /** Returns the end of an address whose host ends at `hostEnd`, including port, path and query without trailing punctuation. */
 export function findAddressEnd(text: string, hostEnd: number): number {
