@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ignoreFields } from '../../platform/lib/ignore-fields.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { remoteConnectors, type RemoteSiemType } from '../siem/registry.ts';
 
@@ -46,10 +47,7 @@ export type CreateConnection = z.infer<typeof CreateConnection>;
 const readOnly = ['id', 'kind', 'isDefault', 'pause', 'createdAt', 'updatedAt'];
 
 /** Absent fields stay unchanged. `settings` and `credentials` are replaced as a whole. Read-only fields of a GET response are ignored. */
-export const UpdateConnection = z.preprocess((value) => {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !readOnly.includes(key)));
-}, z.strictObject(fields).partial());
+export const UpdateConnection = ignoreFields(readOnly, z.strictObject(fields).partial());
 export type UpdateConnection = z.infer<typeof UpdateConnection>;
 
 export const Connection = z
