@@ -1,24 +1,22 @@
 import { expect, test } from 'vitest';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { failureOf, startLogStore } from '../../../../test/support/detection/log-store.ts';
 
 const store = await startLogStore();
 const { send, search } = store;
+const listRows = async (org: OrgId, query: string): Promise<Record<string, unknown>[]> =>
+  (await search(org, query)).rows;
 
 test('widens column types as events arrive and keeps every column', async () => {
   const org = await store.newOrg();
-  const types = async (): Promise<Record<string, unknown>> =>
-    (
-      await search(
-        org,
-        'SELECT typeof(a) AS a, typeof(b) AS b, typeof(c) AS c, typeof(d) AS d, typeof(e) AS e, typeof(f) AS f FROM w LIMIT 1',
-      )
-    ).rows[0]!;
+  const selected = [...'abcdef'].map((name) => `typeof(${name}) AS ${name}`).join(', ');
+  const types = async () => (await listRows(org, `SELECT ${selected} FROM w LIMIT 1`))[0]!;
   await send(org, 'w', [{ a: 1, b: true, c: '2024-01-01T00:00:00Z', d: { x: 1 }, e: ['p'], f: null }]);
   expect(await types()).toEqual({ a: 'BIGINT', b: 'BOOLEAN', c: 'TIMESTAMP', d: 'JSON', e: 'VARCHAR[]', f: 'VARCHAR' });
   await send(org, 'w', [{ a: 1.5, b: 0, c: 'later', d: [1], e: [{}], f: 7 }]);
   expect(await types()).toEqual({ a: 'DOUBLE', b: 'VARCHAR', c: 'VARCHAR', d: 'JSON', e: 'JSON', f: 'BIGINT' });
   await send(org, 'w', [{ a: 'x' }, { d: 'text' }]);
-  expect((await search(org, 'SELECT a, b, c, d, e, f FROM w ORDER BY _id')).rows).toEqual([
+  expect(await listRows(org, 'SELECT a, b, c, d, e, f FROM w ORDER BY _id')).toEqual([
     { a: '1', b: 'true', c: '2024-01-01T00:00:00Z', d: '{"x":1}', e: ['p'], f: null },
     { a: '1.5', b: '0', c: 'later', d: '[1]', e: [{}], f: 7 },
     { a: 'x', b: null, c: null, d: null, e: null, f: null },
@@ -33,14 +31,14 @@ test('merges spellings of a name into one column and queries names with any char
     { user: 'bo', 'a "b"/~c': 1, _id: 'x', _TIME: 5, 'user.name': 'flat', '': 0 },
     { USER: 'cy' },
   ]);
-  expect((await search(org, 'SELECT User, "a ""b""/~c" AS odd, user.name FROM c ORDER BY 1')).rows).toEqual([
+  expect(await listRows(org, 'SELECT User, "a ""b""/~c" AS odd, user.name FROM c ORDER BY 1')).toEqual([
     { User: 'ana', odd: null, name: null },
     { User: 'bo', odd: 1, name: 'flat' },
     { User: 'cy', odd: null, name: null },
   ]);
-  const [row] = (await search(org, 'SELECT * FROM c LIMIT 1')).rows;
+  const [row] = await listRows(org, 'SELECT * FROM c LIMIT 1');
   expect(Object.keys(row!)).toEqual(['_id', '_time', '_ingested', '_event', 'User', 'a "b"/~c', 'user.name']);
-  expect((await search(org, "SELECT _event->>'$._id' AS own FROM c WHERE _event->>'$._id' IS NOT NULL")).rows).toEqual([
+  expect(await listRows(org, "SELECT _event->>'$._id' AS own FROM c WHERE _event->>'$._id' IS NOT NULL")).toEqual([
     { own: 'x' },
   ]);
 });
@@ -56,7 +54,7 @@ test('dotted names read keys inside objects with the types of these keys', async
     { userIdentity: 'root', requestParameters: null },
   ];
   await send(org, 't', events);
-  const rows = async (query: string): Promise<unknown> => (await search(org, query)).rows;
+  const rows = (query: string) => listRows(org, query);
   expect(await rows('SELECT userIdentity.userName FROM t ORDER BY ALL')).toEqual([
     { userName: 'ana' },
     { userName: 'bo' },
@@ -104,15 +102,13 @@ test('reads keys of objects and events with more keys than the catalog lists', a
     'm',
     Array.from({ length: 300 }, (_, index) => ({ o: { [`k${index}`]: index }, [`top${index}`]: 1 })),
   );
-  expect((await search(org, 'SELECT o.k299 AS n, top299 FROM m WHERE o.k299 IS NOT NULL')).rows).toEqual([
+  expect(await listRows(org, 'SELECT o.k299 AS n, top299 FROM m WHERE o.k299 IS NOT NULL')).toEqual([
     { n: '299', top299: 1 },
   ]);
   const wide = Object.fromEntries(Array.from({ length: 1500 }, (_, index) => [`w${index}`, index]));
   await send(org, 'wide', [wide]);
-  expect((await search(org, "SELECT w0, _event->>'$.w1499' AS last FROM wide")).rows).toEqual([
-    { w0: 0, last: '1499' },
-  ]);
-  expect(Object.keys((await search(org, 'SELECT * FROM wide')).rows[0]!)).toHaveLength(1004);
+  expect(await listRows(org, "SELECT w0, _event->>'$.w1499' AS last FROM wide")).toEqual([{ w0: 0, last: '1499' }]);
+  expect(Object.keys((await listRows(org, 'SELECT * FROM wide'))[0]!)).toHaveLength(1004);
 });
 
 test('blames the author for an unknown column and suggests the nearest names', async () => {

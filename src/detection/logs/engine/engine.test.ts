@@ -15,6 +15,10 @@ afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.close()));
 });
 
+/** Runs a statement in an engine and returns its rows. */
+const rowsOf = async (engine: LogEngine, sql: string, organization = 'a') =>
+  (await engine.query(organization, job(sql), { timeoutMs: 10_000 })).rows;
+
 const job = (sql: string, more: Partial<QueryJob> = {}): QueryJob => ({
   sql,
   tables: [{ name: 't', sql: 'SELECT range AS a FROM range(100)' }],
@@ -56,18 +60,15 @@ test(
     );
     expect(performance.now() - began).toBeLessThan(5000);
     expect(slowest).toBeLessThan(500);
-    expect((await engine.query('a', job('SELECT 1 AS x'), { timeoutMs: 10_000 })).rows).toEqual([{ x: 1 }]);
+    expect(await rowsOf(engine, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
   },
 );
 
 test('runs a query again if it shared its process with one that was killed', async () => {
   const engine = start();
   const killed = failureOf(engine.query('a', job(pathological[0]!), { timeoutMs: 300 }));
-  const beside = engine.query(
-    'a',
-    job('SELECT count(*) AS n FROM t x, t y, t z, t w WHERE x.a + y.a + z.a + w.a >= 0'),
-    { timeoutMs: 60_000 },
-  );
+  const counting = job('SELECT count(*) AS n FROM t x, t y, t z, t w WHERE x.a + y.a + z.a + w.a >= 0');
+  const beside = engine.query('a', counting, { timeoutMs: 60_000 });
   expect((await killed).kind).toBe('query_timeout');
   expect((await beside).rows).toEqual([{ n: 100_000_000 }]);
 });
@@ -83,9 +84,8 @@ test('an aborted signal cancels waiting and running queries', async () => {
   expect(await second).toMatchObject({ kind: 'cancelled', blame: 'service' });
   running.abort();
   expect(await first).toMatchObject({ kind: 'cancelled', blame: 'service' });
-  expect(
-    await failureOf(engine.query('a', job('SELECT 1'), { timeoutMs: 1000, signal: running.signal })),
-  ).toMatchObject({ kind: 'cancelled' });
+  const third = engine.query('a', job('SELECT 1'), { timeoutMs: 1000, signal: running.signal });
+  expect(await failureOf(third)).toMatchObject({ kind: 'cancelled' });
 });
 
 test('fails a query that needs too much memory and answers the next one', async () => {
@@ -94,12 +94,10 @@ test('fails a query that needs too much memory and answers the next one', async 
     'SELECT list(a ORDER BY a)[1] FROM (SELECT x.a * y.a * z.a AS a FROM t x, t y, t z, t w)',
     "SELECT length(repeat('x', 1500000000)) FROM t",
   ]) {
-    expect(await failureOf(engine.query('a', job(sql), { timeoutMs: 20_000 }))).toMatchObject({
-      kind: 'query_memory',
-      blame: 'author',
-    });
+    const failure = await failureOf(engine.query('a', job(sql), { timeoutMs: 20_000 }));
+    expect(failure).toMatchObject({ kind: 'query_memory', blame: 'author' });
   }
-  expect((await engine.query('a', job('SELECT 1 AS x'), { timeoutMs: 10_000 })).rows).toEqual([{ x: 1 }]);
+  expect(await rowsOf(engine, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
 });
 
 const children = (): number[] =>
@@ -127,14 +125,11 @@ test.skipIf(process.platform !== 'linux')(
         .filter((line) => line && !line.startsWith('NODE_CHANNEL')),
     ).toEqual([]);
     expect(Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[16])).toBe(10);
-    const failed = failureOf(
-      engine.query('a', job('SELECT count(*) FROM t x, t y, t z, t w, t v WHERE x.a + y.a + z.a + w.a + v.a = 3'), {
-        timeoutMs: 60_000,
-      }),
-    );
+    const slow = job('SELECT count(*) FROM t x, t y, t z, t w, t v WHERE x.a + y.a + z.a + w.a + v.a = 3');
+    const failed = failureOf(engine.query('a', slow, { timeoutMs: 60_000 }));
     setTimeout(() => process.kill(pid!, 'SIGKILL'), 200);
     expect(await failed).toMatchObject({ kind: 'engine_failed', blame: 'service', retryable: true });
-    expect((await engine.query('a', job('SELECT 1 AS x'), { timeoutMs: 10_000 })).rows).toEqual([{ x: 1 }]);
+    expect(await rowsOf(engine, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
   },
 );
 
@@ -170,9 +165,8 @@ test('cuts rows beyond the limits in the order of time and ID, and counts them',
   expect(result.rows.map((row) => row['_id'])).toEqual(['99', '98', '97']);
   const whole = await engine.query('a', job(sql, { rowsMax: 100 }), { timeoutMs: 10_000 });
   expect(whole).toMatchObject({ total: 100, truncated: false });
-  const bytes = await engine.query('a', job("SELECT a, repeat('x', 1000) AS x FROM t", { bytesMax: 10_000 }), {
-    timeoutMs: 10_000,
-  });
+  const wide = job("SELECT a, repeat('x', 1000) AS x FROM t", { bytesMax: 10_000 });
+  const bytes = await engine.query('a', wide, { timeoutMs: 10_000 });
   expect(bytes).toMatchObject({ total: 100, truncated: true });
   expect(bytes.rows.length).toBeLessThan(10);
 });
@@ -182,8 +176,7 @@ test('returns values as JSON', async () => {
   const sql = `SELECT 9007199254740991 AS safe, 9007199254740993 AS big, 170141183460469231731687303715884105727::HUGEINT AS huge, 1.5::DECIMAL(5,2) AS dec,
     TIMESTAMP '2024-01-02 03:04:05.678901' AS ts, DATE '2024-01-02' AS d, INTERVAL 90 MINUTE AS i, {'a': [1, NULL], 'b': {'c': true}} AS s, MAP {'k': 1} AS m,
     '{"a":{"n":9007199254740993,"t":"x"}}'::JSON AS j, 'NaN'::DOUBLE AS nan, NULL AS none, 'a\\0b' AS t, [1, 2]::INTEGER[2] AS arr, true AS b, 1 AS x, 2 AS x`;
-  const { rows } = await engine.query('a', job(sql), { timeoutMs: 10_000 });
-  expect(rows).toEqual([
+  expect(await rowsOf(engine, sql)).toEqual([
     {
       safe: 9007199254740991, big: '9007199254740993', huge: '170141183460469231731687303715884105727', dec: 1.5,
       ts: '2024-01-02T03:04:05.678Z', d: '2024-01-02', i: '01:30:00', s: { a: [1, null], b: { c: true } }, m: { k: 1 },
@@ -199,5 +192,5 @@ test.each([
   ['SELECT 1 AS x /* ; */ ;; ', [{ x: 1 }]],
   ['SELECT hour($window_end) AS x, $window_end - $window_start = INTERVAL 1 HOUR AS y', [{ x: 1, y: true }]],
 ])('runs %s', async (sql, rows) => {
-  expect((await start().query('a', job(sql), { timeoutMs: 10_000 })).rows).toEqual(rows);
+  expect(await rowsOf(start(), sql)).toEqual(rows);
 });

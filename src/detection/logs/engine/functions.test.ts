@@ -25,23 +25,9 @@ test('allows no pure table function except the three that read nothing', async (
 
 test('lists only functions of this engine version and its grammar', async () => {
   const known = new Set(await names('true'));
-  const grammar = [
-    '!',
-    'cume_dist',
-    'coalesce',
-    'grouping',
-    'grouping_id',
-    'if',
-    'ifnull',
-    'ilike',
-    'like',
-    'not',
-    'position',
-    'row',
-    'map',
-    '->',
-    '!__postfix',
-    'unnest',
-  ];
+  const grammar =
+    '! cume_dist coalesce grouping grouping_id if ifnull ilike like not position row map -> !__postfix unnest'.split(
+      ' ',
+    );
   expect([...allowedFunctions].filter((name) => !known.has(name) && !grammar.includes(name))).toEqual([]);
 });

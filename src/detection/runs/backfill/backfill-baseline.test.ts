@@ -1,12 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { startRuns, type ScriptedSearch, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import {
+  hour,
+  startRuns,
+  type ScriptedSearch,
+  type RunsTest,
+} from '../../../../test/support/detection/scripted-runs.ts';
 import { updateDetection } from '../../detections/update-detection.ts';
 import { SiemError } from '../../siem/connector.ts';
 
 const testDb = await testDatabase();
-const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 
 const remembered = (t: RunsTest) =>
   t.select<{

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import { hour, startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
 import type { DetectionCategory } from '../../analysis/candidate.ts';
 import { deleteDetection } from '../../detections/life-cycle.ts';
 import { getDetection } from '../../detections/read-detections.ts';
@@ -11,7 +11,6 @@ import { getRuns } from '../read-runs.ts';
 const testDb = await testDatabase();
 const start = Date.UTC(2026, 2, 2);
 const hourMs = 3_600_000;
-const hour = (n: number): string => new Date(start + n * hourMs).toISOString();
 const hoursMax = 8;
 const recheckHours = 4;
 

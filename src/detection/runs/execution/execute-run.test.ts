@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { startRuns } from '../../../../test/support/detection/scripted-runs.ts';
+import { hour, startRuns } from '../../../../test/support/detection/scripted-runs.ts';
 
 const testDb = await testDatabase();
-const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 const login = (user: string, id: string, at: string) => ({ _id: id, _time: at, user, action: 'ConsoleLogin' });
 
 test('stores a verdict, a hit with evidence, a score and figures for a slot with rows', async () => {

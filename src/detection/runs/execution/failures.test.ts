@@ -1,8 +1,6 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
-import { acrossOrgs } from '../../../platform/db/db.ts';
+import { hour, startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
 import { getDetection } from '../../detections/read-detections.ts';
 import { updateDetection } from '../../detections/update-detection.ts';
 import { deleteDetection } from '../../detections/life-cycle.ts';
@@ -15,7 +13,6 @@ import { executeRun } from './execute-run.ts';
 import { reapRuns } from '../workers/reap-runs.ts';
 
 const testDb = await testDatabase();
-const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 const authors: SiemFailure = { kind: 'query_error', blame: 'author', retryable: false, message: 'no such column' };
 const upstream: SiemFailure = {
   kind: 'unavailable',
@@ -35,12 +32,11 @@ async function claimAt(t: RunsTest, at: string): Promise<RunClaim> {
   await enqueueDueRunsAcrossOrgs(t.db, { now: t.time.now, spreadMs: 0, limit: 100 });
   return (await claimRunsAcrossOrgs(t.db, t.time.now, 1))[0]!;
 }
+const expireLeases = () => testDb.query`update run_queue set lease_until = clock_timestamp() - interval '1 s'`;
 const never = new AbortController().signal;
 
 test('disables a detection with a reason after three consecutive failures of its query', async () => {
-  const t = await startRuns(testDb, () => {
-    throw new SiemError(authors);
-  });
+  const t = await startRuns(testDb, () => Promise.reject(new SiemError(authors)));
   const id = await t.newDetection();
   await t.runAt(hour(1));
   await t.runAt(hour(2));
@@ -116,9 +112,7 @@ test('turns windows beyond the look-back into a gap with the kind of the failure
 });
 
 test('blames the service for an unexpected error, retries, and reveals nothing internal', async () => {
-  const t = await startRuns(testDb, () => {
-    throw new Error('secret detail');
-  });
+  const t = await startRuns(testDb, () => Promise.reject(new Error('secret detail')));
   await t.newDetection();
   await t.tryAt(hour(1));
   const [run] = await runsOf(t);
@@ -131,9 +125,7 @@ test('fails a run that is lost three times, turns its window into a gap, and kee
   await t.newDetection();
   for (const _ of [1, 2, 3]) {
     expect(await claimAt(t, hour(2))).toBeDefined();
-    await acrossOrgs(t.db, (tx) =>
-      sql`update run_queue set lease_until = clock_timestamp() - interval '1 s'`.execute(tx),
-    );
+    await expireLeases();
     expect(await reapRuns(t.deps)).toBe(true);
   }
   const runs = await runsOf(t);
@@ -149,9 +141,7 @@ test('fails a run that is lost three times, turns its window into a gap, and kee
 test('refuses writes of a stalled worker that resumes', async () => {
   const t = await startRuns(testDb, async ({ window }) => {
     if (window.from.toISOString() === hour(0)) {
-      await acrossOrgs(t.db, (tx) =>
-        sql`update run_queue set lease_until = clock_timestamp() - interval '1 s'`.execute(tx),
-      );
+      await expireLeases();
       await reapRuns(t.deps);
     }
     return [{ _id: 'a', user: 'root' }];

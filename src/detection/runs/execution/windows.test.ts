@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import { hour, startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
 import { updateDetection } from '../../detections/update-detection.ts';
 
 const testDb = await testDatabase();
-const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 
 type Shown = { status: string; status_reason: string | null; slot_at: Date; windows: string; window_from: Date };
 const runsOf = (t: RunsTest) =>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
 import { startModelStandIn, type ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
 import { createScriptedModels } from '../../../../test/support/models/scripted-models.ts';
-import { startRuns } from '../../../../test/support/detection/scripted-runs.ts';
+import { hour, startRuns } from '../../../../test/support/detection/scripted-runs.ts';
 import { createFeedTools } from '../../../app/feed-tools.ts';
 import { fillOrganization } from '../../../../test/support/walk/fill-organization.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
@@ -11,7 +11,6 @@ import { grantTool } from '../../detections/tool-grants/tool-grants.ts';
 
 const { deps, url, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const testDb = { db: deps.db, url };
-const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 
 type Tool = { name: string; output: string; failed: boolean };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { startRuns } from '../../../../test/support/detection/scripted-runs.ts';
+import { hour, startRuns } from '../../../../test/support/detection/scripted-runs.ts';
 import { analyst } from './judge.ts';
 import { createException, getExceptions, removeException, snooze } from '../../detections/exceptions/exceptions.ts';
 import { getDetection } from '../../detections/read-detections.ts';
@@ -10,7 +10,6 @@ import type { Candidate } from '../../analysis/candidate.ts';
 import { getRuns } from '../read-runs.ts';
 
 const testDb = await testDatabase();
-const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 
 test('skips candidates under an exception or a snooze, counts them on the run, and judges them after it ends', async () => {
   const t = await startRuns(testDb, ({ window }) =>

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import { hour, startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import type { QueryRow } from '../../siem/connector.ts';
 import type { Judge } from './judge.ts';
 import { requestRun } from '../requests/request-run.ts';
 
 const testDb = await testDatabase();
-const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 const users = (n: number, at = 'x'): QueryRow[] =>
   Array.from({ length: n }, (_, i) => ({
     _id: `${at}-${i}`,

@@ -10,12 +10,12 @@ import { cancelRun } from '../requests/cancel-run.ts';
 import {
   retryNow,
   readLastFailure,
-  hour,
   login,
   listRunRows,
   startJudgedRuns,
   verdictOn,
 } from '../../../../test/support/detection/judged-runs.ts';
+import { hour } from '../../../../test/support/detection/scripted-runs.ts';
 
 const testDb = await testDatabase();
 const signal = new AbortController().signal;

@@ -1,16 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import {
+  hour,
+  startRuns,
+  type RunsTest,
+  type ScriptedSearch,
+} from '../../../../test/support/detection/scripted-runs.ts';
 import type { DetectionCategory } from '../../analysis/candidate.ts';
-import { updateDetection } from '../../detections/update-detection.ts';
 import { SiemError, type QueryRow } from '../../siem/connector.ts';
 import { estimateBackfill, requestBackfill } from './request-backfill.ts';
 import { getGaps } from '../read-runs.ts';
 
 const testDb = await testDatabase();
 const start = Date.UTC(2026, 2, 2);
-const hour = (n: number): string => new Date(start + n * 3_600_000).toISOString();
 const hoursMax = 12;
 
 const event = fc.record({
@@ -75,11 +78,10 @@ async function missAndFill(
   const input = { detectionCategory: category, detectionQuery, suppressionMinutes };
   const whole = await t.newDetection(input);
   const holed = await t.newDetection(input);
-  const set = (enabled: boolean) => updateDetection(t.deps, t.caller, { id: holed, input: { enabled } });
   for (let n = 1; n <= hoursMax; n++) {
     await t.runAt(hour(n));
-    if (n === off) await set(false);
-    if (n === off + away) await set(true);
+    if (n === off) await t.setEnabled(holed, false);
+    if (n === off + away) await t.setEnabled(holed, true);
   }
   isFilling = true;
   const cut = split && away > 1 ? off + 1 : off;
@@ -129,31 +131,32 @@ function rowsOf(rows: QueryRow[][], from: Date): QueryRow[] {
   }));
 }
 
-async function withGap(): Promise<{ t: RunsTest; id: string }> {
-  const t = await startRuns(
-    testDb,
-    ({ window }) => [{ _id: window.from.toISOString(), user: 'root', what: 'x' }],
-    hour(0),
-  );
+/** Starts runs of a detection that is disabled between two hours, and runs an hour later if `runsAfter`. */
+async function withGap(search: ScriptedSearch, { to, runsAfter = false }: { to: number; runsAfter?: boolean }) {
+  const t = await startRuns(testDb, search, hour(0));
   const id = await t.newDetection({ suppressionMinutes: 0 });
-  const set = (enabled: boolean) => updateDetection(t.deps, t.caller, { id, input: { enabled } });
   await t.runAt(hour(1));
-  await set(false);
-  await t.runAt(hour(40));
-  await set(true);
-  await t.runAt(hour(41));
-  return { t, id };
+  await t.setEnabled(id, false);
+  await t.runAt(hour(to));
+  await t.setEnabled(id, true);
+  if (runsAfter) await t.runAt(hour(to + 1));
+  return {
+    t,
+    id,
+    fill: (from: number, until: number) => requestBackfill(t.deps, t.caller, id, { from: hour(from), to: hour(until) }),
+  };
 }
+const rootRow = (window: { from: Date }) => [{ _id: window.from.toISOString(), user: 'root', what: 'x' }];
 
 test('fills part of a gap in whole windows over several claims and leaves the rest open', async () => {
-  const { t, id } = await withGap();
+  const { t, id, fill } = await withGap(({ window }) => rootRow(window), { to: 40, runsAfter: true });
   const asked = { from: hour(2.5), to: hour(33.5) };
   const estimate = await estimateBackfill(t.deps, t.caller, id, asked);
   expect(estimate).toMatchObject({ runId: null, windows: 32, gaps: [{ from: hour(2), to: hour(34) }] });
   expect(estimate.estimate).toMatchObject({ rows: 32, candidates: 32, costUsd: 0 });
   expect(await t.select`select 1 from runs where trigger = 'backfill'`).toEqual([]);
-  const { runId } = await requestBackfill(t.deps, t.caller, id, asked);
-  await expect(requestBackfill(t.deps, t.caller, id, { from: hour(34), to: hour(40) })).rejects.toThrow('in progress');
+  const { runId } = await fill(2.5, 33.5);
+  await expect(fill(34, 40)).rejects.toThrow('in progress');
   const states = async () => (await getGaps(t, t.caller, id, {})).gaps.map(({ from, to, state }) => [from, to, state]);
   expect(await states()).toEqual([
     [hour(34), hour(40), 'open'],
@@ -164,27 +167,20 @@ test('fills part of a gap in whole windows over several claims and leaves the re
   expect((await states())[1]).toEqual([hour(2), hour(34), 'filled']);
   const [run] = await t.select<Record<string, unknown>>`select * from runs where id = ${runId}`;
   expect(run).toMatchObject({ status: 'completed', hit_count: 32, rows_total: 32, attempt: 1 });
-  await expect(requestBackfill(t.deps, t.caller, id, asked)).rejects.toThrow('no open gap');
+  await expect(fill(2.5, 33.5)).rejects.toThrow('no open gap');
 });
 
 test('leaves filled windows filled and the rest open when a backfill fails halfway', async () => {
   let broken = false;
-  const t = await startRuns(
-    testDb,
+  const { t, fill } = await withGap(
     ({ window }) => {
       if (broken && window.from.toISOString() === hour(3)) throw new Error('the SIEM fell over');
-      return [{ _id: window.from.toISOString(), user: 'root' }];
+      return rootRow(window);
     },
-    hour(0),
+    { to: 6 },
   );
-  const id = await t.newDetection();
-  const set = (enabled: boolean) => updateDetection(t.deps, t.caller, { id, input: { enabled } });
-  await t.runAt(hour(1));
-  await set(false);
-  await t.runAt(hour(6));
-  await set(true);
   broken = true;
-  const { runId } = await requestBackfill(t.deps, t.caller, id, { from: hour(1), to: hour(6) });
+  const { runId } = await fill(1, 6);
   await t.select`update run_queue set retries = 5 returning 1`;
   await t.runAt(hour(6));
   const gaps = await t.select`select gap_from, gap_to, state, run_id from gaps order by 1`;
@@ -194,7 +190,7 @@ test('leaves filled windows filled and the rest open when a backfill fails halfw
   ]);
   expect(await t.select`select status from runs where id = ${runId}`).toEqual([{ status: 'failed' }]);
   broken = false;
-  await requestBackfill(t.deps, t.caller, id, { from: hour(1), to: hour(6) });
+  await fill(1, 6);
   await t.runAt(hour(6));
   expect(await t.select`select covered_from, covered_to from coverage`).toEqual([
     { covered_from: new Date(hour(0)), covered_to: new Date(hour(6)) },
@@ -243,18 +239,10 @@ test('rechecks the windows that a failed backfill did not revisit', async () => 
 });
 
 test('keeps a truncated window as a separate gap', async () => {
-  const t = await startRuns(
-    testDb,
-    ({ window }) => ({ rows: [], truncated: window.from.toISOString() === hour(2) }),
-    hour(0),
-  );
-  const id = await t.newDetection();
-  const set = (enabled: boolean) => updateDetection(t.deps, t.caller, { id, input: { enabled } });
-  await t.runAt(hour(1));
-  await set(false);
-  await t.runAt(hour(4));
-  await set(true);
-  await requestBackfill(t.deps, t.caller, id, { from: hour(1), to: hour(4) });
+  const { t, fill } = await withGap(({ window }) => ({ rows: [], truncated: window.from.toISOString() === hour(2) }), {
+    to: 4,
+  });
+  await fill(1, 4);
   await t.runAt(hour(4));
   expect(await t.select`select gap_from, state, reason from gaps order by 1`).toEqual([
     { gap_from: new Date(hour(1)), state: 'filled', reason: 'disabled' },

@@ -5,7 +5,8 @@ import { getAgreement } from './agreement.ts';
 import { replayRun } from './replay-run.ts';
 import { reviewNext } from './review-runs.ts';
 import { endShadow, getShadow, setShadow } from './shadow.ts';
-import { hour, listRunRows, startJudgedRuns, verdictOn } from '../../../../test/support/detection/judged-runs.ts';
+import { listRunRows, startJudgedRuns, verdictOn } from '../../../../test/support/detection/judged-runs.ts';
+import { hour } from '../../../../test/support/detection/scripted-runs.ts';
 
 const testDb = await testDatabase();
 const signal = new AbortController().signal;

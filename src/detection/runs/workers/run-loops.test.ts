@@ -1,11 +1,9 @@
-import { sql } from 'kysely';
 import { Registry } from 'prom-client';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import { hour, startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
 import { loadConfig } from '../../../config.ts';
-import { acrossOrgs } from '../../../platform/db/db.ts';
 import { createException } from '../../detections/exceptions/exceptions.ts';
 import { deleteDetection } from '../../detections/life-cycle.ts';
 import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
@@ -18,7 +16,6 @@ import { executeLoop, reapLoop, scheduleLoop } from './run-loops.ts';
 import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidates.ts';
 
 const testDb = await testDatabase(16);
-const hour = (n: number): string => new Date(Date.UTC(2026, 2, 2, n)).toISOString();
 const config = loadConfig({ TOCSIN_SPREAD_SECONDS: '0', TOCSIN_RUNS_AT_ONCE: '3' });
 
 async function waitUntil(check: () => Promise<boolean>): Promise<void> {
@@ -78,22 +75,17 @@ test('renews leases of running runs and stops runs that are lost or cancelled', 
   const claims = await claimRunsAcrossOrgs(t.db, new Date(hour(1)), 3);
   const leaseKeeper = createLeaseKeeper(t.deps, 50);
   const [kept, lost, cancelled] = claims.map((claim) => leaseKeeper.hold(claim));
-  await acrossOrgs(t.db, async (tx) => {
-    await sql`update run_queue set lease_until = clock_timestamp() + interval '1 s'`.execute(tx);
-    await sql`update run_queue set worker = 'another' where run_id = ${claims[1]!.runId}`.execute(tx);
-    await sql`update run_queue set cancel_requested = true where run_id = ${claims[2]!.runId}`.execute(tx);
-  });
+  await testDb.query`update run_queue set lease_until = clock_timestamp() + interval '1 s'`;
+  await testDb.query`update run_queue set worker = 'another' where run_id = ${claims[1]!.runId}`;
+  await testDb.query`update run_queue set cancel_requested = true where run_id = ${claims[2]!.runId}`;
   await waitUntil(async () => lost!.signal.aborted && cancelled!.signal.aborted);
   expect([lost!.signal.reason, cancelled!.signal.reason, kept!.signal.aborted]).toEqual(['lost', 'cancelled', false]);
   expect(
     await t.select`select run_id from run_queue where lease_until > clock_timestamp() + interval '30 s' order by run_id = ${claims[0]!.runId} desc`,
   ).toMatchObject([{ run_id: claims[0]!.runId }, { run_id: claims[2]!.runId }]);
   // The run belongs to this worker again, but a lost lease stays lost.
-  await acrossOrgs(t.db, (tx) =>
-    sql`update run_queue set worker = ${claims[1]!.worker}, lease_until = clock_timestamp() + interval '20 s' where run_id = ${claims[1]!.runId}`.execute(
-      tx,
-    ),
-  );
+  await testDb.query`
+    update run_queue set worker = ${claims[1]!.worker}, lease_until = clock_timestamp() + interval '20 s' where run_id = ${claims[1]!.runId}`;
   const findLeaseEnd = async (claim: RunClaim) =>
     (await t.select<{ at: Date }>`select lease_until as at from run_queue where run_id = ${claim.runId}`)[0]!.at;
   const [keptUntil, lostUntil] = [await findLeaseEnd(claims[0]!), await findLeaseEnd(claims[1]!)];
