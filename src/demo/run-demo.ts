@@ -40,17 +40,17 @@ export async function runDetections(
   events: LogEvent[],
   { end, detections }: { end: Date; detections: BuiltInDetection[] },
 ): Promise<DetectionOutcome[]> {
-  const { deps, call, time, print: say } = context;
+  const { deps, call, time, print } = context;
   const start = computeScheduleStart(end);
   const history = events.filter(({ at }) => at < start);
   // The backfill of a first run reads events ingested before its window.
   time.set(new Date(start.getTime() - hourMs));
   for (const day of splitByDay(history)) await sendEvents(call, day, true);
-  say(`Loaded ${history.length} past events.`);
+  print(`Loaded ${history.length} past events.`);
   time.set(start);
   const created: DemoDetection[] = [];
   for (const detection of detections) created.push(await createDetection(call, detection));
-  say(`Created ${created.length} detections. Running their schedules over the last ${liveHours} hours …`);
+  print(`Created ${created.length} detections. Running their schedules over the last ${liveHours} hours …`);
   const live = events.slice(history.length);
   for (
     let slot = await findNextSlotAcrossOrgs(deps.db);
@@ -64,7 +64,7 @@ export async function runDetections(
     time.set(slot);
     await executeDueRuns(deps, slot, { concurrency: deps.config.runsAtOnce });
     const hoursDone = Math.round((slot.getTime() - start.getTime()) / hourMs);
-    if (hoursDone % 6 === 0) say(`  ${slot.toISOString().slice(0, 16)}Z  ${hoursDone} of ${liveHours} hours`);
+    if (hoursDone % 6 === 0) print(`  ${slot.toISOString().slice(0, 16)}Z  ${hoursDone} of ${liveHours} hours`);
   }
   time.set(end);
   await sendEvents(call, live, false);
@@ -80,7 +80,7 @@ async function createDetection(call: DemoClient, detection: BuiltInDetection): P
 }
 
 /** Writes the demo's feed files and pulls them into the feed. */
-export async function loadFeed({ call, dataDir, print: say }: DemoContext, end: Date): Promise<void> {
+export async function loadFeed({ call, dataDir, print }: DemoContext, end: Date): Promise<void> {
   for (const { kind, name, publisher, fileName, text } of buildDemoFeed(end)) {
     const path = join(dataDir, fileName);
     writeFileSync(path, text);
@@ -92,7 +92,7 @@ export async function loadFeed({ call, dataDir, print: say }: DemoContext, end: 
       tlp: 'CLEAR',
     });
     const { added } = await call<{ added: number }>('POST', `/api/feed/sources/${source.id}/pull`);
-    say(`Feed source "${name}": ${added} items.`);
+    print(`Feed source "${name}": ${added} items.`);
   }
 }
 
