@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { isPoolVisible } from '../items/visible-pools.sql.ts';
+import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 
 /** An item that a person decides about. */
 export type CuratedItem = {
@@ -35,7 +35,7 @@ export function findVisibleItem(tx: Tx, id: string): Promise<CuratedItem | undef
     tx,
     sql<CuratedItem>`
       select ${columns} from items i join feed_pools p on p.id = i.pool_id
-      where i.id = ${id} and i.pool_id in (select id from feed_pools where ${isPoolVisible})`,
+      where i.id = ${id} and i.pool_id in ${visiblePoolIds}`,
   );
 }
 

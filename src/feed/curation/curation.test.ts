@@ -1,12 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { describe, expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { processArrivals } from '../deduplication/arrivals.ts';
 import { domains, listVisibleItems, pullOnce, stixReport } from '../../../test/support/feed/grouped-reports.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
+const app = await startApp();
 
 let next = 1;
 /** Creates reports with the same indicators. Returns their ids in the order of arrival. */
@@ -15,16 +12,13 @@ async function reports(org: TestOrg, count: number, more: { visibility?: 'shared
   next += count;
   const numbers = Array.from({ length: count }, (_, index) => first + index);
   const sources = [];
-  for (const number of numbers)
-    sources.push(
-      await pullOnce(app, org, { kind: 'stix', content: stixReport(number, domains(first * 100, 6)), ...more }),
-    );
+  for (const number of numbers) {
+    const content = stixReport(number, domains(first * 100, 6));
+    sources.push(await pullOnce(app, org, { kind: 'stix', content, ...more }));
+  }
   const items = await listVisibleItems(app, org);
-  return {
-    numbers,
-    sources,
-    ids: numbers.map((number) => items.find(({ title }) => title === `Report ${number}`)!.id),
-  };
+  const ids = numbers.map((number) => items.find(({ title }) => title === `Report ${number}`)!.id);
+  return { numbers, sources, ids };
 }
 
 const shared = { visibility: 'shared', tlp: 'CLEAR' } as const;
@@ -57,12 +51,8 @@ describe('own items', () => {
     expect((await org.call('POST', at(b, 'split'))).status).toBe(409);
     // A change of the source does not undo the decision.
     const [first] = numbers;
-    await sources[1]!.pull(
-      stixReport(numbers[1]!, domains(first! * 100, 6), {
-        modified: '2024-03-01T00:00:00.000Z',
-        name: `Report ${numbers[1]}`,
-      }),
-    );
+    const change = { modified: '2024-03-01T00:00:00.000Z', name: `Report ${numbers[1]}` };
+    await sources[1]!.pull(stixReport(numbers[1]!, domains(first! * 100, 6), change));
     expect(await rootsOf(org, ids)).toEqual([undefined, undefined, a]);
     expect((await org.call('POST', at(b, 'merge'), { into: c })).body.duplicateOf).toBe(a);
     expect(await rootsOf(org, ids)).toEqual([undefined, a, a]);
@@ -98,9 +88,8 @@ describe('own items', () => {
     expect((await org.call('GET', '/items?status=retracted')).body.total).toBe(1);
     expect((await org.call('POST', at(a, 'retract'), { reason: 'again' })).status).toBe(409);
     expect((await org.call('POST', at(a, 'merge'), { into: b })).status).toBe(409);
-    const changed = stixReport(numbers[0]!, [...domains(numbers[0]! * 100, 6), 'more.example'], {
-      modified: '2024-03-01T00:00:00.000Z',
-    });
+    const values = [...domains(numbers[0]! * 100, 6), 'more.example'];
+    const changed = stixReport(numbers[0]!, values, { modified: '2024-03-01T00:00:00.000Z' });
     expect(await sources[0]!.pull(changed)).toMatchObject({ added: 0, corrected: 0, retracted: 0, unchanged: 1 });
     const restored = await org.call('DELETE', at(a, 'retract'));
     expect(restored.body).toMatchObject({ version: 3, event: { status: 'active' } });
@@ -137,10 +126,9 @@ describe('own items', () => {
 });
 
 describe('shared items', () => {
+  const writer = ['feed:read', 'feed:write'] as const;
   const setUp = async (count: number) => {
-    const owner = await app.newOrg();
-    const plain = await app.newOrg(['feed:read', 'feed:write']);
-    const other = await app.newOrg(['feed:read', 'feed:write']);
+    const [owner, plain, other] = [await app.newOrg(), await app.newOrg(writer), await app.newOrg(writer)];
     return { owner, plain, other, ...(await reports(owner, count, shared)) };
   };
   const look = async (org: TestOrg) => {
@@ -233,19 +221,17 @@ describe('shared items', () => {
   });
 });
 
-describe('GET /items/{id}/text', () => {
-  test('returns old versions with their text', async () => {
-    const org = await app.newOrg();
-    const { ids, sources, numbers } = await reports(org, 1);
-    await sources[0]!.pull(stixReport(numbers[0]!, ['changed.example'], { modified: '2024-03-01T00:00:00.000Z' }));
-    const text = async (query: string) => (await org.call('GET', `/items/${ids[0]}/text${query}`)).body;
-    expect((await text('')).text).toContain('changed.example');
-    expect(await text('?version=2')).toEqual(await text(''));
-    expect(await text('?version=1')).toMatchObject({ id: ids[0], version: 1 });
-    expect((await text('?version=1')).text).not.toContain('changed.example');
-    expect((await org.call('GET', `/items/${ids[0]}/text?version=9`)).status).toBe(404);
-    for (const wrong of ['0', '1.0', '', 'x', '1&version=2'])
-      expect((await org.call('GET', `/items/${ids[0]}/text?version=${wrong}`)).status, wrong).toBe(400);
-    expect((await (await app.newOrg()).call('GET', `/items/${ids[0]}/text`)).status).toBe(404);
-  });
+test('returns old versions with their text at GET /items/{id}/text', async () => {
+  const org = await app.newOrg();
+  const { ids, sources, numbers } = await reports(org, 1);
+  await sources[0]!.pull(stixReport(numbers[0]!, ['changed.example'], { modified: '2024-03-01T00:00:00.000Z' }));
+  const text = async (query: string) => (await org.call('GET', `/items/${ids[0]}/text${query}`)).body;
+  expect((await text('')).text).toContain('changed.example');
+  expect(await text('?version=2')).toEqual(await text(''));
+  expect(await text('?version=1')).toMatchObject({ id: ids[0], version: 1 });
+  expect((await text('?version=1')).text).not.toContain('changed.example');
+  expect((await org.call('GET', `/items/${ids[0]}/text?version=9`)).status).toBe(404);
+  for (const wrong of ['0', '1.0', '', 'x', '1&version=2'])
+    expect((await org.call('GET', `/items/${ids[0]}/text?version=${wrong}`)).status, wrong).toBe(400);
+  expect((await (await app.newOrg()).call('GET', `/items/${ids[0]}/text`)).status).toBe(404);
 });

@@ -33,8 +33,10 @@ export async function mergeItem(
   into: string,
 ): Promise<FeedItemDetail> {
   if (id === into) throw fieldError('/into', 'same_item', '`into` must be another item.');
-  await getVisibleItem(deps, caller, id);
-  const target = await inOrg(deps.db, caller.orgId, (tx) => findVisibleItem(tx, into));
+  const target = await inOrg(deps.db, caller.orgId, async (tx) => {
+    await getVisibleItem(tx, id);
+    return findVisibleItem(tx, into);
+  });
   if (!target) throw fieldError('/into', 'not_found', `\`into\`: item ${into} does not exist.`);
   if (target.status === 'retracted') throw fieldError('/into', 'retracted', '`into` must not be a retracted item.');
   return decideItem(deps, caller, id, {
@@ -89,7 +91,7 @@ async function decideItem(
   { action, decision, applyForEveryone }: Decision,
 ): Promise<FeedItemDetail> {
   const { db, clock } = deps;
-  const visible = await getVisibleItem(deps, caller, id);
+  const visible = await inOrg(db, caller.orgId, (tx) => getVisibleItem(tx, id));
   const isForEveryone = visible.organization_id === caller.orgId || caller.scopes.has('feed:admin');
   const decide = async (tx: Tx): Promise<void> => {
     const poolId = isForEveryone ? visible.pool_id : await ensurePrivatePool(tx, caller.orgId, uuidv7());
@@ -115,8 +117,9 @@ async function decideItem(
   return getItem(deps, caller, id);
 }
 
-async function getVisibleItem({ db }: DecideItemDeps, caller: Caller, id: string): Promise<CuratedItem> {
-  const item = await inOrg(db, caller.orgId, (tx) => findVisibleItem(tx, id));
+/** Throws `not_found` if the item does not exist or the transaction's organization does not see it. */
+export async function getVisibleItem(tx: Tx, id: string): Promise<CuratedItem> {
+  const item = await findVisibleItem(tx, id);
   if (!item) throw appError('not_found', `Item ${id} not found`);
   return item;
 }

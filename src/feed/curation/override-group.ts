@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { findGroupOverride, type GroupOverrideRow } from '../deduplication/override-groups.store.ts';
 import { recomputeOverrides } from '../deduplication/recompute-overrides.ts';
-import { upsertGroupOverride } from '../items/writing/overrides.store.ts';
+import { upsertGroupOverride, type GroupFields } from '../items/writing/overrides.store.ts';
 import type { CuratedItem, DecisionContext } from './curation.store.ts';
 
 export type ItemDecision =
@@ -24,18 +24,11 @@ export async function overrideGroup(
     throw appError('conflict', 'The organization has not retracted the item.');
   if (decision.kind === 'retract' && isRetracted) throw appError('conflict', 'The item is already retracted.');
   if (decision.kind === 'merge' && isRetracted) throw appError('conflict', 'The item is retracted.');
-  await upsertGroupOverride(tx, {
-    orgId: caller.orgId,
-    itemId: item.id,
-    ...applyDecision(before, decision),
-    at,
-    by: caller.keyId,
-  });
+  const { orgId, keyId: by } = caller;
+  await upsertGroupOverride(tx, { orgId, itemId: item.id, ...applyDecision(before, decision), at, by });
   const hasChanged = await recomputeOverrides(tx, caller.orgId, at);
   if (decision.kind === 'split' && !hasChanged) throw appError('conflict', 'The item belongs to no group.');
 }
-
-type GroupFields = { status: string | null; note: string | null; standsApart: boolean; mergedInto: string | null };
 
 function applyDecision(before: GroupOverrideRow | undefined, decision: ItemDecision): GroupFields {
   const current: GroupFields = {

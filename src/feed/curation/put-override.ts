@@ -1,12 +1,10 @@
-import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
-import { appError, fieldError } from '../../platform/lib/errors.ts';
+import { inOrg } from '../../platform/db/db.ts';
+import { fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { recomputeOverrides } from '../deduplication/recompute-overrides.ts';
 import { getItem } from '../items/get-item.ts';
-import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { advancePools, ensurePrivatePool, lockPool, nextCommitTime } from '../items/writing/feed-pools.store.ts';
 import { readOverrideFields, upsertOverrideFields, type OverrideFields } from '../items/writing/overrides.store.ts';
 import type { FeedItem, FeedItemDetail } from '../model/item.schema.ts';
@@ -14,21 +12,18 @@ import { normalizeValue } from '../model/normalize.ts';
 import type { OverriddenIndicator } from '../model/overrides.schema.ts';
 import { bucketByType, type IndicatorType } from '../model/vocabulary.ts';
 import type { OverrideItem } from './curation.schema.ts';
-import { findVisibleItem } from './curation.store.ts';
-
-export type PutOverrideDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
+import { getVisibleItem, type DecideItemDeps } from './decide-items.ts';
 
 /** Changes how the caller's organization sees an item, no matter who owns the item. An equal override changes nothing. */
 export async function putOverride(
-  deps: PutOverrideDeps,
+  deps: DecideItemDeps,
   caller: Caller,
   id: string,
   input: OverrideItem,
 ): Promise<FeedItemDetail> {
   const { db, clock } = deps;
   await inOrg(db, caller.orgId, async (tx) => {
-    const item = await findVisibleItem(tx, id);
-    if (!item) throw appError('not_found', `Item ${id} not found`);
+    const item = await getVisibleItem(tx, id);
     const indicators = input.indicators && findIndicators(JSON.parse(item.doc) as FeedItem, input.indicators);
     const poolId = await ensurePrivatePool(tx, caller.orgId, uuidv7());
     const pool = await lockPool(tx, poolId);
@@ -86,17 +81,11 @@ function findIndicators(item: FeedItem, input: OverrideItem['indicators'] & obje
   const found = input.map(({ type, value, status }, index) => {
     const isType = Object.hasOwn(bucketByType, type);
     const normalizedValue = isType ? normalizeValue(type as IndicatorType, value) : undefined;
-    const indicator = isType
-      ? item.iocs[bucketByType[type as IndicatorType]].find(
-          (one) => one.type === type && (one.normalizedValue === normalizedValue || one.value === value),
-        )
-      : undefined;
-    if (!indicator)
-      throw fieldError(
-        `/indicators/${index}/value`,
-        'unknown_indicator',
-        `indicators: the item has no ${type} ${value.slice(0, 200)}.`,
-      );
+    const indicator = Object.values(item.iocs)
+      .flat()
+      .find((one) => one.type === type && (one.normalizedValue === normalizedValue || one.value === value));
+    const detail = `indicators: the item has no ${type} ${value.slice(0, 200)}.`;
+    if (!indicator) throw fieldError(`/indicators/${index}/value`, 'unknown_indicator', detail);
     return { type, value: indicator.normalizedValue, status };
   });
   return [...new Map(found.map((one) => [`${one.type} ${one.value}`, one])).values()];

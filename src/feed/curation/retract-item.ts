@@ -50,13 +50,7 @@ async function writeRetraction(
   await moveCounts(tx, [{ before, after: { ...before, status, severity } }]);
   const documents = await recomputeItemGroups(tx, item, context);
   // The item's publisher or an administrator decided this, so its readers receive it as a change of the source.
-  const write = {
-    id: item.id,
-    poolId: item.pool_id,
-    version: after.version,
-    doc: documents.get(item.id) ?? doc,
-    status,
-    cause: 'source',
-  };
-  await emitItemEvents(tx, [{ write, statusBefore: item.status }]);
+  const write = { id: item.id, poolId: item.pool_id, version: after.version, status, cause: 'source' };
+  const written = { write: { ...write, doc: documents.get(item.id) ?? doc }, statusBefore: item.status };
+  await emitItemEvents(tx, [written]);
 }

@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { describe, expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
 import { processArrivals } from './arrivals.ts';
 import {
@@ -10,14 +10,14 @@ import {
   stixReport,
 } from '../../../test/support/feed/grouped-reports.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
+const app = await startApp();
 
 const settleAll = async (): Promise<void> => {
   while (await processArrivals(app.deps));
 };
+
+const pullShared = (org: TestOrg, content: object, kind: 'stix' | 'kev' = 'stix') =>
+  pullOnce(app, org, { kind, visibility: 'shared', tlp: 'CLEAR', content });
 
 /** Returns what an organization sees, with the ETags. */
 const look = async (org: TestOrg) => {
@@ -32,13 +32,7 @@ describe('a private and a shared item', () => {
       const [owner, mine, other] = [await app.newOrg(), await app.newOrg(), await app.newOrg()];
       const number = order === 'private first' ? 1 : 2;
       const values = domains(number * 100, 6);
-      const share = () =>
-        pullOnce(app, owner, {
-          kind: 'stix',
-          visibility: 'shared',
-          tlp: 'CLEAR',
-          content: stixReport(number * 10, values),
-        });
+      const share = () => pullShared(owner, stixReport(number * 10, values));
       const keep = () =>
         pullOnce(app, mine, { kind: 'stix', content: stixReport(number * 10 + 1, values), reliability: 0.9 });
       if (order === 'shared first') {
@@ -65,12 +59,7 @@ describe('a private and a shared item', () => {
   test('elects a private root when the shared root is retracted', async () => {
     const [owner, mine] = [await app.newOrg(), await app.newOrg()];
     const values = domains(500, 6);
-    const source = await pullOnce(app, owner, {
-      kind: 'stix',
-      visibility: 'shared',
-      tlp: 'CLEAR',
-      content: stixReport(51, values),
-    });
+    const source = await pullShared(owner, stixReport(51, values));
     await pullOnce(app, mine, { kind: 'stix', content: stixReport(52, values) });
     await pullOnce(app, mine, { kind: 'stix', content: stixReport(53, values) });
     const rootsOf = async () =>
@@ -86,15 +75,8 @@ describe('a private and a shared item', () => {
 
   test('joins a private item to only one of two shared groups', async () => {
     const [owner, mine] = [await app.newOrg(), await app.newOrg()];
-    const share = (number: number, from: number) =>
-      pullOnce(app, owner, {
-        kind: 'stix',
-        visibility: 'shared',
-        tlp: 'CLEAR',
-        content: stixReport(number, domains(from, 6)),
-      });
-    await share(61, 600);
-    await share(62, 610);
+    await pullShared(owner, stixReport(61, domains(600, 6)));
+    await pullShared(owner, stixReport(62, domains(610, 6)));
     await pullOnce(app, mine, { kind: 'stix', content: stixReport(63, [...domains(600, 6), ...domains(610, 6)]) });
     await settleAll();
     const groups = (await listGroups(app, mine)).filter((group) => group.some((title) => /Report 6/.test(title)));
@@ -111,17 +93,15 @@ test.each(['private first', 'shared first'])(
     const id = `CVE-2024-0${first}`;
     const content = { schema_version: '1.6.0', id, modified: '2024-02-01T00:00:00Z', summary: `Own ${id}`, database_specific: { severity: 'LOW' } }; // prettier-ignore
     const keep = () => pullOnce(app, mine, { kind: 'osv', content });
-    const share = () =>
-      pullOnce(app, owner, { kind: 'kev', visibility: 'shared', tlp: 'CLEAR', content: kevCatalogue(1, rows) });
+    const share = () => pullShared(owner, kevCatalogue(1, rows), 'kev');
     const own = async () => (await listVisibleItems(app, mine)).find(({ title }) => title === `Own ${id}`)!;
     if (order === 'private first') await keep();
     const kev = await share();
     if (order === 'shared first') await keep();
     await settleAll();
     expect(await own()).toMatchObject({ severity: 'high' });
-    expect(
-      (await mine.call('GET', '/items?severity=high&perPage=100')).body.items.map((one: { id: string }) => one.id),
-    ).toContain((await own()).id);
+    const { items } = (await mine.call('GET', '/items?severity=high&perPage=100')).body;
+    expect(items.map((one: { id: string }) => one.id)).toContain((await own()).id);
     const seen = await look(other);
     await kev.pull(kevCatalogue(2, [{ ...rows[0]!, knownRansomwareCampaignUse: 'Known' }, ...rows.slice(1)]));
     await settleAll();

@@ -53,19 +53,9 @@ export async function groupComponent(tx: Tx, scope: PoolScope, items: Comparison
     const members = ids.flatMap((id) => poolItems.get(id) ?? []);
     if (members.length === 0) return [];
     const fixedId = ids.find((id) => nodes.get(id)!.isFixed);
-    return [{ root: fixedId ?? electRootId(members), members }];
+    return [{ root: fixedId ?? electRoot(members).id, members }];
   });
 }
-
-const electRootId = (members: ComparisonRow[]): string =>
-  electRoot(
-    members.map((item) => ({
-      id: item.id,
-      addedAt: item.added_to_feed_at.getTime(),
-      publishedAt: item.publish_time?.getTime(),
-      root: item.duplicate_of,
-    })),
-  ).id;
 
 async function listLinks(tx: Tx, scope: PoolScope, items: ComparisonRow[]): Promise<GroupLink[]> {
   const itemIds = items.map(({ id }) => id);

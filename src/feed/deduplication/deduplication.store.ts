@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
+import type { RootCandidate } from './groups.ts';
 
 /** The pool whose items are grouped, and the wider pools (those with a larger audience) whose groups they may join. */
 export type PoolScope = { poolId: string; widerPoolIds: string[] };
@@ -15,12 +16,9 @@ export type ValueHolders = { kind: string; value: string; ids: string[] };
 
 /** Returns the values that the items are compared by. CVEs count only for items with prose. */
 export function listHoldersOfItems(tx: Tx, scope: PoolScope, ids: string[]): Promise<ValueHolders[]> {
-  return listHolders(
-    tx,
-    scope,
-    sql`select distinct t.kind, t.value from item_terms t join items i on i.id = t.item_id
-        where t.item_id = any(${ids}::uuid[]) and (t.identifying or t.kind = 'text' or (t.kind = 'cve' and i.sketch is not null))`,
-  );
+  const terms = sql`select distinct t.kind, t.value from item_terms t join items i on i.id = t.item_id
+    where t.item_id = any(${ids}::uuid[]) and (t.identifying or t.kind = 'text' or (t.kind = 'cve' and i.sketch is not null))`;
+  return listHolders(tx, scope, terms);
 }
 
 /** Returns the holders of terms that items no longer have. */
@@ -30,11 +28,8 @@ export function listHoldersOfTerms(
   terms: { kind: string; value: string }[],
 ): Promise<ValueHolders[]> {
   const [kinds, values] = [terms.map(({ kind }) => kind), terms.map(({ value }) => value)];
-  return listHolders(
-    tx,
-    scope,
-    sql`select * from unnest(${kinds}::text[], ${values}::text[]) as removed (kind, value)`,
-  );
+  const removed = sql`select * from unnest(${kinds}::text[], ${values}::text[]) as removed (kind, value)`;
+  return listHolders(tx, scope, removed);
 }
 
 function listHolders(tx: Tx, scope: PoolScope, terms: ReturnType<typeof sql>): Promise<ValueHolders[]> {
@@ -52,16 +47,12 @@ function listHolders(tx: Tx, scope: PoolScope, terms: ReturnType<typeof sql>): P
   );
 }
 
-export type ComparisonRow = {
-  id: string;
+export type ComparisonRow = RootCandidate & {
   pool_id: string;
   status: string;
   publisher: string;
-  publish_time: Date | null;
-  added_to_feed_at: Date;
   sketch: string | null;
   identifying: number;
-  duplicate_of: string | null;
   canonical_key: string;
   order_key: string;
 };
@@ -133,15 +124,7 @@ export async function listNeighbors(tx: Tx, scope: PoolScope, ids: string[]): Pr
 }
 
 /** Returns the links, decisions and shared aliases among items. */
-export async function listTies(
-  tx: Tx,
-  scope: PoolScope,
-  ids: string[],
-): Promise<{
-  links: ItemLinkRow[];
-  decisions: { a: string; b: string; verdict: 'together' | 'apart' }[];
-  aliases: { value: string; ids: string[] }[];
-}> {
+export async function listTies(tx: Tx, scope: PoolScope, ids: string[]) {
   const links = await queryRows(
     tx,
     sql<ItemLinkRow>`select a, b, weight from item_links where pool_id = ${scope.poolId} and a = any(${ids}::uuid[])`,
@@ -158,4 +141,32 @@ export async function listTies(
       group by value having count(*) > 1`,
   );
   return { links, decisions, aliases };
+}
+
+/** An item of a group. `own_doc` is the document without the figures of the group, if that differs from `doc`. */
+export type GroupedItemRow = {
+  id: string;
+  pool_id: string;
+  /** The kind of the item's source; null for a posted text. */
+  kind: string | null;
+  doc: string;
+  own_doc: string | null;
+  duplicate_of: string | null;
+  severity: string;
+  status: string;
+  publisher: string;
+  source_name: string;
+  platforms: string[];
+  version: number;
+  last_updated: Date;
+};
+
+export function listGroupedItemRows(tx: Tx, ids: string[]): Promise<GroupedItemRow[]> {
+  return queryRows(
+    tx,
+    sql<GroupedItemRow>`
+      select i.id, i.pool_id, s.kind, i.doc, i.own_doc, i.duplicate_of, i.severity, i.status, i.publisher, i.source_name, i.platforms, i.version,
+        i.last_updated
+      from items i left join feed_sources s on s.id = i.source_id where i.id = any(${ids}::uuid[])`,
+  );
 }

@@ -14,11 +14,7 @@ export function applyGroupFigures(root: FeedItem, members: FeedItem[]): FeedItem
   const items = [root, ...members];
   return {
     ...root,
-    event: {
-      ...root.event,
-      severity: highestSeverity(items),
-      confidence: combineConfidence(items),
-    },
+    event: { ...root.event, severity: highestSeverity(items), confidence: combineConfidence(items) },
     classification: { ...root.classification, mappings: mergeMappings(root, members) },
   };
 }

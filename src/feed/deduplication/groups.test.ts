@@ -20,29 +20,19 @@ const anyLinks = fc.array(
 );
 
 describe('groupItems', () => {
-  test('groups connected items when there are no decisions', () => {
-    expect(named(groupItems(nodesOf([]), [same('a', 'b'), same('b', 'c'), same('f', 'e')]))).toEqual([
-      'abc',
-      'd',
-      'ef',
-      'g',
-    ]);
-  });
-
-  test('keeps a separated pair apart even through a third item, and prefers the stronger link', () => {
-    const links = [apart('a', 'c'), same('a', 'b', 0.6), same('b', 'c', 0.9)];
-    expect(named(groupItems(nodesOf([]), links))).toEqual(['a', 'bc', 'd', 'e', 'f', 'g']);
-  });
-
-  test('never joins two groups of a wider pool', () => {
-    expect(named(groupItems(nodesOf(['a', 'b']), [same('c', 'a', 0.6), same('c', 'b', 0.9)]))).toEqual([
-      'a',
-      'bc',
-      'd',
-      'e',
-      'f',
-      'g',
-    ]);
+  const weaker = same('a', 'b', 0.6);
+  const stronger = same('b', 'c', 0.9);
+  test.each([
+    ['groups connected items when there are no decisions', [], [weaker, stronger, same('f', 'e')], 'abc d ef g'],
+    [
+      'keeps a separated pair apart even through a third item, and prefers the stronger link',
+      [],
+      [apart('a', 'c'), weaker, stronger],
+      'a bc d e f g',
+    ],
+    ['never joins two groups of a wider pool', ['a', 'b'], [same('c', 'a', 0.6), same('c', 'b', 0.9)], 'a bc d e f g'],
+  ])('%s', (_name, fixed, links, expected) => {
+    expect(named(groupItems(nodesOf(fixed), links)).join(' ')).toBe(expected);
   });
 
   test('does not depend on the order of items and links', () => {
@@ -76,24 +66,20 @@ describe('groupItems', () => {
 });
 
 describe('electRoot', () => {
-  const member = (id: string, more: Partial<RootCandidate> = {}): RootCandidate => ({
+  type Member = { addedAt?: number; publishedAt?: number | null; root?: string };
+  const member = (id: string, { addedAt = 1, publishedAt = 1, root }: Member = {}): RootCandidate => ({
     id,
-    addedAt: 1,
-    publishedAt: 1,
-    root: null,
-    ...more,
+    added_to_feed_at: new Date(addedAt),
+    publish_time: publishedAt === null ? null : new Date(publishedAt),
+    duplicate_of: root ?? null,
   });
   test.each<[string, RootCandidate[], string]>([
     ['elects the first item that the feed added', [member('a', { addedAt: 2 }), member('b')], 'b'],
-    [
-      'then the first published, one without a date last',
-      [member('a', { publishedAt: undefined }), member('b', { publishedAt: 2 })],
-      'b',
-    ],
+    ['then the first published', [member('a', { publishedAt: null }), member('b', { publishedAt: 2 })], 'b'],
     ['then the smaller id', [member('b'), member('a')], 'a'],
     ['keeps the current root', [member('a', { root: 'b' }), member('b', { addedAt: 9 })], 'b'],
     [
-      'after the root is gone, the next',
+      'the next if the root left',
       [member('b', { root: 'x', addedAt: 3 }), member('a', { root: 'x', addedAt: 4 })],
       'b',
     ],

@@ -39,15 +39,24 @@ export function groupItems(nodes: GroupNode[], links: GroupLink[]): string[][] {
 const pairName = (a: string, b: string): string => (a < b ? `${a} ${b}` : `${b} ${a}`);
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** An item of a group. Times are epoch milliseconds: when the feed added the item and when its source published it. `root` is its current root. */
-export type RootCandidate = { id: string; addedAt: number; publishedAt: number | undefined; root: string | null };
+/** An item of a group. `duplicate_of` is its current root. */
+export type RootCandidate = {
+  id: string;
+  added_to_feed_at: Date;
+  publish_time: Date | null;
+  duplicate_of: string | null;
+};
 
 /** Returns the root of a group: the current root, or if there is none or more than one, the item that the feed added first (spec/feed.md, "Root"). */
 export function electRoot(members: RootCandidate[]): RootCandidate {
   const ids = new Set(members.map(({ id }) => id));
-  const currentRoots = members.filter(({ root }) => root === null || !ids.has(root));
+  const currentRoots = members.filter(({ duplicate_of }) => duplicate_of === null || !ids.has(duplicate_of));
+  const publishedMs = ({ publish_time }: RootCandidate): number => publish_time?.getTime() ?? Number.MAX_VALUE;
   const [first] = (currentRoots.length > 0 ? currentRoots : members).toSorted(
-    (a, b) => a.addedAt - b.addedAt || (a.publishedAt ?? Infinity) - (b.publishedAt ?? Infinity) || compare(a.id, b.id),
+    (a, b) =>
+      a.added_to_feed_at.getTime() - b.added_to_feed_at.getTime() ||
+      publishedMs(a) - publishedMs(b) ||
+      compare(a.id, b.id),
   );
   return first!;
 }

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { batches } from '../items/writing/batches.ts';
-import type { RemovedTerm } from '../items/writing/write-terms.store.ts';
+import type { RemovedTerm } from '../items/writing/write-items.store.ts';
 import {
   listComparisonRows,
   listHoldersOfItems,

@@ -1,13 +1,10 @@
 import fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/harness.ts';
+import { expect, test } from 'vitest';
+import { startApp } from '../../../test/support/harness.ts';
 import { kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
 import { domains, listGroups, pullOnce, stixReport } from '../../../test/support/feed/grouped-reports.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
+const app = await startApp();
 
 type Story = { kind: 'kev' | 'stix'; content: unknown };
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import type { RootCandidate } from './groups.ts';
 
 /** The part of an organization's override of an item that decides its group. */
 export type GroupOverrideRow = {
@@ -26,13 +27,7 @@ export function listGroupOverrides(tx: Tx, orgId: string): Promise<GroupOverride
   return queryRows(tx, sql<GroupOverrideRow>`select ${columns} from feed_overrides where organization_id = ${orgId}`);
 }
 
-export type VisibleItem = {
-  id: string;
-  status: string;
-  duplicate_of: string | null;
-  added_to_feed_at: Date;
-  publish_time: Date | null;
-};
+export type VisibleItem = RootCandidate & { status: string };
 
 const groupItemsMax = 20_000;
 

@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/harness.ts';
+import { describe, expect, test } from 'vitest';
+import { startApp } from '../../../test/support/harness.ts';
 import { kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
 import {
   domains,
@@ -9,37 +9,28 @@ import {
   stixReport,
 } from '../../../test/support/feed/grouped-reports.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
+const app = await startApp();
 
 describe('items of one pool', () => {
   test('groups items with equal keys under the first item until one leaves', async () => {
     const org = await app.newOrg();
     const row = (more = {}) => kevRow(1, more);
-    await pullOnce(app, org, { kind: 'kev', content: kevCatalogue(1, [row()]), publisher: 'A', reliability: 0.5 });
-    const second = await pullOnce(app, org, {
-      kind: 'kev',
-      content: kevCatalogue(1, [row({ knownRansomwareCampaignUse: 'Known', cwes: ['CWE-89'] }), kevRow(2)]),
-      publisher: 'B',
-      reliability: 0.5,
-    });
+    const input = { kind: 'kev', reliability: 0.5 } as const;
+    await pullOnce(app, org, { ...input, content: kevCatalogue(1, [row()]), publisher: 'A' });
+    const rows = [row({ knownRansomwareCampaignUse: 'Known', cwes: ['CWE-89'] }), kevRow(2)];
+    const second = await pullOnce(app, org, { ...input, content: kevCatalogue(1, rows), publisher: 'B' });
     const [one, two] = (await listVisibleItems(app, org)).filter(({ title }) => title.endsWith('1'));
     expect([one!.duplicate_of, two!.duplicate_of]).toEqual([null, one!.id]);
     const { body: root } = await org.call('GET', `/items/${one!.id}`);
     expect(root).toMatchObject({ event: { severity: 'critical', confidence: 0.75, status: 'active' }, version: 2 });
     expect(root.versions[0]).toMatchObject({ version: 2, cause: 'group', changed: ['severity', 'classification'] });
-    expect(root.classification.mappings.map(({ id }: { id: string }) => id)).toEqual([
-      'CVE-2024-0001',
-      'CWE-79',
-      'CWE-89',
-    ]);
+    const mappings = root.classification.mappings.map(({ id }: { id: string }) => id);
+    expect(mappings).toEqual(['CVE-2024-0001', 'CWE-79', 'CWE-89']);
     expect((await org.call('GET', '/stats')).body.severityBreakdown).toMatchObject({ critical: 2, high: 1 });
     expect((await org.call('GET', '/items?severity=critical')).body.total).toBe(2);
     // An equal pull changes nothing.
     const before = await org.call('GET', '/items');
-    await second.pull(kevCatalogue(2, [row({ knownRansomwareCampaignUse: 'Known', cwes: ['CWE-89'] }), kevRow(2)]));
+    await second.pull(kevCatalogue(2, rows));
     expect((await org.call('GET', '/items')).headers['etag']).toBe(before.headers['etag']);
     // The member is corrected. The root's figures follow, but the root is not corrected.
     await second.pull(kevCatalogue(3, [row({ cwes: ['CWE-79'] }), kevRow(2)]));

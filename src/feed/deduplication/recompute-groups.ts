@@ -2,12 +2,11 @@ import type { Tx } from '../../platform/db/db.ts';
 import { batches } from '../items/writing/batches.ts';
 import { countKeyOf, moveCounts } from '../items/writing/counts.store.ts';
 import { updateGroupedItems, type GroupedItem } from '../items/writing/update-items.store.ts';
-import type { RemovedTerm } from '../items/writing/write-terms.store.ts';
+import type { RemovedTerm } from '../items/writing/write-items.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { groupComponent, loadComponent, type ItemGroup } from './components.ts';
-import type { ComparisonRow, PoolScope } from './deduplication.store.ts';
+import { listGroupedItemRows, type ComparisonRow, type GroupedItemRow, type PoolScope } from './deduplication.store.ts';
 import { applyGroupFigures, applySeverityFloor } from './group-figures.ts';
-import { listGroupedItemRows, type GroupedItemRow } from './groups.store.ts';
 import { linkItems } from './link-items.ts';
 
 /** The transaction has locked the pools of the scope. `at` and `seq` are its commit time and the pool's next sequence number. */
@@ -48,10 +47,7 @@ async function writeComponent(
   const poolItems = component.filter(({ pool_id }) => pool_id === commit.scope.poolId);
   const poolItemIds = new Set(poolItems.map(({ id }) => id));
   const rootById = new Map(groups.flatMap(({ root, members }) => members.map(({ id }) => [id, root] as const)));
-  const newRootOf = (id: string): string | null => {
-    const root = rootById.get(id);
-    return root === undefined || root === id ? null : root;
-  };
+  const newRootOf = (id: string): string | null => (rootById.get(id) === id ? null : (rootById.get(id) ?? null));
   const moved = poolItems.filter((item) => item.duplicate_of !== newRootOf(item.id));
   // Includes previous roots: a root without members shows its own figures again.
   const movedIds = moved.flatMap(({ id, duplicate_of }) => (duplicate_of ? [id, duplicate_of] : [id]));
@@ -71,23 +67,16 @@ async function writeComponent(
     const members = group
       .filter((member) => member !== row)
       .map((member) => applySeverityFloor(parseOwnDocument(member), exploited));
-    const item = regroupItem(row, {
-      root,
-      members,
-      exploited: row.status === 'retracted' ? [] : exploited,
-      at: commit.at,
-    });
-    return item ? [item] : [];
+    const higher = row.status === 'retracted' ? [] : exploited;
+    return regroupItem(row, { root, members, exploited: higher, at: commit.at }) ?? [];
   });
   if (changed.length === 0) return [];
   await updateGroupedItems(tx, commit, changed);
-  await moveCounts(
-    tx,
-    changed.flatMap(({ id, severity }) => {
-      const before = countKeyOf(rows.get(id)!);
-      return severity === before.severity ? [] : [{ before, after: { ...before, severity } }];
-    }),
-  );
+  const moves = changed.map(({ id, severity }) => {
+    const before = countKeyOf(rows.get(id)!);
+    return { before, after: { ...before, severity } };
+  });
+  await moveCounts(tx, moves);
   return changed;
 }
 
@@ -121,13 +110,6 @@ function regroupItem(row: GroupedItemRow, { root, members, exploited, at }: Grou
   const stamps = { version, lastUpdated: at.toISOString() };
   const doc = JSON.stringify({ ...next, ...stamps });
   const ownDoc = JSON.stringify({ ...base, ...stamps });
-  return {
-    id: row.id,
-    doc,
-    ownDoc: ownDoc === doc ? null : ownDoc,
-    duplicateOf: root,
-    severity: next.event.severity,
-    version,
-    changed,
-  };
+  const { severity } = next.event;
+  return { id: row.id, doc, ownDoc: ownDoc === doc ? null : ownDoc, duplicateOf: root, severity, version, changed };
 }

@@ -65,14 +65,7 @@ function findRoots(items: VisibleItem[], overrides: GroupOverrideRow[]): Map<str
   }
   const roots = new Map<string, string | null>();
   for (const [name, parts] of Map.groupBy(groups.keys(), finalGroup)) {
-    const { id: root } = electRoot(
-      groups.get(name)!.map((item) => ({
-        id: item.id,
-        addedAt: item.added_to_feed_at.getTime(),
-        publishedAt: item.publish_time?.getTime(),
-        root: item.duplicate_of,
-      })),
-    );
+    const { id: root } = electRoot(groups.get(name)!);
     for (const { id } of parts.flatMap((part) => groups.get(part)!)) roots.set(id, id === root ? null : root);
   }
   return roots;

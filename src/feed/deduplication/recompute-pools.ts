@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { publicPoolId } from '../items/writing/feed-pools.store.ts';
-import type { RemovedTerm } from '../items/writing/write-terms.store.ts';
+import type { RemovedTerm } from '../items/writing/write-items.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { insertArrivals } from './arrivals.store.ts';
 import type { PoolScope } from './deduplication.store.ts';

@@ -1,11 +1,8 @@
-import { beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { fileSource, kevCatalogue, kevRows } from '../../../test/support/feed/kev-source.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
+const app = await startApp();
 
 const base = '/api/feed/export';
 const get = (org: TestOrg, path: string, headers: Record<string, string> = {}) =>

@@ -9,9 +9,8 @@ import { applyDatedOverride } from './dated-override.ts';
 import { readExportPage, readExportSnapshot, type ExportDeps } from './export-page.ts';
 import type { ExportQuery } from './exports-query.ts';
 import { renderCsv } from './indicator-csv.ts';
-import { readItemVersions } from './item-versions.store.ts';
+import { listOverrideHistory, readItemVersions } from './item-versions.store.ts';
 import { renderMispEvent, renderMispManifest, toItemId } from './misp-event.ts';
-import { listOverrideHistory } from './override-history.store.ts';
 import { toBundle } from './stix/bundle.ts';
 import type { UnsupportedFields } from './stix/unsupported-fields.ts';
 import { renderSyndication } from './syndication.ts';
@@ -77,10 +76,7 @@ async function render(
     case 'stix': {
       const keys = items.map(({ id, version }) => ({ id, version }));
       const versions = await inOrg(db, orgId, (tx) => readItemVersions(tx, keys));
-      const found = keys
-        .map(({ id, version }) => versions.get(`${id} ${version}`))
-        .filter((version) => version !== undefined);
-      const { bundle, unsupported } = toBundle(found);
+      const { bundle, unsupported } = toBundle(keys.flatMap((key) => versions.get(`${key.id} ${key.version}`) ?? []));
       return { type: 'application/stix+json;version=2.1', text: JSON.stringify(bundle), unsupported };
     }
     case 'rss':

@@ -11,12 +11,8 @@ const pageMaxChars = 64_000_000;
 /** `listed` is the number of rows after the cursor, at most one more than the limit. */
 export type ExportRow = { id: string; at: Date; doc: string; isMember: boolean; listed: number };
 
-type ExportRange = {
-  limit: number;
-  after: PageCursor | undefined;
-  /** Decides `isMember` by the id of an item. */
-  isMember: ((id: Sql) => Condition) | undefined;
-};
+/** `isMember` is a condition on the id of an item. */
+type ExportRange = { limit: number; after: PageCursor | undefined; isMember: ((id: Sql) => Condition) | undefined };
 
 /** Returns up to `limit` rows of a snapshot in the order of the list, as many as fit into 64,000,000 characters but at least one. */
 export function listExportRows(

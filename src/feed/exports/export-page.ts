@@ -13,14 +13,12 @@ import { tlps, type Tlp } from '../model/vocabulary.ts';
 import { applyDatedOverride } from './dated-override.ts';
 import { listExportRows } from './export-page.store.ts';
 import type { ExportQuery } from './exports-query.ts';
-import { listOverrideHistory } from './override-history.store.ts';
+import { listOverrideHistory } from './item-versions.store.ts';
 
 export type ExportDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
 
 /** `next` is the cursor of the next page, absent on the last one. */
 export type ExportPage = { items: FeedItem[]; next: string | undefined };
-
-export type ExportPageRequest = DatedSnapshot & { query: ExportQuery; tlpMax: Tlp };
 
 /** Returns the snapshot and the hour that an export shows. Equal ones produce equal bytes. */
 export async function readExportSnapshot(
@@ -37,17 +35,15 @@ export async function readExportSnapshot(
 export function readExportPage(
   { db }: Pick<ExportDeps, 'db'>,
   { orgId }: Caller,
-  { snapshot, hour, query, tlpMax }: ExportPageRequest,
+  { snapshot, hour, query, tlpMax }: DatedSnapshot & { query: ExportQuery; tlpMax: Tlp },
 ): Promise<ExportPage> {
   const after = query.after === undefined ? undefined : readAfter(query.after);
   return inOrg(db, orgId, async (tx) => {
     const orgState = await readOrgState(tx, snapshot);
     const isMember = query.relevancyMode === 'relevant' ? isRelevant(orgState) : undefined;
     const found = await listExportRows(tx, snapshot, { limit: Number(query.limit), after, isMember });
-    const overrides = await listOverrideHistory(
-      tx,
-      found.map(({ id }) => id),
-    );
+    const ids = found.map(({ id }) => id);
+    const overrides = await listOverrideHistory(tx, ids);
     const items = found
       .filter((row) => row.isMember)
       .map(({ id, doc }) => {
@@ -64,11 +60,7 @@ export function readExportPage(
 
 function readAfter(text: string): PageCursor {
   const cursor = decodeCursor(text);
-  if (!cursor)
-    throw fieldError(
-      'query/after',
-      'unknown_after',
-      'Unknown `after` cursor. Follow the `Link` header of the previous page.',
-    );
+  const detail = 'Unknown `after` cursor. Follow the `Link` header of the previous page.';
+  if (!cursor) throw fieldError('query/after', 'unknown_after', detail);
   return cursor;
 }

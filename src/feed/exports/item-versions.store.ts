@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { toAppliedOverride, type AppliedOverrideRow } from '../items/overrides/override-rows.store.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import type { DatedOverride } from './dated-override.ts';
-import { listOverrideHistory } from './override-history.store.ts';
 import type { ItemVersion } from './stix/stix-item.ts';
 import type { StixObject } from './stix/stix-object.ts';
 
@@ -26,10 +26,8 @@ export async function readItemVersions(tx: Tx, keys: VersionKey[]): Promise<Map<
       join item_versions v on v.item_id = k.id and v.version = k.version
       where v.doc <> '' and v.pool_id in ${visiblePoolIds}`,
   );
-  const overrides = await listOverrideHistory(
-    tx,
-    found.map(({ id }) => id),
-  );
+  const ids = found.map(({ id }) => id);
+  const overrides = await listOverrideHistory(tx, ids);
   return new Map(found.map((row) => [`${row.id} ${row.version}`, toItemVersion(row, overrides.get(row.id) ?? [])]));
 }
 
@@ -39,3 +37,17 @@ const toItemVersion = ({ doc, objects, cause }: VersionRow, overrides: DatedOver
   overrides,
   isByPerson: cause === 'person',
 });
+
+/** Returns every override that the organization ever set for these items, by item id, oldest first. The last one is in force. */
+export async function listOverrideHistory(tx: Tx, itemIds: string[]): Promise<Map<string, DatedOverride[]>> {
+  const found = await queryRows(
+    tx,
+    sql<AppliedOverrideRow & { item_id: string; at: Date }>`
+      select item_id, at, severity, status, indicators from feed_marks
+      where organization_id = tocsin_org() and item_id = any(${itemIds}::uuid[]) order by at`,
+  );
+  const rowsByItem = Map.groupBy(found, ({ item_id }) => item_id);
+  return new Map(
+    [...rowsByItem].map(([id, rows]) => [id, rows.map((row) => ({ at: row.at, ...toAppliedOverride(row) }))]),
+  );
+}

@@ -1,5 +1,5 @@
 import { uuidv5 } from './stix/stix-object.ts';
-import { addUnsupported, type UnsupportedFields } from './stix/unsupported-fields.ts';
+import { sumUnsupported, type UnsupportedFields } from './stix/unsupported-fields.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 
 /** MISP attribute type and category by indicator type (MISP core format). Other types become text attributes. */
@@ -36,9 +36,10 @@ function renderEventHeader(item: FeedItem): Record<string, unknown> {
   const { source, event } = item;
   const tags = [
     `tlp:${source.tlp.toLowerCase()}`,
-    ...item.classification.attack.map(({ technique, subTechnique, techniqueName }) => {
-      return `misp-galaxy:mitre-attack-pattern="${techniqueName} - ${subTechnique ?? technique}"`;
-    }),
+    ...item.classification.attack.map(
+      ({ technique, subTechnique, techniqueName }) =>
+        `misp-galaxy:mitre-attack-pattern="${techniqueName} - ${subTechnique ?? technique}"`,
+    ),
     ...item.classification.malware.map(({ name }) => `misp-galaxy:malpedia="${name}"`),
     ...item.classification.actor.map(({ name }) => `misp-galaxy:threat-actor="${name}"`),
   ];
@@ -62,8 +63,7 @@ export function renderMispEvent(item: FeedItem): { event: object; unsupported: U
   const indicators = Object.values(item.iocs).flat();
   const description = item.abstract ?? item.summary;
   const cves = item.classification.mappings.filter(({ framework }) => framework === 'cve');
-  const unsupported: UnsupportedFields = {};
-  addUnsupported(unsupported, {
+  const counts = {
     attackPath: item.attackPath.length,
     affectedProducts: item.affectedProducts.length,
     'classification.killChain': item.classification.killChain.length,
@@ -72,7 +72,7 @@ export function renderMispEvent(item: FeedItem): { event: object; unsupported: U
     'provenance.supportingPassages': item.provenance.supportingPassages.length,
     'iocs.confidence': indicators.length,
     'iocs.ttlDays': indicators.length,
-  });
+  };
   const attribute = (type: string, category: string, value: string): Record<string, unknown> => ({
     uuid: uuidv5(item.id, JSON.stringify(['misp', type, value])),
     type,
@@ -94,7 +94,7 @@ export function renderMispEvent(item: FeedItem): { event: object; unsupported: U
       ...indicators.map((indicator) => indicatorAttribute(indicator, attribute)),
     ],
   };
-  return { event: { Event: event }, unsupported };
+  return { event: { Event: event }, unsupported: sumUnsupported([counts]) };
 }
 
 /** Only active indicators are for detection (`to_ids`). Revoked ones and false positives are marked deleted. */

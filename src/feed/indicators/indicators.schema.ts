@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { Instant } from '../model/overrides.schema.ts';
 import { indicatorStatuses, itemStatuses } from '../model/vocabulary.ts';
 
 const Value = boundedString({ min: 1, max: 2_000 }, z.string().trim());
@@ -9,8 +10,6 @@ export const IndicatorQuery = z.object({
 });
 export const LookUpIndicators = z.strictObject({ values: z.array(Value).min(1).max(100) });
 export type LookUpIndicators = z.infer<typeof LookUpIndicators>;
-
-const Instant = z.string().describe('RFC 3339, UTC.');
 
 /** The items that contain a value, and its status. */
 export const IndicatorLookup = z

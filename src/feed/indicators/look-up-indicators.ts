@@ -14,12 +14,11 @@ const itemsMax = 50;
 const itemsPerValueMax = 10;
 
 export type LookupDeps = { db: Db; clock: Clock };
-type LookupCaller = { orgId: OrgId };
 
 /** Returns the visible items that contain a value, in any notation, and the status that follows from them. */
 export function lookUpIndicator(
   { db, clock }: LookupDeps,
-  { orgId }: LookupCaller,
+  { orgId }: { orgId: OrgId },
   value: string,
 ): Promise<IndicatorLookup> {
   const hour = startOfHour(clock());
@@ -29,7 +28,7 @@ export function lookUpIndicator(
 /** Looks up to 100 values up, in their order. */
 export function lookUpIndicators(
   { db, clock }: LookupDeps,
-  { orgId }: LookupCaller,
+  { orgId }: { orgId: OrgId },
   { values }: LookUpIndicators,
 ): Promise<IndicatorLookups> {
   const hour = startOfHour(clock());
@@ -50,10 +49,8 @@ async function lookUp(
   const forms = [...termByForm].map(([form, term]) => ({ form, term }));
   const { counts, docs } = await readLookup(tx, { forms, hour, limit });
   const items = docs.map((doc) => JSON.parse(doc) as FeedItem);
-  const overrides = await listCurrentOverrides(
-    tx,
-    items.map(({ id }) => id),
-  );
+  const ids = items.map(({ id }) => id);
+  const overrides = await listCurrentOverrides(tx, ids);
   const terms = new Set(termByForm.values());
   const lookupItems = items.flatMap((item) => toLookupItems(item, overrides.get(item.id), { terms, hour }));
   const strictForm = canonical.find(({ isStrict }) => isStrict);

@@ -5,8 +5,7 @@ import { countKeyOf, moveCounts } from '../items/writing/counts.store.ts';
 import { advancePools, lockPools, nextCommitTime } from '../items/writing/feed-pools.store.ts';
 import { emitItemEvents } from '../items/writing/item-events.ts';
 import { eraseVersionContent, setMissingPulls } from '../items/writing/update-items.store.ts';
-import { writeItems } from '../items/writing/write-items.store.ts';
-import { eraseStateContent } from '../items/writing/write-search.store.ts';
+import { eraseStateContent, writeItems } from '../items/writing/write-items.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { buildItemWrites, type CurrentVersions, type WithNewId, type WriteContext } from './build-item-writes.ts';
 import { isProseSource } from './item-document.ts';
@@ -46,21 +45,17 @@ export async function applyPlan(
   const writes = planned.map(({ write }) => write);
   const removedTerms = await writeItems(tx, writes);
   await eraseStateContent(tx, movedIds);
-  await moveCounts(
-    tx,
-    planned.map(({ write, stored }) => ({ ...(stored ? { before: countKeyOf(stored) } : {}), after: write })),
-  );
+  const moves = planned.map(({ write, stored }) => ({ ...(stored && { before: countKeyOf(stored) }), after: write }));
+  await moveCounts(tx, moves);
   const documents = await recomputePools(tx, writes, { removedTerms, ...context });
   await advancePools(tx, poolIds, at);
   // The items of the first pull of a source are not news.
-  if (source.last_success_at)
-    await emitItemEvents(
-      tx,
-      planned.map(({ write, stored }) => ({
-        write: { ...write, doc: documents.get(write.id) ?? write.doc },
-        statusBefore: stored?.status,
-      })),
-    );
+  if (!source.last_success_at) return;
+  const written = planned.map(({ write, stored }) => ({
+    write: { ...write, doc: documents.get(write.id) ?? write.doc },
+    statusBefore: stored?.status,
+  }));
+  await emitItemEvents(tx, written);
 }
 
 /** Returns whether fewer organizations see the item from now on. */

@@ -2,6 +2,7 @@ import { buildComparisonTraits } from '../deduplication/similarity/comparison-tr
 import { toSearchText } from '../items/search/search-text.ts';
 import type { ItemWrite } from '../items/writing/item-columns.ts';
 import type { FeedItem } from '../model/item.schema.ts';
+import type { ItemStatus } from '../model/vocabulary.ts';
 import { changedParts, contentHash } from './content-hash.ts';
 import type { ItemCandidate } from './item-candidates.ts';
 import { emptyItem, retractItem, toDocument, toFeedItem, type ItemStamps } from './item-document.ts';
@@ -29,7 +30,7 @@ export type WriteContext = {
 export type WithNewId = { id: string };
 
 /** A write, and the stored item if it changes one. */
-export type PlannedWrite = { write: ItemWrite; stored?: StoredItem };
+type PlannedWrite = { write: ItemWrite; stored?: StoredItem };
 
 /** Builds the writes of one action. */
 export function buildItemWrites(context: WriteContext, action: ItemAction & WithNewId): PlannedWrite[] {
@@ -57,38 +58,34 @@ export function buildItemWrites(context: WriteContext, action: ItemAction & With
 type Addition = { id: string; generation: number; follows?: string; cause: string };
 
 function addItem(context: WriteContext, candidate: ItemCandidate, addition: Addition): ItemWrite {
-  const { at } = context;
-  const status = candidate.record.withdrawn ? 'retracted' : 'active';
-  const stamps: ItemStamps = {
-    id: addition.id,
-    version: 1,
-    status,
-    createdAt: at,
-    addedToFeedAt: at,
-    lastUpdated: at,
-  };
-  return {
-    ...writeOfRecord(context, candidate, stamps),
-    generation: addition.generation,
-    related: addition.follows ?? null,
-    cause: addition.cause,
-    changed: [],
-  };
+  const stamps = firstStamps(context, addition.id, candidate.record.withdrawn ? 'retracted' : 'active');
+  const { generation, follows = null, cause } = addition;
+  return { ...writeOfRecord(context, candidate, stamps), generation, related: follows, cause, changed: [] };
 }
+
+const firstStamps = ({ at }: WriteContext, id: string, status: ItemStatus): ItemStamps => ({
+  id,
+  version: 1,
+  status,
+  createdAt: at,
+  addedToFeedAt: at,
+  lastUpdated: at,
+});
+
+const nextStamps = ({ at }: WriteContext, stored: StoredItem, status: ItemStatus): ItemStamps => ({
+  id: stored.id,
+  version: stored.version + 1,
+  status,
+  createdAt: stored.created_at,
+  addedToFeedAt: stored.added_to_feed_at,
+  lastUpdated: at,
+});
 
 type Change = Extract<ItemAction, { kind: 'correct' | 'withdraw' }>;
 
 function changeItem(context: WriteContext, action: Change): ItemWrite {
   const { stored, candidate } = action;
-  const stamps: ItemStamps = {
-    id: stored.id,
-    version: stored.version + 1,
-    status: statusAfter(action),
-    createdAt: stored.created_at,
-    addedToFeedAt: stored.added_to_feed_at,
-    lastUpdated: context.at,
-  };
-  const write = writeOfRecord(context, candidate, stamps);
+  const write = writeOfRecord(context, candidate, nextStamps(context, stored, statusAfter(action)));
   const after = { item: JSON.parse(write.doc) as FeedItem, storedText: write.storedText };
   const before = context.current.get(stored.id);
   return {
@@ -102,7 +99,7 @@ function changeItem(context: WriteContext, action: Change): ItemWrite {
   };
 }
 
-function statusAfter(action: Change): ItemStamps['status'] {
+function statusAfter(action: Change): ItemStatus {
   if (action.kind === 'withdraw') return 'retracted';
   return action.cause === 'source' ? 'corrected' : action.stored.status;
 }
@@ -134,25 +131,14 @@ function writeOfRecord(
  */
 function buryItem(context: WriteContext, stored: StoredItem, { isErased }: { isErased: boolean }): ItemWrite {
   const current = context.current.get(stored.id)!;
-  const stamps: ItemStamps = {
-    id: stored.id,
-    version: stored.version + 1,
-    status: 'retracted',
-    createdAt: stored.created_at,
-    addedToFeedAt: stored.added_to_feed_at,
-    lastUpdated: context.at,
-  };
+  const stamps = nextStamps(context, stored, 'retracted');
   const item = isErased ? emptyItem(current.item, stamps) : retractItem(current.item, stamps);
   const storedText = isErased ? '' : current.storedText;
   const aliases = isErased ? [] : current.aliases;
   return {
     ...commonColumns(context, item, { poolId: stored.pool_id, stamps, storedText, aliases }),
-    recordId: stored.record_id,
-    generation: stored.generation,
+    ...storedColumns(stored),
     contentHash: contentHash(item, storedText),
-    recordHash: stored.record_hash,
-    recordModifiedAt: stored.record_modified_at?.toISOString() ?? null,
-    related: null,
     severityRule: isErased ? 'none' : current.severityRule,
     storedText,
     objects: null,
@@ -172,15 +158,7 @@ function raiseItemTlp(context: WriteContext, action: RaiseTlpAction & WithNewId)
   const moves = poolId !== stored.pool_id;
   const erased: PlannedWrite = { write: buryItem(context, stored, { isErased: true }), stored };
   if (moves && !action.isLatest) return [erased];
-  const { at } = context;
-  const stamps: ItemStamps = {
-    id: moves ? action.id : stored.id,
-    version: moves ? 1 : stored.version + 1,
-    status: stored.status,
-    createdAt: moves ? at : stored.created_at,
-    addedToFeedAt: moves ? at : stored.added_to_feed_at,
-    lastUpdated: at,
-  };
+  const stamps = moves ? firstStamps(context, action.id, stored.status) : nextStamps(context, stored, stored.status);
   const after: FeedItem = {
     ...item,
     id: stamps.id,
@@ -188,30 +166,39 @@ function raiseItemTlp(context: WriteContext, action: RaiseTlpAction & WithNewId)
     version: stamps.version,
     createdAt: stamps.createdAt.toISOString(),
     addedToFeedAt: stamps.addedToFeedAt.toISOString(),
-    lastUpdated: at.toISOString(),
+    lastUpdated: context.at.toISOString(),
   };
   const write: ItemWrite = {
     ...commonColumns(context, after, { poolId, stamps, storedText, aliases }),
-    recordId: stored.record_id,
-    generation: moves ? stored.generation + 1 : stored.generation,
+    ...storedColumns(stored),
     contentHash: contentHash(after, storedText),
-    recordHash: stored.record_hash,
-    recordModifiedAt: stored.record_modified_at?.toISOString() ?? null,
-    related: moves ? stored.id : null,
     severityRule,
     storedText,
     objects,
-    missingPulls: stored.missing_pulls,
-    cause: moves ? 'moved' : 'reanalysis',
-    changed: moves ? [] : ['tlp'],
+    cause: 'reanalysis',
+    changed: ['tlp'],
   };
-  return moves ? [erased, { write }] : [{ write, stored }];
+  if (!moves) return [{ write, stored }];
+  const successor = { generation: stored.generation + 1, related: stored.id, cause: 'moved', changed: [] };
+  return [erased, { write: { ...write, ...successor } }];
 }
 
-type CommonInput = { poolId: string; stamps: ItemStamps; storedText: string; aliases: string[] | undefined };
+/** The columns that a write keeps when the source's record does not change. */
+export const storedColumns = (stored: Omit<StoredItem, 'held_back'>) => ({
+  recordId: stored.record_id,
+  generation: stored.generation,
+  recordHash: stored.record_hash,
+  recordModifiedAt: stored.record_modified_at?.toISOString() ?? null,
+  related: null,
+  missingPulls: stored.missing_pulls,
+});
 
 /** The columns that follow from the document in the same way for every write. */
-function commonColumns(context: WriteContext, item: FeedItem, input: CommonInput) {
+function commonColumns(
+  context: WriteContext,
+  item: FeedItem,
+  input: { poolId: string; stamps: ItemStamps; storedText: string; aliases: string[] | undefined },
+) {
   const { poolId, stamps, storedText, aliases } = input;
   const { doc, nextExpiryAt } = toDocument(item, context.at);
   return {

@@ -7,15 +7,12 @@ type ItemContent = { item: FeedItem; storedText: string };
 
 /** Returns the parts of an item whose change makes a new version (spec/feed.md, "version"), each as comparable text. */
 function contentParts({ item, storedText }: ItemContent): Record<string, string> {
-  const { event, source, iocs } = item;
-  const values = buckets.flatMap((bucket) =>
-    iocs[bucket].map(({ type, normalizedValue }) => `${type} ${normalizedValue}`),
-  );
+  const { event, source } = item;
   return {
-    storedText: storedText.normalize('NFC').replaceAll(/\s+/g, ' ').trim(),
+    storedText: normalizeText(storedText),
     title: event.title,
     severity: event.severity,
-    indicators: values.toSorted().join('\n'),
+    indicators: joinIndicators(item.iocs),
     classification: JSON.stringify(item.classification),
     affectedProducts: JSON.stringify(item.affectedProducts),
     publisher: source.publisher,
@@ -25,9 +22,15 @@ function contentParts({ item, storedText }: ItemContent): Record<string, string>
   };
 }
 
-export function contentHash(item: FeedItem, storedText: string): string {
-  return sha256(JSON.stringify(contentParts({ item, storedText })));
-}
+/** Returns the indicators as comparable text. */
+export const joinIndicators = (iocs: FeedItem['iocs']): string =>
+  buckets
+    .flatMap((bucket) => iocs[bucket].map(({ type, normalizedValue }) => `${type} ${normalizedValue}`))
+    .toSorted()
+    .join('\n');
+
+export const contentHash = (item: FeedItem, storedText: string): string =>
+  sha256(JSON.stringify(contentParts({ item, storedText })));
 
 /** Returns the names of the parts that differ between two versions. */
 export function changedParts(before: ItemContent, after: ItemContent): string[] {
@@ -37,8 +40,9 @@ export function changedParts(before: ItemContent, after: ItemContent): string[] 
 
 /** Hashes what the source itself states, independent of how this program extracts it. */
 export function recordHash(record: SourceRecord): string {
-  const text = record.storedText.normalize('NFC').replaceAll(/\s+/g, ' ').trim();
+  const text = normalizeText(record.storedText);
   return sha256(JSON.stringify([text, record.withdrawn, record.tlp ?? null, record.publisher ?? null]));
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const normalizeText = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim();
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -76,13 +76,7 @@ export function toFeedItem(record: SourceRecord, source: ItemOrigin, stamps: Ite
     classification: record.classification,
     affectedProducts: record.affectedProducts,
     iocs: record.iocs,
-    provenance: {
-      supportingPassages: record.passages.map((charSpan) => ({
-        text: record.storedText.slice(charSpan.start, charSpan.end),
-        sourceUrl,
-        charSpan,
-      })),
-    },
+    provenance: { supportingPassages: toPassages(record, sourceUrl) },
     version: stamps.version,
     ...(record.externalId ? { externalId: record.externalId } : {}),
     ...(record.abstract ? { abstract: record.abstract } : {}),
@@ -95,6 +89,12 @@ export function toFeedItem(record: SourceRecord, source: ItemOrigin, stamps: Ite
   if (stamps.status === 'retracted') revokeIndicators(item);
   return item;
 }
+
+export const toPassages = (
+  { storedText, passages }: Pick<SourceRecord, 'storedText' | 'passages'>,
+  sourceUrl: string,
+): FeedItem['provenance']['supportingPassages'] =>
+  passages.map((charSpan) => ({ text: storedText.slice(charSpan.start, charSpan.end), sourceUrl, charSpan }));
 
 /** Returns the document to store, and when its next indicator expires. */
 export function toDocument(item: FeedItem, now: Date): { doc: string; nextExpiryAt: Date | null } {

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/db.ts';
 import type { FeedItem } from '../model/item.schema.ts';
-import { buckets } from '../model/vocabulary.ts';
+import { joinIndicators } from './content-hash.ts';
 import type { ItemCandidate } from './item-candidates.ts';
 import type { SourceRow } from './source-row.ts';
 import { listCurrentVersions, type StoredItem } from './stored-items.store.ts';
@@ -26,11 +26,8 @@ export async function ignoreMinorEdits(
     return isChanged ? [{ candidate, item }] : [];
   });
   if (changed.length === 0) return;
-  const current = await listCurrentVersions(
-    tx,
-    source,
-    changed.map(({ item }) => item.id),
-  );
+  const changedIds = changed.map(({ item }) => item.id);
+  const current = await listCurrentVersions(tx, source, changedIds);
   const currentById = new Map(current.map((version) => [version.id, version]));
   for (const { candidate, item } of changed) {
     const before = currentById.get(item.id);
@@ -40,11 +37,6 @@ export async function ignoreMinorEdits(
 }
 
 function isMinorEdit(item: FeedItem, text: string, { record }: ItemCandidate): boolean {
-  const joinIndicators = (iocs: FeedItem['iocs']): string =>
-    buckets
-      .flatMap((bucket) => iocs[bucket].map(({ type, normalizedValue }) => `${type} ${normalizedValue}`))
-      .toSorted()
-      .join('\n');
   return (
     item.event.title === record.title &&
     item.source.publishTime === record.publishTime &&

@@ -38,6 +38,8 @@ export type PullResult = {
   error?: string;
 };
 
+export const emptyResult: PullResult = { added: 0, corrected: 0, retracted: 0, unchanged: 0, skipped: [] };
+
 const absentPullsMax = 2;
 const missingShareMax = 0.05;
 
@@ -55,18 +57,14 @@ export function planPull(pull: {
 }): PullPlan {
   const { candidates } = pull;
   const storedByRecord = new Map(pull.stored.map((item) => [item.record_id, item]));
-  const actions: ItemAction[] = [];
-  for (const candidate of candidates) {
-    const action = planRecord(candidate, storedByRecord.get(candidate.record.recordId));
-    if (action) actions.push(action);
-  }
+  const planned = candidates.flatMap((one) => planRecord(one, storedByRecord.get(one.record.recordId)) ?? []);
   const presentIds = new Set([...pull.presentIds, ...candidates.map(({ record }) => record.recordId)]);
   const missing = pull.isCatalog ? listMissing(pull.stored, presentIds) : [];
   const returned = pull.stored.filter(
     (item) => isLive(item) && item.missing_pulls > 0 && presentIds.has(item.record_id),
   );
   const { vanished, absentIds } = splitMissing(missing);
-  actions.push(...vanished);
+  const actions = [...planned, ...vanished];
   const result = countResult(actions, candidates.length, pull.skipped);
   return {
     actions,
@@ -80,13 +78,8 @@ export function planPull(pull: {
 /** Plans a good pull whose documents did not change: records that were absent last time are absent again. */
 export function planUnchangedPull(stored: StoredItem[], records: number): PullPlan {
   const { vanished, absentIds } = splitMissing(stored.filter((item) => isLive(item) && item.missing_pulls > 0));
-  return {
-    actions: vanished,
-    returnedIds: [],
-    absentIds,
-    records,
-    result: { ...countResult(vanished, 0, []), unchanged: records },
-  };
+  const result = { ...countResult(vanished, 0, []), unchanged: records };
+  return { actions: vanished, returnedIds: [], absentIds, records, result };
 }
 
 /** Returns whether a catalog lacks so many known rows that it is probably broken. */
@@ -137,11 +130,6 @@ function countResult(actions: ItemAction[], records: number, skipped: SkippedEnt
   );
   const withdrawn = count(({ kind }) => kind === 'withdraw');
   const vanished = count(({ kind }) => kind === 'vanish');
-  return {
-    added,
-    corrected,
-    retracted: withdrawn + vanished,
-    unchanged: records - added - corrected - withdrawn,
-    skipped,
-  };
+  const unchanged = records - added - corrected - withdrawn;
+  return { added, corrected, retracted: withdrawn + vanished, unchanged, skipped };
 }

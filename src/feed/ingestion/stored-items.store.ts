@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { ItemStatus } from '../model/vocabulary.ts';
 import type { SourceKey } from './source-row.ts';
 
 /** An item of a source in the feed: the latest generation of its record. */
@@ -8,7 +9,7 @@ export type StoredItem = {
   id: string;
   record_id: string;
   generation: number;
-  status: 'active' | 'corrected' | 'retracted';
+  status: ItemStatus;
   version: number;
   content_hash: string;
   record_hash: string;
@@ -47,20 +48,21 @@ export type CurrentVersionRow = {
   stored_text: string;
   severity_rule: string;
   aliases: string[];
-  objects: string | null;
 };
+
+/** Columns of a `CurrentVersionRow`, of a row `i` of items and the row `v` of its current version. */
+export const currentVersionColumns = sql`i.id, coalesce(i.own_doc, i.doc) as doc, v.stored_text, i.severity_rule,
+  array(select t.value from item_terms t where t.item_id = i.id and t.kind = 'alias') as aliases`;
 
 export function listCurrentVersions(
   tx: Tx,
   source: Pick<SourceKey, 'organization_id'>,
   ids: string[],
-): Promise<CurrentVersionRow[]> {
+): Promise<(CurrentVersionRow & { objects: string | null })[]> {
   return queryRows(
     tx,
-    sql<CurrentVersionRow>`
-      select i.id, coalesce(i.own_doc, i.doc) as doc, v.stored_text, v.objects, i.severity_rule,
-        array(select t.value from item_terms t where t.item_id = i.id and t.kind = 'alias') as aliases
-      from items i join item_versions v on v.item_id = i.id and v.version = i.version
+    sql<CurrentVersionRow & { objects: string | null }>`
+      select ${currentVersionColumns}, v.objects from items i join item_versions v on v.item_id = i.id and v.version = i.version
       where i.organization_id = ${source.organization_id} and i.id = any(${ids}::uuid[])`,
   );
 }

@@ -1,33 +1,22 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { describe, expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { inOrg, queryRow, queryRows } from '../../platform/db/db.ts';
 import { fileSource, kevCatalogue, kevRow, kevRows } from '../../../test/support/feed/kev-source.ts';
 import { stixBundle } from '../../../test/support/feed/stix-documents.ts';
 
 const red = { object_marking_refs: ['marking-definition--5e57c739-391a-4eb3-b6be-7d15ca92d5ed'] };
 
-describe('two organizations', () => {
-  let app: TestApp;
-  let [alice, bob] = [] as unknown as [TestOrg, TestOrg];
-  beforeAll(async () => {
-    app = await startApp();
-    [alice, bob] = [await app.newOrg(), await app.newOrg()];
-  });
+describe('two organizations', async () => {
+  const app = await startApp();
+  const [alice, bob] = [await app.newOrg(), await app.newOrg()];
 
   test('hides items, totals, statistics, tags and sources of a private source from another organization', async () => {
     const look = async (org: TestOrg) => {
-      const [items, stats, sources] = [
-        await org.call('GET', '/items?perPage=100'),
-        await org.call('GET', '/stats'),
-        await org.call('GET', '/api/feed/sources'),
-      ];
-      return {
-        items: items.body,
-        stats: stats.body,
-        sources: sources.body,
-        tags: [items.headers['etag'], stats.headers['etag']],
-      };
+      const [items, stats] = [await org.call('GET', '/items?perPage=100'), await org.call('GET', '/stats')];
+      const { body: sources } = await org.call('GET', '/api/feed/sources');
+      const tags = [items.headers['etag'], stats.headers['etag']];
+      return { items: items.body, stats: stats.body, sources, tags };
     };
     const before = await look(bob);
     const source = await fileSource(app, alice, { kind: 'kev', tlp: 'CLEAR' });
@@ -51,15 +40,9 @@ describe('two organizations', () => {
 
   test('hides every row and rejects writes by row-level security alone', async () => {
     for (const table of ['items', 'item_versions', 'item_terms', 'feed_counts', 'feed_sources', 'feed_pools']) {
-      const count = (org: TestOrg) =>
-        inOrg(app.deps.db, org.id, (tx) =>
-          queryRow(
-            tx,
-            sql<{
-              n: number;
-            }>`select count(*) as n from ${sql.table(table)} where ${sql.ref(table === 'feed_pools' ? 'organization_id' : table === 'feed_counts' ? 'publisher' : 'organization_id')} is not null`,
-          ),
-        );
+      const column = sql.ref(table === 'feed_counts' ? 'publisher' : 'organization_id');
+      const query = sql<{ n: number }>`select count(*) as n from ${sql.table(table)} where ${column} is not null`;
+      const count = (org: TestOrg) => inOrg(app.deps.db, org.id, (tx) => queryRow(tx, query));
       expect((await count(alice))!.n, table).toBeGreaterThan(0);
       expect((await count(bob))!.n, table).toBe(0);
     }
@@ -69,21 +52,12 @@ describe('two organizations', () => {
     const pool = await inOrg(app.deps.db, alice.id, (tx) =>
       queryRow(tx, sql<{ id: string }>`select id from feed_pools where organization_id = ${alice.id}`),
     );
-    await expect(
-      inOrg(app.deps.db, bob.id, (tx) =>
-        sql`insert into item_versions values (${alice.id}, ${item.id}, ${pool!.id}, 99, 'x', '{}', '', '', now())`.execute(
-          tx,
-        ),
-      ),
-    ).rejects.toThrow(/row-level security/);
-    // All organizations see the public pool, but none of them can write to it.
-    await expect(
-      inOrg(app.deps.db, bob.id, (tx) =>
-        sql`insert into feed_counts values ('00000000-0000-7000-8000-000000000001', 'high', 'active', 'p', 's', '', 1)`.execute(
-          tx,
-        ),
-      ),
-    ).rejects.toThrow(/row-level security/);
+    for (const statement of [
+      sql`insert into item_versions values (${alice.id}, ${item.id}, ${pool!.id}, 99, 'x', '{}', '', '', now())`,
+      // All organizations see the public pool, but none of them can write to it.
+      sql`insert into feed_counts values ('00000000-0000-7000-8000-000000000001', 'high', 'active', 'p', 's', '', 1)`,
+    ])
+      await expect(inOrg(app.deps.db, bob.id, (tx) => statement.execute(tx))).rejects.toThrow(/row-level security/);
     for (const statement of [sql`update feed_pools set seq = 0`, sql`delete from feed_pools`]) {
       const touched = await inOrg(app.deps.db, bob.id, (tx) => sql`${statement} where kind = 'public'`.execute(tx));
       expect(touched.numAffectedRows).toBe(0n);

@@ -10,10 +10,12 @@ import { withTenantOverrides } from './overrides/override-documents.ts';
 import { listOwnRows } from './overrides/override-rows.store.ts';
 import { readOrgState } from './snapshot/org-state.store.ts';
 
-export type GetItemDeps = { db: Db; clock: Clock };
-
 /** Returns one item with its group and its history. Throws `not_found` if it does not exist or the organization does not see it. */
-export async function getItem({ db, clock }: GetItemDeps, caller: Caller, id: string): Promise<FeedItemDetail> {
+export async function getItem(
+  { db, clock }: { db: Db; clock: Clock },
+  caller: Caller,
+  id: string,
+): Promise<FeedItemDetail> {
   return inOrg(db, caller.orgId, async (tx) => {
     const found = await findItem(tx, id);
     if (!found) throw appError('not_found', `Item ${id} not found`);
@@ -38,21 +40,15 @@ export async function getItem({ db, clock }: GetItemDeps, caller: Caller, id: st
   });
 }
 
-/**
- * Returns the text that a version of an item was made from; the newest version if `version` is undefined. The text is empty if the item was
- * withdrawn from the organization's sight.
- */
+/** Returns the text of a version of an item, or of the newest version. It is empty if the organization may no longer see the item's content. */
 export async function getItemText(
-  { db }: Pick<GetItemDeps, 'db'>,
+  { db }: { db: Db },
   caller: Caller,
   id: string,
   version: number | undefined,
 ): Promise<ItemText> {
   const found = await inOrg(db, caller.orgId, (tx) => findText(tx, id, version));
-  if (!found)
-    throw appError(
-      'not_found',
-      version === undefined ? `Item ${id} not found` : `Item ${id} has no version ${version}`,
-    );
+  const missing = version === undefined ? 'not found' : `has no version ${version}`;
+  if (!found) throw appError('not_found', `Item ${id} ${missing}`);
   return { id, version: found.version, text: found.stored_text, at: found.at.toISOString() };
 }

@@ -1,20 +1,17 @@
-import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import { inOrg } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import type { FeedStats } from '../model/item.schema.ts';
 import { platforms } from '../model/platforms.ts';
 import { severities } from '../model/vocabulary.ts';
+import type { ListItemsDeps } from './list-items.ts';
 import { listRecentItems, readItemCounts, type ItemCountRow, type RecentItemRow } from './items.store.ts';
 import { readOrgState } from './snapshot/org-state.store.ts';
 import type { CachedPage } from './page-cache/page-cache.ts';
-import type { FeedPages } from './page-cache/feed-pages.ts';
 
 const recentMax = 10;
 
-export type GetStatsDeps = { db: Db; clock: Clock; feedPages: FeedPages };
-
 /** Returns the statistics of the items that `GET /items` lists without parameters, as the bytes of the response. */
-export function getStats({ db, clock, feedPages }: GetStatsDeps, { orgId }: Caller): Promise<CachedPage> {
+export function getStats({ db, clock, feedPages }: ListItemsDeps, { orgId }: Caller): Promise<CachedPage> {
   return feedPages.get({ orgId, key: 'stats', now: clock() }, ({ snapshot }) =>
     inOrg(db, orgId, async (tx) => {
       const { overridesSeq } = await readOrgState(tx, snapshot);
@@ -28,15 +25,12 @@ export function getStats({ db, clock, feedPages }: GetStatsDeps, { orgId }: Call
 function toStats(counts: ItemCountRow[], recent: RecentItemRow[]): FeedStats {
   const sum = (matches: (row: ItemCountRow) => boolean): number =>
     counts.reduce((total, row) => total + (matches(row) ? row.n : 0), 0);
-  const breakdown = <K extends string>(
-    keys: readonly K[],
-    matches: (row: ItemCountRow, key: K) => boolean,
-  ): Record<K, number> =>
-    Object.fromEntries(keys.map((key) => [key, sum((row) => matches(row, key))])) as Record<K, number>;
+  const breakdown = <K extends string>(keys: readonly K[], valuesOf: (row: ItemCountRow) => string[]) =>
+    Object.fromEntries(keys.map((key) => [key, sum((row) => valuesOf(row).includes(key))])) as Record<K, number>;
   return {
     totalItems: sum(() => true),
-    severityBreakdown: breakdown(severities.toReversed(), (row, severity) => row.severity === severity),
-    platformBreakdown: breakdown(platforms, (row, platform) => row.platforms.split(',').includes(platform)),
+    severityBreakdown: breakdown(severities.toReversed(), ({ severity }) => [severity]),
+    platformBreakdown: breakdown(platforms, (row) => row.platforms.split(',')),
     sourcePublishers: [...new Set(counts.map(({ publisher }) => publisher))].toSorted(),
     recentItems: recent.map(({ id, title, severity, publish_time, added_to_feed_at }) => ({
       id,

@@ -47,11 +47,8 @@ export function itemRoutes(app: App, deps: ListItemsDeps): void {
       query: TextQuery,
       returns: ItemText,
     },
-    ({ caller, params, query }) => {
-      const { version } = query;
-      const number = version === undefined ? undefined : Number(version);
-      return getItemText(deps, caller, params.id.toLowerCase(), number);
-    },
+    ({ caller, params, query: { version } }) =>
+      getItemText(deps, caller, params.id.toLowerCase(), version === undefined ? undefined : Number(version)),
   );
   app.route({
     method: 'GET',

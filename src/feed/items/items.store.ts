@@ -32,14 +32,9 @@ export function readItemCounts(tx: Tx, snapshot: Snapshot, overridesSeq: number 
     ...(overridesSeq === undefined ? [] : [countEach(sql`overridden_rows`, -1), countEach(overriddenRowsAsSeen, 1)]),
   ];
   const ctes = overridesSeq === undefined ? [] : [overriddenRowsCte(snapshot, overridesSeq)];
-  return queryRows(
-    tx,
-    sql<ItemCountRow>`${withCtes(
-      ctes,
-      sql`select severity, platforms, publisher, sum(n) as n from (${sql.join(counts, sql` union all `)}) counted
-        group by severity, platforms, publisher having sum(n) <> 0`,
-    )}`,
-  );
+  const query = sql`select severity, platforms, publisher, sum(n) as n from (${sql.join(counts, sql` union all `)}) counted
+    group by severity, platforms, publisher having sum(n) <> 0`;
+  return queryRows(tx, sql<ItemCountRow>`${withCtes(ctes, query)}`);
 }
 
 export type RecentItemRow = {
@@ -58,16 +53,13 @@ export function listRecentItems(
 ): Promise<RecentItemRow[]> {
   const listed = orderedRows(snapshot, {}, { limit: sql`${limit}` });
   const recent = sql`(${withStateColumns(listed, ['title', 'severity', 'publish_time'])}) recent`;
-  const columns = sql`recent.id, recent.title, recent.publish_time, recent.added_to_feed_at`;
-  return queryRows(
-    tx,
-    overridesSeq === undefined
-      ? sql<RecentItemRow>`select ${columns}, recent.severity from ${recent} order by recent.added_to_feed_at desc, recent.id desc`
-      : sql<RecentItemRow>`
-          select ${columns}, coalesce(o.severity, recent.severity) as severity
-          from ${recent} left join ${overridesAt(overridesSeq)} o on o.item_id = recent.id
-          order by recent.added_to_feed_at desc, recent.id desc`,
-  );
+  const overrides = overridesSeq === undefined ? undefined : overridesAt(overridesSeq);
+  const query = sql<RecentItemRow>`
+    select recent.id, recent.title, recent.publish_time, recent.added_to_feed_at,
+      ${overrides ? sql`coalesce(o.severity, recent.severity)` : sql`recent.severity`} as severity
+    from ${recent} ${overrides ? sql`left join ${overrides} o on o.item_id = recent.id` : sql``}
+    order by recent.added_to_feed_at desc, recent.id desc`;
+  return queryRows(tx, query);
 }
 
 type ItemRow = { doc: string; next_expiry_at: Date | null; related: string[] };

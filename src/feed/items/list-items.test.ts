@@ -1,44 +1,24 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { gunzipSync, brotliDecompressSync } from 'node:zlib';
-import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
-import {
-  fileSource,
-  kevCatalogue,
-  kevRow,
-  type FileSource,
-  type KevRow,
-} from '../../../test/support/feed/kev-source.ts';
+import { startApp } from '../../../test/support/harness.ts';
+import { fileSource, kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
 import { FeedItem, FeedList, FeedStats } from '../model/item.schema.ts';
+import { platforms } from '../model/platforms.ts';
 
-let app: TestApp;
-let org: TestOrg;
-let source: FileSource;
 const products = ['Windows Server', 'Office', 'Gadget'];
-const catalogue = (
-  day: number,
-  change: (row: KevRow, index: number) => KevRow = (row) => row,
-): ReturnType<typeof kevCatalogue> =>
-  kevCatalogue(
-    day,
-    Array.from({ length: 45 }, (_, index) =>
-      change(
-        kevRow(index + 1, {
-          vendorProject: 'Microsoft',
-          product: products[index % 3]!,
-          knownRansomwareCampaignUse: index % 5 === 0 ? 'Known' : 'Unknown',
-        }),
-        index,
-      ),
-    ),
-  );
-
-beforeAll(async () => {
-  app = await startApp();
-  org = await app.newOrg();
-  source = await fileSource(app, org, { kind: 'kev', name: 'Known Bugs', publisher: 'Ägency' });
-  await source.pull(catalogue(1));
-  await source.pull(catalogue(2, (row, index) => (index < 7 ? { ...row, notes: 'changed' } : row)));
-});
+const rows = Array.from({ length: 45 }, (_, index) =>
+  kevRow(index + 1, {
+    vendorProject: 'Microsoft',
+    product: products[index % 3]!,
+    knownRansomwareCampaignUse: index % 5 === 0 ? 'Known' : 'Unknown',
+  }),
+);
+const app = await startApp();
+const org = await app.newOrg();
+const source = await fileSource(app, org, { kind: 'kev', name: 'Known Bugs', publisher: 'Ägency' });
+await source.pull(kevCatalogue(1, rows));
+const changedRows = rows.slice(0, 7).map((row) => ({ ...row, notes: 'changed' }));
+await source.pull(kevCatalogue(2, [...changedRows, ...rows.slice(7)]));
 
 const list = async (query = ''): Promise<FeedList> => {
   const { status, body } = await org.call('GET', `/items${query}`);
@@ -60,11 +40,8 @@ describe('GET /items', () => {
     for (const item of body.items) {
       expect(FeedItem.parse(item)).toEqual(item);
       expect(Object.values(item).includes(undefined)).toBe(false);
-      expect(
-        Object.entries(item)
-          .filter(([, value]) => value === null)
-          .map(([name]) => name),
-      ).toEqual(['tenantOverrides']);
+      const nullFields = Object.entries(item).filter(([, value]) => value === null);
+      expect(nullFields.map(([name]) => name)).toEqual(['tenantOverrides']);
     }
     const keys = body.items.map(({ addedToFeedAt, id }) => `${addedToFeedAt} ${id}`);
     expect(keys).toEqual(keys.toSorted().toReversed());
@@ -91,32 +68,32 @@ describe('GET /items', () => {
   });
 
   test.each([
-    ['page=0', 'page'],
-    ['page=-1', 'page'],
-    ['page=1.0', 'page'],
-    ['page=1e2', 'page'],
-    ['page=%201', 'page'],
-    ['page=%2B1', 'page'],
-    ['page=', 'page'],
-    ['page=%D9%A1', 'page'],
-    ['page=1&page=2', 'page'],
-    ['perPage=0', 'perPage'],
-    ['perPage=101', 'perPage'],
-    ['perPage=', 'perPage'],
-    ['perPage=ten', 'perPage'],
-    ['severity=', 'severity'],
-    ['severity=HIGH', 'severity'],
-    ['severity=high&severity=low', 'severity'],
-    ['status=', 'status'],
-    ['status=gone', 'status'],
-    ['relevancyMode=', 'relevancyMode'],
-    ['relevancyMode=some', 'relevancyMode'],
-    ['platform=a&platform=b', 'platform'],
-    ['source=a&source=b', 'source'],
-  ])('returns 400 with a pointer for %s', async (query, name) => {
+    'page=0',
+    'page=-1',
+    'page=1.0',
+    'page=1e2',
+    'page=%201',
+    'page=%2B1',
+    'page=',
+    'page=%D9%A1',
+    'page=1&page=2',
+    'perPage=0',
+    'perPage=101',
+    'perPage=',
+    'perPage=ten',
+    'severity=',
+    'severity=HIGH',
+    'severity=high&severity=low',
+    'status=',
+    'status=gone',
+    'relevancyMode=',
+    'relevancyMode=some',
+    'platform=a&platform=b',
+    'source=a&source=b',
+  ])('returns 400 with a pointer for %s', async (query) => {
     const { status, body } = await org.call('GET', `/items?${query}`);
     expect(status).toBe(400);
-    expect(body.errors.map(({ pointer }: { pointer: string }) => pointer)).toContain(`query/${name}`);
+    expect(body.errors.map(({ pointer }: { pointer: string }) => pointer)).toContain(`query/${query.split('=')[0]}`);
   });
 
   test.each([
@@ -183,12 +160,9 @@ describe('GET /items', () => {
   });
 
   test('returns the same bytes in every encoding, and 304 for a known ETag', async () => {
+    const authorization = `Bearer ${org.key}`;
     const get = (headers: Record<string, string>) =>
-      app.app.inject({
-        method: 'GET',
-        url: '/items?perPage=50',
-        headers: { authorization: `Bearer ${org.key}`, ...headers },
-      });
+      app.app.inject({ url: '/items?perPage=50', headers: { authorization, ...headers } });
     const plain = await get({});
     const gzip = await get({ 'accept-encoding': 'gzip' });
     const br = await get({ 'accept-encoding': 'gzip, br' });
@@ -212,21 +186,8 @@ test('returns statistics of the items that GET /items lists', async () => {
   const all = (await list('?perPage=100')).items;
   expect(body.totalItems).toBe(45);
   expect(body.severityBreakdown).toEqual({ critical: 9, high: 36, medium: 0, low: 0, none: 0 });
-  expect(body.platformBreakdown).toEqual({
-    windows: 15,
-    linux: 0,
-    macos: 0,
-    esxi: 0,
-    'network-devices': 0,
-    containers: 0,
-    iaas: 0,
-    saas: 0,
-    'identity-provider': 0,
-    'office-suite': 15,
-    android: 0,
-    ios: 0,
-    ics: 0,
-  });
+  const noItems = Object.fromEntries(platforms.map((platform) => [platform, 0]));
+  expect(body.platformBreakdown).toEqual({ ...noItems, windows: 15, 'office-suite': 15 });
   expect(body.sourcePublishers).toEqual(['Ägency']);
   expect(body.recentItems).toEqual(
     all.slice(0, 10).map(({ id, event, source: { publishTime } }) => ({
@@ -242,18 +203,10 @@ test('returns statistics of the items that GET /items lists', async () => {
 
 test('returns all fields for an empty feed', async () => {
   const empty = await app.newOrg();
-  expect((await empty.call('GET', '/items')).body).toMatchObject({
-    items: [],
-    total: 0,
-    page: 1,
-    perPage: 20,
-    hasNext: false,
-  });
-  expect((await empty.call('GET', '/stats')).body).toMatchObject({
-    totalItems: 0,
-    sourcePublishers: [],
-    recentItems: [],
-  });
+  const noPage = { items: [], total: 0, page: 1, perPage: 20, hasNext: false };
+  expect((await empty.call('GET', '/items')).body).toMatchObject(noPage);
+  const noStats = { totalItems: 0, sourcePublishers: [], recentItems: [] };
+  expect((await empty.call('GET', '/stats')).body).toMatchObject(noStats);
 });
 
 test('shows a pull in the next request, with a new ETag', async () => {

@@ -1,10 +1,17 @@
 import { z } from 'zod';
-import { TenantOverrides } from './overrides.schema.ts';
+import { Instant, TenantOverrides } from './overrides.schema.ts';
 import { platforms } from './platforms.ts';
-import { indicatorStatuses, itemStatuses, killChainStages, severities, tlps } from './vocabulary.ts';
+import {
+  buckets,
+  type Bucket,
+  indicatorStatuses,
+  itemStatuses,
+  killChainStages,
+  severities,
+  tlps,
+} from './vocabulary.ts';
 
 const Confidence = z.number().min(0).max(1).describe('From 0 to 1, with two decimals.');
-const Instant = z.string().describe('RFC 3339, UTC.');
 
 export const Indicator = z
   .object({
@@ -21,19 +28,9 @@ export const Indicator = z
 export type Indicator = z.infer<typeof Indicator>;
 
 const Indicators = z.array(Indicator);
-export const Iocs = z.object({
-  ipv4: Indicators,
-  ipv6: Indicators,
-  domains: Indicators,
-  urls: Indicators,
-  hashes: Indicators,
-  files: Indicators,
-  registryKeys: Indicators,
-  processes: Indicators,
-  certs: Indicators,
-  cloudIds: Indicators,
-  mobileIds: Indicators,
-});
+export const Iocs = z.object(
+  Object.fromEntries(buckets.map((bucket) => [bucket, Indicators])) as Record<Bucket, typeof Indicators>,
+);
 export type Iocs = z.infer<typeof Iocs>;
 
 const ThreatName = z.object({ name: z.string(), confidence: Confidence, aliases: z.array(z.string()) });

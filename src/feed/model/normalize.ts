@@ -12,18 +12,17 @@ export function normalizeValue(type: IndicatorType, value: string): string | und
 
 type Rule = (text: string) => string | undefined;
 
-const hexDigits =
-  (digits: number): Rule =>
+const matching =
+  (pattern: RegExp, toForm = (text: string): string => text): Rule =>
   (text) =>
-    new RegExp(`^[0-9a-f]{${digits}}$`, 'i').test(text) ? text.toLowerCase() : undefined;
+    pattern.test(toForm(text)) ? toForm(text) : undefined;
+const toLower = (text: string): string => text.toLowerCase();
+const hexDigits = (digits: number): Rule => matching(new RegExp(`^[0-9a-f]{${digits}}$`), toLower);
 const certHash =
   (digits: number): Rule =>
   (text) =>
     hexDigits(digits)(text.replaceAll(/[:\s]/g, ''));
-const matching =
-  (pattern: RegExp): Rule =>
-  (text) =>
-    pattern.test(text) ? text : undefined;
+const uuid = matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, toLower);
 const asIs: Rule = (text) => text.normalize('NFC');
 
 const rules: Record<IndicatorType, Rule> = {
@@ -44,11 +43,11 @@ const rules: Record<IndicatorType, Rule> = {
   command_line: asIs,
   cert_sha1: certHash(40),
   cert_sha256: certHash(64),
-  cert_serial: (text) => matching(/^[0-9a-f]{1,64}$/)(text.replaceAll(/[:\s-]/g, '').toLowerCase()),
+  cert_serial: matching(/^[0-9a-f]{1,64}$/, (text) => text.replaceAll(/[:\s-]/g, '').toLowerCase()),
   aws_account: matching(/^\d{12}$/),
   aws_arn: matching(/^arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:\d{0,12}:.+$/),
-  azure_tenant: normalizeUuid,
-  azure_app: normalizeUuid,
+  azure_tenant: uuid,
+  azure_app: uuid,
   gcp_project: matching(/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/),
   bucket: matching(/^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/),
   android_package: matching(/^[A-Za-z]\w*(?:\.[A-Za-z]\w*)+$/),
@@ -107,9 +106,4 @@ function normalizeRegistryKey(text: string): string | undefined {
     .split('\\');
   const name = hive.replace(/:$/, '').toUpperCase();
   return [ownValue(hives, name) ?? (name.startsWith('HKEY_') ? name : hive), ...path].join('\\').normalize('NFC');
-}
-
-function normalizeUuid(text: string): string | undefined {
-  const lower = text.toLowerCase();
-  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(lower) ? lower : undefined;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { indicatorStatuses, itemStatuses, severities } from './vocabulary.ts';
 
-const Instant = z.string().describe('RFC 3339, UTC.');
+export const Instant = z.string().describe('RFC 3339, UTC.');
 
 /** Ranked from lowest to highest. `exposed`: an active indicator of the item was seen in the organization's logs. */
 export const verdicts = ['irrelevant', 'relevant', 'exposed'] as const;

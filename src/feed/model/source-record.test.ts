@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { instant } from './source-record.ts';
+import { parseInstant } from './source-record.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -15,5 +15,5 @@ test.each([
 ])('%s in another zone than UTC', (value, expected) => {
   vi.stubEnv('TZ', 'America/New_York');
   expect(new Date(0).getHours()).toBe(19);
-  expect(instant(value)).toBe(expected);
+  expect(parseInstant(value)).toBe(expected);
 });

@@ -58,16 +58,4 @@ export const bucketByType = {
 export type IndicatorType = keyof typeof bucketByType;
 export type Bucket = (typeof bucketByType)[IndicatorType];
 
-export const buckets = [
-  'ipv4',
-  'ipv6',
-  'domains',
-  'urls',
-  'hashes',
-  'files',
-  'registryKeys',
-  'processes',
-  'certs',
-  'cloudIds',
-  'mobileIds',
-] as const satisfies readonly Bucket[];
+export const buckets: readonly Bucket[] = [...new Set(Object.values(bucketByType))];

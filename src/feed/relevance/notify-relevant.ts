@@ -9,23 +9,20 @@ export type RelevantItem = { item: FeedItem; relevance: { score: number; reasons
 /** Emits `feed.item.relevant` for items that became relevant to an organization, except those that it retracted for itself. */
 export async function notifyRelevantItems(tx: Tx, orgId: OrgId, relevantItems: RelevantItem[]): Promise<void> {
   await emitEvents(tx, [orgId], ['feed.item.relevant'], async () => {
-    const overrides = await listCurrentOverrides(
-      tx,
-      relevantItems.map(({ item }) => item.id),
-    );
+    const ids = relevantItems.map(({ item }) => item.id);
+    const overrides = await listCurrentOverrides(tx, ids);
     return relevantItems.flatMap(({ item, relevance }) => {
       const override = overrides.get(item.id);
       if (override?.status === 'retracted') return [];
-      return [
-        {
-          orgId,
-          type: 'feed.item.relevant',
-          resourceId: item.id,
-          revision: item.version,
-          data: { ...item, relevance },
-          severity: override?.severity ?? item.event.severity,
-        },
-      ];
+      const severity = override?.severity ?? item.event.severity;
+      const event = {
+        orgId,
+        type: 'feed.item.relevant' as const,
+        resourceId: item.id,
+        revision: item.version,
+        severity,
+      };
+      return { ...event, data: { ...item, relevance } };
     });
   });
 }

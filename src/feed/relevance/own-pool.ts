@@ -16,6 +16,5 @@ export async function advanceOwnPool(tx: Tx, orgId: OrgId): Promise<number> {
 /** Runs `work` with the organization's private pool locked, and advances the pool if `work` returns that it changed something. */
 export async function withOwnPoolLocked(tx: Tx, orgId: OrgId, work: () => Promise<boolean>): Promise<void> {
   const pool = await lockPool(tx, await ensurePrivatePool(tx, orgId, uuidv7()));
-  const hasChanged = await work();
-  if (hasChanged) await advancePools(tx, [pool.id], pool.last_added_at);
+  if (await work()) await advancePools(tx, [pool.id], pool.last_added_at);
 }

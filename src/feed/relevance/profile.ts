@@ -7,11 +7,10 @@ import { isEmptyProfile, Profile, type StoredProfile } from './profile.schema.ts
 import { advanceOwnPool } from './own-pool.ts';
 import { findProfile, lockProfile, upsertProfile, type ProfileRow } from './profile.store.ts';
 
-export type GetProfileDeps = { db: Db };
 export type PutProfileDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
 
 /** Returns the organization's profile: an empty one of version 0 if none was ever set. */
-export async function getProfile({ db }: GetProfileDeps, caller: Caller): Promise<StoredProfile> {
+export async function getProfile({ db }: { db: Db }, caller: Caller): Promise<StoredProfile> {
   return toStored(await inOrg(db, caller.orgId, (tx) => findProfile(tx, caller.orgId)));
 }
 

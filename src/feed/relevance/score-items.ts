@@ -94,11 +94,8 @@ function scoreAll(profile: Profile, items: ScoredItem[]): Map<string, RelevanceR
   return new Map(
     items.map(({ id, doc, added_to_feed_at }) => {
       const { score, reasons } = scoreItem(matcher, JSON.parse(doc) as FeedItem);
-      const isRelevant = score >= profile.threshold;
-      return [
-        id,
-        isRelevant ? { itemId: id, addedToFeedAt: added_to_feed_at, score, reasons: JSON.stringify(reasons) } : null,
-      ];
+      const row = { itemId: id, addedToFeedAt: added_to_feed_at, score, reasons: JSON.stringify(reasons) };
+      return [id, score >= profile.threshold ? row : null];
     }),
   );
 }

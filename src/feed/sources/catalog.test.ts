@@ -1,11 +1,8 @@
-import { beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/harness.ts';
+import { expect, test } from 'vitest';
+import { startApp } from '../../../test/support/harness.ts';
 import { toCanonicalUrl } from '../formats/rss/canonical-url.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
+const app = await startApp();
 
 test('creates each catalog source from its name alone, and lets given fields override the catalog', async () => {
   const org = await app.newOrg();
@@ -16,21 +13,12 @@ test('creates each catalog source from its name alone, and lets given fields ove
     expect(known.url).toMatch(/^https:\/\//);
     const { status, body } = await org.call('POST', '/api/feed/sources', { catalogue: name });
     expect(status, name).toBe(200);
-    expect(body).toMatchObject({
-      ...known,
-      name: `${known.publisher}: ${title}`,
-      visibility: 'private',
-      enabled: true,
-      lastPullAt: null,
-    });
+    const defaults = { visibility: 'private', enabled: true, lastPullAt: null };
+    expect(body).toMatchObject({ ...known, ...defaults, name: `${known.publisher}: ${title}` });
   }
-  const changed = await org.call('POST', '/api/feed/sources', {
-    catalogue: 'cisa-kev',
-    name: 'Mine',
-    tlp: 'GREEN',
-    enabled: false,
-  });
-  expect(changed.body).toMatchObject({ name: 'Mine', kind: 'kev', tlp: 'GREEN', enabled: false });
+  const own = { name: 'Mine', tlp: 'GREEN', enabled: false };
+  const changed = await org.call('POST', '/api/feed/sources', { catalogue: 'cisa-kev', ...own });
+  expect(changed.body).toMatchObject({ ...own, kind: 'kev' });
 });
 
 test('returns 400 with the field for an unknown catalog name and for a missing kind, name or address', async () => {

@@ -4,13 +4,12 @@ import { nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
-import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { sourceFormats, type SourceKind } from '../formats/registry.ts';
 import { toStoredTlp } from '../ingestion/tlp-input.ts';
 import { ensurePrivatePool, insertAssignedPool, publicPoolId } from '../items/writing/feed-pools.store.ts';
 import { sourceCatalog } from './catalog.ts';
-import { isCommandLine, requireAdmin } from './source-access.ts';
+import { auditSource, isCommandLine, requireAdmin } from './source-access.ts';
 import { resolveSealedAuth } from './source-auth.ts';
 import { toSource } from './source-view.ts';
 import type { CreateSource, Source } from './sources.schema.ts';
@@ -33,13 +32,7 @@ export async function createSource(deps: CreateSourceDeps, caller: Caller, input
       throw appError('conflict', `An organization has at most ${sourcesMax} sources.`);
     await insertSource(tx, { ...source, pool_id: await ensurePool(tx, source) });
     const created = toSource(await readSource(tx, source), caller, now);
-    await insertAudit(tx, caller, {
-      action: 'source.created',
-      resourceType: 'source',
-      resourceId: source.id,
-      before: null,
-      after: created,
-    });
+    await auditSource(tx, caller, { action: 'source.created', before: null, after: created });
     return created;
   });
 }
@@ -66,10 +59,8 @@ async function toNewSource(
   if (visibility === 'shared') requireAdmin(caller);
   if (visibility === 'private' && input.assignedTo)
     throw fieldError('/assignedTo', 'not_shared', '`assignedTo` is only valid for a shared source.');
-  const fileAllowed = await validateUrl(input.url, {
-    isTrusted: isCommandLine(caller),
-    fileSources: deps.config.fileSources,
-  });
+  const { fileSources } = deps.config;
+  const fileAllowed = await validateUrl(input.url, { isTrusted: isCommandLine(caller), fileSources });
   const schedule = input.schedule ? normalizeSchedule(input.schedule) : null;
   const enabled = input.enabled ?? true;
   const key = { organization_id: caller.orgId, id: uuidv7(now) };

@@ -1,43 +1,25 @@
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { expect, test } from 'vitest';
+import { startApp } from '../../../test/support/harness.ts';
 import { inOrg, queryRows } from '../../platform/db/db.ts';
 import type { EventBody } from '../../platform/notifications/event-types.ts';
 import { fileSource, kevCatalogue, kevRows } from '../../../test/support/feed/kev-source.ts';
 
-let app: TestApp;
 let now = new Date('2026-01-01T00:00:00.000Z');
 const dayMs = 86_400_000;
 const after = (days: number): void => void (now = new Date(now.getTime() + days * dayMs));
-beforeAll(async () => {
-  app = await startApp({ clock: () => now });
-});
+const app = await startApp({ clock: () => now });
 
-async function start(): Promise<{
-  org: TestOrg;
-  source: Awaited<ReturnType<typeof fileSource>>;
-  told: () => Promise<[string, string | null][]>;
-}> {
+async function start() {
   const org = await app.newOrg();
   const eventTypes = ['feed.source.failed', 'feed.source.silent'];
-  const made = await org.call('POST', '/api/outputs', {
-    kind: 'webhook',
-    name: 'x',
-    url: 'https://hooks.example.com/',
-    eventTypes,
-  });
-  expect(made.status).toBe(200);
+  const output = { kind: 'webhook', name: 'x', url: 'https://hooks.example.com/', eventTypes };
+  expect((await org.call('POST', '/api/outputs', output)).status).toBe(200);
   const source = await fileSource(app, org, { kind: 'kev' });
   const told = async (): Promise<[string, string | null][]> => {
-    const found = await inOrg(app.deps.db, org.id, (tx) =>
-      queryRows(
-        tx,
-        sql<{
-          type: string;
-          body: string;
-        }>`select type, body from outbox where organization_id = ${org.id} order by id`,
-      ),
-    );
+    const query = sql<{ type: string; body: string }>`
+      select type, body from outbox where organization_id = ${org.id} order by id`;
+    const found = await inOrg(app.deps.db, org.id, (tx) => queryRows(tx, query));
     return found.map(({ type, body }) => {
       const { data } = JSON.parse(body) as EventBody & {
         data: { id: string; silentSince: string | null; lastError: string | null };

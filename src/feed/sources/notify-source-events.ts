@@ -39,14 +39,7 @@ export async function notifySource(
   const { organization_id: orgId, id } = source;
   await emitEvents(tx, [orgId], [type], async () => {
     const owner = { orgId, keyId: null, scopes: new Set<string>() };
-    return [
-      {
-        orgId,
-        type,
-        resourceId: id,
-        revision: now.getTime(),
-        data: toSource(await readSource(tx, source), owner, now),
-      },
-    ];
+    const data = toSource(await readSource(tx, source), owner, now);
+    return [{ orgId, type, resourceId: id, revision: now.getTime(), data }];
   });
 }

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { startApp } from '../../../test/support/harness.ts';
 import { sql } from 'kysely';
 import { acrossOrgs, queryRows } from '../../platform/db/db.ts';
 import { kevCatalogue, kevRows } from '../../../test/support/feed/kev-source.ts';
 import { startServer } from '../../../test/support/feed/source-server.ts';
 
-let app: TestApp;
-let org: TestOrg;
-let server: Awaited<ReturnType<typeof startServer>>;
-beforeAll(async () => {
-  server = await startServer();
-  app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1,localhost' } });
-  org = await app.newOrg();
-});
+const server = await startServer();
+const app = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1,localhost' } });
+const org = await app.newOrg();
 afterAll(() => server.stop());
 beforeEach(() => {
   server.asked.length = 0;
@@ -41,22 +36,16 @@ test.each([
     await org.call('GET', '/api/feed/sources'),
   ];
   expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain('secret');
-  const stored = await acrossOrgs(app.deps.db, (tx) =>
-    queryRows(
-      tx,
-      sql<{ line: string }>`select s::text as line from feed_sources s union all select a::text from audit a`,
-    ),
-  );
+  const query = sql<{ line: string }>`select s::text as line from feed_sources s union all select a::text from audit a`;
+  const stored = await acrossOrgs(app.deps.db, (tx) => queryRows(tx, query));
   expect(stored.map(({ line }) => line).join()).not.toMatch(/secret[:-]1|7365637265742d31|7365637265743a31/);
 });
 
 test('keeps the credential on an update, removes it with null, and rejects a change of host without a new credential', async () => {
   const made = await create({ type: 'bearer', token: 't' });
   const url = `/api/feed/sources/${made.body.id}`;
-  expect((await org.call('PUT', url, { ...made.body, name: 'other' })).body).toMatchObject({
-    name: 'other',
-    hasAuth: true,
-  });
+  const renamed = (await org.call('PUT', url, { ...made.body, name: 'other' })).body;
+  expect(renamed).toMatchObject({ name: 'other', hasAuth: true });
   const elsewhere = { url: `${server.base.replace('127.0.0.1', 'localhost')}/kev.json` };
   const refused = await org.call('PUT', url, elsewhere);
   expect([refused.status, JSON.stringify(refused.body)]).toEqual([400, expect.stringContaining('/auth')]);

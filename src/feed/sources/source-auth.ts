@@ -5,14 +5,7 @@ import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
 const printable = boundedString({ min: 1, max: 4_000 }).regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
-const managedHeaders = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'accept-encoding',
-  'cookie',
-]);
+const managedHeaders = /^(?:host|connection|content-length|transfer-encoding|accept-encoding|cookie)$/i;
 
 /** A credential of a source. It is sent only to the origin of the source's address. */
 export const SourceAuth = z.discriminatedUnion('type', [
@@ -27,14 +20,11 @@ export const SourceAuth = z.discriminatedUnion('type', [
     name: z
       .string()
       .regex(/^[A-Za-z][A-Za-z0-9-]{0,99}$/, 'must be a header name')
-      .refine((name) => !managedHeaders.has(name.toLowerCase()), 'is a header that the service sets itself'),
+      .refine((name) => !managedHeaders.test(name), 'is a header that the service sets itself'),
     value: printable,
   }),
 ]);
 export type SourceAuth = z.infer<typeof SourceAuth>;
-
-export const sealAuth = (secrets: Secretbox, source: SealedRecord, auth: SourceAuth): Buffer =>
-  sealJson(secrets, 'source', source, auth);
 
 /** Returns the request headers of a source's credential. */
 export function openAuthHeaders(
@@ -64,7 +54,7 @@ export function resolveSealedAuth(
 ): Buffer | null {
   if (auth && url.startsWith('file:')) throw fieldError('/auth', 'not_for_files', '`auth` is not valid for a file.');
   if (auth === null) return null;
-  if (auth) return sealAuth(secrets, source, auth);
+  if (auth) return sealJson(secrets, 'source', source, auth);
   if (source.sealed_auth && new URL(url).origin !== new URL(source.url).origin)
     throw fieldError('/auth', 'required', '`url` has another host. Send `auth` again, or null to remove it.');
   return source.sealed_auth;

@@ -26,12 +26,9 @@ export function nextPullAfterSuccess(
 export function nextPull(
   source: SourceRow,
   now: Date,
-  {
-    isScheduled,
-    failures,
-    retryAfterMs = 0,
-  }: { isScheduled: boolean; failures: number; retryAfterMs: number | undefined },
+  pull: { isScheduled: boolean; failures: number; retryAfterMs: number | undefined },
 ): Date | null {
+  const { isScheduled, failures, retryAfterMs = 0 } = pull;
   if (!source.enabled) return null;
   if (!isScheduled) return source.next_pull_at;
   const backOff = failures === 0 ? 0 : backOffMs * 2 ** Math.min(failures - 1, 20);

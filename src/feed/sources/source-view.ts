@@ -8,10 +8,7 @@ import type { PullCursor, SourceRow } from '../ingestion/source-row.ts';
 export function toSource(row: SourceRow, caller: Caller, now: Date): Source {
   const isOwner = row.organization_id === caller.orgId;
   const toText = (time: Date | null): string | null => time?.toISOString() ?? null;
-  const lagSeconds =
-    row.last_success_at === null
-      ? null
-      : Math.max(0, Math.floor((now.getTime() - row.last_success_at.getTime()) / 1000));
+  const lagMs = row.last_success_at && Math.max(0, now.getTime() - row.last_success_at.getTime());
   return {
     id: row.id,
     kind: row.kind,
@@ -32,7 +29,7 @@ export function toSource(row: SourceRow, caller: Caller, now: Date): Source {
     lastPullAt: toText(row.last_pull_at),
     lastSuccessAt: toText(row.last_success_at),
     lastNewAt: toText(row.last_new_at),
-    lagSeconds,
+    lagSeconds: lagMs === null ? null : Math.floor(lagMs / 1000),
     silentSince: (JSON.parse(row.cursor) as PullCursor).silentSince ?? null,
     lastError: row.last_error,
     failures: row.failures,

@@ -7,7 +7,7 @@ import { SourceCatalog, listCatalog } from './catalog.ts';
 import { CreateSource, PullOutcome, Source, SourceList, UpdateSource } from './sources.schema.ts';
 import { createSource, type CreateSourceDeps } from './create-source.ts';
 import { getSource, listSources } from './list-sources.ts';
-import { pullSourceNow } from './pull/pull-now.ts';
+import { pullSourceNow } from './pull/start-pulls.ts';
 import type { PullDeps } from './pull/pull-source.ts';
 import { deleteSource, updateSource, type UpdateSourceDeps } from './update-source.ts';
 

@@ -104,22 +104,10 @@ export const Source = z
   .meta({ id: 'Source' });
 export type Source = z.infer<typeof Source>;
 
-const readOnly = [
-  'id',
-  'own',
-  'hasAuth',
-  'nextPullAt',
-  'lastPullAt',
-  'lastSuccessAt',
-  'lastNewAt',
-  'lagSeconds',
-  'silentSince',
-  'lastError',
-  'failures',
-  'lastResult',
-  'createdAt',
-  'updatedAt',
-] as const;
+type ReadOnlyField = Exclude<keyof Source, keyof typeof fields | 'kind' | 'visibility'>;
+const readOnly = Object.keys(Source.shape).filter(
+  (name) => !(name in fields) && !['kind', 'visibility'].includes(name),
+);
 
 /** All fields are optional. Read-only fields are ignored, so that the response of a GET can be sent back in a PUT. */
 export const UpdateSource = z.strictObject({
@@ -129,7 +117,7 @@ export const UpdateSource = z.strictObject({
   kind: z.enum(sourceKinds).optional().describe('Cannot change.'),
   visibility: z.enum(['private', 'shared']).optional().describe('Cannot change.'),
   ...(Object.fromEntries(readOnly.map((name) => [name, z.unknown().optional()])) as Record<
-    (typeof readOnly)[number],
+    ReadOnlyField,
     z.ZodOptional<z.ZodUnknown>
   >),
 });

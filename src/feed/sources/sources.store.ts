@@ -4,7 +4,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageCursor } from '../../platform/lib/page-request.ts';
 import type { SourceKey, SourceRow } from '../ingestion/source-row.ts';
 
-const lease = "interval '10 minutes'";
+const leaseEnd = sql`clock_timestamp() + interval '10 minutes'`;
 const columnNames = `organization_id, id, visibility, assigned_to, pool_id, kind, name, url, file_allowed, publisher, tlp, license,
   reliability, schedule, enabled, include, exclude, etag, last_modified, cursor, next_pull_at, worker, failures, last_pull_at, last_success_at,
   last_new_at, last_error, last_result, sealed_auth, created_at, updated_at`;
@@ -74,29 +74,14 @@ export async function requestReread(tx: Tx, id: string): Promise<void> {
 }
 
 export async function countSources(tx: Tx, orgId: OrgId): Promise<number> {
-  const found = await queryRow(
-    tx,
-    sql<{
-      n: number;
-    }>`select count(*) as n from feed_sources where deleted_at is null and organization_id = ${orgId}`,
-  );
-  return found?.n ?? 0;
+  const query = sql<{ n: number }>`
+    select count(*) as n from feed_sources where deleted_at is null and organization_id = ${orgId}`;
+  return (await queryRow(tx, query))!.n;
 }
 
-export type NewSource = Omit<
-  SourceRow,
-  | 'etag'
-  | 'last_modified'
-  | 'cursor'
-  | 'worker'
-  | 'failures'
-  | 'last_pull_at'
-  | 'last_success_at'
-  | 'last_new_at'
-  | 'last_error'
-  | 'last_result'
-  | 'updated_at'
->;
+type PullResultColumn = 'etag' | 'cursor' | 'failures' | (`last_${string}` & keyof SourceRow);
+
+export type NewSource = Omit<SourceRow, PullResultColumn | 'worker' | 'updated_at'>;
 
 export async function insertSource(tx: Tx, source: NewSource): Promise<void> {
   await sql`
@@ -131,7 +116,7 @@ export function claimDueSourceAcrossOrgs(db: Db, now: Date, worker: string): Pro
     queryRow(
       tx,
       sql<SourceRow>`
-        update feed_sources set worker = ${worker}, lease_until = clock_timestamp() + ${sql.raw(lease)}
+        update feed_sources set worker = ${worker}, lease_until = ${leaseEnd}
         where id = (select id from feed_sources where enabled and deleted_at is null and next_pull_at <= ${now}
           and (lease_until is null or lease_until < clock_timestamp()) order by next_pull_at limit 1 for update skip locked)
         returning ${columns}`,
@@ -144,7 +129,7 @@ export function claimSource(tx: Tx, source: SourceKey, worker: string): Promise<
   return queryRow(
     tx,
     sql<SourceRow>`
-      update feed_sources set worker = ${worker}, lease_until = clock_timestamp() + ${sql.raw(lease)}
+      update feed_sources set worker = ${worker}, lease_until = ${leaseEnd}
       where ${hasKey(source)} and deleted_at is null and (lease_until is null or lease_until < clock_timestamp()) returning ${columns}`,
   );
 }
@@ -159,21 +144,8 @@ export function lockClaim(tx: Tx, source: SourceKey, worker: string): Promise<So
   );
 }
 
-export type PullEnd = Pick<
-  SourceRow,
-  | 'id'
-  | 'organization_id'
-  | 'cursor'
-  | 'etag'
-  | 'last_modified'
-  | 'next_pull_at'
-  | 'failures'
-  | 'last_pull_at'
-  | 'last_success_at'
-  | 'last_new_at'
-  | 'last_error'
-  | 'last_result'
->;
+/** The columns of a source that a pull changes. */
+export type PullEnd = SourceKey & Pick<SourceRow, PullResultColumn | 'next_pull_at'>;
 
 /** Ends a pull and releases the source. */
 export async function finishPull(tx: Tx, worker: string, end: PullEnd): Promise<void> {

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newDataDir, startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
-import { pullNextDue } from './pull/pull-loop.ts';
+import { pullNextDue } from './pull/start-pulls.ts';
 import { claimDueSourceAcrossOrgs } from './sources.store.ts';
 import { commandLine, kevCatalogue, kevRow, kevRows } from '../../../test/support/feed/kev-source.ts';
+import { emptyResult } from '../ingestion/pull-plan.ts';
 import { createSource } from './create-source.ts';
 import { stixBundle } from '../../../test/support/feed/stix-documents.ts';
 
@@ -16,10 +17,8 @@ let server: Server;
 let base = '';
 let org: TestOrg;
 let now = new Date('2025-03-01T10:20:00.000Z');
-let answer: { status: number; body: string; etag?: string; retryAfter?: string; delayMs?: number } = {
-  status: 200,
-  body: '',
-};
+type Answer = { status: number; body: string; etag?: string; retryAfter?: string; delayMs?: number };
+let answer: Answer = { status: 200, body: '' };
 const asked: Record<string, unknown>[] = [];
 const open = newDataDir();
 
@@ -43,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => void server.close());
 
 const input = (more: object = {}) => ({ kind: 'kev', name: 'KEV', url: `${base}/kev.json`, ...more });
-const serve = (content: unknown, more: Partial<typeof answer> = {}): void => {
+const serve = (content: unknown, more: Partial<Answer> = {}): void => {
   answer = { status: 200, body: JSON.stringify(content), ...more };
 };
 
@@ -72,8 +71,8 @@ describe('source records', () => {
     expect((await mine.call('GET', '/api/feed/sources')).body).toEqual({ sources: [created.body], nextCursor: null });
     // The response of a GET can be sent back in a PUT and changes nothing.
     expect((await mine.call('PUT', url, created.body)).body).toEqual(created.body);
-    const changed = (await mine.call('PUT', url, { name: 'Mine', publisher: 'P', schedule: null, enabled: false }))
-      .body;
+    const change = { name: 'Mine', publisher: 'P', schedule: null, enabled: false };
+    const changed = (await mine.call('PUT', url, change)).body;
     expect(changed).toMatchObject({
       name: 'Mine',
       publisher: 'P',
@@ -86,14 +85,10 @@ describe('source records', () => {
     expect((await mine.call('DELETE', url)).status).toBe(200);
     for (const method of ['GET', 'DELETE'] as const) expect((await mine.call(method, url)).status).toBe(404);
     expect((await mine.call('GET', '/api/feed/sources')).body.sources).toEqual([]);
-    const audit = (await mine.call('GET', '/api/audit')).body.entries.filter(
-      ({ resourceType }: { resourceType: string }) => resourceType === 'source',
-    );
-    expect(audit.map(({ action }: { action: string }) => action)).toEqual([
-      'source.deleted',
-      'source.updated',
-      'source.created',
-    ]);
+    const { entries } = (await mine.call('GET', '/api/audit')).body;
+    const actions: string[] = entries.map(({ action }: { action: string }) => action);
+    const sourceActions = actions.filter((action) => action.startsWith('source.'));
+    expect(sourceActions).toEqual(['source.deleted', 'source.updated', 'source.created']);
   });
 
   test.each([
@@ -130,10 +125,7 @@ describe('source records', () => {
 
   test('rejects a change of kind or visibility', async () => {
     const { body } = await org.call('POST', '/api/feed/sources', input());
-    for (const [name, value] of [
-      ['kind', 'stix'],
-      ['visibility', 'shared'],
-    ] as const) {
+    for (const [name, value] of Object.entries({ kind: 'stix', visibility: 'shared' })) {
       const refused = await org.call('PUT', `/api/feed/sources/${body.id}`, { [name]: value });
       expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, `/${name}`]);
     }
@@ -147,31 +139,18 @@ describe('files', () => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'a.json'), JSON.stringify(stixBundle(['a.example'])));
     writeFileSync(join(folder, 'b.json'), 'broken');
-    const { body } = await mine.call('POST', '/api/feed/sources', {
-      kind: 'stix',
-      name: 'x',
-      url: pathToFileURL(folder).href,
-    });
-    expect((await mine.call('POST', `/api/feed/sources/${body.id}/pull`)).body).toEqual({
-      added: 1,
-      corrected: 0,
-      retracted: 0,
-      unchanged: 0,
-      skipped: [{ entry: 'b.json', reason: 'the document is not valid JSON' }],
-    });
+    const fileInput = (path: string) => ({ kind: 'stix' as const, name: 'x', url: pathToFileURL(path).href });
+    const { body } = await mine.call('POST', '/api/feed/sources', fileInput(folder));
+    const skipped = [{ entry: 'b.json', reason: 'the document is not valid JSON' }];
+    const pulled = (await mine.call('POST', `/api/feed/sources/${body.id}/pull`)).body;
+    expect(pulled).toEqual({ ...emptyResult, added: 1, skipped });
     const outside = join(app.dataDir, 'outside.json');
     writeFileSync(outside, JSON.stringify(stixBundle(['b.example'])));
     symlinkSync(outside, join(open, 'link.json'));
-    const refused = await mine.call('POST', '/api/feed/sources', {
-      kind: 'stix',
-      name: 'x',
-      url: pathToFileURL(join(open, 'link.json')).href,
-    });
+    const refused = await mine.call('POST', '/api/feed/sources', fileInput(join(open, 'link.json')));
     expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/url']);
     // The command line may use any file.
-    expect(
-      await createSource(app.deps, commandLine(mine), { kind: 'stix', name: 'x', url: pathToFileURL(outside).href }),
-    ).toMatchObject({ own: true });
+    expect(await createSource(app.deps, commandLine(mine), fileInput(outside))).toMatchObject({ own: true });
   });
 });
 
@@ -203,11 +182,7 @@ describe('pulls', () => {
     writeFileSync(path, '198.51.101.77\n');
     utimesSync(path, new Date('2025-02-20T00:00:00Z'), new Date('2025-02-20T00:00:00Z'));
     const mine = await app.newOrg();
-    const made = await mine.call('POST', '/api/feed/sources', {
-      kind: 'csv',
-      name: 'L',
-      url: pathToFileURL(path).href,
-    });
+    const made = await mine.call('POST', '/api/feed/sources', input({ kind: 'csv', url: pathToFileURL(path).href }));
     await mine.call('POST', `/api/feed/sources/${made.body.id}/pull`);
     const [item] = (await mine.call('GET', '/items')).body.items;
     expect(item.iocs.ipv4).toMatchObject([{ status: 'active', lastSeen: '2025-02-20T00:00:00.000Z' }]);
@@ -222,11 +197,8 @@ describe('pulls', () => {
   });
 
   test('does not fetch a private address that is not allowed', async () => {
-    const { body: source } = await org.call(
-      'POST',
-      '/api/feed/sources',
-      input({ url: 'http://169.254.169.254/kev.json' }),
-    );
+    const url = 'http://169.254.169.254/kev.json';
+    const { body: source } = await org.call('POST', '/api/feed/sources', input({ url }));
     expect((await org.call('POST', `/api/feed/sources/${source.id}/pull`)).body.error).toMatch(/not a public address/);
   });
 });
@@ -240,24 +212,18 @@ describe('the loop', () => {
     const mine = await app.newOrg();
     now = new Date('2025-03-02T10:20:00.000Z');
     await pullAllDue();
-    const bad = (
-      await mine.call(
-        'POST',
-        '/api/feed/sources',
-        input({ name: 'bad', url: 'http://127.0.0.1:1/kev.json', schedule: '0 * * * *' }),
-      )
-    ).body;
-    const good = (await mine.call('POST', '/api/feed/sources', input({ name: 'good', schedule: '0 * * * *' }))).body;
+    const create = async (more: object) =>
+      (await mine.call('POST', '/api/feed/sources', input({ schedule: '0 * * * *', ...more }))).body;
+    const bad = await create({ name: 'bad', url: 'http://127.0.0.1:1/kev.json' });
+    const good = await create({ name: 'good' });
     const look = async (id: string) => (await mine.call('GET', `/api/feed/sources/${id}`)).body;
     serve(kevCatalogue(1, kevRows(3)));
     now = new Date('2025-03-02T10:59:59.000Z');
     expect(await pullNextDue(app.deps)).toBe(false);
     now = new Date('2025-03-02T11:00:00.000Z');
     await pullAllDue();
-    expect(await look(good.id)).toMatchObject({
-      lastSuccessAt: now.toISOString(),
-      nextPullAt: '2025-03-02T12:00:00.000Z',
-    });
+    const pulled = { lastSuccessAt: now.toISOString(), nextPullAt: '2025-03-02T12:00:00.000Z' };
+    expect(await look(good.id)).toMatchObject(pulled);
     expect((await mine.call('GET', '/items')).body.total).toBe(3);
     const waits: number[] = [];
     for (let round = 0; round < 8; round += 1) {

@@ -3,14 +3,13 @@ import type { Clock } from '../../platform/lib/clock.ts';
 import { nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
-import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { sourceFormats } from '../formats/registry.ts';
 import type { PullCursor, SourceRow } from '../ingestion/source-row.ts';
 import { toStoredTlp } from '../ingestion/tlp-input.ts';
 import { updateAssignedPool } from '../items/writing/feed-pools.store.ts';
 import { raiseTlp, type RaiseTlpDeps } from './pull/raise-tlp.ts';
-import { changeSource, getVisibleSource, isCommandLine } from './source-access.ts';
+import { auditSource, changeSource, getVisibleSource, isCommandLine } from './source-access.ts';
 import { resolveSealedAuth } from './source-auth.ts';
 import { effectiveSchedule } from './source-schedule.ts';
 import { toSource } from './source-view.ts';
@@ -44,13 +43,8 @@ export async function updateSource(
     if (after.tlp !== before.tlp) remarked = after;
     if (after.assigned_to !== null) await updateAssignedPool(tx, after.pool_id, after.assigned_to);
     const source = toSource(await readSource(tx, before), caller, now);
-    await insertAudit(tx, caller, {
-      action: 'source.updated',
-      resourceType: 'source',
-      resourceId: id,
-      before: toSource(before, caller, now),
-      after: source,
-    });
+    const previous = toSource(before, caller, now);
+    await auditSource(tx, caller, { action: 'source.updated', before: previous, after: source });
     return source;
   });
   if (remarked) await raiseTlp(deps, remarked);
@@ -69,26 +63,22 @@ async function checkNewUrl(
   return validateUrl(url, { isTrusted: isCommandLine(caller), fileSources: deps.config.fileSources });
 }
 
+const readOnlyError = (name: string, ...details: string[]): Error =>
+  fieldError(`/${name}`, 'read_only', `${[`\`${name}\` cannot change`, ...details].join(' ')}. Create another source.`);
+
 function checkFixedFields(before: SourceRow, input: UpdateSource): void {
   for (const name of ['kind', 'visibility'] as const) {
-    if (input[name] !== undefined && input[name] !== before[name])
-      throw fieldError(`/${name}`, 'read_only', `\`${name}\` cannot change. Create another source.`);
+    if (input[name] !== undefined && input[name] !== before[name]) throw readOnlyError(name);
   }
   // The list may change, but switching between a list and all organizations would change the pool of the items.
   if (input.assignedTo !== undefined && (input.assignedTo === null) !== (before.assigned_to === null))
-    throw fieldError(
-      '/assignedTo',
-      'read_only',
-      '`assignedTo` cannot change between a list and null. Create another source.',
-    );
+    throw readOnlyError('assignedTo', 'between a list and null');
 }
-
-type ResolvedInput = { fileAllowed: boolean | undefined; sealedAuth: Buffer | null; now: Date };
 
 function applyChange(
   before: SourceRow,
   input: UpdateSource,
-  { fileAllowed, sealedAuth, now }: ResolvedInput,
+  { fileAllowed, sealedAuth, now }: { fileAllowed: boolean | undefined; sealedAuth: Buffer | null; now: Date },
 ): SourceRow {
   const { defaults } = sourceFormats[before.kind];
   const orBefore = <T>(value: T | undefined, previous: T): T => (value === undefined ? previous : value);
@@ -131,13 +121,7 @@ export async function deleteSource(deps: UpdateSourceDeps, caller: Caller, id: s
   return changeSource(deps, caller, id, async (tx, before) => {
     const deleted = toSource(before, caller, deps.clock());
     await markSourceDeleted(tx, before, deps.clock());
-    await insertAudit(tx, caller, {
-      action: 'source.deleted',
-      resourceType: 'source',
-      resourceId: id,
-      before: deleted,
-      after: null,
-    });
+    await auditSource(tx, caller, { action: 'source.deleted', before: deleted, after: null });
     return deleted;
   });
 }

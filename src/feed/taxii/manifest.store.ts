@@ -10,10 +10,8 @@ export async function lockCollection(tx: Tx, collection: ManifestCollection): Pr
     insert into taxii_collections (organization_id, collection) values (tocsin_org(), ${collection}) on conflict do nothing`.execute(
     tx,
   );
-  await sql`
-    select 1 from taxii_collections where organization_id = tocsin_org() and collection = ${collection} for update`.execute(
-    tx,
-  );
+  const isCollection = sql`organization_id = tocsin_org() and collection = ${collection}`;
+  await sql`select 1 from taxii_collections where ${isCollection} for update`.execute(tx);
 }
 
 /** A change of an item, from one source of changes. `isMember`: the item now belongs to the collection. */
@@ -22,6 +20,7 @@ export type ItemChange = { source: string; seq: number; id: string; version: num
 type MemberCondition = (itemId: Sql) => Condition;
 type RelevantChanges = {
   collection: ManifestCollection;
+  cause: 'relevant' | 'overridden';
   profileVersion: number;
   ownSeq: number;
   isRelevant: MemberCondition;
@@ -63,33 +62,22 @@ export function listChangedItems(
   );
 }
 
-/** Returns the next items that the scores of a profile version made relevant, up to a sequence number of the private pool. */
-export function listNewlyRelevant(tx: Tx, changes: RelevantChanges): Promise<ItemChange[]> {
-  const { collection, profileVersion, ownSeq, isRelevant, limit } = changes;
-  const source = sql`${`relevant:${profileVersion}`}`;
+/**
+ * Returns the next items that the scores of a profile version made relevant, or whose relevance an override or a sighting may have changed, up
+ * to a sequence number of the private pool.
+ */
+export function listRelevanceChanges(tx: Tx, changes: RelevantChanges): Promise<ItemChange[]> {
+  const { collection, cause, profileVersion, ownSeq, isRelevant, limit } = changes;
+  const source = sql`${`${cause}:${profileVersion}`}`;
+  const scores = sql`select item_id, seq_from as seq from feed_relevance where organization_id = tocsin_org() and version = ${profileVersion}`;
+  const overrides = sql`select item_id, seq from feed_overrides where organization_id = tocsin_org()`;
   return queryRows(
     tx,
     sql<ItemChange>`
-      select ${source} as source, r.seq_from as seq, r.item_id as id, i.version, ${isRelevant(sql`i.id`)} as "isMember"
-      from feed_relevance r join items i on i.id = r.item_id ${cursorOf(collection, source)}
-      where r.organization_id = tocsin_org() and r.version = ${profileVersion} and r.seq_from <= ${ownSeq} and i.pool_id in ${visiblePoolIds}
-        and ${isAfterCursor(sql`r.seq_from`, sql`r.item_id`)}
-      order by r.seq_from, r.item_id limit ${limit}`,
-  );
-}
-
-/** Returns the next items whose relevance an override or a sighting may have changed, up to a sequence number of the private pool. */
-export function listNewlyOverridden(tx: Tx, changes: RelevantChanges): Promise<ItemChange[]> {
-  const { collection, profileVersion, ownSeq, isRelevant, limit } = changes;
-  const source = sql`${`overridden:${profileVersion}`}`;
-  return queryRows(
-    tx,
-    sql<ItemChange>`
-      select ${source} as source, o.seq, i.id, i.version, ${isRelevant(sql`i.id`)} as "isMember"
-      from feed_overrides o join items i on i.id = o.item_id ${cursorOf(collection, source)}
-      where o.organization_id = tocsin_org() and o.seq <= ${ownSeq} and i.pool_id in ${visiblePoolIds}
-        and ${isAfterCursor(sql`o.seq`, sql`o.item_id`)}
-      order by o.seq, o.item_id limit ${limit}`,
+      select ${source} as source, r.seq, i.id, i.version, ${isRelevant(sql`i.id`)} as "isMember"
+      from (${cause === 'relevant' ? scores : overrides}) r join items i on i.id = r.item_id ${cursorOf(collection, source)}
+      where r.seq <= ${ownSeq} and i.pool_id in ${visiblePoolIds} and ${isAfterCursor(sql`r.seq`, sql`r.item_id`)}
+      order by r.seq, r.item_id limit ${limit}`,
   );
 }
 

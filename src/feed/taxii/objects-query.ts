@@ -51,12 +51,8 @@ export function readObjectsQuery(query: ObjectsQuery): ObjectsFilter {
 
 function readTime(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  if (!isTime(value))
-    throw fieldError(
-      `query/${name}`,
-      'invalid_time',
-      `\`${name}\` must be a UTC time such as 2026-01-05T09:00:00.000000Z.`,
-    );
+  const detail = `\`${name}\` must be a UTC time such as 2026-01-05T09:00:00.000000Z.`;
+  if (!isTime(value)) throw fieldError(`query/${name}`, 'invalid_time', detail);
   return value;
 }
 
@@ -65,12 +61,9 @@ export const toNextToken = (date: string): string => Buffer.from(date).toString(
 
 function readNext(next: string): string {
   const date = Buffer.from(next, 'base64url').toString();
-  if (!isTime(date) || toNextToken(date) !== next)
-    throw fieldError(
-      'query/next',
-      'unknown_next',
-      'Unknown `next` token. Use the `next` of a previous response, or request the first page again without it.',
-    );
+  const detail =
+    'Unknown `next` token. Use the `next` of a previous response, or request the first page again without it.';
+  if (!isTime(date) || toNextToken(date) !== next) throw fieldError('query/next', 'unknown_next', detail);
   return date;
 }
 

@@ -16,9 +16,8 @@ import {
 import {
   advanceCursors,
   listChangedItems,
-  listNewlyOverridden,
-  listNewlyRelevant,
   listOverrideChanges,
+  listRelevanceChanges,
   type ItemChange,
 } from './manifest.store.ts';
 
@@ -33,11 +32,8 @@ export async function syncManifest(tx: Tx, collection: ManifestCollection): Prom
   if (changes.length === 0) return 0;
   const items = [...new Map(changes.filter(({ isMember }) => isMember).map((change) => [change.id, change])).values()];
   const versions = await readItemVersions(tx, items);
-  const standing = await listStandingObjects(
-    tx,
-    collection,
-    items.map(({ id }) => id),
-  );
+  const itemIds = items.map(({ id }) => id);
+  const standing = await listStandingObjects(tx, collection, itemIds);
   const standingByItem = Map.groupBy(standing, ({ item_id }) => item_id);
   const objects = items.flatMap((item) => {
     const version = versions.get(`${item.id} ${item.version}`);
@@ -58,14 +54,9 @@ async function listNextChanges(tx: Tx, collection: ManifestCollection): Promise<
   const isMember = isRelevant(orgState);
   if (profileVersion === undefined || !isMember)
     return listChangedItems(tx, { collection, prefix: 'pool:', limit: changesMax });
-  for (const listChanges of [listNewlyRelevant, listNewlyOverridden]) {
-    const found = await listChanges(tx, {
-      collection,
-      profileVersion,
-      ownSeq,
-      isRelevant: isMember,
-      limit: changesMax,
-    });
+  for (const cause of ['relevant', 'overridden'] as const) {
+    const changes = { collection, cause, profileVersion, ownSeq, isRelevant: isMember, limit: changesMax };
+    const found = await listRelevanceChanges(tx, changes);
     if (found.length > 0) return found;
   }
   return listChangedItems(tx, { collection, prefix: `relevant ${profileVersion}:`, isMember, limit: changesMax });

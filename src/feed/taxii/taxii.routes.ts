@@ -19,115 +19,81 @@ const config = { scope: 'feed:read', acceptsBasicAuth: true, errorType: taxiiTyp
 
 /** TAXII 2.1 (OASIS Standard, 10 June 2021), read-only. The routes are not in openapi.json, because the standard defines them. */
 export function taxiiRoutes(app: App, deps: TaxiiDeps): void {
-  app.route({
-    method: 'GET',
-    config,
-    url: '/taxii2/',
-    schema,
-    handler: (request, reply) => {
-      checkAccept(request.headers.accept);
-      return send(reply, {
-        title: 'Tocsin',
-        description: 'The threat feed as STIX 2.1.',
-        default: `${root}/`,
-        api_roots: [`${root}/`],
-      });
-    },
+  get(app, '/taxii2/', {}, (_request, reply) => {
+    const description = 'The threat feed as STIX 2.1.';
+    return send(reply, { title: 'Tocsin', description, default: `${root}/`, api_roots: [`${root}/`] });
   });
-  app.route({
-    method: 'GET',
-    config,
-    url: `${root}/`,
-    schema,
-    handler: (request, reply) => {
-      checkAccept(request.headers.accept);
-      // The standard requires a positive number, although no content is accepted.
-      return send(reply, { title: 'The threat feed', versions: [taxiiType], max_content_length: 1 });
-    },
-  });
-  app.route({
-    method: 'GET',
-    config,
-    url: `${root}/collections/`,
-    schema,
-    handler: (request, reply) => {
-      checkAccept(request.headers.accept);
-      return send(reply, { collections: collections.map(toCollectionResource) });
-    },
-  });
-  app.route({
-    method: 'GET',
-    config,
-    url: `${collectionUrl}/`,
-    schema: { ...schema, params: CollectionPath },
-    handler: (request, reply) => {
-      checkAccept(request.headers.accept);
-      return send(reply, toCollectionResource(getCollection(request.params.id)));
-    },
-  });
+  // The standard requires a positive number, although no content is accepted.
+  get(app, `${root}/`, {}, (_request, reply) =>
+    send(reply, { title: 'The threat feed', versions: [taxiiType], max_content_length: 1 }),
+  );
+  get(app, `${root}/collections/`, {}, (_request, reply) =>
+    send(reply, { collections: collections.map(toCollectionResource) }),
+  );
+  get(app, `${collectionUrl}/`, { params: CollectionPath }, ({ params }, reply) =>
+    send(reply, toCollectionResource(getCollection(params.id))),
+  );
   collectionContentRoutes(app, deps);
   objectRoutes(app, deps);
   rejectWrites(app);
 }
 
-function collectionContentRoutes(app: App, deps: TaxiiDeps): void {
-  const readPage = (caller: Caller, id: string, query: ObjectsQuery): Promise<ManifestPage> =>
-    readManifestPage(deps, caller, getCollection(id), readObjectsQuery(query));
+type TaxiiRequest<P extends z.ZodType, Q extends z.ZodType> = {
+  caller: Caller;
+  params: z.output<P>;
+  query: z.output<Q>;
+};
+
+function get<P extends z.ZodType, Q extends z.ZodType>(
+  app: App,
+  url: string,
+  { params, querystring }: { params?: P; querystring?: Q },
+  handle: (request: TaxiiRequest<P, Q>, reply: FastifyReply) => Promise<never> | never,
+): void {
   app.route({
     method: 'GET',
+    url,
     config,
-    url: `${collectionUrl}/objects/`,
-    schema: { ...schema, params: CollectionPath, querystring: ObjectsQuery },
-    handler: async (request, reply) => {
+    schema: { ...schema, ...(params && { params }), ...(querystring && { querystring }) },
+    handler: (request, reply) => {
       checkAccept(request.headers.accept);
-      const page = await readPage(requireCaller(request), request.params.id, request.query);
-      return sendPage(reply, page, { objects: await readObjects(deps, requireCaller(request), page.rows) });
-    },
-  });
-  app.route({
-    method: 'GET',
-    config,
-    url: `${collectionUrl}/manifest/`,
-    schema: { ...schema, params: CollectionPath, querystring: ObjectsQuery },
-    handler: async (request, reply) => {
-      checkAccept(request.headers.accept);
-      const page = await readPage(requireCaller(request), request.params.id, request.query);
-      return sendPage(reply, page, {
-        objects: page.rows.map((row) => ({
-          id: row.object_id,
-          date_added: row.date_added,
-          version: row.version || row.date_added,
-          media_type: `application/stix+json;version=${row.spec_version}`,
-        })),
-      });
+      // The schemas have validated both.
+      const input = { caller: requireCaller(request), params: request.params, query: request.query };
+      return handle(input as TaxiiRequest<P, Q>, reply);
     },
   });
 }
 
-function objectRoutes(app: App, deps: TaxiiDeps): void {
-  app.route({
-    method: 'GET',
-    config,
-    url: `${collectionUrl}/objects/:objectId/`,
-    schema: { ...schema, params: ObjectPath, querystring: ObjectsQuery },
-    handler: async (request, reply) => {
-      checkAccept(request.headers.accept);
-      const filter = readObjectsQuery(request.query);
-      const page = await readObjectPage(deps, requireCaller(request), request.params, filter);
-      return sendPage(reply, page, { objects: await readObjects(deps, requireCaller(request), page.rows) });
-    },
+function collectionContentRoutes(app: App, deps: TaxiiDeps): void {
+  const schemas = { params: CollectionPath, querystring: ObjectsQuery };
+  const readPage = (caller: Caller, id: string, query: ObjectsQuery): Promise<ManifestPage> =>
+    readManifestPage(deps, caller, getCollection(id), readObjectsQuery(query));
+  get(app, `${collectionUrl}/objects/`, schemas, async ({ caller, params, query }, reply) => {
+    const page = await readPage(caller, params.id, query);
+    return sendPage(reply, page, { objects: await readObjects(deps, caller, page.rows) });
   });
-  app.route({
-    method: 'GET',
-    config,
-    url: `${collectionUrl}/objects/:objectId/versions/`,
-    schema: { ...schema, params: ObjectPath, querystring: ObjectsQuery },
-    handler: async (request, reply) => {
-      checkAccept(request.headers.accept);
-      const filter = { ...readObjectsQuery(request.query), versions: ['all'] };
-      const page = await readObjectPage(deps, requireCaller(request), request.params, filter);
-      return sendPage(reply, page, { versions: page.rows.map((row) => row.version || row.date_added) });
-    },
+  get(app, `${collectionUrl}/manifest/`, schemas, async ({ caller, params, query }, reply) => {
+    const page = await readPage(caller, params.id, query);
+    const objects = page.rows.map((row) => ({
+      id: row.object_id,
+      date_added: row.date_added,
+      version: row.version || row.date_added,
+      media_type: `application/stix+json;version=${row.spec_version}`,
+    }));
+    return sendPage(reply, page, { objects });
+  });
+}
+
+function objectRoutes(app: App, deps: TaxiiDeps): void {
+  const schemas = { params: ObjectPath, querystring: ObjectsQuery };
+  get(app, `${collectionUrl}/objects/:objectId/`, schemas, async ({ caller, params, query }, reply) => {
+    const page = await readObjectPage(deps, caller, params, readObjectsQuery(query));
+    return sendPage(reply, page, { objects: await readObjects(deps, caller, page.rows) });
+  });
+  get(app, `${collectionUrl}/objects/:objectId/versions/`, schemas, async ({ caller, params, query }, reply) => {
+    const filter = { ...readObjectsQuery(query), versions: ['all'] };
+    const page = await readObjectPage(deps, caller, params, filter);
+    return sendPage(reply, page, { versions: page.rows.map((row) => row.version || row.date_added) });
   });
 }
 
@@ -161,14 +127,7 @@ async function readObjectPage(
   const collection = getCollection(id);
   const page = await readManifestPage(deps, caller, collection, { ...filter, ids: [objectId] });
   if (page.rows.length > 0) return page;
-  const anyVersion: ObjectsFilter = {
-    after: undefined,
-    specVersions: undefined,
-    types: undefined,
-    ids: [objectId],
-    limit: 1,
-    versions: ['all'],
-  };
+  const anyVersion = { ...readObjectsQuery({}), ids: [objectId], limit: 1, versions: ['all'] };
   if ((await readManifestPage(deps, caller, collection, anyVersion)).rows.length > 0) return page;
   throw appError('not_found', `Object ${objectId} not found in the collection`);
 }

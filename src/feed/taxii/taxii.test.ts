@@ -1,12 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type ApiResponse, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { describe, expect, test } from 'vitest';
+import { startApp, type ApiResponse, type TestOrg } from '../../../test/support/harness.ts';
 import { domains, stixReport } from '../../../test/support/feed/grouped-reports.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
+const app = await startApp();
 
 const root = '/taxii2/root/';
 const objectsOf = (collection: string): string => `${root}collections/${collection}/objects/`;

@@ -1,11 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TestApp, TestOrg } from '../harness.ts';
-import type { Caller } from '../../../src/platform/orgs/caller.ts';
-import { scopes } from '../../../src/platform/orgs/caller.ts';
+import { scopes, type Caller } from '../../../src/platform/orgs/caller.ts';
 import type { PullResult } from '../../../src/feed/ingestion/pull-plan.ts';
 import type { CreateSource, Source } from '../../../src/feed/sources/sources.schema.ts';
 import type { SourceKind } from '../../../src/feed/formats/registry.ts';

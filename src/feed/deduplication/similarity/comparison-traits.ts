@@ -19,9 +19,5 @@ export function buildComparisonTraits(
   ];
   const tally = emptyTally();
   for (const { identifying, value } of terms) if (identifying) addToTally(tally, value);
-  return {
-    terms,
-    sketch: hashes ? packSketch(hashes) : null,
-    identifying: countTallied(tally),
-  };
+  return { terms, sketch: hashes ? packSketch(hashes) : null, identifying: countTallied(tally) };
 }

@@ -19,18 +19,10 @@ const requiredByType: Record<string, (at: string, id: string) => Record<string, 
 export function toRevokedObject(
   type: string,
   id: string,
-  item: Pick<FeedItem, 'createdAt' | 'lastUpdated'>,
+  { createdAt, lastUpdated }: FeedItem,
 ): StixObject | undefined {
-  const required = requiredByType[type]?.(toStixTime(item.createdAt), id);
-  return (
-    required && {
-      type,
-      spec_version: '2.1',
-      id,
-      created: toStixTime(item.createdAt),
-      modified: toModifiedTime(item.lastUpdated),
-      revoked: true,
-      ...required,
-    }
-  );
+  const created = toStixTime(createdAt);
+  const required = requiredByType[type]?.(created, id);
+  const modified = toModifiedTime(lastUpdated);
+  return required && { type, spec_version: '2.1', id, created, modified, revoked: true, ...required };
 }

@@ -2,13 +2,13 @@ import type { FeedItem } from '../../model/item.schema.ts';
 import { applyDatedOverride, type DatedOverride } from '../dated-override.ts';
 import { toIndicatorObjects } from './stix-indicators.ts';
 import { countUnsupportedByStix, type UnsupportedFields } from './unsupported-fields.ts';
-import { toTlpMarking } from './stix-markings.ts';
 import { isWithdrawnByOverride, setRevoked } from './stix-originals.ts';
 import {
   toIdentity,
   toPercent,
   toStixTime,
   toModifiedTime,
+  toTlpMarking,
   uuidv5,
   type ObjectContext,
   type StixObject,
@@ -24,13 +24,12 @@ export type ItemVersion = {
   isByPerson: boolean;
 };
 
-export type StixItem = { objects: StixObject[]; unsupported: UnsupportedFields };
-
 /**
  * Returns the STIX 2.1 objects of an item. Equal versions with equal overrides have equal objects, and every other has a later `modified`.
  * Objects that came as STIX are returned unchanged, except those that a person withdrew.
  */
-export function toStixItem({ item: shared, originals, overrides, isByPerson }: ItemVersion): StixItem {
+export function toStixItem(version: ItemVersion): { objects: StixObject[]; unsupported: UnsupportedFields } {
+  const { item: shared, originals, overrides, isByPerson } = version;
   const override = overrides.at(-1);
   const item = applyDatedOverride(shared, override);
   const isRetracted = item.event.status === 'retracted';
@@ -62,10 +61,8 @@ export function toStixItem({ item: shared, originals, overrides, isByPerson }: I
   const members = [...toVulnerabilities(item, context), ...toThreats(item, context), ...toTechniques(item, context)];
   const indicators = toIndicatorObjects(item, override, context);
   const report = toReport(item, context, [...members, ...indicators.filter(({ type }) => type === 'indicator')]);
-  return {
-    objects: [marking, publisher, report, ...members, ...indicators],
-    unsupported: countUnsupportedByStix(item),
-  };
+  const objects = [marking, publisher, report, ...members, ...indicators];
+  return { objects, unsupported: countUnsupportedByStix(item) };
 }
 
 function toReport(item: FeedItem, { properties, toId }: ObjectContext, members: StixObject[]): StixObject {
@@ -141,27 +138,19 @@ function toTechniques(item: FeedItem, { properties, toId }: ObjectContext): Stix
     name,
     confidence,
   }));
-  const others = mappingsOf(item, 'observable:attack-pattern').map(({ id, confidence }) => ({
-    id,
-    name: id,
-    confidence,
-  }));
+  const others = mappingsOf(item, 'observable:attack-pattern').map((mapping) => ({ ...mapping, name: mapping.id }));
   return [...known, ...others].map(({ id, name, confidence }) => ({
     type: 'attack-pattern',
     id: toId('attack-pattern', id),
     ...properties,
     name,
     confidence: toPercent(confidence),
-    ...(/^T\d{4}/.test(id)
-      ? {
-          external_references: [
-            {
-              source_name: 'mitre-attack',
-              external_id: id,
-              url: `https://attack.mitre.org/techniques/${id.replace('.', '/')}`,
-            },
-          ],
-        }
-      : {}),
+    ...(/^T\d{4}/.test(id) ? { external_references: [attackReference(id)] } : {}),
   }));
 }
+
+const attackReference = (id: string): Record<string, string> => ({
+  source_name: 'mitre-attack',
+  external_id: id,
+  url: `https://attack.mitre.org/techniques/${id.replace('.', '/')}`,
+});

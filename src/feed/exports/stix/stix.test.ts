@@ -88,12 +88,8 @@ const overrideLists = fc
   .map((drafts) => (list: Indicator[]) => {
     return drafts.map(({ severity, status, every, indicatorStatus }, index) => {
       const some = list.filter((_one, place) => place % every === 0);
-      const overridden = some.map(({ type, normalizedValue }) => ({
-        type,
-        value: normalizedValue,
-        status: indicatorStatus,
-      }));
-      return override({ severity, status, indicators: overridden }, 7 + index);
+      const indicators = some.map((one) => ({ type: one.type, value: one.normalizedValue, status: indicatorStatus }));
+      return override({ severity, status, indicators }, 7 + index);
     });
   });
 
@@ -182,10 +178,8 @@ describe('STIX export', () => {
     const other = { ...evil, value: 'other.top', normalizedValue: 'other.top' };
     const exportOriginals = (overrides: DatedOverride[]) =>
       objectsOf(versionOf(itemOf([evil, other]), { originals, overrides }));
-    const revoking = override({
-      severity: 'low',
-      indicators: [{ type: 'domain', value: 'evil.top', status: 'revoked' }],
-    });
+    const indicators = [{ type: 'domain', value: 'evil.top', status: 'revoked' as const }];
+    const revoking = override({ severity: 'low', indicators });
     const [first, ...rest] = exportOriginals([revoking]);
     expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000002Z' });
     expect(rest).toEqual(originals.slice(1));
@@ -203,20 +197,12 @@ describe('STIX export', () => {
     );
     // The microseconds of the first release, whatever `formatVersion` is now.
     expect(times.filter(([, value]) => !String(value).endsWith('.000002Z'))).toEqual([]);
-    expect(new Set(times.map(([name]) => name))).toEqual(
-      new Set(['created', 'published', 'valid_from', 'valid_until']),
-    );
+    const names = new Set(['created', 'published', 'valid_from', 'valid_until']);
+    expect(new Set(times.map(([name]) => name))).toEqual(names);
   });
 
   test('exports observables of CLEAR items only', () => {
-    const one: Indicator = {
-      type: 'ipv4',
-      value: '203.0.113.7',
-      normalizedValue: '203.0.113.7',
-      status: 'active',
-      confidence: 1,
-      ttlDays: 30,
-    };
+    const one: Indicator = { ...evil, type: 'ipv4', value: '203.0.113.7', normalizedValue: '203.0.113.7' };
     const types = (tlp: FeedItem['source']['tlp']) => objectsOf(versionOf(itemOf([one], tlp))).map(({ type }) => type);
     expect(types('CLEAR')).toContain('ipv4-addr');
     for (const tlp of tlps.slice(1)) expect(types(tlp)).not.toContain('ipv4-addr');

@@ -3,9 +3,11 @@ import type { FeedItem } from '../../model/item.schema.ts';
 /** The number of values of an item that a format cannot represent, by field. */
 export type UnsupportedFields = Record<string, number>;
 
-/** Adds `more` to `sum`, without fields whose count is 0. */
-export function addUnsupported(sum: UnsupportedFields, more: UnsupportedFields): void {
-  for (const [field, count] of Object.entries(more)) if (count > 0) sum[field] = (sum[field] ?? 0) + count;
+/** Adds counts field by field and omits fields whose sum is 0. */
+export function sumUnsupported(counts: UnsupportedFields[]): UnsupportedFields {
+  const sum: UnsupportedFields = {};
+  for (const [field, count] of counts.flatMap(Object.entries)) if (count > 0) sum[field] = (sum[field] ?? 0) + count;
+  return sum;
 }
 
 /** Frameworks whose mappings become STIX objects. */
@@ -14,8 +16,7 @@ const supportedFrameworks = new Set(['cve', 'observable:tool', 'observable:attac
 export function countUnsupportedByStix({ source, event, classification, iocs, ...item }: FeedItem): UnsupportedFields {
   const indicators = Object.values(iocs).flat();
   const mappings = classification.mappings.filter(({ framework }) => !supportedFrameworks.has(framework));
-  const unsupported: UnsupportedFields = {};
-  addUnsupported(unsupported, {
+  const counts = {
     tldr: item.tldr ? 1 : 0,
     summary: item.summary && item.abstract ? 1 : 0,
     attackPath: item.attackPath.length,
@@ -31,6 +32,6 @@ export function countUnsupportedByStix({ source, event, classification, iocs, ..
     'iocs.lastSeen': indicators.filter(({ lastSeen }) => lastSeen).length,
     // Observables carry no marking, so only those of CLEAR items are exported.
     observables: source.tlp === 'CLEAR' ? 0 : indicators.length,
-  });
-  return unsupported;
+  };
+  return sumUnsupported([counts]);
 }

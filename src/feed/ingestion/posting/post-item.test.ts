@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { describe, expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { createExtractor } from '../extractor.ts';
 import { ThreadError } from '../../../platform/lib/threads/thread-pool.ts';
 
@@ -13,12 +13,8 @@ evil-bank[.]top
 198.51.101[.]23
 hxxps://evil-bank[.]top/gate.php
 `;
-let app: TestApp;
-let org: TestOrg;
-beforeAll(async () => {
-  app = await startApp({ clock: () => new Date('2026-03-02T10:00:00.000Z') });
-  org = await app.newOrg();
-});
+const app = await startApp({ clock: () => new Date('2026-03-02T10:00:00.000Z') });
+const org = await app.newOrg();
 const post = (body: object, from: TestOrg = org) => from.call('POST', '/api/feed/items', body);
 
 test('creates a private item from a text, with passages that match the text', async () => {
@@ -117,15 +113,10 @@ describe('rejected requests', () => {
   });
 
   test('reports a text that takes too long, and a full queue', async () => {
-    const failing = (reason: ThreadError['reason']) =>
-      startApp({
-        deps: {
-          extractor: {
-            ...createExtractor('.'),
-            read: () => Promise.reject(new ThreadError(reason, 'it took longer than 20 seconds')),
-          },
-        },
-      });
+    const failing = (reason: ThreadError['reason']) => {
+      const read = () => Promise.reject(new ThreadError(reason, 'it took longer than 20 seconds'));
+      return startApp({ deps: { extractor: { ...createExtractor('.'), read } } });
+    };
     const slow = await failing('timeout');
     const late = await post({ text: 'x' }, await slow.newOrg());
     expect(late).toMatchObject({ status: 400, body: { errors: [{ pointer: '/text', code: 'not_readable' }] } });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
@@ -15,6 +14,7 @@ import { ensurePrivatePool, lockPool } from '../../items/writing/feed-pools.stor
 import type { FeedItemDetail } from '../../model/item.schema.ts';
 import { parseInstant } from '../../model/source-record.ts';
 import { applyPlan } from '../apply-plan.ts';
+import { normalizeText, sha256 } from '../content-hash.ts';
 import type { Extractor } from '../extractor.ts';
 import { buildItemCandidates } from '../item-candidates.ts';
 import { planPull } from '../pull-plan.ts';
@@ -41,9 +41,6 @@ export async function postItem(deps: PostItemDeps, caller: Caller, input: PostIt
   deps.snapshots.invalidate();
   return getItem(deps, caller, id);
 }
-
-const normalizeText = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim();
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 async function extractText(extractor: Extractor, input: PostItem): Promise<ExtractedItem> {
   const { text, title, publisher, publishTime, sourceUrl } = input;
@@ -84,14 +81,7 @@ async function insertPostedItem(tx: Tx, deps: PostItemDeps, caller: Caller, post
   const { candidates, tooLarge } = buildItemCandidates([record], origin, poolId);
   if (tooLarge[0])
     throw fieldError('/text', 'too_much', `The text contains more than one item can hold: ${tooLarge[0].reason}.`);
-  const plan = planPull({
-    stored: [],
-    candidates,
-    presentIds: new Set(),
-    isCatalog: false,
-    unread: 0,
-    skipped: [],
-  });
+  const plan = planPull({ stored: [], candidates, presentIds: new Set(), isCatalog: false, unread: 0, skipped: [] });
   await applyPlan(tx, origin, plan, { now, referenceDataVersion: deps.extractor.referenceDataVersion });
   const id = (await findPostedItem(tx, orgId, recordId))!;
   await insertAudit(tx, caller, {

@@ -12,13 +12,12 @@ import { countKeyOf, moveCounts } from '../../items/writing/counts.store.ts';
 import { advancePools, lockPool, nextCommitTime } from '../../items/writing/feed-pools.store.ts';
 import type { ItemWrite } from '../../items/writing/item-columns.ts';
 import { updateComparisonTraits } from '../../items/writing/update-items.store.ts';
-import { writeItems } from '../../items/writing/write-items.store.ts';
-import { writeTerms, type RemovedTerm } from '../../items/writing/write-terms.store.ts';
-import { startOfHour, updateExpiry } from '../../model/expiry.ts';
+import { writeItems, writeTerms, type RemovedTerm } from '../../items/writing/write-items.store.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
+import { storedColumns } from '../build-item-writes.ts';
 import { changedParts, contentHash } from '../content-hash.ts';
 import type { Extractor } from '../extractor.ts';
-import { isProseSource } from '../item-document.ts';
+import { isProseSource, toDocument, toPassages } from '../item-document.ts';
 import { toReaderVersion } from '../reader-version.ts';
 import { findStaleItem, listStaleItems, type StaleItem } from './stale-items.store.ts';
 
@@ -92,7 +91,7 @@ async function reanalyzeItem(
   let removedTerms: RemovedTerm[];
   if (isChanged) {
     const { severityRule } = extracted;
-    removedTerms = await writeItems(tx, [buildWrite(item, { before, content, hash, severityRule, traits, seq, at })]);
+    removedTerms = await writeItems(tx, [buildWrite(item, before, { content, hash, severityRule, traits, seq, at })]);
     const { severity } = content.event;
     const { platforms } = content.classification;
     await moveCounts(tx, [{ before: countKeyOf(item), after: { ...countKeyOf(item), severity, platforms } }]);
@@ -114,13 +113,7 @@ function applyExtraction(item: FeedItem, extracted: ExtractedItem): FeedItem {
     classification: extracted.classification,
     affectedProducts: extracted.affectedProducts,
     iocs: extracted.iocs,
-    provenance: {
-      supportingPassages: extracted.passages.map((charSpan) => ({
-        text: extracted.storedText.slice(charSpan.start, charSpan.end),
-        sourceUrl,
-        charSpan,
-      })),
-    },
+    provenance: { supportingPassages: toPassages(extracted, sourceUrl) },
   };
 }
 
@@ -133,8 +126,7 @@ async function writeTraits(tx: Tx, item: StaleItem, traits: ReanalyzedTraits): P
   return writeTerms(tx, [{ id, organizationId, poolId, version: item.version + 1, terms: traits.terms }]);
 }
 
-type ReanalyzedItem = {
-  before: FeedItem;
+type Reanalysis = {
   content: FeedItem;
   hash: string;
   severityRule: string;
@@ -143,11 +135,11 @@ type ReanalyzedItem = {
   at: Date;
 };
 
-function buildWrite(item: StaleItem, reanalyzed: ReanalyzedItem): ItemWrite {
-  const { before, content, traits, at } = reanalyzed;
+function buildWrite(item: StaleItem, before: FeedItem, reanalysis: Reanalysis): ItemWrite {
+  const { content, hash, severityRule, traits, seq, at } = reanalysis;
   const version = item.version + 1;
   const after: FeedItem = { ...content, version, lastUpdated: at.toISOString() };
-  const nextExpiryAt = updateExpiry(after, startOfHour(at));
+  const { doc, nextExpiryAt } = toDocument(after, at);
   const storedText = item.stored_text;
   return {
     ...countKeyOf(item),
@@ -155,26 +147,21 @@ function buildWrite(item: StaleItem, reanalyzed: ReanalyzedItem): ItemWrite {
     id: item.id,
     organizationId: item.organization_id,
     sourceId: item.source_id,
-    recordId: item.record_id,
-    generation: item.generation,
+    ...storedColumns(item),
     canonicalKey: item.canonical_key,
     version,
-    contentHash: reanalyzed.hash,
-    recordHash: item.record_hash,
-    recordModifiedAt: item.record_modified_at?.toISOString() ?? null,
-    related: null,
+    contentHash: hash,
     severity: after.event.severity,
-    severityRule: reanalyzed.severityRule,
+    severityRule,
     platforms: after.classification.platforms,
     title: after.event.title,
     publishTime: after.source.publishTime ?? null,
-    doc: JSON.stringify(after),
+    doc,
     storedText,
     objects: null,
     searchHead: toSearchText(after),
     nextExpiryAt,
-    missingPulls: item.missing_pulls,
-    seq: reanalyzed.seq,
+    seq,
     addedToFeedAt: item.added_to_feed_at,
     createdAt: item.created_at,
     at,

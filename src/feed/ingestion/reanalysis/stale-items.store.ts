@@ -1,39 +1,23 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { SourceKind } from '../../formats/registry.ts';
+import {
+  currentVersionColumns,
+  storedItemColumns,
+  type CurrentVersionRow,
+  type StoredItem,
+} from '../stored-items.store.ts';
 
-/** An item with the text of its current version. `doc` does not include the figures of its group. */
-export type StaleItem = {
-  id: string;
-  organization_id: string;
-  pool_id: string;
-  source_id: string | null;
-  kind: SourceKind | null;
-  record_id: string;
-  generation: number;
-  canonical_key: string;
-  version: number;
-  content_hash: string;
-  record_hash: string;
-  record_modified_at: Date | null;
-  severity: string;
-  severity_rule: string;
-  status: string;
-  publisher: string;
-  source_name: string;
-  platforms: string[];
-  missing_pulls: number;
-  added_to_feed_at: Date;
-  created_at: Date;
-  doc: string;
-  stored_text: string;
-  aliases: string[];
-};
+/** An item with its current version. */
+export type StaleItem = StoredItem &
+  CurrentVersionRow & {
+    organization_id: string;
+    source_id: string | null;
+    kind: SourceKind | null;
+    canonical_key: string;
+  };
 
-const columns = sql`i.id, i.organization_id, i.pool_id, i.source_id, s.kind, i.record_id, i.generation, i.canonical_key, i.version, i.content_hash,
-  i.record_hash, i.record_modified_at, i.severity, i.severity_rule, i.status, i.publisher, i.source_name, i.platforms, i.missing_pulls,
-  i.added_to_feed_at, i.created_at, coalesce(i.own_doc, i.doc) as doc, v.stored_text,
-  array(select t.value from item_terms t where t.item_id = i.id and t.kind = 'alias') as aliases`;
+const columns = sql`${storedItemColumns}, ${currentVersionColumns}, i.organization_id, i.source_id, s.kind, i.canonical_key`;
 const from = sql`items i join item_versions v on v.item_id = i.id and v.version = i.version left join feed_sources s on s.id = i.source_id`;
 
 /** Returns items that an older reader version produced. */

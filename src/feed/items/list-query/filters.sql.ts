@@ -3,27 +3,25 @@ import type { ItemFilters, SourceFilter } from '../item-filters.ts';
 import { overriddenIds } from '../overrides/overrides.sql.ts';
 import { allOf, type Condition, type Sql } from './query.sql.ts';
 
-/**
- * Compares a row's own columns with the filters, without overrides. `platforms` is the array to search, for tables that store it in another
- * form.
- */
-export const matchesRow = (filters: ItemFilters, platforms: Sql = sql`platforms`): Condition => {
-  const { platform, sources, severity, status, rootsOnly } = filters;
-  return allOf([
-    platform === undefined ? undefined : hasPlatform(platform, platforms),
+/** Compares a row's own columns with the filters, without overrides. `platforms` is the array to search. */
+export const matchesRow = (
+  { platform, sources, severity, status, rootsOnly }: ItemFilters,
+  platforms: Sql = sql`platforms`,
+): Condition =>
+  allOf([
+    platform === undefined ? undefined : sql`${platform} = any(${platforms})`,
     sources && isOfSource(sources),
     severity === undefined ? undefined : hasValue('severity', severity),
     status === undefined ? undefined : hasValue('status', status),
     rootsOnly ? isRoot : undefined,
   ]);
-};
 
 /**
  * Like `matchesRow`, but the organization's override of a column wins over the row. In a `case`, so that the few overrides are looked up in
  * memory and the list stays one scan.
  */
 export const matchesAsOverridden = (filters: ItemFilters, id: Sql): Condition => {
-  const { platform, sources, severity, status, rootsOnly, overridesSeq } = filters;
+  const { severity, status, rootsOnly, overridesSeq, ...fixedFilters } = filters;
   if (overridesSeq === undefined) return matchesRow(filters);
   const overridden = (own: { isSet: Condition; matches: Condition }, shared: Condition): Condition => sql`
     case when ${id} in ${overriddenIds(overridesSeq, own.isSet)} then ${id} in ${overriddenIds(overridesSeq, own.matches)} else ${shared} end`;
@@ -32,8 +30,7 @@ export const matchesAsOverridden = (filters: ItemFilters, id: Sql): Condition =>
     return overridden({ isSet: sql`${own} is not null`, matches: sql`${own} = ${value}` }, hasValue(column, value));
   };
   return allOf([
-    platform === undefined ? undefined : hasPlatform(platform, sql`platforms`),
-    sources && isOfSource(sources),
+    matchesRow(fixedFilters),
     severity === undefined ? undefined : overriddenValue('severity', severity),
     status === undefined ? undefined : overriddenValue('status', status),
     rootsOnly
@@ -45,6 +42,5 @@ export const matchesAsOverridden = (filters: ItemFilters, id: Sql): Condition =>
 export const isOfSource = ({ publishers, names }: SourceFilter): Condition =>
   sql`publisher = any(${publishers}) or source_name = any(${names})`;
 
-const hasPlatform = (platform: string, platforms: Sql): Condition => sql`${platform} = any(${platforms})`;
 const hasValue = (column: 'severity' | 'status', value: string): Condition => sql`${sql.ref(column)} = ${value}`;
 const isRoot: Condition = sql`duplicate_of is null`;

@@ -1,14 +1,11 @@
-import { beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/support/harness.ts';
+import { expect, test } from 'vitest';
+import { startApp } from '../../../../test/support/harness.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import type { ItemFilters } from '../item-filters.ts';
 import { readItemsPage } from './page.store.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
+const app = await startApp();
 
 test('reads the same page from either end of the list, for a past and the current snapshot', async () => {
   const org = await app.newOrg();

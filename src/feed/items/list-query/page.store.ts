@@ -17,14 +17,6 @@ export type ItemsPage = {
   end: PageCursor | undefined;
 };
 
-export type PageRow = {
-  total: number;
-  id: string | null;
-  added_to_feed_at: Date;
-  doc: string;
-  next_expiry_at: Date | null;
-};
-
 /** `after` is the row before the page, if known. Offsets above `farOffset` may be read from the end of the list. */
 export type PageWindow = { limit: number; offset: number; after?: PageCursor | undefined; farOffset?: number };
 
@@ -44,17 +36,29 @@ export async function readItemsPage(
     isFar && offset > (await countItems(tx, snapshot, filters)) / 2
       ? scanFromEnd(snapshot, filters, window)
       : scanFromStart(snapshot, filters, window);
-  const ctes: Cte[] = [...listCtes(snapshot, filters), { name: 'page', query: scan, isMaterialized: false }];
-  const found = await queryRows(
-    tx,
-    sql<PageRow>`${withCtes(
-      ctes,
-      sql`select total.n as total, item.* from total
-        left join (${withStateColumns(sql`page`, ['doc', 'next_expiry_at'])}) item on true
-        order by item.added_to_feed_at desc, item.id desc`,
-    )}`,
-  );
-  return toItemsPage(found);
+  return readPageRows(tx, { ctes: listCtes(snapshot, filters), page: scan, total: sql`total` });
+}
+
+type PageRow = { total: number; id: string | null; added_to_feed_at: Date; doc: string; next_expiry_at: Date | null };
+
+/** Reads the documents of `page`, a query of listed rows. `total` is a table with the number of all listed items as `n`. */
+export async function readPageRows(
+  tx: Tx,
+  { ctes, page, total }: { ctes: Cte[]; page: Sql; total: Sql },
+): Promise<ItemsPage> {
+  const query = sql`select total.n as total, item.* from ${total}
+    left join (${withStateColumns(sql`page`, ['doc', 'next_expiry_at'])}) item on true
+    order by item.added_to_feed_at desc, item.id desc`;
+  const pageCte: Cte = { name: 'page', query: page, isMaterialized: false };
+  const found = await queryRows(tx, sql<PageRow>`${withCtes([...ctes, pageCte], query)}`);
+  // Every row carries the total. An empty page has a single row with nothing else.
+  const rows = found.filter(({ id }) => id !== null);
+  const last = rows.at(-1);
+  return {
+    total: found[0]?.total ?? 0,
+    docs: rows.map(({ doc, next_expiry_at }) => ({ doc, nextExpiryAt: next_expiry_at })),
+    end: last && { at: last.added_to_feed_at, id: last.id! },
+  };
 }
 
 function scanFromStart(snapshot: Snapshot, filters: ItemFilters, { limit, offset, after }: PageWindow): Sql {
@@ -79,11 +83,8 @@ const zeroPastEnd = (offset: number, value: Sql): Sql =>
   sql`(select case when n > ${offset} then ${value} else 0 end from total)`;
 
 async function countItems(tx: Tx, snapshot: Snapshot, filters: ItemFilters): Promise<number> {
-  const found = await queryRow(
-    tx,
-    sql<{ n: number }>`${withCtes(listCtes(snapshot, filters), sql`select n from total`)}`,
-  );
-  return found!.n;
+  const query = withCtes(listCtes(snapshot, filters), sql`select n from total`);
+  return (await queryRow(tx, sql<{ n: number }>`${query}`))!.n;
 }
 
 function listCtes(snapshot: Snapshot, filters: ItemFilters): Cte[] {
@@ -93,15 +94,4 @@ function listCtes(snapshot: Snapshot, filters: ItemFilters): Cte[] {
     ...(usesDuplicateRoots(filters) ? [duplicateRootsCte(snapshot, filters)] : []),
     totalCte(snapshot, filters),
   ];
-}
-
-/** Every row carries the total. An empty page has a single row with nothing else. */
-export function toItemsPage(found: PageRow[]): ItemsPage {
-  const page = found.filter(({ id }) => id !== null);
-  const last = page.at(-1);
-  return {
-    total: found[0]?.total ?? 0,
-    docs: page.map(({ doc, next_expiry_at }) => ({ doc, nextExpiryAt: next_expiry_at })),
-    end: last && { at: last.added_to_feed_at, id: last.id! },
-  };
 }

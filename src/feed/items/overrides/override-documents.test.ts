@@ -1,17 +1,14 @@
 import fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { createFeedTools } from '../../../app/feed-tools.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import { scoreNextBatch } from '../../relevance/score-items.ts';
 import type { FeedItem, FeedList } from '../../model/item.schema.ts';
 import { itemStatuses, severities } from '../../model/vocabulary.ts';
 
-let app: TestApp;
 let now = new Date('2026-03-02T10:20:30.000Z');
-beforeAll(async () => {
-  app = await startApp({ clock: () => now });
-});
+const app = await startApp({ clock: () => now });
 
 const read = async (org: TestOrg, query: string): Promise<FeedList> => {
   const { status, body } = await org.call('GET', `/items?${query}`);
@@ -20,6 +17,7 @@ const read = async (org: TestOrg, query: string): Promise<FeedList> => {
 };
 const override = (org: TestOrg, id: string, body: unknown) => org.call('PUT', `/api/feed/items/${id}/override`, body);
 
+const writer = ['feed:read', 'feed:write'] as const;
 const severityOf = ({ event, tenantOverrides }: FeedItem): string => tenantOverrides?.severity ?? event.severity;
 const publishers = ['Alder', 'Birch', 'Cedar'];
 const statusOf = ({ event, tenantOverrides }: FeedItem): string => tenantOverrides?.status ?? event.status;
@@ -104,10 +102,7 @@ async function move(org: TestOrg, { item, into }: { item: number; into: number |
 test('returns totals and statistics that equal a recount after any overrides and pulls, for past snapshots too', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 14 }), async (steps) => {
-      const orgs = [
-        await app.newOrg(['feed:read', 'feed:write']),
-        await app.newOrg(['feed:read', 'feed:write']),
-      ] as const;
+      const orgs = [await app.newOrg(writer), await app.newOrg(writer)] as const;
       const maker = await app.newOrg();
       const assigned = { visibility: 'shared', assignedTo: orgs.map(({ id }) => id) } as const;
       const sources = [
@@ -149,11 +144,7 @@ async function setUp() {
 test('changes the snapshot of the overriding organization only, and no item version', async () => {
   const { org, owner, other, one } = await setUp();
   const look = async (who: TestOrg) => {
-    const answers = [
-      await who.call('GET', '/items'),
-      await who.call('GET', '/stats'),
-      await who.call('GET', `/items/${one}`),
-    ];
+    const answers = await Promise.all(['/items', '/stats', `/items/${one}`].map((url) => who.call('GET', url)));
     return answers.map(({ body, headers }) => [body, headers['etag']]);
   };
   const before = [await look(owner), await look(other)];
@@ -233,19 +224,18 @@ test('prefers the verdict of the organization over the score of the rules', asyn
 
 test('returns 400 with a pointer for an invalid override', async () => {
   const { org, one } = await setUp();
-  const pointer = async (body: unknown) => {
+  const indicators = [{ type: 'domain', value: 'elsewhere.example', status: 'revoked' }];
+  for (const [body, pointer] of [
+    [{ severity: 'huge' }, '/severity'],
+    [{ tags: [] }, '/tags'],
+    [{ note: ' ' }, '/note'],
+    [{ relevance: { verdict: 'exposed' } }, '/relevance/verdict'],
+    [{ indicators }, '/indicators/0/value'],
+    [{ colour: 'red' }, '/colour'],
+  ] as const) {
     const answer = await override(org, one, body);
-    return [answer.status, answer.body.errors?.[0]?.pointer];
-  };
-  expect(await pointer({ severity: 'huge' })).toEqual([400, '/severity']);
-  expect(await pointer({ tags: [] })).toEqual([400, '/tags']);
-  expect(await pointer({ note: ' ' })).toEqual([400, '/note']);
-  expect(await pointer({ relevance: { verdict: 'exposed' } })).toEqual([400, '/relevance/verdict']);
-  expect(await pointer({ indicators: [{ type: 'domain', value: 'elsewhere.example', status: 'revoked' }] })).toEqual([
-    400,
-    '/indicators/0/value',
-  ]);
-  expect(await pointer({ colour: 'red' })).toEqual([400, '/colour']);
+    expect([answer.status, answer.body.errors?.[0]?.pointer]).toEqual([400, pointer]);
+  }
   expect((await override(await app.newOrg(), one, { note: 'x' })).status).toBe(404);
 });
 

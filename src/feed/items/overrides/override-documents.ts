@@ -1,8 +1,8 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
-import type { RelevanceReason, TenantOverrides } from '../../model/overrides.schema.ts';
+import type { OverriddenIndicator, RelevanceReason, TenantOverrides } from '../../model/overrides.schema.ts';
 import type { OrgState } from '../snapshot/org-state.store.ts';
-import { listOwnRows, type ItemOverrideRow, type OwnRows, type RelevanceScoreRow } from './override-rows.store.ts';
+import { listOwnRows, type OwnRows } from './override-rows.store.ts';
 
 /** Returns the documents of a page as the organization sees them. Documents without an override or a score stay unparsed. */
 export async function overrideDocuments(tx: Tx, docs: string[], state: OrgState): Promise<string[]> {
@@ -20,24 +20,18 @@ export async function overrideDocuments(tx: Tx, docs: string[], state: OrgState)
 const readDocumentId = (doc: string): string => /^\{"id":"([0-9a-f-]{36})"/.exec(doc)![1]!;
 
 /** Returns the item with `tenantOverrides` filled in. The item's own fields keep their shared values, except `duplicateOf`. */
-export function withTenantOverrides(item: FeedItem, { override, score }: OwnRows): FeedItem {
-  const { duplicateOf, ...rest } = item;
-  const root = override?.moved ? override.duplicate_of : duplicateOf;
-  return { ...rest, ...(root ? { duplicateOf: root } : {}), tenantOverrides: toTenantOverrides(override, score) };
+export function withTenantOverrides({ duplicateOf, ...rest }: FeedItem, ownRows: OwnRows): FeedItem {
+  const root = ownRows.override?.moved ? ownRows.override.duplicate_of : duplicateOf;
+  return { ...rest, ...(root ? { duplicateOf: root } : {}), tenantOverrides: toTenantOverrides(ownRows) };
 }
 
-function toTenantOverrides(
-  override: ItemOverrideRow | undefined,
-  score: RelevanceScoreRow | undefined,
-): TenantOverrides | null {
-  const relevance = toRelevance(override, score);
+function toTenantOverrides({ override, score }: OwnRows): TenantOverrides | null {
+  const relevance = toRelevance({ override, score });
   const fields = {
     ...(relevance ? { relevance } : {}),
     ...(override?.severity ? { severity: override.severity as TenantOverrides['severity'] & string } : {}),
     ...(override?.status ? { status: override.status as TenantOverrides['status'] & string } : {}),
-    ...(override?.indicators
-      ? { indicators: JSON.parse(override.indicators) as TenantOverrides['indicators'] & object }
-      : {}),
+    ...(override?.indicators ? { indicators: JSON.parse(override.indicators) as OverriddenIndicator[] } : {}),
     ...(override?.tags ? { tags: override.tags } : {}),
     ...(override?.note ? { note: override.note } : {}),
   };
@@ -50,16 +44,11 @@ function toTenantOverrides(
   };
 }
 
-type Relevance = NonNullable<TenantOverrides['relevance']>;
-
 /**
  * The verdict of a person or a model wins over the score of the rules. An item seen in the logs is `exposed`, unless it was marked
  * irrelevant.
  */
-function toRelevance(
-  override: ItemOverrideRow | undefined,
-  score: RelevanceScoreRow | undefined,
-): Relevance | undefined {
+function toRelevance({ override, score }: OwnRows): TenantOverrides['relevance'] {
   const scoreReasons = parseReasons(score?.reasons);
   const reasons = [...parseReasons(override?.relevance_reasons), ...scoreReasons];
   const judgedAt = override?.relevance_at ?? score?.judged_at;
@@ -76,13 +65,8 @@ function toRelevance(
   if (override?.exposed_at)
     return { verdict: 'exposed', score: 1, reasons, judgedBy: 'logs', judgedAt: override.exposed_at.toISOString() };
   if (!score) return undefined;
-  return {
-    verdict: 'relevant',
-    score: score.score,
-    reasons: scoreReasons,
-    judgedBy: 'rules',
-    judgedAt: score.judged_at.toISOString(),
-  };
+  const scoredAt = score.judged_at.toISOString();
+  return { verdict: 'relevant', score: score.score, reasons: scoreReasons, judgedBy: 'rules', judgedAt: scoredAt };
 }
 
 const parseReasons = (json: string | null | undefined): RelevanceReason[] =>

@@ -5,7 +5,7 @@ import type { OrgState } from '../snapshot/org-state.store.ts';
 import type { AppliedOverride } from './apply-overrides.ts';
 
 /** The organization's override of an item. If `moved` is set, `duplicate_of` is the root for the organization, and null makes it a root. */
-export type ItemOverrideRow = {
+type ItemOverrideRow = {
   severity: string | null;
   status: string | null;
   note: string | null;
@@ -21,17 +21,18 @@ export type ItemOverrideRow = {
   updated_at: Date;
   updated_by: string | null;
 };
-export type RelevanceScoreRow = { score: number; reasons: string; judged_at: Date };
+type RelevanceScoreRow = { score: number; reasons: string; judged_at: Date };
+
+type WithItemId = { item_id: string };
 
 /** What is stored about an item for one organization alone. */
 export type OwnRows = { override: ItemOverrideRow | undefined; score: RelevanceScoreRow | undefined };
 
 /** Returns the organization's rows about these items at a state, by item id. Items without any are absent. */
 export async function listOwnRows(tx: Tx, itemIds: string[], state: OrgState): Promise<Map<string, OwnRows>> {
-  const { overridesSeq, profileVersion, ownSeq } = state;
+  const { overridesSeq } = state;
   const overrides = overridesSeq === undefined ? [] : await listOverridesAt(tx, itemIds, overridesSeq);
-  const scores =
-    profileVersion === undefined ? [] : await listScoresAt(tx, itemIds, { version: profileVersion, seq: ownSeq });
+  const scores = state.profileVersion === undefined ? [] : await listScoresAt(tx, itemIds, state);
   const found = new Map<string, OwnRows>();
   for (const { item_id, ...override } of overrides) found.set(item_id, { override, score: undefined });
   for (const { item_id, ...score } of scores) found.set(item_id, { override: found.get(item_id)?.override, score });
@@ -41,11 +42,11 @@ export async function listOwnRows(tx: Tx, itemIds: string[], state: OrgState): P
 const columns = sql`item_id, severity, status, note, indicators, tags, relevance, relevance_by, relevance_reasons, relevance_at, exposed_at,
   moved, duplicate_of, updated_at, updated_by`;
 
-function listOverridesAt(tx: Tx, itemIds: string[], seq: number): Promise<(ItemOverrideRow & { item_id: string })[]> {
+function listOverridesAt(tx: Tx, itemIds: string[], seq: number): Promise<(ItemOverrideRow & WithItemId)[]> {
   const isWanted = sql`organization_id = tocsin_org() and item_id = any(${itemIds}::uuid[]) and seq <= ${seq}`;
   return queryRows(
     tx,
-    sql<ItemOverrideRow & { item_id: string }>`
+    sql<ItemOverrideRow & WithItemId>`
       select ${columns} from feed_overrides where ${isWanted}
       union all select ${columns} from feed_override_states where ${isWanted} and seq_until > ${seq}`,
   );
@@ -54,13 +55,14 @@ function listOverridesAt(tx: Tx, itemIds: string[], seq: number): Promise<(ItemO
 function listScoresAt(
   tx: Tx,
   itemIds: string[],
-  { version, seq }: { version: number; seq: number },
-): Promise<(RelevanceScoreRow & { item_id: string })[]> {
+  { profileVersion, ownSeq }: OrgState,
+): Promise<(RelevanceScoreRow & WithItemId)[]> {
   return queryRows(
     tx,
-    sql<RelevanceScoreRow & { item_id: string }>`
+    sql<RelevanceScoreRow & WithItemId>`
       select item_id, score, reasons, judged_at from feed_relevance
-      where organization_id = tocsin_org() and version = ${version} and item_id = any(${itemIds}::uuid[]) and seq_from <= ${seq} and seq_until > ${seq}`,
+      where organization_id = tocsin_org() and version = ${profileVersion} and item_id = any(${itemIds}::uuid[])
+        and seq_from <= ${ownSeq} and seq_until > ${ownSeq}`,
   );
 }
 
@@ -72,7 +74,7 @@ export async function listCurrentOverrides(tx: Tx, itemIds: string[]): Promise<M
   if (itemIds.length === 0) return new Map();
   const found = await queryRows(
     tx,
-    sql<AppliedOverrideRow & { item_id: string }>`
+    sql<AppliedOverrideRow & WithItemId>`
       select item_id, severity, status, indicators from feed_overrides
       where organization_id = tocsin_org() and item_id = any(${itemIds}::uuid[])`,
   );

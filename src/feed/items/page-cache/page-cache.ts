@@ -1,25 +1,21 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import type { PageCursor } from '../../../platform/lib/page-request.ts';
 import { toWeakEtag, type Encoding } from './http-caching.ts';
 
 /** A complete response body with its ETag. Each encoding is compressed once, on first use. */
 export type CachedPage = { etag: string; bytes: (encoding: Encoding) => Buffer | Promise<Buffer> };
 
-export type PageCache = {
-  get: (key: string) => CachedPage | undefined;
-  put: (key: string, body: Buffer) => CachedPage;
-};
-
 const compressMinBytes = 1_024;
 const brotliQuality = 4;
 
 /** Caches the most recently used pages within `bytesMax`. A page counts twice, which allows for its compressed forms. */
-export function createPageCache(bytesMax = 96 * 1024 * 1024): PageCache {
+export function createPageCache(bytesMax = 96 * 1024 * 1024) {
   const pages = new LRUCache<string, CachedPage>({ maxSize: bytesMax, maxEntrySize: Math.floor(bytesMax / 4) });
   return {
-    get: (key) => pages.get(key),
-    put(key, body) {
+    get: (key: string): CachedPage | undefined => pages.get(key),
+    put(key: string, body: Buffer): CachedPage {
       const page = createPage(key, body);
       pages.set(key, page, { size: body.length * 2 + key.length + 500 });
       return page;
@@ -54,3 +50,11 @@ const compress = (body: Buffer, encoding: Encoding): Promise<Buffer> =>
         params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
       })
     : gzipAsync(body);
+
+/**
+ * The row before each page, keyed by snapshot, filters and offset. A client that reads page after page then never makes the database scan
+ * the earlier pages again.
+ */
+export type PageCursors = LRUCache<string, PageCursor>;
+
+export const createPageCursors = (): PageCursors => new LRUCache({ max: 20_000 });

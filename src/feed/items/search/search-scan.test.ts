@@ -1,16 +1,13 @@
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/support/harness.ts';
+import { expect, test } from 'vitest';
+import { startApp } from '../../../../test/support/harness.ts';
 import { acrossOrgs, inOrg } from '../../../platform/db/db.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import { scanForText } from './search-scan.ts';
 import { readSearch } from './search-query.ts';
 import { readSearchPage } from './search.store.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
+const app = await startApp();
 
 test('finds the same items by scan and by collection, for a past and the current snapshot', async () => {
   const org = await app.newOrg();

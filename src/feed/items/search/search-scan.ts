@@ -1,14 +1,12 @@
 import { sql } from 'kysely';
-import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
+import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { orderedRows } from '../list-query/ordered-rows.sql.ts';
-import { toItemsPage, type ItemsPage, type PageRow } from '../list-query/page.store.ts';
-import { withCtes, type Condition, type StateCondition } from '../list-query/query.sql.ts';
-import { changedIds, isInSnapshot, withStateColumns } from '../list-query/snapshot-rows.sql.ts';
+import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
+import type { Condition, StateCondition } from '../list-query/query.sql.ts';
+import { changedIds, isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { hadFullText, idsWithIndicator, toTsquery } from './search-conditions.sql.ts';
 import type { FullTextQuery } from './search-query.ts';
-
-type ScanWindow = { limit: number; offset: number; matchesPerRow?: number };
 
 /**
  * Returns a page of a full-text search by scanning the list in order, for queries that match a large part of the feed. The matches are
@@ -18,8 +16,9 @@ type ScanWindow = { limit: number; offset: number; matchesPerRow?: number };
 export async function scanForText(
   tx: Tx,
   snapshot: Snapshot,
-  { query, limit, offset, matchesPerRow = 100 }: { query: FullTextQuery } & ScanWindow,
+  options: { query: FullTextQuery; limit: number; offset: number; matchesPerRow?: number },
 ): Promise<ItemsPage | undefined> {
+  const { query, limit, offset, matchesPerRow = 100 } = options;
   const total = await countMatches(tx, snapshot, query);
   if (total < (offset + limit) * matchesPerRow) return undefined;
   const match: StateCondition = {
@@ -28,15 +27,7 @@ export async function scanForText(
   };
   const listed = orderedRows(snapshot, {}, { limit: sql`${offset + limit}`, match });
   const page = sql`select * from ${listed} listed limit ${limit} offset ${offset}`;
-  const found = await queryRows(
-    tx,
-    sql<PageRow>`${withCtes(
-      [{ name: 'page', query: page, isMaterialized: false }],
-      sql`select ${total}::bigint as total, item.* from (${withStateColumns(sql`page`, ['doc', 'next_expiry_at'])}) item
-        order by item.added_to_feed_at desc, item.id desc`,
-    )}`,
-  );
-  return toItemsPage(found);
+  return readPageRows(tx, { ctes: [], page, total: sql`(select ${total}::bigint as n) total` });
 }
 
 /** A subquery, so that the search text is read only for the rows that the scan passes. */

@@ -4,26 +4,24 @@ import { appError } from '../../../platform/lib/errors.ts';
 import type { ItemFilters } from '../item-filters.ts';
 import { overriddenIds, overridesAt } from '../overrides/overrides.sql.ts';
 import { isOfSource, matchesAsOverridden } from '../list-query/filters.sql.ts';
-import { toItemsPage, type ItemsPage, type PageRow } from '../list-query/page.store.ts';
+import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
 import {
   allOfStates,
   byItemId,
   materialized,
-  withCtes,
   type Cte,
   type Sql,
   type StateCondition,
 } from '../list-query/query.sql.ts';
-import { isInSnapshot, withStateColumns } from '../list-query/snapshot-rows.sql.ts';
+import { isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { isPoolVisible } from '../visible-pools.sql.ts';
+import { isPoolVisible, visiblePoolIds } from '../visible-pools.sql.ts';
 import { hasFullText, hasTerm, isOneOf } from './search-conditions.sql.ts';
 import type { FullTextQuery, Search } from './search-query.ts';
 import { scanForText } from './search-scan.ts';
 
 /** `onlyIds` is a query of the ids to which the list is restricted. */
 type SearchOptions = { filters: ItemFilters; search: Search; onlyIds?: Sql | undefined };
-type SearchWindow = { limit: number; offset: number };
 
 const searchMs = 20_000;
 
@@ -34,7 +32,7 @@ const searchMs = 20_000;
 export async function readSearchPage(
   tx: Tx,
   snapshot: Snapshot,
-  { limit, offset, ...options }: SearchOptions & SearchWindow,
+  { limit, offset, ...options }: SearchOptions & { limit: number; offset: number },
 ): Promise<ItemsPage> {
   await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true)`.execute(
     tx,
@@ -42,27 +40,11 @@ export async function readSearchPage(
   return withTimeoutError(async () => {
     const query = fullTextOnly(options);
     const scanned = query && (await scanForText(tx, snapshot, { query, limit, offset }));
-    return scanned ?? collectPage(tx, snapshot, { ...options, limit, offset });
+    if (scanned) return scanned;
+    const page = sql`select * from found order by added_to_feed_at desc, id desc limit ${limit} offset ${offset}`;
+    const total = sql`(select count(*) as n from found) total`;
+    return readPageRows(tx, { ctes: searchCtes(snapshot, options), page, total });
   });
-}
-
-async function collectPage(
-  tx: Tx,
-  snapshot: Snapshot,
-  { limit, offset, ...options }: SearchOptions & SearchWindow,
-): Promise<ItemsPage> {
-  const page = sql`select * from found order by added_to_feed_at desc, id desc limit ${limit} offset ${offset}`;
-  const ctes: Cte[] = [...searchCtes(snapshot, options), { name: 'page', query: page, isMaterialized: false }];
-  const found = await queryRows(
-    tx,
-    sql<PageRow>`${withCtes(
-      ctes,
-      sql`select total.n as total, item.* from (select count(*) as n from found) total
-        left join (${withStateColumns(sql`page`, ['doc', 'next_expiry_at'])}) item on true
-        order by item.added_to_feed_at desc, item.id desc`,
-    )}`,
-  );
-  return toItemsPage(found);
 }
 
 /** The full-text query, if the search has no other condition. */
@@ -156,7 +138,7 @@ export function searchItems(tx: Tx, text: string, limit: number): Promise<ItemSe
         i.publish_time as "publishTime"
       from items i left join feed_overrides o on o.organization_id = tocsin_org() and o.item_id = i.id
       where i.id = any((select tocsin_find_words(array(select id from feed_pools where ${isPoolVisible}), websearch_to_tsquery('simple', ${text})))::uuid[])
-        and i.pool_id in (select id from feed_pools where ${isPoolVisible})
+        and i.pool_id in ${visiblePoolIds}
       order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
   );
 }

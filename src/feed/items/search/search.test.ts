@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { describe, expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { inOrg } from '../../../platform/db/db.ts';
-import { reportSource, type ReportSource } from '../../../../test/support/feed/report-source.ts';
+import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import type { FeedList } from '../../model/item.schema.ts';
 
-let app: TestApp;
-let [org, other] = [] as unknown as [TestOrg, TestOrg];
+const app = await startApp();
+const [org, other] = [await app.newOrg(), await app.newOrg()];
 const ids = new Map<string, string>();
 const texts: Record<string, string> = {
   storm:
@@ -15,19 +15,10 @@ const texts: Record<string, string> = {
   other: 'An unrelated note about T1566 phishing and evil-panel[.]top seen again by a bank.',
 };
 
-beforeAll(async () => {
-  app = await startApp();
-  [org, other] = [await app.newOrg(), await app.newOrg()];
-  for (const [name, text] of Object.entries(texts)) {
-    const { status, body } = await org.call('POST', '/api/feed/items', {
-      text,
-      title: `Report on ${name}`,
-      publisher: 'Us',
-    });
-    expect(status).toBe(200);
-    ids.set(body.id, name);
-  }
-});
+for (const [name, text] of Object.entries(texts)) {
+  const report = { text, title: `Report on ${name}`, publisher: 'Us' };
+  ids.set((await org.call('POST', '/api/feed/items', report)).body.id, name);
+}
 
 const names = async (query: Record<string, string>, on = org): Promise<string[]> => {
   const { status, body } = await on.call('GET', `/items?${new URLSearchParams(query)}`);
@@ -125,26 +116,19 @@ test('reports the applied parameters', async () => {
   });
 });
 
-describe('with a snapshot token', () => {
-  let source: ReportSource;
-  let reader: TestOrg;
-  beforeAll(async () => {
-    reader = await app.newOrg();
-    source = await reportSource(app, reader);
-    await source.write({ 1: { words: 'volcano' }, 2: { words: 'quiet' } });
-  });
-
-  test('finds what it found in that snapshot', async () => {
-    const find = async (query: string) => (await reader.call('GET', `/items?${query}`)).body as FeedList;
-    const queries = ['q=volcano', 'q=r1.example', 'indicator=r1[.]example', 'q=volcano&duplicates=hide', 'q=nothing'];
-    const before = await Promise.all(queries.map(find));
-    expect(before.map(({ total }) => total)).toEqual([1, 1, 1, 1, 0]);
-    await source.write({ 1: { words: 'nothing' }, 3: { words: 'volcano' }, 4: { words: 'volcano' } });
-    expect(await Promise.all(queries.map(async (query) => (await find(query)).total))).toEqual([2, 1, 1, 2, 1]);
-    const asOf = before[0]!.outputs!.asOf;
-    for (const [index, query] of queries.entries())
-      expect((await find(`${query}&asOf=${asOf}`)).items).toEqual(before[index]!.items);
-  });
+test('finds with a snapshot token what it found in that snapshot', async () => {
+  const reader = await app.newOrg();
+  const source = await reportSource(app, reader);
+  await source.write({ 1: { words: 'volcano' }, 2: { words: 'quiet' } });
+  const find = async (query: string) => (await reader.call('GET', `/items?${query}`)).body as FeedList;
+  const queries = ['q=volcano', 'q=r1.example', 'indicator=r1[.]example', 'q=volcano&duplicates=hide', 'q=nothing'];
+  const before = await Promise.all(queries.map(find));
+  expect(before.map(({ total }) => total)).toEqual([1, 1, 1, 1, 0]);
+  await source.write({ 1: { words: 'nothing' }, 3: { words: 'volcano' }, 4: { words: 'volcano' } });
+  expect(await Promise.all(queries.map(async (query) => (await find(query)).total))).toEqual([2, 1, 1, 2, 1]);
+  const asOf = before[0]!.outputs!.asOf;
+  for (const [index, query] of queries.entries())
+    expect((await find(`${query}&asOf=${asOf}`)).items).toEqual(before[index]!.items);
 });
 
 test('returns only roots when duplicates are hidden, and matches a root by its duplicates', async () => {
@@ -163,10 +147,8 @@ test('returns only roots when duplicates are hidden, and matches a root by its d
   // The second report has the same key, so it is a duplicate of the first.
   expect((await list('')).toSorted()).toEqual([root, member, 'Second: Report 2 gamma']);
   expect((await list('duplicates=hide')).toSorted()).toEqual([root, 'Second: Report 2 gamma']);
-  expect((await reader.call('GET', '/items?duplicates=hide&perPage=1')).body).toMatchObject({
-    total: 2,
-    hasNext: true,
-  });
+  const firstPage = (await reader.call('GET', '/items?duplicates=hide&perPage=1')).body;
+  expect(firstPage).toMatchObject({ total: 2, hasNext: true });
   expect(await list('q=beta')).toEqual([member]);
   expect(await list('q=beta&duplicates=hide')).toEqual([root]);
   expect((await list('source=second&duplicates=hide')).toSorted()).toEqual([root, 'Second: Report 2 gamma']);

@@ -1,16 +1,13 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { describe, expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { sealSnapshotToken, openSnapshotToken } from './snapshot-token.ts';
 import type { FeedItem, FeedList } from '../../model/item.schema.ts';
 import { reportSource, type Report, type ReportSource } from '../../../../test/support/feed/report-source.ts';
 import { toSnapshot } from './snapshot.ts';
 
-let app: TestApp;
 let now = new Date('2026-03-02T10:20:30.000Z');
-beforeAll(async () => {
-  app = await startApp({ clock: () => now });
-});
+const app = await startApp({ clock: () => now });
 
 const read = async (org: TestOrg, query: string): Promise<FeedList> => {
   const { status, body } = await org.call('GET', `/items?${query}`);
@@ -109,12 +106,8 @@ test('returns complete and stable pages of a snapshot while sources write to sev
       const { total, outputs } = pages[0]!;
       expect(items).toHaveLength(total);
       expect(new Set(items.map(({ id }) => id)).size).toBe(total);
-      expect(items.map(({ addedToFeedAt, id }) => `${addedToFeedAt} ${id}`)).toEqual(
-        items
-          .map(({ addedToFeedAt, id }) => `${addedToFeedAt} ${id}`)
-          .toSorted()
-          .toReversed(),
-      );
+      const order = items.map(({ addedToFeedAt, id }) => `${addedToFeedAt} ${id}`);
+      expect(order).toEqual(order.toSorted().toReversed());
       for (const page of pages) expect([page.total, page.outputs]).toEqual([total, outputs]);
       expect((await read(org, `perPage=100&asOf=${outputs!.asOf}`)).items).toEqual(items.slice(0, 100));
       walks += 1;
@@ -127,16 +120,13 @@ test('returns complete and stable pages of a snapshot while sources write to sev
   expect(walks).toBeGreaterThan(2);
 });
 
-describe('token', () => {
-  let [org, stranger] = [] as unknown as [TestOrg, TestOrg];
-  let [own, foreign] = ['', ''];
-  beforeAll(async () => {
-    [org, stranger] = [await app.newOrg(), await app.newOrg()];
-    for (const each of [org, stranger]) await (await reportSource(app, each)).write({ 1: {} });
-    [own, foreign] = (await Promise.all(
-      [org, stranger].map(async (each) => (await read(each, '')).outputs!.asOf!),
-    )) as [string, string];
-  });
+describe('token', async () => {
+  const newToken = async (owner: TestOrg): Promise<string> => {
+    await (await reportSource(app, owner)).write({ 1: {} });
+    return (await read(owner, '')).outputs!.asOf!;
+  };
+  const org = await app.newOrg();
+  const [own, foreign] = [await newToken(org), await newToken(await app.newOrg())];
 
   const readError = async (query: string): Promise<unknown> => {
     const { status, body } = await org.call('GET', `/items?${query}`);
@@ -177,9 +167,8 @@ describe('token', () => {
       fc.property(pools, fc.integer({ min: 0, max: 1e6 }), (list, hours) => {
         const dated = { snapshot: toSnapshot(list), hour: hours * 3_600_000 };
         const current = toSnapshot([...list.map(([id]): [string, number] => [id, 1]), ['a newer pool', 5]]);
-        expect(
-          openSnapshotToken(key, sealSnapshotToken(key, dated)!, { snapshot: current, now: new Date(dated.hour) }),
-        ).toEqual(dated);
+        const token = sealSnapshotToken(key, dated)!;
+        expect(openSnapshotToken(key, token, { snapshot: current, now: new Date(dated.hour) })).toEqual(dated);
       }),
     );
   });

@@ -11,19 +11,12 @@ export type CountKey = {
   platforms: string[];
 };
 
-type CountedRow = Pick<CountKey, 'severity' | 'status' | 'publisher' | 'platforms'> & {
-  pool_id: string;
-  source_name: string;
-};
+type CountedRow = Omit<CountKey, 'poolId' | 'sourceName'> & { pool_id: string; source_name: string };
 
-export const countKeyOf = (row: CountedRow): CountKey => ({
-  poolId: row.pool_id,
-  severity: row.severity,
-  status: row.status,
-  publisher: row.publisher,
-  sourceName: row.source_name,
-  platforms: row.platforms,
-});
+export function countKeyOf({ pool_id: poolId, source_name: sourceName, ...row }: CountedRow): CountKey {
+  const { severity, status, publisher, platforms } = row;
+  return { poolId, severity, status, publisher, sourceName, platforms };
+}
 
 /** An item that is now counted under another key. `before` is undefined for a new item. */
 export type CountMove = { before?: CountKey; after: CountKey };
@@ -42,11 +35,11 @@ export async function moveCounts(tx: Tx, moves: CountMove[]): Promise<void> {
   }
   const changed = [...deltas.values()].filter(({ by }) => by !== 0);
   if (changed.length === 0) return;
-  const column = (read: (key: CountKey) => string): string[] => changed.map(({ key }) => read(key));
+  const column = (name: Exclude<keyof CountKey, 'platforms'>): string[] => changed.map(({ key }) => key[name]);
   await sql`
     insert into feed_counts (pool_id, severity, status, publisher, source_name, platforms, n)
-    select * from unnest(${column((key) => key.poolId)}::uuid[], ${column((key) => key.severity)}::text[], ${column((key) => key.status)}::text[],
-      ${column((key) => key.publisher)}::text[], ${column((key) => key.sourceName)}::text[], ${column((key) => key.platforms.join(','))}::text[],
+    select * from unnest(${column('poolId')}::uuid[], ${column('severity')}::text[], ${column('status')}::text[],
+      ${column('publisher')}::text[], ${column('sourceName')}::text[], ${changed.map(({ key }) => key.platforms.join(','))}::text[],
       ${changed.map(({ by }) => by)}::int[])
     on conflict (pool_id, severity, status, publisher, source_name, platforms) do update set n = feed_counts.n + excluded.n`.execute(
     tx,

@@ -17,26 +17,12 @@ export type OverrideFields = {
   relevance_at: Date | null;
 };
 
-const noOverride: OverrideFields = {
-  severity: null,
-  status: null,
-  note: null,
-  tags: null,
-  indicators: null,
-  relevance: null,
-  relevance_by: null,
-  relevance_reasons: null,
-  relevance_at: null,
-};
-
+/** Returns the override of an item, with null in every field if there is none. */
 export async function readOverrideFields(tx: Tx, orgId: string, itemId: string): Promise<OverrideFields> {
-  const found = await queryRow(
-    tx,
-    sql<OverrideFields>`
-      select severity, status, note, tags, indicators, relevance, relevance_by, relevance_reasons, relevance_at
-      from feed_overrides where organization_id = ${orgId} and item_id = ${itemId}`,
-  );
-  return found ?? noOverride;
+  const query = sql<OverrideFields>`
+    select o.severity, o.status, o.note, o.tags, o.indicators, o.relevance, o.relevance_by, o.relevance_reasons, o.relevance_at
+    from (select) one left join feed_overrides o on o.organization_id = ${orgId} and o.item_id = ${itemId}`;
+  return (await queryRow(tx, query))!;
 }
 
 export async function upsertOverrideFields(
@@ -55,19 +41,17 @@ export async function upsertOverrideFields(
       updated_by = excluded.updated_by`.execute(tx);
 }
 
-/** Writes the part of an override that decides the item's group for the organization. */
+/** The part of an override that decides the item's group for the organization. */
+export type GroupFields = {
+  status: string | null;
+  note: string | null;
+  standsApart: boolean;
+  mergedInto: string | null;
+};
+
 export async function upsertGroupOverride(
   tx: Tx,
-  override: {
-    orgId: string;
-    itemId: string;
-    status: string | null;
-    note: string | null;
-    standsApart: boolean;
-    mergedInto: string | null;
-    at: Date;
-    by: string | null;
-  },
+  override: GroupFields & { orgId: string; itemId: string; at: Date; by: string | null },
 ): Promise<void> {
   const { orgId, itemId, status, note, standsApart, mergedInto, at, by } = override;
   await sql`

@@ -1,8 +1,8 @@
-import type { Tx } from '../../../platform/db/db.ts';
+import { sql } from 'kysely';
+import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import type { Term } from '../../model/terms.ts';
 import { batches } from './batches.ts';
 import { insertVersionsStatement, upsertItemsStatement, type ItemWrite } from './item-columns.ts';
-import { writeSearchText } from './write-search.store.ts';
-import { writeTerms, type RemovedTerm } from './write-terms.store.ts';
 
 /**
  * Writes items with their versions, terms and search texts, in statements of bounded size. Updates items whose id exists.
@@ -17,4 +17,75 @@ export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<RemovedTe
     await writeSearchText(tx, batch);
   }
   return removed;
+}
+
+type ItemTerms = { id: string; organizationId: string; poolId: string; version: number; terms: Term[] };
+
+export type RemovedTerm = { kind: string; value: string };
+
+const rowsMax = 5_000;
+
+/** Replaces the terms of items. Unchanged terms are not rewritten. Returns the terms that items no longer have. */
+export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
+  const changed = items.filter(({ version }) => version > 1);
+  const removed = changed.length > 0 ? await deleteOldTerms(tx, changed) : [];
+  const all = items.flatMap(({ terms, ...item }) =>
+    terms.map(({ identifying = false, standing, ...term }) => ({
+      ...item,
+      ...term,
+      identifying,
+      standing: typeof standing === 'string' ? standing : null,
+      endsAt: typeof standing === 'object' ? (standing.endsAt?.toISOString() ?? null) : null,
+    })),
+  );
+  for (let start = 0; start < all.length; start += rowsMax) {
+    const batch = all.slice(start, start + rowsMax);
+    const column = <K extends keyof (typeof batch)[number]>(name: K): (typeof batch)[number][K][] =>
+      batch.map((row) => row[name]);
+    await sql`
+      insert into item_terms (organization_id, item_id, pool_id, kind, value, identifying, standing, ends_at)
+      select * from unnest(${column('organizationId')}::uuid[], ${column('id')}::uuid[], ${column('poolId')}::uuid[],
+        ${column('kind')}::text[], ${column('value')}::text[], ${column('identifying')}::boolean[], ${column('standing')}::text[],
+        ${column('endsAt')}::timestamptz[])
+      on conflict (item_id, kind, value) do update set identifying = excluded.identifying, standing = excluded.standing, ends_at = excluded.ends_at
+        where (item_terms.identifying, item_terms.standing, item_terms.ends_at)
+          is distinct from (excluded.identifying, excluded.standing, excluded.ends_at)`.execute(tx);
+  }
+  return removed;
+}
+
+function deleteOldTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
+  const current = items.flatMap(({ id, terms }) => terms.map((term) => ({ id, ...term })));
+  const column = (name: 'id' | 'kind' | 'value'): string[] => current.map((row) => row[name]);
+  return queryRows(
+    tx,
+    sql<RemovedTerm>`
+    delete from item_terms t where t.item_id = any(${items.map(({ id }) => id)}::uuid[])
+      and not exists (select from unnest(${column('id')}::uuid[], ${column('kind')}::text[], ${column('value')}::text[]) as n (item_id, kind, value)
+        where n.item_id = t.item_id and n.kind = t.kind and n.value = t.value)
+    returning t.kind, t.value`,
+  );
+}
+
+type SearchText = { id: string; organizationId: string; poolId: string; searchHead: string; storedText: string };
+
+/** Replaces the search text of items. */
+async function writeSearchText(tx: Tx, items: SearchText[]): Promise<void> {
+  const column = (name: keyof SearchText): string[] => items.map((item) => item[name]);
+  await sql`
+    insert into item_search (organization_id, item_id, pool_id, words)
+    select n.organization_id, n.item_id, n.pool_id, tocsin_words(n.head, n.body)
+    from unnest(${column('organizationId')}::uuid[], ${column('id')}::uuid[], ${column('poolId')}::uuid[],
+      ${column('searchHead')}::text[], ${column('storedText')}::text[]) as n (organization_id, item_id, pool_id, head, body)
+    on conflict (item_id) do update set words = excluded.words where item_search.words is distinct from excluded.words`.execute(
+    tx,
+  );
+}
+
+/** Erases the content of the previous states of items that their audience may no longer see. Their list positions remain until retention deletes them. */
+export async function eraseStateContent(tx: Tx, ids: string[]): Promise<void> {
+  if (ids.length > 0)
+    await sql`
+      update item_states s set title = i.title, publish_time = null, doc = i.doc, next_expiry_at = null, terms = '{}', words = null
+      from items i where i.id = s.item_id and i.id = any(${ids}::uuid[])`.execute(tx);
 }

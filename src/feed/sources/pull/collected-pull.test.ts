@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { pullNextDue } from './pull-loop.ts';
+import { afterAll, expect, test } from 'vitest';
+import { startApp } from '../../../../test/support/harness.ts';
+import { pullNextDue } from './start-pulls.ts';
+import { emptyResult } from '../../ingestion/pull-plan.ts';
 import { mispAttribute, mispEvent, mispId } from '../../../../test/support/feed/misp-documents.ts';
 import { startServer } from '../../../../test/support/feed/source-server.ts';
 
-let app: TestApp;
-let org: TestOrg;
-let server: Awaited<ReturnType<typeof startServer>>;
 let now = new Date('2025-03-01T10:20:00.000Z');
-beforeAll(async () => {
-  server = await startServer();
-  app = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
-  org = await app.newOrg();
-});
+const server = await startServer();
+const app = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+const org = await app.newOrg();
 afterAll(() => server.stop());
 
 const publish = (events: Record<string, Record<string, unknown>>): void => {
@@ -23,15 +19,19 @@ const publish = (events: Record<string, Record<string, unknown>>): void => {
     server.document(`/${mispId(name)}.json`, JSON.stringify(mispEvent(name, { timestamp: '1', ...more })));
 };
 
+async function createSource(name: string, path = '/manifest.json') {
+  const made = await org.call('POST', '/api/feed/sources', { kind: 'misp', name, url: server.base + path });
+  const url = `/api/feed/sources/${made.body.id}`;
+  return {
+    pull: async () => (await org.call('POST', `${url}/pull`)).body,
+    read: async () => (await org.call('GET', url)).body,
+  };
+}
+
 test('fetches only new, changed and withdrawn documents of a feed', async () => {
   publish({ a: {}, b: {}, c: {} });
-  const made = await org.call('POST', '/api/feed/sources', {
-    kind: 'misp',
-    name: 'M',
-    url: `${server.base}/manifest.json`,
-  });
-  const pull = async () => (await org.call('POST', `/api/feed/sources/${made.body.id}/pull`)).body;
-  expect(await pull()).toEqual({ added: 3, corrected: 0, retracted: 0, unchanged: 0, skipped: [] });
+  const { pull } = await createSource('M');
+  expect(await pull()).toEqual({ ...emptyResult, added: 3 });
   const [item] = (await org.call('GET', '/items?perPage=1')).body.items;
   expect(item.source).toMatchObject({ publisher: 'CERT', name: 'M', tlp: 'GREEN' });
   expect(item.provenance.supportingPassages[0].sourceUrl).toBe(`${server.base}/${item.externalId}.json`);
@@ -54,8 +54,7 @@ test('fetches only new, changed and withdrawn documents of a feed', async () => 
 
 test('skips an unreadable document with the reason and does not fetch it again', async () => {
   publish({ p: {}, q: {} });
-  const made = await org.call('POST', '/api/feed/sources', { kind: 'misp', name: 'B', url: `${server.base}/` });
-  const pull = async () => (await org.call('POST', `/api/feed/sources/${made.body.id}/pull`)).body;
+  const { pull } = await createSource('B', '/');
   expect(await pull()).toMatchObject({ added: 2, skipped: [] });
   publish({ p: {}, q: {}, r: {} });
   server.document(`/${mispId('r')}.json`, '{"no": "event"}');
@@ -70,18 +69,14 @@ test('skips an unreadable document with the reason and does not fetch it again',
 test('continues a minute later when the limits of a pull left documents unread', async () => {
   const rows = Array.from({ length: 1_002 }, (_, n) => `e${n.toString(36).padStart(3, '0')}`);
   publish(Object.fromEntries(rows.map((name) => [name, { Object: [], Attribute: [] }])));
-  const source = await org.call('POST', '/api/feed/sources', {
-    kind: 'misp',
-    name: 'L',
-    url: `${server.base}/manifest.json`,
-  });
+  const { read } = await createSource('L');
   now = new Date('2025-03-01T11:00:01.000Z');
   while (await pullNextDue(app.deps));
-  const held = (await org.call('GET', `/api/feed/sources/${source.body.id}`)).body;
+  const held = await read();
   expect([held.lastResult.added, held.nextPullAt]).toEqual([999, '2025-03-01T11:01:01.000Z']);
   now = new Date('2025-03-01T11:01:02.000Z');
   while (await pullNextDue(app.deps));
-  const after = (await org.call('GET', `/api/feed/sources/${source.body.id}`)).body;
+  const after = await read();
   expect([after.lastResult.added, after.nextPullAt]).toEqual([3, '2025-03-01T12:00:00.000Z']);
 }, 180_000);
 
@@ -91,9 +86,9 @@ test('keeps the documents fetched before a Retry-After response', async () => {
     `/${mispId('u')}.json`,
     (response) => void response.writeHead(429, { 'retry-after': '9000' }).end(),
   );
-  const source = await org.call('POST', '/api/feed/sources', { kind: 'misp', name: 'P', url: `${server.base}/` });
+  const { read } = await createSource('P', '/');
   now = new Date('2025-03-02T11:00:01.000Z');
   while (await pullNextDue(app.deps));
-  const held = (await org.call('GET', `/api/feed/sources/${source.body.id}`)).body;
+  const held = await read();
   expect([held.lastResult.added, held.failures, held.nextPullAt]).toEqual([1, 0, '2025-03-02T14:00:00.000Z']);
 });

@@ -1,7 +1,7 @@
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import type { FetchSessionResult } from '../../formats/fetch-session.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
-import type { PullPlan, PullResult } from '../../ingestion/pull-plan.ts';
+import { emptyResult, type PullPlan, type PullResult } from '../../ingestion/pull-plan.ts';
 import { readerRevision } from '../../ingestion/reader-version.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import { updateNewsRhythm } from '../notify-source-events.ts';
@@ -68,14 +68,7 @@ const toCollectedCursor = ({ cursor, cursorWithout }: FetchSessionResult, late: 
 export function failedPullResult(source: SourceRow, error: unknown): PullResult & { error: string } {
   const reason =
     error instanceof BadPull ? error.message : 'the pull failed with an internal error; see the service log';
-  return {
-    added: 0,
-    corrected: 0,
-    retracted: 0,
-    unchanged: 0,
-    skipped: [{ entry: source.name, reason }],
-    error: reason,
-  };
+  return { ...emptyResult, skipped: [{ entry: source.name, reason }], error: reason };
 }
 
 /** Returns the state of a source after a failed pull. */

@@ -1,17 +1,14 @@
-import { beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { fileSource } from '../../../../test/support/feed/kev-source.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
 import { stixBundle } from '../../../../test/support/feed/stix-documents.ts';
 
-let app: TestApp;
-let [owner, other] = [] as unknown as [TestOrg, TestOrg];
-beforeAll(async () => {
-  app = await startApp();
-  [owner, other] = [await app.newOrg(), await app.newOrg()];
-});
+const app = await startApp();
+const [owner, other] = [await app.newOrg(), await app.newOrg()];
 
-const listed = async (org: TestOrg, word: string) =>
-  ((await org.call('GET', '/items?perPage=100')).body.items as { id: string }[]).filter((item) =>
+const listed = async (org: TestOrg, word: string): Promise<FeedItem[]> =>
+  (await org.call('GET', '/items?perPage=100')).body.items.filter((item: FeedItem) =>
     JSON.stringify(item).includes(word),
   );
 const stored = async (org: TestOrg, id: string) => (await org.call('GET', `/items/${id}`)).body;
@@ -39,18 +36,13 @@ test('applies a stricter marking immediately to all items of a source, including
       versions: [{ version: 2, cause: 'reanalysis', changed: ['tlp'] }, { version: 1 }],
     });
   // Reading the records again changes nothing.
-  expect(await shared.pull(stixBundle(['two.amber.example'], { id: 'report--amber2' }))).toMatchObject({
-    added: 0,
-    corrected: 0,
-    unchanged: 1,
-  });
+  const again = await shared.pull(stixBundle(['two.amber.example'], { id: 'report--amber2' }));
+  expect(again).toMatchObject({ added: 0, corrected: 0, unchanged: 1 });
   expect((await listed(owner, 'amber')).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
   // A looser marking applies only to records that are read again.
   await put('GREEN');
   await shared.pull(stixBundle(['two.amber.example'], { id: 'report--amber2' }));
-  const marks = (await listed(owner, 'amber')).map(
-    (item) => (item as unknown as { source: { tlp: string } }).source.tlp,
-  );
+  const marks = (await listed(owner, 'amber')).map(({ source }) => source.tlp);
   expect(marks.toSorted()).toEqual(['AMBER', 'GREEN']);
 });
 

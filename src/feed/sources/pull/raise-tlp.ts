@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/lib/clock.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { applyPlan } from '../../ingestion/apply-plan.ts';
 import type { Extractor } from '../../ingestion/extractor.ts';
-import type { PullPlan } from '../../ingestion/pull-plan.ts';
+import { emptyResult, type PullPlan } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';
 import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
 import { ensurePrivatePool } from '../../items/writing/feed-pools.store.ts';
@@ -50,12 +50,10 @@ async function raiseTlpOfBatch(
     returnedIds: [],
     absentIds: [],
     records: 0,
-    result: { added: 0, corrected: 0, retracted: 0, unchanged: 0, skipped: [] },
+    result: emptyResult,
   };
-  await applyPlan(tx, source, plan, {
-    now: deps.clock(),
-    referenceDataVersion: deps.extractor.referenceDataVersion,
-  });
+  const { referenceDataVersion } = deps.extractor;
+  await applyPlan(tx, source, plan, { now: deps.clock(), referenceDataVersion });
   await raiseTlpOfRetracted(tx, items, tlp);
   return items;
 }

@@ -1,19 +1,15 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { ThreadError } from '../../../platform/lib/threads/thread-pool.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
-import type { PullResult } from '../../ingestion/pull-plan.ts';
+import { emptyResult as clean, type PullResult } from '../../ingestion/pull-plan.ts';
 import { articlePage, rssFeed, sentences, type TestEntry } from '../../../../test/support/feed/rss-documents.ts';
 import { startServer } from '../../../../test/support/feed/source-server.ts';
 
-let app: TestApp;
-let server: Awaited<ReturnType<typeof startServer>>;
 let now = new Date('2026-03-10T12:00:00.000Z');
-beforeAll(async () => {
-  server = await startServer();
-  app = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
-});
+const server = await startServer();
+const app = await startApp({ clock: () => now, env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 afterAll(() => server.stop());
 
 let feeds = 0;
@@ -25,17 +21,12 @@ type Source = {
 };
 
 /** Creates a feed at a new address, owned by a new organization. */
-async function newSource(more: object = {}): Promise<Source> {
+async function newSource(): Promise<Source> {
   const org = await app.newOrg();
   feeds += 1;
   const path = `/feed${feeds}`;
-  const created = await org.call('POST', '/api/feed/sources', {
-    kind: 'rss',
-    name: 'Blog',
-    publisher: 'Blog',
-    url: server.base + path,
-    ...more,
-  });
+  const input = { kind: 'rss', name: 'Blog', publisher: 'Blog', url: server.base + path };
+  const created = await org.call('POST', '/api/feed/sources', input);
   expect(created.status).toBe(200);
   return {
     org,
@@ -54,7 +45,13 @@ const page = (source: Source, name: string, body: string, type = 'text/html; cha
 const items = async ({ org }: Source): Promise<FeedItem[]> => (await org.call('GET', '/items?perPage=100')).body.items;
 const askedFor = (source: Source, name: string): number =>
   server.asked.filter(({ path }) => path === `${source.path}/${name}`).length;
-const clean = { added: 0, corrected: 0, retracted: 0, unchanged: 0, skipped: [] };
+/** An entry whose page is an article of eight sentences. */
+const entry = (source: Source, id: string, more: Partial<TestEntry> = {}): TestEntry => ({
+  id,
+  title: id,
+  link: page(source, id, articlePage(id, sentences(8))),
+  ...more,
+});
 
 test('creates an item from an article, with passages of its main text', async () => {
   const source = await newSource();
@@ -84,18 +81,10 @@ test('creates an item from an article, with passages of its main text', async ()
 describe('later pulls', () => {
   test('does not fetch a known entry again, and does not retract an entry that leaves the feed', async () => {
     const source = await newSource();
-    const entries = ['a', 'b'].map((id) => ({
-      id,
-      title: `Report ${id}`,
-      date: '2025-01-01',
-      link: page(source, id, articlePage(`Report ${id}`, sentences(8))),
-    }));
+    const entries = ['a', 'b'].map((id) => entry(source, id, { date: '2025-01-01' }));
     expect(await source.pull(entries)).toEqual({ ...clean, added: 2 });
-    expect(await source.pull([...entries, { id: 'c', title: 'No page', html: 'Emotet was seen.' }])).toEqual({
-      ...clean,
-      added: 1,
-      unchanged: 2,
-    });
+    const more = await source.pull([...entries, { id: 'c', title: 'No page', html: 'Emotet was seen.' }]);
+    expect(more).toEqual({ ...clean, added: 1, unchanged: 2 });
     expect([askedFor(source, 'a'), askedFor(source, 'b')]).toEqual([1, 1]);
     expect(await source.pull(entries.slice(1))).toEqual({ ...clean, unchanged: 1 });
     expect((await items(source)).map(({ event }) => event.status)).toEqual(['active', 'active', 'active']);
@@ -111,26 +100,21 @@ describe('later pulls', () => {
     expect(await source.pull(write(text))).toEqual({ ...clean, added: 1 });
     const nextDay = (): void => void (now = new Date(now.getTime() + 86_400_000));
     nextDay();
-    expect(await source.pull(write(text.with(5, text[5]!.replace('moved on', 'went on'))))).toEqual({
-      ...clean,
-      unchanged: 1,
-    });
+    const edited = text.with(5, text[5]!.replace('moved on', 'went on'));
+    expect(await source.pull(write(edited))).toEqual({ ...clean, unchanged: 1 });
     nextDay();
-    expect(await source.pull(write([...text, 'It also used 203.0.114[.]9.']))).toEqual({ ...clean, corrected: 1 });
+    const longer = [...text, 'It also used 203.0.114[.]9.'];
+    expect(await source.pull(write(longer))).toEqual({ ...clean, corrected: 1 });
     nextDay();
-    expect(await source.pull(write([...text, 'It also used 203.0.114[.]9.'], 'Report, updated'))).toEqual({
-      ...clean,
-      corrected: 1,
-    });
+    expect(await source.pull(write(longer, 'Report, updated'))).toEqual({ ...clean, corrected: 1 });
     expect(askedFor(source, 'a')).toBe(4);
     const [item] = await items(source);
     expect(item).toMatchObject({ version: 3, event: { title: 'Report, updated', status: 'corrected' } });
     // A page that no longer exists is neither a retraction nor a correction.
     server.routes.delete(`${source.path}/a`);
     nextDay();
-    expect(
-      await source.pull([{ id: '1', title: 'Report, updated', date: '2026-03-10T00:00:00Z', link: source.link('a') }]),
-    ).toEqual({ ...clean, unchanged: 1 });
+    const gone = { id: '1', title: 'Report, updated', date: '2026-03-10T00:00:00Z', link: source.link('a') };
+    expect(await source.pull([gone])).toEqual({ ...clean, unchanged: 1 });
     expect(await items(source)).toEqual([item]);
   });
 
@@ -157,12 +141,7 @@ describe('later pulls', () => {
 
 test('fetches only the texts that ran out of time again', async () => {
   const source = await newSource();
-  const entries = ['quick', 'slow'].map((id) => ({
-    id,
-    title: id,
-    date: '2025-01-01',
-    link: page(source, id, articlePage(id, sentences(8))),
-  }));
+  const entries = ['quick', 'slow'].map((id) => entry(source, id, { date: '2025-01-01' }));
   const { readEntry } = app.deps.extractor;
   const slow = new ThreadError('timeout', 'it took longer than 20 seconds');
   app.deps.extractor.readEntry = (entry, signal) =>
@@ -178,16 +157,12 @@ test('fetches only the texts that ran out of time again', async () => {
 describe('unavailable pages', () => {
   test('uses the text of the feed, or skips the entry and retries it', async () => {
     const source = await newSource();
+    const html = '<p>Emotet contacted <b>evil-host[.]top</b>.</p>';
     const entries = [
-      {
-        id: 'with',
-        title: 'With text',
-        link: source.link('gone'),
-        html: '<p>Emotet contacted <b>evil-host[.]top</b>.</p>',
-      },
+      { id: 'with', title: 'With text', link: source.link('gone'), html },
       { id: 'without', title: 'Without', link: source.link('gone2') },
       { id: 'pdf', title: 'A file', link: page(source, 'x.pdf', '%PDF-1.7', 'application/pdf') },
-      { id: 'good', title: 'Good', link: page(source, 'good', articlePage('Good', sentences(8))) },
+      entry(source, 'good'),
     ];
     const result = await source.pull(entries);
     expect(result).toMatchObject({ added: 2 });
@@ -201,22 +176,17 @@ describe('unavailable pages', () => {
 
   test('rejects redirects to private addresses, endless responses and decompression bombs', async () => {
     const source = await newSource();
-    server.routes.set(`${source.path}/inside`, (response) =>
-      response.writeHead(302, { location: 'http://10.0.0.1/secret' }).end(),
-    );
+    const redirect = (name: string, location: string) =>
+      server.routes.set(`${source.path}/${name}`, (response) => response.writeHead(302, { location }).end());
+    redirect('inside', 'http://10.0.0.1/secret');
+    redirect('circle', source.link('circle'));
     server.routes.set(`${source.path}/endless`, (response) => {
       response.writeHead(200, { 'content-type': 'text/html' });
-      const write = (): void =>
-        void (
-          response.writableEnded ||
-          response.destroyed ||
-          response.write('x'.repeat(65_536), () => setImmediate(write))
-        );
+      const write = (): void => {
+        if (!response.destroyed) response.write('x'.repeat(65_536), () => setImmediate(write));
+      };
       write();
     });
-    server.routes.set(`${source.path}/circle`, (response) =>
-      response.writeHead(302, { location: source.link('circle') }).end(),
-    );
     const names = ['inside', 'endless', 'circle'];
     const result = await source.pull(names.map((id) => ({ id, title: id, link: source.link(id) })));
     expect(result.added).toBe(0);
@@ -267,10 +237,8 @@ test('accepts an entry whose address and id are too long for an index', async ()
     link: source.link(`${id}?${long}`),
     html: `<p>Report ${id}: Emotet was seen.</p>`,
   }));
-  expect(await source.pull([...entries, { id: 'c', title: 'c', html: 'Emotet was seen.' }])).toEqual({
-    ...clean,
-    added: 3,
-  });
+  const all = [...entries, { id: 'c', title: 'c', html: 'Emotet was seen.' }];
+  expect(await source.pull(all)).toEqual({ ...clean, added: 3 });
   expect(await source.pull(entries)).toEqual({ ...clean, unchanged: 2 });
   const keys = (await items(source)).map(({ canonicalKey }) => canonicalKey.slice(0, 4));
   expect(keys).toEqual(['txt:', 'txt:', 'txt:']);
@@ -281,5 +249,5 @@ test('treats a document that is not a feed as a bad pull', async () => {
   server.document(source.path, '<html><body>Down for maintenance</body></html>', 'text/html');
   const answer = await source.org.call('GET', '/api/feed/sources');
   const { body } = await source.org.call('POST', `/api/feed/sources/${answer.body.sources[0].id}/pull`);
-  expect(body.error).toBe('the document is no RSS, RDF, Atom or JSON feed');
+  expect(body.error).toBe('the document is not an RSS, RDF, Atom or JSON feed');
 });

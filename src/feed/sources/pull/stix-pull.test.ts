@@ -1,37 +1,33 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { dataDir } from '../../../../test/support/data.ts';
-import { startApp, type TestApp } from '../../../../test/support/harness.ts';
+import { startApp } from '../../../../test/support/harness.ts';
 import { acrossOrgs, queryRows } from '../../../platform/db/db.ts';
+import { emptyResult } from '../../ingestion/pull-plan.ts';
 import { FeedItem } from '../../model/item.schema.ts';
 import { fileSource, kevCatalogue, kevRows, readGzip } from '../../../../test/support/feed/kev-source.ts';
 import { stixBundle } from '../../../../test/support/feed/stix-documents.ts';
 
-let app: TestApp;
 let now = new Date('2024-01-05T10:20:30.000Z');
-beforeAll(async () => {
-  app = await startApp({ clock: () => now });
-});
+const app = await startApp({ clock: () => now });
+
+async function newSource() {
+  const org = await app.newOrg();
+  return { org, source: await fileSource(app, org, { kind: 'stix' }) };
+}
 
 test('corrects, retracts and re-adds a report, and ignores an older bundle', async () => {
-  const org = await app.newOrg();
-  const source = await fileSource(app, org, { kind: 'stix' });
+  const { org, source } = await newSource();
   expect(await source.pull(stixBundle(['a.example']))).toMatchObject({ added: 1 });
   const newer = stixBundle(['a.example', 'b.example'], { modified: '2024-01-02T00:00:00.000Z' });
   expect(await source.pull(newer)).toMatchObject({ corrected: 1 });
-  expect(await source.pull(stixBundle(['a.example']))).toMatchObject({
-    added: 0,
-    corrected: 0,
-    retracted: 0,
-    unchanged: 1,
-  });
+  const older = await source.pull(stixBundle(['a.example']));
+  expect(older).toMatchObject({ added: 0, corrected: 0, retracted: 0, unchanged: 1 });
   // An entry that leaves the bundle is not retracted.
-  expect(await source.pull({ type: 'bundle', id: 'bundle--b2', objects: [] })).toMatchObject({
-    retracted: 0,
-    unchanged: 0,
-  });
+  const empty = await source.pull({ type: 'bundle', id: 'bundle--b2', objects: [] });
+  expect(empty).toMatchObject({ retracted: 0, unchanged: 0 });
   expect((await org.call('GET', '/items')).body.items[0]).toMatchObject({ version: 2, event: { status: 'corrected' } });
   const revoked = stixBundle(['a.example'], { modified: '2024-01-03T00:00:00.000Z', revoked: true });
   expect(await source.pull(revoked)).toMatchObject({ retracted: 1 });
@@ -44,22 +40,19 @@ test('corrects, retracts and re-adds a report, and ignores an older bundle', asy
   });
   expect(item.iocs.domains).toMatchObject([{ value: 'a.example', status: 'revoked' }]);
   expect(await source.pull(newer)).toMatchObject({ added: 0, corrected: 0 });
-  expect(await source.pull(stixBundle(['c.example'], { modified: '2024-01-04T00:00:00.000Z' }))).toMatchObject({
-    added: 1,
-  });
+  const latest = await source.pull(stixBundle(['c.example'], { modified: '2024-01-04T00:00:00.000Z' }));
+  expect(latest).toMatchObject({ added: 1 });
   expect((await org.call('GET', '/items')).body.total).toBe(2);
 });
 
 test('adds a report that is already withdrawn as a tombstone', async () => {
-  const org = await app.newOrg();
-  const source = await fileSource(app, org, { kind: 'stix' });
+  const { org, source } = await newSource();
   expect(await source.pull(stixBundle(['a.example'], { revoked: true }))).toMatchObject({ added: 1 });
   expect((await org.call('GET', '/items')).body.items[0]).toMatchObject({ version: 1, event: { status: 'retracted' } });
 });
 
 test('expires an indicator at the next full hour, with a new tag but no new version', async () => {
-  const org = await app.newOrg();
-  const source = await fileSource(app, org, { kind: 'stix' });
+  const { org, source } = await newSource();
   now = new Date('2024-01-05T10:20:30.000Z');
   await source.pull(stixBundle(['a.example']));
   const look = async () => {
@@ -81,17 +74,10 @@ test('expires an indicator at the next full hour, with a new tag but no new vers
 });
 
 test('writes a version without a correction when a record is read differently', async () => {
-  const org = await app.newOrg();
-  const source = await fileSource(app, org, { kind: 'stix' });
+  const { org, source } = await newSource();
   await source.pull(stixBundle(['a.example']));
   await org.call('PUT', `/api/feed/sources/${source.source.id}`, { publisher: 'Somebody' });
-  expect(await source.pull(stixBundle(['a.example']))).toEqual({
-    added: 0,
-    corrected: 0,
-    retracted: 0,
-    unchanged: 1,
-    skipped: [],
-  });
+  expect(await source.pull(stixBundle(['a.example']))).toEqual({ ...emptyResult, unchanged: 1 });
   const [item] = (await org.call('GET', '/items')).body.items;
   expect(item).toMatchObject({ version: 2, event: { status: 'active' }, source: { publisher: 'Somebody' } });
   expect((await org.call('GET', `/items/${item.id}`)).body.versions[0]).toMatchObject({
@@ -108,25 +94,16 @@ test('strictly increases added times with the sequence of the pool, even if the 
   const { body } = await org.call('GET', '/items');
   const times = [...new Set<string>(body.items.map((item: FeedItem) => item.addedToFeedAt))];
   expect(times).toHaveLength(3);
-  const seqs = await acrossOrgs(app.deps.db, (tx) =>
-    queryRows(
-      tx,
-      sql<{
-        seq: number;
-        at: Date;
-      }>`select distinct seq, added_to_feed_at as at from items where organization_id = ${org.id} order by seq`,
-    ),
-  );
+  const query = sql<{ seq: number; at: Date }>`
+    select distinct seq, added_to_feed_at as at from items where organization_id = ${org.id} order by seq`;
+  const seqs = await acrossOrgs(app.deps.db, (tx) => queryRows(tx, query));
   expect(seqs.map(({ at }) => at.toISOString())).toEqual(times.toSorted());
 });
 
 test('reports records skipped by include or exclude, and does not count them as missing', async () => {
   const org = await app.newOrg();
-  const source = await fileSource(app, org, {
-    kind: 'kev',
-    include: ['vulnerability 1'],
-    exclude: ['VULNERABILITY 12'],
-  });
+  const words = { include: ['vulnerability 1'], exclude: ['VULNERABILITY 12'] };
+  const source = await fileSource(app, org, { kind: 'kev', ...words });
   const result = await source.pull(kevCatalogue(1, kevRows(20)));
   expect(result).toMatchObject({ added: 10, retracted: 0 });
   expect(result.skipped).toHaveLength(10);
@@ -147,23 +124,14 @@ test.skipIf(!data)(
       const first = await source.pull(readGzip(join(folder, file)));
       expect(first, file).toMatchObject({ corrected: 0, retracted: 0, skipped: [] });
       expect(first.added, file).toBeGreaterThan(0);
-      expect(await source.pull(readGzip(join(folder, file))), file).toMatchObject({
-        added: 0,
-        corrected: 0,
-        unchanged: first.added,
-      });
+      const again = await source.pull(readGzip(join(folder, file)));
+      expect(again, file).toMatchObject({ added: 0, corrected: 0, unchanged: first.added });
     }
     const kev = await fileSource(app, org, { kind: 'kev' });
     await kev.pull(readGzip(resolve(data!, 'feed/kev/kev-latest.json.gz')));
-    const stored = await acrossOrgs(app.deps.db, (tx) =>
-      queryRows(
-        tx,
-        sql<{
-          doc: string;
-          stored_text: string;
-        }>`select v.doc, v.stored_text from item_versions v where v.organization_id = ${org.id}`,
-      ),
-    );
+    const query = sql<{ doc: string; stored_text: string }>`
+      select v.doc, v.stored_text from item_versions v where v.organization_id = ${org.id}`;
+    const stored = await acrossOrgs(app.deps.db, (tx) => queryRows(tx, query));
     expect(stored.length).toBeGreaterThan(1_352 + 30);
     for (const { doc, stored_text } of stored) {
       const item = FeedItem.parse(JSON.parse(doc));

@@ -1,6 +1,10 @@
+import { appError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { runLoop } from '../../../platform/lib/loop.ts';
-import { claimDueSourceAcrossOrgs } from '../sources.store.ts';
+import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { PullResult } from '../../ingestion/pull-plan.ts';
+import { changeSource } from '../source-access.ts';
+import { claimDueSourceAcrossOrgs, claimSource } from '../sources.store.ts';
 import { pullClaimedSource, type PullDeps } from './pull-source.ts';
 
 // Concurrent pulls of one process, so that a slow source does not delay the others.
@@ -21,4 +25,14 @@ export async function pullNextDue(deps: PullDeps, signal?: AbortSignal): Promise
   if (!source) return false;
   await pullClaimedSource(deps, source, { isScheduled: true, ...(signal ? { signal } : {}) });
   return true;
+}
+
+/** Pulls a source immediately, even a disabled one, and waits for the result. Throws a 409 if another pull of the source is in progress. */
+export async function pullSourceNow(deps: PullDeps, caller: Caller, id: string): Promise<PullResult> {
+  const worker = uuidv7();
+  const claimed = await changeSource(deps, caller, id, (tx, source) => claimSource(tx, source, worker));
+  const result = claimed && (await pullClaimedSource(deps, claimed, { isScheduled: false }));
+  if (!result)
+    throw appError('in_progress', 'Another pull of this source is in progress. Try again when it has finished.');
+  return result;
 }
