@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import type { SoakFindings } from './checks/check-soak.ts';
-import { median } from './checks/memory-growth.ts';
+import { upperMedian } from './checks/memory-growth.ts';
 
 const toSeconds = (ms: number): string => (ms / 1000).toFixed(1);
 const number = (n: number, digits = 0): string => n.toLocaleString('en', { maximumFractionDigits: digits });
@@ -68,7 +68,7 @@ const isFullSize = ({ plan: { options } }: SoakFindings): boolean =>
 function renderStartDelays({ startDelays }: SoakFindings): string {
   const largest = startDelays.find(({ org }) => org === 0)!;
   const others = startDelays.filter(({ org }) => org !== 0).toSorted((a, b) => a.p99 - b.p99);
-  const medianOrg = others.find(({ p99 }) => p99 === median(others.map((one) => one.p99)));
+  const medianOrg = others.find(({ p99 }) => p99 === upperMedian(others.map((one) => one.p99)));
   const lines = ([['the largest', largest], ['median of the others', medianOrg], ['worst of the others', others.at(-1)]] as const) // prettier-ignore
     .flatMap(([name, delay]) => (delay ? [[name, number(delay.detections), number(delay.runs), toSeconds(delay.p50), toSeconds(delay.p99), toSeconds(delay.max)]] : [])); // prettier-ignore
   return table(['organization', 'detections', 'runs started', 'median', '99th percentile', 'longest'], lines);

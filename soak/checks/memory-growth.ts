@@ -17,8 +17,8 @@ export function measureMemoryGrowth(lives: WorkerLife[]): MemoryGrowth[] {
     if (hours < hoursMin) return [];
     const quarter = Math.floor(samples.length / 4);
     const liveMib = samples.map((sample) => sample.liveMib);
-    const early = median(liveMib.slice(quarter, 2 * quarter));
-    const late = median(liveMib.slice(-quarter));
+    const early = upperMedian(liveMib.slice(quarter, 2 * quarter));
+    const late = upperMedian(liveMib.slice(-quarter));
     const resident = Math.max(...samples.map(({ residentMib }) => residentMib));
     return [{ worker, hours, early, late, slope: fitSlope(samples.slice(quarter)) * 24, resident, isFlat: late <= early * (1 + growthMax) }]; // prettier-ignore
   });
@@ -36,6 +36,7 @@ function fitSlope(samples: { hour: number; liveMib: number }[]): number {
   return covariance / variance;
 }
 
-export function median(values: number[]): number {
+/** Returns the element in the middle, or the upper one of two. */
+export function upperMedian(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -10,11 +10,16 @@ export const callerOf =
   (...request) =>
     readOk(org.call(...request));
 
-/** Sends events of any age to a dataset of the embedded log store. */
-export async function sendEvents(org: TestOrg, dataset: string, events: object[]): Promise<void> {
+/** Sends events to a dataset of the embedded log store: past events, or with `isHistory: false` events that have just arrived. */
+export async function sendEvents(
+  org: TestOrg,
+  dataset: string,
+  events: object[],
+  { isHistory = true }: { isHistory?: boolean } = {},
+): Promise<void> {
   const lines = events.map((event) => JSON.stringify(event)).join('\n');
   const type = { 'content-type': 'application/x-ndjson' };
-  const receipt = await readOk(org.call('POST', `/api/logs/${dataset}?history=true`, lines, type));
+  const receipt = await readOk(org.call('POST', `/api/logs/${dataset}?history=${isHistory}`, lines, type));
   expect(receipt.accepted, JSON.stringify(receipt)).toBe(events.length);
 }
 

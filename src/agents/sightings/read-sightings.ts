@@ -14,26 +14,10 @@ export async function getSightings({ db }: ReadSightingsDeps, caller: Caller, id
     (await isItemVisible(tx, id)) ? listSightings(tx, caller.orgId, id, sightingsMax) : undefined,
   );
   if (!rows) throw appError('not_found', `Item ${id} not found`);
-  return {
-    exposures: rows.map(({ connection_id, dataset, type, value, event, found_at }) => ({
-      connectionId: connection_id,
-      dataset,
-      type,
-      value,
-      event,
-      foundAt: found_at.toISOString(),
-    })),
-  };
+  return { exposures: rows.map((row) => ({ ...row, foundAt: row.foundAt.toISOString() })) };
 }
 
 export async function getSweeps({ db }: ReadSightingsDeps, caller: Caller): Promise<SweepList> {
   const rows = await inOrg(db, caller.orgId, (tx) => listSweeps(tx, caller.orgId));
-  return {
-    sweeps: rows.map(({ connection_id, last_at, last_error, failures }) => ({
-      connectionId: connection_id,
-      lastAt: last_at?.toISOString() ?? null,
-      failures,
-      lastError: last_error,
-    })),
-  };
+  return { sweeps: rows.map((row) => ({ ...row, lastAt: row.lastAt?.toISOString() ?? null })) };
 }

@@ -4,6 +4,7 @@ import { isPoolVisible } from '../../feed/items/visible-pools.sql.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { RemoteSiemType } from '../../detection/siem/registry.ts';
 import type { Sighting } from './find-sightings.ts';
+import type { ItemSightings, SweepList } from './sightings.schema.ts';
 
 /**
  * The progress of the search in one SIEM. `queries` is the number of queries sent in the hour that starts at `hour`. `isEmpty` is true for an
@@ -88,32 +89,26 @@ export async function insertSightings(tx: Tx, sweep: Sweep, sightings: Sighting[
   return [...new Set(inserted.map(({ item_id }) => item_id))];
 }
 
-export type SightingRow = {
-  connection_id: string;
-  dataset: string;
-  type: string;
-  value: string;
-  event: string;
-  found_at: Date;
-};
+type SightingRow = Omit<ItemSightings['exposures'][number], 'foundAt'> & { foundAt: Date };
 
 /** Returns the newest sightings of an item. */
 export function listSightings(tx: Tx, orgId: OrgId, itemId: string, limit: number): Promise<SightingRow[]> {
   return queryRows(
     tx,
     sql<SightingRow>`
-      select connection_id, dataset, type, value, event, found_at from feed_exposures
+      select connection_id as "connectionId", dataset, type, value, event, found_at as "foundAt" from feed_exposures
       where organization_id = ${orgId} and item_id = ${itemId} order by found_at desc, event_key limit ${limit}`,
   );
 }
 
-export type SweepRow = { connection_id: string; last_at: Date | null; last_error: string | null; failures: number };
+type SweepRow = Omit<SweepList['sweeps'][number], 'lastAt'> & { lastAt: Date | null };
 
 export function listSweeps(tx: Tx, orgId: OrgId): Promise<SweepRow[]> {
   return queryRows(
     tx,
     sql<SweepRow>`
-      select connection_id, last_at, last_error, failures from feed_sweeps where organization_id = ${orgId} order by connection_id limit 1000`,
+      select connection_id as "connectionId", last_at as "lastAt", failures, last_error as "lastError"
+      from feed_sweeps where organization_id = ${orgId} order by connection_id limit 1000`,
   );
 }
 

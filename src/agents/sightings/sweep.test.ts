@@ -28,11 +28,8 @@ async function sweep(): Promise<void> {
 
 async function log(org: TestOrg, dataset: string, events: object[]): Promise<void> {
   const timestamp = new Date(app.deps.clock().getTime() - 60_000).toISOString();
-  await sendEvents(
-    org,
-    dataset,
-    events.map((event) => ({ timestamp, ...event })),
-  );
+  const timedEvents = events.map((event) => ({ timestamp, ...event }));
+  await sendEvents(org, dataset, timedEvents, { isHistory: false });
 }
 
 const idOf = async (org: TestOrg, title: string): Promise<string> =>

@@ -71,7 +71,7 @@ const documents: [FuzzTask['kind'], string][] = [
 const pieces = [
   ..." \t\n.,-_/\\!#*=:;'([{<&%@|+0a\u200bé",
   ...'a. 1. [.] ]( <td> &lt; %41 a@ http://a.b/ CVE-2020- #\n='.split(' '),
-  ...['A ', ' #', "' OR ", 'T1059 ', 'Emotet ', '<META\tCHARSET=', 'HKLM\\a ', 'C:\\a ', 'AND '],
+  ..."A | #|' OR |T1059 |Emotet |<META\tCHARSET=|HKLM\\a |C:\\a |AND ".split('|'),
 ];
 const beginnings = [
   '',
