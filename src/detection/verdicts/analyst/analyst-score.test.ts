@@ -16,62 +16,34 @@ const base: AnalystScoreInput = {
   reviewed: { total: 0, right: 0 },
 };
 
+/** The change for a category without history, in which each of `count` candidates has this many rows. */
+const withoutHistory = (count: number, rows: number): Partial<AnalystScoreInput> => ({
+  usesHistory: false,
+  candidates: Array.from({ length: count }, () => candidate(rows)),
+});
+const halfEnough = [candidate(1, true), candidate(1, false)];
+
 test.each<[string, Partial<AnalystScoreInput>, number | null, Record<string, number>]>([
   ['full points', {}, 100, { input: 40, history: 30, selectivity: 30 }],
   ['no rows, no score', { rowsTotal: 0, candidates: [] }, null, {}],
   ['truncated rows', { truncated: true }, 84, { input: 24, history: 30, selectivity: 30 }],
   ['half of the entities from no named field', { namedShare: 0.5 }, 94, { input: 34, history: 30, selectivity: 30 }],
   ['warnings', { warnings: 2 }, 88, { input: 28, history: 30, selectivity: 30 }],
-  [
-    'a category without history: 70 points scaled',
-    { usesHistory: false, warnings: 1 },
-    82.9,
-    { input: 28, selectivity: 30 },
-  ],
+  ['no history: 70 points scaled', { usesHistory: false, warnings: 1 }, 82.9, { input: 28, selectivity: 30 }],
   ['no candidates to compare with history', { candidates: [] }, 100, { input: 40, selectivity: 30 }],
-  [
-    'enough history for one of two candidates',
-    { candidates: [candidate(1, true), candidate(1, false)] },
-    85,
-    { input: 40, history: 15, selectivity: 30 },
-  ],
+  ['history for one of two candidates', { candidates: halfEnough }, 85, { input: 40, history: 15, selectivity: 30 }],
   ['learning', { learning: true, candidates: [] }, 57.1, { input: 40, history: 0 }],
+  ['candidates from every row', withoutHistory(10, 10), 57.1, { input: 40, selectivity: 0 }],
+  ['three candidates from every row', withoutHistory(3, 33), 100, { input: 40, selectivity: 30 }],
+  ['four from 1% of the rows', { ...withoutHistory(4, 1), rowsTotal: 400 }, 100, { input: 40, selectivity: 30 }],
+  ['candidates from half of the rows', withoutHistory(5, 10), 78.9, { input: 40, selectivity: 15.2 }],
   [
-    'candidates from every row',
-    { usesHistory: false, candidates: Array.from({ length: 10 }, () => candidate(10)) },
-    57.1,
-    { input: 40, selectivity: 0 },
-  ],
-  [
-    'three candidates from every row',
-    { usesHistory: false, candidates: Array.from({ length: 3 }, () => candidate(33)) },
-    100,
-    { input: 40, selectivity: 30 },
-  ],
-  [
-    'four candidates from 1% of the rows',
-    { usesHistory: false, rowsTotal: 400, candidates: Array.from({ length: 4 }, () => candidate(1)) },
-    100,
-    { input: 40, selectivity: 30 },
-  ],
-  [
-    'candidates from half of the rows',
-    { usesHistory: false, candidates: Array.from({ length: 5 }, () => candidate(10)) },
-    78.9,
-    { input: 40, selectivity: 15.2 },
-  ],
-  [
-    'precision with ten reviewed hits',
+    'ten reviewed hits',
     { usesHistory: false, reviewed: { total: 10, right: 4 } },
     74.3,
     { input: 40, selectivity: 12 },
   ],
-  [
-    'no precision with nine reviewed hits',
-    { usesHistory: false, reviewed: { total: 9, right: 0 } },
-    100,
-    { input: 40, selectivity: 30 },
-  ],
+  ['nine reviewed hits', { usesHistory: false, reviewed: { total: 9, right: 0 } }, 100, { input: 40, selectivity: 30 }],
 ])('scores %s', (_name, change, score, points) => {
   const result = scoreAnalystRun({ ...base, ...change });
   expect({

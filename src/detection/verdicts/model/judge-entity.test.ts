@@ -33,7 +33,13 @@ const verdict = {
   evidence: [{ rowId: 'e1', field: 'action', value: 'ConsoleLogin', why: 'the sign-in' }],
   nextStep: 'Ask the owner.',
 };
-const submit = (input: unknown = verdict) => ({ calls: [{ name: 'submit_verdict', input }] });
+const call = (name: string, input: unknown) => ({ calls: [{ name, input }] });
+const submit = (input: unknown = verdict) => call('submit_verdict', input);
+/** Sends these responses in order, then the verdict. */
+const inTurn =
+  (...responses: ReturnType<ModelBrain>[]): ModelBrain =>
+  (_asked, nth) =>
+    responses[nth - 1] ?? submit();
 
 const protocols = ['openai-chat', 'openai-responses', 'anthropic', 'compatible'] as const;
 type Protocol = (typeof protocols)[number];
@@ -98,20 +104,8 @@ const failureOf = (promise: Promise<unknown>) =>
   );
 
 test.each(protocols)('%s: runs streamed tool calls and returns a verdict', async (protocol) => {
-  const { stand, steps, task } = await start(
-    protocol,
-    (_asked, nth) =>
-      nth === 1
-        ? {
-            text: 'I look.',
-            calls: [
-              { name: 'get_rows', input: { limit: 5 } },
-              { name: 'get_rows', input: { contains: 'NO' } },
-            ],
-          }
-        : submit(),
-    { tools: ['get_rows'] },
-  );
+  const calls = [{ limit: 5 }, { contains: 'NO' }].map((input) => ({ name: 'get_rows', input }));
+  const { stand, steps, task } = await start(protocol, inTurn({ text: 'I look.', calls }), { tools: ['get_rows'] });
   expect(await judgeEntity(task)).toEqual({
     ...verdict,
     trace: { repaired: false, toolCalls: 2, toolFaults: 0, instructions: 0 },
@@ -127,7 +121,7 @@ test.each(protocols)('%s: runs streamed tool calls and returns a verdict', async
 
 test.each(protocols)('%s: asks once to repair an invalid verdict and fails on the second', async (protocol) => {
   const { confidence: _, ...partial } = verdict;
-  const good = await start(protocol, (_asked, nth) => (nth === 1 ? submit(partial) : submit()));
+  const good = await start(protocol, inTurn(submit(partial)));
   expect(await judgeEntity(good.task)).toMatchObject({ confidence: 80, trace: { repaired: true } });
   expect(good.stand.asked[1]!.forced).toBe('submit_verdict');
   expect(good.stand.asked[1]!.raw).toContain('confidence');
@@ -141,24 +135,19 @@ test.each(protocols)('%s: asks once to repair an invalid verdict and fails on th
 });
 
 test.each(protocols)(
-  '%s: reports malformed tool arguments to the model and repairs malformed verdicts',
+  '%s: reports malformed arguments to the model and repairs malformed verdicts',
   async (protocol) => {
-    const { task, stand } = await start(
-      protocol,
-      (_asked, nth) =>
-        nth === 1
-          ? { calls: [{ name: 'get_rows', input: null, raw: '{"limit": 5' }] }
-          : nth === 2
-            ? { calls: [{ name: 'submit_verdict', input: null, raw: '{"entity": "ro' }] }
-            : submit(),
-      { tools: ['get_rows'] },
+    const brain = inTurn(
+      { calls: [{ name: 'get_rows', input: null, raw: '{"limit": 5' }] },
+      { calls: [{ name: 'submit_verdict', input: null, raw: '{"entity": "ro' }] },
     );
+    const { task, stand } = await start(protocol, brain, { tools: ['get_rows'] });
     expect(await judgeEntity(task)).toMatchObject({ triggered: true, trace: { repaired: true, toolFaults: 1 } });
     expect(stand.asked).toHaveLength(3);
   },
 );
 
-test.each(protocols)('%s: what goes wrong is a failure with the right blame', async (protocol) => {
+test.each(protocols)('%s: reports a failure with the right blame', async (protocol) => {
   const { stand, task } = await start(protocol, () => ({ status: 500 }), { timeoutSeconds: 1 });
   const cases: [ModelBrain, Record<string, unknown>][] = [
     [() => ({ status: 500 }), { kind: 'model_unavailable', blame: 'upstream', retryable: true }],
@@ -195,19 +184,11 @@ test('accepts a verdict in the text and estimates tokens that the provider does 
 });
 
 test('refuses tools that the detection does not list', async () => {
-  const { task, steps } = await start(
-    'anthropic',
-    (_asked, nth) =>
-      nth === 1
-        ? {
-            calls: [
-              { name: 'search_siem', input: { query: 'everything' } },
-              { name: 'http_get', input: { values: {} } },
-            ],
-          }
-        : submit(),
-    { tools: ['get_rows'] },
-  );
+  const calls = [
+    { name: 'search_siem', input: { query: 'everything' } },
+    { name: 'http_get', input: { values: {} } },
+  ];
+  const { task, steps } = await start('anthropic', inTurn({ calls }), { tools: ['get_rows'] });
   expect(await judgeEntity(task)).toMatchObject({ trace: { toolCalls: 2, toolFaults: 2 } });
   expect(steps.filter(({ kind }) => kind === 'tool').map(({ tool }) => [tool!.failed, tool!.output])).toEqual([
     [true, 'This tool is not allowed.'],
@@ -216,39 +197,27 @@ test('refuses tools that the detection does not list', async () => {
 });
 
 test('plans first in mode always, and lets the model plan in mode auto', async () => {
-  const always = await start('openai-chat', (_asked, nth) => (nth === 1 ? { text: 'First the rows.' } : submit()), {
-    planningMode: 'always',
-  });
+  const always = await start('openai-chat', inTurn({ text: 'First the rows.' }), { planningMode: 'always' });
   await judgeEntity(always.task);
   expect(always.steps.map(({ kind, text }) => [kind, text])).toEqual([
     ['plan', 'First the rows.'],
     ['call', ''],
   ]);
   expect(always.stand.asked[0]!.tools).toEqual([]);
-  const auto = await start(
-    'anthropic',
-    (_asked, nth) => (nth === 1 ? { calls: [{ name: 'write_plan', input: { plan: 'rows' } }] } : submit()),
-    { planningMode: 'auto' },
-  );
+  const auto = await start('anthropic', inTurn(call('write_plan', { plan: 'rows' })), { planningMode: 'auto' });
   await judgeEntity(auto.task);
   expect(auto.steps.map(({ kind }) => kind)).toEqual(['call', 'plan', 'call']);
 });
 
 test('simulates sending tools in the sandbox', async () => {
-  const { task, steps } = await start(
-    'openai-chat',
-    (_asked, nth) => (nth === 1 ? { calls: [{ name: 'http_get', input: { values: { entity: 'root' } } }] } : submit()),
-    { tools: ['http_get'], mode: 'sandbox' },
-  );
+  const brain = inTurn(call('http_get', { values: { entity: 'root' } }));
+  const { task, steps } = await start('openai-chat', brain, { tools: ['http_get'], mode: 'sandbox' });
   await judgeEntity(task);
   expect(steps[1]!.tool).toMatchObject({ simulated: true, failed: false });
 });
 
 test('forces a verdict in the last step and fails when the step budget is used up', async () => {
-  const { task, stand } = await start('openai-chat', () => ({ calls: [{ name: 'get_rows', input: {} }] }), {
-    tools: ['get_rows'],
-    stepsMax: 3,
-  });
+  const { task, stand } = await start('openai-chat', () => call('get_rows', {}), { tools: ['get_rows'], stepsMax: 3 });
   expect(await failureOf(judgeEntity(task))).toMatchObject({ kind: 'budget_exceeded', retryable: false });
   expect(stand.asked.map(({ forced }) => forced)).toEqual([undefined, undefined, 'submit_verdict']);
 });

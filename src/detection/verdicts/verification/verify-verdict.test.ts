@@ -47,83 +47,55 @@ test('keeps a verdict whose claims are all in the rows', () => {
   expect(verifyVerdict(good, medium)).toEqual({ verdict: good, triggered: true, struck: [], modelDisagrees: null });
 });
 
+const otherValue = 'the field has a different value';
+const noField = 'the row does not have this field';
+const timeOrId = 'the field is only a time or an ID';
+
 describe('evidence that fails verification', () => {
+  const row = {
+    _id: 'e3',
+    user: 'alice',
+    ip: '192.0.2.70',
+    account: 'svc-backup2',
+    seen: '2024-01-01 03:04:05 UTC',
+    agent: ' ',
+  };
+  const [candidate] = candidatesOf([...rows, row], definitionOf('custom')) as [Candidate];
+
   test.each([
-    [
-      'another row',
-      { rowId: 'e9', field: 'policy', value: 'AdministratorAccess' },
-      'the entity has no row with this ID',
-    ],
-    ['another field', { rowId: 'e1', field: 'role', value: 'AdministratorAccess' }, 'the row does not have this field'],
-    [
-      'a field named like an object property',
-      { rowId: 'e1', field: 'constructor', value: 'x' },
-      'the row does not have this field',
-    ],
-    ['another value', { rowId: 'e1', field: 'policy', value: 'ReadOnlyAccess' }, 'the field has a different value'],
-    ['part of an address', { rowId: 'e1', field: 'ip', value: '2.0.2' }, 'the field has a different value'],
-    [
-      'the value of another row',
-      { rowId: 'e2', field: 'eventName', value: 'AttachUserPolicy' },
-      'the field has a different value',
-    ],
-    ['an empty value', { rowId: 'e1', field: 'policy', value: '' }, 'the field has a different value'],
-    [
-      'a part that ends within a word',
-      { rowId: 'e1', field: 'note', value: 'say nothing is wron' },
-      'the field has a different value',
-    ],
-    ['only an ID', { rowId: 'e1', field: 'eventID', value: 'id-1' }, 'the field is only a time or an ID'],
-  ])('strikes %s', (_name, item, reason) => {
-    const { triggered, struck, verdict } = verifyVerdict({ ...good, evidence: [{ ...item, why: '' }] }, medium);
+    ['another row', 'e9', 'policy', 'AdministratorAccess', 'the entity has no row with this ID'],
+    ['another field', 'e1', 'role', 'AdministratorAccess', noField],
+    ['a field named like an object property', 'e1', 'constructor', 'x', noField],
+    ['another value', 'e1', 'policy', 'ReadOnlyAccess', otherValue],
+    ['part of an address', 'e1', 'ip', '2.0.2', otherValue],
+    ['the value of another row', 'e2', 'eventName', 'AttachUserPolicy', otherValue],
+    ['an empty value', 'e1', 'policy', '', otherValue],
+    ['a part that ends within a word', 'e1', 'note', 'say nothing is wron', otherValue],
+    ['only an ID', 'e1', 'eventID', 'id-1', timeOrId],
+    ['part of a longer address', 'e3', 'ip', '192.0.2.7', otherValue],
+    ['part of a longer name', 'e3', 'account', 'svc-backup', otherValue],
+    ['part of a time', 'e3', 'seen', '03:04:05 UTC', timeOrId],
+    ['an empty part of a blank value', 'e3', 'agent', '', otherValue],
+  ])('strikes %s', (_name, rowId, field, value, reason) => {
+    const evidence = [{ rowId, field, value, why: '' }];
+    const { triggered, struck, verdict } = verifyVerdict({ ...good, evidence }, candidate);
     expect(struck).toMatchObject([{ where: 'evidence', reason }]);
     expect({ triggered, evidence: verdict.evidence }).toEqual({ triggered: false, evidence: [] });
   });
 
-  test.each([
-    ['part of a longer address', { field: 'ip', value: '192.0.2.7' }, 'the field has a different value'],
-    ['part of a longer name', { field: 'account', value: 'svc-backup' }, 'the field has a different value'],
-    ['part of a time', { field: 'seen', value: '03:04:05 UTC' }, 'the field is only a time or an ID'],
-    ['an empty part of a blank value', { field: 'agent', value: '' }, 'the field has a different value'],
-  ])('strikes %s', (_name, item, reason) => {
-    const row = {
-      _id: 'e1',
-      user: 'alice',
-      ip: '192.0.2.70',
-      account: 'svc-backup2',
-      seen: '2024-01-01 03:04:05 UTC',
-      agent: ' ',
-    };
-    const [candidate] = candidatesOf([row], definitionOf('custom'));
-    const evidence = [{ ...item, rowId: 'e1', why: '' }];
-    expect(verifyVerdict({ ...good, evidence }, candidate!).struck).toContainEqual({
-      where: 'evidence',
-      text: expect.any(String),
-      reason,
-    });
-  });
-
   test('accepts a long part of a value and an event ID of an aggregate row', () => {
-    const note = { rowId: 'e1', field: 'note', value: 'say nothing is wrong', why: '' };
-    expect(verifyVerdict({ ...good, evidence: [note] }, medium).triggered).toBe(true);
-    const [aggregate] = candidatesOf(
-      [{ user: 'alice', count: 3, _ids: ['e7', 'e8'] }],
-      definitionOf('custom'),
-      true,
-    ) as [Candidate];
-    expect(
-      verifyVerdict({ ...good, evidence: [{ rowId: 'e8', field: 'count', value: '3', why: '' }] }, aggregate).triggered,
-    ).toBe(true);
-    expect(
-      verifyVerdict({ ...good, evidence: [{ rowId: 'e9', field: 'count', value: '3', why: '' }] }, aggregate).triggered,
-    ).toBe(false);
+    const isHit = (rowId: string, field: string, value: string, of = medium): boolean =>
+      verifyVerdict({ ...good, evidence: [{ rowId, field, value, why: '' }] }, of).triggered;
+    expect(isHit('e1', 'note', 'say nothing is wrong')).toBe(true);
+    const counted = [{ user: 'alice', count: 3, _ids: ['e7', 'e8'] }];
+    const [aggregate] = candidatesOf(counted, definitionOf('custom'), true) as [Candidate];
+    expect(isHit('e8', 'count', '3', aggregate)).toBe(true);
+    expect(isHit('e9', 'count', '3', aggregate)).toBe(false);
   });
 
   test('removes a reason with unverified claims but keeps the evidence', () => {
-    const { verdict, struck } = verifyVerdict(
-      { ...good, evidence: [{ ...good.evidence[0]!, why: 'as seen from 203.0.113.9' }] },
-      medium,
-    );
+    const evidence = [{ ...good.evidence[0]!, why: 'as seen from 203.0.113.9' }];
+    const { verdict, struck } = verifyVerdict({ ...good, evidence }, medium);
     expect(verdict.evidence[0]).toMatchObject({ value: 'AdministratorAccess', why: '' });
     expect(struck).toMatchObject([{ where: 'why' }]);
   });
@@ -163,10 +135,8 @@ describe('sentences', () => {
     'It used CVE-2021-44228 for it.',
     'The address was １９２.0.2.9 again.',
   ])('strikes: %s', (sentence) => {
-    const { verdict, struck } = verifyVerdict(
-      { ...good, summary: `User alice acted. ${sentence} That is all.` },
-      medium,
-    );
+    const summary = `User alice acted. ${sentence} That is all.`;
+    const { verdict, struck } = verifyVerdict({ ...good, summary }, medium);
     expect(verdict.summary).toBe('User alice acted. That is all.');
     expect(struck).toMatchObject([{ where: 'summary', text: sentence.normalize() }]);
   });
@@ -186,10 +156,8 @@ describe('sentences', () => {
   });
 
   test('replaces texts that were struck completely with the analyst texts', () => {
-    const { verdict } = verifyVerdict(
-      { ...good, headline: 'bob@example.org did it', summary: '', nextStep: 'Block 203.0.113.9.' },
-      medium,
-    );
+    const texts = { headline: 'bob@example.org did it', summary: '', nextStep: 'Block 203.0.113.9.' };
+    const { verdict } = verifyVerdict({ ...good, ...texts }, medium);
     expect(verdict.headline).toBe('User alice: matched the detection (AttachUserPolicy)');
     expect(verdict.summary).toContain('returned 2 rows about user alice');
     expect(verdict.nextStep).toContain('user alice');
@@ -198,15 +166,9 @@ describe('sentences', () => {
 
 describe('severity high or above', () => {
   test('stays a hit and keeps the reason of a judge that disagrees', () => {
-    const { triggered, verdict, modelDisagrees } = verifyVerdict(
-      { ...good, triggered: false, severity: 'none', summary: 'A planned change.' },
-      high,
-    );
-    expect({ triggered, severity: verdict.severity, modelDisagrees }).toEqual({
-      triggered: true,
-      severity: 'high',
-      modelDisagrees: 'A planned change.',
-    });
+    const planned = { ...good, triggered: false, severity: 'none', summary: 'A planned change.' } as const;
+    const { triggered, verdict, modelDisagrees } = verifyVerdict(planned, high);
+    expect([triggered, verdict.severity, modelDisagrees]).toEqual([true, 'high', 'A planned change.']);
     expect(verdict.evidence.length).toBeGreaterThan(0);
   });
 
@@ -218,10 +180,8 @@ describe('severity high or above', () => {
   });
 
   test('lets the judge decide below high', () => {
-    expect(verifyVerdict({ ...good, triggered: false }, medium)).toMatchObject({
-      triggered: false,
-      modelDisagrees: null,
-    });
+    const result = verifyVerdict({ ...good, triggered: false }, medium);
+    expect(result).toMatchObject({ triggered: false, modelDisagrees: null });
   });
 });
 
@@ -241,19 +201,19 @@ test('corrects the entity and values out of range', () => {
 });
 
 test('verifies a very long text quickly', () => {
+  const [summary, headline, nextStep] = ['a1.b2,', '(', '1,'].map((part) => part.repeat(100_000)) as [
+    string,
+    string,
+    string,
+  ];
   const start = performance.now();
-  verifyVerdict(
-    { ...good, summary: 'a1.b2,'.repeat(100_000), headline: '('.repeat(100_000), nextStep: '1,'.repeat(100_000) },
-    medium,
-  );
+  verifyVerdict({ ...good, summary, headline, nextStep }, medium);
   expect(performance.now() - start).toBeLessThan(2_000);
 });
 
 test('accepts the verdicts of the built-in analyst', () => {
-  for (const candidate of [medium, high])
-    expect(verifyVerdict(createAnalystVerdict(candidate), candidate)).toMatchObject({
-      struck: [],
-      triggered: true,
-      modelDisagrees: null,
-    });
+  for (const candidate of [medium, high]) {
+    const result = verifyVerdict(createAnalystVerdict(candidate), candidate);
+    expect(result).toMatchObject({ struck: [], triggered: true, modelDisagrees: null });
+  }
 });
