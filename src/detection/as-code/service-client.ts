@@ -30,7 +30,6 @@ export type ServiceClient = {
 };
 
 type ProblemBody = { detail?: string; errors?: { pointer: string; detail: string }[] };
-type CurrentDetection = { record: Detection; etag: string | null };
 
 const timeoutMs = 60_000;
 const attemptsMax = 10;
@@ -44,17 +43,16 @@ export function createServiceClient(target: { url: string; key: string; validate
     if (response.status === 401) throw new Error(`${target.url} rejects the API key in TOCSIN_API_KEY`);
     const body = parseObject(text);
     // The address may belong to another server or to a proxy.
+    const status = `status ${response.status}`;
     if (body === undefined)
-      throw new Error(
-        `${method} ${target.url}${path}: the response is not from Tocsin (check TOCSIN_URL), ${describeStatus(response)}`,
-      );
+      throw new Error(`${method} ${target.url}${path}: the response is not from Tocsin (check TOCSIN_URL), ${status}`);
     if (response.status !== 200)
-      throw new Error(describeProblem(body as ProblemBody) ?? `${method} ${path}: ${describeStatus(response)}`);
+      throw new Error(describeProblem(body as ProblemBody) ?? `${method} ${path}: ${status}`);
     return { body: body as T, etag: response.headers.get('etag') };
   };
   const query = target.validate ? '?validate=true' : '';
   /** Returns the detection if it still has the fields `known`. */
-  const getUnchanged = async (id: string, known: FileFields): Promise<CurrentDetection & { tests: TestSet }> => {
+  const getUnchanged = async (id: string, known: FileFields) => {
     const { body: record, etag } = await call<Detection>('GET', `/api/detections/${id}`);
     const tests = (await call<TestSet>('GET', `/api/detections/${id}/tests`)).body;
     if (record.deletedAt !== null || hashFields(toFileFields(record, tests)) !== hashFields(known))
@@ -76,12 +74,9 @@ export function createServiceClient(target: { url: string; key: string; validate
       const { record, etag, tests } = await getUnchanged(id, known);
       const body = toUpdateBody(changes, fields);
       const ifMatch = etag === null ? {} : { ifMatch: etag };
-      const path = `/api/detections/${id}${query}`;
-      const isUnchanged = Object.keys(body).length === 0;
-      return toServiceDetection(
-        isUnchanged ? record : (await call<Detection>('PUT', path, { body, ...ifMatch })).body,
-        tests,
-      );
+      if (Object.keys(body).length === 0) return toServiceDetection(record, tests);
+      const updated = await call<Detection>('PUT', `/api/detections/${id}${query}`, { body, ...ifMatch });
+      return toServiceDetection(updated.body, tests);
     },
     putTests: async ({ id, fields: current }, fields) => {
       const path = `/api/detections/${id}/tests`;
@@ -130,18 +125,11 @@ async function send(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   } catch (error) {
-    throw new Error(`${new URL(url).origin} does not respond (check TOCSIN_URL): ${describeCause(error)}`, {
-      cause: error,
-    });
+    const { cause, message } = error as Error;
+    const reason = cause instanceof Error ? cause.message : message;
+    throw new Error(`${new URL(url).origin} does not respond (check TOCSIN_URL): ${reason}`, { cause: error });
   }
 }
-
-function describeCause(error: unknown): string {
-  const { cause, message } = error as Error;
-  return cause instanceof Error ? cause.message : message;
-}
-
-const describeStatus = ({ status }: Response): string => `status ${status}`;
 
 function describeProblem({ detail, errors }: ProblemBody): string | undefined {
   return errors?.map(({ pointer, detail: text }) => `${pointer.replace(/^\//, '')}: ${text}`).join('; ') ?? detail;

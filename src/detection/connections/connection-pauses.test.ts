@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { acrossOrgs, inOrg, queryRows } from '../../platform/db/db.ts';
+import { acrossOrgs, inOrg } from '../../platform/db/db.ts';
+import { postDetection, queryOrg } from '../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { summarizeEvent } from '../../platform/notifications/event-summary.ts';
 import { claimRunsAcrossOrgs } from '../scheduling/queue/claim-runs.store.ts';
@@ -28,6 +29,8 @@ beforeEach(async () => {
   });
 });
 
+const hourly = { detectionCategory: 'custom', detectionCadence: 'hourly' };
+
 type Setup = { org: TestOrg; connectionId: string; ids: string[] };
 
 /** Creates an organization with a connection and hourly detections that use it. */
@@ -47,15 +50,8 @@ async function createSetup(detections: number, changes: object = {}): Promise<Se
   const connectionId: string = connection.body.id;
   const ids: string[] = [];
   for (let n = 0; n < detections; n++) {
-    const { body } = await org.call('POST', '/api/detections', {
-      name: `d${n}`,
-      detectionCategory: 'custom',
-      systemPrompt: 'Judge it.',
-      detectionQuery: 'source=auth | where $window',
-      detectionCadence: 'hourly',
-      connectionId,
-    });
-    ids.push(body.id);
+    const { id } = await postDetection(org, { ...hourly, detectionQuery: 'source=auth | where $window', connectionId });
+    ids.push(id);
   }
   return { org, connectionId, ids };
 }
@@ -66,16 +62,14 @@ const runAt = (n: number): Promise<number> => {
 };
 const pauseOf = async ({ org, connectionId }: Setup) =>
   (await org.call('GET', `/api/connections/${connectionId}`)).body.pause;
-const eventsOf = ({ org }: Setup) =>
-  inOrg(deps.db, org.id, (tx) => queryRows(tx, sql<{ body: string }>`select body from outbox order by id`)).then(
-    (rows) => rows.map(({ body }) => summarizeEvent(JSON.parse(body)).headline),
-  );
+const eventsOf = async ({ org }: Setup) => {
+  const events = await queryOrg(deps, org, sql<{ body: string }>`select body from outbox order by id`);
+  return events.map(({ body }) => summarizeEvent(JSON.parse(body)).headline);
+};
 const coverageOf = ({ org }: Setup) =>
-  inOrg(deps.db, org.id, (tx) =>
-    queryRows(tx, sql<{ from: Date; to: Date }>`select covered_from as "from", covered_to as "to" from coverage`),
-  );
+  queryOrg(deps, org, sql`select covered_from as "from", covered_to as "to" from coverage`);
 const checkDue = ({ org }: Setup) =>
-  inOrg(deps.db, org.id, (tx) => sql`update connection_pauses set check_at = clock_timestamp()`.execute(tx));
+  queryOrg(deps, org, sql`update connection_pauses set check_at = clock_timestamp()`);
 
 test.each([
   ['an outage', null, 'unreachable'],
@@ -162,13 +156,7 @@ test('a manual run queries a paused connection and reports its failure, and a su
 
 test('limits concurrent runs per connection without limiting other runs', async () => {
   const setup = await createSetup(5, { places: 2 });
-  await setup.org.call('POST', '/api/detections', {
-    name: 'local',
-    detectionCategory: 'custom',
-    systemPrompt: 'Judge it.',
-    detectionQuery: 'SELECT 1',
-    detectionCadence: 'hourly',
-  });
+  await postDetection(setup.org, { ...hourly, detectionQuery: 'SELECT 1' });
   time.now = hour(1);
   await enqueueDueRunsAcrossOrgs(deps.db, { now: time.now, spreadMs: 0, limit: 100 });
   const first = await claimRunsAcrossOrgs(deps.db, time.now, 5);

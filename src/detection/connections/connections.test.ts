@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { inOrg, queryRows } from '../../platform/db/db.ts';
+import { queryOrg } from '../../../test/support/detection/detection-factory.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { checkQuery } from './check-connection.ts';
 import { startOpenSearch } from '../../../test/support/detection/opensearch-stand-in.ts';
@@ -76,9 +76,8 @@ test('stores credentials sealed and returns them in no response or audit entry',
     ['/api/connections', `/api/connections/${created.id}`, '/api/audit?limit=200'].map((path) => org.call('GET', path)),
   );
   expect(JSON.stringify(responses)).not.toContain(password);
-  const stored = await inOrg(deps.db, org.id, (tx) =>
-    queryRows(tx, sql<{ row: string }>`select c::text as row, encode(sealed, 'escape') as sealed from connections c`),
-  );
+  const rows = sql`select c::text as row, encode(sealed, 'escape') as sealed from connections c`;
+  const stored = await queryOrg(deps, org, rows);
   expect(JSON.stringify(stored)).not.toContain(password);
   const connection = await deps.connectionFor(org.id, { connectionId: created.id, siemType: null });
   await expect(connection.ping(AbortSignal.timeout(5_000))).resolves.toBeUndefined();
@@ -162,11 +161,8 @@ describe('a detection', () => {
     const created = await create();
     const theirs = await create({}, stranger);
     const foreign = await org.call('POST', '/api/detections', { ...detection, connectionId: theirs.id });
-    expect([foreign.status, foreign.body.errors[0].pointer, foreign.body.errors[0].code]).toEqual([
-      400,
-      '/connectionId',
-      'unknown_connection',
-    ]);
+    const unknown = { pointer: '/connectionId', code: 'unknown_connection' };
+    expect([foreign.status, foreign.body.errors[0]]).toMatchObject([400, unknown]);
     const { body: record } = await org.call('POST', '/api/detections', { ...detection, connectionId: created.id });
     expect(record).toMatchObject({ connectionId: created.id });
     expect(record.warnings).toBeUndefined();
@@ -195,10 +191,10 @@ describe('a detection', () => {
 
   test('is scheduled with the delay of its connection', async () => {
     const fresh = await newOrg();
-    const delay = (id: string) =>
-      inOrg(deps.db, fresh.id, (tx) =>
-        queryRows(tx, sql<{ delay_ms: number }>`select delay_ms from schedules where detection_id = ${id}`),
-      ).then(([schedule]) => schedule?.delay_ms);
+    const delay = async (id: string) => {
+      const schedules = sql<{ ms: number }>`select delay_ms as ms from schedules where detection_id = ${id}`;
+      return (await queryOrg(deps, fresh, schedules))[0]?.ms;
+    };
     const created = await create({ delayMinutes: 7 }, fresh);
     const { body: record } = await fresh.call('POST', '/api/detections', { ...detection, connectionId: created.id });
     expect(await delay(record.id)).toBe(7 * 60_000);
@@ -239,10 +235,8 @@ test('returns 422 for ?validate=true and stores nothing if the SIEM does not res
   deps.checkQuery = (orgId, selector, query) => checkQuery(deps, orgId, { selector, query }, signal);
   siem.answerWith('hang');
   try {
-    const response = await fresh.call('POST', '/api/detections?validate=true', {
-      ...detection,
-      siemType: 'opensearch',
-    });
+    const input = { ...detection, siemType: 'opensearch' };
+    const response = await fresh.call('POST', '/api/detections?validate=true', input);
     expect(response.status).toBe(422);
     expect(response.body).toMatchObject({
       code: 'check_failed',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../platform/lib/page-request.ts';
@@ -8,7 +9,6 @@ import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
 import { getConnector, chooseClock, validateCredentials, validateSettings } from './validate-settings.ts';
-import { localStoreRecord, toConnection } from './connection-record.ts';
 import {
   remoteKinds,
   type Connection,
@@ -182,4 +182,41 @@ function auditConnection(
     before: before && toConnection(before),
     after: after && toConnection(after),
   });
+}
+
+/** Converts a row to the API's record, without the credentials. */
+function toConnection(row: ConnectionWithPause): Connection {
+  const { pause_kind: kind, pause_message: message, pause_since: since } = row;
+  return {
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
+    isDefault: false,
+    settings: JSON.parse(row.settings) as Record<string, unknown>,
+    clock: row.clock,
+    delayMinutes: row.delay_minutes,
+    recheckMinutes: row.recheck_minutes,
+    places: row.places,
+    pause: kind !== null && since ? { kind, message: message ?? '', since: since.toISOString() } : null,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}
+
+/** Returns the record of the embedded log store. Its ID is the organization's ID. */
+function localStoreRecord(orgId: OrgId): Connection {
+  return {
+    id: orgId,
+    kind: 'local',
+    name: 'Embedded log store',
+    isDefault: true,
+    settings: {},
+    clock: 'ingest',
+    delayMinutes: 0,
+    recheckMinutes: 0,
+    places: 100,
+    pause: null,
+    createdAt: null,
+    updatedAt: null,
+  };
 }
