@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../../test/support/harness.ts';
+import { callOk, detectionBody, postDetection } from '../../../test/support/detection/detection-factory.ts';
 
 const { newOrg } = await startApp();
-const detection = { name: 'x', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'SELECT 1' };
 
 test('stores, shows, versions and clears the budgets of a detection', async () => {
   const org = await newOrg();
-  const made = (await org.call('POST', '/api/detections', { ...detection, budgets: { tokensPerRun: 5 } })).body;
+  const made = await postDetection(org, { budgets: { tokensPerRun: 5 } });
   expect([made.budgets, made.revision]).toEqual([{ tokensPerRun: 5 }, 1]);
   const url = `/api/detections/${made.id}`;
-  const put = async (budgets: unknown) => (await org.call('PUT', url, { budgets })).body;
+  const put = async (budgets: unknown) => callOk(org, 'PUT', url, { budgets });
   expect(await put({ usdPerRun: 0 })).toMatchObject({ budgets: { usdPerRun: 0 }, revision: 2 });
-  expect((await org.call('GET', url)).body.budgets).toEqual({ usdPerRun: 0 });
+  expect((await callOk(org, 'GET', url)).budgets).toEqual({ usdPerRun: 0 });
   const cleared = await put({});
   expect([cleared.revision, 'budgets' in cleared]).toEqual([3, false]);
   const restored = await org.call('POST', `${url}/revisions/2/restore`);
@@ -26,7 +26,7 @@ test.each([
   [null, '/budgets'],
 ])('rejects budgets %j at %s', async (budgets, pointer) => {
   const org = await newOrg();
-  const { status, body } = await org.call('POST', '/api/detections', { ...detection, budgets });
+  const { status, body } = await org.call('POST', '/api/detections', detectionBody({ budgets }));
   expect([status, body.errors[0].pointer]).toEqual([400, expect.stringContaining(pointer)]);
 });
 

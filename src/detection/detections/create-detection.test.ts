@@ -1,13 +1,30 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
-import { inOrg, queryRows } from '../../platform/db/db.ts';
+import { SiemError } from '../siem/connector.ts';
 import { startApp } from '../../../test/support/harness.ts';
-import { callOk, detectionBody, postDetection } from '../../../test/support/detection/detection-factory.ts';
+import {
+  callOk,
+  detectionBody,
+  postDetection,
+  postSuggestion,
+  queryOrg,
+} from '../../../test/support/detection/detection-factory.ts';
 import { Detection } from './record/detection.schema.ts';
 import { verdictSchema } from './record/verdict.schema.ts';
 
 let now = new Date('2026-03-04T10:20:30.400Z');
-const { newOrg, deps } = await startApp({ clock: () => now });
+const asks: string[] = [];
+const { newOrg, deps } = await startApp({
+  clock: () => now,
+  deps: {
+    checkQuery: async (_orgId, _ref, query) => {
+      asks.push(query);
+      if (!query.startsWith('broken')) return;
+      const message = 'This is no SELECT.';
+      throw new SiemError({ kind: 'query_not_allowed', blame: 'author', retryable: false, message });
+    },
+  },
+});
 const org = await newOrg();
 
 describe('the created record', () => {
@@ -158,53 +175,37 @@ describe('the created record', () => {
   });
 
   test('counts code points for length limits and trims nothing', async () => {
-    const name = ` ${'😀'.repeat(253)} `;
-    const description = '😀'.repeat(1000);
-    const tag = '😀'.repeat(100);
-    expect(
-      await postDetection(org, { name, description, tags: [tag], systemPrompt: ' ', detectionQuery: '\n' }),
-    ).toMatchObject({
-      name,
-      description,
-      tags: [tag],
+    const fields = {
+      name: ` ${'😀'.repeat(253)} `,
+      description: '😀'.repeat(1000),
+      tags: ['😀'.repeat(100)],
       detectionQuery: '\n',
-    });
+    };
+    expect(await postDetection(org, { ...fields, systemPrompt: ' ' })).toMatchObject(fields);
   });
 });
 
 test('accepts a cron expression only if it occurs within five years of slot time', async () => {
   const before = now;
   now = new Date('2028-01-01T00:00:00Z');
-  expect(await postDetection(org, { customCronSchedule: '0 0 29 2 */7' })).toMatchObject({
-    cronSchedule: '0 0 29 2 */7',
-  });
+  const { cronSchedule } = await postDetection(org, { customCronSchedule: '0 0 29 2 */7' });
+  expect(cronSchedule).toBe('0 0 29 2 */7');
   now = before;
 });
 
 test('accepts a look-back of twice the longest interval, and any look-back without a schedule', async () => {
-  expect(await postDetection(org, { lookbackMinutes: 120, detectionCadence: 'hourly' })).toMatchObject({
-    lookbackMinutes: 120,
-  });
-  expect(await postDetection(org, { lookbackMinutes: 1 })).toMatchObject({ lookbackMinutes: 1 });
+  for (const fields of [{ lookbackMinutes: 120, detectionCadence: 'hourly' }, { lookbackMinutes: 1 }])
+    expect(await postDetection(org, fields)).toMatchObject(fields);
 });
 
 test('stores the prompt, first revision, schedule and audit row with the agent', async () => {
   const record = await postDetection(org, { detectionCadence: 'hourly', lookbackMinutes: 600 });
-  const found = await inOrg(deps.db, org.id, async (tx) => ({
-    revision: await queryRows(
-      tx,
-      sql<{ definition: string }>`select definition from agent_revisions where agent_id = ${record.id}`,
-    ),
-    schedule: await queryRows(
-      tx,
-      sql`select cron, active, lookback_minutes, coverage_from, next_slot_at from schedules where detection_id = ${record.id}`,
-    ),
-    audit: await queryRows(
-      tx,
-      sql<{ after: string }>`select action, resource_type, before, after from audit where resource_id = ${record.id}`,
-    ),
-  }));
-  expect(JSON.parse(found.revision[0]!.definition)).toMatchObject({
+  const [revision] = await queryOrg(
+    deps,
+    org,
+    sql<{ definition: string }>`select definition from agent_revisions where agent_id = ${record.id}`,
+  );
+  expect(JSON.parse(revision!.definition)).toMatchObject({
     detectionQuery: 'select user, country from auth',
     systemPrompt: record.activeSystemPrompt.prompt,
     promptVersion: 1,
@@ -212,7 +213,8 @@ test('stores the prompt, first revision, schedule and audit row with the agent',
     lookbackMinutes: 600,
     suppressionMinutes: 360,
   });
-  expect(found.schedule).toEqual([
+  const schedule = sql`select cron, active, lookback_minutes, coverage_from, next_slot_at from schedules where detection_id = ${record.id}`;
+  expect(await queryOrg(deps, org, schedule)).toEqual([
     {
       cron: '0 * * * *',
       active: true,
@@ -221,31 +223,27 @@ test('stores the prompt, first revision, schedule and audit row with the agent',
       next_slot_at: new Date('2026-03-04T11:00:00Z'),
     },
   ]);
-  expect(found.audit).toMatchObject([{ action: 'detection.created', resource_type: 'detection', before: null }]);
-  expect(JSON.parse(found.audit[0]!.after)).toEqual(record);
+  const audit = await queryOrg(
+    deps,
+    org,
+    sql<{ after: string }>`select action, resource_type, before, after from audit where resource_id = ${record.id}`,
+  );
+  expect(audit).toMatchObject([{ action: 'detection.created', resource_type: 'detection', before: null }]);
+  expect(JSON.parse(audit[0]!.after)).toEqual(record);
 });
 
 describe('suggestions', () => {
   test('have rationale, sources and an estimate, and no schedule before they are accepted', async () => {
-    const record = await callOk(
-      org,
-      'POST',
-      '/api/detections/suggestions',
-      detectionBody({ rationale: 'Seen in the feed.', sourceItemIds: ['i1'], detectionCadence: 'hourly' }),
-    );
+    const source = { rationale: 'Seen in the feed.', sourceItemIds: ['i1'] };
+    const record = await postSuggestion(org, { ...source, detectionCadence: 'hourly' });
     expect(record).toMatchObject({
+      ...source,
       isSuggestion: true,
-      rationale: 'Seen in the feed.',
-      sourceItemIds: ['i1'],
       estimate: null,
       enabled: true,
       cronSchedule: '0 * * * *',
     });
-    expect(
-      await inOrg(deps.db, org.id, (tx) =>
-        queryRows(tx, sql`select 1 from schedules where detection_id = ${record.id}`),
-      ),
-    ).toEqual([]);
+    expect(await queryOrg(deps, org, sql`select 1 from schedules where detection_id = ${record.id}`)).toEqual([]);
   });
 
   test.each([
@@ -255,8 +253,43 @@ describe('suggestions', () => {
     [{ sourceItemIds: null }, '/sourceItemIds'],
     [{ reason: 'x' }, '/reason'],
   ])('rejects %j at %s', async (more, pointer) => {
-    const response = await org.call('POST', '/api/detections/suggestions', detectionBody(more));
-    expect(response.status).toBe(400);
-    expect(response.body.errors).toContainEqual(expect.objectContaining({ pointer }));
+    const { status, body } = await org.call('POST', '/api/detections/suggestions', detectionBody(more));
+    expect(status).toBe(400);
+    expect(body.errors).toContainEqual(expect.objectContaining({ pointer }));
+  });
+});
+
+describe('validation', () => {
+  test('checks the query and creates a detection that can run', async () => {
+    asks.length = 0;
+    expect((await org.call('POST', '/api/detections?validate=true', detectionBody())).status).toBe(200);
+    expect((await org.call('POST', '/api/detections?validate=false', detectionBody())).status).toBe(200);
+    expect(asks).toEqual(['select user, country from auth']);
+  });
+
+  test('returns 422 and creates nothing if the detection cannot run', async () => {
+    const before = (await callOk(org, 'GET', '/api/detections')).detections.length;
+    const body = detectionBody({ detectionQuery: 'broken', toolNames: ['nope'] });
+    const response = await org.call('POST', '/api/detections?validate=true', body);
+    expect(response.status).toBe(422);
+    expect(response.body).toMatchObject({
+      code: 'check_failed',
+      errors: [
+        { pointer: '/toolNames', code: 'unknown_tool' },
+        { pointer: '/detectionQuery', code: 'query_not_allowed', detail: 'This is no SELECT.' },
+      ],
+    });
+    expect((await callOk(org, 'GET', '/api/detections')).detections.length).toBe(before);
+  });
+
+  test('does not query a SIEM without a connection', async () => {
+    asks.length = 0;
+    const response = await org.call('POST', '/api/detections?validate=true', detectionBody({ siemType: 'splunk' }));
+    expect([response.status, response.body.errors[0].pointer, asks.length]).toEqual([422, '/siemType', 0]);
+  });
+
+  test('rejects any other value of validate', async () => {
+    const response = await org.call('POST', '/api/detections?validate=yes', detectionBody());
+    expect([response.status, response.body.errors[0].pointer]).toEqual([400, 'query/validate']);
   });
 });

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
-import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { callOk, toIds, postDetection, postSuggestion } from '../../../test/support/detection/detection-factory.ts';
+import {
+  callOk,
+  postDetection,
+  postSuggestion,
+  queryOrg,
+  toIds,
+} from '../../../test/support/detection/detection-factory.ts';
 
 let now = new Date('2026-03-04T10:20:30.400Z');
 const { newOrg, deps } = await startApp({ clock: () => now });
@@ -39,10 +44,8 @@ describe('a detection', () => {
     const restored = await callOk(org, 'POST', urlOf(record.id, 'restore'), {});
     expect(restored).toEqual({ ...record, updatedAt: now.toISOString() });
     expect(await findLists(org, record.id)).toEqual(['detections']);
-    const gaps = await inOrg(deps.db, org.id, (tx) =>
-      queryRows(tx, sql`select reason, gap_to - gap_from as length from gaps where detection_id = ${record.id}`),
-    );
-    expect(gaps).toMatchObject([{ reason: 'deleted', length: { hours: 3 } }]);
+    const gaps = sql`select reason, gap_to - gap_from as length from gaps where detection_id = ${record.id}`;
+    expect(await queryOrg(deps, org, gaps)).toMatchObject([{ reason: 'deleted', length: { hours: 3 } }]);
   });
 
   test('that was disabled is disabled after a restore', async () => {
@@ -59,22 +62,14 @@ describe('a detection', () => {
     async (fields) => {
       const { id } = await postDetection(org, fields);
       const runId = uuidv7(now);
-      await inOrg(deps.db, org.id, async (tx) => {
-        await sql`insert into runs (organization_id, id, detection_id, due_at, trigger, status) values (${org.id}, ${runId}, ${id}, ${now}, 'manual', 'queued')`.execute(
-          tx,
-        );
-        await sql`insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at) values (${org.id}, ${runId}, ${id}, 'manual', ${now}, ${now})`.execute(
-          tx,
-        );
-      });
+      for (const statement of [
+        sql`insert into runs (organization_id, id, detection_id, due_at, trigger, status) values (${org.id}, ${runId}, ${id}, ${now}, 'manual', 'queued')`,
+        sql`insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at) values (${org.id}, ${runId}, ${id}, 'manual', ${now}, ${now})`,
+      ])
+        await queryOrg(deps, org, statement);
       await callOk(org, 'DELETE', urlOf(id));
-      const remaining = await inOrg(deps.db, org.id, (tx) =>
-        queryRows(
-          tx,
-          sql`select status, (select count(*) from run_queue where run_id = ${runId}) as queued from runs where id = ${runId}`,
-        ),
-      );
-      expect(remaining).toEqual([{ status: 'cancelled', queued: 0 }]);
+      const remaining = sql`select status, (select count(*) from run_queue where run_id = ${runId}) as queued from runs where id = ${runId}`;
+      expect(await queryOrg(deps, org, remaining)).toEqual([{ status: 'cancelled', queued: 0 }]);
     },
   );
 
@@ -123,10 +118,8 @@ describe('a suggestion', () => {
     });
     expect(accepted).not.toHaveProperty('rationale');
     expect(await findLists(org, record.id)).toEqual(['detections']);
-    const schedule = await inOrg(deps.db, org.id, (tx) =>
-      queryRows(tx, sql`select cron, active from schedules where detection_id = ${record.id}`),
-    );
-    expect(schedule).toEqual([{ cron: '5 * * * *', active: true }]);
+    const schedules = sql`select cron, active from schedules where detection_id = ${record.id}`;
+    expect(await queryOrg(deps, org, schedules)).toEqual([{ cron: '5 * * * *', active: true }]);
   });
 
   test('can be accepted without a body', async () => {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { createScriptedSiem } from '../../../test/support/detection/scripted-runs.ts';
 import { acrossOrgs, inOrg, queryRows } from '../../platform/db/db.ts';
 import { CreateDetection } from '../detections/record/detection-input.schema.ts';
@@ -13,13 +14,6 @@ const { deps, newOrg } = await startApp({ clock: () => time.now });
 const at = (hour: number, minute = 0): string => new Date(Date.UTC(2026, 2, 2, hour, minute)).toISOString();
 const login = (user: string, country: string, when: string) => ({ '@timestamp': when, user, country });
 
-/** Returns the body of a response that must have status 200. */
-async function ok(response: ReturnType<TestOrg['call']>) {
-  const { status, body } = await response;
-  expect(status, JSON.stringify(body)).toBe(200);
-  return body;
-}
-
 const detection = {
   name: 'New country',
   detectionCategory: 'first_occurrence',
@@ -29,7 +23,7 @@ const detection = {
   detectionCadence: 'hourly',
 };
 const send = (org: TestOrg, events: unknown[]) =>
-  ok(org.call('POST', '/api/logs/logins', events.map((event) => JSON.stringify(event)).join('\n')));
+  callOk(org, 'POST', '/api/logs/logins', events.map((event) => JSON.stringify(event)).join('\n'));
 
 const tables = ['agents', 'runs', 'candidates', 'hits', 'memory', 'memory_windows', 'run_queue'];
 const countRows = (orgId: TestOrg['id']) =>
@@ -49,7 +43,7 @@ test('a preview returns rows, candidates and verdicts with memory of the past, a
   ]);
   time.now = new Date(at(12, 1));
   const before = await countRows(org.id);
-  const preview = await ok(org.call('POST', '/api/detections/preview', { ...detection, from: at(10), to: at(12) }));
+  const preview = await callOk(org, 'POST', '/api/detections/preview', { ...detection, from: at(10), to: at(12) });
   expect(preview).toMatchObject({ rowsTotal: 2, candidatesTotal: 1, hits: 1, complete: true, noData: false });
   expect(preview.windows.map(({ rowsTotal }: { rowsTotal: number }) => rowsTotal)).toEqual([2, 0]);
   expect(preview.candidates[0]).toMatchObject({ entity: 'ada', outcome: 'judged', verdict: { triggered: true } });
@@ -72,7 +66,7 @@ test('a preview warns about missing columns', async () => {
   await send(org, [login('ada', 'NO', at(0, 30))]);
   time.now = new Date(at(1));
   const preview = (changes: object) =>
-    ok(org.call('POST', '/api/detections/preview', { ...detection, ...changes, from: at(0), to: at(2) }));
+    callOk(org, 'POST', '/api/detections/preview', { ...detection, ...changes, from: at(0), to: at(2) });
   expect(await preview({})).toMatchObject({ rowsTotal: 1, warnings: [] });
   expect((await preview({ entityField: 'usr', detectionCategory: 'sequence_pattern' })).warnings).toMatchObject([
     { code: 'no_entity_field', detail: expect.stringContaining('usr') },
@@ -107,32 +101,32 @@ test('a preview on a connection with a delay has the windows of scheduled runs',
 test('a backtest counts hits per day and compares two versions with reviews', async () => {
   const org = await newOrg();
   time.now = new Date(at(0, 30));
-  const created = await ok(
-    org.call('POST', '/api/detections', { ...detection, detectionCategory: 'custom', suppressionMinutes: 0 }),
-  );
+  const created = await callOk(org, 'POST', '/api/detections', {
+    ...detection,
+    detectionCategory: 'custom',
+    suppressionMinutes: 0,
+  });
   await send(org, [login('ada', 'NO', at(0, 30)), login('bob', 'NO', at(0, 31)), login('eve', 'NO', at(0, 32))]);
   await executeDueRuns(deps, new Date(at(1)));
   time.now = new Date(at(1));
-  const { hits } = await ok(org.call('GET', '/api/hits'));
+  const { hits } = await callOk(org, 'GET', '/api/hits');
   const review = (entity: string, status: string) => {
     const { id } = hits.find((hit: { entity: string }) => hit.entity === entity);
-    return ok(org.call('POST', `/api/hits/${id}/status`, { status }));
+    return callOk(org, 'POST', `/api/hits/${id}/status`, { status });
   };
   await review('ada', 'true_positive');
   await review('eve', 'true_positive');
   await review('bob', 'false_positive');
   const backtest = (options: object) =>
     org.call('POST', `/api/detections/${created.id}/backtest`, { from: at(0), to: at(2), ...options });
-  const single = await ok(backtest({}));
+  const single = (await backtest({})).body;
   expect(single.versions).toMatchObject([{ hits: 3, reviewed: 3, precision: 0.667, recall: 1, costUsd: 0 }]);
   expect(single.versions[0].hitsPerDay).toEqual([{ day: '2026-03-02', hits: 3 }]);
-  await ok(
-    org.call('PUT', `/api/detections/${created.id}`, {
-      systemPrompt: 'Judge it twice.',
-      detectionQuery: `${detection.detectionQuery} WHERE "user" = 'ada'`,
-    }),
-  );
-  const compared = await ok(backtest({ promptVersion: 1 }));
+  await callOk(org, 'PUT', `/api/detections/${created.id}`, {
+    systemPrompt: 'Judge it twice.',
+    detectionQuery: `${detection.detectionQuery} WHERE "user" = 'ada'`,
+  });
+  const compared = (await backtest({ promptVersion: 1 })).body;
   expect(compared.versions).toMatchObject([
     { promptVersion: 2, hits: 1, precision: 1, recall: 0.5 },
     { promptVersion: 1, hits: 1 },
@@ -160,13 +154,13 @@ const cases = {
 
 test('test cases run query, analysis and verdict on their own events, and an update can require them to pass', async () => {
   const org = await newOrg();
-  const { id } = await ok(org.call('POST', '/api/detections', detection));
+  const { id } = await callOk(org, 'POST', '/api/detections', detection);
   const url = `/api/detections/${id}`;
   const refused = await org.call('PUT', `${url}?require=tests`, { name: 'Renamed' });
   expect([refused.status, refused.body.errors[0].code]).toEqual([422, 'no_tests']);
-  await ok(org.call('PUT', `${url}/tests`, cases));
-  expect((await ok(org.call('GET', `${url}/tests`))).tests).toEqual(cases.tests);
-  const run = await ok(org.call('POST', `${url}/tests/run`));
+  await callOk(org, 'PUT', `${url}/tests`, cases);
+  expect((await callOk(org, 'GET', `${url}/tests`)).tests).toEqual(cases.tests);
+  const run = await callOk(org, 'POST', `${url}/tests/run`);
   expect(run).toMatchObject({ passed: true, queryTested: true });
   expect(run.results.map(({ found }: { found: string[] }) => found)).toEqual([['ada'], []]);
   expect(await countRows(org.id)).toEqual([3, 0, 0, 0, 0, 0, 0]);
@@ -175,10 +169,10 @@ test('test cases run query, analysis and verdict on their own events, and an upd
   expect(failed.body.errors).toEqual([
     { pointer: '', code: 'test_failed', detail: 'Test "a new country": missing ada' },
   ]);
-  expect((await ok(org.call('GET', url))).detectionQuery).toBe(detection.detectionQuery);
-  await ok(org.call('PUT', `${url}?require=tests`, { name: 'Renamed' }));
-  await ok(org.call('PUT', url, { detectionQuery: 'SELECT nation FROM logins' }));
-  const wrong = await ok(org.call('POST', `${url}/tests/run`));
+  expect((await callOk(org, 'GET', url)).detectionQuery).toBe(detection.detectionQuery);
+  await callOk(org, 'PUT', `${url}?require=tests`, { name: 'Renamed' });
+  await callOk(org, 'PUT', url, { detectionQuery: 'SELECT nation FROM logins' });
+  const wrong = await callOk(org, 'POST', `${url}/tests/run`);
   expect(wrong.passed).toBe(false);
   expect(wrong.results[0].error).toContain('No column is named nation');
 });
@@ -186,13 +180,13 @@ test('test cases run query, analysis and verdict on their own events, and an upd
 test("uses events as the rows of another SIEM's query unless there is a local query", async () => {
   const org = await newOrg();
   const foreign = { ...detection, siemType: 'splunk', detectionQuery: 'index=auth | table user, country' };
-  const { id } = await ok(org.call('POST', '/api/detections', foreign));
+  const { id } = await callOk(org, 'POST', '/api/detections', foreign);
   const url = `/api/detections/${id}/tests`;
-  await ok(org.call('PUT', url, { tests: [cases.tests[0]] }));
-  expect(await ok(org.call('POST', `${url}/run`))).toMatchObject({ passed: true, queryTested: false });
+  await callOk(org, 'PUT', url, { tests: [cases.tests[0]] });
+  expect(await callOk(org, 'POST', `${url}/run`)).toMatchObject({ passed: true, queryTested: false });
   const localQuery = `${detection.detectionQuery} WHERE country = 'SE'`;
-  await ok(org.call('PUT', url, { tests: [cases.tests[0]], localQuery }));
-  expect(await ok(org.call('POST', `${url}/run`))).toMatchObject({
+  await callOk(org, 'PUT', url, { tests: [cases.tests[0]], localQuery });
+  expect(await callOk(org, 'POST', `${url}/run`)).toMatchObject({
     passed: false,
     queryTested: true,
     results: [{ missing: ['ada'] }],
@@ -203,7 +197,7 @@ test("uses events as the rows of another SIEM's query unless there is a local qu
 
 test('returns 400 that describes the expected events for a test case without events', async () => {
   const org = await newOrg();
-  const { id } = await ok(org.call('POST', '/api/detections', detection));
+  const { id } = await callOk(org, 'POST', '/api/detections', detection);
   const { body } = await org.call('PUT', `/api/detections/${id}/tests`, { tests: [{ name: 'a', expect: [] }] });
   expect(body.detail).toBe(
     '/tests/0/events: must be a list of at most 1000 events, or an object of such lists by dataset',

@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
-import { inOrg, queryRows } from '../../../platform/db/db.ts';
+import { inOrg } from '../../../platform/db/db.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { disableDetection } from '../life-cycle.ts';
-import { callOk, toIds, postDetection, postSuggestion } from '../../../../test/support/detection/detection-factory.ts';
+import {
+  callOk,
+  postDetection,
+  postSuggestion,
+  queryOrg,
+  toIds,
+} from '../../../../test/support/detection/detection-factory.ts';
 
 const now = new Date('2026-03-04T10:20:30.400Z');
 const { newOrg, deps } = await startApp({ clock: () => now });
@@ -40,11 +46,8 @@ describe('built-in agents', () => {
 
   test('are listed with agents, detections and suggestions, but not with detections alone', async () => {
     const other = await newOrg();
-    const [detection, suggestion, deleted] = [
-      await postDetection(other),
-      await postSuggestion(other),
-      await postDetection(other),
-    ];
+    const [detection, suggestion] = [await postDetection(other), await postSuggestion(other)];
+    const deleted = await postDetection(other);
     await callOk(other, 'DELETE', `/api/detections/${deleted.id}`);
     const { agents } = await callOk(other, 'GET', '/api/agents');
     expect(toIds(agents)).toHaveLength(4);
@@ -74,9 +77,7 @@ describe('built-in agents', () => {
       enabled: false,
     });
     // Built-in agents have no schedule rows like those of detections.
-    expect(
-      await inOrg(deps.db, org.id, (tx) => queryRows(tx, sql`select 1 from schedules where detection_id = ${id}`)),
-    ).toEqual([]);
+    expect(await queryOrg(deps, org, sql`select 1 from schedules where detection_id = ${id}`)).toEqual([]);
   });
 
   test.each([
@@ -130,8 +131,7 @@ test('shows why the service disabled a detection until a person enables it again
     cronSchedule: '0 * * * *',
   });
   expect(off.updatedAt > updatedAt).toBe(true);
-  const schedules = () =>
-    inOrg(deps.db, org.id, (tx) => queryRows(tx, sql`select active from schedules where detection_id = ${id}`));
+  const schedules = () => queryOrg(deps, org, sql`select active from schedules where detection_id = ${id}`);
   expect(await schedules()).toEqual([{ active: false }]);
   const { entries } = await callOk(org, 'GET', '/api/audit?limit=1');
   expect(entries).toMatchObject([{ action: 'detection.disabled', keyId: null, resourceId: id }]);

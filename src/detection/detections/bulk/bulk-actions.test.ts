@@ -1,19 +1,13 @@
 import { expect, test } from 'vitest';
+import { callOk, postDetection } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 
 const { newOrg } = await startApp();
-const body = { name: 'One', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'SELECT 1' };
-
-async function ok(response: ReturnType<TestOrg['call']>) {
-  const { status, body: result } = await response;
-  expect(status, JSON.stringify(result)).toBe(200);
-  return result;
-}
-const create = (org: TestOrg, more: object = {}) => ok(org.call('POST', '/api/detections', { ...body, ...more }));
-const bulk = (org: TestOrg, request: object) => ok(org.call('POST', '/api/detections/bulk', request));
+const create = (org: TestOrg, more: object = {}) => postDetection(org, { name: 'One', ...more });
+const bulk = (org: TestOrg, request: object) => callOk(org, 'POST', '/api/detections/bulk', request);
 const outcomes = ({ results }: { results: { outcome: string; code: string | null }[] }) =>
   results.map(({ outcome, code }) => code ?? outcome);
-const records = async (org: TestOrg) => (await ok(org.call('GET', '/api/detections'))).detections;
+const records = async (org: TestOrg) => (await callOk(org, 'GET', '/api/detections')).detections;
 
 test('returns a result for each detection, and changes nothing in a dry run', async () => {
   const org = await newOrg();
@@ -24,13 +18,13 @@ test('returns a result for each detection, and changes nothing in a dry run', as
   const before = await records(org);
   for (const action of ['enable', 'disable', 'delete']) await bulk(org, { action, ids, dryRun: true });
   expect(await records(org)).toEqual(before);
-  const audit = (await ok(org.call('GET', '/api/audit'))).entries.length;
+  const audit = (await callOk(org, 'GET', '/api/audit')).entries.length;
   expect(outcomes(await bulk(org, { action: 'enable', ids, dryRun: true }))).toEqual([
     'unchanged',
     expect.stringMatching(/\w/),
     'not_found',
   ]);
-  expect((await ok(org.call('GET', '/api/audit'))).entries).toHaveLength(audit);
+  expect((await callOk(org, 'GET', '/api/audit')).entries).toHaveLength(audit);
   expect(outcomes(await bulk(org, { action: 'tag', ids, tags: ['B', 'a'] }))).toEqual([
     'changed',
     'changed',
@@ -77,19 +71,19 @@ test('imports an export into another organization, and changes nothing the secon
   });
   await create(from, { name: 'Two', siemType: 'splunk' });
   const set = { tests: [{ name: 't', events: [{ a: 1 }], expect: [] }], localQuery: 'SELECT 2' };
-  await ok(from.call('PUT', `/api/detections/${full.id}/tests`, set));
-  const { detections } = await ok(from.call('GET', '/api/detections/export'));
+  await callOk(from, 'PUT', `/api/detections/${full.id}/tests`, set);
+  const { detections } = await callOk(from, 'GET', '/api/detections/export');
   expect(detections.map(({ name }: { name: string }) => name)).toEqual(['One', 'Two']);
   expect(detections[0]).toMatchObject(set);
 
   const to = await newOrg();
   const load = (items: unknown[], dryRun = false) =>
-    ok(to.call('POST', '/api/detections/import', { detections: items, dryRun }));
+    callOk(to, 'POST', '/api/detections/import', { detections: items, dryRun });
   expect(outcomes(await load(detections, true))).toEqual(['created', 'created']);
   expect(await records(to)).toEqual([]);
   expect(outcomes(await load(detections))).toEqual(['created', 'created']);
   const strip = (one: object) => ({ ...one, id: undefined });
-  const reexported = (await ok(to.call('GET', '/api/detections/export'))).detections;
+  const reexported = (await callOk(to, 'GET', '/api/detections/export')).detections;
   expect(reexported.map(strip)).toEqual(detections.map(strip));
   expect(outcomes(await load(detections))).toEqual(['unchanged', 'unchanged']);
   const changed = [{ ...reexported[0], name: 'Renamed' }, { ...reexported[1], tests: set.tests }, { name: 'No query' }];
@@ -97,6 +91,6 @@ test('imports an export into another organization, and changes nothing the secon
   expect((await records(to)).map(({ name }: { name: string }) => name)).toEqual(['Two', 'One']);
   expect(outcomes(await load(changed))).toEqual(['updated', 'updated', 'validation_failed']);
   expect((await records(to)).map(({ name }: { name: string }) => name)).toEqual(['Two', 'Renamed']);
-  await ok(to.call('DELETE', `/api/detections/${reexported[0].id}`));
+  await callOk(to, 'DELETE', `/api/detections/${reexported[0].id}`);
   expect(outcomes(await load([changed[0]]))).toEqual(['conflict']);
 });
