@@ -56,37 +56,25 @@ test.each<[string, string | Buffer, Record<string, string>]>([
 
 test('returns 400, 413 or 415 with the reason for invalid requests', async () => {
   const org = await newOrg();
-  const post = (url: string, body: string | Buffer, headers: Record<string, string> = {}) =>
-    org.call('POST', url, body, headers);
-  expect(await post('/api/logs/Auth', '{}')).toMatchObject({
-    status: 400,
-    body: { errors: [{ pointer: 'path/dataset' }] },
-  });
-  expect(await post('/api/logs/auth_history', '{}')).toMatchObject({
-    status: 400,
-    body: { errors: [{ pointer: 'path/dataset' }] },
-  });
-  expect(await post('/api/logs/auth?history=maybe', '{}')).toMatchObject({
-    status: 400,
-    body: { errors: [{ pointer: 'query/history' }] },
-  });
-  expect(await post('/api/logs/auth', '[{"a":1}')).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
-  expect(await post('/api/logs/auth', '{}', { 'content-type': 'image/png' })).toMatchObject({ status: 415 });
-  expect(await post('/api/logs/auth', '{}', { 'content-encoding': 'br' })).toMatchObject({ status: 415 });
-  expect(await org.call('POST', '/api/logs/auth')).toMatchObject({ status: 400 });
-  expect(await post('/api/logs/auth', Buffer.alloc(33 * 1024 * 1024, 32))).toMatchObject({
-    status: 413,
-    body: { code: 'payload_too_large' },
-  });
-  expect(await post('/api/logs/auth', gzipSync(Buffer.alloc(270 * 1024 * 1024, 32)))).toMatchObject({
-    status: 413,
-    body: { code: 'payload_too_large' },
-  });
+  const post = (url: string, body?: string | Buffer, headers: Record<string, string> = {}) =>
+    org.call('POST', `/api/logs/${url}`, body, headers);
+  for (const [url, pointer] of [
+    ['Auth', 'path/dataset'],
+    ['auth_history', 'path/dataset'],
+    ['auth?history=maybe', 'query/history'],
+  ] as const)
+    expect(await post(url, '{}')).toMatchObject({ status: 400, body: { errors: [{ pointer }] } });
+  expect(await post('auth', '[{"a":1}')).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
+  expect(await post('auth', '{}', { 'content-type': 'image/png' })).toMatchObject({ status: 415 });
+  expect(await post('auth', '{}', { 'content-encoding': 'br' })).toMatchObject({ status: 415 });
+  expect(await post('auth')).toMatchObject({ status: 400 });
+  for (const body of [Buffer.alloc(33 * 1024 * 1024, 32), gzipSync(Buffer.alloc(270 * 1024 * 1024, 32))])
+    expect(await post('auth', body)).toMatchObject({ status: 413, body: { code: 'payload_too_large' } });
   const unpacked = gzipSync(`[${'{"a":1},'.repeat(400_000)}{}]`.padEnd(40 * 1024 * 1024));
-  expect((await post('/api/logs/auth', unpacked, { 'content-encoding': 'gzip' })).body).toMatchObject({
+  expect((await post('auth', unpacked, { 'content-encoding': 'gzip' })).body).toMatchObject({
     accepted: 400_001,
   });
-  expect((await post('/api/logs/auth', '{"a":1}\nx')).body).toMatchObject({
+  expect((await post('auth', '{"a":1}\nx')).body).toMatchObject({
     accepted: 1,
     rejected: [{ line: 2, reason: 'not valid JSON' }],
   });

@@ -124,3 +124,12 @@ export const newDetectionInput: CreateDetection = {
   detectionCadence: 'hourly',
   entityField: 'user',
 };
+
+/** Returns the numbers of candidates by state. */
+export async function countCandidates(t: RunsTest): Promise<Record<string, number>> {
+  const counts = await t.select<{
+    state: string;
+    n: number;
+  }>`select state, count(*) as n from candidates group by state`;
+  return Object.fromEntries(counts.map(({ state, n }) => [state, n]));
+}

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { hour, startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import {
+  countCandidates,
+  hour,
+  startRuns,
+  type RunsTest,
+  type ScriptedSearch,
+} from '../../../../test/support/detection/scripted-runs.ts';
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import type { QueryRow } from '../../siem/connector.ts';
 import type { Judge } from './judge.ts';
@@ -29,8 +35,7 @@ function slowJudge(limit = Infinity): Judge & { asked: string[] } {
   };
 }
 
-const candidatesOf = (t: RunsTest) =>
-  t.select<{ state: string; n: number }>`select state, count(*) as n from candidates group by state order by state`;
+const loginOfRoot: ScriptedSearch = ({ window }) => [{ _id: window.from.toISOString(), user: 'root', action: 'login' }];
 const hitsOf = (t: RunsTest) =>
   t.select<{ entity: string; occurrences: number; judged: boolean; confidence: number; last_seen_at: Date }>`
     select entity, occurrences, judged, confidence, last_seen_at from hits order by entity, created_at, id`;
@@ -40,10 +45,7 @@ test('reuses the verdicts of an earlier attempt', async () => {
   await t.newDetection();
   const dying = slowJudge(3);
   await t.tryAt(hour(1), dying);
-  expect(await candidatesOf(t)).toEqual([
-    { state: 'judged', n: 3 },
-    { state: 'pending', n: 2 },
-  ]);
+  expect(await countCandidates(t)).toEqual({ judged: 3, pending: 2 });
   expect(await t.select`select count(*) as n from candidates where verdict is not null`).toEqual([{ n: 3 }]);
   await t.select`update run_queue set retry_at = null`;
   const second = slowJudge();
@@ -65,13 +67,10 @@ test('judges at most 100 candidates of a window per run, and the rest first in t
   const t = await startRuns(testDb, ({ window }) => (window.from.toISOString() === hour(0) ? users(230) : []));
   await t.newDetection();
   await t.runAt(hour(1));
-  expect(await candidatesOf(t)).toEqual([
-    { state: 'judged', n: 100 },
-    { state: 'pending', n: 130 },
-  ]);
+  expect(await countCandidates(t)).toEqual({ judged: 100, pending: 130 });
   await t.runAt(hour(2));
   await t.runAt(hour(3));
-  expect(await candidatesOf(t)).toEqual([{ state: 'judged', n: 230 }]);
+  expect(await countCandidates(t)).toEqual({ judged: 230 });
   expect(await t.select`select hit_count, triggered from runs order by due_at`).toEqual([
     { hit_count: 100, triggered: true },
     { hit_count: 100, triggered: true },
@@ -93,9 +92,7 @@ test('turns every candidate into a hit from its facts after a day without a verd
 });
 
 test('adds occurrences to the open hit of a known positive, and judges again once it is too old or suppression is off', async () => {
-  const t = await startRuns(testDb, ({ window }) => [
-    { _id: window.from.toISOString(), user: 'root', action: 'login' },
-  ]);
+  const t = await startRuns(testDb, loginOfRoot);
   await t.newDetection({ suppressionMinutes: 180 });
   const judge = slowJudge();
   for (const n of [1, 2, 3, 4, 5]) await t.runAt(hour(n), judge);
@@ -109,32 +106,23 @@ test('adds occurrences to the open hit of a known positive, and judges again onc
   await t.runAt(hour(6), judge);
   expect(judge.asked).toHaveLength(3);
 
-  const off = await startRuns(testDb, ({ window }) => [
-    { _id: window.from.toISOString(), user: 'root', action: 'login' },
-  ]);
+  const off = await startRuns(testDb, loginOfRoot);
   await off.newDetection({ suppressionMinutes: 0 });
   for (const n of [1, 2]) await off.runAt(hour(n));
   expect(await hitsOf(off)).toHaveLength(2);
 });
 
 test('suppresses several windows of one claim like those of several runs', async () => {
-  const answer = ({ window }: { window: { from: Date } }): QueryRow[] => [
-    { _id: window.from.toISOString(), user: 'root', action: 'login' },
-  ];
-  const one = await startRuns(testDb, answer);
+  const one = await startRuns(testDb, loginOfRoot);
   await one.newDetection();
   for (const n of [1, 2, 3, 4, 5, 6, 7, 8]) await one.runAt(hour(n));
-  const hits = (await hitsOf(one)).map(({ entity, occurrences, last_seen_at: at }) => [
-    entity,
-    occurrences,
-    at.toISOString(),
-  ]);
-  const other = await startRuns(testDb, answer);
+  const listSeen = async (t: RunsTest) =>
+    (await hitsOf(t)).map(({ entity, occurrences, last_seen_at: at }) => [entity, occurrences, at.toISOString()]);
+  const hits = await listSeen(one);
+  const other = await startRuns(testDb, loginOfRoot);
   await other.newDetection();
   await other.runAt(hour(8));
-  expect(
-    (await hitsOf(other)).map(({ entity, occurrences, last_seen_at: at }) => [entity, occurrences, at.toISOString()]),
-  ).toEqual(hits);
+  expect(await listSeen(other)).toEqual(hits);
   expect(hits).toEqual([
     ['root', 6, hour(6)],
     ['root', 2, hour(8)],
@@ -164,10 +152,7 @@ test('suppresses candidates after a negative verdict until their facts are stron
   rows = 6;
   await t.runAt(hour(2), judge);
   expect(asked).toEqual([3]);
-  expect(await candidatesOf(t)).toEqual([
-    { state: 'judged', n: 1 },
-    { state: 'suppressed', n: 1 },
-  ]);
+  expect(await countCandidates(t)).toEqual({ judged: 1, suppressed: 1 });
   rows = 7;
   await t.runAt(hour(3), judge);
   expect(asked).toEqual([3, 7]);
@@ -182,12 +167,9 @@ test('does not judge the candidates of another active run', async () => {
   const { runId } = await requestRun(t.deps, t.caller, id, { from: hour(-3), to: hour(-2) });
   await t.tryAt(hour(0), slowJudge(0));
   await t.select`update run_queue set retry_at = 'infinity'`;
-  expect(await candidatesOf(t)).toEqual([{ state: 'pending', n: 2 }]);
+  expect(await countCandidates(t)).toEqual({ pending: 2 });
   await t.tryAt(hour(1), slowJudge());
-  expect(await candidatesOf(t)).toEqual([
-    { state: 'judged', n: 2 },
-    { state: 'pending', n: 2 },
-  ]);
+  expect(await countCandidates(t)).toEqual({ judged: 2, pending: 2 });
   await t.select`update run_queue set retry_at = null`;
   await t.runAt(hour(1), slowJudge());
   const [run] = await t.select<{ hit_count: number }>`select hit_count from runs where id = ${runId}`;

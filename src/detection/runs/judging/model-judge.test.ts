@@ -15,10 +15,15 @@ import {
   startJudgedRuns,
   verdictOn,
 } from '../../../../test/support/detection/judged-runs.ts';
-import { hour } from '../../../../test/support/detection/scripted-runs.ts';
+import { countCandidates, hour } from '../../../../test/support/detection/scripted-runs.ts';
 
 const testDb = await testDatabase();
 const signal = new AbortController().signal;
+const loginIn = ({ from }: { from: Date }) => ({
+  ...login('root'),
+  _id: from.toISOString(),
+  _time: from.toISOString(),
+});
 
 test('judges each entity in a separate context and stores tokens, cost, steps and score', async () => {
   const { t, stand } = await startJudgedRuns(testDb, (asked) => verdictOn(asked));
@@ -79,7 +84,7 @@ test('retries after an outage, keeps stored verdicts and completes the run', asy
 
 test('pauses the alias with one event after a rejected key, keeps the window examined, and resumes after a check', async () => {
   const { t, stand } = await startJudgedRuns(testDb, () => ({ status: 401 }), {
-    answer: ({ window }) => [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }],
+    answer: ({ window }) => [loginIn(window)],
   });
   await t.select`
     insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
@@ -124,17 +129,14 @@ test.each([
   await t.runAt(hour(1));
   expect((await listRunRows(t))[0]).toMatchObject({ status: 'failed', tokens: 120 });
   expect(await readLastFailure(t)).toMatchObject({ kind: 'budget_exceeded', retryable: false });
-  expect(await t.select`select state, count(*) as n from candidates group by state order by state`).toEqual([
-    { state: 'judged', n: 1 },
-    { state: 'pending', n: 1 },
-  ]);
+  expect(await countCandidates(t)).toEqual({ judged: 1, pending: 1 });
   expect(stand.asked).toHaveLength(1);
 });
 
 test('examines every window while the model is unavailable, and turns candidates into hits from facts after a day', async () => {
   const { t } = await startJudgedRuns(testDb, () => ({ status: 401 }), {
     detection: { suppressionMinutes: 0 },
-    answer: ({ window }) => [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }],
+    answer: ({ window }) => [loginIn(window)],
   });
   const covered = () => t.select`select covered_from, covered_to from coverage`;
   await t.runAt(hour(1));
@@ -164,18 +166,13 @@ test('ends a cancelled run at its next step with its results so far', async () =
 /** Three windows with the same candidate, and a model that is unavailable. */
 const awayFor = () =>
   startJudgedRuns(testDb, () => ({ status: 401 }), {
-    answer: ({ window }) =>
-      window.from < new Date(hour(3))
-        ? [{ ...login('root'), _id: window.from.toISOString(), _time: window.from.toISOString() }]
-        : [],
+    answer: ({ window }) => (window.from < new Date(hour(3)) ? [loginIn(window)] : []),
   });
 
 test.each(['the next run', 'the sweep'])('suppresses overdue candidates the same way in %s', async (by) => {
   const { t, id } = await awayFor();
   await t.runAt(hour(3));
-  expect(await t.select`select state, count(*) as n from candidates group by state`).toEqual([
-    { state: 'pending', n: 3 },
-  ]);
+  expect(await countCandidates(t)).toEqual({ pending: 3 });
   if (by === 'the sweep') {
     await deleteDetection(t.deps, t.caller, id);
     t.time.now = new Date(hour(28));
@@ -185,10 +182,7 @@ test.each(['the next run', 'the sweep'])('suppresses overdue candidates the same
   expect(await t.select`select entity, judged, occurrences from hits`).toEqual([
     { entity: 'root', judged: false, occurrences: 3 },
   ]);
-  expect(await t.select`select state, count(*) as n from candidates group by state order by state`).toEqual([
-    { state: 'judged', n: 1 },
-    { state: 'suppressed', n: 2 },
-  ]);
+  expect(await countCandidates(t)).toEqual({ judged: 1, suppressed: 2 });
 });
 
 test('turns overdue candidates into hits even after the retention of their run', async () => {
