@@ -12,10 +12,10 @@ import {
   killHard,
   holdOrThrow,
   newDataDir,
-  query,
   removeDataDirs,
   findPostmasters,
 } from '../../../test/support/platform/postgres-holder.ts';
+import { runStatements as query } from '../../../test/support/run-statements.ts';
 
 const options = { exclusive: true, log: (): void => {} };
 

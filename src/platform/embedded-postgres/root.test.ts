@@ -9,10 +9,10 @@ import {
   holdOrThrow,
   newDataDir,
   registerHome,
-  query,
   removeDataDirs,
   findPostmasters,
 } from '../../../test/support/platform/postgres-holder.ts';
+import { runStatements as query } from '../../../test/support/run-statements.ts';
 
 const nobody = findServerUser();
 const isOpen = nobody !== undefined && canEnter(import.meta.dirname, nobody);

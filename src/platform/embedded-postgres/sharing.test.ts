@@ -8,10 +8,10 @@ import {
   holdElsewhere,
   holdOrThrow,
   newDataDir,
-  query,
   removeDataDirs,
   findPostmasters,
 } from '../../../test/support/platform/postgres-holder.ts';
+import { runStatements as query } from '../../../test/support/run-statements.ts';
 
 const log = (): void => {};
 

@@ -18,85 +18,74 @@ const base = await listen(server);
 afterAll(() => server.close());
 
 const aws = { region: 'eu-north-1', accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'aws-secret' };
-const providers: [string, Record<string, unknown>, string, (headers: IncomingHttpHeaders) => unknown, unknown][] = [
+const providers: [string, Record<string, unknown>, string, Record<string, unknown>][] = [
   [
     'openai, responses',
     { provider: 'openai', apiKey: 'k1', baseUrl: `${base}/v1` },
     '/v1/responses',
-    (h) => h.authorization,
-    'Bearer k1',
+    { authorization: 'Bearer k1' },
   ],
   [
     'openai, chat',
     { provider: 'openai', api: 'chat', apiKey: 'k1', organization: 'o', baseUrl: `${base}/v1` },
     '/v1/chat/completions',
-    (h) => h['openai-organization'],
-    'o',
+    { 'openai-organization': 'o' },
   ],
   [
     'anthropic',
     { provider: 'anthropic', apiKeyEnv: 'A_KEY', baseUrl: `${base}/v1` },
     '/v1/messages',
-    (h) => h['x-api-key'],
-    'from the environment',
+    { 'x-api-key': 'from the environment' },
   ],
   [
     'google',
     { provider: 'google', apiKey: 'k3', baseUrl: `${base}/v1beta` },
     '/v1beta/models/a-model:streamGenerateContent?alt=sse',
-    (h) => h['x-goog-api-key'],
-    'k3',
+    { 'x-goog-api-key': 'k3' },
   ],
   [
     'azure',
     { provider: 'azure', apiKey: 'k4', baseUrl: `${base}/openai`, deploymentUrls: true, apiVersion: '2026-01-01' },
     '/openai/deployments/a-model/chat/completions?api-version=2026-01-01',
-    (h) => h['api-key'],
-    'k4',
+    { 'api-key': 'k4' },
   ],
   [
     'bedrock',
     { provider: 'bedrock', ...aws, baseUrl: base },
     '/model/a-model/converse-stream',
-    (h) => /Credential=AKIAEXAMPLE\/\d+\/eu-north-1\/bedrock/.test(h.authorization ?? ''),
-    true,
+    { authorization: expect.stringMatching(/Credential=AKIAEXAMPLE\/\d+\/eu-north-1\/bedrock/) },
   ],
   [
     'bedrock, by key',
     { provider: 'bedrock', region: 'eu-north-1', apiKey: 'k5', baseUrl: base },
     '/model/a-model/converse-stream',
-    (h) => h.authorization,
-    'Bearer k5',
+    { authorization: 'Bearer k5' },
   ],
   [
     'openai-compatible',
     { provider: 'openai-compatible', baseUrl: `${base}/v1`, headers: { 'x-team': 'soc' } },
     '/v1/chat/completions',
-    (h) => h['x-team'],
-    'soc',
+    { 'x-team': 'soc' },
   ],
 ];
 
-test.each(providers)(
-  'calls %s with the configured address and key',
-  async (...[, entry, path, readHeader, expected]) => {
-    const settings = readModelSettings(JSON.stringify({ m: { model: 'a-model', ...entry } }), {
-      A_KEY: 'from the environment',
-    });
-    const model = createModels(settings).find('m')!;
-    expect(model.name).toBe(`${String(entry['provider'])}/a-model`);
-    const call = model.call({
-      system: 's',
-      messages: [{ role: 'user', content: 'hello' }],
-      tools: [],
-      signal: new AbortController().signal,
-    });
-    await expect(call).rejects.toMatchObject({ failure: { kind: 'model_bad_request' } });
-    const { path: requestedPath, headers } = received.at(-1)!;
-    expect(requestedPath).toBe(path);
-    expect(readHeader(headers)).toEqual(expected);
-  },
-);
+test.each(providers)('calls %s with the configured address and key', async (...[, entry, path, expectedHeaders]) => {
+  const settings = readModelSettings(JSON.stringify({ m: { model: 'a-model', ...entry } }), {
+    A_KEY: 'from the environment',
+  });
+  const model = createModels(settings).find('m')!;
+  expect(model.name).toBe(`${String(entry['provider'])}/a-model`);
+  const call = model.call({
+    system: 's',
+    messages: [{ role: 'user', content: 'hello' }],
+    tools: [],
+    signal: new AbortController().signal,
+  });
+  await expect(call).rejects.toMatchObject({ failure: { kind: 'model_bad_request' } });
+  const { path: requestedPath, headers } = received.at(-1)!;
+  expect(requestedPath).toBe(path);
+  expect(headers).toMatchObject(expectedHeaders);
+});
 
 const openai = { provider: 'openai', model: 'x', apiKey: 'sk-very-secret' };
 

@@ -1,27 +1,12 @@
 import { sql } from 'kysely';
-import { afterAll, beforeEach, expect, test } from 'vitest';
-import { acrossOrgs, inOrg, queryRows } from '../db/db.ts';
-import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { eventTypes } from './event-types.ts';
-import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
+import { expect, test } from 'vitest';
+import { inOrg, queryRows } from '../db/db.ts';
+import { startOutputTests } from '../../../test/support/platform/output-tests.ts';
+import { isSigned } from '../../../test/support/platform/webhook-receiver.ts';
 
-const { deps, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_LOG_LEVEL: 'fatal' } });
-const receiver = await startReceiver();
-afterAll(() => receiver.close());
-beforeEach(async () => {
-  receiver.received.length = 0;
-  receiver.reply(() => ({ status: 200 }));
-  // Remove pending deliveries of earlier tests.
-  await acrossOrgs(deps.db, (tx) => sql`delete from outputs`.execute(tx));
-});
+const { deps, newOrg, newOutput, receiver } = await startOutputTests();
 
 type JsonObject = Record<string, unknown>;
-async function newOutput(org: TestOrg, fields: JsonObject = {}) {
-  const body = { kind: 'webhook', name: 'SOC', url: receiver.url, eventTypes, ...fields };
-  const answer = await org.call('POST', '/api/outputs', body);
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-  return answer.body;
-}
 
 test('returns secrets once, stores them sealed and rotates them with an overlap', async () => {
   const org = await newOrg();

@@ -1,22 +1,14 @@
 import { sql } from 'kysely';
-import { afterAll, beforeEach, expect, test } from 'vitest';
-import { acrossOrgs, inOrg, queryRows } from '../db/db.ts';
-import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { expect, test } from 'vitest';
+import { inOrg, queryRows } from '../db/db.ts';
+import type { TestOrg } from '../../../test/support/harness.ts';
+import { startOutputTests } from '../../../test/support/platform/output-tests.ts';
 import { cleanOutboxAcrossOrgs } from './delivery/outbox-retention.store.ts';
 import { deliverDue } from './delivery/deliver.ts';
-import { claimDeliveriesAcrossOrgs, finishAttempt } from './delivery/deliveries.store.ts';
-import { eventTypes } from './event-types.ts';
-import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
+import { claimDeliveriesAcrossOrgs, finishAttempt, type AttemptResult } from './delivery/deliveries.store.ts';
+import { isSigned } from '../../../test/support/platform/webhook-receiver.ts';
 
-const { deps, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_LOG_LEVEL: 'fatal' } });
-const receiver = await startReceiver();
-afterAll(() => receiver.close());
-beforeEach(async () => {
-  receiver.received.length = 0;
-  receiver.reply(() => ({ status: 200 }));
-  // Remove pending deliveries of earlier tests.
-  await acrossOrgs(deps.db, (tx) => sql`delete from outputs`.execute(tx));
-});
+const { deps, newOrg, newOutput, receiver } = await startOutputTests();
 
 const detection = {
   name: 'Root logs in',
@@ -26,13 +18,17 @@ const detection = {
   detectionCadence: 'hourly',
 };
 
+const failedAttempt: AttemptResult = {
+  state: 'pending',
+  pauseMs: 0,
+  status: 500,
+  error: 'x',
+  ms: 1,
+  counted: true,
+  disable: null,
+};
+
 type JsonObject = Record<string, unknown>;
-async function newOutput(org: TestOrg, fields: JsonObject = {}) {
-  const body = { kind: 'webhook', name: 'SOC', url: receiver.url, eventTypes, ...fields };
-  const response = await org.call('POST', '/api/outputs', body);
-  expect(response.status, JSON.stringify(response.body)).toBe(200);
-  return response.body;
-}
 const count = (org: TestOrg, table: string): Promise<number> =>
   inOrg(deps.db, org.id, async (tx) => {
     const found = await queryRows(tx, sql<{ n: number }>`select count(*)::int as n from ${sql.table(table)}`);
@@ -238,15 +234,7 @@ test('gives each delivery to one worker, and to another after the lease of a dea
   await deliverDue(deps);
   expect(receiver.received).toHaveLength(6);
   // The worker was only slow. Its late result is ignored.
-  const late = {
-    state: 'failed',
-    pauseMs: null,
-    status: 500,
-    error: 'late',
-    ms: 1,
-    counted: true,
-    disable: 'late',
-  } as const;
+  const late = { ...failedAttempt, state: 'failed', pauseMs: null, disable: 'late' } as const;
   expect(await inOrg(deps.db, org.id, (tx) => finishAttempt(tx, dead, late))).toBe(false);
   expect((await listLog(org, id)).every((entry: JsonObject) => entry['state'] === 'delivered')).toBe(true);
 });
@@ -259,15 +247,6 @@ test('sends one delivery at a time to a destination that keeps failing', async (
   const first = await claimDeliveriesAcrossOrgs(deps.db, 100, new Map());
   expect(first).toHaveLength(4);
   expect(await claimDeliveriesAcrossOrgs(deps.db, 100, new Map([[first[0]!.output_id, 4]]))).toEqual([]);
-  const result = {
-    state: 'pending',
-    pauseMs: 0,
-    status: 500,
-    error: 'x',
-    ms: 1,
-    counted: true,
-    disable: null,
-  } as const;
-  for (const delivery of first) await inOrg(deps.db, org.id, (tx) => finishAttempt(tx, delivery, result));
+  for (const delivery of first) await inOrg(deps.db, org.id, (tx) => finishAttempt(tx, delivery, failedAttempt));
   expect(await claimDeliveriesAcrossOrgs(deps.db, 100, new Map())).toHaveLength(1);
 });

@@ -60,13 +60,23 @@ const moment = fc.date({ min: at('2024-01-01T00:00:00Z'), max: at('2031-12-31T00
 
 const anyCron = fc.tuple(minute, field(0, 23), field(1, 31), field(1, 12), field(0, 7)).map((parts) => parts.join(' '));
 
-function parsed(text: string): ReturnType<typeof parseCron> | undefined {
-  try {
-    return parseCron(text);
-  } catch (error) {
-    expect(String(error)).toContain('never occurs');
-    return undefined;
-  }
+/** Checks a property of expressions that occur, from any moment. */
+function checkCrons(
+  crons: fc.Arbitrary<string>,
+  numRuns: number,
+  check: (cron: ReturnType<typeof parseCron>, from: Date, text: string) => void,
+): void {
+  const property = fc.property(crons, moment, (text, from) => {
+    let cron;
+    try {
+      cron = parseCron(text);
+    } catch (error) {
+      expect(String(error)).toContain('never occurs');
+    }
+    fc.pre(cron !== undefined);
+    check(cron, from, text);
+  });
+  fc.assert(property, { numRuns });
 }
 
 describe('slots', () => {
@@ -74,56 +84,40 @@ describe('slots', () => {
     const expression = fc
       .tuple(minute, plain(0, 23), plain(1, 31), plain(1, 12), plain(0, 7))
       .map((parts) => parts.join(' '));
-    fc.assert(
-      fc.property(expression, moment, (text, from) => {
-        const cron = parsed(text);
-        fc.pre(cron !== undefined);
-        let slot: Date | null = from;
-        for (const expected of new Croner(text, { timezone: 'UTC' }).nextRuns(5, from)) {
-          slot = nextSlot(cron, slot!);
-          expect(slot).toEqual(expected);
-        }
-      }),
-      { numRuns: 300 },
-    );
+    checkCrons(expression, 300, (cron, from, text) => {
+      let slot: Date | null = from;
+      for (const expected of new Croner(text, { timezone: 'UTC' }).nextRuns(5, from)) {
+        slot = nextSlot(cron, slot!);
+        expect(slot).toEqual(expected);
+      }
+    });
   });
 
   test('match a minute-by-minute walk', () => {
-    fc.assert(
-      fc.property(anyCron, moment, (text, from) => {
-        const cron = parsed(text);
-        fc.pre(cron !== undefined);
-        const first = Math.ceil(from.getTime() / 60_000) * 60_000;
-        const walked: number[] = [];
-        for (let time = first; time < first + 3 * day; time += 60_000)
-          if (fits(text, new Date(time))) walked.push(time);
-        const found: number[] = [];
-        let slot = nextSlot(cron, new Date(first - 1));
-        while (slot && slot.getTime() < first + 3 * day) {
-          found.push(slot.getTime());
-          slot = nextSlot(cron, slot);
-        }
-        expect(found).toEqual(walked);
-      }),
-      { numRuns: 60 },
-    );
+    checkCrons(anyCron, 60, (cron, from, text) => {
+      const first = Math.ceil(from.getTime() / 60_000) * 60_000;
+      const walked: number[] = [];
+      for (let time = first; time < first + 3 * day; time += 60_000) if (fits(text, new Date(time))) walked.push(time);
+      const found: number[] = [];
+      let slot = nextSlot(cron, new Date(first - 1));
+      while (slot && slot.getTime() < first + 3 * day) {
+        found.push(slot.getTime());
+        slot = nextSlot(cron, slot);
+      }
+      expect(found).toEqual(walked);
+    });
   });
 
   test('lastSlot and nextSlot are neighbors', () => {
-    fc.assert(
-      fc.property(anyCron, moment, (text, from) => {
-        const cron = parsed(text);
-        fc.pre(cron !== undefined);
-        const last = lastSlot(cron, from)!;
-        const next = nextSlot(cron, from)!;
-        expect(last.getTime()).toBeLessThanOrEqual(from.getTime());
-        expect(next.getTime()).toBeGreaterThan(from.getTime());
-        expect(nextSlot(cron, last)).toEqual(next);
-        expect(lastSlot(cron, next)).toEqual(next);
-        expect(next.getTime() - last.getTime()).toBeLessThanOrEqual(longestIntervalMs(cron));
-      }),
-      { numRuns: 200 },
-    );
+    checkCrons(anyCron, 200, (cron, from) => {
+      const last = lastSlot(cron, from)!;
+      const next = nextSlot(cron, from)!;
+      expect(last.getTime()).toBeLessThanOrEqual(from.getTime());
+      expect(next.getTime()).toBeGreaterThan(from.getTime());
+      expect(nextSlot(cron, last)).toEqual(next);
+      expect(lastSlot(cron, next)).toEqual(next);
+      expect(next.getTime() - last.getTime()).toBeLessThanOrEqual(longestIntervalMs(cron));
+    });
   });
 
   test.each([

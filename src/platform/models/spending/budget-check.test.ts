@@ -14,35 +14,27 @@ const model = createScriptedModels({ m: 'http://127.0.0.1:1' }, { maxOutputToken
 let now = new Date('2026-03-31T12:00:00Z');
 const deps = { db, clock: () => now };
 
+const tokens = (n: number) => ({ tokens: n, costUsd: 0 });
+const usd = (n: number) => ({ tokens: 0, costUsd: n });
 const zero = { tokens: 0, costUsd: 0 };
 const noSpend: SpendTotals = { run: zero, runMs: 0, detectionDay: zero, organizationMonth: zero };
 
 test.each([
-  ['tokens per run', { tokensPerRun: 100 }, (n: number) => ({ run: { tokens: n, costUsd: 0 } }), 100],
-  ['US dollars per run', { usdPerRun: 2 }, (n: number) => ({ run: { tokens: 0, costUsd: n } }), 2],
+  ['tokens per run', { tokensPerRun: 100 }, (n: number) => ({ run: tokens(n) }), 100],
+  ['US dollars per run', { usdPerRun: 2 }, (n: number) => ({ run: usd(n) }), 2],
   ['seconds per run', { secondsPerRun: 3 }, (n: number) => ({ runMs: n * 1000 }), 3],
-  [
-    'tokens per detection and day',
-    { tokensPerDetectionDay: 9 },
-    (n: number) => ({ detectionDay: { tokens: n, costUsd: 0 } }),
-    9,
-  ],
-  [
-    'US dollars per detection and day',
-    { usdPerDetectionDay: 9 },
-    (n: number) => ({ detectionDay: { tokens: 0, costUsd: n } }),
-    9,
-  ],
+  ['tokens per detection and day', { tokensPerDetectionDay: 9 }, (n: number) => ({ detectionDay: tokens(n) }), 9],
+  ['US dollars per detection and day', { usdPerDetectionDay: 9 }, (n: number) => ({ detectionDay: usd(n) }), 9],
   [
     'tokens per organization and month',
     { tokensPerOrganizationMonth: 9 },
-    (n: number) => ({ organizationMonth: { tokens: n, costUsd: 0 } }),
+    (n: number) => ({ organizationMonth: tokens(n) }),
     9,
   ],
   [
     'US dollars per organization and month',
     { usdPerOrganizationMonth: 9 },
-    (n: number) => ({ organizationMonth: { tokens: 0, costUsd: n } }),
+    (n: number) => ({ organizationMonth: usd(n) }),
     9,
   ],
 ])('exhausts the budget of %s when it is reached, not before', (label, limit, totalsAt, reached) => {
@@ -76,12 +68,8 @@ test('admits one of several concurrent runs to the rest of a budget, and the nex
   expect(outcomes.toSorted()).toEqual(['admitted', ...Array.from({ length: 7 }, () => 'budget_exceeded')]);
   const winner = runs[outcomes.indexOf('admitted')]!;
   await spend(winner, 99);
-  expect(
-    await check(
-      runs.find((one) => one !== winner)!,
-      budgets,
-    ),
-  ).toBe('admitted');
+  const loser = runs.find((one) => one !== winner)!;
+  expect(await check(loser, budgets)).toBe('admitted');
 });
 
 test('counts daily budgets per detection and monthly budgets per organization', async () => {
