@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 import { afterAll, inject } from 'vitest';
 import { sql } from 'kysely';
 import { acrossOrgs, openDb, type Db } from '../../src/platform/db/db.ts';
 import { toOrgId, type OrgId } from '../../src/platform/lib/org-id.ts';
 import { uuidv7 } from '../../src/platform/lib/ids.ts';
+import { runStatements } from './run-statements.ts';
 import { selectIn, type SelectRows } from './select-rows.ts';
 
 export type TestDatabase = {
@@ -17,25 +17,16 @@ export type TestDatabase = {
 /** Clones the migrated template for this test file and drops it afterwards. */
 export async function testDatabase(poolMax = 8): Promise<TestDatabase> {
   const template = new URL(inject('databaseUrl'));
+  const server = new URL('/postgres', template);
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const url = new URL(template);
-  url.pathname = `/${name}`;
-  await admin(template, `create database "${name}" template "${template.pathname.slice(1)}"`);
+  const url = new URL(`/${name}`, template);
+  await runStatements(server.href, `create database "${name}" template "${template.pathname.slice(1)}"`);
   const db = openDb(url.href, poolMax);
   afterAll(async () => {
     await db.destroy();
-    await admin(template, `drop database if exists "${name}" with (force)`);
+    await runStatements(server.href, `drop database if exists "${name}" with (force)`);
   });
   return { db, url: url.href, query: selectIn(db) };
-}
-
-async function admin(template: URL, statement: string): Promise<void> {
-  const url = new URL(template);
-  url.pathname = '/postgres';
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
 }
 
 /** Creates an organization and returns its id. */

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/platform/db/migrate.ts';
+import { runStatements } from './run-statements.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,11 +16,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const server = given ? { url: given, stop: async () => undefined } : await ownServer();
   const url = new URL(server.url);
   url.pathname = `/template_${process.pid}`;
-  await admin(server.url, `create database "template_${process.pid}"`);
+  await runStatements(server.url, `create database "template_${process.pid}"`);
   await migrate(url.href);
   project.provide('databaseUrl', url.href);
   return async () => {
-    await admin(server.url, `drop database if exists "template_${process.pid}" with (force)`);
+    await runStatements(server.url, `drop database if exists "template_${process.pid}" with (force)`);
     await server.stop();
   };
 }
@@ -31,11 +31,4 @@ async function ownServer(): Promise<{ url: string; stop: () => Promise<void> }> 
   mkdirSync(dataDir, { recursive: true });
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
   return startEmbeddedPostgres({ dataDir, exclusive: false, log: () => undefined, settings });
-}
-
-async function admin(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
 }

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { rmSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { afterAll } from 'vitest';
 import { buildApp } from '../../src/app/http-server.ts';
@@ -7,13 +6,14 @@ import { loadConfig } from '../../src/config.ts';
 import type { Deps } from '../../src/app/deps.ts';
 import { buildDeps } from '../../src/app/build-deps.ts';
 import type { App } from '../../src/platform/http/app-type.ts';
-import type { Clock } from '../../src/platform/lib/clock.ts';
+import { systemClock, type Clock } from '../../src/platform/lib/clock.ts';
 import { createLogger } from '../../src/platform/lib/logger.ts';
 import type { OrgId } from '../../src/platform/lib/org-id.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
 import { scopes, type Scope } from '../../src/platform/orgs/caller.ts';
 import { createOrganization } from '../../src/app/bootstrap.ts';
 import { testDatabase } from './database.ts';
+import { newProgramDir } from './program.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'PATCH';
 // Tests read responses without types. A wrong assumption fails the test's expectation.
@@ -50,12 +50,8 @@ export async function startApp(
     TOCSIN_SPREAD_SECONDS: '0',
     ...options.env,
   });
-  const built = buildDeps({
-    config,
-    db,
-    log: createLogger(config.logLevel),
-    ...(options.clock ? { clock: options.clock } : {}),
-  });
+  const { clock = systemClock } = options;
+  const built = buildDeps({ config, db, log: createLogger(config.logLevel), clock });
   const deps: Deps = { ...built.deps, ...options.deps };
   const app = await buildApp(deps);
   await app.ready();
@@ -81,26 +77,20 @@ export async function startApp(
 
 /** Creates an empty directory for this test file and removes it afterwards. */
 export function newDataDir(): string {
-  const parent = resolve(import.meta.dirname, '../../node_modules/.cache/tocsin-test');
-  mkdirSync(parent, { recursive: true });
-  const dir = mkdtempSync(join(parent, 'data-'));
+  const dir = newProgramDir();
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 
 function callWith(app: App, key: string): TestOrg['call'] {
   return async (method, url, body, headers = {}) => {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     const response = await app.inject({
       method,
       url,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined
-        ? {}
-        : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
+      headers: { authorization: `Bearer ${key}`, ...type, ...headers },
+      ...(payload === undefined ? {} : { payload }),
     });
     const isJson = String(response.headers['content-type'] ?? '').includes('json');
     return {

@@ -76,21 +76,10 @@ const tables: Record<string, string> = {
   Named: 'name string\n confidence number\n aliases string[]',
   Mapping: 'framework string\n id string\n confidence number',
   Product: 'vendor string\n product string\n versions string[]\n confidence number',
-  Iocs: [
-    'ipv4',
-    'ipv6',
-    'domains',
-    'urls',
-    'hashes',
-    'files',
-    'registryKeys',
-    'processes',
-    'certs',
-    'cloudIds',
-    'mobileIds',
-  ]
-    .map((key) => `${key} Indicator[]`)
-    .join('\n'),
+  Iocs: 'ipv4 ipv6 domains urls hashes files registryKeys processes certs cloudIds mobileIds'.replaceAll(
+    /\w+/g,
+    '$& Indicator[]\n',
+  ),
   Indicator: `type string\n value string\n status active|expired|revoked|false_positive\n confidence number\n normalizedValue? string
     firstSeen? time\n lastSeen? time\n ttlDays? integer`,
   Provenance: 'supportingPassages Passage[]',
@@ -101,54 +90,26 @@ const tables: Record<string, string> = {
   Stats:
     'totalItems integer\n severityBreakdown Severities\n platformBreakdown Platforms\n sourcePublishers string[]\n recentItems Recent[]',
   Severities: 'critical integer\n high integer\n medium integer\n low integer\n none integer',
-  Platforms: [
-    'windows',
-    'linux',
-    'macos',
-    'esxi',
-    'network-devices',
-    'containers',
-    'iaas',
-    'saas',
-    'identity-provider',
-    'office-suite',
-    'android',
-    'ios',
-    'ics',
-  ]
-    .map((key) => `${key} integer`)
-    .join('\n'),
+  Platforms:
+    'windows linux macos esxi network-devices containers iaas saas identity-provider office-suite android ios ics'.replaceAll(
+      /\S+/g,
+      '$& integer\n',
+    ),
   Recent: 'id string\n title string\n severity none|low|medium|high|critical\n publishTime time',
 };
 
 /** Additional names beside those of the interface, all of them optional. */
 const added: Record<string, string[]> = {
   OutputSchema: ['x-service'],
-  Agent: [
-    'detectionCadence',
-    'customCronSchedule',
-    'connectionId',
-    'entityField',
-    'timeField',
-    'lookbackMinutes',
-    'suppressionMinutes',
-    'revision',
-    'disabledReason',
-    'warnings',
-    'reviews',
-    'rationale',
-    'sourceItemIds',
-    'estimate',
-    'technique',
-    'evidence',
-    'dismissReason',
-    'dismissNote',
-  ],
+  Agent: (
+    'detectionCadence customCronSchedule connectionId entityField timeField lookbackMinutes suppressionMinutes revision disabledReason warnings ' +
+    'reviews rationale sourceItemIds estimate technique evidence dismissReason dismissNote'
+  ).split(' '),
 };
 
 /** Returns the differences between `value` and the definition of `table`, each with its path. */
 export function findInterfaceFaults(table: string, value: unknown, path = ''): string[] {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return [`${path} is no object`];
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return [`${path} is not an object`];
   const record = value as Record<string, unknown>;
   const lines = tables[table]!.trim()
     .split(/\n\s*/)
@@ -171,11 +132,11 @@ function typeFaults(type: string, value: unknown, at: string): string[] {
   if (type.endsWith('[]')) {
     return Array.isArray(value)
       ? value.flatMap((one, index) => typeFaults(type.slice(0, -2), one, `${at}/${index}`))
-      : [`${at} is no list`];
+      : [`${at} is not a list`];
   }
   if (type in tables) return findInterfaceFaults(type, value, at);
   const check = checks[type] ?? ((one: unknown) => type.split('|').includes(String(one)) && typeof one === 'string');
-  return check(value) ? [] : [`${at} is no ${type}: ${JSON.stringify(value)}`];
+  return check(value) ? [] : [`${at} is not of type ${type}: ${JSON.stringify(value)}`];
 }
 
 const checks: Record<string, (value: unknown) => boolean> = {

@@ -39,11 +39,7 @@ export async function startProgram(dataDir: string, env: Env = {}, role = 'all')
 
 function watch(child: ChildProcess): Pick<Program, 'output' | 'hasEnded' | 'kill'> {
   let text = '';
-  const add = (chunk: Buffer): void => {
-    text += chunk.toString();
-  };
-  child.stdout?.on('data', add);
-  child.stderr?.on('data', add);
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const ended = new Promise<number | string>((done) =>
     child.once('exit', (code, signal) => done(code ?? signal ?? 'unknown')),
   );
@@ -62,11 +58,9 @@ export function runProgram(
   node = process.execPath,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((done) => {
-    execFile(
-      node,
-      [entry, ...args],
-      { cwd: dataDir, env: environment(dataDir, env), timeout: 60_000 },
-      (error, stdout, stderr) => done({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr }),
+    const options = { cwd: dataDir, env: environment(dataDir, env), timeout: 60_000 };
+    execFile(node, [entry, ...args], options, (error, stdout, stderr) =>
+      done({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr }),
     );
   });
 }

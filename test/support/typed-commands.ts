@@ -1,10 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
+import { findFreeLoopbackPort } from '../../src/platform/embedded-postgres/address.ts';
 import { newProgramDir, removeProgramDir, root, until } from './program.ts';
 
 /** Guide pages that continue where the demo ends. The others continue with the service of the first detection. */
@@ -49,7 +49,7 @@ export function startBlock(page: string, mark: string): string {
 /** Runs a block that starts a service in a new clone, and waits until its output matches `isUp`. */
 export async function startService(shell: string, isUp: RegExp, maxMs = 60_000): Promise<RunningService> {
   const dir = newClone();
-  const port = await freePort();
+  const { port } = await findFreeLoopbackPort();
   // As in a terminal, npm is a child of the shell and the program a child of npm. They are stopped as a group.
   const child = spawn('bash', ['-c', shell], {
     cwd: dir,
@@ -58,11 +58,7 @@ export async function startService(shell: string, isUp: RegExp, maxMs = 60_000):
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-    });
-  }
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const stop = async (): Promise<void> => {
     if (child.pid !== undefined && child.exitCode === null) {
       const ended = once(child, 'close');
@@ -136,16 +132,4 @@ function environment(port: number): NodeJS.ProcessEnv {
     TOCSIN_URL: `http://127.0.0.1:${port}`,
     TOCSIN_LOG_LEVEL: 'error',
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => {
-    server.listen(0, '127.0.0.1', done);
-  });
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => {
-    server.close(done);
-  });
-  return port;
 }

@@ -25,77 +25,55 @@ const hourMs = 3_600_000;
 export function testConnectorConformance(name: string, make: () => Promise<ConformanceFixture>): void {
   const fixture = make();
   const signal = AbortSignal.timeout(60_000);
-  const windowOf = (
-    { firstAt }: ConformanceFixture,
-    hours: [number, number],
-    clock: QueryWindow['clock'],
-  ): QueryWindow => ({
-    from: new Date(firstAt.getTime() + hours[0] * hourMs),
-    to: new Date(firstAt.getTime() + hours[1] * hourMs),
-    clock,
-  });
+  const setUp = async () => {
+    const { connection, queries, events, firstAt } = await fixture;
+    const hoursFrom = (from: number, to: number): QueryWindow => ({
+      from: new Date(firstAt.getTime() + from * hourMs),
+      to: new Date(firstAt.getTime() + to * hourMs),
+      clock: connection.clock,
+    });
+    const whole = hoursFrom(0, events);
+    const search = (query: string, window = whole, bounds = limits) => connection.search(query, window, bounds, signal);
+    return { connection, queries, events, whole, hoursFrom, search };
+  };
 
-  test(`${name}: windows are half open, and neighbours share no event and lose none`, async () => {
-    const made = await fixture;
-    const { connection, queries, events } = made;
+  test(`${name}: windows are half open, and adjacent ones neither share nor lose an event`, async () => {
+    const { queries, events, hoursFrom, search } = await setUp();
     let seen = 0;
     for (let hour = 0; hour < events; hour++) {
-      const result = await connection.search(
-        queries.all,
-        windowOf(made, [hour, hour + 1], connection.clock),
-        limits,
-        signal,
-      );
+      const result = await search(queries.all, hoursFrom(hour, hour + 1));
       expect(result).toMatchObject({ total: 1, truncated: false, aggregate: false, noData: false });
       expect(result.rows).toHaveLength(1);
       seen += result.total;
     }
     expect(seen).toBe(events);
-    const whole = await connection.search(queries.all, windowOf(made, [0, events], connection.clock), limits, signal);
-    expect(whole.total).toBe(events);
-    expect(JSON.parse(JSON.stringify(whole.rows))).toEqual(whole.rows);
-    const times = whole.rows.map((row) => row['_time'] ?? row['@timestamp'] ?? row['TimeGenerated']);
-    expect(times).toEqual(
-      times.map((_, hour) => windowOf(made, [hour, hour + 1], connection.clock).from.toISOString()),
-    );
+    const all = await search(queries.all);
+    expect(all.total).toBe(events);
+    expect(JSON.parse(JSON.stringify(all.rows))).toEqual(all.rows);
+    const times = all.rows.map((row) => row['_time'] ?? row['@timestamp'] ?? row['TimeGenerated']);
+    expect(times).toEqual(times.map((_, hour) => hoursFrom(hour, hour + 1).from.toISOString()));
   });
 
-  test(`${name}: rows beyond the bound are cut and said to be; the same are kept each time`, async () => {
-    const made = await fixture;
-    const { connection, queries, events } = made;
-    const window = windowOf(made, [0, events], connection.clock);
-    const [first, second] = [1, 2].map(() => connection.search(queries.all, window, { ...limits, rowsMax: 2 }, signal));
+  test(`${name}: a truncated result says so and contains the same rows each time`, async () => {
+    const { queries, whole, search } = await setUp();
+    const [first, second] = [1, 2].map(() => search(queries.all, whole, { ...limits, rowsMax: 2 }));
     expect(await first).toMatchObject({ truncated: true });
     expect((await first!).rows).toHaveLength(2);
     expect((await second!).rows).toEqual((await first!).rows);
   });
 
-  test(`${name}: groups are told from events, and nothing from a failure`, async () => {
-    const made = await fixture;
-    const { connection, queries, events } = made;
-    const window = windowOf(made, [0, events], connection.clock);
-    expect(await connection.search(queries.groups, window, limits, signal)).toMatchObject({
-      aggregate: true,
-      truncated: false,
-    });
-    expect(await connection.search(queries.empty, window, limits, signal)).toMatchObject({
-      rows: [],
-      total: 0,
-      truncated: false,
-    });
+  test(`${name}: distinguishes groups from events, and an empty result from a failure`, async () => {
+    const { queries, search } = await setUp();
+    expect(await search(queries.groups)).toMatchObject({ aggregate: true, truncated: false });
+    expect(await search(queries.empty)).toMatchObject({ rows: [], total: 0, truncated: false });
   });
 
-  test(`${name}: the author is blamed for the author's mistakes, in a search and in a check`, async () => {
-    const made = await fixture;
-    const { connection, queries, events } = made;
-    const window = windowOf(made, [0, events], connection.clock);
+  test(`${name}: blames the author for an invalid query, in a search and in a check`, async () => {
+    const { connection, queries, search } = await setUp();
     await connection.check(queries.all, signal);
     for (const query of [queries.broken, ...(queries.unknownField ? [queries.unknownField] : [])]) {
-      for (const ask of [
-        () => connection.search(query, window, limits, signal),
-        () => connection.check(query, signal),
-      ]) {
-        const error = await ask().then(
+      for (const send of [() => search(query), () => connection.check(query, signal)]) {
+        const error = await send().then(
           () => undefined,
           (reason: unknown) => reason,
         );
@@ -105,18 +83,17 @@ export function testConnectorConformance(name: string, make: () => Promise<Confo
     }
   });
 
-  test(`${name}: a signal that was given ends a search`, async () => {
-    const made = await fixture;
-    const window = windowOf(made, [0, 1], made.connection.clock);
-    await expect(made.connection.search(made.queries.all, window, limits, AbortSignal.abort())).rejects.toThrow();
+  test(`${name}: an aborted signal ends a search`, async () => {
+    const { connection, queries, hoursFrom } = await setUp();
+    await expect(connection.search(queries.all, hoursFrom(0, 1), limits, AbortSignal.abort())).rejects.toThrow();
   });
 
-  test(`${name}: its fields can be listed`, async () => {
+  test(`${name}: lists fields`, async () => {
     const fields = await (await fixture).connection.fields();
     expect(fields.flatMap((dataset) => dataset.fields).length).toBeGreaterThan(0);
   });
 
-  test(`${name}: it answers`, async () => {
+  test(`${name}: responds to a ping`, async () => {
     await expect((await fixture).connection.ping(signal)).resolves.toBeUndefined();
   });
 }

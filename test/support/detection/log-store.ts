@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { rmSync } from 'node:fs';
 import { afterAll } from 'vitest';
 import { newOrgId, testDatabase } from '../database.ts';
+import { newProgramDir } from '../program.ts';
 import type { OrgId } from '../../../src/platform/lib/org-id.ts';
 import {
   SiemError,
@@ -20,9 +20,7 @@ const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 30_000 };
 
 /** Creates an empty folder that is removed after the tests of this file. */
 export function createTestFolder(): string {
-  const parent = resolve(import.meta.dirname, '../../../node_modules/.cache/tocsin-test');
-  mkdirSync(parent, { recursive: true });
-  const folder = mkdtempSync(join(parent, 'logs-'));
+  const folder = newProgramDir();
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -128,15 +128,15 @@ const faults: [string, Fault, object][] = [
     { kind: 'throttled', blame: 'upstream', retryable: true },
   ],
   ['an outage', { status: 503, body: 'down' }, { kind: 'unavailable', blame: 'upstream', retryable: true }],
-  ['an answer that is no JSON', { body: '<html>' }, { blame: 'upstream' }],
-  ['an answer that is no object', { body: '5' }, { blame: 'upstream' }],
+  ['a response that is not JSON', { body: '<html>' }, { blame: 'upstream' }],
+  ['a response that is not an object', { body: '5' }, { blame: 'upstream' }],
   [
     'a redirect',
     { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
     { blame: 'upstream', retryable: false },
   ],
-  ['a connection that is cut', 'cut', { kind: 'unreachable', blame: 'upstream', retryable: true }],
-  ['an answer that ends half way', 'half', { blame: 'upstream', retryable: true }],
+  ['a dropped connection', 'cut', { kind: 'unreachable', blame: 'upstream', retryable: true }],
+  ['a truncated response', 'half', { blame: 'upstream', retryable: true }],
 ];
 
 /** Tests how an HTTP adapter handles network and server failures. `make` returns a connection to the stand-in. */
@@ -167,7 +167,7 @@ export function testHttpFailures(
     }
   });
 
-  test(`${name}: a slow answer is given up, and ends when the run does`, async () => {
+  test(`${name}: stops waiting for a slow response when the signal aborts`, async () => {
     const { standIn, connection, query } = await made;
     standIn.fail('hang');
     try {

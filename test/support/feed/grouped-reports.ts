@@ -2,32 +2,17 @@ import { sql } from 'kysely';
 import type { TestApp, TestOrg } from '../harness.ts';
 import { inOrg, queryRows } from '../../../src/platform/db/db.ts';
 import { fileSource } from './kev-source.ts';
+import { stixBundle } from './stix-documents.ts';
 import type { CreateSource } from '../../../src/feed/sources/sources.schema.ts';
 
-/** Returns a STIX report with domains. `more` overrides its fields. */
-export function stixReport(number: number, values: string[], more: Record<string, unknown> = {}): object {
-  const time = { created: '2024-01-01T00:00:00.000Z', modified: '2024-01-01T00:00:00.000Z' };
-  const indicators = values.map((value) => ({
-    type: 'indicator',
-    spec_version: '2.1',
-    id: `indicator--${value}`,
-    ...time,
-    pattern: value.includes('.') ? `[domain-name:value = '${value}']` : `[file:hashes.'SHA-256' = '${value}']`,
-    pattern_type: 'stix',
-    valid_from: '2024-01-01T00:00:00Z',
-  }));
-  const report = {
-    type: 'report',
-    spec_version: '2.1',
+/** Returns a STIX report with domains or hashes. `more` overrides its fields. */
+export const stixReport = (number: number, values: string[], more: Record<string, unknown> = {}): object =>
+  stixBundle(values, {
     id: `report--00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
-    ...time,
     name: `Report ${number}`,
-    published: '2024-01-01T00:00:00Z',
-    object_refs: indicators.map(({ id }) => id),
+    description: undefined,
     ...more,
-  };
-  return { type: 'bundle', id: `bundle--b${number}`, objects: [report, ...indicators] };
-}
+  });
 
 export const domains = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `host${from + index}.example`);

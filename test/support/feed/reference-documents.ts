@@ -1,5 +1,13 @@
-const reference = (id: string, source = 'mitre-attack') => [{ source_name: source, external_id: id }];
 const phases = (...names: string[]) => names.map((name) => ({ kill_chain_name: 'mitre-attack', phase_name: name }));
+
+/** Returns a STIX object with MITRE's external ID. The part of `id` before `--` is its type. */
+const mitreObject = (id: string, name: string, externalId: string, more: object = {}) => ({
+  type: id.split('--')[0],
+  id,
+  name,
+  external_references: [{ source_name: 'mitre-attack', external_id: externalId }],
+  ...more,
+});
 
 /** A bundle in the form that MITRE publishes, with made-up techniques. */
 export const enterpriseBundle = {
@@ -7,35 +15,15 @@ export const enterpriseBundle = {
   id: 'bundle--1',
   objects: [
     { type: 'x-mitre-collection', id: 'x-mitre-collection--1', name: 'Enterprise ATT&CK', x_mitre_version: '99.1' },
-    {
-      type: 'course-of-action',
-      id: 'course-of-action--1',
-      name: 'Whispering Walls Exfiltration Mitigation',
+    mitreObject('course-of-action--1', 'Whispering Walls Exfiltration Mitigation', 'T1999', {
       x_mitre_deprecated: true,
-      external_references: reference('T1999'),
-    },
-    {
-      type: 'attack-pattern',
-      id: 'attack-pattern--1',
-      name: 'Whispering Walls Exfiltration',
-      external_references: reference('T1999'),
+    }),
+    mitreObject('attack-pattern--1', 'Whispering Walls Exfiltration', 'T1999', {
       kill_chain_phases: phases('exfiltration'),
       x_mitre_platforms: ['Windows', 'Network Devices'],
-    },
-    {
-      type: 'attack-pattern',
-      id: 'attack-pattern--2',
-      name: 'Old Walls',
-      revoked: true,
-      external_references: reference('T1998'),
-    },
-    {
-      type: 'attack-pattern',
-      id: 'attack-pattern--3',
-      name: 'Data from Local System',
-      x_mitre_deprecated: true,
-      external_references: reference('T1005'),
-    },
+    }),
+    mitreObject('attack-pattern--2', 'Old Walls', 'T1998', { revoked: true }),
+    mitreObject('attack-pattern--3', 'Data from Local System', 'T1005', { x_mitre_deprecated: true }),
     {
       type: 'relationship',
       id: 'relationship--1',
@@ -43,27 +31,9 @@ export const enterpriseBundle = {
       source_ref: 'attack-pattern--2',
       target_ref: 'attack-pattern--1',
     },
-    {
-      type: 'intrusion-set',
-      id: 'intrusion-set--1',
-      name: 'Quibbleforge',
-      aliases: ['Quibbleforge', 'Harvest'],
-      external_references: reference('G9999'),
-    },
-    {
-      type: 'malware',
-      id: 'malware--1',
-      name: 'Zorblatter',
-      x_mitre_aliases: ['Zorblatter', 'Zrb'],
-      external_references: reference('S9999'),
-    },
-    {
-      type: 'tool',
-      id: 'tool--1',
-      name: 'Gone Tool',
-      revoked: true,
-      external_references: reference('S9998'),
-    },
+    mitreObject('intrusion-set--1', 'Quibbleforge', 'G9999', { aliases: ['Quibbleforge', 'Harvest'] }),
+    mitreObject('malware--1', 'Zorblatter', 'S9999', { x_mitre_aliases: ['Zorblatter', 'Zrb'] }),
+    mitreObject('tool--1', 'Gone Tool', 'S9998', { revoked: true }),
   ],
 };
 
@@ -71,21 +41,13 @@ export const icsBundle = {
   type: 'bundle',
   id: 'bundle--2',
   objects: [
-    {
-      type: 'x-mitre-tactic',
-      id: 'x-mitre-tactic--1',
-      name: 'Impair Process Control',
+    mitreObject('x-mitre-tactic--1', 'Impair Process Control', 'TA0106', {
       x_mitre_shortname: 'impair-process-control',
-      external_references: reference('TA0106'),
-    },
-    {
-      type: 'attack-pattern',
-      id: 'attack-pattern--4',
-      name: 'Brute Force I/O',
-      external_references: reference('T0806', 'mitre-attack'),
+    }),
+    mitreObject('attack-pattern--4', 'Brute Force I/O', 'T0806', {
       kill_chain_phases: phases('impair-process-control'),
       x_mitre_platforms: [],
-    },
+    }),
   ],
 };
 

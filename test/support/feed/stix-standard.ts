@@ -27,16 +27,8 @@ const shapes: Record<string, [required: string, further: string]> = {
   'x509-certificate': ['', 'hashes serial_number'],
   'marking-definition': ['extensions', 'name'],
 };
-const observables = new Set([
-  'ipv4-addr',
-  'ipv6-addr',
-  'domain-name',
-  'url',
-  'file',
-  'windows-registry-key',
-  'x509-certificate',
-]);
 const words = (text: string): string[] => text.split(' ').filter(Boolean);
+const observables = new Set(words('ipv4-addr ipv6-addr domain-name url file windows-registry-key x509-certificate'));
 
 /** Returns the violations of the standard. The list must include all objects that the objects refer to. Checks the text of the standard, not a schema. */
 export function listStixViolations(objects: Stix[]): string[] {

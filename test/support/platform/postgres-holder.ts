@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import pg from 'pg';
 import type { EmbeddedPostgres } from '../../../src/platform/embedded-postgres/embedded-postgres.ts';
 import { readTextFile, removeTree } from '../../../src/platform/embedded-postgres/data-dir/durable-files.ts';
 import { isRunning, listProcesses, waitUntil } from '../../../src/platform/embedded-postgres/os/processes.ts';
@@ -108,18 +107,4 @@ export async function holdOrThrow(dataDir: string, exclusive: boolean, user?: Se
 export async function killHard(pid: number): Promise<void> {
   process.kill(pid, 'SIGKILL');
   if (!(await waitUntil(() => !isRunning(pid), 5_000))) throw new Error(`process ${pid} survived SIGKILL`);
-}
-
-/** Runs statements on a new connection and returns the rows of the last one. */
-export async function query(url: string, ...statements: string[]): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    let rows: unknown[] = [];
-    for (const statement of statements) ({ rows } = await client.query(statement));
-    return rows;
-  } finally {
-    await client.end();
-  }
 }
