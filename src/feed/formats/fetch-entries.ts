@@ -2,170 +2,172 @@ import { createHash } from 'node:crypto';
 import type { FetchSession, FetchSessionResult, FetchedDocument, DocumentRequest } from './fetch-session.ts';
 import { FetchStatusError } from '../../platform/lib/outbound-http/fetch.ts';
 import type { SkippedEntry } from '../model/source-record.ts';
+import { toSkipped } from './read-parts.ts';
 import type { SourceDocument } from './source-document.ts';
 
-/** A document that an index names. */
+/** A document that an index lists. */
 export type IndexEntry = {
   id: string;
   url: string;
-  /** What the index says of its state (a time, a hash): while it stays the same the document is not read. Without, the server is asked each time. */
+  /** The document's state in the index (a time or a hash). While it stays the same, the document is not fetched. Without it, every pull sends a conditional request. */
   version?: string | undefined;
 };
 
-/** How a server is asked whether it still has what it gave. */
+/** The validators of a conditional request. */
 export type Validators = Partial<Pick<FetchedDocument, 'etag' | 'lastModified'>>;
 
 export type DocumentIndex = {
   entries: IndexEntry[];
-  /** The lists that were asked for, by their address: what came, or undefined where nothing had changed. */
+  /** The fetched lists by address. The value is undefined if the list has not changed. */
   lists: Record<string, FetchedDocument | undefined>;
-  /** There is more to these documents than `entries`: what is known of others stays known. */
+  /** Whether the source has more documents than `entries`. The versions of the others are then preserved. */
   isPart?: boolean;
-  /** More is to be read than `entries`. */
+  /** Whether the next pull has more entries to read. */
   hasMore?: boolean;
 };
 
-/** What is remembered of an index: the state of each document, and the lists all of whose documents have been read. */
+/** `seen` maps each document to its last version, `lists` maps each completely read list to its validators. */
 export type IndexCursor = { seen?: Record<string, string>; lists?: Record<string, Validators> };
 
-const atOnce = 4;
-const failuresMax = 5;
-const goneMax = 100;
-/** The mark of a document that its server did not have. */
-const gone = 'gone';
+const concurrency = 4;
+const consecutiveFailuresMax = 5;
+const consecutiveMissingMax = 100;
+/** The version of a document that the server did not have. */
+const missing = 'gone';
 
-/** Asks for a list of documents; undefined where all that it names was read and it has not changed since. */
+/** Fetches a list of documents. Returns undefined if it has not changed since all its documents were read. */
 export function fetchList(
-  context: FetchSession,
+  session: FetchSession,
   url: string,
   request: DocumentRequest,
 ): Promise<FetchedDocument | undefined> {
-  const { lists } = (context.cursor ?? {}) as IndexCursor;
-  return context.fetch(url, { ...request, ...lists?.[url] });
+  const { lists } = (session.cursor ?? {}) as IndexCursor;
+  return session.fetch(url, { ...request, ...lists?.[url] });
 }
 
 /**
- * Reads the documents of an index that are new or whose state has changed, a few at a time. An entry that cannot be read is skipped and
- * tried again by the next pull, last where the server did not have it; when the server fails several times in a row, or asks for more
- * patience than there is, the rest waits for the next slot. What is not read because of the pull's bounds is left for the next one.
+ * Fetches the new and changed documents of an index, four at a time. A document that fails is skipped and tried again by the next pull,
+ * after the others if it was missing. After several failures in a row or status 429, the rest waits for the next slot. The next pull also
+ * fetches the documents that the bounds of this one excluded.
  */
 export async function fetchEntries(
-  context: FetchSession,
+  session: FetchSession,
   { entries, lists, isPart = false, hasMore = false }: DocumentIndex,
-  accept = 'application/json, */*;q=0.1',
 ): Promise<FetchSessionResult & { cursor: Required<IndexCursor> }> {
-  const before = (context.cursor ?? {}) as IndexCursor;
+  const before = (session.cursor ?? {}) as IndexCursor;
   const known = new Map(Object.entries(before.seen ?? {}));
-  const keepsOthers = isPart || Object.values(lists).includes(undefined);
-  const { same, open } = sortOut(entries, known, keepsOthers);
-  const { read, seen, unchanged, skipped, next, isOver, first, askedMs } = await readOpen(context, {
-    open,
+  const { same, pending } = splitEntries(entries, known, isPart || Object.values(lists).includes(undefined));
+  const { documents, seen, unchanged, skipped, next, isStopped, firstError, retryAfterMs } = await fetchPending(
+    session,
+    pending,
     known,
-    accept,
-  });
-  // What was read earlier stays known while its turn has not come.
-  for (const { id } of open.slice(next)) if (known.has(id)) seen.set(id, known.get(id)!);
-  if (read.size + same.size + unchanged === 0 && first !== undefined) throw first;
-  const more = hasMore || next < open.length;
-  const isWhole = !more && skipped.length === 0 && entries.every(({ version: mark }) => mark !== undefined);
-  const came = Object.entries(lists).filter(([, list]) => list !== undefined);
-  const validators = came.map(([url, list]) => [url, isWhole ? pickValidators(list!) : {}] as const);
+  );
+  for (const { id } of pending.slice(next)) if (known.has(id)) seen.set(id, known.get(id)!);
+  if (documents.size + same.size + unchanged === 0 && firstError !== undefined) throw firstError;
+  const more = hasMore || next < pending.length;
+  const isComplete = !more && skipped.length === 0 && entries.every(({ version }) => version !== undefined);
+  const validators = Object.entries(lists).flatMap(([url, list]) =>
+    list ? [[url, isComplete ? pickValidators(list) : {}] as const] : [],
+  );
   return {
-    // In the order of the index, whichever answer came first.
-    parts: open.flatMap(({ id }) => read.get(id) ?? []),
+    // In the order of the index, not of the responses.
+    parts: pending.flatMap(({ id }) => documents.get(id) ?? []),
     cursor: {
       seen: Object.fromEntries([...same, ...seen]),
       lists: { ...before.lists, ...Object.fromEntries(validators) },
     },
     unchanged: same.size + unchanged,
     skipped,
-    more: more && !isOver,
-    retryAfterMs: askedMs,
+    more: more && !isStopped,
+    retryAfterMs,
   };
 }
 
-/** What need not be read, with its marks, and what is to be read: last what the server did not have. */
-function sortOut(
+/** Separates unchanged documents from those to fetch. Documents that were missing before come last. */
+function splitEntries(
   entries: IndexEntry[],
   known: Map<string, string>,
   keepsOthers: boolean,
-): { same: Map<string, string>; open: IndexEntry[] } {
-  const given = new Map(entries.map((entry) => [entry.id, entry]));
+): { same: Map<string, string>; pending: IndexEntry[] } {
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const same = new Map<string, string>();
-  for (const [id, mark] of known) {
-    const entry = given.get(id);
-    if (entry ? entry.version === mark : keepsOthers) same.set(id, mark);
+  for (const [id, version] of known) {
+    const entry = byId.get(id);
+    if (entry ? entry.version === version : keepsOthers) same.set(id, version);
   }
-  const open = [...given.values()].filter(({ id }) => !same.has(id));
-  const isGone = ({ id }: IndexEntry): boolean => known.get(id) === gone;
-  return { same, open: [...open.filter((entry) => !isGone(entry)), ...open.filter(isGone)] };
+  const pending = [...byId.values()].filter(({ id }) => !same.has(id));
+  const wasMissing = ({ id }: IndexEntry): boolean => known.get(id) === missing;
+  return { same, pending: [...pending.filter((entry) => !wasMissing(entry)), ...pending.filter(wasMissing)] };
 }
 
-type Reading = {
-  read: Map<string, SourceDocument>;
+type FetchProgress = {
+  documents: Map<string, SourceDocument>;
   seen: Map<string, string>;
   unchanged: number;
   skipped: SkippedEntry[];
-  /** The place of the first that was not tried. */
+  /** The index of the first entry that was not tried. */
   next: number;
-  isOver: boolean;
-  first: unknown;
-  askedMs: number | undefined;
+  isStopped: boolean;
+  firstError?: unknown;
+  retryAfterMs?: number | undefined;
 };
 
-async function readOpen(
-  context: FetchSession,
-  { open, known, accept }: { open: IndexEntry[]; known: Map<string, string>; accept: string },
-): Promise<Reading> {
-  const state: Reading = {
-    read: new Map(),
+async function fetchPending(
+  session: FetchSession,
+  pending: IndexEntry[],
+  known: Map<string, string>,
+): Promise<FetchProgress> {
+  const progress: FetchProgress = {
+    documents: new Map(),
     seen: new Map(),
     unchanged: 0,
     skipped: [],
     next: 0,
-    isOver: false,
-    first: undefined,
-    askedMs: undefined,
+    isStopped: false,
   };
-  let inARow = { failures: 0, gone: 0 };
-  const lane = async (): Promise<void> => {
-    while (!state.isOver && state.next < open.length && context.hasRoom()) {
-      const { id, url, version: given } = open[state.next]!;
-      state.next += 1;
+  let consecutive = { failures: 0, missing: 0 };
+  const runLane = async (): Promise<void> => {
+    while (!progress.isStopped && progress.next < pending.length && session.hasRoom()) {
+      const { id, url, version: listed } = pending[progress.next]!;
+      progress.next += 1;
       const before = known.get(id);
       try {
-        const found = await context.fetch(url, { accept, ...(given === undefined ? validatorsIn(before) : {}) });
-        inARow = { failures: 0, gone: 0 };
-        const mark = given ?? (found ? markOf(found) : before!);
-        state.seen.set(id, mark);
-        if (!found || mark === before) state.unchanged += 1;
-        else state.read.set(id, { name: id, url: found.url, bytes: found.bytes, isListed: true });
+        const validators = listed === undefined ? toValidators(before) : {};
+        const fetched = await session.fetch(url, { accept: 'application/json, */*;q=0.1', ...validators });
+        consecutive = { failures: 0, missing: 0 };
+        const version = listed ?? (fetched ? toVersion(fetched) : before!);
+        progress.seen.set(id, version);
+        if (!fetched || version === before) progress.unchanged += 1;
+        else progress.documents.set(id, { name: id, url: fetched.url, bytes: fetched.bytes, isListed: true });
       } catch (error) {
         const { status, retryAfterMs } = error instanceof FetchStatusError ? error : { status: 0 };
-        const isGone = status === 404 || status === 410;
-        inARow[isGone ? 'gone' : 'failures'] += 1;
-        const mark = isGone ? gone : before;
-        if (mark !== undefined) state.seen.set(id, mark);
-        state.first ??= error;
-        if (status === 429) state.askedMs = retryAfterMs;
-        state.skipped.push({ entry: id, reason: error instanceof Error ? error.message : String(error) });
-        state.isOver ||= inARow.failures >= failuresMax || inARow.gone >= goneMax || status === 429;
+        const isMissing = status === 404 || status === 410;
+        consecutive[isMissing ? 'missing' : 'failures'] += 1;
+        const version = isMissing ? missing : before;
+        if (version !== undefined) progress.seen.set(id, version);
+        progress.firstError ??= error;
+        if (status === 429) progress.retryAfterMs = retryAfterMs;
+        progress.skipped.push(toSkipped(id, error));
+        progress.isStopped ||=
+          status === 429 ||
+          consecutive.failures >= consecutiveFailuresMax ||
+          consecutive.missing >= consecutiveMissingMax;
       }
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, lane));
-  return state;
+  await Promise.all(Array.from({ length: concurrency }, runLane));
+  return progress;
 }
 
 export const pickValidators = ({ etag, lastModified }: Validators): Validators => ({ etag, lastModified });
 
-const markOf = ({ etag, lastModified, bytes }: FetchedDocument): string =>
-  etag
-    ? `etag:${etag}`
-    : lastModified
-      ? `date:${lastModified}`
-      : `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+function toVersion({ etag, lastModified, bytes }: FetchedDocument): string {
+  if (etag) return `etag:${etag}`;
+  return lastModified ? `date:${lastModified}` : `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+}
 
-/** What a mark of `markOf` says of how to ask again. */
-const validatorsIn = (mark = ''): Validators =>
-  mark.startsWith('etag:') ? { etag: mark.slice(5) } : mark.startsWith('date:') ? { lastModified: mark.slice(5) } : {};
+/** Returns the validators that a version of `toVersion` contains. */
+function toValidators(version = ''): Validators {
+  if (version.startsWith('etag:')) return { etag: version.slice(5) };
+  return version.startsWith('date:') ? { lastModified: version.slice(5) } : {};
+}

@@ -1,102 +1,82 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { fetchBytes, FetchStatusError } from '../../platform/lib/outbound-http/fetch.ts';
+import { setTimeout } from 'node:timers/promises';
+import {
+  fetchBytes,
+  FetchStatusError,
+  type FetchRequest,
+  type FetchResult,
+} from '../../platform/lib/outbound-http/fetch.ts';
 import type { SkippedEntry } from '../model/source-record.ts';
 import type { SourceDocument } from './source-document.ts';
 
-/** A document that was fetched. */
-export type FetchedDocument = {
-  bytes: Buffer;
-  /** Where it came from, after redirects. */
-  url: string;
-  contentType: string | undefined;
-  etag: string | undefined;
-  lastModified: string | undefined;
-  headers: IncomingHttpHeaders;
-};
+export type FetchedDocument = Extract<FetchResult, { kind: 'fetched' }>;
 
-/** What a format reads of a document on the way. */
+/** The part of a fetched document that a format's `digest` receives. */
 export type DigestInput = Pick<FetchedDocument, 'bytes' | 'url' | 'contentType'>;
 
-export type DocumentRequest = {
-  accept?: string;
-  headers?: Record<string, string>;
-  /** Validators of what is held already: the answer may then be undefined, nothing new. */
-  etag?: string | undefined;
-  lastModified?: string | undefined;
-  bytesMax?: number;
-  /** Takes the document piece by piece instead of its being held, and bounds it: at false the rest is not fetched. */
-  onChunk?: (piece: Buffer) => boolean;
-};
+export type DocumentRequest = Pick<FetchRequest, 'accept' | 'etag' | 'lastModified' | 'bytesMax' | 'onChunk'>;
 
-/** What a format may do to read a source of several documents: it asks for addresses and sees neither database nor settings. */
+/** The functions with which a format fetches a source of several documents. It has no access to the database or to settings. */
 export type FetchSession = {
   url: string;
-  /** What the last good pull left; undefined on the first one, and when everything is to be read again. Was JSON in between. */
+  /** The `cursor` of the last good pull after a JSON round trip. Undefined for the first pull and for one that reads everything again. */
   cursor: unknown;
   now: Date;
-  /** Whether the source has a credential, which some servers let ask more often. */
+  /** Whether the source has a credential. Some servers then allow more requests. */
   hasCredential: boolean;
-  /** GET within the bounds of the pull; waits and asks again where the server asks for patience. Throws an Error that may be shown. */
+  /**
+   * Sends a GET request within the bounds of the pull and retries if the server asks to. Returns undefined if a conditional request found
+   * no change. Throws an Error whose message is safe to show.
+   */
   fetch: (url: string, request?: DocumentRequest) => Promise<FetchedDocument | undefined>;
-  /** What the format's own `digest` makes of documents; large ones are read in a thread. */
+  /** Runs the format's own `digest`, for large documents in a thread. */
   digest: (documents: DigestInput[]) => Promise<unknown>;
-  /** Whether the bounds of this pull (documents, bytes, time) leave room for another document. */
+  /** Whether the bounds of this pull (documents, bytes, time) allow another document. */
   hasRoom: () => boolean;
   pause: (ms: number) => Promise<void>;
 };
 
-/** What one pull read. `cursor` is JSON and is kept only together with the items. */
+/** The result of one pull. `cursor` is JSON and is stored only together with the items. */
 export type FetchSessionResult = {
   parts: SourceDocument[];
   cursor: unknown;
-  /** The cursor without these records, so that the next pull reads them again. */
+  /** Returns the cursor without these records, so that the next pull reads them again. */
   cursorWithout?: (recordIds: string[]) => unknown;
-  /** Entries that were not read because what is known of them has not changed. */
+  /** The number of entries that were not fetched because they have not changed. */
   unchanged: number;
   skipped: SkippedEntry[];
-  /** The bounds left something unread: the next pull comes soon and goes on. */
+  /** Whether the bounds left documents unread. The next pull then follows soon and continues. */
   more: boolean;
-  /** How long a server asked to be left alone, in milliseconds. */
+  /** The delay that a server asked for. */
   retryAfterMs?: number | undefined;
 };
 
 export type FetchBounds = { documentsMax: number; bytesMax: number; timeMaxMs: number };
 
-// A lease is ten minutes; parsing and writing need their share of it.
-const usual: FetchBounds = { documentsMax: 1_000, bytesMax: 128 * 1024 * 1024, timeMaxMs: 240_000 };
+// A pull's lease is ten minutes, and parsing and writing need their share of it.
+const defaultBounds: FetchBounds = { documentsMax: 1_000, bytesMax: 128 * 1024 * 1024, timeMaxMs: 240_000 };
 const triesMax = 4;
-const patienceMs = 60_000;
-const longMs = 180_000;
+const retryAfterMaxMs = 60_000;
+const requestTimeoutMs = 60_000;
+const streamTimeoutMs = 180_000;
 
-/** A context over the bounded fetch of public addresses. `headers` go to the origin of the source alone. */
-export function createFetchSession(given: {
-  url: string;
-  cursor: unknown;
-  now: Date;
-  allow: readonly string[];
-  digest: (documents: DigestInput[]) => Promise<unknown>;
-  headers?: Record<string, string> | undefined;
-  signal?: AbortSignal | undefined;
-  bounds?: Partial<FetchBounds>;
-}): FetchSession {
-  const { url, cursor, now, allow, signal } = given;
-  const digest = (documents: DigestInput[]): Promise<unknown> =>
-    given.digest(documents.map(({ bytes, url: from, contentType }) => ({ bytes, url: from, contentType })));
-  const bounds = { ...usual, ...given.bounds };
-  const origin = new URL(url).origin;
-  const began = performance.now();
-  const leftMs = (): number => bounds.timeMaxMs - (performance.now() - began);
+type FetchSessionOptions = Pick<FetchSession, 'url' | 'cursor' | 'now' | 'digest'> &
+  Pick<FetchRequest, 'allow' | 'headers' | 'signal'> & { bounds?: Partial<FetchBounds> };
+
+/** Creates the session of one pull. `headers` are sent to the origin of the source only. */
+export function createFetchSession(options: FetchSessionOptions): FetchSession {
+  const { url, cursor, now, allow, headers, signal } = options;
+  const bounds = { ...defaultBounds, ...options.bounds };
+  const { origin } = new URL(url);
+  const startedAt = performance.now();
   let [documents, bytes] = [0, 0];
-  const hasRoom = (): boolean => documents < bounds.documentsMax && bytes < bounds.bytesMax && leftMs() > 0;
-  const pause = async (ms: number): Promise<void> => wait(Math.max(0, Math.min(ms, leftMs())), signal);
+  const remainingMs = (): number => bounds.timeMaxMs - (performance.now() - startedAt);
+  const hasRoom = (): boolean => documents < bounds.documentsMax && bytes < bounds.bytesMax && remainingMs() > 0;
+  const pause = async (ms: number): Promise<void> => {
+    await setTimeout(Math.max(0, Math.min(ms, remainingMs())), undefined, { signal });
+  };
   const fetch = async (address: string, request: DocumentRequest = {}): Promise<FetchedDocument | undefined> => {
-    const { onChunk: take } = request;
-    const counted = (piece: Buffer): boolean => {
-      bytes += piece.length;
-      return take!(piece);
-    };
-    if (!URL.canParse(address)) throw new Error('an address in the document is none');
-    const own = new URL(address).origin === origin ? given.headers : {};
+    const { onChunk } = request;
+    if (!URL.canParse(address)) throw new Error('the document contains an invalid address');
     for (let tries = 1; ; tries += 1) {
       if (!hasRoom()) throw new Error('the bounds of one pull are reached');
       documents += 1;
@@ -104,44 +84,38 @@ export function createFetchSession(given: {
         const fetched = await fetchBytes({
           ...request,
           url: address,
-          headers: { ...request.headers, ...own },
+          headers: new URL(address).origin === origin ? headers : undefined,
           allow,
           signal,
-          timeoutMs: Math.max(1, Math.min(take ? longMs : 60_000, leftMs())),
-          onChunk: take && counted,
+          timeoutMs: Math.max(1, Math.min(onChunk ? streamTimeoutMs : requestTimeoutMs, remainingMs())),
+          onChunk:
+            onChunk &&
+            ((chunk) => {
+              bytes += chunk.length;
+              return onChunk(chunk);
+            }),
         });
         if (fetched.kind === 'not-modified') return undefined;
         bytes += fetched.bytes.length;
         return fetched;
       } catch (error) {
-        const waitMs = patienceFor(error, tries);
-        if (waitMs === undefined || waitMs > leftMs()) throw error;
-        await pause(waitMs);
+        const delayMs = retryDelayMs(error, tries);
+        if (delayMs === undefined || delayMs > remainingMs()) throw error;
+        await pause(delayMs);
       }
     }
   };
-  return { url, cursor, now, hasCredential: given.headers !== undefined, fetch, digest, hasRoom, pause };
+  // Only what `digest` needs is copied to a thread.
+  const digest = (inputs: DigestInput[]): Promise<unknown> =>
+    options.digest(
+      inputs.map(({ bytes: content, url: from, contentType }) => ({ bytes: content, url: from, contentType })),
+    );
+  return { url, cursor, now, hasCredential: headers !== undefined, fetch, digest, hasRoom, pause };
 }
 
-/** How long to wait before asking again; undefined where asking again is no use. */
-function patienceFor(error: unknown, tries: number): number | undefined {
+/** Returns the delay before the next try, or undefined if a retry is pointless. */
+function retryDelayMs(error: unknown, tries: number): number | undefined {
   if (!(error instanceof FetchStatusError) || ![429, 503].includes(error.status) || tries >= triesMax) return undefined;
-  const waitMs = error.retryAfterMs ?? 1_000 * 4 ** (tries - 1);
-  return waitMs > patienceMs ? undefined : waitMs;
-}
-
-function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(new Error('aborted'));
-    const timer = setTimeout(done, ms);
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(new Error('aborted'));
-    };
-    function done(): void {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }
-    signal?.addEventListener('abort', stop, { once: true });
-  });
+  const delayMs = error.retryAfterMs ?? 1_000 * 4 ** (tries - 1);
+  return delayMs > retryAfterMaxMs ? undefined : delayMs;
 }

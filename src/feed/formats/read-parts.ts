@@ -1,32 +1,41 @@
 import type { SkippedEntry, SourceRecord } from '../model/source-record.ts';
+import { isZip, readZip, type ZipBounds } from '../../platform/lib/zip.ts';
 import type { ParseResult } from './source-format.ts';
 import type { SourceDocument } from './source-document.ts';
 
 const textMaxChars = 4_000_000;
 
 /**
- * Reads the parts of a source one by one. A part that cannot be read is named, and refuses the whole only where it is the source's only one. Of a
- * record that stands in several parts the newest counts; one that is too large to keep is named.
+ * Parses the documents of a source one by one. A document that cannot be parsed is skipped, or throws if it is the only one. If a record
+ * occurs in several documents, the newest version wins. A record whose text exceeds the limit is skipped.
  */
 export function readParts(parts: SourceDocument[], readPart: (part: SourceDocument) => ParseResult): ParseResult {
-  const records: SourceRecord[] = [];
+  const records = new Map<string, SourceRecord>();
   const skipped: SkippedEntry[] = [];
+  const tooLong: SkippedEntry[] = [];
   for (const part of parts) {
     try {
-      const read = readPart(part);
-      records.push(...read.records);
-      skipped.push(...read.skipped);
+      const result = readPart(part);
+      skipped.push(...result.skipped);
+      for (const record of result.records) {
+        const known = records.get(record.recordId);
+        if (record.storedText.length > textMaxChars)
+          tooLong.push({ entry: record.recordId, reason: `its text is longer than ${textMaxChars} characters` });
+        else if (!known || (record.modifiedAt ?? '') >= (known.modifiedAt ?? '')) records.set(record.recordId, record);
+      }
     } catch (error) {
       if (parts.length === 1 && !part.isListed) throw error;
-      skipped.push({ entry: part.name, reason: error instanceof Error ? error.message : String(error) });
+      skipped.push(toSkipped(part.name, error));
     }
   }
-  const kept = new Map<string, SourceRecord>();
-  for (const record of records) {
-    const known = kept.get(record.recordId);
-    if (record.storedText.length > textMaxChars)
-      skipped.push({ entry: record.recordId, reason: `its text is longer than ${textMaxChars} characters` });
-    else if (!known || (record.modifiedAt ?? '') >= (known.modifiedAt ?? '')) kept.set(record.recordId, record);
-  }
-  return { records: [...kept.values()], skipped };
+  return { records: [...records.values()], skipped: [...skipped, ...tooLong] };
 }
+
+export const toSkipped = (entry: string, error: unknown): SkippedEntry => ({
+  entry,
+  reason: error instanceof Error ? error.message : String(error),
+});
+
+/** Returns the matching files of a zip archive, or the document itself if it is not an archive. */
+export const unzipPart = (part: SourceDocument, fileNames: RegExp, bounds: ZipBounds): SourceDocument[] =>
+  isZip(part.bytes) ? readZip(part.bytes, (name) => fileNames.test(name), bounds) : [part];

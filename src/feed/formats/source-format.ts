@@ -3,7 +3,7 @@ import type { Tlp } from '../model/vocabulary.ts';
 import type { FetchSession, FetchSessionResult, DigestInput } from './fetch-session.ts';
 import type { SourceDocument } from './source-document.ts';
 
-/** What a format makes of a source's documents. */
+/** The parsed documents of a source. */
 export type ParseResult = {
   records: SourceRecord[];
   /** Texts that become records once they are extracted. */
@@ -20,20 +20,18 @@ export type ParseResult = {
 /** What a parser knows about its source. `reliability` is 0 to 1. */
 export type ParseContext = { reliability: number };
 
-/** A source format. */
 export type SourceFormat = {
   label: string;
   /** Set if the records are prose rather than structured fields. Only prose is compared by its wording. */
   isText?: true;
   /** Fetches a source that consists of several documents. Without it, or if it returns undefined, the address is a single document. */
-  fetch?: (context: FetchSession) => Promise<FetchSessionResult> | undefined;
-  /** Extracts what `collect` needs from documents that it fetched. Pure, because large documents are parsed in a thread. Throws an Error whose message is safe to show. */
+  fetch?: (session: FetchSession) => Promise<FetchSessionResult> | undefined;
+  /** Extracts what `fetch` needs from documents that it fetched. Pure, because large documents are parsed in a thread. Throws an Error whose message is safe to show. */
   digest?: (documents: DigestInput[]) => unknown;
   /** The file names to read from a directory and its subdirectories. Defaults to `.json` and `.json.gz`. */
   files?: RegExp;
   /** Pure. Throws an Error whose message says why the document as a whole is unusable. */
   parse: (parts: SourceDocument[], context: ParseContext) => ParseResult;
-  /** Defaults for a source of this kind. */
   defaults: {
     publisher?: string;
     tlp?: Tlp;

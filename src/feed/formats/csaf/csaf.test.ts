@@ -86,7 +86,10 @@ describe('an advisory', () => {
   test('a stricter marking is kept; a document of several is read though another is none', () => {
     expect(one({ document: { distribution: { tlp: { label: 'AMBER' } } } }).tlp).toBe('AMBER');
     const { records, skipped } = parse(csafAdvisory('A-1'), { x: 1 }, csafAdvisory('A-2'));
-    expect([records.length, skipped]).toEqual([2, [{ entry: '1.json', reason: 'the document is no CSAF advisory' }]]);
+    expect([records.length, skipped]).toEqual([
+      2,
+      [{ entry: '1.json', reason: 'the document is not a CSAF advisory' }],
+    ]);
   });
 });
 
@@ -226,7 +229,7 @@ describe('a provider', () => {
     ['cut off', '{"document":', /not valid JSON/],
     ['nothing to read', '{"distributions":[]}', /no feed and no directory/],
     ['an inner address', '{"distributions":[{"directory_url":"http://169.254.169.254/"}]}', /not a public address/],
-    ['a file', '{"distributions":[{"rolie":{"feeds":[{"url":"file:///etc/passwd"}]}}]}', /not fetched/],
+    ['a file', '{"distributions":[{"rolie":{"feeds":[{"url":"file:///etc/passwd"}]}}]}', /not supported/],
   ])('%s is refused', async (_name, body, reason) => {
     server.document('/x.json', body);
     await expect(collect('/x.json')).rejects.toThrow(reason);

@@ -2,98 +2,102 @@ import {
   fetchEntries,
   fetchList,
   pickValidators,
-  type IndexCursor,
   type DocumentIndex,
+  type IndexCursor,
   type Validators,
 } from '../fetch-entries.ts';
-import type { FetchSession, FetchSessionResult, FetchedDocument } from '../fetch-session.ts';
+import type { FetchedDocument, FetchSession, FetchSessionResult } from '../fetch-session.ts';
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import type { SkippedEntry } from '../../model/source-record.ts';
+import { toSkipped } from '../read-parts.ts';
 import { listedDocumentsMax, type ProviderDocument } from './provider-document.ts';
 
-/** So many lists of a provider are asked for by one pull; the next ones have their turn a minute later. */
-const listsAtOnce = 50;
-const wellKnown = '/.well-known/csaf/provider-metadata.json';
+/** The number of a provider's lists that one pull fetches. The next pull, a minute later, continues. */
+const listsPerPull = 50;
+const wellKnownPath = '/.well-known/csaf/provider-metadata.json';
 
 type Provider = Extract<ProviderDocument, { kind: 'provider' }> & Validators;
-/** `turn`: the place of the list that the next pull begins with. */
-type Cursor = IndexCursor & { provider?: Provider; turn?: number };
+/** `turn` is the index of the list with which the next pull begins. */
+type CsafCursor = IndexCursor & { provider?: Provider; turn?: number };
 
 /**
- * Reads what a CSAF provider publishes (CSAF 2.0, section 7): from its domain, its provider-metadata.json, a ROLIE feed, changes.csv or
- * index.txt; or the one document at the address. What has not changed since all of it was read is not sent again.
+ * Fetches the documents of a CSAF provider (CSAF 2.0, section 7) from its domain, provider-metadata.json, ROLIE feed, changes.csv or
+ * index.txt, or the single document at the address. Requests are conditional once all documents of a list have been read.
  */
-export async function fetchCsaf(context: FetchSession): Promise<FetchSessionResult> {
-  const { pathname } = new URL(context.url);
-  const address = pathname === '/' ? new URL(wellKnown, context.url).href : context.url;
-  const { lists, provider } = (context.cursor ?? {}) as Cursor;
-  const found = await context.fetch(address, {
+export async function fetchCsaf(session: FetchSession): Promise<FetchSessionResult> {
+  const { pathname } = new URL(session.url);
+  const address = pathname === '/' ? new URL(wellKnownPath, session.url).href : session.url;
+  const { lists, provider } = (session.cursor ?? {}) as CsafCursor;
+  const fetched = await session.fetch(address, {
     accept: 'application/json, text/csv;q=0.9, */*;q=0.1',
     ...pickValidators(provider ?? lists?.[address] ?? {}),
   });
-  if (!found) return provider ? collectLists(context, provider) : fetchEntries(context, none(address));
-  const head = await readHead(context, found);
-  if (head.kind === 'provider') return collectLists(context, { ...head, ...pickValidators(found) });
-  if (head.kind === 'list') return fetchEntries(context, { entries: head.entries, lists: { [address]: found } });
-  const part = { name: found.url.split('/').at(-1) || 'document', bytes: found.bytes, url: found.url };
-  const cursor: Cursor = { seen: { [address]: '' }, lists: { [address]: pickValidators(found) } };
+  if (!fetched)
+    return provider
+      ? fetchLists(session, provider)
+      : fetchEntries(session, { entries: [], lists: { [address]: undefined } });
+  const document = await digest(session, fetched);
+  if (document.kind === 'provider') return fetchLists(session, { ...document, ...pickValidators(fetched) });
+  if (document.kind === 'list')
+    return fetchEntries(session, { entries: document.entries, lists: { [address]: fetched } });
+  const part = { name: fetched.url.split('/').at(-1) || 'document', bytes: fetched.bytes, url: fetched.url };
+  const cursor: CsafCursor = { seen: { [address]: '' }, lists: { [address]: pickValidators(fetched) } };
   return { parts: [part], cursor, unchanged: 0, skipped: [], more: false };
 }
 
-const readHead = async (context: FetchSession, found: FetchedDocument): Promise<ProviderDocument> =>
-  (await context.digest([found])) as ProviderDocument;
+const digest = async (session: FetchSession, fetched: FetchedDocument): Promise<ProviderDocument> =>
+  (await session.digest([fetched])) as ProviderDocument;
 
-const none = (address: string): DocumentIndex => ({ entries: [], lists: { [address]: undefined } });
-
-/** Reads the lists whose turn it is; those of the others, and of a list that cannot be read, stay known. */
-async function collectLists(context: FetchSession, provider: Provider): Promise<FetchSessionResult> {
-  const { turn = 0 } = (context.cursor ?? {}) as Cursor;
-  const from = turn < provider.lists.length ? turn : 0;
-  const index: DocumentIndex = { entries: [], lists: {}, isPart: provider.lists.length > listsAtOnce };
+/** Fetches the next lists of a provider. The cursor preserves the state of the other lists and of lists that fail. */
+async function fetchLists(session: FetchSession, provider: Provider): Promise<FetchSessionResult> {
+  const { turn = 0 } = (session.cursor ?? {}) as CsafCursor;
+  const start = turn < provider.lists.length ? turn : 0;
+  const index: DocumentIndex = { entries: [], lists: {}, isPart: provider.lists.length > listsPerPull };
   const skipped: SkippedEntry[] = [];
-  let first: unknown;
-  for (const url of provider.lists.slice(from, from + listsAtOnce)) {
+  let firstError: unknown;
+  for (const url of provider.lists.slice(start, start + listsPerPull)) {
     try {
-      await addList(context, { url, isFeed: provider.areFeeds }, index);
+      await addList(session, { url, isFeed: provider.areFeeds }, index);
     } catch (error) {
-      first ??= error;
+      firstError ??= error;
       index.isPart = true;
-      skipped.push({ entry: url.slice(0, 300), reason: error instanceof Error ? error.message : String(error) });
+      skipped.push(toSkipped(url.slice(0, 300), error));
     }
   }
-  // Where there are more lists, those that cannot be read must not keep the others from their turn.
-  if (Object.keys(index.lists).length === 0 && provider.lists.length <= listsAtOnce) throw first;
-  const collection = await fetchEntries(context, index);
-  const next = collection.more ? from : from + listsAtOnce;
-  const isLast = next >= provider.lists.length;
-  const cursor: Cursor = { ...collection.cursor, provider, turn: isLast ? 0 : next };
-  return { ...collection, cursor, skipped: [...skipped, ...collection.skipped], more: collection.more || !isLast };
+  // If the provider has more lists, a batch of failing ones must not keep the next batch from being read.
+  if (Object.keys(index.lists).length === 0 && provider.lists.length <= listsPerPull) throw firstError;
+  const result = await fetchEntries(session, index);
+  const next = result.more ? start : start + listsPerPull;
+  const isComplete = next >= provider.lists.length;
+  const cursor: CsafCursor = { ...result.cursor, provider, turn: isComplete ? 0 : next };
+  return { ...result, cursor, skipped: [...skipped, ...result.skipped], more: result.more || !isComplete };
 }
 
 async function addList(
-  context: FetchSession,
-  { url, isFeed }: { url: string; isFeed: boolean },
+  session: FetchSession,
+  list: { url: string; isFeed: boolean },
   index: DocumentIndex,
 ): Promise<void> {
-  const [address, found] = isFeed
-    ? ([url, await fetchList(context, url, { accept: 'application/json' })] as const)
-    : await fetchDirectory(context, url.replace(/\/?$/, '/'));
-  if (found) {
-    const head = await readHead(context, found);
-    if (head.kind !== 'list') throw new Error('neither a CSAF document nor a list of some');
-    if (index.entries.length + head.entries.length > listedDocumentsMax)
-      throw new Error(`the lists of one pull name more than ${listedDocumentsMax} documents`);
-    index.entries = index.entries.concat(head.entries);
+  const [address, fetched] = list.isFeed
+    ? ([list.url, await fetchList(session, list.url, { accept: 'application/json' })] as const)
+    : await fetchDirectory(session, list.url.replace(/\/?$/, '/'));
+  if (fetched) {
+    const document = await digest(session, fetched);
+    if (document.kind !== 'list')
+      throw new Error('the document is neither a CSAF document nor a list of CSAF documents');
+    if (index.entries.length + document.entries.length > listedDocumentsMax)
+      throw new Error(`the lists of one pull contain more than ${listedDocumentsMax} documents`);
+    index.entries = index.entries.concat(document.entries);
   }
-  index.lists[address] = found;
+  index.lists[address] = fetched;
 }
 
-/** changes.csv says what has changed; index.txt, where there is no other, only what there is. */
-async function fetchDirectory(context: FetchSession, base: string): Promise<[string, FetchedDocument | undefined]> {
+/** Fetches a directory's changes.csv or, if there is none, its index.txt, which has no times. */
+async function fetchDirectory(session: FetchSession, base: string): Promise<[string, FetchedDocument | undefined]> {
   try {
-    return [`${base}changes.csv`, await fetchList(context, `${base}changes.csv`, { accept: 'text/csv' })];
+    return [`${base}changes.csv`, await fetchList(session, `${base}changes.csv`, { accept: 'text/csv' })];
   } catch (error) {
     if (!(error instanceof FetchStatusError) || ![403, 404, 410].includes(error.status)) throw error;
-    return [`${base}index.txt`, await fetchList(context, `${base}index.txt`, { accept: 'text/plain' })];
+    return [`${base}index.txt`, await fetchList(session, `${base}index.txt`, { accept: 'text/plain' })];
   }
 }

@@ -155,7 +155,7 @@ describe('lists as they are met', () => {
     expect(record!.iocs.hashes).toHaveLength(1);
     expect(record!.iocs.ipv6).toMatchObject([{ normalizedValue: '2001:db8::1' }]);
     expect(record!.classification.mappings).toMatchObject([{ framework: 'observable:cidr', id: '1.10.16.0/20' }]);
-    expect(parsed.skipped).toEqual([{ entry: '1 rows', reason: 'hold no indicator' }]);
+    expect(parsed.skipped).toEqual([{ entry: '1 rows', reason: 'contain no indicator' }]);
   });
 
   test('a long list is several items, each value always in the same; packed or not', () => {

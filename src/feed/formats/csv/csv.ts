@@ -5,73 +5,79 @@ import { createRowReader } from './list-row.ts';
 import { readTable } from './list-table.ts';
 import type { ParseContext, ParseResult, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
-import { isZip, readZip } from '../../../platform/lib/zip.ts';
-import { readParts } from '../read-parts.ts';
+import { readParts, unzipPart } from '../read-parts.ts';
 
-const perItem = 1_500;
+const linesPerItem = 1_500;
 const zipBounds = { entriesMax: 100, entryMaxBytes: 64 * 1024 * 1024, totalMaxBytes: 128 * 1024 * 1024 };
 const fileNames = /\.(?:csv|tsv|txt|list|netset|ipset|hosts)$/i;
 
-/** Lists of indicators: CSV in any dialect by the names of its columns, and plain lists of one value a line. */
+/** Lists of indicators: CSV in any dialect, recognized by its column names, and plain lists with one value per line. */
 export const csv: SourceFormat = {
   label: 'CSV and plain lists of indicators',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   files: /\.(?:csv|tsv|txt|list|netset|ipset|hosts)(?:\.gz)?$|\.zip$/i,
-  parse: (parts, context) => readParts(parts.flatMap(unzipped), (part) => readList(part, context)),
+  parse: (parts, context) =>
+    readParts(
+      parts.flatMap((part) => unzipPart(part, fileNames, zipBounds)),
+      (part) => readList(part, context),
+    ),
 };
 
-const unzipped = (part: SourceDocument): SourceDocument[] =>
-  isZip(part.bytes) ? readZip(part.bytes, (name) => fileNames.test(name), zipBounds) : [part];
-
-/** A list is one item; a long one is several, each value always in the same of them. */
+/** Reads a list as one item. A long list is split into several items by the hash of the value, so that a value stays in its item. */
 function readList(part: SourceDocument, context: ParseContext): ParseResult {
   const { header, rows, about, date = part.modified } = readTable(decodeUtf8(part.bytes));
   const read = createRowReader(header);
   const lines: ListLine[] = [];
-  let empty = 0;
+  let emptyRows = 0;
   for (const cells of rows) {
     const row = read(cells);
-    if (row.observables.length === 0) empty += 1;
-    else lines.push({ text: lineOf(header, cells), row });
+    if (row.observables.length === 0) emptyRows += 1;
+    else lines.push({ text: renderRow(header, cells), row });
   }
   if (lines.length === 0 && (rows.length > 0 || part.bytes.length === 0))
-    throw new Error('the list holds no indicator that is known by its column or its form');
+    throw new Error('the list contains no indicator that its column name or form identifies');
   const name = about ?? (part.name.replace(/\.\w+$/, '') || 'List');
-  const said = [part.name, about, ...(header ?? [])].join(' ');
-  const phishing = /phish/i.test(said) && !/malware/i.test(said);
-  const count = partsOf(lines.length);
-  const buckets = Array.from({ length: count }, (): ListLine[] => []);
-  for (const line of lines) buckets[count === 1 ? 0 : bucketOf(line, count)]!.push(line);
-  const records = buckets.flatMap((bucket, index) =>
-    bucket.length === 0
+  const description = [part.name, about, ...(header ?? [])].join(' ');
+  const isPhishing = /phish/i.test(description) && !/malware/i.test(description);
+  const count = countItems(lines.length);
+  const items = Array.from({ length: count }, (): ListLine[] => []);
+  for (const line of lines) items[count === 1 ? 0 : pickItem(line, count)]!.push(line);
+  const records = items.flatMap((itemLines, index) =>
+    itemLines.length === 0
       ? []
       : [
           toListRecord(
             {
               recordId: count === 1 ? part.name : `${part.name} ${index + 1}/${count}`,
               title: count === 1 ? name : `${name} (${index + 1} of ${count})`,
-              lines: bucket,
+              lines: itemLines,
               date,
-              phishing,
+              isPhishing,
             },
             context,
           ),
         ],
   );
-  const skipped = empty === 0 ? [] : [{ entry: `${empty} rows`, reason: 'hold no indicator' }];
+  const skipped = emptyRows === 0 ? [] : [{ entry: `${emptyRows} rows`, reason: 'contain no indicator' }];
   return { records, skipped };
 }
 
-/** Steps far apart, so that a list seldom moves from one to the next; what it was before stays then beside it. */
-const partsOf = (lines: number): number => (lines <= perItem ? 1 : lines <= 16 * perItem * 0.8 ? 16 : 512);
+/**
+ * Returns the number of items of a list. The steps are far apart because the items of the previous split remain in the feed when a list
+ * moves to another step.
+ */
+function countItems(lines: number): number {
+  if (lines <= linesPerItem) return 1;
+  return lines <= 16 * linesPerItem * 0.8 ? 16 : 512;
+}
 
-const bucketOf = ({ row }: ListLine, count: number): number => {
+const pickItem = ({ row }: ListLine, count: number): number => {
   const [first] = row.observables;
   const key = first?.kind === 'indicator' ? first.normalizedValue : (first?.value ?? '');
   return createHash('sha256').update(key).digest().readUInt32BE(0) % count;
 };
 
-const lineOf = (header: string[] | undefined, cells: string[]): string =>
+const renderRow = (header: string[] | undefined, cells: string[]): string =>
   header
     ? cells
         .flatMap((cell, index) => (cell === '' ? [] : [`${header[index] ?? index}: ${cell.replaceAll(/\s+/g, ' ')}`]))

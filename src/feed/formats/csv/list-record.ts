@@ -9,59 +9,65 @@ import { roundConfidence, emptyIocs, type SourceRecord } from '../../model/sourc
 import type { ParseContext } from '../source-format.ts';
 import type { ListRow } from './list-row.ts';
 
-/** A row with the line that it is kept as. */
+/** A row and the line under which it is stored. */
 export type ListLine = { text: string; row: ListRow };
 
-/** `date`: when the list is of, where it says so: its rows without a date were seen then. `phishing`: the whole list is of that. */
-type List = { recordId: string; title: string; lines: ListLine[]; date: string | undefined; phishing: boolean };
+/** `date` is the stated date of the list, used for rows without observable. `isPhishing` applies to the whole list. */
+type IndicatorList = {
+  recordId: string;
+  title: string;
+  lines: ListLine[];
+  date: string | undefined;
+  isPhishing: boolean;
+};
 
 const malwareMax = 100;
 const lineMaxChars = 4_000;
 
-/** The item of a list, or of one part of it: every indicator with the line that states it. */
-export function toListRecord(given: List, { reliability }: ParseContext): SourceRecord {
+/** Returns the record of a list or a part of it. Every indicator has its line as supporting passage. */
+export function toListRecord(list: IndicatorList, { reliability }: ParseContext): SourceRecord {
   const iocs = emptyIocs();
   const mappings = new Map<string, SourceRecord['classification']['mappings'][number]>();
   const malware = new Map<string, number>();
   const known = new Map<string, Indicator>();
   const spans: Span[] = [];
-  let at = 0;
+  let offset = 0;
   const texts: string[] = [];
-  for (const { text, row } of given.lines) {
+  for (const { text, row } of list.lines) {
     const line = text.slice(0, lineMaxChars).toWellFormed();
-    for (const one of row.observables) {
-      if (!line.includes(one.value)) continue;
-      const sure = row.confidence ?? roundConfidence(reliability);
-      if (one.kind === 'other') {
-        mappings.set(`${one.framework} ${one.value}`, {
-          framework: one.framework,
-          id: one.value.slice(0, 500).toWellFormed(),
-          confidence: sure,
+    for (const observable of row.observables) {
+      if (!line.includes(observable.value)) continue;
+      const confidence = row.confidence ?? roundConfidence(reliability);
+      if (observable.kind === 'other') {
+        mappings.set(`${observable.framework} ${observable.value}`, {
+          framework: observable.framework,
+          id: observable.value.slice(0, 500).toWellFormed(),
+          confidence,
         });
         continue;
       }
-      const before = known.get(`${one.type} ${one.normalizedValue}`);
-      if (before) widen(before, row);
+      const before = known.get(`${observable.type} ${observable.normalizedValue}`);
+      if (before) widenTimeRange(before, row);
       else {
-        const made = toIndicator(one, row, { sure, date: given.date, phishing: given.phishing });
-        known.set(`${one.type} ${one.normalizedValue}`, made);
-        iocs[bucketByType[one.type]].push(made);
-        spans.push({ start: at, end: at + line.length });
+        const indicator = toIndicator(observable, row, { confidence, date: list.date, isPhishing: list.isPhishing });
+        known.set(`${observable.type} ${observable.normalizedValue}`, indicator);
+        iocs[bucketByType[observable.type]].push(indicator);
+        spans.push({ start: offset, end: offset + line.length });
       }
-      if (row.malware) malware.set(row.malware, Math.max(sure, malware.get(row.malware) ?? 0));
+      if (row.malware) malware.set(row.malware, Math.max(confidence, malware.get(row.malware) ?? 0));
     }
     texts.push(line);
-    at += line.length + 1;
+    offset += line.length + 1;
   }
   const storedText = texts.join('\n');
   const passages = createPassageCollector(storedText);
   passages.cover(spans);
   return {
-    recordId: given.recordId,
+    recordId: list.recordId,
     canonicalKey: `txt:${createHash('sha256')
-      .update(JSON.stringify([given.title, storedText]))
+      .update(JSON.stringify([list.title, storedText]))
       .digest('hex')}`,
-    title: given.title,
+    title: list.title,
     withdrawn: false,
     severity: 'none',
     severityRule: 'none',
@@ -69,7 +75,7 @@ export function toListRecord(given: List, { reliability }: ParseContext): Source
     classification: {
       attack: [],
       killChain: [],
-      malware: [...malware].slice(0, malwareMax).map(([name, sure]) => ({ name, confidence: sure, aliases: [] })),
+      malware: [...malware].slice(0, malwareMax).map(([name, confidence]) => ({ name, confidence, aliases: [] })),
       actor: [],
       platforms: [],
       mappings: [...mappings.values()],
@@ -84,7 +90,7 @@ export function toListRecord(given: List, { reliability }: ParseContext): Source
 function toIndicator(
   { type, value, normalizedValue }: ListRow['observables'][number] & { kind: 'indicator' },
   row: ListRow,
-  { sure, date, phishing }: Pick<List, 'date' | 'phishing'> & { sure: number },
+  { confidence, date, isPhishing }: Pick<IndicatorList, 'date' | 'isPhishing'> & { confidence: number },
 ): Indicator {
   const lastSeen = row.lastSeen ?? row.firstSeen ?? date;
   return {
@@ -92,14 +98,14 @@ function toIndicator(
     value,
     normalizedValue,
     status: findShippedBenignReason(type, normalizedValue) ? 'false_positive' : 'active',
-    confidence: sure,
+    confidence,
     ...(row.firstSeen ? { firstSeen: row.firstSeen } : {}),
     ...(lastSeen ? { lastSeen } : {}),
-    ttlDays: ttlDays(bucketByType[type], { phishing: phishing || row.phishing === true }),
+    ttlDays: ttlDays(bucketByType[type], { phishing: isPhishing || row.phishing === true }),
   };
 }
 
-function widen(known: Indicator, { firstSeen, lastSeen = firstSeen }: ListRow): void {
+function widenTimeRange(known: Indicator, { firstSeen, lastSeen = firstSeen }: ListRow): void {
   if (firstSeen && (known.firstSeen ?? '9') > firstSeen) known.firstSeen = firstSeen;
   if (lastSeen && (known.lastSeen ?? '') < lastSeen) known.lastSeen = lastSeen;
 }

@@ -2,7 +2,7 @@ import { createObservable, createAddressObservable, type Observable } from '../.
 import { parseFeedDate } from '../rss/feed-dates.ts';
 import { roundConfidence } from '../../model/source-record.ts';
 
-/** What a row of a list says. Times are ISO text. */
+/** A parsed row of a list. Times are ISO text. */
 export type ListRow = {
   observables: Observable[];
   firstSeen?: string | undefined;
@@ -30,33 +30,32 @@ const columns = {
   malware: /^(?:malware|malware_printable|malware_family|signature|family|threat_name)$/,
   threat: /^(?:threat|threat_type|category|tags?|classification|type)$/,
 };
-// References to where the row was reported are no indicators.
-const aside =
+// Links to reports about the row are not indicators.
+const linkColumn =
   /^(?:\w+_)?(?:link|reference|report|permalink|detail)(?:_ur[li])?$|^(?:urlhaus|reference|source|reporter|feed)_(?:link|url)$/;
 
-/** How the rows of a list are read: by the names of its columns, or cell by cell by their form. */
+/** Returns a function that reads a row by its column names or, without a header, the first cell by its form. */
 export function createRowReader(header: string[] | undefined): (cells: string[]) => ListRow {
-  if (!header) return (cells) => ({ observables: cells.slice(0, 1).flatMap(ofForm) });
-  const at = (pattern: RegExp): number[] =>
-    header.flatMap((name, index) => (pattern.test(name) && !aside.test(name) ? [index] : []));
-  const places = Object.fromEntries(Object.entries(columns).map(([name, pattern]) => [name, at(pattern)])) as Record<
-    keyof typeof columns,
-    number[]
-  >;
+  if (!header) return (cells) => ({ observables: cells.slice(0, 1).flatMap(recognizeValue) });
+  const findColumns = (pattern: RegExp): number[] =>
+    header.flatMap((name, index) => (pattern.test(name) && !linkColumn.test(name) ? [index] : []));
+  const indexes = Object.fromEntries(
+    Object.entries(columns).map(([name, pattern]) => [name, findColumns(pattern)]),
+  ) as Record<keyof typeof columns, number[]>;
   return (cells) => {
     const read = (name: keyof typeof columns): string[] =>
-      places[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
+      indexes[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
     return {
       observables: [
         ...read('address').map((value) => createAddressObservable(withoutPort(value))),
         ...read('url').map((value) => createObservable('url', value)),
         ...read('domain').map(createAddressObservable),
         ...hashNames.flatMap((type) => read(type).map((value) => createObservable(type, value))),
-        ...read('any').flatMap(ofForm),
+        ...read('any').flatMap(recognizeValue),
       ],
       firstSeen: parseFeedDate(read('firstSeen')[0]),
       lastSeen: parseFeedDate(read('lastSeen')[0]),
-      confidence: scoreOf(read('confidence')[0]),
+      confidence: parseConfidence(read('confidence')[0]),
       malware: read('malware')[0]?.slice(0, 100),
       phishing: read('threat').some((text) => /phish/i.test(text)),
     };
@@ -74,11 +73,11 @@ const hashTypes: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {
   128: 'sha512',
 };
 
-/** The longest address that is met in practice; longer cells are prose. */
+/** The longest address that occurs in practice. Longer cells are prose. */
 const cellMaxChars = 8_192;
 
-/** A value whose kind shows in its form, as plain lists, hosts files and block rules have it; nothing for what is none. */
-function ofForm(cell: string): Observable[] {
+/** Recognizes the kind of a value by its form, as in plain lists, hosts files and block rules. Returns nothing for other text. */
+function recognizeValue(cell: string): Observable[] {
   if (cell.length > cellMaxChars) return [];
   const value = cell
     .replace(/\s+[;#].*$/, '')
@@ -94,8 +93,8 @@ function ofForm(cell: string): Observable[] {
   return found.kind === 'other' && found.framework === 'observable:domain' ? [] : [found];
 }
 
-/** Lists give 0 to 100, or 0 to 1. */
-function scoreOf(text: string | undefined): number | undefined {
+/** Lists state confidence as 0 to 100 or 0 to 1. */
+function parseConfidence(text: string | undefined): number | undefined {
   const score = text === undefined ? Number.NaN : Number(text);
   return Number.isNaN(score) || score < 0 || score > 100 ? undefined : roundConfidence(score > 1 ? score / 100 : score);
 }

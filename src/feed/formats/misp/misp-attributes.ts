@@ -1,44 +1,43 @@
 import { parseInstant } from '../../model/source-record.ts';
 import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
-/** An attribute of an event or of an object in it. */
+/** An attribute of an event or of one of its objects. */
 export type EventAttribute = {
   holder: JsonObject;
-  /** Where its fields stand: `Object[0].Attribute[3].`. */
+  /** The path of its fields, such as `Object[0].Attribute[3].`. */
   prefix: string;
-  /** `<object> <relation>` for a part of an object. */
+  /** `<object> <relation>` for an attribute of an object. */
   relation: string | undefined;
-  /** Its object was deleted. */
-  deleted: boolean;
-  /** Until when the certificate that its object describes is valid, as ISO text. */
+  isObjectDeleted: boolean;
+  /** The end of validity of the certificate that its object describes, as ISO text. */
   validUntil: string | undefined;
 };
 
-/** Every attribute of an event, those of its objects too, in their order. Proposals of others (ShadowAttribute) state nothing yet. */
+/** Returns all attributes of an event and its objects in order. Proposals (ShadowAttribute) are not included. */
 export function listAttributes(event: JsonObject): EventAttribute[] {
-  const found: EventAttribute[] = asObjects(event['Attribute']).map((holder, at) => ({
+  const attributes: EventAttribute[] = asObjects(event['Attribute']).map((holder, index) => ({
     holder,
-    prefix: `Attribute[${indexOf(event['Attribute'], holder, at)}].`,
+    prefix: `Attribute[${indexOf(event['Attribute'], holder, index)}].`,
     relation: undefined,
-    deleted: false,
+    isObjectDeleted: false,
     validUntil: undefined,
   }));
-  for (const [at, object] of asObjects(event['Object']).entries()) {
-    const place = indexOf(event['Object'], object, at);
+  for (const [objectGuess, object] of asObjects(event['Object']).entries()) {
+    const objectIndex = indexOf(event['Object'], object, objectGuess);
     const parts = asObjects(object['Attribute']);
     const end = parts.find((part) => part['object_relation'] === 'validity-not-after');
     for (const [index, holder] of parts.entries())
-      found.push({
+      attributes.push({
         holder,
-        prefix: `Object[${place}].Attribute[${indexOf(object['Attribute'], holder, index)}].`,
+        prefix: `Object[${objectIndex}].Attribute[${indexOf(object['Attribute'], holder, index)}].`,
         relation: `${asText(object['name']) ?? ''} ${asText(holder['object_relation']) ?? ''}`,
-        deleted: object['deleted'] === true || object['deleted'] === '1',
+        isObjectDeleted: object['deleted'] === true || object['deleted'] === '1',
         validUntil: parseInstant(end?.['value']),
       });
   }
-  return found;
+  return attributes;
 }
 
-/** Entries that are no objects were left out; the text counts them. */
-const indexOf = (list: unknown, one: JsonObject, guess: number): number =>
-  Array.isArray(list) && list[guess] === one ? guess : (list as unknown[]).indexOf(one);
+/** Returns the index in the document's list, in which `asObjects` may have skipped entries. */
+const indexOf = (list: unknown, object: JsonObject, guess: number): number =>
+  Array.isArray(list) && list[guess] === object ? guess : (list as unknown[]).indexOf(object);

@@ -1,10 +1,11 @@
-import { stricterTlp, type Tlp } from '../../model/vocabulary.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 import type { ClassificationBuilder } from '../../extraction/classification-builder.ts';
-import { isObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { asObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { findTlp } from '../../extraction/tlp.ts';
 import { findTechnique, cacheFromTechniques, type Technique } from '../../reference-data/attack.ts';
+import { strictestTlp } from '../record-fields.ts';
 
-/** What a galaxy holds, by its type. */
+/** The kind of clusters in a galaxy, by galaxy type. */
 const kinds: [RegExp, 'actor' | 'tool' | 'technique' | 'malware'][] = [
   [/threat-actor$|intrusion-set$|microsoft-activity-group$/, 'actor'],
   [/attack-pattern$/, 'technique'],
@@ -17,78 +18,71 @@ type Cluster = { galaxy: string; value: string; aliases: string[] };
 /** A tag of a galaxy: `misp-galaxy:threat-actor="Sofacy"`. */
 const galaxyTag = /^misp-galaxy:([a-z0-9-]+)="([^"]{1,500})"$/i;
 
-/** The galaxy clusters of an event, an object or an attribute: those that are spelled out, then those that only a tag names. */
+/** Returns the galaxy clusters of an event, object or attribute: first the embedded ones, then those that occur only as a tag. */
 export function listClusters(holder: JsonObject): { cluster: Cluster; path: string }[] {
-  const found: { cluster: Cluster; path: string }[] = [];
-  const spelled = new Set<string>();
-  for (const [at, galaxy] of asObjects(holder['Galaxy']).entries()) {
-    for (const [index, one] of asObjects(galaxy['GalaxyCluster']).entries()) {
-      const meta = isObject(one['meta']) ? one['meta'] : {};
-      const value = asText(one['value']);
-      const tag = asText(one['tag_name']);
+  const clusters: { cluster: Cluster; path: string }[] = [];
+  const embedded = new Set<string>();
+  for (const [galaxyIndex, galaxy] of asObjects(holder['Galaxy']).entries()) {
+    for (const [index, entry] of asObjects(galaxy['GalaxyCluster']).entries()) {
+      const value = asText(entry['value']);
+      const tag = asText(entry['tag_name']);
       if (!value) continue;
-      if (tag) spelled.add(tag);
-      const type = asText(one['type']) ?? asText(galaxy['type']) ?? '';
-      const cluster = { galaxy: type, value, aliases: asTexts(meta['synonyms']).slice(0, 100) };
-      found.push({ cluster, path: `Galaxy[${at}].GalaxyCluster[${index}].value` });
+      if (tag) embedded.add(tag);
+      const type = asText(entry['type']) ?? asText(galaxy['type']) ?? '';
+      const cluster = { galaxy: type, value, aliases: asTexts(asObject(entry['meta'])['synonyms']).slice(0, 100) };
+      clusters.push({ cluster, path: `Galaxy[${galaxyIndex}].GalaxyCluster[${index}].value` });
     }
   }
-  for (const [at, tag] of asObjects(holder['Tag']).entries()) {
+  for (const [index, tag] of asObjects(holder['Tag']).entries()) {
     const name = asText(tag['name'])?.trim() ?? '';
     const [, galaxy, value] = galaxyTag.exec(name) ?? [];
-    // Some clusters are tagged by a number that says nothing without the galaxy.
-    if (!galaxy || !value || spelled.has(name) || /^[0-9a-f-]{36}$/.test(value)) continue;
-    found.push({ cluster: { galaxy, value, aliases: [] }, path: `Tag[${at}].name` });
+    // Some tags contain a UUID, which is meaningless without the galaxy.
+    if (!galaxy || !value || embedded.has(name) || /^[0-9a-f-]{36}$/.test(value)) continue;
+    clusters.push({ cluster: { galaxy, value, aliases: [] }, path: `Tag[${index}].name` });
   }
-  return found;
+  return clusters;
 }
 
-/** Says what a cluster means for an item. `evidence` makes the passage. */
+/** Adds a cluster to the classification. `addEvidence` creates the supporting passage. */
 export function classifyCluster(
-  found: ClassificationBuilder,
+  classification: ClassificationBuilder,
   { galaxy, value, aliases }: Cluster,
-  { sure, evidence }: { sure: number; evidence: () => string },
+  { confidence, addEvidence }: { confidence: number; addEvidence: () => string },
 ): void {
   const kind = kinds.find(([pattern]) => pattern.test(galaxy))?.[1];
   if (kind === 'technique') {
-    const technique = techniqueOf(value);
-    if (technique) found.addTechnique(technique, sure, evidence);
-    else found.addMapping('observable:attack-pattern', value, sure);
-    return;
-  }
-  if (kind) {
-    evidence();
-    found.addName(kind, nameOf(value), sure, aliases);
+    const technique = resolveTechnique(value);
+    if (technique) classification.addTechnique(technique, confidence, addEvidence);
+    else classification.addMapping('observable:attack-pattern', value, confidence);
+  } else if (kind) {
+    addEvidence();
+    classification.addName(kind, removeAttackId(value), confidence, aliases);
   }
 }
 
-/** Clusters of ATT&CK carry the id after the name: `APT28 - G0007`. */
-const nameOf = (value: string): string => value.replace(/ - [GS]\d{4}$/, '');
+/** Removes the id that ATT&CK clusters append to the name: `APT28 - G0007`. */
+const removeAttackId = (value: string): string => value.replace(/ - [GS]\d{4}$/, '');
 
 const byName = cacheFromTechniques(
   (techniques) => new Map(techniques.map((technique) => [technique.name.toLowerCase(), technique])),
 );
 
-function techniqueOf(value: string): Technique | undefined {
+function resolveTechnique(value: string): Technique | undefined {
   const id = /\bT\d{4}(?:\.\d{3})?\b/.exec(value)?.[0];
   if (id) return findTechnique(id);
   return byName().get(value.trim().toLowerCase());
 }
 
-const tagsOf = (holder: JsonObject): string[] =>
+const readTagNames = (holder: JsonObject): string[] =>
   asObjects(holder['Tag']).map((tag) => asText(tag['name'])?.trim() ?? '');
 
-/** The strictest TLP tag of the holders. */
+/** Returns the strictest TLP tag. */
 export function findTlpTag(holders: JsonObject[]): Tlp | undefined {
-  let strictest: Tlp | undefined;
-  for (const name of holders.flatMap(tagsOf)) {
-    const tlp = /^tlp:/i.test(name) ? findTlp(name) : undefined;
-    if (tlp) strictest = strictest ? stricterTlp(strictest, tlp) : tlp;
-  }
-  return strictest;
+  const names = holders.flatMap(readTagNames).filter((name) => /^tlp:/i.test(name));
+  return strictestTlp(names.flatMap((name) => findTlp(name) ?? []));
 }
 
-const levels = new Map([
+const confidenceByLevel = new Map([
   ['completely-confident', 1],
   ['usually-confident', 0.75],
   ['fairly-confident', 0.5],
@@ -96,16 +90,16 @@ const levels = new Map([
   ['unconfident', 0],
 ]);
 
-/** What the taxonomies of MISP say of an attribute: how sure its maker was, whether it is known to be wrong, whether it is of phishing. */
+/** Returns the confidence, false-positive and phishing tags of an attribute (MISP taxonomies). */
 export function readTaxonomyTags(holder: JsonObject): {
   confidence: number | undefined;
   falsePositive: boolean;
   phishing: boolean;
 } {
-  const tags = tagsOf(holder);
+  const tags = readTagNames(holder);
   const level = tags.map((tag) => /^misp:confidence-level="([a-z-]+)"$/.exec(tag)?.[1]).find(Boolean);
   return {
-    confidence: level === undefined ? undefined : levels.get(level),
+    confidence: level === undefined ? undefined : confidenceByLevel.get(level),
     falsePositive: tags.some((tag) => /^false-positive:(?:confirmed="true"|risk="high")$/.test(tag)),
     phishing: tags.some((tag) => /phishing/i.test(tag)),
   };

@@ -2,7 +2,7 @@ import { ownValue } from '../../../platform/lib/own-value.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
 
-/** Attribute type of MISP → type of indicator; both halves of a composite type are read. */
+/** Indicator types by MISP attribute type. */
 const indicatorTypes: Record<string, IndicatorType> = {
   domain: 'domain',
   hostname: 'domain',
@@ -23,7 +23,7 @@ const indicatorTypes: Record<string, IndicatorType> = {
 
 const addresses = new Set(['ip-src', 'ip-dst', 'ip']);
 
-/** Parts of objects that only their name tells. */
+/** Indicator types by object and relation, for attributes whose type alone is ambiguous. */
 const relations: Record<string, IndicatorType> = {
   'file path': 'file_path',
   'file fullpath': 'file_path',
@@ -37,7 +37,7 @@ const relations: Record<string, IndicatorType> = {
   'phone imei': 'imei',
 };
 
-/** What describes and identifies nothing; it stays in the text alone. */
+/** Attribute types that describe but do not identify. Their values appear only in the text. */
 const descriptions = new Set(
   `text comment other datetime date counter boolean float integer hex port size-in-bytes mime-type link attachment
   anonymised target-user target-org target-location target-machine target-external target-email vulnerability weakness
@@ -46,13 +46,10 @@ const descriptions = new Set(
   ),
 );
 
-/** Second halves that are indicators of their own; of the others (ports, registry data) the first half is enough. */
+/** Composite types whose second half is an indicator too. Of other types (ports, registry data), only the first half is used. */
 const composite = /^(filename|malware-sample)\|?([a-z0-9-]+)?$/;
 
-/**
- * What an attribute of a MISP event states: indicators, values that no class of ours holds, or nothing where it only describes.
- * `relation` is `<object> <relation>` for a part of an object.
- */
+/** Returns the indicators and other observables of an attribute. `relation` is `<object> <relation>` for an attribute of an object. */
 export function toObservables(type: string, value: string, relation: string | undefined): Observable[] {
   const [first = '', second] = type.includes('|') || type === 'malware-sample' ? value.split('|', 2) : [value];
   const known = relation === undefined ? undefined : ownValue(relations, relation);
@@ -61,21 +58,21 @@ export function toObservables(type: string, value: string, relation: string | un
   const isFile = composite.exec(type);
   if (isFile && (type.includes('|') || type === 'malware-sample')) {
     const hash = isFile[1] === 'malware-sample' ? 'md5' : isFile[2]!;
-    return [createObservable('file_name', first), ...(second ? [single(hash, second)] : [])];
+    return [createObservable('file_name', first), ...(second ? [toObservable(hash, second)] : [])];
   }
   if (type === 'domain|ip')
     return [createObservable('domain', first), ...(second ? [createAddressObservable(second)] : [])];
   if (type === 'regkey|value')
-    return [createObservable('registry_key', first), ...(second ? [single('registry-value', second)] : [])];
-  if (type.includes('|')) return [single(type.split('|')[0]!, first)];
-  return [single(type, value)];
+    return [createObservable('registry_key', first), ...(second ? [toObservable('registry-value', second)] : [])];
+  if (type.includes('|')) return [toObservable(type.split('|')[0]!, first)];
+  return [toObservable(type, value)];
 }
 
-function single(type: string, value: string): Observable {
+function toObservable(type: string, value: string): Observable {
   const known = ownValue(indicatorTypes, type);
   if (known) return createObservable(known, value);
   if (addresses.has(type)) return createAddressObservable(value);
-  // A path on a host is no address of its own.
+  // A path on a host is not an address by itself.
   if (type === 'uri' && /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return createObservable('url', value);
   return { kind: 'other', framework: `observable:${type.slice(0, 60)}`, value };
 }

@@ -227,8 +227,8 @@ describe('a feed', () => {
   });
 
   test.each([
-    ['a list', '[]', /no list of events/],
-    ['something else', '{"a":1}', /no list of events/],
+    ['a list', '[]', /not a list of events/],
+    ['something else', '{"a":1}', /not a list of events/],
     ['cut off', '{"a', /not valid JSON/],
   ])('a manifest that is %s is refused', async (_name, body, reason) => {
     server.document('/feed/manifest.json', body);

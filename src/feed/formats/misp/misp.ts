@@ -1,13 +1,14 @@
 import { fetchEntries, fetchList } from '../fetch-entries.ts';
 import type { FetchSession, FetchSessionResult, DigestInput } from '../fetch-session.ts';
 import {
+  asObject,
   isObject,
   parseJsonBytes,
   asScalarText,
   asText,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
-import { readEvent } from './misp-event.ts';
+import { toEventRecord } from './misp-event.ts';
 import type { ParseResult, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
 import { readParts } from '../read-parts.ts';
@@ -20,7 +21,7 @@ const attributesMax = 200_000;
 export const misp: SourceFormat = {
   label: 'MISP feed',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
-  fetch: (context) => (/\/(?:manifest\.json)?$/.test(new URL(context.url).pathname) ? collectFeed(context) : undefined),
+  fetch: (session) => (/\/(?:manifest\.json)?$/.test(new URL(session.url).pathname) ? fetchFeed(session) : undefined),
   digest: ([manifest]) => readManifest(manifest!),
   parse: (parts, { reliability }) => {
     const events =
@@ -29,34 +30,34 @@ export const misp: SourceFormat = {
   },
 };
 
-/** The manifest names the events and when each was last changed; an event that goes from it is not taken back by that. */
-async function collectFeed(context: FetchSession): Promise<FetchSessionResult> {
-  const address = context.url.endsWith('/') ? `${context.url}manifest.json` : context.url;
-  const manifest = await fetchList(context, address, { accept: 'application/json' });
-  const rows = manifest ? ((await context.digest([manifest])) as ManifestRow[]) : [];
-  const entries = rows.map(({ id, mark }) => ({ id, url: new URL(`./${id}.json`, address).href, mark }));
-  return fetchEntries(context, { entries, lists: { [address]: manifest } });
+/** Fetches the events of a manifest. An event that is no longer in the manifest is not withdrawn. */
+async function fetchFeed(session: FetchSession): Promise<FetchSessionResult> {
+  const address = session.url.endsWith('/') ? `${session.url}manifest.json` : session.url;
+  const manifest = await fetchList(session, address, { accept: 'application/json' });
+  const rows = manifest ? ((await session.digest([manifest])) as ManifestRow[]) : [];
+  const entries = rows.map(({ id, version }) => ({ id, url: new URL(`./${id}.json`, address).href, version }));
+  return fetchEntries(session, { entries, lists: { [address]: manifest } });
 }
 
-type ManifestRow = { id: string; mark: string | undefined };
+type ManifestRow = { id: string; version: string | undefined };
 
-/** What the manifest says of each event, the newest first. */
+/** Returns the events of a manifest with their timestamps, the newest first. */
 function readManifest({ bytes }: DigestInput): ManifestRow[] {
   const manifest = parseJsonBytes(bytes);
-  if (!isObject(manifest)) throw new Error('the manifest is no list of events');
+  if (!isObject(manifest)) throw new Error('the manifest is not a list of events');
   const rows = Object.entries(manifest).filter(([id, row]) => uuidPattern.test(id) && isObject(row));
-  if (rows.length === 0 && Object.keys(manifest).length > 0) throw new Error('the manifest is no list of events');
-  if (rows.length > eventsMax) throw new Error(`the manifest names more than ${eventsMax} events`);
-  const newest = rows.toSorted(([, a], [, b]) => changedAt(b) - changedAt(a));
-  return newest.map(([id, row]) => ({ id, mark: asScalarText((row as JsonObject)['timestamp']) }));
+  if (rows.length === 0 && Object.keys(manifest).length > 0) throw new Error('the manifest is not a list of events');
+  if (rows.length > eventsMax) throw new Error(`the manifest has more than ${eventsMax} events`);
+  const newest = rows.toSorted(([, a], [, b]) => readTimestamp(b) - readTimestamp(a));
+  return newest.map(([id, row]) => ({ id, version: asScalarText((row as JsonObject)['timestamp']) }));
 }
 
-const changedAt = (row: unknown): number => Number(asScalarText((row as JsonObject)['timestamp'])) || 0;
+const readTimestamp = (row: unknown): number => Number(asScalarText((row as JsonObject)['timestamp'])) || 0;
 
 function readPart(part: SourceDocument, reliability: number): ParseResult {
   const document = parseJsonBytes(part.bytes);
-  const events = eventsOf(document);
-  if (!events) throw new Error('the document is no MISP event');
+  const events = unwrapEvents(document);
+  if (!events) throw new Error('the document is not a MISP event');
   const parsed: ParseResult = { records: [], skipped: [] };
   for (const [index, event] of events.entries()) {
     const id = asText(event['uuid'])?.trim().toLowerCase();
@@ -65,18 +66,18 @@ function readPart(part: SourceDocument, reliability: number): ParseResult {
       0,
     );
     if (!id || !uuidPattern.test(id))
-      parsed.skipped.push({ entry: `${part.name}[${index}]`, reason: 'an event without uuid' });
+      parsed.skipped.push({ entry: `${part.name}[${index}]`, reason: 'the event has no valid uuid' });
     else if (count > attributesMax) parsed.skipped.push({ entry: id, reason: `more than ${attributesMax} attributes` });
-    else parsed.records.push(readEvent(id, event, { url: part.url, reliability }));
+    else parsed.records.push(toEventRecord(id, event, { url: part.url, reliability }));
   }
   if (events.length === 1 && parsed.records.length === 0) throw new Error(parsed.skipped[0]!.reason);
   return parsed;
 }
 
-/** `{Event}`, `{response: {Event}}`, `{response: [{Event}, …]}` and a bare list of these. */
-function eventsOf(document: unknown): JsonObject[] | undefined {
+/** Unwraps `{Event}`, `{response: {Event}}`, `{response: [{Event}, …]}` or a list of `{Event}`. */
+function unwrapEvents(document: unknown): JsonObject[] | undefined {
   const outer = isObject(document) && 'response' in document ? document['response'] : document;
   const list: unknown[] = Array.isArray(outer) ? outer : [outer];
-  const events = list.map((one) => (isObject(one) ? one['Event'] : undefined)).filter(isObject);
+  const events = list.map((entry) => asObject(entry)['Event']).filter(isObject);
   return events.length === list.length && events.length > 0 ? events : undefined;
 }

@@ -3,12 +3,12 @@ import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/j
 
 const depthMax = 10;
 
-/** Adds the products that the configurations of a CVE name as vulnerable (CPE 2.3). */
+/** Adds the products that the configurations of a CVE mark as vulnerable (CPE 2.3). */
 export function addConfiguredProducts(cve: JsonObject, products: ReturnType<typeof createProductCollector>): void {
   const visit = (node: JsonObject, depth: number): void => {
     for (const match of asObjects(node['cpeMatch'])) {
-      const named = match['vulnerable'] === true ? parseCpe(asText(match['criteria']) ?? '') : undefined;
-      if (named) products.add(named.vendor, named.product, versionsOf(match, named.version));
+      const cpe = match['vulnerable'] === true ? parseCpe(asText(match['criteria']) ?? '') : undefined;
+      if (cpe) products.add(cpe.vendor, cpe.product, readVersions(match, cpe.version));
     }
     if (depth < depthMax)
       for (const child of [...asObjects(node['nodes']), ...asObjects(node['children'])]) visit(child, depth + 1);
@@ -16,8 +16,8 @@ export function addConfiguredProducts(cve: JsonObject, products: ReturnType<type
   for (const configuration of asObjects(cve['configurations'])) visit(configuration, 0);
 }
 
-/** Vendor, product and version of a formatted string (NISTIR 7695): fields by `:`, escapes by a backslash. */
-export function parseCpe(cpe: string): { vendor: string; product: string; version: string } | undefined {
+/** Parses a formatted string (NISTIR 7695), whose fields are separated by `:` and escaped with a backslash. */
+function parseCpe(cpe: string): { vendor: string; product: string; version: string } | undefined {
   if (!cpe.startsWith('cpe:2.3:') || cpe.length > 2_000) return undefined;
   const fields = cpe.split(/(?<!\\):/).map((field) => field.replaceAll(/\\(.)/g, '$1'));
   const [vendor = '', product = '', version = '', update = ''] = fields.slice(3);
@@ -30,16 +30,18 @@ export function parseCpe(cpe: string): { vendor: string; product: string; versio
   };
 }
 
-function versionsOf(match: JsonObject, version: string): string[] {
-  const bounds = [
-    ['>=', 'versionStartIncluding'],
-    ['>', 'versionStartExcluding'],
-    ['<=', 'versionEndIncluding'],
-    ['<', 'versionEndExcluding'],
-  ].flatMap(([sign, name]) => {
-    const bound = asText(match[name!]);
+const bounds = [
+  ['>=', 'versionStartIncluding'],
+  ['>', 'versionStartExcluding'],
+  ['<=', 'versionEndIncluding'],
+  ['<', 'versionEndExcluding'],
+] as const;
+
+function readVersions(match: JsonObject, version: string): string[] {
+  const stated = bounds.flatMap(([sign, name]) => {
+    const bound = asText(match[name]);
     return bound ? [`${sign} ${bound.trim()}`] : [];
   });
-  if (bounds.length > 0) return [bounds.join(', ')];
+  if (stated.length > 0) return [stated.join(', ')];
   return version === '' ? [] : [version];
 }

@@ -130,7 +130,7 @@ describe('the API', () => {
   });
 
   test.each([
-    ['{"message":"no"}', /no page/],
+    ['{"message":"no"}', /not a page/],
     ['{"vulnera', /not valid JSON/],
     ['<html>', /not valid JSON/],
   ])('an answer %s is refused', async (body, reason) => {

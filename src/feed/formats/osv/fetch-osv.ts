@@ -1,79 +1,69 @@
-import { fetchEntries, fetchList, type IndexCursor } from '../fetch-entries.ts';
+import { fetchEntries, fetchList, type DocumentIndex, type IndexCursor } from '../fetch-entries.ts';
 import type { FetchSession, FetchSessionResult } from '../fetch-session.ts';
 import type { SkippedEntry } from '../../model/source-record.ts';
-import { parseIndexRow, createIndexScan, type OsvIndexRow } from './scan-index.ts';
+import { createIndexScan, parseIndexRow, type OsvIndexRow } from './scan-index.ts';
 
-/** Records whose time is remembered; what is older than all of them was read. */
+/** The number of records whose time is remembered. Everything older has been read. */
 const seenMax = 50_000;
-/** More than the bounds of a pull let it read. */
-const atOnceMax = 2_000;
+/** More than the bounds of a pull allow. */
+const rowsPerPull = 2_000;
 
-/** `waiting`: rows of the last scan that are still to be read. `floor`: the place up to which every row was read, see `Row.at`. */
-type Cursor = IndexCursor & { waiting?: string[]; floor?: string };
+/** `waiting` lists the unread rows of the last scan. Every row up to `floor` has been read, see `OsvIndexRow.position`. */
+type OsvCursor = IndexCursor & { waiting?: string[]; floor?: string };
 
 /**
- * Reads the records that an index `modified_id.csv` names, beside it or in the folders of their ecosystems: the oldest first, so that what
- * is newer than a place in time is all that is still to be read. The index is fetched again when what the last look at it left is read.
+ * Fetches the records of an index `modified_id.csv`, beside it or in their ecosystems' folders, the oldest first, so that the unread records
+ * are always the newest. The index is fetched again when all rows of the last scan have been read.
  */
-export async function fetchOsv(context: FetchSession): Promise<FetchSessionResult> {
-  const before = (context.cursor ?? {}) as Cursor;
-  const { rows, left, skipped, lists } = before.waiting?.length ? goOn(before.waiting) : await scan(context, before);
+export async function fetchOsv(session: FetchSession): Promise<FetchSessionResult> {
+  const before = (session.cursor ?? {}) as OsvCursor;
+  const { rows, hasMore, skipped, lists } = before.waiting?.length
+    ? { rows: before.waiting.flatMap((line) => parseIndexRow(line) ?? []), hasMore: true, skipped: [], lists: {} }
+    : await scanIndex(session, before);
   const entries = rows
-    .slice(0, atOnceMax)
-    .map(({ path, mark }) => ({ id: path, mark, url: new URL(addressOf(path), context.url).href }));
-  const collection = await fetchEntries(context, {
+    .slice(0, rowsPerPull)
+    .map(({ path, version }) => ({ id: path, version, url: new URL(toAddress(path), session.url).href }));
+  const result = await fetchEntries(session, {
     entries,
     lists,
     isPart: true,
-    hasMore: left || rows.length > atOnceMax,
+    hasMore: hasMore || rows.length > rowsPerPull,
   });
-  const { seen } = collection.cursor;
-  const failed = new Set(collection.skipped.map(({ entry }) => entry));
-  const waiting = rows.filter(({ path, mark }) => seen[path] !== mark && !failed.has(path));
-  const cursor: Cursor = {
-    ...collection.cursor,
-    ...trim(seen, before.floor ?? ''),
-    waiting: waiting.map(({ mark, path }) => `${mark},${path}`),
+  const { seen } = result.cursor;
+  const failed = new Set(result.skipped.map(({ entry }) => entry));
+  const waiting = rows.filter(({ path, version }) => seen[path] !== version && !failed.has(path));
+  const cursor: OsvCursor = {
+    ...result.cursor,
+    ...forgetOldest(seen, before.floor ?? ''),
+    waiting: waiting.map(({ version, path }) => `${version},${path}`),
   };
-  return { ...collection, cursor, skipped: [...skipped, ...collection.skipped] };
+  return { ...result, cursor, skipped: [...skipped, ...result.skipped] };
 }
 
-const addressOf = (path: string): string => `./${path.split('/').map(encodeURIComponent).join('/')}.json`;
+const toAddress = (path: string): string => `./${path.split('/').map(encodeURIComponent).join('/')}.json`;
 
-type Open = {
-  rows: OsvIndexRow[];
-  left: boolean;
-  skipped: SkippedEntry[];
-  lists: Parameters<typeof fetchEntries>[1]['lists'];
-};
+type ScanResult = { rows: OsvIndexRow[]; hasMore: boolean; skipped: SkippedEntry[]; lists: DocumentIndex['lists'] };
 
-const goOn = (waiting: string[]): Open => ({
-  rows: waiting.map(parseIndexRow).filter((row) => row !== undefined),
-  left: true,
-  skipped: [],
-  lists: {},
-});
-
-async function scan(context: FetchSession, { seen, floor = '' }: Cursor): Promise<Open> {
-  const { onChunk: take, finish: end } = createIndexScan({ seen: new Map(Object.entries(seen ?? {})), floor });
-  const found = await fetchList(context, context.url, { accept: 'text/csv, */*;q=0.1', onChunk: take });
-  const lists = { [context.url]: found };
-  if (!found) return { rows: [], left: false, skipped: [], lists };
-  const { rows, left, cut } = end();
-  const reason = 'the index is longer than is read of it: what stands at its end is missing';
-  return { rows, left, lists, skipped: cut ? [{ entry: context.url.slice(0, 300), reason }] : [] };
+async function scanIndex(session: FetchSession, { seen, floor = '' }: OsvCursor): Promise<ScanResult> {
+  const { onChunk, finish } = createIndexScan({ seen: new Map(Object.entries(seen ?? {})), floor });
+  const fetched = await fetchList(session, session.url, { accept: 'text/csv, */*;q=0.1', onChunk });
+  const lists = { [session.url]: fetched };
+  if (!fetched) return { rows: [], hasMore: false, skipped: [], lists };
+  const { rows, hasMore, isTruncated } = finish();
+  const reason = 'the index exceeds the size limit, so the records at its end were not read';
+  return { rows, hasMore, lists, skipped: isTruncated ? [{ entry: session.url.slice(0, 300), reason }] : [] };
 }
 
-/** Forgets the oldest of what is remembered, and that everything up to there was read. */
-function trim(seen: Record<string, string>, floor: string): { seen: Record<string, string>; floor: string } {
+/** Removes the oldest records from `seen` and raises `floor` accordingly. */
+function forgetOldest(seen: Record<string, string>, floor: string): { seen: Record<string, string>; floor: string } {
   const known = Object.entries(seen);
   if (known.length <= seenMax) return { seen, floor };
-  const placed = known
-    .map(([path, mark]) => ({ path, mark, at: parseIndexRow(`${mark},${path}`)?.at ?? '' }))
-    .toSorted((a, b) => (a.at < b.at ? -1 : 1));
-  const newest = placed.splice(0, placed.length - seenMax).at(-1)!;
+  const rows = known
+    .map(([path, version]) => ({ path, version, position: parseIndexRow(`${version},${path}`)?.position ?? '' }))
+    .toSorted((a, b) => (a.position < b.position ? -1 : 1));
+  const newest = rows.splice(0, rows.length - seenMax).at(-1)!;
   return {
-    seen: Object.fromEntries(placed.map(({ path, mark }) => [path, mark])),
-    floor: newest.at > floor ? newest.at : floor,
+    seen: Object.fromEntries(rows.map(({ path, version }) => [path, version])),
+    floor: newest.position > floor ? newest.position : floor,
   };
 }

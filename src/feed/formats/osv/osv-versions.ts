@@ -1,31 +1,31 @@
 import { asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
-/** The versions that an `affected` entry of an OSV record names: ranges where it has them, one by one otherwise. */
+/** Returns the versions of an `affected` entry of an OSV record: its ranges or, without ranges, single versions. */
 export function listAffectedVersions(affected: JsonObject): string[] {
   const ranges = asObjects(affected['ranges'])
     .filter(({ type }) => type !== 'GIT')
-    .flatMap((range) => rangesOf(asObjects(range['events'])));
+    .flatMap((range) => toRanges(asObjects(range['events'])));
   return ranges.length > 0 ? ranges : asTexts(affected['versions']);
 }
 
-/** Events in their order: each `introduced` opens a range, what follows closes it. */
-function rangesOf(events: JsonObject[]): string[] {
-  const found: string[] = [];
+/** In the ordered events, `introduced` opens a range and the next other event closes it. */
+function toRanges(events: JsonObject[]): string[] {
+  const ranges: string[] = [];
   let open: string | undefined;
   for (const event of events) {
-    const at = (name: string): string | undefined => asText(event[name])?.trim();
-    const end = at('fixed') ?? at('limit');
-    const last = at('last_affected');
-    if (at('introduced') !== undefined) {
-      if (open !== undefined) found.push(from(open) || '*');
-      open = at('introduced');
+    const read = (name: string): string | undefined => asText(event[name])?.trim();
+    const end = read('fixed') ?? read('limit');
+    const last = read('last_affected');
+    if (read('introduced') !== undefined) {
+      if (open !== undefined) ranges.push(lowerBound(open) || '*');
+      open = read('introduced');
     } else if (open !== undefined && (end ?? last) !== undefined) {
-      found.push([from(open), end === undefined ? `<= ${last}` : `< ${end}`].filter(Boolean).join(', '));
+      ranges.push([lowerBound(open), end === undefined ? `<= ${last}` : `< ${end}`].filter(Boolean).join(', '));
       open = undefined;
     }
   }
-  if (open !== undefined) found.push(from(open) || '*');
-  return found;
+  if (open !== undefined) ranges.push(lowerBound(open) || '*');
+  return ranges;
 }
 
-const from = (version: string): string => (version === '0' ? '' : `>= ${version}`);
+const lowerBound = (version: string): string => (version === '0' ? '' : `>= ${version}`);

@@ -110,7 +110,7 @@ test('archives and documents made to do harm are refused quickly', () => {
   // An archive that lies about the size is cut where it said that it ends.
   const liar = Buffer.from(bomb);
   liar.writeUInt32LE(100, liar.indexOf(Buffer.from('504b0102', 'hex')) + 24);
-  expect(() => parse(liar)).toThrow(/neither JSON nor YAML|no OSV record|not valid JSON/);
+  expect(() => parse(liar)).toThrow(/neither JSON nor YAML|not an OSV record|not valid JSON/);
   expect(() => parse(bomb.subarray(0, bomb.length - 30))).toThrow(/cannot be unpacked/);
   const laughs = `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghij'.replaceAll(/./g, (name) => `${name}: &${name} [${`*${String.fromCodePoint(name.codePointAt(0)! - 1)},`.repeat(9)}]\n`)}`;
   expect(() => parse(laughs)).toThrow(/neither JSON nor YAML/);

@@ -7,24 +7,24 @@ import { resolveAddress } from './read-xml.ts';
 import { isSameSite } from './canonical-url.ts';
 
 export type ArticlePage = { bytes: Uint8Array; contentType: string | undefined; url: string };
-/** The main text of a page; `canonical` is the address that the page gives itself, where it may. */
+/** The main text of a page. `canonical` is the page's own canonical address if it is on the same site. */
 export type Article = { text: string; title?: string | undefined; canonical?: string | undefined };
 
 type ReadablePage = ConstructorParameters<typeof Readability>[0];
 
 const elementsMax = 60_000;
 const attributesMax = 600_000;
-const attributesOfOneMax = 1_000;
+const elementAttributesMax = 1_000;
 const depthMax = 400;
 
-/** Takes the main text out of a page: navigation, menus and advertising go. Throws an Error for what is no page. */
+/** Extracts the main text of a page without navigation and advertising. Throws an Error if the document is not a page. */
 export function readArticle({ bytes, contentType, url }: ArticlePage): Article {
   if (contentType && !/html|xml|text\/plain/i.test(contentType))
-    throw new Error(`${contentType.slice(0, 60)} is no page`);
+    throw new Error(`${contentType.slice(0, 60)} is not a web page`);
   const source = decodeDocument(Buffer.from(bytes), contentType);
   if (/^text\/plain/i.test(contentType ?? '')) return { text: source };
-  if (!/<\w/.test(source.slice(0, 100_000))) throw new Error('the document is no page');
-  refuseOutsized(source);
+  if (!/<\w/.test(source.slice(0, 100_000))) throw new Error('the document is not a web page');
+  checkSize(source);
   const { document } = parseHTML(/<html[\s>]/i.test(source) ? source : `<html><body>${source}</body></html>`);
   const link = document.querySelector('link[rel="canonical"]')?.getAttribute('href') ?? undefined;
   const canonical = resolveAddress(link, url);
@@ -36,18 +36,19 @@ export function readArticle({ bytes, contentType, url }: ArticlePage): Article {
   };
 }
 
-/** What follows takes quadratic time in the depth of a page and the number of an element's attributes; browsers stop at a depth of 512. */
-function refuseOutsized(source: string): void {
-  let [elements, depth, all, own] = [0, 0, 0, 0];
+/** Limits depth and attributes, because the extraction takes quadratic time in both. Browsers stop at a depth of 512. */
+function checkSize(source: string): void {
+  let [elements, depth, attributes, elementAttributes] = [0, 0, 0, 0];
   const parser = new Parser({
     onopentagname() {
-      [elements, depth, own] = [elements + 1, depth + 1, 0];
+      [elements, depth, elementAttributes] = [elements + 1, depth + 1, 0];
       if (elements > elementsMax) throw new Error(`the page has more than ${elementsMax} elements`);
       if (depth > depthMax) throw new Error(`the page is nested deeper than ${depthMax} elements`);
     },
     onattribute() {
-      [all, own] = [all + 1, own + 1];
-      if (all > attributesMax || own > attributesOfOneMax) throw new Error('the page has too many attributes');
+      [attributes, elementAttributes] = [attributes + 1, elementAttributes + 1];
+      if (attributes > attributesMax || elementAttributes > elementAttributesMax)
+        throw new Error('the page has too many attributes');
     },
     onclosetag() {
       depth -= 1;

@@ -1,13 +1,12 @@
 const tracking =
   /^(?:utm_\w+|mtm_\w+|pk_\w+|at_\w+|mc_[ce]id|_hs\w+|hs_\w+|fbclid|gclid|gclsrc|dclid|msclkid|yclid|twclid|igshid|mkt_tok|trk\w*|ref|ref_src|ref_url|referrer|cmp|cmpid|icid|ncid|sr_share|spm|share|amp|outputtype|__twitter_impression|guccounter|s_cid|linkid|wt\.mc_id|ocid)$/i;
 const wrapsMax = 3;
-// A key stands in an index.
+// Keys are indexed in the database.
 const keyMaxChars = 1_500;
 
 /**
- * One form for the addresses under which one article is met (spec/feed.md, "canonicalKey"): no scheme, `www.`, tracking parameters,
- * fragment, trailing slash, AMP or web archive around it. Undefined for what is no web address,
- * and for one too long to be a key.
+ * Normalizes the address of an article (spec/feed.md, "canonicalKey"): removes scheme, `www.`, tracking parameters, fragment, trailing
+ * slash, AMP and web archive. Returns undefined for anything but a web address and for a key that is too long.
  */
 export function toCanonicalUrl(address: string): string | undefined {
   let url = URL.parse(address.trim());
@@ -30,7 +29,7 @@ export function toCanonicalUrl(address: string): string | undefined {
   return key.length <= keyMaxChars ? key : undefined;
 }
 
-/** The address that an archive or an AMP cache wraps. */
+/** Returns the address inside a web archive or AMP cache address. */
 function innerAddress({ hostname, pathname, search }: URL): string | undefined {
   const archived = /^\/web\/\d{4,14}(?:[a-z]{2}_)?\/(?:(https?):\/{1,2})?(.+)$/i;
   const match =
@@ -44,7 +43,7 @@ function innerAddress({ hostname, pathname, search }: URL): string | undefined {
   return match ? `${match[1] || 'https'}://${match[2]}${search}` : undefined;
 }
 
-/** Whether a page may speak for another address: only of its own site, and a page of it, not its front. */
+/** Returns whether a page may declare this canonical address: one on the same site that is not its home page. */
 export function isSameSite(page: string, canonical: string): boolean {
   const [from, to] = [URL.parse(page), URL.parse(canonical)];
   if (!from || !to || !/^https?:$/.test(to.protocol)) return false;

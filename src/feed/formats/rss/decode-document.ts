@@ -1,13 +1,13 @@
 import iconv from 'iconv-lite';
 
-/** Byte order marks, the longer before those that begin alike (XML 1.0, appendix F). */
+/** Byte order marks, the longer ones first (XML 1.0, appendix F). */
 const marks: [Buffer, string][] = [
   [Buffer.from([0x00, 0x00, 0xfe, 0xff]), 'utf-32be'],
   [Buffer.from([0xff, 0xfe, 0x00, 0x00]), 'utf-32le'],
   [Buffer.from([0xef, 0xbb, 0xbf]), 'utf-8'],
   [Buffer.from([0xfe, 0xff]), 'utf-16be'],
   [Buffer.from([0xff, 0xfe]), 'utf-16le'],
-  // No mark, but how `<` and `<?` look in wide encodings.
+  // `<` and `<?` in wide encodings without a mark.
   [Buffer.from([0x00, 0x00, 0x00, 0x3c]), 'utf-32be'],
   [Buffer.from([0x3c, 0x00, 0x00, 0x00]), 'utf-32le'],
   [Buffer.from([0x00, 0x3c, 0x00, 0x3f]), 'utf-16be'],
@@ -16,17 +16,17 @@ const marks: [Buffer, string][] = [
 const headBytes = 4_096;
 
 /**
- * The text of an XML or HTML document whose encoding is stated by a mark, the content type, or the document itself; what states none, or
- * another than it has, is UTF-8 if it can be and windows-1252 otherwise. Never throws: bytes that fit nothing become U+FFFD.
+ * Decodes an XML or HTML document by its byte order mark, the content type, or its own declaration. Without a valid one, it is decoded as
+ * UTF-8 if possible and as windows-1252 otherwise. Never throws: invalid bytes become U+FFFD.
  */
 export function decodeDocument(bytes: Buffer, contentType: string | undefined): string {
   const mark = marks.find(([start]) => bytes.subarray(0, start.length).equals(start));
-  const stated = [mark?.[1], charsetOf(contentType), declaredIn(bytes)];
+  const stated = [mark?.[1], readCharset(contentType), readDeclaration(bytes)];
   for (const name of stated) {
     if (name === undefined) continue;
-    // ASCII says too little: what claims it is often UTF-8.
+    // Documents declared as ASCII are often UTF-8.
     if (/^(?:us-)?ascii$|^utf-?8$/i.test(name)) break;
-    if (iconv.encodingExists(name)) return iconv.decode(bytes, widened(name));
+    if (iconv.encodingExists(name)) return iconv.decode(bytes, widenEncoding(name));
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -36,18 +36,18 @@ export function decodeDocument(bytes: Buffer, contentType: string | undefined): 
   }
 }
 
-/** Encodings that pages claim while they use the larger one (WHATWG Encoding). */
-const widened = (name: string): string =>
+/** Returns the superset that pages use when they declare a smaller encoding (WHATWG Encoding). */
+const widenEncoding = (name: string): string =>
   /^(?:iso-?8859-1|latin-?1)$/i.test(name) ? 'windows-1252' : /^(?:gb2312|gbk)$/i.test(name) ? 'gb18030' : name;
 
-const charsetOf = (contentType: string | undefined): string | undefined =>
+const readCharset = (contentType: string | undefined): string | undefined =>
   /;\s*charset\s*=\s*"?\s*([\w.:-]{1,40})/i.exec(contentType ?? '')?.[1];
 
-function declaredIn(bytes: Buffer): string | undefined {
+function readDeclaration(bytes: Buffer): string | undefined {
   const head = bytes.subarray(0, headBytes).toString('latin1');
   const declared =
     /^\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]{1,40})["']/i.exec(head) ??
     /<meta\b[^>]{0,200}?\bcharset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(head);
-  // A document that could be read so far is in no wide encoding, whatever it says.
+  // A declaration that is readable as Latin-1 disproves a wide encoding.
   return declared && !/^(?:utf-?16|utf-?32|ucs)/i.test(declared[1]!) ? declared[1] : undefined;
 }

@@ -1,30 +1,37 @@
 import { asText } from '../../../platform/lib/json/json-values.ts';
 import { parseFeedDate } from './feed-dates.ts';
-import { findChildren, childElements, renderContent, readElementText } from './xml-elements.ts';
-import type { FeedEntry } from './read-feed.ts';
+import { childElements, escapeText, findChildren, renderContent, readElementText } from './xml-elements.ts';
 import { htmlToLine } from './html-text.ts';
 import { resolveAddress, type XmlElement } from './read-xml.ts';
 
+/** An entry of a feed. Times are ISO text in UTC. `content` and `summary` are HTML. */
+export type FeedEntry = Partial<
+  Record<
+    'id' | 'link' | 'title' | 'published' | 'updated' | 'created' | 'content' | 'summary' | 'language',
+    string | undefined
+  >
+>;
+
 const titleMaxChars = 5_000;
 
-/** An `item` of RSS or RDF, or an `entry` of Atom. Names in any namespace that means the same; a plain name comes before a borrowed one. */
+/** Reads an `item` of RSS or RDF or an `entry` of Atom. Equivalent names of several namespaces are accepted, plain names first. */
 export function readFeedEntry(entry: XmlElement, documentUrl: string | undefined): FeedEntry {
   const first = (...names: string[]): XmlElement | undefined => {
     for (const name of names) {
       const found = findChildren(entry, name, `atom:${name}`, `other-:${name}`).find(
-        (one) => readElementText(one).trim() !== '' || childElements(one).length > 0,
+        (child) => readElementText(child).trim() !== '' || childElements(child).length > 0,
       );
       if (found) return found;
     }
     return undefined;
   };
   const base = entry.base ?? documentUrl;
-  const absolute = (address: string | undefined, of: XmlElement = entry): string | undefined =>
-    resolveAddress(asText(address), resolveAddress(of.base, documentUrl) ?? base);
+  const toAbsolute = (address: string | undefined, element: XmlElement = entry): string | undefined =>
+    resolveAddress(asText(address), resolveAddress(element.base, documentUrl) ?? base);
   const guid = first('guid', 'id');
   const about = entry.attributes['rdf:about'];
   const id =
-    absolute(guid?.name === 'guid' ? undefined : guid && readElementText(guid), guid) ??
+    toAbsolute(guid?.name === 'guid' ? undefined : guid && readElementText(guid), guid) ??
     (guid && asText(readElementText(guid))?.trim()) ??
     asText(about);
   const title = first('title', 'dc:title', 'media:title');
@@ -32,43 +39,43 @@ export function readFeedEntry(entry: XmlElement, documentUrl: string | undefined
   const summary = first('description', 'summary', 'dc:description', 'media:description');
   return {
     id,
-    link: linkOf(entry, absolute) ?? linkOfGuid(guid) ?? absolute(about),
-    title: title && asText(titleText(title))?.replaceAll(/\s+/g, ' ').trim(),
-    published: dateOf(entry, 'pubdate', 'issued', 'published', 'dcterms:issued'),
-    updated: dateOf(entry, 'dc:date', 'modified', 'updated', 'dcterms:modified', 'date', 'lastbuilddate'),
-    created: dateOf(entry, 'created', 'dcterms:created'),
-    content: content && asText(markup(content)),
-    summary: summary && asText(markup(summary)),
+    link: findLink(entry, toAbsolute) ?? readGuidLink(guid) ?? toAbsolute(about),
+    title: title && asText(readTitle(title))?.replaceAll(/\s+/g, ' ').trim(),
+    published: findDate(entry, 'pubdate', 'issued', 'published', 'dcterms:issued'),
+    updated: findDate(entry, 'dc:date', 'modified', 'updated', 'dcterms:modified', 'date', 'lastbuilddate'),
+    created: findDate(entry, 'created', 'dcterms:created'),
+    content: content && asText(readMarkup(content)),
+    summary: summary && asText(readMarkup(summary)),
     language: asText(entry.language ?? findChildren(entry, 'dc:language', 'language').map(readElementText)[0]),
   };
 }
 
-/** The last of several: that is the one that counts where a feed repeats itself. */
-function dateOf(entry: XmlElement, ...names: string[]): string | undefined {
+/** Returns the last of several dates, which is the valid one in feeds that repeat an element. */
+function findDate(entry: XmlElement, ...names: string[]): string | undefined {
   const wanted = names.flatMap((name) => [name, `atom:${name}`]);
   return findChildren(entry, ...wanted)
     .flatMap((one) => parseFeedDate(readElementText(one)) ?? [])
     .at(-1);
 }
 
-/** The alternate that is a page, then any alternate, then a bare link. */
-function linkOf(
+/** Prefers a bare link, then an alternate link to a page, then any alternate link. */
+function findLink(
   entry: XmlElement,
-  absolute: (address: string | undefined, of: XmlElement) => string | undefined,
+  toAbsolute: (address: string | undefined, element: XmlElement) => string | undefined,
 ): string | undefined {
   const links = findChildren(entry, 'link', 'atom:link', 'rdf:link').map((one) => ({
     rel: (one.attributes['rel'] ?? 'alternate').toLowerCase(),
     isPage: /html/i.test(one.attributes['type'] ?? 'html'),
     isBare: one.attributes['href'] === undefined && one.attributes['rel'] === undefined,
-    address: absolute(one.attributes['href'] ?? readElementText(one).trim(), one),
+    address: toAbsolute(one.attributes['href'] ?? readElementText(one).trim(), one),
   }));
   const usable = links.filter(({ rel, address }) => rel === 'alternate' && address !== undefined);
   const best = usable.find(({ isBare }) => isBare) ?? usable.find(({ isPage }) => isPage) ?? usable[0];
   return best?.address;
 }
 
-/** A guid is an address unless it says otherwise. */
-function linkOfGuid(guid: XmlElement | undefined): string | undefined {
+/** A `guid` is an address unless `isPermaLink` is false. */
+function readGuidLink(guid: XmlElement | undefined): string | undefined {
   if (guid?.name !== 'guid' || /^false$/i.test(guid.attributes['ispermalink'] ?? guid.attributes['isPermaLink'] ?? ''))
     return undefined;
   const address = readElementText(guid).trim();
@@ -77,9 +84,9 @@ function linkOfGuid(guid: XmlElement | undefined): string | undefined {
 
 const isTyped = (element: XmlElement, pattern: RegExp): boolean => pattern.test(element.attributes['type'] ?? '');
 
-/** A title as text: Atom says what its titles are; of others those are HTML that look like it. */
-function titleText(title: XmlElement): string {
-  const decoded = unpacked(title)?.slice(0, titleMaxChars);
+/** Returns a title as text. Atom states the type of its titles. Other titles are HTML if they look like it. */
+function readTitle(title: XmlElement): string {
+  const decoded = decodeElement(title)?.slice(0, titleMaxChars);
   if (decoded === undefined) return htmlToLine(renderContent(title).slice(0, titleMaxChars));
   const isAtom = title.name.startsWith('atom:');
   if (isTyped(title, /^text(?:\/plain)?$/i)) return decoded;
@@ -90,20 +97,20 @@ function titleText(title: XmlElement): string {
     : decoded;
 }
 
-/** Content as HTML, whatever way it was put into the XML. */
-function markup(content: XmlElement): string {
-  const decoded = unpacked(content);
+/** Returns content as HTML from any encoding in XML. */
+function readMarkup(content: XmlElement): string {
+  const decoded = decodeElement(content);
   if (decoded === undefined) return renderContent(content);
   const isPlain =
     isTyped(content, /^text(?:\/plain)?$/i) ||
     (content.name.startsWith('atom:') &&
       content.attributes['type'] === undefined &&
       content.attributes['mode'] === undefined);
-  return isPlain ? decoded.replaceAll('&', '&amp;').replaceAll('<', '&lt;') : decoded;
+  return isPlain ? escapeText(decoded) : decoded;
 }
 
-/** The text of an element that holds no other, out of its base64 where it is in one (Atom); undefined where it holds elements. */
-function unpacked(element: XmlElement): string | undefined {
+/** Returns the text of an element without children, decoded from base64 if necessary (Atom), or undefined for an element with children. */
+function decodeElement(element: XmlElement): string | undefined {
   if (childElements(element).length > 0) return undefined;
   const text = readElementText(element);
   const isBase64 = element.attributes['mode'] === 'base64' || isTyped(element, /^application\/octet-stream$/i);

@@ -9,18 +9,18 @@ const silent = new Set(
   'script style noscript template svg math head iframe object select button canvas audio video'.split(' '),
 );
 
-// The parser's time grows with the square of the depth. No page nests like this; what one has said until then is its text.
+// The parser takes quadratic time in the depth. The text of a page that nests deeper ends there.
 const depthMax = 1_000;
 const tooDeep = new Error('nested too deep');
 
 /**
- * HTML as plain text, for reading and for the extraction: blocks are lines, headings have their `#`, list items a dash, cells stand
- * between `|`. Addresses of links are left out; only what a reader sees counts. Linear in the length of the text.
+ * Converts HTML to plain text. Blocks become lines, headings start with `#`, list items with a dash, and cells are separated by `|`. Link
+ * addresses and invisible elements are omitted. Takes linear time.
  */
 export function htmlToText(html: string): string {
   const lines: string[] = [];
   let line = '';
-  // Whether a list item or cell has begun and holds nothing yet: a paragraph in it opens no new line.
+  // Whether the current list item or cell is still empty. A paragraph in it then starts no new line.
   let isOpening = false;
   let silence = 0;
   let preformatted = 0;
@@ -86,7 +86,7 @@ export function htmlToText(html: string): string {
   return lines.join('\n').trim();
 }
 
-/** HTML as one line of text, without the marks of blocks. */
+/** Converts HTML to one line of text without block markers. */
 export const htmlToLine = (html: string): string =>
   htmlToText(html)
     .replaceAll(/^(?:#{1,6}|-|\|) /gm, '')

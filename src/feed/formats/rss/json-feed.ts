@@ -1,8 +1,9 @@
 import { isObject, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { parseFeedDate } from './feed-dates.ts';
-import type { FeedEntry } from './read-feed.ts';
+import type { FeedEntry } from './feed-entry.ts';
+import { escapeText } from './xml-elements.ts';
 
-/** These items as entries of a JSON Feed (https://jsonfeed.org/version/1.1). */
+/** Returns items of a JSON Feed (https://jsonfeed.org/version/1.1) as entries. */
 export function readJsonFeed(feed: JsonObject, items: unknown[]): FeedEntry[] {
   const language = asText(feed['language']);
   return items.filter(isObject).map((item) => {
@@ -14,11 +15,9 @@ export function readJsonFeed(feed: JsonObject, items: unknown[]): FeedEntry[] {
       title: asText(item['title']),
       published: parseFeedDate(asText(item['date_published'])),
       updated: parseFeedDate(asText(item['date_modified'])),
-      content: asText(item['content_html']) ?? (plain && `<pre>${escaped(plain)}</pre>`),
-      summary: asText(item['summary']) && escaped(asText(item['summary'])!),
+      content: asText(item['content_html']) ?? (plain && `<pre>${escapeText(plain)}</pre>`),
+      summary: asText(item['summary']) && escapeText(asText(item['summary'])!),
       language: asText(item['language']) ?? language,
     };
   });
 }
-
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');

@@ -8,21 +8,21 @@ import { toCanonicalUrl } from './canonical-url.ts';
 import { htmlToText } from './html-text.ts';
 
 const textMaxChars = 1_000_000;
-// A page whose main text is far shorter than what the feed has of it is a teaser or a wall.
-const pageShareLeast = 0.5;
+// A page whose main text is much shorter than the feed's text is a teaser or a paywall.
+const pageShareMin = 0.5;
 
-/** Makes the record of an entry: the text of its page, or what the feed itself has of it, with everything that the extraction finds. */
+/** Extracts the record of an entry from the text of its page or, if that is missing or too short, from the feed's text. */
 export function readEntryText(entry: UnreadText, knowledge?: ReferenceLists): SourceRecord {
-  const own = htmlToText(entry.html ?? '');
-  const article = articleOf(entry, own);
-  const isPage = article !== undefined && article.text.length >= own.length * pageShareLeast;
-  const body = isPage ? article.text : own;
+  const feedText = htmlToText(entry.html ?? '');
+  const article = readPage(entry, feedText);
+  const isPage = article !== undefined && article.text.length >= feedText.length * pageShareMin;
+  const body = isPage ? article.text : feedText;
   const title = (entry.title ?? article?.title ?? '').trim();
   const text = toStorableText(body.startsWith(title) ? body : `${title}\n\n${body}`)
     .trim()
     .slice(0, textMaxChars)
     .toWellFormed();
-  if (text === '') throw new Error('neither its page nor the feed has a text');
+  if (text === '') throw new Error('neither the page nor the feed has a text');
   const { recordId, externalId, link, publishTime, modifiedAt, language } = entry;
   const extracted = extractItem({ text, title: title || undefined, publishTime, sourceUrl: link }, knowledge);
   const address = toCanonicalUrl(article?.canonical ?? link ?? '');
@@ -41,13 +41,13 @@ export function readEntryText(entry: UnreadText, knowledge?: ReferenceLists): So
   };
 }
 
-/** A page that cannot be read is no reason to lose what the feed has. */
-function articleOf({ page }: UnreadText, own: string): Article | undefined {
+/** Ignores a page that cannot be read if the feed has a text. */
+function readPage({ page }: UnreadText, feedText: string): Article | undefined {
   if (!page) return undefined;
   try {
     return readArticle(page);
   } catch (error) {
-    if (own === '') throw error;
+    if (feedText === '') throw error;
     return undefined;
   }
 }

@@ -5,7 +5,8 @@ import { readArticle } from './article.ts';
 import { toCanonicalUrl, isSameSite } from './canonical-url.ts';
 import { parseFeedDate } from './feed-dates.ts';
 import { decodeDocument } from './decode-document.ts';
-import { readFeed, type FeedEntry } from './read-feed.ts';
+import type { FeedEntry } from './feed-entry.ts';
+import { readFeed } from './read-feed.ts';
 import { htmlToText } from './html-text.ts';
 
 const entriesOf = (text: string | Buffer, more: object = {}): FeedEntry[] =>

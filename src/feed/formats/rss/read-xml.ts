@@ -1,7 +1,7 @@
 import { decodeHTML } from 'entities';
 import { Parser } from 'htmlparser2';
 
-/** An element with the prefix that its namespace has here, whatever the document calls it. Text and elements in their order. */
+/** An element whose prefix is normalized by namespace. `children` contains text and elements in order. */
 export type XmlElement = {
   name: string;
   attributes: Record<string, string>;
@@ -30,17 +30,17 @@ const prefixes: [RegExp, string][] = [
   [/^https?:\/\/search\.yahoo\.com\/mrss\/?$/i, 'media'],
   [/^http:\/\/www\.w3\.org\/1999\/xhtml$/i, 'xhtml'],
 ];
-const prefixOf = (uri: string, given: string): string =>
-  uri === '' ? given : (prefixes.find(([pattern]) => pattern.test(uri))?.[1] ?? `other-${given}`);
+const findPrefix = (uri: string, declared: string): string =>
+  uri === '' ? declared : (prefixes.find(([pattern]) => pattern.test(uri))?.[1] ?? `other-${declared}`);
 
 /**
- * Reads XML as feeds have it, well formed or not: what was never closed is closed, entities are HTML's, a DTD is passed over and its
- * entities are never expanded. Bounded in depth and number of elements; throws an Error beyond. Answers a nameless element around everything.
+ * Reads XML of feeds, well formed or not. Unclosed elements are closed, HTML entities are decoded, and a DTD is ignored, so that its
+ * entities are never expanded. Returns a nameless root element. Throws an Error beyond the limits of depth and number of elements.
  */
 export function readXml(text: string): XmlElement {
-  type Scope = { element: XmlElement; spaces: Spaces };
+  type Scope = { element: XmlElement; spaces: Namespaces };
   const top: XmlElement = { name: '', attributes: {}, children: [], base: undefined, language: undefined };
-  const open: Scope[] = [{ element: top, spaces: Object.create(null) as Spaces }];
+  const open: Scope[] = [{ element: top, spaces: Object.create(null) as Namespaces }];
   let elements = 0;
   const parser = new Parser(
     {
@@ -49,9 +49,9 @@ export function readXml(text: string): XmlElement {
         if (open.length > depthMax) throw new Error(`the document is nested deeper than ${depthMax} elements`);
         if (elements > elementsMax) throw new Error(`the document has more than ${elementsMax} elements`);
         const { element: parent, spaces: outer } = open.at(-1)!;
-        const spaces = spacesOf(attributes, outer);
+        const spaces = readNamespaces(attributes, outer);
         const element: XmlElement = {
-          name: nameOf(raw, spaces),
+          name: normalizeName(raw, spaces),
           attributes,
           children: [],
           base: resolveAddress(attributes['xml:base'], parent.base) ?? parent.base,
@@ -73,28 +73,28 @@ export function readXml(text: string): XmlElement {
   return top;
 }
 
-/** Addresses of namespaces by prefix; what an element does not declare is found in those around it. */
-type Spaces = Record<string, string>;
+/** Namespace addresses by prefix. The prototype contains the declarations of the enclosing elements. */
+type Namespaces = Record<string, string>;
 
-function spacesOf(attributes: Record<string, string>, outer: Spaces): Spaces {
-  let own = outer;
+function readNamespaces(attributes: Record<string, string>, outer: Namespaces): Namespaces {
+  let spaces = outer;
   for (const [name, uri] of Object.entries(attributes)) {
     if (name !== 'xmlns' && !name.startsWith('xmlns:')) continue;
-    if (own === outer) own = Object.create(outer) as Spaces;
-    own[name.slice(6)] = uri;
+    if (spaces === outer) spaces = Object.create(outer) as Namespaces;
+    spaces[name.slice(6)] = uri;
   }
-  return own;
+  return spaces;
 }
 
-function nameOf(raw: string, spaces: Spaces): string {
+function normalizeName(raw: string, spaces: Namespaces): string {
   const colon = raw.indexOf(':');
-  const [given, local] = colon < 0 ? ['', raw] : [raw.slice(0, colon), raw.slice(colon + 1)];
-  const uri = spaces[given] ?? '';
-  const prefix = prefixOf(uri.trim(), given.toLowerCase()).replace(/^other-$/, '');
+  const [declared, local] = colon < 0 ? ['', raw] : [raw.slice(0, colon), raw.slice(colon + 1)];
+  const uri = spaces[declared] ?? '';
+  const prefix = findPrefix(uri.trim(), declared.toLowerCase()).replace(/^other-$/, '');
   return prefix === '' ? local.toLowerCase() : `${prefix}:${local.toLowerCase()}`;
 }
 
-/** An address made absolute, or undefined for what is none. */
+/** Resolves an address. Returns undefined for an empty one and an address that cannot be resolved unchanged. */
 export function resolveAddress(address: string | undefined, base: string | undefined): string | undefined {
   const text = address?.trim();
   if (!text) return undefined;
@@ -102,6 +102,6 @@ export function resolveAddress(address: string | undefined, base: string | undef
   return (base === undefined ? undefined : URL.parse(text, base)?.href) ?? text;
 }
 
-/** Feeds use HTML's names without declaring them; the five of XML stay as they are. */
+/** Decodes HTML entities, which feeds use without declaring them, except the five of XML. */
 const withoutHtmlEntities = (text: string): string =>
   text.replaceAll(/&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][A-Za-z0-9]{1,31};/g, (name) => decodeHTML(name));

@@ -2,71 +2,72 @@ import { createHash } from 'node:crypto';
 import type { FetchSession, FetchSessionResult, DigestInput } from '../fetch-session.ts';
 import { toStorableText } from '../../extraction/text/stored-text.ts';
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
-import { readFeed, type FeedEntry } from './read-feed.ts';
+import type { FeedEntry } from './feed-entry.ts';
+import { readFeed } from './read-feed.ts';
 import type { SkippedEntry, UnreadText } from '../../model/source-record.ts';
 import type { SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
 
-const atOnce = 3;
+const concurrency = 3;
 const pagesMax = 200;
-const failuresMax = 5;
+const hostFailuresMax = 5;
 const idMaxChars = 500;
 const pageMaxBytes = 4 * 1024 * 1024;
-const accepts = 'text/html, application/xhtml+xml, text/plain;q=0.8';
-/** Pages are corrected in their first days; after that only a change in the feed has them read again. */
+const pageTypes = 'text/html, application/xhtml+xml, text/plain;q=0.8';
+/** Pages are fetched again daily for this long, because they are often corrected. Later only a change in the feed causes it. */
 const rereadDays = 7;
 const dayMs = 86_400_000;
 
-/** RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 and JSON Feed; over the network with the page of each entry. */
+/** RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 and JSON Feed, and the page of each entry if fetched over the network. */
 export const rss: SourceFormat = {
   label: 'RSS, RDF, Atom and JSON feeds, with their articles',
   isText: true,
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   files: /\.(?:xml|rss|rdf|atom|json)$/i,
-  fetch: collect,
-  digest: ([feed]) => entriesOf(feed!),
+  fetch: fetchFeed,
+  digest: ([feed]) => parseEntries(feed!),
   parse(parts) {
     const texts: UnreadText[] = [];
     const skipped: SkippedEntry[] = [];
     for (const part of parts) {
-      if (part.entry) texts.push(unreadOf(part.entry as FeedEntry, part));
+      if (part.entry) texts.push(toUnreadText(part.entry as FeedEntry, part));
       else {
-        const { entries, left } = entriesOf(part);
-        texts.push(...entries.map((entry) => unreadOf(entry)));
-        skipped.push(...left);
+        const { entries, skipped: omitted } = parseEntries(part);
+        texts.push(...entries.map((entry) => toUnreadText(entry)));
+        skipped.push(...omitted);
       }
     }
     return { records: [], texts, skipped };
   },
 };
 
-type Entry = FeedEntry & { recordId: string; hash: string };
-type Entries = { entries: Entry[]; left: SkippedEntry[] };
+type IdentifiedEntry = FeedEntry & { recordId: string; hash: string };
+type ParsedFeed = { entries: IdentifiedEntry[]; skipped: SkippedEntry[] };
 
-/** The entries of a feed by their identity: the first of several that share one counts. */
-function entriesOf(document: Pick<DigestInput, 'bytes'> & Partial<DigestInput>): Entries {
+/** Returns the entries of a feed. Only the first of several with the same id is used. */
+function parseEntries(document: Pick<DigestInput, 'bytes'> & Partial<DigestInput>): ParsedFeed {
   const feed = readFeed(document);
-  const left: SkippedEntry[] =
-    feed.left === 0 ? [] : [{ entry: `${feed.left} entries`, reason: 'the feed has more than are read' }];
-  const entries = new Map<string, Entry>();
+  const skipped: SkippedEntry[] =
+    feed.omitted === 0 ? [] : [{ entry: `${feed.omitted} entries`, reason: 'the feed exceeds the entry limit' }];
+  const entries = new Map<string, IdentifiedEntry>();
   for (const entry of feed.entries) {
-    const hash = hashOf(entry);
-    const given = toStorableText(entry.id ?? entry.link ?? hash);
-    const recordId = given.length > idMaxChars ? sha256(given) : given;
-    if (entries.has(recordId)) left.push({ entry: recordId, reason: 'stands in the feed more than once' });
+    const hash = hashEntry(entry);
+    const id = toStorableText(entry.id ?? entry.link ?? hash);
+    const recordId = id.length > idMaxChars ? sha256(id) : id;
+    if (entries.has(recordId)) skipped.push({ entry: recordId, reason: 'occurs in the feed more than once' });
     else if (!entry.title && !entry.link && !entry.content && !entry.summary)
-      left.push({ entry: recordId, reason: 'is empty' });
+      skipped.push({ entry: recordId, reason: 'is empty' });
     else entries.set(recordId, { ...entry, recordId, hash });
   }
-  return { entries: [...entries.values()], left };
+  return { entries: [...entries.values()], skipped };
 }
 
-const hashOf = ({ id, link, title, published, updated, content, summary }: FeedEntry): string =>
+const hashEntry = ({ id, link, title, published, updated, content, summary }: FeedEntry): string =>
   sha256(JSON.stringify([id, link, title, published, updated, content, summary]));
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-function unreadOf(entry: FeedEntry, part?: SourceDocument): UnreadText {
-  const { recordId } = entry as Entry;
+function toUnreadText(entry: FeedEntry, part?: SourceDocument): UnreadText {
+  const { recordId } = entry as IdentifiedEntry;
   return {
     recordId,
     externalId: entry.id?.slice(0, idMaxChars).toWellFormed(),
@@ -82,71 +83,71 @@ function unreadOf(entry: FeedEntry, part?: SourceDocument): UnreadText {
   };
 }
 
-type Held = {
-  /** What was made of each entry of the feed: `markOf`. */
+type RssCursor = {
+  /** The state of each entry as of `toState`. */
   seen?: Record<string, string>;
-  /** Until when nothing is to be read while the feed stays the same, and how its server is asked for that. */
+  /** The time until which no page is due if the feed does not change, with the validators of a conditional request. */
   quietUntil?: string;
   etag?: string | undefined;
   lastModified?: string | undefined;
 };
 
 /**
- * Reads the feed, and the page of each entry that is new, has changed in the feed, or is of the last days. A page that cannot be fetched
- * is no retraction: a known entry stays as it is, a new one is made of the feed's own text.
+ * Fetches the feed and the page of each entry that is new, has changed in the feed, or is recent. If a page cannot be fetched, a known entry
+ * stays unchanged and a new one uses the feed's own text.
  */
-async function collect(context: FetchSession): Promise<FetchSessionResult> {
-  const held = (context.cursor ?? {}) as Held;
-  const known = new Map(Object.entries(held.seen ?? {}));
-  const isQuiet = held.quietUntil !== undefined && context.now.toISOString() < held.quietUntil;
-  const feed = await context.fetch(context.url, {
+async function fetchFeed(session: FetchSession): Promise<FetchSessionResult> {
+  const before = (session.cursor ?? {}) as RssCursor;
+  const known = new Map(Object.entries(before.seen ?? {}));
+  const isQuiet = before.quietUntil !== undefined && session.now.toISOString() < before.quietUntil;
+  const feed = await session.fetch(session.url, {
     accept: 'application/rss+xml, application/atom+xml, application/feed+json, application/xml, */*;q=0.5',
-    ...(isQuiet ? { etag: held.etag, lastModified: held.lastModified } : {}),
+    ...(isQuiet ? { etag: before.etag, lastModified: before.lastModified } : {}),
   });
-  if (!feed) return { parts: [], cursor: held, unchanged: known.size, skipped: [], more: false };
-  const { entries, left } = (await context.digest([feed])) as Entries;
+  if (!feed) return { parts: [], cursor: before, unchanged: known.size, skipped: [], more: false };
+  const { entries, skipped: omitted } = (await session.digest([feed])) as ParsedFeed;
   const seen = new Map<string, string>();
   const read = new Map<string, SourceDocument>();
-  const skipped = [...left];
-  const open = entries.filter((entry) => known.get(entry.recordId) !== markOf(entry, context.now));
-  let [next, unchanged] = [0, entries.length - open.length];
+  const skipped = [...omitted];
+  const pending = entries.filter((entry) => known.get(entry.recordId) !== toState(entry, session.now));
+  let [next, unchanged] = [0, entries.length - pending.length];
   for (const { recordId } of entries) if (known.has(recordId)) seen.set(recordId, known.get(recordId)!);
-  const readPage = pageReader(context);
-  const lane = async (): Promise<void> => {
-    while (next < Math.min(open.length, pagesMax) && context.hasRoom()) {
-      const entry = open[next]!;
+  const fetchPage = createPageFetcher(session);
+  const runLane = async (): Promise<void> => {
+    while (next < Math.min(pending.length, pagesMax) && session.hasRoom()) {
+      const entry = pending[next]!;
       next += 1;
       const { recordId } = entry;
-      const mark = markOf(entry, context.now);
-      const before = known.get(recordId);
-      const page = await readPage(entry);
+      const state = toState(entry, session.now);
+      const knownState = known.get(recordId);
+      const page = await fetchPage(entry);
       if (page instanceof Error) {
-        const isSame = before?.split(' ')[0] === mark.split(' ')[0];
+        const isSame = knownState?.split(' ')[0] === state.split(' ')[0];
         if (isSame) unchanged += 1;
-        else if (before !== undefined || !(entry.content ?? entry.summary))
+        else if (knownState !== undefined || !(entry.content ?? entry.summary))
           skipped.push({ entry: recordId, reason: page.message });
         else read.set(recordId, { name: recordId, bytes: Buffer.alloc(0), entry });
-        if (isSame || read.has(recordId)) seen.set(recordId, mark);
+        if (isSame || read.has(recordId)) seen.set(recordId, state);
       } else {
-        seen.set(recordId, mark);
+        seen.set(recordId, state);
         read.set(recordId, page);
       }
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, lane));
-  const more = next < open.length;
-  const isDone = !more && skipped.length === left.length;
+  await Promise.all(Array.from({ length: concurrency }, runLane));
+  const more = next < pending.length;
+  const isDone = !more && skipped.length === omitted.length;
   return {
-    parts: open.flatMap(({ recordId }) => read.get(recordId) ?? []),
+    parts: pending.flatMap(({ recordId }) => read.get(recordId) ?? []),
     cursor: {
       seen: Object.fromEntries(seen),
       ...(isDone
-        ? { quietUntil: quietUntil(entries, context.now), etag: feed.etag, lastModified: feed.lastModified }
+        ? { quietUntil: findQuietEnd(entries, session.now), etag: feed.etag, lastModified: feed.lastModified }
         : {}),
-    } satisfies Held,
+    } satisfies RssCursor,
     cursorWithout: (recordIds) => {
       for (const recordId of recordIds) seen.delete(recordId);
-      return { seen: Object.fromEntries(seen) } satisfies Held;
+      return { seen: Object.fromEntries(seen) } satisfies RssCursor;
     },
     unchanged,
     skipped,
@@ -154,41 +155,41 @@ async function collect(context: FetchSession): Promise<FetchSessionResult> {
   };
 }
 
-/** When a page is next to be read again though the feed says nothing new. */
-function quietUntil(entries: Entry[], now: Date): string {
+/** Returns when the next page is due although the feed has not changed. */
+function findQuietEnd(entries: IdentifiedEntry[], now: Date): string {
   const due = entries.flatMap((entry) =>
-    daysOf(entry, now) < rereadDays ? Date.parse(entry.published!) + (daysOf(entry, now) + 1) * dayMs : [],
+    countDays(entry, now) < rereadDays ? Date.parse(entry.published!) + (countDays(entry, now) + 1) * dayMs : [],
   );
   return new Date(Math.min(now.getTime() + rereadDays * dayMs, ...due)).toISOString();
 }
 
-/** Fetches pages of entries; of a host that fails several times in a row, or asks for more patience than there is, no more. */
-function pageReader(context: FetchSession): (entry: Entry) => Promise<SourceDocument | Error> {
+/** Returns a function that fetches pages and skips a host after several failures in a row or status 429. */
+function createPageFetcher(session: FetchSession): (entry: IdentifiedEntry) => Promise<SourceDocument | Error> {
   const failures = new Map<string, number>();
   return async (entry) => {
     const { link = '', recordId } = entry;
     const part: SourceDocument = { name: recordId, bytes: Buffer.alloc(0), entry };
     if (!/^https?:\/\//i.test(link)) return part;
     const host = URL.parse(link)?.host ?? '';
-    if ((failures.get(host) ?? 0) >= failuresMax) return new Error(`${host} is left alone after its failures`);
+    if ((failures.get(host) ?? 0) >= hostFailuresMax) return new Error(`${host} was skipped after repeated failures`);
     try {
-      const found = (await context.fetch(link, { accept: accepts, bytesMax: pageMaxBytes }))!;
+      const found = (await session.fetch(link, { accept: pageTypes, bytesMax: pageMaxBytes }))!;
       failures.delete(host);
       return { ...part, bytes: found.bytes, url: found.url, contentType: found.contentType };
     } catch (error) {
       const status = error instanceof FetchStatusError ? error.status : 0;
-      // An answer that will be the same the next time is no trouble of the server.
+      // A client error is permanent and does not indicate an overloaded server.
       if (status < 400 || status >= 500) failures.set(host, (failures.get(host) ?? 0) + 1);
-      if (status === 429) failures.set(host, failuresMax);
+      if (status === 429) failures.set(host, hostFailuresMax);
       return error instanceof Error ? error : new Error(String(error));
     }
   };
 }
 
-/** What the feed says of the entry, and how often its page should have been read by now. */
-const markOf = (entry: Entry, now: Date): string => `${entry.hash.slice(0, 32)} ${daysOf(entry, now)}`;
+/** Returns the hash of the entry in the feed and the number of daily fetches that are due. */
+const toState = (entry: IdentifiedEntry, now: Date): string => `${entry.hash.slice(0, 32)} ${countDays(entry, now)}`;
 
-function daysOf({ published }: Entry, now: Date): number {
+function countDays({ published }: IdentifiedEntry, now: Date): number {
   const days = published ? Math.floor((now.getTime() - Date.parse(published)) / dayMs) : rereadDays;
   return Math.max(0, Math.min(rereadDays, days));
 }

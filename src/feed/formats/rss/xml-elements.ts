@@ -3,11 +3,11 @@ import type { XmlElement } from './read-xml.ts';
 export const childElements = (parent: XmlElement): XmlElement[] =>
   parent.children.filter((child): child is XmlElement => typeof child !== 'string');
 
-/** Children of one of the names, in the order of the document. */
+/** Returns the children with one of the names in document order. */
 export const findChildren = (parent: XmlElement, ...names: string[]): XmlElement[] =>
   childElements(parent).filter(({ name }) => names.includes(name));
 
-/** The text of an element and everything in it. */
+/** Returns the text of an element and its descendants. */
 export function readElementText(element: XmlElement): string {
   const parts: string[] = [];
   const open: (XmlElement | string)[] = [element];
@@ -18,18 +18,17 @@ export function readElementText(element: XmlElement): string {
   return parts.join('');
 }
 
-/** The content of an element as HTML: its elements written out again under their bare names. */
+/** Returns the content of an element as HTML without namespace prefixes. */
 export function renderContent(element: XmlElement): string {
   const parts: string[] = [];
-  type Open = XmlElement | string | { closes: string };
-  const open: Open[] = element.children.toReversed();
+  const open: (XmlElement | string | { closes: string })[] = element.children.toReversed();
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next === 'string') parts.push(escaped(next));
+    if (typeof next === 'string') parts.push(escapeAll(next));
     else if ('closes' in next) parts.push(`</${next.closes}>`);
     else {
       const name = next.name.slice(next.name.indexOf(':') + 1);
       const attributes = Object.entries(next.attributes).filter(([key]) => /^[a-z][a-z0-9-]*$/i.test(key));
-      parts.push(`<${name}${attributes.map(([key, value]) => ` ${key}="${escaped(value)}"`).join('')}>`);
+      parts.push(`<${name}${attributes.map(([key, value]) => ` ${key}="${escapeAll(value)}"`).join('')}>`);
       open.push({ closes: name });
       for (const child of next.children.toReversed()) open.push(child);
     }
@@ -37,5 +36,6 @@ export function renderContent(element: XmlElement): string {
   return parts.join('');
 }
 
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+export const escapeText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+const escapeAll = (text: string): string => escapeText(text).replaceAll('>', '&gt;').replaceAll('"', '&quot;');

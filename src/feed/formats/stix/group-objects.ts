@@ -1,12 +1,12 @@
 import type { SkippedEntry } from '../../model/source-record.ts';
-import { listRefs, readTextField, type StixBundle, type StixSourceObject } from './stix-objects.ts';
+import { listContentRefs, listRefs, readTextField, type StixBundle, type StixSourceObject } from './stix-objects.ts';
 
-/** What becomes one item: a head (absent for the rest of a bundle) and the objects that belong to it, the head not among them. */
+/** The objects of one item. The rest of a bundle has no head. `members` does not contain the head. */
 export type ObjectGroup = { head: StixSourceObject | undefined; members: StixSourceObject[] };
 
 const containers = new Set(['report', 'grouping']);
 
-/** Types that can stand for a story where nothing contains them; an earlier tier takes its objects first. */
+/** Types that become the head of an item if no report contains them. An earlier tier claims its objects first. */
 const tiers: string[][] = [
   ['campaign', 'incident'],
   ['intrusion-set', 'threat-actor'],
@@ -14,71 +14,71 @@ const tiers: string[][] = [
   ['infrastructure', 'vulnerability'],
 ];
 
-/** Whether what nothing holds is one item, or one each. */
+/** Whether ungrouped indicators and observations become one item together or one item each. */
 export type LooseGrouping = 'together' | 'each';
 
-/** Objects that join others and are nothing of their own in an item. */
+/** Objects that connect or annotate others and are never members of an item. */
 const links = new Set(['relationship', 'sighting', 'marking-definition', 'language-content', 'extension-definition']);
 
-/** Objects that only serve others; they are no entries of their own. */
+/** Objects that only support others. They are not reported as skipped. */
 const helpers = new Set([...links, 'identity', 'location']);
 
 /**
- * Cuts a bundle into items. Each report or grouping with what it refers to is one; then each campaign, actor, malware, tool … that none
- * of these holds, with what is directly related to it and held by none; indicators and observations left over are one more item, or one each. Whatever ends in no item is named
- * in `skipped`.
+ * Groups the objects of a bundle into items. Each report or grouping and the objects it refers to form an item. Then each remaining campaign,
+ * actor, malware, tool … forms an item with its directly related objects that no report contains. Remaining indicators and observations
+ * follow `looseGrouping`. All other objects are skipped.
  */
 export function groupObjects(
   bundle: StixBundle,
-  leftOver: LooseGrouping,
+  looseGrouping: LooseGrouping,
 ): { groups: ObjectGroup[]; skipped: SkippedEntry[] } {
-  const held = new Set<string>();
-  const related = relations(bundle);
+  const grouped = new Set<string>();
+  const related = listRelated(bundle);
   const groups: ObjectGroup[] = [];
-  const hold = (head: StixSourceObject, refs: string[]): void => {
-    const members = closure(bundle, refs).filter(
+  const addGroup = (head: StixSourceObject, refs: string[]): void => {
+    const members = collectParts(bundle, refs).filter(
       ({ id, type }) => id !== head.id && !containers.has(type) && !links.has(type),
     );
-    for (const { id } of [head, ...members]) held.add(id);
+    for (const { id } of [head, ...members]) grouped.add(id);
     groups.push({ head, members });
   };
   const objects = [...bundle.objects.values()];
   const reports = objects.filter(({ type }) => containers.has(type));
-  const contained = new Set(reports.flatMap((report) => closure(bundle, listRefs(report)).map(({ id }) => id)));
-  // What no report lists but is related to something this one lists belongs to it as well.
-  const loose = (refs: string[]): string[] =>
+  const contained = new Set(reports.flatMap((report) => collectParts(bundle, listRefs(report)).map(({ id }) => id)));
+  // A report also includes related objects that no report refers to.
+  const listLoose = (refs: string[]): string[] =>
     refs.flatMap((ref) => related.get(ref) ?? []).filter((ref) => isLoose(bundle, ref, contained));
-  const observations = (refs: string[]): string[] =>
-    loose(refs).filter((ref) => isObservation(bundle.objects.get(ref)!));
+  const listObservations = (refs: string[]): string[] =>
+    listLoose(refs).filter((ref) => isObservation(bundle.objects.get(ref)!));
   for (const head of reports) {
-    const first = [...listRefs(head), ...loose([head.id, ...listRefs(head)])];
-    hold(head, [...first, ...observations(first)]);
+    const first = [...listRefs(head), ...listLoose([head.id, ...listRefs(head)])];
+    addGroup(head, [...first, ...listObservations(first)]);
   }
   for (const tier of tiers) {
-    for (const head of objects.filter(({ type, id }) => tier.includes(type) && !held.has(id))) {
-      const first = loose([head.id]);
-      hold(head, [...first, ...observations(first)]);
+    for (const head of objects.filter(({ type, id }) => tier.includes(type) && !grouped.has(id))) {
+      const first = listLoose([head.id]);
+      addGroup(head, [...first, ...listObservations(first)]);
     }
   }
-  const stated = basesOf(bundle);
-  const rest = objects.filter(({ id, type }) => !held.has(id) && !helpers.has(type) && !stated.has(id));
+  const bases = listBases(bundle);
+  const rest = objects.filter(({ id, type }) => !grouped.has(id) && !helpers.has(type) && !bases.has(id));
   const observed = rest.filter(isObservation);
-  if (leftOver === 'together') {
+  if (looseGrouping === 'together') {
     if (observed.length > 0) groups.push({ head: undefined, members: observed });
   } else {
-    for (const head of heads(bundle, observed)) hold(head, [head.id]);
+    for (const head of findRoots(bundle, observed)) addGroup(head, [head.id]);
   }
   const skipped = rest
     .filter((object) => !isObservation(object))
-    .map(({ id, type }) => ({ entry: id, reason: `a ${type} that no report or other item refers to` }));
+    .map(({ id, type }) => ({ entry: id, reason: `no item refers to this ${type}` }));
   return { groups, skipped };
 }
 
-/** Of loose observations those that no other of them consists of. */
-function heads(bundle: StixBundle, observed: StixSourceObject[]): StixSourceObject[] {
+/** Returns the observations that are not part of another one. */
+function findRoots(bundle: StixBundle, observed: StixSourceObject[]): StixSourceObject[] {
   const parts = new Set(
     observed.flatMap((object) =>
-      closure(bundle, [object.id])
+      collectParts(bundle, [object.id])
         .slice(1)
         .map(({ id }) => id),
     ),
@@ -91,15 +91,15 @@ const isLoose = (bundle: StixBundle, ref: string, contained: Set<string>): boole
 
 const observationTypes = new Set(['indicator', 'observed-data', 'malware-analysis']);
 
-/** Cyber observables of 2.1 have neither creator nor time of their own. */
+/** STIX 2.1 cyber observables are recognized by the absence of `created`. */
 const isObservation = (object: StixSourceObject): boolean =>
   observationTypes.has(object.type) || (object['created'] === undefined && object.type !== 'bundle');
 
-/** A mitigation says nothing of what happened, and what an indicator is based on nothing beyond it. */
-const notOfTheStory = new Set(['mitigates', 'based-on']);
+/** Relationships that add no objects to an item: mitigations and the observables that an indicator repeats. */
+const ignoredRelationships = new Set(['mitigates', 'based-on']);
 
-/** Observables that an indicator of the document is based on. */
-function basesOf({ objects }: StixBundle): Set<string> {
+/** Returns the observables on which an indicator of the bundle is based. */
+function listBases({ objects }: StixBundle): Set<string> {
   const bases = new Set<string>();
   for (const object of objects.values()) {
     const base = object['relationship_type'] === 'based-on' ? readTextField(object, 'target_ref') : '';
@@ -109,8 +109,8 @@ function basesOf({ objects }: StixBundle): Set<string> {
   return bases;
 }
 
-/** Who is directly related to whom, both ways. */
-function relations(bundle: StixBundle): Map<string, string[]> {
+/** Returns the directly related objects by id, in both directions. */
+function listRelated(bundle: StixBundle): Map<string, string[]> {
   const related = new Map<string, string[]>();
   const link = (from: string, to: string): void => {
     if (!bundle.objects.has(from) || !bundle.objects.has(to)) return;
@@ -121,7 +121,7 @@ function relations(bundle: StixBundle): Map<string, string[]> {
   for (const object of bundle.objects.values()) {
     if (
       object.type !== 'relationship' ||
-      notOfTheStory.has(String(object['relationship_type'])) ||
+      ignoredRelationships.has(String(object['relationship_type'])) ||
       object['revoked'] === true
     )
       continue;
@@ -132,21 +132,16 @@ function relations(bundle: StixBundle): Map<string, string[]> {
   return related;
 }
 
-/** References that say who made an object and who may see it, not what it consists of. */
-const outside = new Set(['created_by_ref', 'object_marking_refs']);
-
-/** The objects named and what they consist of: observed objects, and those that these refer to. */
-function closure(bundle: StixBundle, refs: string[]): StixSourceObject[] {
+/** Returns the referenced objects and, recursively, the parts of their observations. */
+function collectParts(bundle: StixBundle, refs: string[]): StixSourceObject[] {
   const found = new Map<string, StixSourceObject>();
   const open = [...new Set(refs)].toReversed();
   for (let ref = open.pop(); ref !== undefined; ref = open.pop()) {
     const object = bundle.objects.get(ref);
     if (!object || found.has(ref)) continue;
     found.set(ref, object);
-    if (object.type === 'observed-data' || object['created'] === undefined) {
-      const parts = Object.entries(object).filter(([name]) => /_refs?$/.test(name) && !outside.has(name));
-      for (const [, value] of parts) open.push(...[value].flat().filter((part) => typeof part === 'string'));
-    }
+    if (object.type === 'observed-data' || object['created'] === undefined)
+      open.push(...listContentRefs(object).filter((part) => typeof part === 'string'));
   }
   return [...found.values()];
 }

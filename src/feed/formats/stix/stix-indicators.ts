@@ -1,63 +1,62 @@
 import type { Iocs } from '../../model/item.schema.ts';
 import type { ClassificationMapping } from '../../extraction/classification-builder.ts';
-import { isObject, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { asObject, asText, asTexts, isObject, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import type { Observable } from '../../extraction/observable.ts';
 import { createStatementCollector, type IndicatorStatement } from '../../extraction/indicator-statements.ts';
 import { roundConfidence, parseInstant } from '../../model/source-record.ts';
 import { classifyProperty } from './stix-observables.ts';
-import { readConfidence, isRevoked, type StixSourceObject } from './stix-objects.ts';
+import { isRevoked, listRefs, readConfidence, type StixSourceObject } from './stix-objects.ts';
 import { findPatternValues } from './patterns/pattern-values.ts';
 
-type Given = {
+type IndicatorContext = {
   reliability: number;
   publishTime: string | undefined;
   withdrawn: boolean;
   lastSightings: Map<string, string>;
-  /** Makes the place where the object states the value a passage. */
-  prove: (object: StixSourceObject, value: string) => void;
+  /** Makes the text in which the object states the value a supporting passage. */
+  addEvidence: (object: StixSourceObject, value: string) => void;
 };
 
 const mappingMaxChars = 1_000;
 
-/** Seen without being called bad: an observation alone is worth half of what an indicator is. */
-const observedWorth = 0.5;
+/** The share of confidence for observations, which are not marked as malicious. */
+const observationFactor = 0.5;
 
-/** The indicators of an item: equality values of its patterns, and what its observations hold. What has no class becomes a mapping. */
+/** Returns the indicators of an item: the equality values of its patterns and the values of its observations. Other values become mappings. */
 export function collectIndicators(
   members: StixSourceObject[],
-  given: Given,
+  context: IndicatorContext,
 ): { iocs: Iocs; mappings: ClassificationMapping[] } {
   const collected = createStatementCollector();
   const { mappings } = collected;
   const state = (member: StixSourceObject, observables: Observable[], statement: IndicatorStatement): void => {
     for (const observable of observables) {
       collected.state(observable, statement);
-      if (observable.kind === 'indicator') given.prove(member, observable.value);
+      if (observable.kind === 'indicator') context.addEvidence(member, observable.value);
     }
   };
-  const partsOfObservations = new Map<string, StixSourceObject>();
+  const observationByPart = new Map<string, StixSourceObject>();
   for (const member of members) {
-    if (member.type === 'observed-data' && Array.isArray(member['object_refs']))
-      for (const ref of member['object_refs']) if (typeof ref === 'string') partsOfObservations.set(ref, member);
+    if (member.type === 'observed-data') for (const ref of listRefs(member)) observationByPart.set(ref, member);
   }
   for (const member of members) {
     if (member.type === 'indicator') {
       const { observables, mapping } = readIndicator(member);
-      const statement = statementOf(member, given);
+      const statement = toIndicatorStatement(member, context);
       state(member, observables, statement);
       if (mapping) mappings.push({ ...mapping, confidence: statement.confidence });
     } else if (member.type === 'observed-data') {
       for (const object of embeddedObjects(member))
-        state(member, propertiesOf(object), observationOf(member, object, given));
+        state(member, readProperties(object), toObservationStatement(member, object, context));
     } else if (member['created'] === undefined) {
-      const observed = partsOfObservations.get(member.id) ?? member;
-      state(member, propertiesOf(member), observationOf(observed, member, given));
+      const observed = observationByPart.get(member.id) ?? member;
+      state(member, readProperties(member), toObservationStatement(observed, member, context));
     }
   }
-  return { iocs: collected.iocs(given.publishTime), mappings };
+  return { iocs: collected.iocs(context.publishTime), mappings };
 }
 
-/** What a pattern holds; a pattern that names no value, and one in another language, stays visible as a mapping. */
+/** Returns the values of a pattern. A pattern without values and one in another language become a mapping. */
 function readIndicator(indicator: StixSourceObject): {
   observables: Observable[];
   mapping?: { framework: string; id: string };
@@ -71,7 +70,7 @@ function readIndicator(indicator: StixSourceObject): {
   try {
     observables = pattern ? findPatternValues(pattern) : [];
   } catch {
-    // A pattern that cannot be read is shown as it is; the item stands without it.
+    // An invalid pattern becomes a mapping.
   }
   if (observables.length > 0) return { observables };
   return {
@@ -80,23 +79,27 @@ function readIndicator(indicator: StixSourceObject): {
   };
 }
 
-function statementOf(indicator: StixSourceObject, given: Given): IndicatorStatement {
+function toIndicatorStatement(indicator: StixSourceObject, context: IndicatorContext): IndicatorStatement {
   const words = [...asTexts(indicator['labels']), ...asTexts(indicator['indicator_types'])];
   return {
-    revoked: given.withdrawn || isRevoked(indicator),
-    confidence: roundConfidence(readConfidence(indicator, given.reliability)),
+    revoked: context.withdrawn || isRevoked(indicator),
+    confidence: roundConfidence(readConfidence(indicator, context.reliability)),
     firstSeen: parseInstant(indicator['valid_from']),
-    lastSeen: given.lastSightings.get(indicator.id),
+    lastSeen: context.lastSightings.get(indicator.id),
     until: parseInstant(indicator['valid_until']),
     phishing: words.some((word) => /phish/i.test(word)),
   };
 }
 
-/** A certificate is worth watching for as long as it is valid. */
-function observationOf(observed: StixSourceObject, object: JsonObject, given: Given): IndicatorStatement {
+/** A certificate expires with its validity. */
+function toObservationStatement(
+  observed: StixSourceObject,
+  object: JsonObject,
+  context: IndicatorContext,
+): IndicatorStatement {
   return {
-    revoked: given.withdrawn || isRevoked(observed),
-    confidence: roundConfidence(readConfidence(observed, given.reliability) * observedWorth),
+    revoked: context.withdrawn || isRevoked(observed),
+    confidence: roundConfidence(readConfidence(observed, context.reliability) * observationFactor),
     firstSeen: parseInstant(observed['first_observed']),
     lastSeen: parseInstant(observed['last_observed']),
     until: parseInstant(object['validity_not_after']),
@@ -104,16 +107,16 @@ function observationOf(observed: StixSourceObject, object: JsonObject, given: Gi
   };
 }
 
-/** STIX 2.0 keeps the observed objects inside. */
+/** STIX 2.0 embeds the observed objects. */
 const embeddedObjects = (observed: StixSourceObject): JsonObject[] =>
-  isObject(observed['objects']) ? Object.values(observed['objects']).filter(isObject) : [];
+  Object.values(asObject(observed['objects'])).filter(isObject);
 
 const depthMax = 8;
 
-/** Every scalar property of an observed object, classified by its path. */
-function propertiesOf(object: JsonObject): Observable[] {
+/** Classifies every scalar property of an observed object by its path. */
+function readProperties(object: JsonObject): Observable[] {
   const type = asText(object['type']) ?? '';
-  const found: Observable[] = [];
+  const observables: Observable[] = [];
   const walk = (value: unknown, steps: string[]): void => {
     if (steps.length > depthMax) return;
     if (Array.isArray(value)) for (const part of value) walk(part, [...steps, '[*]']);
@@ -121,9 +124,9 @@ function propertiesOf(object: JsonObject): Observable[] {
     else if (steps.length > 0 && (typeof value === 'string' || typeof value === 'number')) {
       const text = asText(String(value));
       const observable = text === undefined ? undefined : classifyProperty(type, steps, text);
-      if (observable) found.push(observable);
+      if (observable) observables.push(observable);
     }
   };
   walk(object, []);
-  return found;
+  return observables;
 }

@@ -1,10 +1,11 @@
-import { isObject, asText, asTexts } from '../../../platform/lib/json/json-values.ts';
+import { asObject, asObjects, asText, asTexts, isObject } from '../../../platform/lib/json/json-values.ts';
 import { findTlp } from '../../extraction/tlp.ts';
-import { stricterTlp, type Tlp } from '../../model/vocabulary.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
+import { strictestTlp } from '../record-fields.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import { listRefs, type StixBundle, type StixSourceObject } from './stix-objects.ts';
 
-/** The marking definitions that STIX 2.0/2.1 fixes for TLP 1.0, and the OASIS extension for TLP 2.0. */
+/** The marking definitions of STIX 2.0 and 2.1 for TLP 1.0 and of the OASIS extension for TLP 2.0. */
 const tlpById: Record<string, Tlp> = {
   '613f2e26-407d-48c7-9eca-b8e91df99dc9': 'CLEAR',
   '34098fce-860f-48ae-8e50-ebd3cc5e41da': 'GREEN',
@@ -17,31 +18,28 @@ const tlpById: Record<string, Tlp> = {
   'e828b379-4e03-4974-9ac4-e53a884c97c1': 'RED',
 };
 
-/** The strictest TLP marking on any of the objects: by reference, on a part of one, or as a label. */
-export function findObjectTlp(objects: Iterable<StixSourceObject>, bundle: StixBundle): Tlp | undefined {
-  let strictest: Tlp | undefined;
-  for (const object of objects) {
-    for (const tlp of markingsOf(object, bundle)) strictest = strictest ? stricterTlp(strictest, tlp) : tlp;
-  }
-  return strictest;
-}
+/** Returns the strictest TLP of the objects from marking references, granular markings and labels. */
+export const findObjectTlp = (objects: StixSourceObject[], bundle: StixBundle): Tlp | undefined =>
+  strictestTlp(objects.flatMap((object) => listTlpMarkings(object, bundle)));
 
-function markingsOf(object: StixSourceObject, bundle: StixBundle): Tlp[] {
-  const granular = Array.isArray(object['granular_markings']) ? object['granular_markings'].filter(isObject) : [];
+function listTlpMarkings(object: StixSourceObject, bundle: StixBundle): Tlp[] {
   const refs = [
     ...listRefs(object, 'object_marking_refs'),
-    ...granular.map((marking) => asText(marking['marking_ref'])).filter((ref) => ref !== undefined),
+    ...asObjects(object['granular_markings']).flatMap((marking) => asText(marking['marking_ref']) ?? []),
   ];
   const labels = asTexts(object['labels']).filter((label) => /^tlp:/i.test(label.trim()));
-  return [...refs.map((ref) => tlpOfRef(ref, bundle)), ...labels.map(findTlp)].filter((tlp) => tlp !== undefined);
+  return [...refs.map((ref) => resolveTlp(ref, bundle)), ...labels.map(findTlp)].filter((tlp) => tlp !== undefined);
 }
 
-function tlpOfRef(ref: string, bundle: StixBundle): Tlp | undefined {
+function resolveTlp(ref: string, bundle: StixBundle): Tlp | undefined {
   const known = ownValue(tlpById, ref.replace(/^marking-definition--/, '').toLowerCase());
   const marking = bundle.objects.get(ref);
   if (known || !marking) return known;
-  const extensions = isObject(marking['extensions']) ? Object.values(marking['extensions']).filter(isObject) : [];
-  const definition = isObject(marking['definition']) ? marking['definition'] : {};
-  const words = [definition['tlp'], ...extensions.map((extension) => extension['tlp_2_0']), marking['name']];
+  const extensions = Object.values(asObject(marking['extensions'])).filter(isObject);
+  const words = [
+    asObject(marking['definition'])['tlp'],
+    ...extensions.map((extension) => extension['tlp_2_0']),
+    marking['name'],
+  ];
   return words.map((word) => (typeof word === 'string' ? findTlp(word) : undefined)).find((tlp) => tlp !== undefined);
 }

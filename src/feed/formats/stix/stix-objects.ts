@@ -1,15 +1,23 @@
-import { isObject, parseJsonBytes, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import {
+  asObject,
+  asObjects,
+  asText,
+  isObject,
+  parseJsonBytes,
+  type JsonObject,
+} from '../../../platform/lib/json/json-values.ts';
 import { parseInstant, type SkippedEntry } from '../../model/source-record.ts';
 import type { SourceDocument } from '../source-document.ts';
 
+/** A STIX object as its source wrote it. */
 export type StixSourceObject = JsonObject & { type: string; id: string };
 
-/** The objects of one document by id: of several versions the one modified last. */
+/** The objects of one document by id. Only the last modified version of an object is kept. */
 export type StixBundle = {
   name: string;
   id: string | undefined;
   objects: Map<string, StixSourceObject>;
-  /** When each object was last sighted, as ISO text, as far as the document says. */
+  /** The last sighting of each object in the document as ISO text. */
   lastSightings: Map<string, string>;
   skipped: SkippedEntry[];
 };
@@ -19,34 +27,35 @@ const objectsMax = 200_000;
 /** Reads a bundle (STIX 2.0 or 2.1), a TAXII envelope or a bare list of objects. Throws an Error for anything else. */
 export function readBundle(part: SourceDocument): StixBundle {
   const document = parseJsonBytes(part.bytes);
-  const list = Array.isArray(document) ? document : isObject(document) ? document['objects'] : undefined;
-  const isBundle = isObject(document) && document['type'] === 'bundle';
-  // A bundle may be empty, and says so by leaving the list out.
-  if (!Array.isArray(list) && !(isBundle && list === undefined)) throw new Error('the document is no STIX bundle');
+  const { objects: listed, type, id } = asObject(document);
+  const list = Array.isArray(document) ? document : listed;
+  // An empty bundle omits the list.
+  if (!Array.isArray(list) && !(type === 'bundle' && list === undefined))
+    throw new Error('the document is not a STIX bundle');
   const entries: unknown[] = list ?? [];
   if (entries.length > objectsMax) throw new Error(`the bundle has more than ${objectsMax} objects`);
   const objects = new Map<string, StixSourceObject>();
   const skipped: SkippedEntry[] = [];
   for (const [index, entry] of entries.entries()) {
-    const object = asStixObject(entry);
-    if (!object) skipped.push({ entry: `${part.name}: objects/${index}`, reason: 'no STIX object with type and id' });
+    const object = toStixObject(entry);
+    if (!object)
+      skipped.push({ entry: `${part.name}: objects/${index}`, reason: 'not a STIX object with valid type and id' });
     else if (!isOlder(object, objects.get(object.id))) objects.set(object.id, object);
   }
-  const id = isObject(document) ? asText(document['id']) : undefined;
-  return { name: part.name, id, objects, lastSightings: sightingsOf(objects.values()), skipped };
+  return { name: part.name, id: asText(id), objects, lastSightings: findLastSightings(objects.values()), skipped };
 }
 
-function sightingsOf(objects: Iterable<StixSourceObject>): Map<string, string> {
-  const found = new Map<string, string>();
+function findLastSightings(objects: Iterable<StixSourceObject>): Map<string, string> {
+  const sightings = new Map<string, string>();
   for (const object of objects) {
     const ref = object.type === 'sighting' && !isRevoked(object) ? readTextField(object, 'sighting_of_ref') : '';
     const last = parseInstant(object['last_seen']);
-    if (ref && last && last > (found.get(ref) ?? '')) found.set(ref, last);
+    if (ref && last && last > (sightings.get(ref) ?? '')) sightings.set(ref, last);
   }
-  return found;
+  return sightings;
 }
 
-function asStixObject(entry: unknown): StixSourceObject | undefined {
+function toStixObject(entry: unknown): StixSourceObject | undefined {
   if (!isObject(entry)) return undefined;
   const { type, id } = entry;
   if (typeof type !== 'string' || typeof id !== 'string' || !/^[\x21-\x7e]{1,300}$/.test(id)) return undefined;
@@ -56,7 +65,7 @@ function asStixObject(entry: unknown): StixSourceObject | undefined {
 const isOlder = (object: StixSourceObject, known: StixSourceObject | undefined): boolean =>
   known !== undefined && (findModifiedTime(object) ?? '') < (findModifiedTime(known) ?? '');
 
-/** When the object was last changed, as ISO text; observables of 2.1 have no such time. */
+/** Returns the time of the last change as ISO text. STIX 2.1 observables have none. */
 export const findModifiedTime = (object: StixSourceObject): string | undefined =>
   parseInstant(object['modified']) ?? parseInstant(object['created']);
 
@@ -65,25 +74,29 @@ export const listRefs = (object: StixSourceObject, name = 'object_refs'): string
   return Array.isArray(refs) ? refs.filter((ref) => typeof ref === 'string') : [];
 };
 
-/** A text property, empty where the object has none. */
+/** Returns a text property, or the empty string. */
 export const readTextField = (object: StixSourceObject, name: string): string => asText(object[name]) ?? '';
 
 export const isRevoked = (object: StixSourceObject): boolean => object['revoked'] === true;
 
-/** The object's own confidence (0-100 in the source) as 0 to 1, or what is trusted of its source. */
+/** Returns the object's own confidence (0 to 100 in the source) as 0 to 1, or the reliability of its source. */
 export function readConfidence(object: StixSourceObject, reliability: number): number {
-  const own = object['confidence'];
-  return typeof own === 'number' && own >= 0 && own <= 100 ? own / 100 : reliability;
+  const confidence = object['confidence'];
+  return typeof confidence === 'number' && confidence >= 0 && confidence <= 100 ? confidence / 100 : reliability;
 }
 
-export type ExternalReference = { source: string; id: string | undefined; url: string | undefined };
+type ExternalReference = { source: string; id: string | undefined; url: string | undefined };
 
-export function listExternalReferences(object: StixSourceObject): ExternalReference[] {
-  const references = object['external_references'];
-  if (!Array.isArray(references)) return [];
-  return references.filter(isObject).map((reference) => ({
+export const listExternalReferences = (object: StixSourceObject): ExternalReference[] =>
+  asObjects(object['external_references']).map((reference) => ({
     source: asText(reference['source_name'])?.toLowerCase() ?? '',
     id: asText(reference['external_id'])?.trim(),
     url: asText(reference['url']),
   }));
-}
+
+/** References to the creator and to markings, which are not part of the content. */
+const metadataRefs = new Set(['created_by_ref', 'object_marking_refs']);
+
+/** Returns the values of all reference properties that describe the content of an object. */
+export const listContentRefs = (object: JsonObject): unknown[] =>
+  Object.entries(object).flatMap(([name, value]) => (/_refs?$/.test(name) && !metadataRefs.has(name) ? value : []));

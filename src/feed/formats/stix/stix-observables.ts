@@ -11,7 +11,7 @@ const hashTypes: Record<string, IndicatorType> = {
   IMPHASH: 'imphash',
 };
 
-/** Object and property (steps joined by dots, indexes and digits left out) → type of indicator. */
+/** Indicator types by object and property path. Steps are joined by dots, without indexes. */
 const typeByPath: Record<string, IndicatorType> = {
   'ipv4-addr:value': 'ipv4',
   'ipv6-addr:value': 'ipv6',
@@ -34,7 +34,7 @@ const typeByPath: Record<string, IndicatorType> = {
   'app:cert.sha256': 'cert_sha256',
 };
 
-/** What no class holds: object and property → `observable:<type>`. */
+/** Types of other observables (`observable:<type>`) by object and property path. */
 const otherByPath: Record<string, string> = {
   'email-addr:value': 'email',
   'email-message:subject': 'email-subject',
@@ -50,39 +50,39 @@ const otherByPath: Record<string, string> = {
 };
 
 /**
- * What a property of an observed object tells; undefined for a property that describes (a size, a port, a type) and identifies nothing.
- * `steps` as in a pattern's object path.
+ * Classifies a property of an observed object. Returns undefined for a property that does not identify anything, such as a size or a port.
+ * `steps` are those of a pattern's object path.
  */
 export function classifyProperty(object: string, steps: string[], value: string): Observable | undefined {
-  const named = steps.filter((step) => !step.startsWith('['));
-  const [last = '', before = ''] = [named.at(-1), named.at(-2)];
+  const names = steps.filter((step) => !step.startsWith('['));
+  const [last = '', before = ''] = [names.at(-1), names.at(-2)];
   const isCertificate = object === 'x509-certificate' || object === 'app';
-  if (before === 'hashes' && named.includes('sections'))
+  if (before === 'hashes' && names.includes('sections'))
     return { kind: 'other', framework: 'observable:pe-section-hash', value };
-  if (before === 'hashes' && !isCertificate) return hashed(hashName(last), value);
-  if (/^x?_?imphash$/i.test(last)) return hashed('IMPHASH', value);
+  if (before === 'hashes' && !isCertificate) return toHashObservable(normalizeHashName(last), value);
+  if (/^x?_?imphash$/i.test(last)) return toHashObservable('IMPHASH', value);
   if (last === 'value' && before !== '')
     return before.endsWith('_ref') || before.endsWith('_refs') ? createAddressObservable(value) : undefined;
-  const path = `${object}:${named.map((step) => (before === 'hashes' && step === last ? hashName(step) : step)).join('.')}`;
+  const path = `${object}:${names.map((step) => (before === 'hashes' && step === last ? normalizeHashName(step) : step)).join('.')}`;
   const type =
     ownValue(typeByPath, path) ??
     (object === 'x-tocsin' && Object.hasOwn(bucketByType, last) ? (last as IndicatorType) : undefined);
   if (type) return createObservable(type, value);
-  const other = ownValue(otherByPath, path);
-  if (other) return { kind: 'other', framework: `observable:${other}`, value };
+  const otherType = ownValue(otherByPath, path);
+  if (otherType) return { kind: 'other', framework: `observable:${otherType}`, value };
   if (isCertificate && before === 'hashes') return { kind: 'other', framework: 'observable:certificate-hash', value };
   if (last === 'User-Agent') return { kind: 'other', framework: 'observable:user-agent', value };
   if (value.startsWith('arn:aws')) return createObservable('aws_arn', value);
   return undefined;
 }
 
-function hashed(name: string, value: string): Observable {
+function toHashObservable(name: string, value: string): Observable {
   const type = ownValue(hashTypes, name);
   return type ? createObservable(type, value) : { kind: 'other', framework: `observable:${name.toLowerCase()}`, value };
 }
 
-/** `SHA-256`, `sha256` and `SHA_256` are one; a version stays apart (`SHA3-256`). */
-const hashName = (name: string): string => {
+/** Unifies `SHA-256`, `sha256` and `SHA_256`. SHA-3 names remain distinct (`SHA3-256`). */
+const normalizeHashName = (name: string): string => {
   const plain = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
   return /^SHA3\d+$/.test(plain) && !/^SHA384$/.test(plain) ? `SHA3-${plain.slice(4)}` : plain;
 };

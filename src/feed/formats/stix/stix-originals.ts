@@ -3,40 +3,40 @@ import { listRefs, readTextField, type StixBundle, type StixSourceObject } from 
 
 const charsMax = 4_000_000;
 
-/** Ends by which an object joins others. */
-const endsByType: Record<string, string[]> = {
+/** The properties in which a link refers to the objects it connects. The first is its start. */
+const linkRefs: Record<string, string[]> = {
   relationship: ['source_ref', 'target_ref'],
   sighting: ['sighting_of_ref'],
 };
 
 /**
- * The objects that a group is made of, as they came, with what joins them, who made them and how they are marked: a JSON list, or undefined
- * where they are larger or nested deeper than an item may be.
+ * Returns the original objects of a group with their links, creators and markings as a JSON list, or undefined if the list is too long or
+ * nested too deep.
  */
 export function serializeOriginals(
   bundle: StixBundle,
   { head, members }: ObjectGroup,
-  joins: Joins,
+  links: LinksByStart,
 ): string | undefined {
-  const own = head ? [head, ...members] : members;
-  const ids = new Set(own.map(({ id }) => id));
-  const joining = own
-    .flatMap(({ id }) => joins.get(id) ?? [])
-    .filter((object) => endsByType[object.type]!.every((end) => ids.has(readTextField(object, end))));
-  const outside = [...own, ...joining].flatMap((object) => [
+  const objects = head ? [head, ...members] : members;
+  const ids = new Set(objects.map(({ id }) => id));
+  const groupLinks = objects
+    .flatMap(({ id }) => links.get(id) ?? [])
+    .filter((link) => linkRefs[link.type]!.every((name) => ids.has(readTextField(link, name))));
+  const metadataRefs = [...objects, ...groupLinks].flatMap((object) => [
     readTextField(object, 'created_by_ref'),
     ...listRefs(object, 'object_marking_refs'),
   ]);
-  const around = [...new Set(outside)]
+  const metadata = [...new Set(metadataRefs)]
     .filter((id) => !ids.has(id))
     .map((id) => bundle.objects.get(id))
     .filter((object) => object !== undefined);
-  const text = textOf([...around, ...own, ...joining]);
+  const text = serialize([...metadata, ...objects, ...groupLinks]);
   return text === undefined || text.length > charsMax ? undefined : text;
 }
 
-/** Undefined for objects nested too deep to be written. */
-function textOf(objects: StixSourceObject[]): string | undefined {
+/** Returns undefined if the objects are nested too deep for JSON.stringify. */
+function serialize(objects: StixSourceObject[]): string | undefined {
   try {
     return JSON.stringify(objects);
   } catch (error) {
@@ -45,17 +45,17 @@ function textOf(objects: StixSourceObject[]): string | undefined {
   }
 }
 
-type Joins = Map<string, StixSourceObject[]>;
+type LinksByStart = Map<string, StixSourceObject[]>;
 
-/** What joins the objects of a document, by the object that it starts from. */
-export function groupLinksByStart(bundle: StixBundle): Joins {
-  const joins: Joins = new Map();
+/** Returns the links of a bundle by the object from which they start. */
+export function groupLinksByStart(bundle: StixBundle): LinksByStart {
+  const links: LinksByStart = new Map();
   for (const object of bundle.objects.values()) {
-    const start = endsByType[object.type] && readTextField(object, endsByType[object.type]![0]!);
+    const start = linkRefs[object.type] && readTextField(object, linkRefs[object.type]![0]!);
     if (!start) continue;
-    const known = joins.get(start);
+    const known = links.get(start);
     if (known) known.push(object);
-    else joins.set(start, [object]);
+    else links.set(start, [object]);
   }
-  return joins;
+  return links;
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { locateValue } from '../../extraction/text/locate-value.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
+import { clip, describe } from '../record-fields.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
@@ -19,40 +20,40 @@ import {
   type StixSourceObject,
 } from './stix-objects.ts';
 
-/** One item's record out of a head and what belongs to it. */
+/** Returns the record of a group of objects. */
 export function toStixRecord(bundle: StixBundle, group: ObjectGroup, context: ParseContext): SourceRecord {
   const { head } = group;
   const members = group.members.toSorted(byTypeAndId);
   const all = head ? [head, ...members] : members;
   const withdrawn = head !== undefined && isRevoked(head);
-  const { text, names, references, ranges } = writeText(all);
+  const { text, names, references, ranges } = storeObjects(all);
   const whole = text.text();
   const description = head && asText(head['description']);
-  const publishTime = publishTimeOf(group);
+  const publishTime = findPublishTime(group);
   const { iocs, mappings } = collectIndicators(all, {
     reliability: context.reliability,
     publishTime,
     withdrawn,
     lastSightings: bundle.lastSightings,
-    prove: (object, value) => {
+    addEvidence: (object, value) => {
       const span = locateValue(whole, ranges.get(object.id)!, value);
       if (span) text.addPassage(span, valueMaxChars);
     },
   });
-  const standing = all.filter((object) => object === head || !isRevoked(object));
-  const { classification, attackPath } = classifyObjects(standing, {
+  const validObjects = all.filter((object) => object === head || !isRevoked(object));
+  const { classification, attackPath } = classifyObjects(validObjects, {
     reliability: context.reliability,
     iocs,
     mappings,
-    prove: (object) => text.addPassage(names.get(object.id) ?? references.get(object.id)!),
+    addEvidence: (object) => text.addPassage(names.get(object.id) ?? references.get(object.id)!),
   });
-  const judged = judgeSeverity({ word: severityWord(head), text: description ?? '', exploited: 'no' });
+  const rating = judgeSeverity({ word: readSeverityLabel(head), text: description ?? '', exploited: 'no' });
   return {
     recordId: head?.id ?? `bundle:${bundle.name}`,
-    canonicalKey: keyOf(bundle, head),
+    canonicalKey: toKey(bundle, head),
     externalId: head?.id ?? bundle.id,
-    title: titleOf(bundle, head),
-    publisher: publisherOf(bundle, head),
+    title: toTitle(bundle, head),
+    publisher: findPublisher(bundle, head),
     language: head && asText(head['lang']),
     url:
       head &&
@@ -67,13 +68,11 @@ export function toStixRecord(bundle: StixBundle, group: ObjectGroup, context: Pa
       .at(-1),
     tlp: findObjectTlp(all, bundle),
     withdrawn,
-    severity: judged.severity,
-    severityRule: judged.rule,
-    eventFirstSeen: seen(standing, 'first_seen').at(0),
-    eventLastSeen: seen(standing, 'last_seen').at(-1),
-    abstract: description,
-    summary: description && firstSentences(description, 3, 600),
-    tldr: description && firstSentences(description, 1, 300),
+    severity: rating.severity,
+    severityRule: rating.rule,
+    eventFirstSeen: listTimes(validObjects, 'first_seen').at(0),
+    eventLastSeen: listTimes(validObjects, 'last_seen').at(-1),
+    ...describe(description),
     attackPath,
     classification,
     affectedProducts: [],
@@ -83,16 +82,16 @@ export function toStixRecord(bundle: StixBundle, group: ObjectGroup, context: Pa
   };
 }
 
-type Written = {
+type StoredObjects = {
   text: StoredText;
   names: Map<string, Span>;
   references: Map<string, Span>;
-  /** The lines of each object. */
+  /** The range of each object's lines. */
   ranges: Map<string, Span>;
 };
 
-/** Every field of every object, in its own order; objects by type and id, so that a shuffled bundle reads the same. */
-function writeText(objects: StixSourceObject[]): Written {
+/** Stores every field of the objects, with the description or the first object's name as the first passage. */
+function storeObjects(objects: StixSourceObject[]): StoredObjects {
   const text = createStoredText();
   const [names, references, ranges] = [new Map<string, Span>(), new Map<string, Span>(), new Map<string, Span>()];
   let description: Span | undefined;
@@ -104,15 +103,15 @@ function writeText(objects: StixSourceObject[]): Written {
       ([path]) => path.startsWith('external_references[') && path.endsWith('.external_id'),
     );
     references.set(object.id, reference?.[1] ?? id);
-    ranges.set(object.id, rangeOf(spans.values()));
+    ranges.set(object.id, toRange(spans.values()));
     if (index === 0) description = spans.get('description');
   }
-  const proof = description ?? (objects[0] && (names.get(objects[0].id) ?? references.get(objects[0].id)));
-  if (proof) text.addPassage(proof);
+  const firstPassage = description ?? (objects[0] && (names.get(objects[0].id) ?? references.get(objects[0].id)));
+  if (firstPassage) text.addPassage(firstPassage);
   return { text, names, references, ranges };
 }
 
-function rangeOf(spans: Iterable<Span>): Span {
+function toRange(spans: Iterable<Span>): Span {
   let range: Span | undefined;
   for (const { start, end } of spans) range = { start: range?.start ?? start, end };
   return range ?? { start: 0, end: 0 };
@@ -135,17 +134,17 @@ function byTypeAndId(a: StixSourceObject, b: StixSourceObject): number {
   return rankOf(a.type) - rankOf(b.type) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-function keyOf(bundle: StixBundle, head: StixSourceObject | undefined): string {
+function toKey(bundle: StixBundle, head: StixSourceObject | undefined): string {
   const id = head?.id ?? bundle.id;
   if (id) return `uuid:${id.replace(/^.*--/, '').toLowerCase()}`;
   return `txt:${createHash('sha256').update(bundle.name).digest('hex')}`;
 }
 
-function titleOf(bundle: StixBundle, head: StixSourceObject | undefined): string {
+function toTitle(bundle: StixBundle, head: StixSourceObject | undefined): string {
   if (!head) return `Indicators of ${bundle.name}`;
   const name = asText(head['name']) ?? asText(head['title']);
   return name
-    ? name.trim().slice(0, 500).toWellFormed()
+    ? clip(name, 500)
     : (firstSentences(
         readTextField(head, 'description') || readTextField(head, 'pattern') || readTextField(head, 'value'),
         1,
@@ -153,15 +152,15 @@ function titleOf(bundle: StixBundle, head: StixSourceObject | undefined): string
       ) ?? head.id);
 }
 
-function publisherOf(bundle: StixBundle, head: StixSourceObject | undefined): string | undefined {
+function findPublisher(bundle: StixBundle, head: StixSourceObject | undefined): string | undefined {
   const creator = head && bundle.objects.get(readTextField(head, 'created_by_ref'));
   return creator?.type === 'identity' && asText(creator['name'])
     ? readObjectName(creator).slice(0, 200).toWellFormed()
     : undefined;
 }
 
-/** When the story came out: the report's own date, else that of its newest object. */
-function publishTimeOf({ head, members }: ObjectGroup): string | undefined {
+/** Returns the report's own date or, without a head, the creation time of the newest object. */
+function findPublishTime({ head, members }: ObjectGroup): string | undefined {
   if (head) return parseInstant(head['published']) ?? parseInstant(head['created']);
   const times = members.map((member) => parseInstant(member['created'])).filter((time) => time !== undefined);
   return times.toSorted().at(-1);
@@ -169,15 +168,15 @@ function publishTimeOf({ head, members }: ObjectGroup): string | undefined {
 
 const storyTypes = new Set(['campaign', 'report', 'grouping', 'incident', 'malware', 'intrusion-set']);
 
-const seen = (objects: StixSourceObject[], name: string): string[] =>
+const listTimes = (objects: StixSourceObject[], name: string): string[] =>
   objects
     .filter(({ type }) => storyTypes.has(type))
     .map((object) => parseInstant(object[name]))
     .filter((time) => time !== undefined)
     .toSorted();
 
-/** The source's own word for severity, from a label such as `severity:high` or `misp:threat-level="medium-risk"`. */
-function severityWord(head: StixSourceObject | undefined): string | undefined {
+/** Returns the source's severity from a label such as `severity:high` or `misp:threat-level="medium-risk"`. */
+function readSeverityLabel(head: StixSourceObject | undefined): string | undefined {
   const labels = head ? asTexts(head['labels']) : [];
   const words = labels.map(
     (label) => /(?:severity|threat-level)\s*[:=]\s*"?(none|low|medium|moderate|high|critical)\b/i.exec(label)?.[1],

@@ -123,8 +123,8 @@ describe('what becomes an item', () => {
   test('a directory: one bad file is named, the others are read', () => {
     const { records, skipped } = parse(bundle(report([])), { hello: 'world' });
     expect(records).toHaveLength(1);
-    expect(skipped).toEqual([{ entry: 'part-1.json', reason: 'the document is no STIX bundle' }]);
-    expect(() => parse({ hello: 'world' })).toThrow('no STIX bundle');
+    expect(skipped).toEqual([{ entry: 'part-1.json', reason: 'the document is not a STIX bundle' }]);
+    expect(() => parse({ hello: 'world' })).toThrow('not a STIX bundle');
   });
 });
 

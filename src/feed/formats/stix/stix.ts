@@ -6,28 +6,24 @@ import { groupLinksByStart, serializeOriginals } from './stix-originals.ts';
 import { toStixRecord } from './stix-record.ts';
 import { readParts } from '../read-parts.ts';
 
-/** STIX 2.0 and 2.1: a bundle, a TAXII envelope, a list of objects, or a directory of them. */
+/** STIX 2.0 and 2.1: a bundle, a TAXII envelope, a list of objects, or a directory of these. */
 export const stix: SourceFormat = {
   label: 'STIX 2.0 and 2.1 bundles',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
-  parse: (parts, context) => parseStix(parts, context, { loose: 'together' }),
+  parse: (parts, context) => parseStix(parts, context, 'together'),
 };
 
-/** `loose`: whether indicators and observations that nothing holds are one item together or one each. */
-export const parseStix = (
-  parts: SourceDocument[],
-  context: ParseContext,
-  { loose }: { loose: LooseGrouping },
-): ParseResult => readParts(parts, (part) => readPart(part, context, loose));
+export const parseStix = (parts: SourceDocument[], context: ParseContext, looseGrouping: LooseGrouping): ParseResult =>
+  readParts(parts, (part) => readPart(part, context, looseGrouping));
 
-function readPart(part: SourceDocument, context: ParseContext, loose: LooseGrouping): ParseResult {
+function readPart(part: SourceDocument, context: ParseContext, looseGrouping: LooseGrouping): ParseResult {
   const bundle = readBundle(part);
-  const { groups, skipped } = groupObjects(bundle, loose);
-  const joins = groupLinksByStart(bundle);
+  const { groups, skipped } = groupObjects(bundle, looseGrouping);
+  const links = groupLinksByStart(bundle);
   return {
     records: groups.map((group) => ({
       ...toStixRecord(bundle, group, context),
-      originals: serializeOriginals(bundle, group, joins),
+      originals: serializeOriginals(bundle, group, links),
     })),
     skipped: [...bundle.skipped, ...skipped],
   };

@@ -2,121 +2,125 @@ import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import type { FetchSession, FetchSessionResult, FetchedDocument } from '../fetch-session.ts';
 import { parseInstant, type SkippedEntry } from '../../model/source-record.ts';
 import type { SourceDocument } from '../source-document.ts';
+import { toSkipped } from '../read-parts.ts';
 import { joinPages, type TaxiiPageDigest, type JoinedPages } from './page-digest.ts';
 import { fetchTaxiiResponse, findObjectEndpoints } from './taxii-endpoints.ts';
 
-/** How the rest of a list is asked for: by the server's word for it or, where it gives none, by the date of what came last (TAXII 2.1, 3.5). */
-type Next = { next: string } | { added_after: string };
+/** The query for the next page: the server's `next` value or, without one, the date of the last object (TAXII 2.1, section 3.5). */
+type NextPage = { next: string } | { added_after: string };
 /**
- * How far a collection is read. `next` goes on where the bounds of a pull cut a list; `tail` is the hash of what the overlap brought last,
- * which is nothing new when it comes again.
+ * The progress in a collection. `next` continues a list that the bounds of a pull cut. `tail` is the hash of the last objects from the overlap,
+ * which are not new if they are returned again.
  */
-type Place = { addedAfter?: string | undefined; next?: Next | undefined; tail?: string };
-type Read = { read: JoinedPages; place: Place; whole: boolean };
+type Progress = { addedAfter?: string | undefined; next?: NextPage | undefined; tail?: string };
+type CollectionRead = { pages: JoinedPages; progress: Progress; isComplete: boolean };
 
 const pageLimit = '1000';
 const pagesMax = 10_000;
-// Servers that date objects before they publish them, and clocks that differ.
+// Covers servers that date objects before they publish them and clock differences.
 const overlapMs = 10 * 60_000;
 
 /**
- * Reads what was added to the collections since the last pull. Where the new objects change or join older ones, the collection is read
- * again as a whole: an item is made of objects that belong together, and half of them would be a wrong item.
+ * Fetches the objects added to the collections since the last pull. If new objects change or refer to older ones, the whole collection is
+ * fetched again, because an item needs all of its objects.
  */
-export async function fetchTaxii(context: FetchSession): Promise<FetchSessionResult> {
-  const places = { ...((context.cursor ?? {}) as { places?: Record<string, Place> }).places };
+export async function fetchTaxii(session: FetchSession): Promise<FetchSessionResult> {
+  const places = { ...((session.cursor ?? {}) as { places?: Record<string, Progress> }).places };
   const parts: SourceDocument[] = [];
   const skipped: SkippedEntry[] = [];
   let more = false;
-  let first: unknown;
-  const endpoints = await findObjectEndpoints(context);
+  let firstError: unknown;
+  const endpoints = await findObjectEndpoints(session);
   for (const url of endpoints) {
-    if (!context.hasRoom()) {
+    if (!session.hasRoom()) {
       more = true;
       break;
     }
     try {
       const before = places[url] ?? {};
-      const { read, place, whole } = await readNew(context, url, before);
-      if (read.count > 0) parts.push({ name: url, url, bytes: read.bytes });
-      if (!whole && before.addedAfter !== undefined)
-        skipped.push({ entry: url, reason: 'too large to be read as a whole; only what is new was read' });
-      places[url] = place;
-      more ||= place.next !== undefined;
+      const { pages, progress, isComplete } = await fetchNew(session, url, before);
+      if (pages.count > 0) parts.push({ name: url, url, bytes: pages.bytes });
+      if (!isComplete && before.addedAfter !== undefined)
+        skipped.push({
+          entry: url,
+          reason: 'the collection is too large to be read completely, so only new objects were read',
+        });
+      places[url] = progress;
+      more ||= progress.next !== undefined;
     } catch (error) {
-      first ??= error;
-      skipped.push({ entry: url, reason: error instanceof Error ? error.message : String(error) });
+      firstError ??= error;
+      skipped.push(toSkipped(url, error));
     }
   }
-  if (parts.length === 0 && skipped.length === endpoints.length) throw first;
+  if (parts.length === 0 && skipped.length === endpoints.length) throw firstError;
   return { parts, cursor: { places }, unchanged: 0, skipped, more };
 }
 
-async function readNew(context: FetchSession, url: string, before: Place): Promise<Read> {
-  const added = await readPages(context, url, before).catch((error: unknown) => {
-    // A server does not remember for ever where a list was left.
+async function fetchNew(session: FetchSession, url: string, before: Progress): Promise<CollectionRead> {
+  const added = await fetchPages(session, url, before).catch((error: unknown) => {
+    // A server may forget its `next` value.
     if (before.next === undefined || !(error instanceof FetchStatusError) || ![400, 404, 410].includes(error.status))
       throw error;
-    return readPages(context, url, { ...before, next: undefined });
+    return fetchPages(session, url, { ...before, next: undefined });
   });
   const isFirst = before.addedAfter === undefined;
-  const tail = added.read.hash;
-  if (!isFirst) added.place.tail = tail;
-  if (before.tail === tail) return { ...added, read: { ...added.read, count: 0 }, whole: true };
-  if (isFirst || added.read.alone) return { ...added, whole: true };
-  const all = await readPages(context, url, {});
-  return all.place.next === undefined
-    ? { ...all, place: { ...all.place, tail }, whole: true }
-    : { ...added, whole: false };
+  const tail = added.pages.hash;
+  if (!isFirst) added.progress.tail = tail;
+  if (before.tail === tail) return { ...added, pages: { ...added.pages, count: 0 }, isComplete: true };
+  if (isFirst || added.pages.isStandalone) return { ...added, isComplete: true };
+  const all = await fetchPages(session, url, {});
+  return all.progress.next === undefined
+    ? { ...all, progress: { ...all.progress, tail }, isComplete: true }
+    : { ...added, isComplete: false };
 }
 
-async function readPages(context: FetchSession, url: string, from: Place): Promise<Read> {
+async function fetchPages(session: FetchSession, url: string, from: Progress): Promise<CollectionRead> {
   const pages: TaxiiPageDigest[] = [];
   let { next } = from;
   let last: string | undefined = from.addedAfter;
   for (let page = 0; page < pagesMax; page += 1) {
-    if (page > 0 && !context.hasRoom())
-      return { read: joinPages(pages), place: { addedAfter: from.addedAfter, next }, whole: false };
+    if (page > 0 && !session.hasRoom())
+      return { pages: joinPages(pages), progress: { addedAfter: from.addedAfter, next }, isComplete: false };
     const address = new URL(url);
     const query = {
       limit: pageLimit,
-      ...(from.addedAfter === undefined ? {} : { added_after: overlapped(from.addedAfter) }),
+      ...(from.addedAfter === undefined ? {} : { added_after: subtractOverlap(from.addedAfter) }),
       ...next,
     };
     for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
-    const answer = await fetchTaxiiResponse(context, address.href);
-    const addedLast = lastOf(answer);
-    const read = (await context.digest([answer])) as TaxiiPageDigest;
-    pages.push(read);
-    last = later(last, addedLast);
-    next = nextOf(read, { addedLast, asked: address.searchParams.get('added_after') });
+    const response = await fetchTaxiiResponse(session, address.href);
+    const addedLast = readDateAddedLast(response);
+    const digest = (await session.digest([response])) as TaxiiPageDigest;
+    pages.push(digest);
+    last = latestOf(last, addedLast);
+    next = findNextPage(digest, { addedLast, addedAfter: address.searchParams.get('added_after') });
     if (next === undefined) {
-      const place = { addedAfter: last ?? context.now.toISOString() };
-      return { read: joinPages(pages), place, whole: true };
+      const progress = { addedAfter: last ?? session.now.toISOString() };
+      return { pages: joinPages(pages), progress, isComplete: true };
     }
   }
   throw new Error(`the collection has more than ${pagesMax} pages`);
 }
 
-function lastOf({ headers }: FetchedDocument): string | undefined {
+function readDateAddedLast({ headers }: FetchedDocument): string | undefined {
   const last = headers['x-taxii-date-added-last'];
   return typeof last === 'string' ? last : undefined;
 }
 
-function nextOf(
+function findNextPage(
   { more, next }: TaxiiPageDigest,
-  page: { addedLast: string | undefined; asked: string | null },
-): Next | undefined {
+  page: { addedLast: string | undefined; addedAfter: string | null },
+): NextPage | undefined {
   if (!more) return undefined;
   if (next !== undefined) return { next };
-  if (page.addedLast === undefined || page.addedLast === page.asked)
-    throw new Error('the server says that there is more and not where');
+  if (page.addedLast === undefined || page.addedLast === page.addedAfter)
+    throw new Error('the server reports more objects without a next page');
   return { added_after: page.addedLast };
 }
 
-const overlapped = (time: string): string => new Date(Date.parse(time) - overlapMs).toISOString();
+const subtractOverlap = (time: string): string => new Date(Date.parse(time) - overlapMs).toISOString();
 
-function later(known: string | undefined, given: unknown): string | undefined {
-  const time = parseInstant(given);
+function latestOf(known: string | undefined, value: unknown): string | undefined {
+  const time = parseInstant(value);
   return time && (known === undefined || time > known) ? time : known;
 }

@@ -172,7 +172,7 @@ describe('a collection', () => {
       response.setHeader('content-type', 'application/taxii+json;version=2.1');
       response.setHeader('x-taxii-date-added-last', minute(0)).end(JSON.stringify({ more: true, objects: [] }));
     });
-    await expect(collect()).rejects.toThrow(/not where/);
+    await expect(collect()).rejects.toThrow(/without a next page/);
     expect(server.asked).toHaveLength(2);
   });
 
@@ -197,10 +197,10 @@ describe('a collection', () => {
   });
 
   test.each([
-    ['another type', 'text/html', '<html>', /no TAXII answer/],
-    ['no envelope', 'application/taxii+json;version=2.1', '{"objects":1}', /no TAXII envelope/],
+    ['another type', 'text/html', '<html>', /not a TAXII response/],
+    ['no envelope', 'application/taxii+json;version=2.1', '{"objects":1}', /not a TAXII envelope/],
     ['cut off', 'application/taxii+json;version=2.1', '{"obj', /not valid JSON/],
-    ['more without where', 'application/taxii+json;version=2.1', '{"more":true}', /not where/],
+    ['more without where', 'application/taxii+json;version=2.1', '{"more":true}', /without a next page/],
     [
       'deep',
       'application/json',

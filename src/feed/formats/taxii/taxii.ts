@@ -3,11 +3,11 @@ import { fetchTaxii } from './fetch-taxii.ts';
 import { digestTaxiiPage } from './page-digest.ts';
 import { parseStix } from '../stix/stix.ts';
 
-/** A TAXII 2.1 server: discovery, an API root or one collection. Loose indicators are items of their own, so that each can change alone. */
+/** A TAXII 2.1 server: discovery, an API root or a collection. Each ungrouped indicator is its own item, so that it can change independently. */
 export const taxii: SourceFormat = {
   label: 'TAXII 2.1 server',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   fetch: fetchTaxii,
   digest: ([page]) => digestTaxiiPage(page!),
-  parse: (parts, context) => parseStix(parts, context, { loose: 'each' }),
+  parse: (parts, context) => parseStix(parts, context, 'each'),
 };

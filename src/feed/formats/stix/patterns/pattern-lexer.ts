@@ -9,7 +9,7 @@ export type Token = {
 const patternMaxChars = 200_000;
 const tokensMax = 50_000;
 
-// Words hold hyphens (`domain-name`, `http-request-ext`); a number may be signed, with fraction and exponent.
+// Words may contain hyphens (`domain-name`). Numbers may have a sign, a fraction and an exponent.
 const shapes: [Token['kind'] | 'blank', RegExp][] = [
   ['blank', /(?:\s+|\/\*[\s\S]*?\*\/|\/\/[^\r\n]*)+/y],
   ['timestamp', /t'(?:[^'\\]|\\.)*'/y],
@@ -20,13 +20,13 @@ const shapes: [Token['kind'] | 'blank', RegExp][] = [
   ['sign', /!=|<>|<=|>=|==|[=<>[\]().,:*]/y],
 ];
 
-/** Cuts a pattern into tokens, an `end` last. Throws an Error that names the place of what is no token. */
+/** Splits a pattern into tokens, the last of which is `end`. Throws an Error with the position of an invalid character. */
 export function tokenize(pattern: string): Token[] {
   if (pattern.length > patternMaxChars) throw new Error(`the pattern is longer than ${patternMaxChars} characters`);
   const tokens: Token[] = [];
   for (let at = 0; at < pattern.length;) {
-    const [kind, text] = shapeAt(pattern, at);
-    if (kind !== 'blank') tokens.push({ kind, text: contentOf(kind, text), at });
+    const [kind, text] = matchToken(pattern, at);
+    if (kind !== 'blank') tokens.push({ kind, text: unquote(kind, text), at });
     if (tokens.length > tokensMax) throw new Error(`the pattern has more than ${tokensMax} parts`);
     at += text.length;
   }
@@ -34,7 +34,7 @@ export function tokenize(pattern: string): Token[] {
   return tokens;
 }
 
-function shapeAt(pattern: string, at: number): [Token['kind'] | 'blank', string] {
+function matchToken(pattern: string, at: number): [Token['kind'] | 'blank', string] {
   for (const [kind, shape] of shapes) {
     shape.lastIndex = at;
     const match = shape.exec(pattern);
@@ -43,7 +43,7 @@ function shapeAt(pattern: string, at: number): [Token['kind'] | 'blank', string]
   throw new Error(`unexpected ${JSON.stringify(pattern[at])} at ${at}`);
 }
 
-function contentOf(kind: Token['kind'], text: string): string {
+function unquote(kind: Token['kind'], text: string): string {
   const unescape = (quoted: string): string => quoted.slice(1, -1).replaceAll(/\\([\s\S])/g, '$1');
   if (kind === 'string') return unescape(text);
   return kind === 'timestamp' || kind === 'binary' ? unescape(text.slice(1)) : text;

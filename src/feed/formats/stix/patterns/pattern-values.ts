@@ -3,22 +3,22 @@ import { classifyProperty } from '../stix-observables.ts';
 import { parsePattern, type Comparison, type Observation } from './pattern.ts';
 
 /**
- * The values that a pattern looks for by equality (`=` and `IN`, not negated), as indicators or other observables.
- * Throws an Error for what is no pattern. Wildcards, expressions, ranges and bounds name no value and are left out.
+ * Returns the values that a pattern tests for equality (`=` and `IN`, not negated) as indicators or other observables. Wildcards,
+ * regular expressions and ranges are ignored. Throws an Error for an invalid pattern.
  */
 export function findPatternValues(pattern: string): Observable[] {
-  const found: Observable[] = [];
+  const values: Observable[] = [];
   const observations: Observation[] = [parsePattern(pattern)];
   for (let next = observations.pop(); next; next = observations.pop()) {
-    if (next.kind === 'observation') found.push(...valuesOfComparison(next.comparison));
+    if (next.kind === 'observation') values.push(...findComparisonValues(next.comparison));
     else observations.push(...next.operands.toReversed());
   }
-  return found;
+  return values;
 }
 
-function valuesOfComparison(comparison: Comparison): Observable[] {
+function findComparisonValues(comparison: Comparison): Observable[] {
   if (comparison.kind === 'exists') return [];
-  if (comparison.kind !== 'test') return comparison.operands.flatMap(valuesOfComparison);
+  if (comparison.kind !== 'test') return comparison.operands.flatMap(findComparisonValues);
   const { path, negated, operator, values } = comparison;
   if (negated || (operator !== '=' && operator !== 'IN')) return [];
   return values

@@ -2,7 +2,7 @@ import { tokenize, type Token } from './pattern-lexer.ts';
 
 export type Literal = { kind: 'string' | 'number' | 'boolean' | 'timestamp' | 'binary'; text: string };
 
-/** `file:hashes.'SHA-256'` is object `file` with steps `hashes`, `SHA-256`; an index is a step `[0]` or `[*]`. */
+/** `file:hashes.'SHA-256'` has the object `file` and the steps `hashes` and `SHA-256`. An index is a step `[0]` or `[*]`. */
 export type ObjectPath = { object: string; steps: string[] };
 
 export type Operator = '=' | '!=' | '<' | '>' | '<=' | '>=' | 'IN' | 'LIKE' | 'MATCHES' | 'ISSUBSET' | 'ISSUPERSET';
@@ -37,8 +37,8 @@ const words = new Set(['IN', 'LIKE', 'MATCHES', 'ISSUBSET', 'ISSUPERSET']);
 type Reader = { tokens: Token[]; next: number; depth: number };
 
 /**
- * Reads a STIX pattern (2.0 or 2.1) to its tree. AND binds closer than OR, OR closer than FOLLOWEDBY.
- * Throws an Error that says what is wrong and where.
+ * Parses a STIX pattern (2.0 or 2.1) into a tree. AND binds tighter than OR, OR tighter than FOLLOWEDBY.
+ * Throws an Error with the reason and the position.
  */
 export function parsePattern(pattern: string): Observation {
   const reader: Reader = { tokens: tokenize(pattern), next: 0, depth: 0 };
@@ -113,7 +113,7 @@ function readTest(reader: Reader): Comparison {
     });
   }
   if (takeWord(reader, 'EXISTS')) return { kind: 'exists', path: readPath(reader) };
-  // NOT stands before the operator; some producers write it before the path.
+  // NOT precedes the operator, but some producers write it before the path.
   const negatedFirst = takeWord(reader, 'NOT');
   const path = readPath(reader);
   const negated = takeWord(reader, 'NOT') !== negatedFirst;

@@ -1,0 +1,42 @@
+import { firstSentences } from '../extraction/text/first-sentences.ts';
+import { createStoredText, type StoredText } from '../extraction/text/stored-text.ts';
+import type { SeverityRating } from '../extraction/judge-severity.ts';
+import { emptyIocs, type SourceRecord } from '../model/source-record.ts';
+import { stricterTlp, type Tlp } from '../model/vocabulary.ts';
+
+export const cvePattern = /^CVE-\d{4}-\d{4,19}$/;
+export const cwePattern = /^CWE-\d+$/;
+
+/** Trims a text and cuts it to a maximum length. Half of a surrogate pair becomes U+FFFD. */
+export const clip = (text: string, maxChars: number): string => text.trim().slice(0, maxChars).toWellFormed();
+
+/** Returns whether a text is an HTTP address that is short enough to store. */
+export const isWebLink = (text: string): boolean => /^https?:\/\//i.test(text) && text.length <= 2_000;
+
+export const strictestTlp = (tlps: Tlp[]): Tlp | undefined =>
+  tlps.length === 0 ? undefined : tlps.reduce((strictest, tlp) => stricterTlp(strictest, tlp));
+
+/** Stores every field of a source object and makes the fields at `provenPaths` supporting passages. */
+export function storeFields(object: object, provenPaths: string[]): StoredText {
+  const text = createStoredText();
+  const spans = text.addFields(object);
+  for (const path of provenPaths) if (spans.has(path)) text.addPassage(spans.get(path)!);
+  return text;
+}
+
+/** Returns the record fields that follow from a description. */
+export const describe = (text: string | undefined): Pick<SourceRecord, 'abstract' | 'summary' | 'tldr'> => ({
+  abstract: text,
+  summary: text && firstSentences(text, 3, 600),
+  tldr: text && firstSentences(text, 1, 300),
+});
+
+/** Returns the record fields that are the same for every kind of vulnerability record. */
+export const toVulnerabilityFields = (description: string | undefined, rating: SeverityRating, text: StoredText) => ({
+  ...describe(description),
+  severity: rating.severity,
+  severityRule: rating.rule,
+  iocs: emptyIocs(),
+  storedText: text.text(),
+  passages: text.passages(),
+});
