@@ -3,7 +3,7 @@ import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import { severities } from '../analysis/candidate.ts';
-import type { EntityList, Hit } from './hits.schema.ts';
+import type { EntityList, Hit, HitFilter } from './hits.schema.ts';
 
 /** A row of `hits` without its rows and facts. `evidence` is JSON text. */
 export type HitRow = Omit<
@@ -27,14 +27,7 @@ const columns = sql`id, detection_id as "detectionId", entity, entity_type as "e
   window_from as "windowFrom", window_to as "windowTo", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
   created_at as "createdAt", updated_at as "updatedAt"`;
 
-export type HitQuery = {
-  detection?: string | undefined;
-  status?: string | undefined;
-  severity?: string | undefined;
-  entity?: string | undefined;
-  from?: Date | undefined;
-  to?: Date | undefined;
-};
+type HitQuery = Omit<HitFilter, 'limit' | 'cursor' | 'from' | 'to'> & Record<'from' | 'to', Date | undefined>;
 
 /** Lists `limit` + 1 hits, newest first. */
 export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }: PageRequest): Promise<HitRow[]> {

@@ -4,15 +4,13 @@ import type { ActiveRun } from './active-run.ts';
 
 const pingMs = 10_000;
 
-export type PauseConnectionDeps = Parameters<typeof pauseConnection>[0];
-
 /**
  * Pauses the connection of a run if the connection itself has failed, and returns whether it did. Failures that only the owner
  * can fix, such as credentials or rights, pause it immediately. Transient failures pause it only if the SIEM does not answer a
  * ping either, so that one slow query does not stop other detections.
  */
 export async function pauseFailedConnection(
-  deps: PauseConnectionDeps,
+  deps: Parameters<typeof pauseConnection>[0],
   { orgId, connection, definition }: ActiveRun,
   failure: SiemFailure,
   { error, signal }: { error: unknown; signal: AbortSignal },

@@ -3,8 +3,6 @@ import type { Verdict } from '../../verdicts/verdict.ts';
 
 const warningsMax = 20;
 
-export type RunWarning = { code: string; detail: string };
-
 /**
  * An examined window with the figures that the score needs. `enoughPast` counts candidates with enough history, `candidateRows`
  * counts the rows behind candidates, and `namedShare` is the share of entities with a name.
@@ -25,7 +23,7 @@ export type ExaminedWindow = {
 export type RunProgress = {
   windows: ExaminedWindow[];
   entities: Verdict[];
-  warnings: RunWarning[];
+  warnings: { code: string; detail: string }[];
   phases: { name: string; ms: number }[];
   judging: VerdictStats;
   suppressed: SuppressedCounts;

@@ -11,8 +11,6 @@ import { getDetectionState } from '../detection-state.store.ts';
 import type { Shadow, ShadowInput, VerdictComparison } from '../run-details.schema.ts';
 import { deleteShadow, findShadow, readShadowDifferences, upsertShadow } from './shadow.store.ts';
 
-export type ShadowDeps = { db: Db; clock: Clock; models?: Models };
-
 const differencesMax = 50;
 
 /** Returns the shadow of a detection and where its verdicts differ. */
@@ -28,7 +26,7 @@ export async function getShadow({ db }: { db: Db }, { orgId }: Caller, detection
  * hits. Throws a field error if the input has neither.
  */
 export async function setShadow(
-  deps: ShadowDeps,
+  deps: { db: Db; clock: Clock; models?: Models },
   caller: Caller,
   detectionId: string,
   input: ShadowInput,

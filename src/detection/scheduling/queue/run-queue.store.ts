@@ -45,8 +45,6 @@ export async function insertQueueEntries(tx: Tx, kind: RunKind, entries: QueueEn
   return new Set(queued.map((row) => row.id));
 }
 
-export type CancelledBy = 'superseded' | 'disabled' | 'deleted';
-
 /**
  * Cancels queued runs of detections, of any number of organizations. Running ones finish. A newer slot supersedes only
  * scheduled runs that no worker has begun, a disabled detection loses its scheduled runs, and a deleted one loses all runs.
@@ -54,7 +52,7 @@ export type CancelledBy = 'superseded' | 'disabled' | 'deleted';
 export async function cancelQueuedRuns(
   tx: Tx,
   detections: { orgId: string; detectionId: string }[],
-  { reason, now }: { reason: CancelledBy; now: Date },
+  { reason, now }: { reason: 'superseded' | 'disabled' | 'deleted'; now: Date },
 ): Promise<void> {
   await sql`
     with removed as (
@@ -172,13 +170,14 @@ export async function findQueueWaitMsAcrossOrgs(db: Db, now: Date): Promise<numb
   return found?.ms;
 }
 
-export type LostRun = { claim: RunClaim; cancelRequested: boolean };
-
 /**
  * Returns runs with an ended lease to the queue, at most `limit`. Those lost for the third time and those with a requested
  * cancellation are claimed for the caller instead, who must end them.
  */
-export async function reapLostRunsAcrossOrgs(db: Db, limit: number): Promise<{ requeued: number; toEnd: LostRun[] }> {
+export async function reapLostRunsAcrossOrgs(
+  db: Db,
+  limit: number,
+): Promise<{ requeued: number; toEnd: { claim: RunClaim; cancelRequested: boolean }[] }> {
   const mustEnd = sql`(q.lost + 1 >= ${lossesMax} or q.cancel_requested)`;
   const reaped = await acrossOrgs(db, (tx) =>
     queryRows(
