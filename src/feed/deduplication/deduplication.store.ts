@@ -125,10 +125,8 @@ export async function listNeighbors(tx: Tx, scope: PoolScope, ids: string[]): Pr
 
 /** Returns the links, decisions and shared aliases among items. */
 export async function listTies(tx: Tx, scope: PoolScope, ids: string[]) {
-  const links = await queryRows(
-    tx,
-    sql<ItemLinkRow>`select a, b, weight from item_links where pool_id = ${scope.poolId} and a = any(${ids}::uuid[])`,
-  );
+  const query = sql<ItemLinkRow>`select a, b, weight from item_links where pool_id = ${scope.poolId} and a = any(${ids}::uuid[])`;
+  const links = await queryRows(tx, query);
   const decisions = await queryRows(
     tx,
     sql<{ a: string; b: string; verdict: 'together' | 'apart' }>`

@@ -16,10 +16,8 @@ export type GroupOverrideRow = {
 const columns = sql`item_id, status, note, stands_apart, merged_into, moved, duplicate_of`;
 
 export function findGroupOverride(tx: Tx, orgId: string, itemId: string): Promise<GroupOverrideRow | undefined> {
-  return queryRow(
-    tx,
-    sql<GroupOverrideRow>`select ${columns} from feed_overrides where organization_id = ${orgId} and item_id = ${itemId}`,
-  );
+  const query = sql<GroupOverrideRow>`select ${columns} from feed_overrides where organization_id = ${orgId} and item_id = ${itemId}`;
+  return queryRow(tx, query);
 }
 
 /** Returns all overrides of an organization. There are few, because a person writes each of them. */

@@ -5,10 +5,8 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 export type ProfileRow = { profile: string; version: number; built_version: number; updated_at: Date };
 
 export function findProfile(tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> {
-  return queryRow(
-    tx,
-    sql<ProfileRow>`select profile, version, built_version, updated_at from feed_profiles where organization_id = ${orgId}`,
-  );
+  const query = sql<ProfileRow>`select profile, version, built_version, updated_at from feed_profiles where organization_id = ${orgId}`;
+  return queryRow(tx, query);
 }
 
 /** Finds the profile and serializes changes to it until the transaction ends, also if it does not exist yet. */

@@ -40,10 +40,8 @@ export function listSourceRows(tx: Tx, limit: number, after: PageCursor | null):
 
 /** Returns a source if the transaction's organization sees it. */
 export function findSource(tx: Tx, id: string): Promise<SourceRow | undefined> {
-  return queryRow(
-    tx,
-    sql<SourceRow>`select ${columns} from feed_sources where id = ${id} and deleted_at is null and ${isVisibleSource}`,
-  );
+  const query = sql<SourceRow>`select ${columns} from feed_sources where id = ${id} and deleted_at is null and ${isVisibleSource}`;
+  return queryRow(tx, query);
 }
 
 /** Returns a source by its key, independent of the transaction's organization. */
@@ -55,10 +53,8 @@ const hasKey = ({ organization_id, id }: SourceKey) => sql`organization_id = ${o
 
 /** Locks the row until the transaction ends. */
 export function lockSource(tx: Tx, source: SourceKey): Promise<SourceRow | undefined> {
-  return queryRow(
-    tx,
-    sql<SourceRow>`select ${columns} from feed_sources where ${hasKey(source)} and deleted_at is null for update`,
-  );
+  const query = sql<SourceRow>`select ${columns} from feed_sources where ${hasKey(source)} and deleted_at is null for update`;
+  return queryRow(tx, query);
 }
 
 export async function lockSourceById(tx: Tx, id: string): Promise<void> {

@@ -22,16 +22,12 @@ const from = sql`items i join item_versions v on v.item_id = i.id and v.version 
 
 /** Returns items that an older reader version produced. */
 export function listStaleItems(tx: Tx, readerVersion: number, limit: number): Promise<StaleItem[]> {
-  return queryRows(
-    tx,
-    sql<StaleItem>`select ${columns} from ${from} where i.reading < ${readerVersion} order by i.reading, i.pool_id limit ${limit}`,
-  );
+  const query = sql<StaleItem>`select ${columns} from ${from} where i.reading < ${readerVersion} order by i.reading, i.pool_id limit ${limit}`;
+  return queryRows(tx, query);
 }
 
 /** Returns the item if it is still stale and its version has not changed. Call it once the item's pool is locked. */
 export function findStaleItem(tx: Tx, item: StaleItem, readerVersion: number): Promise<StaleItem | undefined> {
-  return queryRow(
-    tx,
-    sql<StaleItem>`select ${columns} from ${from} where i.id = ${item.id} and i.version = ${item.version} and i.reading < ${readerVersion}`,
-  );
+  const query = sql<StaleItem>`select ${columns} from ${from} where i.id = ${item.id} and i.version = ${item.version} and i.reading < ${readerVersion}`;
+  return queryRow(tx, query);
 }

@@ -6,10 +6,8 @@ export type PoolVersion = [id: string, seq: number];
 
 /** Returns the pools that the transaction's organization sees, by id. Row-level security enforces the same condition. */
 export async function readPools(tx: Tx): Promise<PoolVersion[]> {
-  const found = await queryRows(
-    tx,
-    sql<{ id: string; seq: number }>`select id, seq from feed_pools where ${isPoolVisible} order by id`,
-  );
+  const query = sql<{ id: string; seq: number }>`select id, seq from feed_pools where ${isPoolVisible} order by id`;
+  const found = await queryRows(tx, query);
   return found.map(({ id, seq }) => [id, seq]);
 }
 

@@ -39,10 +39,8 @@ export async function ensurePrivatePool(tx: Tx, orgId: OrgId, newId: string): Pr
   await sql`
     insert into feed_pools (id, organization_id, kind) values (${newId}, ${orgId}, 'private')
     on conflict (organization_id) where kind = 'private' do nothing`.execute(tx);
-  const pool = await queryRow(
-    tx,
-    sql<{ id: string }>`select id from feed_pools where organization_id = ${orgId} and kind = 'private'`,
-  );
+  const query = sql<{ id: string }>`select id from feed_pools where organization_id = ${orgId} and kind = 'private'`;
+  const pool = await queryRow(tx, query);
   return pool!.id;
 }
 

@@ -29,10 +29,13 @@ const rowsMax = 5_000;
 export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
   const changed = items.filter(({ version }) => version > 1);
   const removed = changed.length > 0 ? await deleteOldTerms(tx, changed) : [];
-  const all = items.flatMap(({ terms, ...item }) =>
-    terms.map(({ identifying = false, standing, ...term }) => ({
-      ...item,
-      ...term,
+  const all = items.flatMap(({ id, organizationId, poolId, terms }) =>
+    terms.map(({ kind, value, identifying = false, standing }) => ({
+      id,
+      organizationId,
+      poolId,
+      kind,
+      value,
       identifying,
       standing: typeof standing === 'string' ? standing : null,
       endsAt: typeof standing === 'object' ? (standing.endsAt?.toISOString() ?? null) : null,
