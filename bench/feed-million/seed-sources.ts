@@ -12,8 +12,8 @@ const platforms = ['windows', 'linux', 'macos', 'android'];
 const vocabularySize = 20_000;
 
 /**
- * Documents of made-up entries, a number each, from `first` on. Entries of the same place in two calls differ in their number and in
- * nothing else; it stands in the id, the CVE and the indicator that an entry has alone. `day`: when they were published.
+ * Builds documents of `count` invented entries, numbered from `first` and published on `day`. Entries at the same place in two calls differ only
+ * in their number, which is part of the ID, the CVE, and the indicator that no other entry has.
  */
 export function buildSeeds(first: number, count: number, day: Date): SeedDocuments {
   const vocabulary = vocabularyOf(createRandom('vocabulary'));

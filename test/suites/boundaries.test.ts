@@ -82,7 +82,7 @@ test('accepts an ordinary file', async () => {
   expect(await lint(files)).toBe('');
 });
 
-test('every folder of src lies in a room that the rules cover', () => {
+test('the rules cover every top-level folder of src', () => {
   const listed = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => relative(join(root, 'src'), entry.parentPath).split(sep));

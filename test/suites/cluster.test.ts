@@ -166,7 +166,7 @@ async function check(orgId: (typeof orgs)[number]['id'], detections: string[], a
   for (const run of runs) expect([run.odd, run.slots.map((at) => at.toISOString())]).toEqual([null, expectedSlots]);
 
   const [taken] = await select<{ n: number }>`select count(*)::int as n from runs where attempt > 1`;
-  expect(taken?.n, 'no run was taken over: nothing was killed at work').toBeGreaterThan(0);
+  expect(taken?.n, 'no run was taken over, so no process was killed during a run').toBeGreaterThan(0);
 
   expect(await select`select detection_id from gaps`).toEqual([]);
   const covered = await select<{ covered_from: Date; covered_to: Date }>`select covered_from, covered_to from coverage`;

@@ -86,7 +86,7 @@ test('every operation is called, and every response matches its schema', async (
   const reached = new Set<string>();
   for (const { method, url, status, body } of answers) {
     const found = operationOf(method, url);
-    expect(found, `${method} ${url} is no operation`).toBeDefined();
+    expect(found, `${method} ${url} is not an operation`).toBeDefined();
     const { path } = found!;
     expect(status, `${method} ${url}: ${JSON.stringify(body)}`).toBe(200);
     reached.add(`${method} ${path}`);

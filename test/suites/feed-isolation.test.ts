@@ -16,7 +16,7 @@ let app: TestApp;
 let [alice, bob] = [] as unknown as [TestOrg, TestOrg];
 // The shared items: one without duplicates, and two of which the second repeats the first.
 let [sharedId, rootId, memberId] = ['', '', ''];
-const told = domains(1, 6);
+const reportedDomains = domains(1, 6);
 let now = new Date('2026-03-10T12:00:00.000Z');
 
 const values = ['common.example', 'secret.example', 'evil-host.top'];
@@ -54,8 +54,10 @@ async function look(org: TestOrg): Promise<Record<string, unknown>> {
   expect(paths.length).toBeGreaterThan(30);
   for (const path of paths) {
     const { status, body, headers } = await org.call('GET', path);
-    const told = Object.entries(headers).filter(([name]) => /^(?:etag|last-modified|link|x-taxii)/.test(name));
-    seen[path] = { status, body, told };
+    const versionHeaders = Object.entries(headers).filter(([name]) =>
+      /^(?:etag|last-modified|link|x-taxii)/.test(name),
+    );
+    seen[path] = { status, body, versionHeaders };
   }
   seen['lookup'] = (await org.call('POST', '/api/indicators/lookup', { values })).body;
   return seen;
@@ -67,7 +69,7 @@ beforeAll(async () => {
   // Not feed administrators, so their decisions on a shared item apply to themselves alone.
   const mine = scopes.filter((scope) => scope !== 'feed:admin');
   [alice, bob] = [await app.newOrg(mine), await app.newOrg(mine)];
-  const event = { timestamp: '2026-03-10T11:00:00Z', dns: { question: { name: told[0] } }, user: 'secret' };
+  const event = { timestamp: '2026-03-10T11:00:00Z', dns: { question: { name: reportedDomains[0] } }, user: 'secret' };
   const type = { 'content-type': 'application/x-ndjson' };
   expect((await alice.call('POST', '/api/logs/dns', JSON.stringify(event), type)).status).toBe(200);
   await sweepLogsOf(alice);
@@ -81,8 +83,8 @@ beforeAll(async () => {
   sharedId = await share('Common', stixBundle(['common.example']));
   // Recent times, because expired indicators are not searched in logs.
   const published = '2026-03-09T00:00:00Z';
-  rootId = await share('One', stixReport(1, told, { published }));
-  memberId = await share('Two', stixReport(2, told, { published }));
+  rootId = await share('One', stixReport(1, reportedDomains, { published }));
+  memberId = await share('Two', stixReport(2, reportedDomains, { published }));
   expect((await bob.call('GET', `/items/${memberId}`)).body.duplicateOf).toBe(rootId);
   await bob.call('PUT', '/api/feed/profile', { keywords: ['made-up'] });
   await scoreNextBatch(app.deps);
@@ -153,7 +155,7 @@ const acts: Record<string, () => Promise<unknown>> = {
   'has an indicator of a shared item in its logs': async () => {
     await sweepLogsOf(alice);
     const { exposures } = (await alice.call('GET', `/api/feed/items/${memberId}/exposures`)).body;
-    expect(exposures).toMatchObject([{ value: told[0] }]);
+    expect(exposures).toMatchObject([{ value: reportedDomains[0] }]);
   },
   'sets a profile and has its items scored': async () => {
     await alice.call('PUT', '/api/feed/profile', { keywords: ['secret', 'common'], threshold: 0.1 });

@@ -210,12 +210,12 @@ describe('feed', () => {
       (item: { source: { name: string; publisher: string } }) =>
         [item.source.name, item.source.publisher].includes('kev'),
     ],
-  ])('%s returns exactly the matching items', async (query, holds) => {
+  ])('%s returns exactly the matching items', async (query, isMatch) => {
     const all = (await readOk(org.call('GET', '/items?perPage=100'))).items;
     const narrowed = await readOk(org.call('GET', `/items?perPage=100&${query}`));
-    const expected = all.filter(holds);
+    const expected = all.filter(isMatch);
     expect(narrowed.items).toEqual(expected);
     expect(narrowed.total).toBe(expected.length);
-    expect(expected.length, 'the example shows nothing').toBeGreaterThan(0);
+    expect(expected.length, 'no item matches the filter').toBeGreaterThan(0);
   });
 });

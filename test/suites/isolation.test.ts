@@ -47,9 +47,9 @@ const tenantTables = await selectIn(deps.db)<{ name: string }>`
       select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and a.attname = 'organization_id' order by 1`;
 
-const walls = {
-  'with both walls': { owner, filled, stranger },
-  "by the code's own filters, with row-level security taken away": await withoutRowLevelSecurity(),
+const protections = {
+  'with row-level security and query filters': { owner, filled, stranger },
+  'with query filters only': await withoutRowLevelSecurity(),
 };
 
 async function withoutRowLevelSecurity(): Promise<{ owner: TestOrg; filled: FilledOrganization; stranger: TestOrg }> {
@@ -76,7 +76,7 @@ const ownLists = ['all', 'relevant', 'indicators'].flatMap((name) =>
   ['objects', 'manifest'].map((list) => `/taxii2/root/collections/${name}/${list}/`),
 );
 
-describe.each(Object.entries(walls))('%s', (_name, on) => {
+describe.each(Object.entries(protections))('%s', (_name, on) => {
   test.each(keyed.filter(({ path }) => path.includes('{id}')))(
     '$method $path returns 404 for a record of another organization',
     async ({ method, path }) => {

@@ -210,7 +210,7 @@ describe('kill -9 while writes are acknowledged', () => {
     return Promise.all([1, 2, 3, 4].map(client));
   }
 
-  const kept = async (): Promise<void> => {
+  const expectWritesKept = async (): Promise<void> => {
     const present = new Set(await detectionIds(program, key));
     expect(acknowledged.filter((id) => !present.has(id))).toEqual([]);
   };
@@ -236,7 +236,7 @@ describe('kill -9 while writes are acknowledged', () => {
       over = true;
       await writing;
       program = await start(dataDir, { TOCSIN_API_KEY: key });
-      await kept();
+      await expectWritesKept();
     },
   );
 
@@ -263,7 +263,7 @@ describe('kill -9 while writes are acknowledged', () => {
       );
       over = true;
       await writing;
-      await kept();
+      await expectWritesKept();
       expect([...refusals].filter((status) => status !== 503)).toEqual([]);
       expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
     },

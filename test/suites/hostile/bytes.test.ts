@@ -31,10 +31,10 @@ const documents: [SourceKind, string][] = [
 /** Characters that PostgreSQL cannot store or that readers may misinterpret, as JSON escapes and as bytes. */
 const escapes: Record<string, string> = {
   'U+0000': String.raw`a\u0000b`,
-  'half a pair': String.raw`a\ud800b`,
-  'the other half': String.raw`a\udc00b`,
-  'right to left': String.raw`a\u202eb`,
-  'no character': String.raw`a\uffffb`,
+  'a lone high surrogate': String.raw`a\ud800b`,
+  'a lone low surrogate': String.raw`a\udc00b`,
+  'a right-to-left override': String.raw`a\u202eb`,
+  'a noncharacter': String.raw`a\uffffb`,
 };
 
 test.each(Object.entries(escapes))(
@@ -56,8 +56,8 @@ test.each(Object.entries(escapes))(
 );
 
 const bytes: Record<string, Buffer> = {
-  'a byte that no UTF-8 has': Buffer.from([0x61, 0xff, 0x62]),
-  'a sequence cut off': Buffer.from([0x61, 0xe2, 0x82]),
+  'a byte that is invalid in UTF-8': Buffer.from([0x61, 0xff, 0x62]),
+  'a truncated sequence': Buffer.from([0x61, 0xe2, 0x82]),
   'an overlong slash': Buffer.from([0xc0, 0xaf]),
   'a surrogate in UTF-8': Buffer.from([0xed, 0xa0, 0x80]),
   'a byte 0': Buffer.from([0x61, 0x00, 0x62]),
@@ -78,10 +78,10 @@ test.each(Object.entries(bytes))('%s results in a reason or a readable text', as
 test.each([
   ['UTF-16 without a mark', Buffer.from(feed('Title'), 'utf16le')],
   ['UTF-16 with a mark', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(feed('Title'), 'utf16le')])],
-  ['an encoding that is not what it says', Buffer.from(`<?xml version="1.0" encoding="utf-16"?>${feed('Title')}`)],
-  ['an encoding that nobody knows', Buffer.from(`<?xml version="1.0" encoding="x-evil"?>${feed('Title')}`)],
+  ['a wrongly declared encoding', Buffer.from(`<?xml version="1.0" encoding="utf-16"?>${feed('Title')}`)],
+  ['an unknown encoding', Buffer.from(`<?xml version="1.0" encoding="x-evil"?>${feed('Title')}`)],
   ['UTF-7', Buffer.from(`<?xml version="1.0" encoding="utf-7"?>${feed('+ADw-script+AD4-')}`)],
-])('a feed in %s: entries or a reason', async (_name, document) => {
+])('reads a feed in %s or gives a reason', async (_name, document) => {
   const { error, added } = await pullFrom('rss', document, 'application/xml');
   expect(error === undefined ? added : error).toSatisfy((told) => told === 1 || /\w/.test(String(told)));
   expect(error ?? '').not.toMatch(/inside the service/);

@@ -17,7 +17,7 @@ export type Hostile = {
 
 export const sourceKinds: SourceKind[] = ['kev', 'stix', 'taxii', 'misp', 'csaf', 'osv', 'nvd', 'rss', 'csv'];
 
-/** Longest time that a pull may block everything else, on a machine that is busy with other tests. */
+/** The longest time that a pull may block the event loop, on a machine that is busy with other tests. */
 const heldUpMaxMs = 5_000;
 
 /** Starts the whole program and an HTTP server that serves hostile content. */
@@ -44,7 +44,7 @@ export async function startHostile(): Promise<Hostile> {
       const pulled = await org.call('POST', `/api/feed/sources/${created.body.id}/pull`);
       delay.disable();
       expect(pulled.status).toBe(200);
-      expect(delay.max / 1e6, 'milliseconds without an answer to anybody').toBeLessThan(heldUpMaxMs);
+      expect(delay.max / 1e6, 'milliseconds during which the event loop was blocked').toBeLessThan(heldUpMaxMs);
       return pulled.body as PullResult;
     },
     items: async () => (await org.call('GET', '/items?perPage=100')).body.items as FeedItem[],

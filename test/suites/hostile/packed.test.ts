@@ -38,7 +38,7 @@ test.each([
   ['two encodings', 'gzip, gzip'],
   ['an unknown encoding', 'zstd-of-tomorrow'],
   ['a property name of Object', 'constructor'],
-])('packings: %s are refused', async (_name, encoding) => {
+])('rejects %s as the content encoding', async (_name, encoding) => {
   const { error } = await pullFrom('kev', (response) =>
     response.writeHead(200, { 'content-encoding': encoding }).end(gzipSync('{}')),
   );

@@ -54,7 +54,7 @@ test.each([
   ['nested elements', '<div>'.repeat(200_000)],
   ['nested tables', '<table><tr><td>'.repeat(50_000)],
   ['an element with many attributes', `<p ${Array.from({ length: 50_000 }, (_, n) => `a${n}=x`).join(' ')}>`],
-])('an article of %s is not read: the text of the feed stands in', async (name, html) => {
+])('uses the text of the feed instead of an article with %s', async (name, html) => {
   const began = performance.now();
   const path = `/${encodeURIComponent(name)}`;
   server.document(path, `<html><body>${html}`, 'text/html');
