@@ -20,7 +20,6 @@ import { hitRoutes } from '../detection/hits/hits.routes.ts';
 import { curationRoutes } from '../feed/curation/curation.routes.ts';
 import { postItemRoutes } from '../feed/ingestion/posting/post-item.routes.ts';
 import { sourceRoutes } from '../feed/sources/sources.routes.ts';
-import { runDetailRoutes } from '../detection/runs/run-details.routes.ts';
 import { retentionRoutes } from '../platform/retention/retention.routes.ts';
 import { eraseFromLogs } from '../detection/logs/storage/erase-from-logs.ts';
 import { eraseFromSightings } from '../agents/sightings/sighting-erasure.store.ts';
@@ -109,7 +108,6 @@ export async function buildApp(deps: Deps): Promise<App> {
     ],
   });
   runRoutes(app, deps);
-  runDetailRoutes(app, deps);
   modelRoutes(app, deps);
   toolRoutes(app, deps);
   hitRoutes(app, deps);

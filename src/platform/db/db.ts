@@ -76,9 +76,7 @@ export function inOrg<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Pr
   return transact(db, `begin; ${asOrg(orgId)}`, work);
 }
 
-/**
- * Like `inOrg`, but caches query plans. For inserts and statements by key, which cost more to plan than to run.
- */
+/** Like `inOrg`, but caches query plans. For inserts and statements by key, which cost more to plan than to run. */
 export function inOrgWithCachedPlans<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Promise<T> {
   return transact(db, `begin; ${cachePlans}; ${asOrg(orgId)}`, work);
 }

@@ -1,6 +1,4 @@
-/**
- * An organization's id, validated as a UUID. Every store function on tenant data accepts one, or a transaction opened for one.
- */
+/** An organization's id, validated as a UUID. Every store function on tenant data accepts one, or a transaction opened for one. */
 export type OrgId = string & { readonly brand: 'OrgId' };
 
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,8 +1,6 @@
 import { parseField, type CronField } from './cron-field.ts';
 
-/**
- * A schedule in UTC. `minute` is a single number because nothing may run more often than hourly. `hours` are in ascending order.
- */
+/** A schedule in UTC. `minute` is a single number because nothing may run more often than hourly. `hours` are in ascending order. */
 export type Cron = {
   text: string;
   minute: number;

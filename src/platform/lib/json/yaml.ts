@@ -28,9 +28,7 @@ export function parseJsonOrYaml(bytes: Buffer): unknown {
   }
 }
 
-/**
- * Rejects deep nesting. The composer recurses, and a regular expression that V8 compiles deep in the stack would crash the process.
- */
+/** Rejects deep nesting. The composer recurses, and a regular expression that V8 compiles deep in the stack would crash the process. */
 function rejectDeepNesting(tokens: CST.Token[]): void {
   const pending: { token: CST.Token; depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = pending.pop(); next; next = pending.pop()) {

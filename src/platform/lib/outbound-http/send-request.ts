@@ -50,9 +50,7 @@ export const pinnedLookup =
 /** Returns TLS options that trust `ca` in addition to the root certificates. */
 export const tlsOptions = (ca: string | undefined): { ca?: string[] } => (ca ? { ca: [...rootCertificates, ca] } : {});
 
-/**
- * Resolves a host to addresses that are all public or allowed. Throws if even one is private: a DNS name must not be able to choose.
- */
+/** Resolves a host to addresses that are all public or allowed. Throws if even one is private: a DNS name must not be able to choose. */
 export async function resolvePublicHost(
   url: Pick<URL, 'hostname'>,
   allow: readonly string[],

@@ -44,9 +44,7 @@ type PoolThread<Task, Result> = {
 };
 export type TaskReply = { result: unknown } | { error: string };
 
-/**
- * Starts threads on demand, up to `threadsMax`, and keeps them. A thread whose task times out or that dies is terminated and replaced.
- */
+/** Starts threads on demand, up to `threadsMax`, and keeps them. A thread whose task times out or that dies is terminated and replaced. */
 export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): ThreadPool<Task, Result> {
   const threads = new Set<PoolThread<Task, Result>>();
   const waiting: Job<Task, Result>[] = [];
