@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { sealSnapshotToken, openSnapshotToken } from './snapshot-token.ts';
 import type { FeedItem, FeedList } from '../../model/item.schema.ts';
@@ -120,13 +120,18 @@ test('returns complete and stable pages of a snapshot while sources write to sev
   expect(walks).toBeGreaterThan(2);
 });
 
-describe('token', async () => {
+describe('token', () => {
   const newToken = async (owner: TestOrg): Promise<string> => {
     await (await reportSource(app, owner)).write({ 1: {} });
     return (await read(owner, '')).outputs!.asOf!;
   };
-  const org = await app.newOrg();
-  const [own, foreign] = [await newToken(org), await newToken(await app.newOrg())];
+  let org: TestOrg;
+  let [own, foreign] = ['', ''];
+  // The tests above write to the public pool, which is a part of every token.
+  beforeAll(async () => {
+    org = await app.newOrg();
+    [own, foreign] = [await newToken(org), await newToken(await app.newOrg())];
+  });
 
   const readError = async (query: string): Promise<unknown> => {
     const { status, body } = await org.call('GET', `/items?${query}`);
