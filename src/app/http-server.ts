@@ -30,6 +30,7 @@ import { eraseFromIdempotencyKeys } from '../platform/http/idempotency.store.ts'
 import { eraseFromOutbox } from '../platform/notifications/delivery/outbox-retention.store.ts';
 import { outputRoutes } from '../platform/notifications/outputs.routes.ts';
 import { testingRoutes } from '../detection/testing/testing.routes.ts';
+import { runDetailRoutes } from '../detection/runs/run-details.routes.ts';
 import { runRoutes } from '../detection/runs/runs.routes.ts';
 import { generateDetectionRoutes } from '../agents/suggestions/generate-detection.routes.ts';
 import { connectionRoutes } from '../detection/connections/connections.routes.ts';
@@ -108,6 +109,7 @@ export async function buildApp(deps: Deps): Promise<App> {
     ],
   });
   runRoutes(app, deps);
+  runDetailRoutes(app, deps);
   modelRoutes(app, deps);
   toolRoutes(app, deps);
   hitRoutes(app, deps);
