@@ -1,20 +1,20 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const epoch = Date.UTC(2025, 0, 1);
 
-/** Returns when `tocsin knowledge update` last changed a file, in minutes since 2025 (rounded up), or 0 if nothing is installed. */
-export function getReferenceDataVersion(dataDir: string): number {
-  const folder = join(dataDir, 'knowledge');
-  const times = filesOf(folder).map((name) => statSync(join(folder, name)).mtimeMs);
-  return Math.max(0, Math.ceil((Math.max(epoch, ...times) - epoch) / 60_000));
-}
+/** Returns the path of the file that holds the version of the installed data. */
+export const versionPath = (dataDir: string): string => join(dataDir, 'knowledge', 'version');
 
-function filesOf(folder: string): string[] {
+/** Returns the version that the last `tocsin knowledge update` recorded, or 0 if nothing is installed. */
+export function getReferenceDataVersion(dataDir: string): number {
   try {
-    // Skips `.new` files, which are being written.
-    return readdirSync(folder).filter((name) => /\.json(?:\.gz)?$/.test(name));
+    return Number.parseInt(readFileSync(versionPath(dataDir), 'utf8'), 10) || 0;
   } catch {
-    return [];
+    return 0;
   }
 }
+
+/** Returns the version of an update at `now`: minutes since 2025, and always more than the version before. */
+export const nextReferenceDataVersion = (dataDir: string, now: Date): number =>
+  Math.max(getReferenceDataVersion(dataDir) + 1, Math.ceil((now.getTime() - epoch) / 60_000));

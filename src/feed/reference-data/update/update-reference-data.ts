@@ -12,6 +12,7 @@ import {
 } from './read-reference-files.ts';
 import { readGalaxyCluster } from './galaxy.ts';
 import { getInstalledPath } from '../read-installed.ts';
+import { nextReferenceDataVersion, versionPath } from '../reference-data-version.ts';
 import { fetchOfficialDocuments } from './official-sources.ts';
 import { warningListIds, type WarningList } from './warning-lists.ts';
 
@@ -52,6 +53,7 @@ export async function updateReferenceData(options: UpdateOptions): Promise<Refer
   if (attack) await replace(getInstalledPath(dataDir, 'attack'), Buffer.from(JSON.stringify(attack)));
   if (names) await replace(getInstalledPath(dataDir, 'names'), Buffer.from(JSON.stringify({ names })));
   if (lists) await replace(getInstalledPath(dataDir, 'lists'), gzipSync(JSON.stringify({ lists })));
+  await replace(versionPath(dataDir), Buffer.from(`${nextReferenceDataVersion(dataDir, new Date())}\n`));
   return { ...countEntries(attack, names, lists), absent };
 }
 
