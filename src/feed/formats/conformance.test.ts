@@ -13,7 +13,7 @@ import { checkParsed } from '../../../test/support/feed/check-parsed.ts';
 import { stixBundle } from '../../../test/support/feed/stix-documents.ts';
 import { sourceFormats, sourceKinds, type SourceKind } from './registry.ts';
 
-/** A document of each kind that is known to be good; a new kind needs one. */
+/** A valid document of each kind. A new kind needs one. */
 const samples: Record<SourceKind, unknown> = {
   kev: kevCatalogue(1, kevRows(5)),
   csv: Buffer.from(
@@ -52,7 +52,7 @@ describe.each(sourceKinds)('%s', (kind) => {
       ),
     );
 
-  test('has defaults that hold', () => {
+  test('has valid defaults', () => {
     expect(format.label).not.toBe('');
     expect(format.defaults.reliability).toBeGreaterThan(0);
     expect(format.defaults.reliability).toBeLessThanOrEqual(1);
@@ -60,21 +60,21 @@ describe.each(sourceKinds)('%s', (kind) => {
     if (format.defaults.tlp) expect(tlps).toContain(format.defaults.tlp);
   });
 
-  test('reads its sample, each time the same, and every rule of a record holds', () => {
+  test('parses its sample deterministically into valid records', () => {
     const parsed = parse(samples[kind]);
     expect(parsed.records.length).toBeGreaterThan(0);
     expect(parse(samples[kind])).toEqual(parsed);
     checkParsed(parsed);
   });
 
-  test('documents that are none are refused with a reason', () => {
+  test('rejects invalid documents with a reason', () => {
     for (const bytes of ['', '{', 'null', '1', '"x"', '{"a":1}', '<xml/>'].map((text) => Buffer.from(text)))
       expect(() => parse(bytes)).toThrow(/\w/);
     for (const bytes of [Buffer.from([0xff, 0xfe, 0x00]), Buffer.from([0x1f, 0x8b, 0x08, 0x00])])
       expect(() => parse(bytes)).toThrow(/\w/);
   });
 
-  test('a sample with any values and names of fields replaced gives records by the rules, entries with a reason, or a refusal', () => {
+  test('returns valid records, skipped entries or an error for a sample with arbitrary values and field names', () => {
     const hostile = fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),
       fc.constantFrom(
@@ -119,27 +119,27 @@ describe.each(sourceKinds)('%s', (kind) => {
   });
 });
 
-/** What the threads do for a pull. */
+/** Extracts the texts as the threads of a pull do. */
 function withTexts({ texts = [], ...parsed }: ParseResult): ParseResult {
   return { ...parsed, records: [...parsed.records, ...texts.map((text) => readEntryText(text))] };
 }
 
-/** Puts a value in place of one of the document's own, chosen by number. */
+/** Replaces a value of the document, chosen by number. */
 function replaceAt(document: unknown, where: number, value: unknown): void {
-  const [parent, key] = placeOf(document, where);
+  const [parent, key] = findField(document, where);
   if (!parent || key === undefined) return;
   parent[key] = ArrayBuffer.isView(parent) && typeof value === 'object' ? 0 : structuredClone(value);
 }
 
-/** Gives one of the document's values another name. */
+/** Renames a field of the document, chosen by number. */
 function renameAt(document: unknown, where: number, name: string): void {
-  const [parent, key] = placeOf(document, where);
+  const [parent, key] = findField(document, where);
   if (!parent || key === undefined || Array.isArray(parent) || ArrayBuffer.isView(parent)) return;
   Object.defineProperty(parent, name, { value: parent[key], enumerable: true, configurable: true, writable: true });
   if (name !== key) delete parent[key];
 }
 
-function placeOf(document: unknown, where: number): [Record<string, unknown>, string] | [] {
+function findField(document: unknown, where: number): [Record<string, unknown>, string] | [] {
   const places: [Record<string, unknown>, string][] = [];
   const walk = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;

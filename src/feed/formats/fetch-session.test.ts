@@ -22,8 +22,8 @@ const serveAll = (count: number, text = 'x'): void => {
   for (const { id } of entries(count)) server.document(`/${id}`, `${text} ${id}`);
 };
 
-describe('the fetch of a pull', () => {
-  test('waits as long as it is asked to, and gives up after some tries or when asked for too much', async () => {
+describe('fetch session', () => {
+  test('retries after the requested delay and gives up if the delay is too long', async () => {
     let busy = 2;
     server.routes.set('/busy', (response) => {
       busy -= 1;
@@ -37,14 +37,14 @@ describe('the fetch of a pull', () => {
     await expect(context().fetch(`${server.base}/closed`)).rejects.toThrow('status 503');
   });
 
-  test('a credential goes to the origin of the source alone', async () => {
+  test('sends the credential only to the origin of the source', async () => {
     serveAll(1);
     await context().fetch(`${server.base}/d0`);
     await context({}, {}, 'http://localhost:1/feed').fetch(`${server.base}/d0`);
     expect(server.asked.map(({ headers }) => headers['x-key'])).toEqual(['k', undefined]);
   });
 
-  test('documents, bytes and time are bounded', async () => {
+  test('limits documents, bytes and time', async () => {
     serveAll(3);
     for (const bounds of [{ documentsMax: 1 }, { bytesMax: 1 }, { timeMaxMs: 0 }]) {
       const bounded = context(undefined, bounds);
@@ -54,14 +54,14 @@ describe('the fetch of a pull', () => {
     }
   });
 
-  test('private addresses and other schemes are not fetched', async () => {
+  test('rejects private addresses and other schemes', async () => {
     for (const url of ['http://10.0.0.1/', 'file:///etc/passwd', 'nonsense'])
       await expect(context().fetch(url)).rejects.toThrow(/not a public|not supported|invalid address/);
   });
 });
 
-describe('the documents of an index', () => {
-  test('only what is new or has another state is read', async () => {
+describe('documents of an index', () => {
+  test('fetches only new and changed documents', async () => {
     serveAll(3);
     const first = await read(context(), entries(3, '1'));
     expect(first.parts.map(({ name, bytes }) => [name, bytes.toString()])).toEqual([
@@ -76,7 +76,7 @@ describe('the documents of an index', () => {
     expect([second.parts.map(({ name }) => name), second.unchanged]).toEqual([['d1', 'd3'], 2]);
   });
 
-  test('without a state in the index the server is asked, and the same bytes are nothing new', async () => {
+  test('sends conditional requests for entries without a version and ignores equal bytes', async () => {
     serveAll(1);
     server.routes.set('/d1', (response) => void response.end('no validators'));
     const first = await read(context(), entries(2));
@@ -87,7 +87,7 @@ describe('the documents of an index', () => {
     expect((await read(context(second.cursor), entries(2))).parts.map(({ name }) => name)).toEqual(['d0']);
   });
 
-  test('an entry that fails is named and tried again; when nothing can be read the pull is bad', async () => {
+  test('skips and retries a failing entry, and fails the pull if nothing can be read', async () => {
     serveAll(3);
     server.routes.delete('/d1');
     const first = await read(context(), entries(3, '1'));
@@ -99,7 +99,7 @@ describe('the documents of an index', () => {
     await expect(read(context(), entries(3, '1'))).rejects.toThrow('status 404');
   });
 
-  test('what the bounds leave is read by the next pulls, and a failing server is left alone', async () => {
+  test('continues in the next pulls and stops requesting a failing server', async () => {
     serveAll(10);
     let cursor: unknown;
     const names: string[] = [];
@@ -114,12 +114,12 @@ describe('the documents of an index', () => {
     server.document('/d0', 'x');
     server.asked.length = 0;
     const failing = await read(context(), entries(100, '1'));
-    // Not a minute later, but at the next slot.
+    // The next pull waits for the regular slot.
     expect(failing.more).toBe(false);
     expect(server.asked.length).toBeLessThan(15);
   });
 
-  test('what the server does not have keeps nothing else from being read, and comes last the next time', async () => {
+  test('reads the other documents if some are missing, and tries the missing ones last', async () => {
     serveAll(30);
     for (const { id } of entries(20)) server.routes.delete(`/${id}`);
     const first = await read(context(), entries(30, '1'));
@@ -129,7 +129,7 @@ describe('the documents of an index', () => {
     expect([second.parts[0]!.name, second.parts.length, second.unchanged]).toEqual(['d30', 4, 10]);
   });
 
-  test('a server that has no ETag is asked by date', async () => {
+  test('uses If-Modified-Since if the server has no ETag', async () => {
     const date = 'Mon, 01 Jan 2024 00:00:00 GMT';
     server.routes.set('/d0', (response, { headers }) => {
       if (headers['if-modified-since'] === date) response.writeHead(304).end();
@@ -140,7 +140,7 @@ describe('the documents of an index', () => {
     expect(server.asked.at(-1)!.headers['if-modified-since']).toBe(date);
   });
 
-  test('a list is asked for conditionally once all that it names has been read, and no sooner', async () => {
+  test('requests a list conditionally only after all its documents were read', async () => {
     serveAll(3);
     server.document('/list', 'd0 d1 d2');
     server.routes.set('/d1', (response) => void response.writeHead(500).end());
@@ -153,7 +153,7 @@ describe('the documents of an index', () => {
       cursor = JSON.parse(JSON.stringify(found.cursor));
       return { read: found.parts.map(({ name }) => name), unchanged: found.unchanged, isHeld: list === undefined };
     };
-    // Cut by its bounds, then with one that fails, then whole.
+    // Cut by the bounds, then with one failure, then complete.
     expect(await pull({ documentsMax: 2 })).toEqual({ read: ['d0'], unchanged: 0, isHeld: false });
     expect(await pull()).toEqual({ read: ['d2'], unchanged: 1, isHeld: false });
     serveAll(3);

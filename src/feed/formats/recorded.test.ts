@@ -16,7 +16,7 @@ const recorded: [SourceKind, string, number][] = [
 ];
 
 describe.skipIf(!data)('recorded sources', () => {
-  test.each(recorded)('%s: %s reads by every rule, the same each time', (kind, path, least) => {
+  test.each(recorded)('%s: parses %s deterministically into valid records', (kind, path, least) => {
     const whole = resolve(data!, path);
     const names = statSync(whole).isFile()
       ? ['']

@@ -15,7 +15,7 @@ const parse = (...documents: object[]): ParseResult =>
 const one = (more: Parameters<typeof csafAdvisory>[1] = {}) => parse(csafAdvisory('ACME-1', more)).records[0]!;
 
 describe('an advisory', () => {
-  test('identity, products, scores, mappings', () => {
+  test('reads identity, products, scores and mappings', () => {
     const record = one();
     expect(record).toMatchObject({
       canonicalKey: 'adv:acme.example:ACME-1',
@@ -40,7 +40,7 @@ describe('an advisory', () => {
     ]);
   });
 
-  test('of one vulnerability the newest version of CVSS counts, of several the worst', () => {
+  test('uses the newest CVSS version per vulnerability and the worst vulnerability', () => {
     const scored = (...scores: object[]) => ({ cve: 'CVE-2024-1', scores });
     const v3 = (baseScore: number) => ({ cvss_v3: { version: '3.1', baseScore } });
     const v4 = (baseScore: number) => ({ cvss_v4: { version: '4.0', baseScore } });
@@ -72,18 +72,18 @@ describe('an advisory', () => {
       },
       false,
     ],
-  ])('what the publisher took back: %j', (more, withdrawn) => {
+  ])('detects withdrawn advisories: %j', (more, withdrawn) => {
     expect(one(more).withdrawn).toBe(withdrawn);
   });
 
-  test('of two revisions of one day the later one is newer', () => {
+  test('orders two revisions of one day', () => {
     const tracking = {
       revision_history: [1, 2].map((number) => ({ number: String(number), date: '2024-01-01T00:00:00Z' })),
     };
     expect(one({ tracking }).modifiedAt! > one().modifiedAt!).toBe(true);
   });
 
-  test('a stricter marking is kept; a document of several is read though another is none', () => {
+  test('reads the TLP marking and skips an invalid document among several', () => {
     expect(one({ document: { distribution: { tlp: { label: 'AMBER' } } } }).tlp).toBe('AMBER');
     const { records, skipped } = parse(csafAdvisory('A-1'), { x: 1 }, csafAdvisory('A-2'));
     expect([records.length, skipped]).toEqual([
@@ -123,7 +123,7 @@ describe('a provider', () => {
   };
   const changes = (times: string[]) => times.map((time, index) => `"2024/${'ab'[index]}.json","${time}"`).join('\n');
 
-  test('changes.csv: only what has another time is read again', async () => {
+  test('fetches only documents with a changed time in changes.csv', async () => {
     server.document('/changes.csv', changes(['2024-01-02T00:00:00Z', '2024-01-01T00:00:00Z']), 'text/csv');
     const first = await collect('/changes.csv');
     expect(first.parts.map(({ url }) => url)).toEqual([`${server.base}/2024/a.json`, `${server.base}/2024/b.json`]);
@@ -133,17 +133,17 @@ describe('a provider', () => {
     expect([second.parts.map(({ url }) => url), second.unchanged]).toEqual([[`${server.base}/2024/b.json`], 1]);
   });
 
-  test('from the domain over provider-metadata.json to its directory, or to index.txt where there is no changes.csv', async () => {
+  test('follows provider-metadata.json of the domain to a directory and falls back to index.txt', async () => {
     const metadata = { canonical_url: 'x', distributions: [{ directory_url: `${server.base}/` }] };
     server.document('/.well-known/csaf/provider-metadata.json', JSON.stringify(metadata));
     server.document('/index.txt', '2024/a.json\n2024/b.json\n', 'text/plain');
     const first = await collect('/');
     expect(first.parts).toHaveLength(2);
-    // The list tells no times: the server is asked for each document, and says that nothing is new.
+    // The list has no times, so each document is requested conditionally.
     expect(await collect('/', first.cursor)).toMatchObject({ parts: [], unchanged: 2 });
   });
 
-  test('ROLIE feeds come before directories; one that cannot be read is named', async () => {
+  test('prefers ROLIE feeds and skips a feed that cannot be read', async () => {
     feed('/white.json', 'a', 'b');
     provider('/white.json', '/gone.json');
     const { parts, skipped } = await collect('/metadata.json');
@@ -151,7 +151,7 @@ describe('a provider', () => {
     expect(skipped).toEqual([{ entry: `${server.base}/gone.json`, reason: expect.stringContaining('404') }]);
   });
 
-  test('of a provider only the lists that have changed are sent again; a list that fails is not forgotten', async () => {
+  test('requests lists conditionally and preserves the state of a failing list', async () => {
     feed('/one.json', 'a');
     feed('/two.json', 'b');
     provider('/one.json', '/two.json');
@@ -170,7 +170,7 @@ describe('a provider', () => {
     expect([fourth.parts.map(({ url }) => url), fourth.unchanged]).toEqual([[`${server.base}/2024/c.json`], 2]);
   });
 
-  test('a provider with more lists than one pull asks for: the others have their turn, and nothing is forgotten', async () => {
+  test('spreads many lists over several pulls without losing state', async () => {
     const ids = Array.from({ length: 120 }, (_, n) => `n${n}`);
     for (const id of ids) {
       server.document(`/2024/${id}.json`, JSON.stringify(csafAdvisory(id)));
@@ -192,7 +192,7 @@ describe('a provider', () => {
     expect(pulls.at(-1)!.unchanged).toBe(119);
   });
 
-  test('a list of 90,000 documents is one; beside it a list for which there is no room is named', async () => {
+  test('accepts a list of 90,000 documents and skips a second list beyond the limit', async () => {
     const many = (name: string) =>
       Array.from({ length: 90_000 }, (_, n) => `${name}-${n}.json,2024-01-01T00:00:00Z`).join('\n');
     for (const name of ['x', 'y']) server.document(`/${name}/changes.csv`, many(name), 'text/csv');
@@ -210,14 +210,14 @@ describe('a provider', () => {
     ]);
   });
 
-  test('a directory whose changes.csv fails for a while is not read by index.txt, which tells no times', async () => {
+  test('does not fall back to index.txt if changes.csv fails temporarily', async () => {
     server.document('/metadata.json', JSON.stringify({ distributions: [{ directory_url: `${server.base}/` }] }));
     server.routes.set('/changes.csv', (response) => void response.writeHead(500).end());
     server.document('/index.txt', '2024/a.json\n', 'text/plain');
     await expect(collect('/metadata.json')).rejects.toThrow('status 500');
   });
 
-  test('one document at the address, and 304 the next time', async () => {
+  test('fetches a single document and handles 304', async () => {
     const first = await collect('/2024/a.json');
     expect(first.parts).toHaveLength(1);
     expect(await collect('/2024/a.json', first.cursor)).toMatchObject({ parts: [], unchanged: 1 });
@@ -230,7 +230,7 @@ describe('a provider', () => {
     ['nothing to read', '{"distributions":[]}', /no feed and no directory/],
     ['an inner address', '{"distributions":[{"directory_url":"http://169.254.169.254/"}]}', /not a public address/],
     ['a file', '{"distributions":[{"rolie":{"feeds":[{"url":"file:///etc/passwd"}]}}]}', /not supported/],
-  ])('%s is refused', async (_name, body, reason) => {
+  ])('rejects %s', async (_name, body, reason) => {
     server.document('/x.json', body);
     await expect(collect('/x.json')).rejects.toThrow(reason);
   });

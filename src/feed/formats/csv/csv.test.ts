@@ -8,7 +8,7 @@ import { csv } from './csv.ts';
 const parse = (text: string | Buffer, name = 'list.csv'): ParseResult =>
   csv.parse([{ name, bytes: Buffer.from(text as string) }], { reliability: 0.7 });
 
-/** Every indicator stands in a passage, every passage in the text. */
+/** Checks that every indicator is in a passage and every passage is in the text. */
 function check({ records }: ParseResult): void {
   for (const { storedText, passages, iocs } of records) {
     const texts = passages.map(({ start, end }) => storedText.slice(start, end));
@@ -22,8 +22,8 @@ function check({ records }: ParseResult): void {
   }
 }
 
-describe('lists as they are met', () => {
-  test('CSV whose header stands in a comment (URLhaus)', () => {
+describe('real-world lists', () => {
+  test('reads CSV with the header in a comment (URLhaus)', () => {
     const parsed = parse(`################
 # abuse.ch URLhaus Database Dump (CSV)   #
 # Last updated: 2026-03-02 10:00:00 (UTC) #
@@ -54,7 +54,7 @@ describe('lists as they are met', () => {
     });
   });
 
-  test('CSV with blanks before its quotes (ThreatFox, MalwareBazaar)', () => {
+  test('reads CSV with blanks before quotes (ThreatFox, MalwareBazaar)', () => {
     const parsed = parse(`# ThreatFox IOCs: recent additions - CSV format                #
 #
 # "first_seen_utc","ioc_id","ioc_value","ioc_type","threat_type","malware_alias","malware_printable","last_seen_utc","confidence_level","reference"
@@ -80,7 +80,7 @@ describe('lists as they are met', () => {
     ['# Last update: Mon, 02 Mar 2026 11:00:00 +0100', '2020-01-01T00:00:00.000Z', '2026-03-02T10:00:00.000Z'],
     ['# A list', '2026-03-02T10:00:00.000Z', '2026-03-02T10:00:00.000Z'],
     ['# Updated daily', undefined, undefined],
-  ])('a row without a date was seen when the list is of: %s', (comment, modified, seen) => {
+  ])('uses the date of the list for a row without one: %s', (comment, modified, seen) => {
     const bytes = Buffer.from(`${comment}\n198.51.101.23\n`);
     const { records } = csv.parse([{ name: 'x.txt', bytes, modified }], { reliability: 0.7 });
     expect(records[0]!.iocs.ipv4[0]!.lastSeen).toBe(seen);
@@ -89,7 +89,7 @@ describe('lists as they are met', () => {
     expect(old!.iocs.ipv4[0]!.lastSeen).toBe('2021-01-01T00:00:00.000Z');
   });
 
-  test('addresses of phishing live a week: of a list of such, or of a row that says so', () => {
+  test('limits phishing addresses to a week, by list or by row', () => {
     const days = (text: string, name?: string) => parse(text, name).records[0]!.iocs.urls.map(({ ttlDays }) => ttlDays);
     expect(days('url,tags\nhttp://a.top/x,phishing\nhttp://b.top/x,elf\n')).toEqual([7, 30]);
     expect(days('http://a.top/x\n', 'phishing-links.txt')).toEqual([7]);
@@ -102,7 +102,7 @@ describe('lists as they are met', () => {
     ]);
   });
 
-  test('CSV with a header of its own, scores and families', () => {
+  test('reads scores and malware families by column name', () => {
     const parsed = parse(
       'first_seen_utc;dst_ip;dst_port;c2_status;malware;confidence\n2026-03-01;198.51.101.23;443;online;Emotet;75\n2026-03-02;198.51.101.23;443;online;Emotet;75\n2026-03-02;10.0.0.1;443;online;;\n',
     );
@@ -120,7 +120,7 @@ describe('lists as they are met', () => {
     expect(record!.classification.malware).toEqual([{ name: 'Emotet', confidence: 0.75, aliases: [] }]);
   });
 
-  test('every kind of hash by the name of its column', () => {
+  test('recognizes every kind of hash by column name', () => {
     const hex = (digits: number): string => '0123456789abcdef'.repeat(8).slice(0, digits);
     const fuzzy = '3:AXGBicFlgVNhBGcL6wCrFQEv:AXGHsNhxLsr2C';
     const parsed = parse(
@@ -138,7 +138,7 @@ describe('lists as they are met', () => {
     ]);
   });
 
-  test('plain lists, hosts files and block rules', () => {
+  test('reads plain lists, hosts files and block rules', () => {
     const parsed = parse(
       `; Comment\n198.51.101.23\n198.51.101.24:443\n0.0.0.0 evil-host.top # why\n||bad-host.top^$third-party\n*.worse-host.top\n1.10.16.0/20 ; SBL1\nhxxp://evil[.]top/x\n${'a'.repeat(64)}\n2001:DB8:0::1\n\nno indicator here\n`,
       'block.txt',
@@ -158,7 +158,7 @@ describe('lists as they are met', () => {
     expect(parsed.skipped).toEqual([{ entry: '1 rows', reason: 'contain no indicator' }]);
   });
 
-  test('a long list is several items, each value always in the same; packed or not', () => {
+  test('splits a long list into items with a stable assignment of values', () => {
     const lines = (count: number): string =>
       Array.from({ length: count }, (_, index) => `host-${index}.evil.top`).join('\n');
     const parsed = parse(gzipSync(lines(5_000)));
@@ -181,13 +181,13 @@ test.each([
   ['hello world\nnothing here', /no indicator/],
   ['a,b\n1,2', /no indicator/],
   [Buffer.from([0xff, 0xfe, 0x31]), /not UTF-8/],
-])('refused with a reason: %j', (text, reason) => {
+])('rejects %j with a reason', (text, reason) => {
   expect(() => parse(text)).toThrow(reason);
 });
 
-test('an empty list is one', () => expect(parse('# Feodo Tracker\n# first_seen_utc,dst_ip\n').records).toEqual([]));
+test('accepts an empty list', () => expect(parse('# Feodo Tracker\n# first_seen_utc,dst_ip\n').records).toEqual([]));
 
-test('any cells give records by the rules, or a reason, in time', () => {
+test('returns valid records or a reason for arbitrary cells in limited time', () => {
   const cell = fc.oneof(
     fc.constantFrom(
       '198.51.101.23',

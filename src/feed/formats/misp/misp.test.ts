@@ -20,7 +20,7 @@ const others = (record: SourceRecord): string[] =>
   record.classification.mappings.map(({ framework, id }) => `${framework} ${id}`);
 
 describe('an event', () => {
-  test('identity, marking, severity, names, indicators with their passages', () => {
+  test('reads identity, marking, severity, names and indicators', () => {
     const record = read();
     expect(record).toMatchObject({
       canonicalKey: `uuid:${mispId('a')}`,
@@ -48,7 +48,7 @@ describe('an event', () => {
     ['3', 'low'],
     ['4', 'none'],
     ['9', 'none'],
-  ])('threat level %s is %s', (threat_level_id, severity) => {
+  ])('maps threat level %s to %s', (threat_level_id, severity) => {
     expect(read({ threat_level_id }).severity).toBe(severity);
   });
 
@@ -79,7 +79,7 @@ describe('an event', () => {
     expect([indicators(record), others(record)]).toEqual([found, mapped]);
   });
 
-  test('what is meant for detection is surer; tags, sightings and times speak', () => {
+  test('derives confidence and status from to_ids, tags, sightings and times', () => {
     const attributes = [
       mispAttribute('domain', 'a.example'),
       mispAttribute('domain', 'b.example', { to_ids: false }),
@@ -109,7 +109,7 @@ describe('an event', () => {
     ]);
   });
 
-  test('a certificate lives as long as it is valid', () => {
+  test('expires a certificate with its validity', () => {
     const part = (type: string, value: string, object_relation: string) =>
       mispAttribute(type, value, { object_relation });
     const Object = [
@@ -126,14 +126,14 @@ describe('an event', () => {
     expect([certs[0]!.ttlDays, domains[0]!.ttlDays]).toEqual([30, 180]);
   });
 
-  test('an attribute may be marked more strictly than its event; deleted is withdrawn', () => {
+  test('uses the strictest TLP of the attributes and withdraws deleted events', () => {
     const Attribute = [mispAttribute('domain', 'a.example', { Tag: [{ name: 'tlp:amber+strict' }] })];
     expect(read({ Attribute }).tlp).toBe('AMBER+STRICT');
     expect(read({ deleted: true }).withdrawn).toBe(true);
     expect(read({ deleted: true }).iocs.domains[0]!.status).toBe('revoked');
   });
 
-  test('techniques by id and by name, each with its passage; names of galaxies without the id', () => {
+  test('resolves techniques by id and name and removes ids from galaxy names', () => {
     const record = read({
       Tag: [
         'misp-galaxy:mitre-attack-pattern="PowerShell - T1059.001"',
@@ -163,19 +163,19 @@ describe('an event', () => {
     expect(malware.map(({ name }) => name)).toEqual(['X-Agent', 'Mimikatz']);
   });
 
-  test('attached files do not stand in the text', () => {
+  test('omits attached files from the text', () => {
     const record = read({ Attribute: [mispAttribute('attachment', 'a.png', { data: 'QUJD'.repeat(1000) })] });
     expect(record.storedText).not.toContain('QUJDQUJD');
   });
 
-  test('the prose of an event report stands in the text, and nothing is read out of it', () => {
+  test('stores event reports without extracting from them', () => {
     const content = 'Emotet (T1059.001) talked to [prose-host.top](https://prose-host.top) and 203.0.113.9.';
     const [plain, told] = [read({}), read({ EventReport: [{ name: 'Report', content }] })];
     expect(told.storedText).toContain(content);
     expect([told.iocs, told.classification]).toEqual([plain.iocs, plain.classification]);
   });
 
-  test('the forms in which events are given out', () => {
+  test('reads all envelopes of events', () => {
     const [a, b] = [mispEvent('a'), mispEvent('b')];
     for (const form of [a, { response: a }, [a]]) expect(parse(form).records).toHaveLength(1);
     expect(parse({ response: [a, b] }).records).toHaveLength(2);
@@ -201,11 +201,11 @@ describe('a feed', () => {
       server.document(`/feed/${mispId(name)}.json`, JSON.stringify(mispEvent(name, { timestamp })));
   };
 
-  test('new and changed events are read, an older date or none from the list changes nothing', async () => {
+  test('fetches new and changed events and keeps events that left the manifest', async () => {
     publish({ a: '1', b: '2' });
     const first = await collect();
     expect(first.parts.map(({ name }) => name)).toEqual([mispId('b'), mispId('a')]);
-    // An event whose date is older than what was seen is new all the same.
+    // An event with an older date is still new.
     publish({ a: '1', b: '3', old: '0' });
     const second = await collect(first.cursor);
     expect([second.parts.map(({ name }) => name), second.unchanged]).toEqual([[mispId('b'), mispId('old')], 1]);
@@ -213,7 +213,7 @@ describe('a feed', () => {
     expect(await collect(second.cursor)).toMatchObject({ parts: [], unchanged: 1, skipped: [] });
   });
 
-  test('a manifest that has not changed is not sent again, and everything stays known', async () => {
+  test('requests the manifest conditionally and keeps all events', async () => {
     publish({ a: '1', b: '2' });
     const first = await collect();
     server.asked.length = 0;
@@ -230,7 +230,7 @@ describe('a feed', () => {
     ['a list', '[]', /not a list of events/],
     ['something else', '{"a":1}', /not a list of events/],
     ['cut off', '{"a', /not valid JSON/],
-  ])('a manifest that is %s is refused', async (_name, body, reason) => {
+  ])('rejects a manifest that is %s', async (_name, body, reason) => {
     server.document('/feed/manifest.json', body);
     await expect(collect()).rejects.toThrow(reason);
   });

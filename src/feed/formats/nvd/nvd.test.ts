@@ -13,7 +13,7 @@ const one = (more: object = {}) =>
 const metric = (version: string, baseScore: number, type = 'Primary') => [{ type, cvssData: { version, baseScore } }];
 
 describe('a CVE', () => {
-  test('identity, score, products, weaknesses', () => {
+  test('reads identity, score, products and weaknesses', () => {
     expect(one()).toMatchObject({
       canonicalKey: 'cve:CVE-2024-1234',
       title: 'Gadget before 2.0 reads too far.',
@@ -47,7 +47,7 @@ describe('a CVE', () => {
     expect(one({ metrics })).toMatchObject({ severity, severityRule });
   });
 
-  test('listed as exploited is at least high; rejected is withdrawn', () => {
+  test('rates exploited CVEs at least high and withdraws rejected ones', () => {
     const listed = {
       metrics: { cvssMetricV31: metric('3.1', 3) },
       cisaExploitAdd: '2024-01-05',
@@ -68,7 +68,7 @@ describe('the API', () => {
     }));
     server.routes.set('/cves', (response, asked) => answer(response, asked));
   });
-  /** Pages of two, of what changed in the range that was asked for. */
+  /** Serves pages of two changes in the requested range. */
   const answer = (
     response: Parameters<Parameters<typeof server.routes.set>[1]>[0],
     { query }: RecordedRequest,
@@ -99,7 +99,7 @@ describe('the API', () => {
       .records.map(({ recordId }) => recordId)
       .toSorted();
 
-  test('pages of the last 120 days; afterwards what changed, with an overlap', async () => {
+  test('fetches the last 120 days, then changes with an overlap', async () => {
     const first = await collect();
     expect(ids(first)).toEqual(held.map(({ id }) => id));
     expect(first.cursor).toEqual({ from: '2024-12-31T22:00:00.000Z' });
@@ -108,20 +108,20 @@ describe('the API', () => {
     expect(ids(await collect(first.cursor))).toEqual(['CVE-2024-1001']);
   });
 
-  test('a long absence is read in ranges that the service answers', async () => {
+  test('splits a long time into ranges of at most 120 days', async () => {
     held[0]!.at = '2024-02-01T00:00:00.000';
     const found = await collect({ from: '2024-01-01T00:00:00.000Z' });
     expect([ids(found).length, found.more]).toEqual([5, false]);
   });
 
-  test('what the bounds of a pull cut is gone on with', async () => {
+  test('continues where the bounds cut the last pull', async () => {
     const first = await collect(undefined, { documentsMax: 2 });
     expect([ids(first).length, first.more]).toEqual([4, true]);
     const second = await collect(JSON.parse(JSON.stringify(first.cursor)), { documentsMax: 2 });
     expect([ids(second), second.more]).toEqual([['CVE-2024-1004'], false]);
   });
 
-  test('a record that changes while the pages are read hides no other', async () => {
+  test('misses no record if another changes between pages', async () => {
     server.routes.set('/cves', (response, asked) => {
       if (asked.query.get('startIndex') === '2') held[0]!.at = '2025-01-01T00:00:01.000';
       answer(response, asked);
@@ -133,7 +133,7 @@ describe('the API', () => {
     ['{"message":"no"}', /not a page/],
     ['{"vulnera', /not valid JSON/],
     ['<html>', /not valid JSON/],
-  ])('an answer %s is refused', async (body, reason) => {
+  ])('rejects the response %s', async (body, reason) => {
     server.routes.set('/cves', (response) => void response.end(body));
     await expect(collect()).rejects.toThrow(reason);
   });

@@ -21,7 +21,7 @@ const parse = (...contents: (object | string | Buffer)[]): ParseResult =>
 const zip = (files: Record<string, string | Buffer>): Buffer =>
   Buffer.from(zipSync(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]))));
 
-test('a record: identity, score, products, mappings', () => {
+test('reads identity, score, products and mappings', () => {
   const [record] = parse(osvRecord('PYSEC-2024-1')).records;
   expect(record).toMatchObject({
     recordId: 'PYSEC-2024-1',
@@ -47,7 +47,7 @@ test.each([
   ['one CVE', 'GO-2024-1', ['CVE-2024-7777', 'GHSA-x'], 'cve:CVE-2024-7777'],
   ['two', 'GO-2024-1', ['CVE-2024-7777', 'CVE-2024-8888'], 'adv:go:GO-2024-1'],
   ['none', 'MAL-2024-1', [], 'adv:mal:MAL-2024-1'],
-])('the key follows one CVE only: %s', (_name, id, aliases, key) => {
+])('derives the key from a single CVE or the own id: %s', (_name, id, aliases, key) => {
   expect(parse(osvRecord(id, { aliases })).records[0]!.canonicalKey).toBe(key);
 });
 
@@ -59,14 +59,14 @@ test.each([
     ['>= 1.0, < 1.1', '>= 2.0'],
   ],
   [[], ['1.0', '1.10']],
-])('ranges %j', (events, versions) => {
+])('reads version ranges %j', (events, versions) => {
   const affected = [
     { package: { ecosystem: 'npm', name: 'x' }, ranges: [{ type: 'SEMVER', events }], versions: ['1.0', '1.10'] },
   ];
   expect(parse(osvRecord('GO-2024-1', { affected })).records[0]!.affectedProducts[0]!.versions).toEqual(versions);
 });
 
-test('a newer version of CVSS counts, then the word of the database, then the text', () => {
+test('prefers the newest CVSS version, then the severity of the database, then the text', () => {
   const severity = [
     { type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' },
     { type: 'CVSS_V4', score: 'CVSS:4.0/AV:P/AC:H/AT:P/PR:H/UI:A/VC:L/VI:N/VA:N/SC:N/SI:N/SA:N' },
@@ -83,13 +83,13 @@ test('a newer version of CVSS counts, then the word of the database, then the te
   ]);
 });
 
-test('YAML is read as it is written; withdrawn is withdrawn', () => {
+test('reads YAML versions as text and detects withdrawn records', () => {
   const yaml = `id: PYSEC-2020-1\nmodified: 2023-06-22T16:29:43Z\nwithdrawn: 2023-05-30T03:49:00Z\ndetails: A flaw\naffected:\n- package: {name: a, ecosystem: PyPI}\n  versions: [1.10, 2]\n`;
   const [record] = parse(yaml).records;
   expect(record).toMatchObject({ withdrawn: true, affectedProducts: [{ versions: ['1.10', '2'] }] });
 });
 
-test('a zip of records: names lead nowhere, a damaged entry is named', () => {
+test('reads a zip archive, ignores paths and skips a damaged entry', () => {
   const { records, skipped } = parse(
     zip({
       '../../etc/PYSEC-2024-1.json': JSON.stringify(osvRecord('PYSEC-2024-1')),
@@ -102,12 +102,12 @@ test('a zip of records: names lead nowhere, a damaged entry is named', () => {
   expect(skipped).toEqual([{ entry: 'broken.json', reason: 'the document is not valid JSON' }]);
 });
 
-test('archives and documents made to do harm are refused quickly', () => {
+test('rejects malicious archives and documents quickly', () => {
   const began = performance.now();
   const bomb = zip({ 'a.json': Buffer.alloc(9_000_000, 32) });
   expect(bomb.length).toBeLessThan(100_000);
   expect(() => parse(bomb)).toThrow(/larger than/);
-  // An archive that lies about the size is cut where it said that it ends.
+  // An archive with a false size is cut off at the declared size.
   const liar = Buffer.from(bomb);
   liar.writeUInt32LE(100, liar.indexOf(Buffer.from('504b0102', 'hex')) + 24);
   expect(() => parse(liar)).toThrow(/neither JSON nor YAML|not an OSV record|not valid JSON/);
@@ -142,7 +142,7 @@ describe('an index', () => {
   /** Rows of the minutes `from` to `to`, the newest first. */
   const rows = (from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, n) => row(to - n));
 
-  test('of one ecosystem, and of all: what has another time is read again, the oldest first', async () => {
+  test('fetches changed records of one or all ecosystems, the oldest first', async () => {
     for (const path of ['/PyPI/PYSEC-2024-1', '/PyPI/PYSEC-2024-2', '/Rocky%20Linux/RLSA-2024%3A3']) record(path);
     server.document('/PyPI/modified_id.csv', '2024-01-02T00:00:00Z,PYSEC-2024-2\n2024-01-01T00:00:00Z,PYSEC-2024-1\n');
     const first = await collect('/PyPI/modified_id.csv');
@@ -164,9 +164,9 @@ describe('an index', () => {
     ]);
   });
 
-  test('with any number of rows: one look at it serves many pulls, and in the end everything is read', async () => {
+  test('serves several pulls with one scan of a large index', async () => {
     for (let n = 1; n <= 9; n += 1) record(`/PYSEC-2024-${n}`);
-    // Most of the index was read long ago: all but the first rows lie before what is remembered.
+    // All but the first rows are older than the remembered ones.
     const floor = `${minute(0)} PYSEC-2024-0`;
     const old = Array.from({ length: 150_000 }, (_, n) => `2023-01-01T00:00:00Z,GO-2023-${n}`);
     server.document('/i.csv', [...rows(1, 9), ...old].join('\n'));
@@ -183,7 +183,7 @@ describe('an index', () => {
     expect(server.asked.filter(({ path }) => path === '/i.csv')).toHaveLength(2);
   });
 
-  test('a row that is dated late is read, one that fails is tried again, and what is remembered has an end', async () => {
+  test('fetches late rows, retries failures and limits the remembered rows', async () => {
     const held = Object.fromEntries(
       rows(1, 60_000)
         .filter((one) => one !== row(30_000))
@@ -202,7 +202,7 @@ describe('an index', () => {
     expect(names(await collect('/i.csv', cursor))).toEqual(['PYSEC-2024-30000']);
   });
 
-  test('where the newest rows stand first, no more of it is fetched than was not seen', async () => {
+  test('stops the download at the first known rows if the newest come first', async () => {
     let sent = 0;
     server.routes.set('/i.csv', (response) => {
       response.write(`${rows(1, 200).join('\n')}\n`);
@@ -217,13 +217,13 @@ describe('an index', () => {
     expect(sent).toBeLessThan(50);
   });
 
-  test('in another order it is looked at to its end', async () => {
+  test('scans an unsorted index to its end', async () => {
     server.document('/i.csv', rows(1, 5).toReversed().join('\n'));
     for (let n = 3; n <= 5; n += 1) record(`/PYSEC-2024-${n}`);
     expect(names(await collect('/i.csv', { floor: row(2).replace(',', ' ') }))).toHaveLength(3);
   });
 
-  test('one that holds no row is refused', async () => {
+  test('rejects an index without rows', async () => {
     server.document('/none.csv', 'name,value\n');
     await expect(collect('/none.csv')).rejects.toThrow('no row with a time and an id');
     server.document('/none.csv', 'x'.repeat(100_000));

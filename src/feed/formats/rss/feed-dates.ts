@@ -2,42 +2,12 @@ import { ownValue } from '../../../platform/lib/own-value.ts';
 
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 /** Time zones in hours from UTC (RFC 822 and others that feeds use). */
-const zones: Record<string, number> = {
-  ut: 0,
-  utc: 0,
-  gmt: 0,
-  z: 0,
-  wet: 0,
-  bst: 1,
-  west: 1,
-  cet: 1,
-  met: 1,
-  cest: 2,
-  mest: 2,
-  eet: 2,
-  eest: 3,
-  msk: 3,
-  ist: 5.5,
-  jst: 9,
-  kst: 9,
-  aest: 10,
-  aedt: 11,
-  nzst: 12,
-  est: -5,
-  edt: -4,
-  et: -5,
-  cst: -6,
-  cdt: -5,
-  ct: -6,
-  mst: -7,
-  mdt: -6,
-  mt: -7,
-  pst: -8,
-  pdt: -7,
-  pt: -8,
-  akst: -9,
-  hst: -10,
-};
+const zones: Record<string, number> = Object.fromEntries(
+  `ut:0 utc:0 gmt:0 z:0 wet:0 bst:1 west:1 cet:1 met:1 cest:2 mest:2 eet:2 eest:3 msk:3 ist:5.5 jst:9 kst:9 aest:10
+  aedt:11 nzst:12 est:-5 edt:-4 et:-5 cst:-6 cdt:-5 ct:-6 mst:-7 mdt:-6 mt:-7 pst:-8 pdt:-7 pt:-8 akst:-9 hst:-10`
+    .split(/\s+/)
+    .map((pair) => [pair.split(':')[0]!, Number(pair.split(':')[1])]),
+);
 const clock = String.raw`(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,]\d+)?)?)?`;
 const zone = String.raw`\s*([A-Za-z]{1,5}|[+-]\d{1,2}:?\d{2})?`;
 // RFC 822 and variants: `Thu, 01 Jan 2004 19:48:21 GMT`.

@@ -117,17 +117,8 @@ function toRange(spans: Iterable<Span>): Span {
   return range ?? { start: 0, end: 0 };
 }
 
-const typeOrder = [
-  'campaign',
-  'intrusion-set',
-  'threat-actor',
-  'malware',
-  'tool',
-  'vulnerability',
-  'attack-pattern',
-  'indicator',
-  'observed-data',
-];
+const typeOrder =
+  'campaign intrusion-set threat-actor malware tool vulnerability attack-pattern indicator observed-data'.split(' ');
 const rankOf = (type: string): number => (typeOrder.includes(type) ? typeOrder.indexOf(type) : typeOrder.length);
 
 function byTypeAndId(a: StixSourceObject, b: StixSourceObject): number {

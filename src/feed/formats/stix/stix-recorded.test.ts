@@ -18,7 +18,7 @@ describe('the recorded bundles', () => {
     ? (readdirSync(folder, { recursive: true }) as string[]).filter((name) => name.endsWith('.json.gz')).toSorted()
     : [];
 
-  test.skipIf(!data)('every one is read; each pattern value is in it, each span checks', () => {
+  test.skipIf(!data)('parses every bundle with all pattern values and valid spans', () => {
     expect(files).toHaveLength(31);
     for (const file of files) {
       const document = JSON.parse(readGzip(join(folder, file)).toString()) as Record<string, unknown>;
@@ -26,7 +26,7 @@ describe('the recorded bundles', () => {
     }
   });
 
-  /** A server's data file holds envelopes of objects, one for each collection. */
+  /** A server's data file contains an envelope of objects for each collection. */
   function envelopesOf(document: Record<string, unknown>): { objects: Stix[] }[] {
     if (document['type'] === 'bundle') return [document as { objects: Stix[] }];
     const roots = Object.values(document) as { collections?: { objects?: Stix[] }[] }[];
@@ -40,7 +40,7 @@ describe('the recorded bundles', () => {
     const newest = new Map<string, Stix>();
     for (const object of envelope.objects)
       if ((object.modified ?? '') >= (newest.get(object.id)?.modified ?? '')) newest.set(object.id, object);
-    // Counted apart from the parser: by regular expression over the raw patterns.
+    // Counted independently of the parser by regular expressions.
     const stated = new Set<string>();
     for (const { type, pattern } of newest.values()) {
       if (type !== 'indicator') continue;
@@ -60,7 +60,7 @@ describe('the recorded bundles', () => {
     );
     const missing = [...stated].filter((value) => !found.has(value));
     expect(missing, file).toEqual([]);
-    // Observations add values that no pattern has, and network traffic names hosts by reference.
+    // Observations add other values, and network traffic refers to hosts by reference.
     const hasMore = [...newest.values()].some(
       ({ type, pattern }) => type === 'observed-data' || pattern?.includes('_ref'),
     );
@@ -83,7 +83,7 @@ describe('the recorded bundles', () => {
   const indicatorTypes = (records: SourceRecord[]): string[] =>
     records.flatMap((record) => indicatorsOf(record)).map(({ type }) => type);
 
-  test.skipIf(!data)('the 2.0 and 2.1 forms of an event tell the same', () => {
+  test.skipIf(!data)('reads the same indicators from the 2.0 and 2.1 forms of an event', () => {
     const pairs = files.filter((name) => name.includes('stix20'));
     expect(pairs).toHaveLength(4);
     for (const name of pairs) {
@@ -104,7 +104,7 @@ describe('the recorded bundles', () => {
     }
   });
 
-  test.skipIf(!data)('all conversion pairs are read, and their items name what the patterns name', () => {
+  test.skipIf(!data)('parses all conversion pairs and finds values for their patterns', () => {
     const lines = readGzip(join(folder, 'misp-stix/misp-to-stix21.ndjson.gz')).toString().trim().split('\n');
     expect(lines).toHaveLength(111);
     for (const line of lines) {

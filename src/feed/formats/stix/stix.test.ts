@@ -53,8 +53,8 @@ const technique = (name: string, id: string, more: object = {}) => ({
 });
 const indicatorsOf = (record: SourceRecord | undefined) => buckets.flatMap((bucket) => record?.iocs[bucket] ?? []);
 
-describe('what becomes an item', () => {
-  test('a report with what it refers to, and what is related to that', () => {
+describe('grouping', () => {
+  test('groups a report with its references and related objects', () => {
     const { records, skipped } = parse(
       bundle(
         { type: 'identity', id: 'identity--i', ...time, name: 'Some Lab' },
@@ -84,7 +84,7 @@ describe('what becomes an item', () => {
     expect(indicatorsOf(records[0]).map(({ value }) => value)).toEqual(['192.0.2.1', 'c2.example']);
   });
 
-  test('without a report: campaigns, actors, malware with their indicators; what is left is one item; nothing is lost unsaid', () => {
+  test('groups by campaign, actor and malware without a report and reports skipped objects', () => {
     const { records, skipped } = parse(
       bundle(
         { type: 'malware', id: 'malware--m', ...time, name: 'One' },
@@ -108,7 +108,7 @@ describe('what becomes an item', () => {
     expect(skipped.map(({ entry }) => entry)).toEqual(['part-0.json: objects/9', 'course-of-action--c', 'x-odd--o']);
   });
 
-  test('of several versions of an object the newest counts; a shuffled bundle reads the same', () => {
+  test('uses the newest version of an object regardless of order', () => {
     const objects = [
       report(['indicator--a', 'indicator--b']),
       indicator('a', "[domain-name:value = 'old.example']"),
@@ -120,7 +120,7 @@ describe('what becomes an item', () => {
     expect(back).toEqual(forth);
   });
 
-  test('a directory: one bad file is named, the others are read', () => {
+  test('skips an invalid file of a directory', () => {
     const { records, skipped } = parse(bundle(report([])), { hello: 'world' });
     expect(records).toHaveLength(1);
     expect(skipped).toEqual([{ entry: 'part-1.json', reason: 'the document is not a STIX bundle' }]);
@@ -128,8 +128,8 @@ describe('what becomes an item', () => {
   });
 });
 
-describe('what an item says', () => {
-  test('revoked, confidence, valid_until, phishing, sightings', () => {
+describe('item content', () => {
+  test('reads revoked, confidence, valid_until, phishing and sightings', () => {
     const { records } = parse(
       bundle(
         report(['indicator--a', 'indicator--b', 'indicator--c', 'indicator--d']),
@@ -158,7 +158,7 @@ describe('what an item says', () => {
     expect(parse(bundle(report([], { revoked: true }))).records[0]!.withdrawn).toBe(true);
   });
 
-  test('a certificate lives as long as it is valid', () => {
+  test('expires a certificate with its validity', () => {
     const certificate = { type: 'x509-certificate', validity_not_after: '2024-01-21T00:00:00Z' };
     const inside = { '0': { ...certificate, hashes: { 'SHA-1': 'cd'.repeat(20) } } };
     const { records } = parse(
@@ -177,7 +177,7 @@ describe('what an item says', () => {
     ]);
   });
 
-  test('techniques: sub-technique, revoked id forwarded, unknown kept as a mapping; kill chain and path by tactic', () => {
+  test('resolves techniques, kill chain and attack path and keeps unknown techniques as mappings', () => {
     const { records } = parse(
       bundle(
         report(['attack-pattern--p', 'attack-pattern--z', 'attack-pattern--m', 'attack-pattern--q']),
@@ -224,7 +224,7 @@ describe('what an item says', () => {
     [['marking-definition--own'], [], 'AMBER'],
     [[], ['tlp:white'], 'CLEAR'],
     [[], [], undefined],
-  ])('marking %j %j is %s', (object_marking_refs, labels, expected) => {
+  ])('resolves marking %j %j to %s', (object_marking_refs, labels, expected) => {
     const own = {
       type: 'marking-definition',
       id: 'marking-definition--own',
@@ -235,14 +235,14 @@ describe('what an item says', () => {
     expect(parse(bundle(own, report([], { object_marking_refs, labels }))).records[0]!.tlp).toBe(expected);
   });
 
-  test('the strictest marking of any member holds for the item', () => {
+  test('uses the strictest marking of any member', () => {
     const red = indicator('a', "[ipv4-addr:value = '192.0.2.1']", {
       object_marking_refs: ['marking-definition--5e57c739-391a-4eb3-b6be-7d15ca92d5ed'],
     });
     expect(parse(bundle(report(['indicator--a'], { labels: ['tlp:green'] }), red)).records[0]!.tlp).toBe('RED');
   });
 
-  test('patterns of other languages, wildcards and broken ones stay visible', () => {
+  test('keeps patterns without values as mappings', () => {
     const { records } = parse(
       bundle(
         report(['indicator--a', 'indicator--b', 'indicator--c']),
@@ -258,7 +258,7 @@ describe('what an item says', () => {
     ]);
   });
 
-  test('a name that every object inherits is in no table', () => {
+  test('ignores names of inherited object properties', () => {
     const references = [{ source_name: 'constructor', external_id: 'CVE-2024-1234' }];
     const marked = {
       external_references: references,

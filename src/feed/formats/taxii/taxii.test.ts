@@ -3,7 +3,7 @@ import { createFetchSession, type FetchBounds, type FetchSessionResult, type Dig
 import { serverOfTests, type RecordedRequest, type Route } from '../../../../test/support/feed/source-server.ts';
 import { taxii } from './taxii.ts';
 
-type Held = { object: Record<string, unknown>; added: string };
+type StoredObject = { object: Record<string, unknown>; added: string };
 const id = (type: string, n: number): string => `${type}--00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const indicator = (n: number, more: object = {}) => ({
   type: 'indicator',
@@ -30,9 +30,9 @@ const report = (refs: string[], more: object = {}) => ({
 });
 
 const server = await serverOfTests();
-let held: Held[] = [];
-/** Whether the server names the next page, or leaves it to the date of the last object. */
-let namesNext = true;
+let held: StoredObject[] = [];
+/** Whether the server returns `next` or only the date of the last object. */
+let returnsNext = true;
 const path = '/api1/collections/c1/objects/';
 const minute = (n: number): string => new Date(Date.UTC(2024, 5, 1, 0, n)).toISOString();
 const put = (objects: object[], at: number): void =>
@@ -52,7 +52,7 @@ const objects: Route = (response, { query, headers }: RecordedRequest) => {
   if (page.length > 0) response.setHeader('x-taxii-date-added-last', page.at(-1)!.added);
   response.end(
     JSON.stringify({
-      ...(more ? { more, ...(namesNext ? { next: String(start + 2) } : {}) } : {}),
+      ...(more ? { more, ...(returnsNext ? { next: String(start + 2) } : {}) } : {}),
       ...(page.length > 0 ? { objects: page.map(({ object }) => object) } : {}),
     }),
   );
@@ -60,7 +60,7 @@ const objects: Route = (response, { query, headers }: RecordedRequest) => {
 
 beforeEach(() => {
   held = [];
-  namesNext = true;
+  returnsNext = true;
   server.routes.set(path, objects);
 });
 
@@ -90,7 +90,7 @@ const titles = ({ parts }: FetchSessionResult): string[] =>
         .toSorted();
 
 describe('a collection', () => {
-  test('all pages, then what was added; what the overlap brings again is nothing new', async () => {
+  test('fetches all pages, then additions, and ignores repeated objects of the overlap', async () => {
     put([indicator(1), indicator(2), indicator(3)], 0);
     const first = await collect();
     expect(titles(first)).toEqual(['Indicator 1', 'Indicator 2', 'Indicator 3']);
@@ -99,13 +99,13 @@ describe('a collection', () => {
     expect(titles(third)).toEqual([]);
     put([indicator(4)], 60);
     const fourth = await collect(path, third.cursor);
-    // The overlap reaches back to the others; the feed knows them.
+    // The overlap contains the others, which are known.
     expect(titles(fourth)).toContain('Indicator 4');
     put([indicator(5)], 120);
     expect(titles(await collect(path, fourth.cursor))).not.toContain('Indicator 1');
   });
 
-  test('every page is read once, however many there are', async () => {
+  test('parses every page once', async () => {
     put(
       Array.from({ length: 5 }, (_, n) => indicator(n)),
       0,
@@ -118,14 +118,14 @@ describe('a collection', () => {
     expect([titles(found).length, digested, server.asked.length]).toEqual([5, 3, 3]);
   });
 
-  test('an object that is dated late within the overlap is not missed', async () => {
+  test('finds an object added late within the overlap', async () => {
     put([indicator(1)], 30);
     const first = await collect();
     put([indicator(2)], 25);
     expect(titles(await collect(path, first.cursor))).toEqual(['Indicator 1', 'Indicator 2']);
   });
 
-  test('where the new joins the old, the item is made of both', async () => {
+  test('rereads the collection if a new object refers to an old one', async () => {
     put([indicator(1), indicator(2)], 0);
     const first = await collect();
     put([report([id('indicator', 1), id('indicator', 3)]), indicator(3)], 60);
@@ -135,7 +135,7 @@ describe('a collection', () => {
     expect(made.iocs.domains.map(({ value }) => value)).toEqual(['d1.example', 'd3.example']);
   });
 
-  test('a revoked indicator reaches the item that held it, and its own', async () => {
+  test('applies a revoked indicator to its report and its own item', async () => {
     put([report([id('indicator', 1)]), indicator(1), indicator(2)], 0);
     const first = await collect();
     const newer = { modified: '2024-06-01T00:00:00.000Z', revoked: true };
@@ -146,7 +146,7 @@ describe('a collection', () => {
     expect(records.find(({ title }) => title === 'Indicator 2')!.withdrawn).toBe(true);
   });
 
-  test('what the bounds of a pull cut is gone on with', async () => {
+  test('continues where the bounds cut the last pull', async () => {
     put(
       Array.from({ length: 7 }, (_, n) => indicator(n)),
       0,
@@ -157,8 +157,8 @@ describe('a collection', () => {
     expect([titles(second), second.more]).toEqual([['Indicator 4', 'Indicator 5', 'Indicator 6'], false]);
   });
 
-  test('a server that names no next page is asked by the date of what came last', async () => {
-    namesNext = false;
+  test('continues by date if the server returns no `next`', async () => {
+    returnsNext = false;
     for (let n = 0; n < 5; n += 1) put([indicator(n)], n);
     const first = await collect(path, undefined, { documentsMax: 1 });
     expect([titles(first), first.more]).toEqual([['Indicator 0', 'Indicator 1'], true]);
@@ -167,7 +167,7 @@ describe('a collection', () => {
     expect(server.asked.map(({ query }) => query.get('added_after'))).toEqual([null, minute(1), minute(3)]);
   });
 
-  test('dates that lead no further are refused', async () => {
+  test('rejects dates that do not advance', async () => {
     server.routes.set(path, (response) => {
       response.setHeader('content-type', 'application/taxii+json;version=2.1');
       response.setHeader('x-taxii-date-added-last', minute(0)).end(JSON.stringify({ more: true, objects: [] }));
@@ -176,13 +176,13 @@ describe('a collection', () => {
     expect(server.asked).toHaveLength(2);
   });
 
-  test('where the server has forgotten how far a list was read, it is read from its beginning', async () => {
+  test('restarts a list if the server forgot its `next` value', async () => {
     put(
       Array.from({ length: 5 }, (_, n) => indicator(n)),
       0,
     );
     const first = await collect(path, undefined, { documentsMax: 1 });
-    // The word that the first pull was left with means nothing any more.
+    // The `next` value of the first pull is no longer valid.
     server.routes.set(path, (response, asked) => {
       if (server.asked.length === 2) response.writeHead(400).end();
       else objects(response, asked);
@@ -192,7 +192,7 @@ describe('a collection', () => {
     expect([titles(second).length, second.more]).toEqual([5, false]);
   });
 
-  test('a collection that is empty is good', async () => {
+  test('accepts an empty collection', async () => {
     expect(await collect()).toMatchObject({ parts: [], skipped: [], more: false });
   });
 
@@ -207,13 +207,13 @@ describe('a collection', () => {
       `{"objects":[${'['.repeat(5_000)}${']'.repeat(5_000)}],"more":true}`,
       /nested too deep/,
     ],
-  ])('%s is refused', async (_name, type, body, reason) => {
+  ])('rejects a response: %s', async (_name, type, body, reason) => {
     server.routes.set(path, (response) => void response.setHeader('content-type', type).end(body));
     await expect(collect()).rejects.toThrow(reason);
   });
 });
 
-test('from discovery over API roots to the collections that may be read; one that fails is named', async () => {
+test('follows discovery and API roots to readable collections and skips a failing one', async () => {
   const json =
     (body: object): Route =>
     (response) =>

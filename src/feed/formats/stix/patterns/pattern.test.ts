@@ -10,7 +10,7 @@ import {
 } from './pattern.ts';
 import { findPatternValues } from './pattern-values.ts';
 
-/** Writes a tree as a pattern, with parentheses wherever an operand is itself joined. */
+/** Prints a tree as a pattern, with parentheses around nested operands. */
 function print(observation: Observation): string {
   const qualifiers = observation.qualifiers.map(printQualifier).join('');
   if (observation.kind === 'observation') return `[${printComparison(observation.comparison)}]${qualifiers}`;
@@ -118,7 +118,7 @@ const trees = fc.letrec<{ comparison: Comparison; observation: Observation }>((t
 }));
 
 describe('parsePattern', () => {
-  test('reads back whatever tree was printed', () => {
+  test('parses every printed tree back', () => {
     fc.assert(
       fc.property(trees.observation, (tree) => {
         expect(parsePattern(print(tree))).toEqual(tree);
@@ -127,7 +127,7 @@ describe('parsePattern', () => {
     );
   });
 
-  test('any text gives a tree or an Error with a message, never anything else', () => {
+  test('returns a tree or throws an Error for arbitrary text', () => {
     const noise = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc
@@ -147,7 +147,7 @@ describe('parsePattern', () => {
     );
   });
 
-  test('AND binds closer than OR, OR closer than FOLLOWEDBY', () => {
+  test('binds AND tighter than OR, OR tighter than FOLLOWEDBY', () => {
     const shape = (node: Observation | Comparison): unknown =>
       'operands' in node
         ? [node.kind, ...node.operands.map(shape)]
@@ -174,7 +174,7 @@ describe('parsePattern', () => {
     "[a:b = 'x'] WITHIN 5",
     '['.repeat(200),
     '('.repeat(5000),
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parsePattern(text)).toThrow();
   });
 });
