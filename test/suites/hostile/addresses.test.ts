@@ -4,7 +4,7 @@ import { sourceKinds as kinds, startHostile, startTrap } from './hostile.ts';
 
 const { org, server, pullFrom } = await startHostile();
 const trap = await startTrap();
-const refused = /not a public address|are not fetched|cannot be (?:reached|resolved)|user name/;
+const refused = /not a public address|are not supported|cannot be (?:reached|resolved)|user name/;
 const port = new URL(trap.base).port;
 
 const places: Record<string, string> = {
