@@ -57,7 +57,7 @@ export function runDetailRoutes(app: App, deps: ReplayDeps): void {
     'DELETE /api/detections/:id/shadow',
     {
       ...shadow,
-      summary: 'Remove the shadow of a detection. Its comparisons stay.',
+      summary: 'Remove the shadow of a detection. Its comparisons stay',
       scope: 'detections:write',
       ignoresBody: true,
     },

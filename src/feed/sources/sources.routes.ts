@@ -47,7 +47,7 @@ export function sourceRoutes(app: App, deps: SourceRoutesDeps): void {
   );
   route(
     'DELETE /api/feed/sources/:id',
-    { summary: 'Delete a feed source. Its items remain.', ignoresBody: true, params: SourcePath, returns: Source },
+    { summary: 'Delete a feed source. Its items remain', ignoresBody: true, params: SourcePath, returns: Source },
     ({ caller, params }) => deleteSource(deps, caller, params.id.toLowerCase()),
   );
   route(
